@@ -14,19 +14,15 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy import stats
 
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
-from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS
-from failbench.prediction.workers import parallel_map
-from failbench.reporting.cells import ABSENT, percent
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.labels import FEATURE_SET_LABELS, GROUP_LABELS, METHOD_LABELS
-from failbench.reporting.method_styles import METHOD_STYLES
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.style import GREY, HALF_SIZE, MARK_SIZE, REPORTED
-from failbench.reporting.table import Column, Table
-from failbench.stage import read_outputs, read_points, workers
+from failbench.base.stage import read_outputs, read_points, workers
+from failbench.base.vocabulary import (
+    ALL_GROUPS,
+    CATEGORIES,
+    ERROR_TEXT_SIGNAL,
+    PRIMARY_SET,
+    SIGNAL_GROUPS,
+)
+from failbench.base.workers import parallel_map
 from failbench.statistics.comparison import comparisons_table, contrasts_of, difference_metrics
 from failbench.statistics.corrected_t import ROUNDING, resampled_mean
 from failbench.statistics.estimates import ESTIMATE, nest
@@ -52,7 +48,14 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.vocabulary import CATEGORIES
+from failbench.study.cells import ABSENT, percent
+from failbench.study.dot_plot import dot_plot
+from failbench.study.labels import FEATURE_SET_LABELS, GROUP_LABELS, METHOD_LABELS
+from failbench.study.method_styles import METHOD_STYLES
+from failbench.study.paper_numbers import Reported, reported_number
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Column, Table
+from failbench.study.style import GREY, HALF_SIZE, MARK_SIZE, REPORTED
 from shared.ablation import ABLATION_SCHEMA, FOREST, METHODS, REDUCED, RULES, AblationDesign
 
 IMPORTANCE = Path("data/plots/importance.csv")

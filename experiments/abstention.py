@@ -16,17 +16,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.typing import LineStyleType
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.stage import read_output, read_section
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES, Reason
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.captions import development_note
-from failbench.reporting.cells import ABSENT
-from failbench.reporting.labels import CATEGORY_LABELS, in_label_order, method_label
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.style import BLACK, BLUE, GREEN, GREY, SKY, VERMILLION
-from failbench.reporting.table import Table
-from failbench.stage import read_output, read_section
 from failbench.statistics.commitment import at_threshold, lowest_thresholds
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import METRICS, commitment, proportion
@@ -48,7 +42,13 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.vocabulary import ABSTAIN, CATEGORIES, Reason
+from failbench.study.cells import ABSENT
+from failbench.study.labels import CATEGORY_LABELS, in_label_order, method_label
+from failbench.study.notes import development_note
+from failbench.study.paper_numbers import Reported, reported_number
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Table
+from failbench.study.style import BLACK, BLUE, GREEN, GREY, SKY, VERMILLION
 from shared.abstention import AbstentionSettings
 
 FOLDER = Path("data/predictions/nested_cv")

@@ -14,32 +14,20 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from pydantic import Field
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.prediction.fold_plans import LEFT_OUT, NESTED_CV
-from failbench.prediction.main_study import (
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.scenarios import ARCHITECTURES, Architecture
+from failbench.base.stage import read_names, read_output, read_outputs, read_section, workers
+from failbench.base.studies import (
+    LEFT_OUT,
+    NESTED_CV,
     SAME_REPEATS,
     across_architectures_files,
     same_repeats,
 )
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.captions import development_note
-from failbench.reporting.dot_plot import dot_panels
-from failbench.reporting.labels import (
-    ARCHITECTURE_LABELS,
-    in_label_order,
-    made_in_view,
-    method_label,
-)
-from failbench.reporting.method_styles import METHOD_STYLES
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.style import GREY, REPORTED
-from failbench.reporting.table import Table
-from failbench.scenarios import ARCHITECTURES, Architecture
-from failbench.stage import read_names, read_output, read_outputs, read_section, workers
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.statistics.corrected_t import ResampledMean
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
@@ -60,6 +48,19 @@ from failbench.study import (
     run,
     table,
 )
+from failbench.study.dot_plot import dot_panels
+from failbench.study.labels import (
+    ARCHITECTURE_LABELS,
+    in_label_order,
+    made_in_view,
+    method_label,
+)
+from failbench.study.method_styles import METHOD_STYLES
+from failbench.study.notes import development_note
+from failbench.study.paper_numbers import Reported, reported_number
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Table
+from failbench.study.style import GREY, REPORTED
 from shared.architectures import RECORDED, RULE_PREDICTION_SCHEMA, RULES, ArchitecturesDesign
 
 RULE_PREDICTIONS = Path("data/predictions/architectures/improved_rules.parquet")

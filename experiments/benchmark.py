@@ -13,12 +13,17 @@ from typing import Any, get_args
 
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import KEYWORD_FEATURES, PAPER_FEATURES, PRIMARY_SET
+from failbench.base.errors import BadInputError
+from failbench.base.methods import CATALOGUE
+from failbench.base.scenarios import OnsetKind, Outcome, Scenario
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import read_output, read_section
+from failbench.base.telemetry import STEP_SCHEMA
+from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES, PRIMARY_SET
+from failbench.features.catalogue import KEYWORD_FEATURES, PAPER_FEATURES
 from failbench.features.feature import CEILING
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
 from failbench.features.keywords import KEYWORDS
-from failbench.methods.catalogue import CATALOGUE
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.improved_tree import TREE
@@ -31,16 +36,6 @@ from failbench.methods.simple_rules import band_features as simple_features
 from failbench.monitor.invariants import CATALOGUE as INVARIANTS
 from failbench.monitor.invariants import Invariant, Kind
 from failbench.monitor.signals import SIGNALS
-from failbench.prediction.slices import ReferenceStudy
-from failbench.reporting.captions import DEVELOPMENT_NOTE
-from failbench.reporting.cells import ABSENT, counted, words
-from failbench.reporting.labels import CATEGORY_LABELS, SHORT_LABELS, reads_label
-from failbench.reporting.replaced import DECLARED_NOTE
-from failbench.reporting.rule_words import in_words, short, threshold_words
-from failbench.reporting.scope import scale_note, spans
-from failbench.reporting.table import Column, Table
-from failbench.scenarios import OnsetKind, Outcome, Scenario
-from failbench.stage import read_output, read_section
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import (
     Captions,
@@ -50,8 +45,13 @@ from failbench.study import (
     read_metrics,
     run,
 )
-from failbench.telemetry import STEP_SCHEMA
-from failbench.vocabulary import CATEGORIES, DIFFICULTIES
+from failbench.study.cells import ABSENT, counted, words
+from failbench.study.labels import CATEGORY_LABELS, SHORT_LABELS, reads_label
+from failbench.study.notes import DEVELOPMENT_NOTE
+from failbench.study.plain_table import Column, Table
+from failbench.study.replaced import DECLARED_NOTE
+from failbench.study.rule_words import in_words, short, threshold_words
+from failbench.study.scope import scale_note, spans
 from recordings import read_recordings
 from shared.benchmark_drawing import (
     LEAF,

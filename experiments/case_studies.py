@@ -15,24 +15,23 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import PRIMARY_SET
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.stage import read_output, read_outputs, read_section
+from failbench.base.telemetry import read_telemetry
+from failbench.base.vocabulary import ANSWERS, PRIMARY_SET
 from failbench.prediction.explanations import CHECKED_IN_ORDER, evidence_of
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.cells import ABSENT, three_decimals, words
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.labels import method_label
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import Reported
-from failbench.reporting.run_curves import run_curves
-from failbench.reporting.run_panels import ONSET_DASHES, logarithmic, mark_steps
-from failbench.reporting.style import BLACK, LINE, THIN, TWIN, Mark
-from failbench.reporting.table import Column, Table
-from failbench.stage import read_output, read_outputs, read_section
 from failbench.statistics.estimates import nest
 from failbench.study import Captions, Estimates, publish, read_reported, run
-from failbench.telemetry import read_telemetry
-from failbench.vocabulary import ANSWERS
+from failbench.study.cells import ABSENT, three_decimals, words
+from failbench.study.dot_plot import dot_plot
+from failbench.study.labels import method_label
+from failbench.study.paper_numbers import Reported
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Column, Table
+from failbench.study.run_curves import run_curves
+from failbench.study.run_panels import ONSET_DASHES, logarithmic, mark_steps
+from failbench.study.style import BLACK, LINE, THIN, TWIN, Mark
 from shared.case_studies import (
     CASE_SCHEMA,
     DIAGNOSIS_SCHEMA,

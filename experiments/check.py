@@ -5,11 +5,11 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from failbench.detector import DetectorParams
+from failbench.base.detector import DetectorParams
+from failbench.base.stage import read_section, run, write_metrics
 from failbench.recording.plan import RecordParams
-from failbench.stage import read_section, run, write_metrics
-from failbench.validity.check import check
-from failbench.validity.report import metrics, report
+from failbench.recording.validity.check import check
+from failbench.recording.validity.report import metrics, report
 from recordings import read_recordings
 
 SCENARIOS = Path("data/scenarios")

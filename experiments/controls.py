@@ -21,19 +21,19 @@ from matplotlib.lines import Line2D
 from matplotlib.typing import LineStyleType
 from scipy import stats
 
-from failbench.arrays import Array
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.cells import ABSENT, three_decimals
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.style import BLUE, MARK, VERMILLION, Mark
-from failbench.reporting.table import Column, Table
-from failbench.stage import read_output
+from failbench.base.arrays import Array
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.stage import read_output
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import METRICS
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, estimate_text, of_scenarios, publish, rounded, run
+from failbench.study.cells import ABSENT, three_decimals
+from failbench.study.dot_plot import dot_plot
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Column, Table
+from failbench.study.style import BLUE, MARK, VERMILLION, Mark
 from shared.controls import (
     ALL_LABELS,
     CHANCE,

@@ -12,7 +12,10 @@ import polars as pl
 from matplotlib.figure import Figure
 from statsmodels.stats.multitest import multipletests
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
+from failbench.base.vocabulary import DIFFICULTIES
 from failbench.crashes.answers import REMEDY, asked, read_answers
 from failbench.crashes.baselines import by_length, majority
 from failbench.crashes.cases import Case, read_cases
@@ -23,15 +26,8 @@ from failbench.crashes.language.settings import CrashAgentsSettings
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import ARMS, Arm
 from failbench.crashes.settings import CrashPredictionSettings
-from failbench.errors import BadInputError
 from failbench.methods.llm.cache import cache_path, read_cache
 from failbench.notebooks.corpus import LIBRARIES
-from failbench.params import read_section
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.labels import method_label
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, Mark
-from failbench.reporting.table import Divider, Table
 from failbench.statistics.bootstrap import resample
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings, wilson
@@ -51,7 +47,11 @@ from failbench.study import (
     table,
     written,
 )
-from failbench.vocabulary import DIFFICULTIES
+from failbench.study.dot_plot import dot_plot
+from failbench.study.labels import method_label
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Divider, Table
+from failbench.study.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, Mark
 
 NOTEBOOKS = Path("data/notebooks")
 ANSWERS = Path("data/crashes/answers.parquet")

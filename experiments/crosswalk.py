@@ -8,14 +8,14 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.cells import ABSENT
-from failbench.reporting.labels import method_label
-from failbench.reporting.table import Column, Table
-from failbench.stage import read_output, read_points
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.stage import read_output, read_points
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.study import Captions, estimate_text, publish, run, written
+from failbench.study.cells import ABSENT
+from failbench.study.labels import method_label
+from failbench.study.plain_table import Column, Table
 
 POINTS = Path("data/plots")
 PREDICTIONS = Path("data/predictions")

@@ -14,27 +14,23 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from rich.console import Console
 
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import read_output, read_section
+from failbench.base.telemetry import Telemetry, read_telemetry
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.answer import NAMED, Level, level_of
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.model import Model, read_model
-from failbench.monitored.fitting import setting_of
-from failbench.outputs.page import print_page
-from failbench.peers.answers import recorded_answers, skill_answers
-from failbench.peers.verdicts import VERDICT_SCHEMA
-from failbench.prediction.slices import ReferenceStudy
-from failbench.readers.names import SIGNALS
-from failbench.readers.text import read_text
-from failbench.rendering.formats import rendered
-from failbench.rendering.run import logged_run
-from failbench.rendering.shape import COMPLETE, complete_shape
-from failbench.reporting.cells import ABSENT, percent, three_decimals, words
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.labels import CATEGORY_LABELS
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.style import BLACK, BLUE, GREY, VERMILLION, Mark
-from failbench.reporting.table import Divider, Table
-from failbench.stage import read_output, read_section
+from failbench.diagnose.outputs.page import print_page
+from failbench.diagnose.readers.names import SIGNALS
+from failbench.diagnose.readers.text import read_text
+from failbench.monitor.records.fitting import setting_of
+from failbench.neighbours.peers.answers import recorded_answers, skill_answers
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
+from failbench.neighbours.rendering.formats import rendered
+from failbench.neighbours.rendering.run import logged_run
+from failbench.neighbours.rendering.shape import COMPLETE, complete_shape
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.calibration import calibration_error, calibration_floor, calibration_gaps
 from failbench.statistics.estimates import estimate_rows, nest
@@ -60,8 +56,12 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.telemetry import Telemetry, read_telemetry
-from failbench.vocabulary import ABSTAIN, CATEGORIES
+from failbench.study.cells import ABSENT, percent, three_decimals, words
+from failbench.study.dot_plot import dot_plot
+from failbench.study.labels import CATEGORY_LABELS
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Divider, Table
+from failbench.study.style import BLACK, BLUE, GREY, VERMILLION, Mark
 from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 
 TELEMETRY = Path("data/telemetry")

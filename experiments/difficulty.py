@@ -13,15 +13,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from failbench.errors import BadInputError
-from failbench.prediction.slices import ReferenceStudy
-from failbench.reporting.cells import ABSENT, percent, words
-from failbench.reporting.labels import in_label_order, label_inside, method_label
-from failbench.reporting.replaced import DECLARED_NOTE
-from failbench.reporting.reported import Reported
-from failbench.reporting.style import CATEGORY_COLOURS
-from failbench.reporting.table import Table
-from failbench.stage import read_output, read_section
+from failbench.base.errors import BadInputError
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import read_output, read_section
+from failbench.base.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES, Category
 from failbench.statistics.agreement import rank_agreement, weighted_kappa
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
@@ -42,7 +37,12 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES, Category
+from failbench.study.cells import ABSENT, percent, words
+from failbench.study.labels import in_label_order, label_inside, method_label
+from failbench.study.paper_numbers import Reported
+from failbench.study.plain_table import Table
+from failbench.study.replaced import DECLARED_NOTE
+from failbench.study.style import CATEGORY_COLOURS
 from shared.difficulty import DIFFICULTY_SCHEMA, SHARE_SCHEMA, DifficultyDesign
 
 SCENARIOS = Path("data/measurements/difficulty/scenarios.parquet")

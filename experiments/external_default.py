@@ -12,22 +12,17 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from failbench.arrays import Array, Labels
-from failbench.errors import BadInputError
-from failbench.external.rules import improved_rules_asked, simple_rules_asked
-from failbench.external.tables import (
+from failbench.base.arrays import Array, Labels
+from failbench.base.errors import BadInputError
+from failbench.base.stage import REMEDY, read_output
+from failbench.neighbours.external.rules import improved_rules_asked, simple_rules_asked
+from failbench.neighbours.external.tables import (
     DETECTION,
     POSITIVES,
     ReleasedTables,
     crashed,
     read_released,
 )
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.labels import METHOD_LABELS
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.style import BLACK, BLUE, GREY, ORANGE, THICK, VERMILLION, Mark
-from failbench.reporting.table import Divider, Table
-from failbench.stage import REMEDY, read_output
 from failbench.statistics.bootstrap import BootstrapSettings, resample
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.intervals import wilson
@@ -47,6 +42,11 @@ from failbench.study import (
     run,
     table,
 )
+from failbench.study.dot_plot import dot_plot
+from failbench.study.labels import METHOD_LABELS
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Divider, Table
+from failbench.study.style import BLACK, BLUE, GREY, ORANGE, THICK, VERMILLION, Mark
 from shared.external_default import (
     ANSWER_SCHEMA,
     CATEGORY,

@@ -7,11 +7,11 @@ from pathlib import Path
 import polars as pl
 from pydantic import Field
 
+from failbench.base.records import Record
+from failbench.base.stage import print_table, read_section, run
+from failbench.base.telemetry import write_parquet
 from failbench.features.feature_table import feature_table
 from failbench.prediction.splits import make_splits
-from failbench.records import Record
-from failbench.stage import print_table, read_section, run
-from failbench.telemetry import write_parquet
 from recordings import read_recordings
 
 SCENARIOS = Path("data/scenarios")

@@ -8,18 +8,18 @@ from typing import Annotated, Any
 import polars as pl
 from pydantic import Field
 
-from failbench.errors import BadInputError
-from failbench.params import PARAMS
-from failbench.records import Record
-from failbench.reporting.cells import counted, words
-from failbench.reporting.run_curves import pairs, run_curves, sheet_curves, sheet_runs
-from failbench.reporting.run_panels import dashboard_picture, gallery_picture
-from failbench.scenarios import Architecture, Optimizer
-from failbench.stage import read_section
+from failbench.base.errors import BadInputError
+from failbench.base.params import PARAMS
+from failbench.base.records import Record
+from failbench.base.scenarios import Architecture, Optimizer
+from failbench.base.stage import read_section
+from failbench.base.telemetry import Telemetry
+from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.estimates import nest
 from failbench.study import Captions, publish, run
-from failbench.telemetry import Telemetry
-from failbench.vocabulary import CATEGORIES
+from failbench.study.cells import counted, words
+from failbench.study.run_curves import pairs, run_curves, sheet_curves, sheet_runs
+from failbench.study.run_panels import dashboard_picture, gallery_picture
 from recordings import read_recordings
 
 SCENARIOS = Path("data/scenarios")

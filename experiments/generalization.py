@@ -11,29 +11,19 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
-from failbench.prediction.known import read_by
-from failbench.prediction.main_study import SAME_REPEATS, across_architectures_files, same_repeats
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.captions import development_note
-from failbench.reporting.dot_plot import dot_panels
-from failbench.reporting.labels import (
-    FEATURE_SET_LABELS,
-    drawn_label,
-    in_label_order,
-    is_blind,
-    label_inside,
-    made_in_view,
-    method_label,
-    reads_true_category,
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.stage import read_names, read_outputs
+from failbench.base.studies import (
+    KNOWN_SCENARIOS,
+    LEFT_OUT,
+    NESTED_CV,
+    POOLED,
+    SAME_REPEATS,
+    across_architectures_files,
+    same_repeats,
 )
-from failbench.reporting.method_styles import method_styles
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import reported_accuracies
-from failbench.reporting.style import GREY, REPORTED
-from failbench.reporting.table import Table
-from failbench.stage import read_names, read_outputs
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.prediction.known import read_by
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import OVERALL
@@ -53,6 +43,23 @@ from failbench.study import (
     run,
     table,
 )
+from failbench.study.dot_plot import dot_panels
+from failbench.study.labels import (
+    FEATURE_SET_LABELS,
+    drawn_label,
+    in_label_order,
+    is_blind,
+    label_inside,
+    made_in_view,
+    method_label,
+    reads_true_category,
+)
+from failbench.study.method_styles import method_styles
+from failbench.study.notes import development_note
+from failbench.study.paper_numbers import reported_accuracies
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Table
+from failbench.study.style import GREY, REPORTED
 
 ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
 

@@ -16,17 +16,12 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from pydantic import Field
 
-from failbench.arrays import Array
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.stage import read_output, read_section
+from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
 from failbench.methods.simulated_human import SimulatedHumanSettings, SkillLevel
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.cells import ABSENT, percent, words
-from failbench.reporting.method_styles import METHOD_STYLES
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import reported_number
-from failbench.reporting.style import BLACK, GREY, THICK
-from failbench.reporting.table import Table
-from failbench.stage import read_output, read_section
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import ValueMetric
@@ -48,7 +43,12 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.vocabulary import CATEGORIES, DIFFICULTIES
+from failbench.study.cells import ABSENT, percent, words
+from failbench.study.method_styles import METHOD_STYLES
+from failbench.study.paper_numbers import reported_number
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Table
+from failbench.study.style import BLACK, GREY, THICK
 from shared.human_baseline_people import (
     DESIGNS,
     Population,

@@ -12,21 +12,12 @@ import polars as pl
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.records import Record
+from failbench.base.stage import read_output, read_section
+from failbench.base.studies import ON_INVARIANTS
+from failbench.base.vocabulary import Route
 from failbench.methods.hybrid import HybridSettings
-from failbench.prediction.main_study import ON_INVARIANTS
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.records import Record
-from failbench.reporting.captions import development_note
-from failbench.reporting.labels import made_in_view, method_label
-from failbench.reporting.method_styles import METHOD_STYLES
-from failbench.reporting.reported import (
-    REPORTED_HYBRIDS,
-    Reported,
-    reported_number,
-    reported_numbers,
-)
-from failbench.reporting.table import Table
-from failbench.stage import read_output, read_section
 from failbench.statistics.costs import UnitCosts, cost_metrics
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
@@ -55,7 +46,16 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.vocabulary import Route
+from failbench.study.labels import made_in_view, method_label
+from failbench.study.method_styles import METHOD_STYLES
+from failbench.study.notes import development_note
+from failbench.study.paper_numbers import (
+    REPORTED_HYBRIDS,
+    Reported,
+    reported_number,
+    reported_numbers,
+)
+from failbench.study.plain_table import Table
 
 FOLDER = Path("data/predictions/nested_cv")
 HYBRIDS = {

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.stage import print_table, read_output, read_section, run
+from failbench.base.studies import ON_INVARIANTS
+from failbench.base.telemetry import write_parquet
+from failbench.base.vocabulary import Route
 from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
 from failbench.prediction.hybrids import compose
-from failbench.prediction.main_study import ON_INVARIANTS
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.stage import print_table, read_output, read_section, run
-from failbench.telemetry import write_parquet
-from failbench.vocabulary import Route
 
 ROUTES = ("rules", "classifier", "human")
 MEMBERS = ("improved_rules", "random_forest", "simulated_human", "invariants")

@@ -15,30 +15,17 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator, SymmetricalLogLocator
 from scipy import stats
 
-from failbench.arrays import Array
-from failbench.features.catalogue import FEATURES, PRIMARY_SET
-from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
-from failbench.methods.signal_groups import ALL_GROUPS, SIGNAL_GROUPS
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.captions import development_note
-from failbench.reporting.cells import ABSENT, percent, words
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.labels import GROUP_LABELS, METHOD_LABELS
-from failbench.reporting.method_styles import METHOD_STYLES
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import Reported, ReportedImportance, reported_number
-from failbench.reporting.style import (
-    BLACK,
-    CATEGORY_COLOURS,
-    CATEGORY_LINES,
-    HALF_SIZE,
-    LEAST_TEXT,
-    REPORTED,
-    THICK,
-    THIN,
+from failbench.base.arrays import Array
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.stage import read_names, read_output, read_outputs
+from failbench.base.vocabulary import (
+    ALL_GROUPS,
+    CATEGORIES,
+    ERROR_TEXT_SIGNAL,
+    PRIMARY_SET,
+    SIGNAL_GROUPS,
 )
-from failbench.reporting.table import Table
-from failbench.stage import read_names, read_output, read_outputs
+from failbench.features.catalogue import FEATURES
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.paired_bootstrap import difference_bounds
@@ -57,7 +44,24 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.vocabulary import CATEGORIES
+from failbench.study.cells import ABSENT, percent, words
+from failbench.study.dot_plot import dot_plot
+from failbench.study.labels import GROUP_LABELS, METHOD_LABELS
+from failbench.study.method_styles import METHOD_STYLES
+from failbench.study.notes import development_note
+from failbench.study.paper_numbers import Reported, ReportedImportance, reported_number
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Table
+from failbench.study.style import (
+    BLACK,
+    CATEGORY_COLOURS,
+    CATEGORY_LINES,
+    HALF_SIZE,
+    LEAST_TEXT,
+    REPORTED,
+    THICK,
+    THIN,
+)
 from shared.importance import (
     BUILT_IN_SCHEMA,
     IMPORTANCE_SETS,

@@ -10,24 +10,10 @@ from typing import Any
 
 import polars as pl
 
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.methods.catalogue import ENTRIES
-from failbench.reporting.captions import development_note
-from failbench.reporting.cells import ABSENT, percent
-from failbench.reporting.labels import (
-    FEATURE_SET_LABELS,
-    in_label_order,
-    is_blind,
-    label_inside,
-    made_in_view,
-    method_label,
-    reads_label,
-    reads_true_category,
-)
-from failbench.reporting.reported import Reported, reported_accuracies
-from failbench.reporting.scope import Scope, majority_share, scale_of
-from failbench.reporting.table import Divider, Table
-from failbench.stage import read_output, read_section, workers
+from failbench.base.methods import ENTRIES
+from failbench.base.stage import read_output, read_section, workers
+from failbench.base.telemetry import RUN_SCHEMA
+from failbench.base.vocabulary import PRIMARY_SET
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.method_intervals import IntervalSettings, intervals_table
 from failbench.statistics.settings import read_with_statistics
@@ -45,7 +31,21 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.telemetry import RUN_SCHEMA
+from failbench.study.cells import ABSENT, percent
+from failbench.study.labels import (
+    FEATURE_SET_LABELS,
+    in_label_order,
+    is_blind,
+    label_inside,
+    made_in_view,
+    method_label,
+    reads_label,
+    reads_true_category,
+)
+from failbench.study.notes import development_note
+from failbench.study.paper_numbers import Reported, reported_accuracies
+from failbench.study.plain_table import Divider, Table
+from failbench.study.scope import Scope, majority_share, scale_of
 
 RECORDED = Path("data/telemetry/runs.parquet")
 

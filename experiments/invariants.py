@@ -6,11 +6,13 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.monitored.fitting import measured_settings
-from failbench.monitored.halves import HALF_SCHEMA
-from failbench.monitored.judged_runs import JudgedRuns
-from failbench.monitored.tables import together
-from failbench.monitored.verdicts import (
+from failbench.base.stage import print_table, read_output, read_points, read_section, run
+from failbench.base.telemetry import RUN_SCHEMA, write_parquet
+from failbench.monitor.records.fitting import measured_settings
+from failbench.monitor.records.halves import HALF_SCHEMA
+from failbench.monitor.records.judged_runs import JudgedRuns
+from failbench.monitor.records.tables import together
+from failbench.monitor.records.verdicts import (
     OWN,
     break_table,
     ends_of,
@@ -18,9 +20,7 @@ from failbench.monitored.verdicts import (
     of_halves,
     verdict_table,
 )
-from failbench.monitored.versions import read_rules
-from failbench.stage import print_table, read_output, read_points, read_section, run
-from failbench.telemetry import RUN_SCHEMA, write_parquet
+from failbench.monitor.records.versions import read_rules
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.monitored.judged_runs import JudgedRuns, versioned
-from failbench.monitored.known import known_course
-from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
-from failbench.monitored.versions import read_rules
-from failbench.stage import print_table, read_output, read_section, run
-from failbench.telemetry import write_parquet
+from failbench.base.stage import print_table, read_output, read_section, run
+from failbench.base.telemetry import write_parquet
+from failbench.monitor.records.judged_runs import JudgedRuns, versioned
+from failbench.monitor.records.known import known_course
+from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
+from failbench.monitor.records.versions import read_rules
 
 MONITORED = Path("data/monitor")
 FROZEN = Path("data/monitor/frozen.json")

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.stage import read_output, unreadable
 from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN, flags_in
 from failbench.prediction.known import Known, read_by
-from failbench.stage import read_output, unreadable
 
 __all__ = ["read_known"]
 

@@ -13,16 +13,11 @@ import polars as pl
 from matplotlib.figure import Figure
 from pydantic import BeforeValidator, Field, model_validator
 
-from failbench.errors import BadInputError
-from failbench.records import Record
-from failbench.reporting.cells import ABSENT, words
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.labels import CATEGORY_LABELS
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import reported_number
-from failbench.reporting.style import BLACK, BLUE, REPORTED, VERMILLION, Mark
-from failbench.reporting.table import Column, Table
-from failbench.scenarios import Identifier, Scenario, read_scenarios
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.base.scenarios import Identifier, Scenario, read_scenarios
+from failbench.base.validation import validated
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.statistics.agreement import fleiss_kappa, kappa_interval
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings
@@ -44,8 +39,13 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.validation import validated
-from failbench.vocabulary import CATEGORIES, Category
+from failbench.study.cells import ABSENT, words
+from failbench.study.dot_plot import dot_plot
+from failbench.study.labels import CATEGORY_LABELS
+from failbench.study.paper_numbers import reported_number
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Column, Table
+from failbench.study.style import BLACK, BLUE, REPORTED, VERMILLION, Mark
 
 RATINGS = Path("data/reported/label_raters.csv")
 SCENARIOS = Path("data/scenarios")

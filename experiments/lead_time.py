@@ -24,20 +24,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from failbench.arrays import Array
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.prediction.main_study import same_repeats
-from failbench.prediction.workers import parallel_map
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.captions import development_note
-from failbench.reporting.cells import ABSENT, percent
-from failbench.reporting.labels import in_label_order, method_label
-from failbench.reporting.method_styles import METHOD_STYLES, MethodStyle
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.style import BLACK, REPORTED_LEVEL
-from failbench.reporting.table import Table
-from failbench.stage import read_names, read_output, read_outputs, read_section, workers
+from failbench.base.arrays import Array
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.stage import read_names, read_output, read_outputs, read_section, workers
+from failbench.base.studies import same_repeats
+from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
+from failbench.base.workers import parallel_map
 from failbench.statistics.conformal import alarm_limit
 from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
@@ -58,7 +50,14 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.vocabulary import ABSTAIN
+from failbench.study.cells import ABSENT, percent
+from failbench.study.labels import in_label_order, method_label
+from failbench.study.method_styles import METHOD_STYLES, MethodStyle
+from failbench.study.notes import development_note
+from failbench.study.paper_numbers import Reported, reported_number
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Table
+from failbench.study.style import BLACK, REPORTED_LEVEL
 from shared.lead_time import (
     EARLY_SCHEMA,
     FAILING,

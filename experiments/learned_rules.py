@@ -8,13 +8,13 @@ from typing import Any
 
 import polars as pl
 
+from failbench.base.stage import read_output
 from failbench.features.catalogue import FEATURES
 from failbench.methods.learned_rules import SIGNS
-from failbench.reporting.cells import percent, words
-from failbench.reporting.table import Column, Table
-from failbench.stage import read_output
 from failbench.statistics.estimates import nest
 from failbench.study import Captions, publish, rounded, run
+from failbench.study.cells import percent, words
+from failbench.study.plain_table import Column, Table
 from shared.learned_rules import RULE_SCHEMA, TOP_SCHEMA
 
 MEASUREMENTS = Path("data/measurements/learned_rules")

@@ -10,8 +10,8 @@ from typing import Any
 
 import polars as pl
 
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.stage import read_output
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.stage import read_output
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import METRICS, proportion

@@ -17,6 +17,14 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.records import Record
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import print_table, read_output, read_section, run, workers
+from failbench.base.studies import NESTED_CV
+from failbench.base.telemetry import write_parquet
+from failbench.base.vocabulary import ALL_GROUPS, ERROR_TEXT_SIGNAL
+from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, to_frame
 from failbench.methods.band_features import band_features
@@ -24,18 +32,11 @@ from failbench.methods.classifiers import RandomForestSettings, random_forest
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
 from failbench.methods.method import Method
-from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
-from failbench.methods.signal_groups import ALL_GROUPS, signal_groups
-from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
+from failbench.methods.signal_groups import signal_groups
+from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fold_predictions, fold_seed
-from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
-from failbench.prediction.workers import parallel_map
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.records import Record
-from failbench.stage import print_table, read_output, read_section, run, workers
-from failbench.telemetry import write_parquet
 from shared.ablation import ABLATION_SCHEMA, FOREST, REDUCED, RULES, AblationDesign
 
 FEATURES = Path("data/features/features.parquet")

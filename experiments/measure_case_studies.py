@@ -8,8 +8,18 @@ from typing import Any
 
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import DECIMALS
+from failbench.base.records import Record
+from failbench.base.scenarios import Scenario
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import read_output, read_section, run, workers
+from failbench.base.studies import NESTED_CV
+from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.base.verdicts import Diagnosis
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.base.workers import parallel_map
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
 from failbench.methods.band_features import band_features
 from failbench.methods.boosting_machine import EbmSettings
@@ -24,18 +34,10 @@ from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.learned_rules import LearnedRulesSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.explanations import condition_of
-from failbench.prediction.fold_plans import NESTED_CV, by_scenario
+from failbench.prediction.fold_plans import by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fit_fold
-from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
-from failbench.prediction.workers import parallel_map
-from failbench.predictions import DECIMALS
-from failbench.records import Record
-from failbench.scenarios import Scenario
-from failbench.stage import read_output, read_section, run, workers
-from failbench.telemetry import Telemetry, write_parquet
-from failbench.verdicts import Diagnosis
 from recordings import read_recordings
 from shared.case_studies import (
     CASE_SCHEMA,

@@ -14,8 +14,14 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from failbench.arrays import Array, Mask
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array, Mask
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.scenarios import Scenario
+from failbench.base.stage import read_output, read_section, run, workers
+from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.base.vocabulary import CATEGORIES
+from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, categories_of, feature_table
 from failbench.features.measurements import STEP_TIMES, measurements
@@ -25,12 +31,6 @@ from failbench.methods.raw.telemetry import RawTelemetrySettings
 from failbench.prediction.fold_plans import by_scenario
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
-from failbench.prediction.workers import parallel_map
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.scenarios import Scenario
-from failbench.stage import read_output, read_section, run, workers
-from failbench.telemetry import Telemetry, write_parquet
-from failbench.vocabulary import CATEGORIES
 from recordings import read_recordings
 from shared.controls import (
     ALL_LABELS,

@@ -10,33 +10,33 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Mask
+from failbench.base.arrays import Mask
+from failbench.base.predictions import DECIMALS
+from failbench.base.stage import print_table, read_output, read_section, run, workers
+from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
+from failbench.base.vocabulary import CATEGORIES
+from failbench.base.workers import parallel_map
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.alarm import is_alarm
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.evidence import look_up
 from failbench.diagnose.fitting import Choices, KnownLog, fitted
 from failbench.diagnose.model import Model, read_model, write_model
+from failbench.diagnose.readers.log import Log
+from failbench.diagnose.readers.monitor_log import log_of_history
 from failbench.diagnose.signs import signs_of
 from failbench.diagnose.supports import cause_names, supports_of
 from failbench.monitor.history import History
 from failbench.monitor.invariants import Bound
-from failbench.monitored.fitting import measured_settings, setting_of
-from failbench.monitored.tables import histories, together
-from failbench.monitored.verdicts import END_SCHEMA, RUNNING
-from failbench.monitored.versions import read_rules
+from failbench.monitor.records.fitting import measured_settings, setting_of
+from failbench.monitor.records.tables import histories, together
+from failbench.monitor.records.verdicts import END_SCHEMA, RUNNING
+from failbench.monitor.records.versions import read_rules
+from failbench.neighbours.rendering.formats import FORMATS, rendered
+from failbench.neighbours.rendering.normal import read_files, rendered_log
+from failbench.neighbours.rendering.run import logged_run
+from failbench.neighbours.rendering.shape import COMPLETE, complete_shape, draw_shape
 from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats, rows_in_fold
-from failbench.prediction.workers import parallel_map
-from failbench.predictions import DECIMALS
-from failbench.readers.log import Log
-from failbench.readers.monitor_log import log_of_history
-from failbench.rendering.formats import FORMATS, rendered
-from failbench.rendering.normal import read_files, rendered_log
-from failbench.rendering.run import logged_run
-from failbench.rendering.shape import COMPLETE, complete_shape, draw_shape
-from failbench.stage import print_table, read_output, read_section, run, workers
-from failbench.telemetry import Telemetry, read_telemetry, write_parquet
-from failbench.vocabulary import CATEGORIES
 from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 
 TELEMETRY = Path("data/telemetry")

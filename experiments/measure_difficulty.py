@@ -6,22 +6,23 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.prediction.fold_plans import NESTED_CV, POOLED
-from failbench.prediction.main_study import (
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.scenarios import Scenario, read_scenarios
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import read_names, read_output, read_outputs, read_section, run
+from failbench.base.studies import (
     LANGUAGE_MODELS,
+    NESTED_CV,
+    POOLED,
     across_architectures_files,
     prediction_files,
 )
+from failbench.base.telemetry import write_parquet
+from failbench.base.vocabulary import ANSWERS
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.prediction.neighbours import nearest_scenarios
-from failbench.prediction.slices import ReferenceStudy
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.scenarios import Scenario, read_scenarios
-from failbench.stage import read_names, read_output, read_outputs, read_section, run
-from failbench.telemetry import write_parquet
-from failbench.vocabulary import ANSWERS
 from shared.difficulty import KEYS, DifficultyDesign
 
 MAIN_STUDY = Path("data/predictions/nested_cv")

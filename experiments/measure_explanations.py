@@ -6,7 +6,14 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
+from failbench.base.records import Record
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import read_output, read_section, run, workers
+from failbench.base.studies import NESTED_CV
+from failbench.base.telemetry import write_parquet
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.base.workers import parallel_map
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
 from failbench.methods.band_features import band_features
 from failbench.methods.boosting_machine import EbmSettings
@@ -21,15 +28,10 @@ from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.learned_rules import LearnedRulesSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.explanations import explained
-from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
+from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fit_fold
-from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
-from failbench.prediction.workers import parallel_map
-from failbench.records import Record
-from failbench.stage import read_output, read_section, run, workers
-from failbench.telemetry import write_parquet
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")

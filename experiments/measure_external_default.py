@@ -30,17 +30,11 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from failbench.arrays import Labels
-from failbench.errors import BadInputError
-from failbench.external.rules import our_features, simple_answers
-from failbench.external.tables import (
-    DETECTION,
-    LABEL,
-    POSITIVES,
-    ColumnNote,
-    ReleasedTables,
-    read_released,
-)
+from failbench.base.arrays import Labels
+from failbench.base.errors import BadInputError
+from failbench.base.stage import print_table, read_section, run, workers
+from failbench.base.telemetry import write_parquet
+from failbench.base.workers import parallel_map
 from failbench.features.feature import CEILING
 from failbench.methods.boosting_machine import GroupBaggedBoosting, ebm
 from failbench.methods.classifiers import (
@@ -52,9 +46,15 @@ from failbench.methods.classifiers import (
 from failbench.methods.learned_rules import learned_rules
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.methods.tuned_classifier import TunedClassifier
-from failbench.prediction.workers import parallel_map
-from failbench.stage import print_table, read_section, run, workers
-from failbench.telemetry import write_parquet
+from failbench.neighbours.external.rules import our_features, simple_answers
+from failbench.neighbours.external.tables import (
+    DETECTION,
+    LABEL,
+    POSITIVES,
+    ColumnNote,
+    ReleasedTables,
+    read_released,
+)
 from shared.external_default import (
     ANSWER_SCHEMA,
     CATEGORY,

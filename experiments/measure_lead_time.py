@@ -15,8 +15,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.base.scenarios import Scenario
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import print_table, read_names, read_output, read_section, run, workers
+from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.base.workers import parallel_map
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import (
     categories_of,
     feature_table,
@@ -38,13 +45,7 @@ from failbench.prediction.fold_plans import FoldPlan
 from failbench.prediction.known import Known
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fold_predictions, nested_cv
-from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
-from failbench.prediction.workers import parallel_map
-from failbench.records import Record
-from failbench.scenarios import Scenario
-from failbench.stage import print_table, read_names, read_output, read_section, run, workers
-from failbench.telemetry import Telemetry, write_parquet
 from known_runs import read_known
 from recordings import read_recordings
 from shared.lead_time import FAILING, HEALTHY, LOOK, TWIN, LeadTimeSettings, methods_asked

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import print_table, read_output, read_section, run, workers
+from failbench.base.telemetry import write_parquet
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.base.workers import parallel_map
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.learned_rules import (
     LearnedRule,
@@ -18,11 +23,7 @@ from failbench.methods.learned_rules import (
 )
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fold_seed
-from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA, rows_in_fold
-from failbench.prediction.workers import parallel_map
-from failbench.stage import print_table, read_output, read_section, run, workers
-from failbench.telemetry import write_parquet
 from shared.learned_rules import RULE_SCHEMA, TEST, TOP_SCHEMA
 
 FEATURES = Path("data/features/features.parquet")

@@ -8,6 +8,12 @@ from typing import Any
 
 import polars as pl
 
+from failbench.base.predictions import DECIMALS, PREDICTION_SCHEMA
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import print_accuracy, read_output, read_section, run
+from failbench.base.studies import NESTED_CV
+from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES, AnswerReason
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.llm.answer import LlmAnswer, Unreadable, read_answer
@@ -17,17 +23,11 @@ from failbench.methods.llm.monitor_record import monitor_records
 from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_by_reads
 from failbench.methods.llm.record import MonitorRecord
 from failbench.methods.llm.settings import LlmAgentsSettings
-from failbench.monitored.judged_runs import JudgedRuns, versioned
-from failbench.monitored.tables import MONITORED_SCHEMA
-from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA
-from failbench.monitored.versions import read_rules
-from failbench.prediction.fold_plans import NESTED_CV
-from failbench.prediction.slices import ReferenceStudy
+from failbench.monitor.records.judged_runs import JudgedRuns, versioned
+from failbench.monitor.records.tables import MONITORED_SCHEMA
+from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
+from failbench.monitor.records.versions import read_rules
 from failbench.prediction.splits import SPLIT_SCHEMA
-from failbench.predictions import DECIMALS, PREDICTION_SCHEMA
-from failbench.stage import print_accuracy, read_output, read_section, run
-from failbench.telemetry import Telemetry, read_telemetry, write_parquet
-from failbench.vocabulary import ABSTAIN, CATEGORIES, AnswerReason
 from shared.llm_agents import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 
 CACHE = Path("data/llm")

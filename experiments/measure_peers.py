@@ -6,11 +6,11 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.peers.alarms import alarm_table
-from failbench.peers.answers import skill_verdicts
-from failbench.prediction.slices import ReferenceStudy
-from failbench.stage import print_table, read_section, run
-from failbench.telemetry import read_telemetry, write_parquet
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import print_table, read_section, run
+from failbench.base.telemetry import read_telemetry, write_parquet
+from failbench.neighbours.peers.alarms import alarm_table
+from failbench.neighbours.peers.answers import skill_verdicts
 from shared.peers import PeersStudy
 
 TELEMETRY = Path("data/telemetry")

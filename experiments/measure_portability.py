@@ -7,8 +7,14 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.base.scenarios import Scenario
+from failbench.base.slices import RunSetting
+from failbench.base.stage import print_table, read_names, read_output, read_section, run, workers
+from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table
 from failbench.features.known_columns import OWN
 from failbench.methods.improved_rules import ImprovedRulesSettings
@@ -18,12 +24,7 @@ from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.conditions import by_view, stacked
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.slices import RunSetting
 from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
-from failbench.records import Record
-from failbench.scenarios import Scenario
-from failbench.stage import print_table, read_names, read_output, read_section, run, workers
-from failbench.telemetry import Telemetry, write_parquet
 from known_runs import read_known
 from recordings import read_recordings
 from shared.portability import (

@@ -7,7 +7,12 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.base.scenarios import Scenario
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
+from failbench.base.telemetry import write_parquet
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.boosting_machine import EbmSettings
@@ -16,12 +21,7 @@ from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.fold_plans import by_scenario
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats, make_splits
-from failbench.records import Record
-from failbench.scenarios import Scenario
-from failbench.stage import print_accuracy, read_output, read_section, run, workers
-from failbench.telemetry import write_parquet
 from recordings import read_scenarios_of
 from shared.sensitivity import (
     FAULTS_APART,

@@ -10,24 +10,18 @@ from typing import Any, get_args
 import polars as pl
 from matplotlib.figure import Figure
 
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.methods.catalogue import MONITOR_METHODS
-from failbench.monitored.fitting import setting_of
-from failbench.monitored.halves import HALF_SCHEMA, Half
-from failbench.monitored.judged_runs import Judged, JudgedRuns, labelled, versioned
-from failbench.monitored.ladder import COST_SCHEMA, LADDER
-from failbench.monitored.tables import MONITORED_SCHEMA
-from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
-from failbench.monitored.versions import read_rules
-from failbench.prediction.slices import ReferenceStudy
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.cells import ABSENT, counted, with_interval, words
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.labels import CATEGORY_LABELS, in_label_order, method_label, reads_label
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.style import BLACK, BLUE, GREY, VERMILLION, Mark
-from failbench.reporting.table import Divider, Table
-from failbench.stage import read_output, read_outputs, read_points, read_section
+from failbench.base.methods import MONITOR_METHODS
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import read_output, read_outputs, read_points, read_section
+from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES, PRIMARY_SET
+from failbench.monitor.records.fitting import setting_of
+from failbench.monitor.records.halves import HALF_SCHEMA, Half
+from failbench.monitor.records.judged_runs import Judged, JudgedRuns, labelled, versioned
+from failbench.monitor.records.ladder import COST_SCHEMA, LADDER
+from failbench.monitor.records.tables import MONITORED_SCHEMA
+from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
+from failbench.monitor.records.versions import read_rules
 from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
@@ -42,7 +36,12 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.vocabulary import CATEGORIES, DIFFICULTIES
+from failbench.study.cells import ABSENT, counted, with_interval, words
+from failbench.study.dot_plot import dot_plot
+from failbench.study.labels import CATEGORY_LABELS, in_label_order, method_label, reads_label
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Divider, Table
+from failbench.study.style import BLACK, BLUE, GREY, VERMILLION, Mark
 from recordings import read_scenarios_of
 from shared.monitor_estimates import (
     ALL_SETTINGS,

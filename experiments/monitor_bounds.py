@@ -9,10 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.stage import read_points
 from failbench.monitor.bounds import write_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound, Invariant
-from failbench.monitored.fitting import (
+from failbench.monitor.records.fitting import (
     ALARMS,
     MarginChoice,
     alarms_by_margin,
@@ -21,14 +22,13 @@ from failbench.monitored.fitting import (
     measured_settings,
     reach_of,
 )
-from failbench.monitored.halves import HALF_SCHEMA
-from failbench.monitored.tables import Monitored
-from failbench.reporting.table import Table
-from failbench.stage import read_points
+from failbench.monitor.records.halves import HALF_SCHEMA
+from failbench.monitor.records.tables import Monitored
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, Estimates, Of, Row, Text, publish, run, table
+from failbench.study.plain_table import Table
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")

@@ -11,16 +11,16 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
-from failbench.errors import BadInputError
-from failbench.files import write_atomically
-from failbench.records import Record
-from failbench.reporting.captions import DEVELOPMENT_NOTE
-from failbench.reporting.cells import ABSENT
-from failbench.reporting.scope import scale_note
-from failbench.reporting.table import Column, Table
-from failbench.stage import REMEDY, unreadable
+from failbench.base.errors import BadInputError
+from failbench.base.files import write_atomically
+from failbench.base.records import Record
+from failbench.base.stage import REMEDY, unreadable
 from failbench.statistics.settings import read_statistics
 from failbench.study import Captions, at_path, publish, read_facts, run
+from failbench.study.cells import ABSENT
+from failbench.study.notes import DEVELOPMENT_NOTE
+from failbench.study.plain_table import Column, Table
+from failbench.study.scope import scale_note
 from shared.negative_results import NegativeResults
 
 DECLARED = Path("data/reported/negative_results.yaml")
@@ -84,11 +84,11 @@ appendix from `{DECLARED}`; no number in it is typed by hand.
     return "\n".join((head, *sections, "## How to read it\n", "\n\n".join(shown.notes))) + "\n"
 
 
-def read_metrics(name: str, keys: Iterable[str]) -> dict[str, Any]:
+def read_metrics(name: str, keys: Iterable[str]) -> Mapping[str, Any]:
     """The metrics of a file, which has the keys that the entries name."""
     path = RETIRED if name == RETIRED.stem else METRICS / f"{name}.json"
     try:
-        metrics = json.loads(path.read_text(encoding="utf-8"))
+        metrics: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise unreadable(path, "JSON") from error
     for key in sorted(keys):

@@ -5,14 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
+from failbench.base.telemetry import write_parquet
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.catalogue import method_named
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import SPLIT_SCHEMA
-from failbench.stage import print_accuracy, read_output, read_section, run, workers
-from failbench.telemetry import write_parquet
 from known_runs import read_known
 
 FEATURES = Path("data/features/features.parquet")

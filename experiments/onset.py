@@ -17,20 +17,13 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import PRIMARY_SET
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.slices import ReferenceStudy, RunSetting
+from failbench.base.stage import read_output, read_section
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET, Category
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.prediction.slices import ReferenceStudy, RunSetting
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.cells import ABSENT, one_decimal, percent, with_interval
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.scope import scale_of
-from failbench.reporting.style import BLACK, BLUE, GREEN, ORANGE, VERMILLION, Mark
-from failbench.reporting.table import Column, Table
-from failbench.stage import read_output, read_section
 from failbench.statistics.association import cramers_v, permutation_test
 from failbench.statistics.estimates import ESTIMATE
 from failbench.statistics.intervals import scenario_intervals
@@ -40,7 +33,13 @@ from failbench.statistics.scenario_values import ScenarioValues, over_scenarios,
 from failbench.statistics.scores import scenario_answers
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, Form, estimate_text, publish, rounded, run, written
-from failbench.vocabulary import ABSTAIN, CATEGORIES, Category
+from failbench.study.cells import ABSENT, one_decimal, percent, with_interval
+from failbench.study.dot_plot import dot_plot
+from failbench.study.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Column, Table
+from failbench.study.scope import scale_of
+from failbench.study.style import BLACK, BLUE, GREEN, ORANGE, VERMILLION, Mark
 from recordings import read_recordings
 from shared.onset_signs import (
     BANDS,

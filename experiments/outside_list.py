@@ -9,24 +9,24 @@ from pathlib import Path
 import polars as pl
 from pydantic import Field
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.base.vocabulary import ABSTAIN
 from failbench.monitor.bounds import read_bounds
 from failbench.monitor.diagnosis import diagnose
 from failbench.monitor.history import History
 from failbench.monitor.history import Row as Measured
 from failbench.monitor.invariants import CATALOGUE, Bound
+from failbench.monitor.records.tables import Monitored, histories, read_monitored
 from failbench.monitor.signals import Level, signals_of
-from failbench.monitored.tables import Monitored, histories, read_monitored
-from failbench.outside_list.bugs import Bug, read_bugs
-from failbench.outside_list.runs import STATES, run_ids
-from failbench.records import Record
-from failbench.reporting.cells import ABSENT, words
-from failbench.reporting.table import Table
+from failbench.neighbours.outside_list.bugs import Bug, read_bugs
+from failbench.neighbours.outside_list.runs import STATES, run_ids
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.intervals import wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, Estimates, Row, Text, estimate_text, publish, run, table
-from failbench.vocabulary import ABSTAIN
+from failbench.study.cells import ABSENT, words
+from failbench.study.plain_table import Table
 
 RUNS = Path("data/outside")
 BUGS = Path("data/outside/traincheck.csv")

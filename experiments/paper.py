@@ -6,12 +6,12 @@ from pathlib import Path
 
 from pydantic import Field
 
-from failbench.files import write_atomically
-from failbench.paper.document import compiled
-from failbench.paper.facts import facts
-from failbench.prediction.slices import ReferenceStudy
-from failbench.records import Record
-from failbench.stage import read_section, run
+from failbench.base.files import write_atomically
+from failbench.base.records import Record
+from failbench.base.slices import ReferenceStudy
+from failbench.base.stage import read_section, run
+from failbench.publish.paper.document import compiled
+from failbench.publish.paper.facts import facts
 from failbench.statistics.settings import StatisticsSettings, read_statistics
 
 MAIN = Path("paper/paper.typ")

@@ -10,27 +10,20 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.peers.alarms import ALARM_SCHEMA
-from failbench.peers.best_thresholds import DOCUMENTED, OBJECTIVES, with_best_thresholds
-from failbench.peers.mapping import refuse_unmapped
-from failbench.peers.rules import SCOPES, peer_rules, rules_of
-from failbench.peers.standards import standards
-from failbench.peers.verdicts import VERDICT_SCHEMA
-from failbench.prediction.slices import ReferenceStudy, RunSetting
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.scenarios import read_scenarios
+from failbench.base.slices import ReferenceStudy, RunSetting
+from failbench.base.stage import read_output, read_outputs, read_section
+from failbench.base.telemetry import RUN_SCHEMA, read_table
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET
+from failbench.neighbours.peers.alarms import ALARM_SCHEMA
+from failbench.neighbours.peers.best_thresholds import DOCUMENTED, OBJECTIVES, with_best_thresholds
+from failbench.neighbours.peers.mapping import refuse_unmapped
+from failbench.neighbours.peers.rules import SCOPES, peer_rules, rules_of
+from failbench.neighbours.peers.standards import standards
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
+from failbench.neighbours.rendering.shape import COMPLETE
 from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.rendering.shape import COMPLETE
-from failbench.reporting.captions import development_note
-from failbench.reporting.cells import ABSENT, percent, words
-from failbench.reporting.dot_plot import dot_panels
-from failbench.reporting.labels import ARCHITECTURE_LABELS, SHORT_LABELS, drawn_label, method_label
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.scope import Scope
-from failbench.reporting.style import BLACK, BLUE, VERMILLION, Mark
-from failbench.reporting.table import Divider, Table
-from failbench.scenarios import read_scenarios
-from failbench.stage import read_output, read_outputs, read_section
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import (
@@ -55,8 +48,14 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.telemetry import RUN_SCHEMA, read_table
-from failbench.vocabulary import ABSTAIN, CATEGORIES
+from failbench.study.cells import ABSENT, percent, words
+from failbench.study.dot_plot import dot_panels
+from failbench.study.labels import ARCHITECTURE_LABELS, SHORT_LABELS, drawn_label, method_label
+from failbench.study.notes import development_note
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Divider, Table
+from failbench.study.scope import Scope
+from failbench.study.style import BLACK, BLUE, VERMILLION, Mark
 from shared.peers import BREAKS, LOG_ANSWERS, SAID_SCHEMA, PeersStudy
 from shared.peers_answers import (
     PACKAGE,

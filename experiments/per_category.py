@@ -15,22 +15,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.reporting.captions import development_note
-from failbench.reporting.cells import Measured
-from failbench.reporting.labels import (
-    CATEGORY_LABELS,
-    SHORT_LABELS,
-    drawn_label,
-    in_label_order,
-    is_blind,
-    method_label,
-)
-from failbench.reporting.picture import Picture
-from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.style import BLACK
-from failbench.reporting.table import Table
-from failbench.stage import workers
+from failbench.base.stage import workers
+from failbench.base.vocabulary import ABSTAIN, ANSWERS, CATEGORIES, PRIMARY_SET
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import precision_metrics
 from failbench.statistics.scores import scenario_answers
@@ -53,7 +39,20 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.vocabulary import ABSTAIN, ANSWERS, CATEGORIES
+from failbench.study.cells import Measured
+from failbench.study.labels import (
+    CATEGORY_LABELS,
+    SHORT_LABELS,
+    drawn_label,
+    in_label_order,
+    is_blind,
+    method_label,
+)
+from failbench.study.notes import development_note
+from failbench.study.paper_numbers import Reported, reported_number
+from failbench.study.picture import Picture
+from failbench.study.plain_table import Table
+from failbench.study.style import BLACK
 
 MEASURED = Path("data/metrics/intervals.json")
 

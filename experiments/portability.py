@@ -12,25 +12,8 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from failbench.prediction.workers import parallel_map
-from failbench.reporting.captions import development_note
-from failbench.reporting.cells import ABSENT, percent
-from failbench.reporting.dot_plot import dot_panels
-from failbench.reporting.labels import (
-    ARCHITECTURE_LABELS,
-    drawn_label,
-    in_label_order,
-    is_blind,
-    label_inside,
-    made_in_view,
-    method_label,
-)
-from failbench.reporting.method_styles import method_styles
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.style import GREY, REPORTED
-from failbench.reporting.table import Table
-from failbench.stage import read_names, read_outputs, read_section, workers
+from failbench.base.stage import read_names, read_outputs, read_section, workers
+from failbench.base.workers import parallel_map
 from failbench.statistics.comparison import Difference, contrasts_of, difference_metrics
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
@@ -53,6 +36,23 @@ from failbench.study import (
     run,
     table,
 )
+from failbench.study.cells import ABSENT, percent
+from failbench.study.dot_plot import dot_panels
+from failbench.study.labels import (
+    ARCHITECTURE_LABELS,
+    drawn_label,
+    in_label_order,
+    is_blind,
+    label_inside,
+    made_in_view,
+    method_label,
+)
+from failbench.study.method_styles import method_styles
+from failbench.study.notes import development_note
+from failbench.study.paper_numbers import Reported, reported_number
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Table
+from failbench.study.style import GREY, REPORTED
 from shared.portability import (
     ADAPTIVE,
     CARRIED_SCHEMA,

@@ -14,19 +14,14 @@ from matplotlib.figure import Figure
 from pydantic import Field
 from scipy.stats import linregress
 
+from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
+from failbench.base.records import Record
+from failbench.base.scenarios import Scenario
+from failbench.base.slices import ReferenceStudy
+from failbench.base.telemetry import Telemetry
 from failbench.causes.catalogue import cause_of_scenario, causes
-from failbench.errors import BadInputError
-from failbench.params import read_section
-from failbench.prediction.slices import ReferenceStudy
-from failbench.preflighted.answers import LOOKS, REMEDY, Look, read_answers
-from failbench.records import Record
-from failbench.reporting.cells import ABSENT, words
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.scope import Scope
-from failbench.reporting.style import BLUE, HALF_WIDTH, ORANGE, VERMILLION, Mark
-from failbench.reporting.table import Table
-from failbench.scenarios import Scenario
+from failbench.preflight.records.answers import LOOKS, REMEDY, Look, read_answers
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import wilson
 from failbench.statistics.settings import read_with_statistics
@@ -41,7 +36,12 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.telemetry import Telemetry
+from failbench.study.cells import ABSENT, words
+from failbench.study.dot_plot import dot_plot
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Table
+from failbench.study.scope import Scope
+from failbench.study.style import BLUE, HALF_WIDTH, ORANGE, VERMILLION, Mark
 from recordings import read_recordings
 
 ANSWERS = Path("data/preflight/answers.parquet")

@@ -14,25 +14,25 @@ import polars as pl
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from failbench.errors import BadInputError
-from failbench.lenses.catalogue import LENSES, Lens, measure_kinds
-from failbench.lenses.curves import curves_of
-from failbench.lenses.drawing import draw_curves, marks_of, name_axes, outcome_handles
-from failbench.lenses.expected import Expected, read_expected, verdicts_given
-from failbench.lenses.looking import Joined
-from failbench.lenses.models import look_at_models, measure_table, vectors, verdict_table
-from failbench.lenses.naming import PRIMARY, Origins, classifiers, named, told_apart
-from failbench.lenses.resampling import ResamplingSettings
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.neighbours.lenses.catalogue import LENSES, Lens, measure_kinds
+from failbench.neighbours.lenses.curves import curves_of
+from failbench.neighbours.lenses.drawing import draw_curves, marks_of, name_axes, outcome_handles
+from failbench.neighbours.lenses.expected import Expected, read_expected, verdicts_given
+from failbench.neighbours.lenses.looking import Joined
+from failbench.neighbours.lenses.models import look_at_models, measure_table, vectors, verdict_table
+from failbench.neighbours.lenses.naming import PRIMARY, Origins, classifiers, named, told_apart
+from failbench.neighbours.lenses.resampling import ResamplingSettings
 from failbench.reasoning.traces import read_traces
-from failbench.records import Record
-from failbench.reporting.cells import ABSENT, percent, two_decimals, words
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.style import BLACK, GREEN, ORANGE, PURPLE, Mark
-from failbench.reporting.table import Column, Table
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.intervals import wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, estimate_text, publish, rounded, run
+from failbench.study.cells import ABSENT, percent, two_decimals, words
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Column, Table
+from failbench.study.style import BLACK, GREEN, ORANGE, PURPLE, Mark
 
 TRACES = Path("data/reasoning/traces.parquet")
 EXPECTED = Path("data/reasoning/expected_verdicts.csv")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 
-from failbench.cli import main
+from failbench.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main(["record"]))

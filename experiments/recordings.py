@@ -6,9 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.scenarios import Scenario, read_scenarios
-from failbench.telemetry import Telemetry, read_telemetry
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import Scenario, read_scenarios
+from failbench.base.telemetry import Telemetry, read_telemetry
 
 __all__ = ["read_recordings", "read_scenarios_of"]
 

@@ -15,20 +15,9 @@ from matplotlib.lines import Line2D
 from matplotlib.typing import LineStyleType
 from pydantic import Field
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.reporting.labels import (
-    FEATURE_SET_LABELS,
-    is_blind,
-    label_inside,
-    made_in_view,
-    reads_true_category,
-)
-from failbench.reporting.method_styles import MethodStyle, method_styles
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import Reported, reported_accuracies, reported_number
-from failbench.reporting.style import BLACK, PALE, REPORTED_LEVEL, THICK, THIN
-from failbench.stage import workers
+from failbench.base.errors import BadInputError
+from failbench.base.stage import workers
+from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.risk_coverage import area_interval, rankings, risk_curve
@@ -42,7 +31,17 @@ from failbench.study import (
     rounded,
     run,
 )
-from failbench.vocabulary import ABSTAIN
+from failbench.study.labels import (
+    FEATURE_SET_LABELS,
+    is_blind,
+    label_inside,
+    made_in_view,
+    reads_true_category,
+)
+from failbench.study.method_styles import MethodStyle, method_styles
+from failbench.study.paper_numbers import Reported, reported_accuracies, reported_number
+from failbench.study.picture import legend_outside
+from failbench.study.style import BLACK, PALE, REPORTED_LEVEL, THICK, THIN
 
 METHOD = ("feature_set", "method")
 AREA = "area_under_risk_coverage"

@@ -8,12 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.prediction.fold_plans import NESTED_CV
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.labels import method_label
-from failbench.reporting.table import Table
-from failbench.stage import read_outputs, read_section
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.stage import read_outputs, read_section
+from failbench.base.studies import NESTED_CV
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import METRICS
@@ -31,6 +29,8 @@ from failbench.study import (
     run,
     table,
 )
+from failbench.study.labels import method_label
+from failbench.study.plain_table import Table
 from shared.sensitivity import (
     FAULTS_APART,
     FEATURE_SET,

@@ -12,19 +12,6 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from failbench.reporting.captions import development_note
-from failbench.reporting.cells import percent
-from failbench.reporting.dot_plot import dot_panels
-from failbench.reporting.labels import (
-    FEATURE_SET_LABELS,
-    drawn_label,
-    label_inside,
-    made_in_view,
-    method_label,
-)
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.style import BLACK, GREY, Mark
-from failbench.reporting.table import Table
 from failbench.statistics.comparison import (
     Comparison,
     Difference,
@@ -49,6 +36,19 @@ from failbench.study import (
     table,
     written,
 )
+from failbench.study.cells import percent
+from failbench.study.dot_plot import dot_panels
+from failbench.study.labels import (
+    FEATURE_SET_LABELS,
+    drawn_label,
+    label_inside,
+    made_in_view,
+    method_label,
+)
+from failbench.study.notes import development_note
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Table
+from failbench.study.style import BLACK, GREY, Mark
 
 KEYS = ("feature_set", "left", "right")
 TESTED = Mark("tested, p: Holm-adjusted", BLACK, "D", size=3.5)

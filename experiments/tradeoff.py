@@ -13,10 +13,11 @@ import textalloc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from failbench.arrays import Array
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.reporting.cells import Measured, one_decimal
-from failbench.reporting.labels import (
+from failbench.base.arrays import Array
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.study import Captions, publish, read_metrics, read_reported, rounded, run
+from failbench.study.cells import Measured, one_decimal
+from failbench.study.labels import (
     in_label_order,
     is_blind,
     label_inside,
@@ -24,11 +25,10 @@ from failbench.reporting.labels import (
     method_label,
     reads_true_category,
 )
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import Reported
-from failbench.reporting.style import BLUE, GREY, LEAST_TEXT, THIN, VERMILLION, Mark
-from failbench.reporting.table import Column, Table
-from failbench.study import Captions, publish, read_metrics, read_reported, rounded, run
+from failbench.study.paper_numbers import Reported
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Column, Table
+from failbench.study.style import BLUE, GREY, LEAST_TEXT, THIN, VERMILLION, Mark
 
 METRICS = Path("data/metrics/intervals.json")
 

@@ -19,20 +19,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from failbench.errors import BadInputError
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.partners import PARTNER_SCHEMA
+from failbench.base.errors import BadInputError
+from failbench.base.lookalikes import PARTNER_SCHEMA
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.scenarios import Scenario
+from failbench.base.stage import read_output, read_section
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET, Category
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reporting.captions import development_note
-from failbench.reporting.cells import ABSENT, words
-from failbench.reporting.labels import in_label_order, method_label
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.reported import Reported, reported_number
-from failbench.reporting.style import CATEGORY_COLOURS
-from failbench.reporting.table import Table
-from failbench.scenarios import Scenario
-from failbench.stage import read_output, read_section
 from failbench.statistics.comparison import Comparison, contrasts_of
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings, wilson
@@ -57,7 +50,13 @@ from failbench.study import (
     run,
     table,
 )
-from failbench.vocabulary import ABSTAIN, CATEGORIES, Category
+from failbench.study.cells import ABSENT, words
+from failbench.study.labels import in_label_order, method_label
+from failbench.study.notes import development_note
+from failbench.study.paper_numbers import Reported, reported_number
+from failbench.study.picture import legend_outside
+from failbench.study.plain_table import Table
+from failbench.study.style import CATEGORY_COLOURS
 from recordings import read_scenarios_of
 from shared.unknown_anatomy import ADDED, MEASURED_SETS, UNKNOWN, UnknownAnatomyDesign
 

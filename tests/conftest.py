@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from hypothesis import settings
 
-from failbench.scenarios import Scenario
+from failbench.base.scenarios import Scenario
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.statistics.comparison import Comparison
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
 pytest_plugins = ["prediction_fixtures", "reporting_fixtures"]
 

@@ -12,12 +12,12 @@ import polars as pl
 import pytest
 import yaml
 
-from failbench.cli import main
-from failbench.commands.arguments import benchmark, diagnosing, recording
+from failbench.base.scenarios import COUNTS, FaultDeclaration
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, write_parquet
+from failbench.cli.arguments import benchmark, diagnosing, recording
+from failbench.cli.main import main
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.nominal import NominalRanges
-from failbench.scenarios import COUNTS, FaultDeclaration
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, write_parquet
 
 PLANNED, ONSET = 225, 115
 PARAMS: dict[str, dict[str, object]] = {
@@ -267,7 +267,7 @@ def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("failbench.batch.diagnoses.diagnoses_of", interrupted)
+    monkeypatch.setattr("failbench.diagnose.batch.diagnoses.diagnoses_of", interrupted)
     before = sorted(strange.rglob("*"))
     output = strange / "diagnoses.parquet"
     assert main(["diagnose", str(strange), "--output", str(output)]) == 130
@@ -301,4 +301,4 @@ def test_every_command_has_the_function_that_it_names():
     ]
     assert len(named) > 20
     for module, name in named:
-        assert callable(getattr(import_module(f"failbench.commands.{module}"), name))
+        assert callable(getattr(import_module(f"failbench.cli.{module}"), name))

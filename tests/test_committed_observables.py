@@ -6,16 +6,16 @@ import re
 
 import polars as pl
 
+from failbench.base.params import PARAMS, read_section
+from failbench.base.scenarios import read_scenarios
+from failbench.base.telemetry import read_telemetry
+from failbench.base.vocabulary import CATEGORIES
 from failbench.features.observables import observe
 from failbench.methods.llm.monitor_record import monitor_records
 from failbench.methods.llm.prompt import prompts_of
 from failbench.methods.llm.settings import LlmAgentsSettings
-from failbench.monitored.judged_runs import JudgedRuns
-from failbench.monitored.versions import read_rules
-from failbench.params import PARAMS, read_section
-from failbench.scenarios import read_scenarios
-from failbench.telemetry import read_telemetry
-from failbench.vocabulary import CATEGORIES
+from failbench.monitor.records.judged_runs import JudgedRuns
+from failbench.monitor.records.versions import read_rules
 
 
 def test_committed_observables_name_no_scenario_no_fault_and_no_project_path(repository):

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.detector import (
+from failbench.base.detector import (
     Detection,
     DetectorParams,
     HealthyLimits,
@@ -18,8 +18,8 @@ from failbench.detector import (
     healthy_limits,
     measure,
 )
-from failbench.errors import BadInputError
-from failbench.telemetry import STEP_SCHEMA, Ending
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import STEP_SCHEMA, Ending
 
 PARAMS = DetectorParams(
     deviations=3,

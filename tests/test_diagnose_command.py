@@ -10,8 +10,8 @@ import sys
 import jsonschema
 import pytest
 
-from failbench.cli import main
-from failbench.outputs.document import schema
+from failbench.cli.main import main
+from failbench.diagnose.outputs.document import schema
 
 UNEVEN = """\
 step=1 loss=3.0

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from failbench.cli import main
-from failbench.scenarios import FaultDeclaration
+from failbench.base.scenarios import FaultDeclaration
+from failbench.cli.main import main
 
 SCENARIO = Path("scenarios/data_pipeline/byte_order_swapped.json")
 OPTIONS = ["--scenarios", "scenarios", "--faults", "faults.py", "--params", "params.yaml"]

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 from pydantic import Field
 
-from failbench.errors import BadInputError
-from failbench.params import read_section
-from failbench.records import Record
+from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
+from failbench.base.records import Record
 
 
 class Settings(Record):

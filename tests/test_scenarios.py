@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.scenarios import COUNTS, missing_from_counts, read_scenario, read_scenarios
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import COUNTS, missing_from_counts, read_scenario, read_scenarios
 
 GOOD = {
     "id": "rate_too_high",
@@ -22,7 +22,7 @@ GOOD = {
     "remedy": "Type the zero that is missing.",
     "rationale": "Everybody has done this once.",
 }
-AFTER_THE_MODEL = "Correct it after the model failbench.scenarios.Scenario."
+AFTER_THE_MODEL = "Correct it after the model failbench.base.scenarios.Scenario."
 
 
 def write(folder: Path, place: str = "optimization/rate_too_high", **changes: object) -> Path:

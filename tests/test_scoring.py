@@ -9,17 +9,17 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from failbench.cli import main
+from failbench.base.scenarios import Scenario
+from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.cli.main import main
 from failbench.monitor.end import End
-from failbench.monitored.tables import write_monitored
-from failbench.monitored.verdicts import BREAK_SCHEMA, END_SCHEMA, verdict_table
-from failbench.monitored.versions import read_rules
-from failbench.scenarios import Scenario
-from failbench.scoring import accuracy_interval, method_scores
+from failbench.monitor.records.tables import write_monitored
+from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, verdict_table
+from failbench.monitor.records.versions import read_rules
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scores import scenario_answers
-from failbench.telemetry import Telemetry, write_parquet
+from failbench.study.scoring import accuracy_interval, method_scores
 from made_up_monitored import history, monitored
 
 SETTINGS = ScenarioIntervalSettings(

@@ -9,8 +9,14 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from failbench.errors import BadInputError
-from failbench.telemetry import RUN_SCHEMA, Telemetry, read_table, read_telemetry, write_parquet
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import (
+    RUN_SCHEMA,
+    Telemetry,
+    read_table,
+    read_telemetry,
+    write_parquet,
+)
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
 RECORD_AGAIN = r"This is not failbench telemetry of this version; record it again\."

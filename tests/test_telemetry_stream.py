@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from failbench.errors import BadInputError
-from failbench.telemetry import Telemetry, read_telemetry, write_parquet
-from failbench.telemetry_stream import number_of_runs, refuse_foreign, telemetry_batches
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
+from failbench.base.telemetry_stream import number_of_runs, refuse_foreign, telemetry_batches
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
 

@@ -6,7 +6,7 @@ import io
 
 import pytest
 
-from failbench.commands.terminal import SECONDS_BETWEEN_LINES, LineMeter, progress_meter
+from failbench.cli.terminal import SECONDS_BETWEEN_LINES, LineMeter, progress_meter
 
 
 class Clock:

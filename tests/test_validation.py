@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 from pydantic import Field, model_validator
 
-from failbench.errors import BadInputError
-from failbench.records import Record
-from failbench.validation import kept_by_hand, validated
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.base.validation import kept_by_hand, validated
 
 
 class Inner(Record):

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 
-from failbench.commands.arguments.benchmark import add_benchmark_commands
-from failbench.commands.arguments.diagnosing import add_diagnosing_commands
-from failbench.commands.arguments.recording import add_recording_commands
-from failbench.commands.arguments.shared import Commands
+from failbench.cli.arguments.benchmark import add_benchmark_commands
+from failbench.cli.arguments.diagnosing import add_diagnosing_commands
+from failbench.cli.arguments.recording import add_recording_commands
+from failbench.cli.arguments.shared import Commands
 
 PAGE = "reference/commands.md"
 COLUMNS = "88"

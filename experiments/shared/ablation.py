@@ -7,9 +7,9 @@ from typing import Self
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
-from failbench.methods.signal_groups import SIGNAL_GROUPS
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.records import Record
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.records import Record
+from failbench.base.vocabulary import SIGNAL_GROUPS
 
 RULES, REDUCED, FOREST = METHODS = ("improved_rules", "reduced_rules", "random_forest")
 

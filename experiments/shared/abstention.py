@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from pydantic import Field
 
-from failbench.arrays import Array
-from failbench.records import Record
+from failbench.base.arrays import Array
+from failbench.base.records import Record
 
 RULES = "improved_rules"
 """The method whose abstentions are studied."""

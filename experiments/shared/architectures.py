@@ -7,8 +7,8 @@ from typing import Annotated
 import polars as pl
 from pydantic import Field
 
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.records import Record
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.records import Record
 
 RECORDED = 0.0
 """The noise of logs as they were recorded."""

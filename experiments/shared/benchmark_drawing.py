@@ -14,16 +14,17 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.textpath import text_to_path
 from pydantic import Field, model_validator
 
-from failbench.methods.catalogue import ENTRIES, Source
+from failbench.base.methods import ENTRIES, Source
+from failbench.base.records import Record
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.improved_tree import TREE
 from failbench.methods.rule_tree import Abstention, Leaf
 from failbench.methods.rules import Declared
-from failbench.records import Record
-from failbench.reporting.cells import words
-from failbench.reporting.labels import CATEGORY_LABELS
-from failbench.reporting.picture import POINTS, SHARE
-from failbench.reporting.rule_words import short
-from failbench.reporting.style import (
+from failbench.study.cells import words
+from failbench.study.labels import CATEGORY_LABELS
+from failbench.study.picture import POINTS, SHARE
+from failbench.study.rule_words import short
+from failbench.study.style import (
     BLACK,
     BLUE,
     CATEGORY_COLOURS,
@@ -37,7 +38,6 @@ from failbench.reporting.style import (
     THIN,
     VERMILLION,
 )
-from failbench.vocabulary import CATEGORIES
 
 WIDTH = POINTS * FULL_WIDTH
 LINE = 1.2 * LEAST_TEXT

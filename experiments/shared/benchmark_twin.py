@@ -12,16 +12,16 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from pydantic import Field
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.params import PARAMS
+from failbench.base.records import Record
+from failbench.base.scenarios import OnsetKind, Outcome, Scenario
+from failbench.base.telemetry import Telemetry
 from failbench.features.feature import bounded
-from failbench.params import PARAMS
-from failbench.records import Record
-from failbench.reporting.picture import legend_outside
-from failbench.reporting.run_curves import SIGNIFICANT_DIGITS, pairs
-from failbench.reporting.run_panels import logarithmic, mark_steps
-from failbench.reporting.style import LEAST_TEXT, LINE, MARK, PALE, THICK, TWIN
-from failbench.scenarios import OnsetKind, Outcome, Scenario
-from failbench.telemetry import Telemetry
+from failbench.study.picture import legend_outside
+from failbench.study.run_curves import SIGNIFICANT_DIGITS, pairs
+from failbench.study.run_panels import logarithmic, mark_steps
+from failbench.study.style import LEAST_TEXT, LINE, MARK, PALE, THICK, TWIN
 
 REMEDY = "Choose another in the section benchmark of params.yaml."
 

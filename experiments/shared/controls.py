@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 from pydantic import Field
 
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.records import Record
-from failbench.scenarios import Architecture, Optimizer
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.records import Record
+from failbench.base.scenarios import Architecture, Optimizer
 
 CHANCE = 0.20
 """One of five categories; balanced accuracy of any answer that ignores the input."""

@@ -7,8 +7,8 @@ from typing import Annotated
 import polars as pl
 from pydantic import Field
 
-from failbench.prediction.slices import Seeds
-from failbench.records import Record
+from failbench.base.records import Record
+from failbench.base.slices import Seeds
 
 
 class DiagnosedLogs(Record):

@@ -7,9 +7,9 @@ from typing import Self
 import polars as pl
 from pydantic import Field, model_validator
 
+from failbench.base.records import Record
+from failbench.base.vocabulary import ANSWERS
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.records import Record
-from failbench.vocabulary import ANSWERS
 
 KEYS = ("scenario", "category")
 WORDS = ("instead", "declared", "symptom_category", "rationale", "measured")

@@ -10,8 +10,8 @@ import pandas as pd
 import polars as pl
 from pydantic import Field, model_validator
 
-from failbench.arrays import Labels, Mask
-from failbench.external.tables import BUGGY, DETECTION, LABEL, POSITIVES, ReleasedTables, crashed
+from failbench.base.arrays import Labels, Mask
+from failbench.base.records import Record
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import (
     Count,
@@ -21,7 +21,14 @@ from failbench.methods.classifiers import (
     RandomForestSettings,
 )
 from failbench.methods.learned_rules import LearnedRulesSettings
-from failbench.records import Record
+from failbench.neighbours.external.tables import (
+    BUGGY,
+    DETECTION,
+    LABEL,
+    POSITIVES,
+    ReleasedTables,
+    crashed,
+)
 from failbench.statistics.bootstrap import BootstrapSettings
 
 GROUPINGS = ("blocks", "clusters")

@@ -11,7 +11,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
 from failbench.methods.simulated_human import SkillLevel
 
 BOUND = 60.0

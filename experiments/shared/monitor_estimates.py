@@ -7,17 +7,17 @@ from typing import Final, get_args
 
 import polars as pl
 
-from failbench.monitored.halves import Half
-from failbench.monitored.judged_runs import Judged, JudgedRuns
-from failbench.monitored.ladder import LADDER, speaking
-from failbench.monitored.verdicts import OWN
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES, DIFFICULTIES
+from failbench.monitor.records.halves import Half
+from failbench.monitor.records.judged_runs import Judged, JudgedRuns
+from failbench.monitor.records.ladder import LADDER, speaking
+from failbench.monitor.records.verdicts import OWN
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
 from failbench.statistics.metrics import METRICS, ValueMetric
 from failbench.statistics.scenario_values import over_committed, over_scenarios, right
 from failbench.statistics.scores import scenario_answers
-from failbench.vocabulary import ABSTAIN, CATEGORIES, DIFFICULTIES
 
 ALL_SETTINGS, OTHER_ARCHITECTURES = "all", "other_architectures"
 FROM_START, WITH_PAST = "from_start", "with_past"

@@ -11,7 +11,7 @@ from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
-from failbench.records import Record
+from failbench.base.records import Record
 from failbench.study.captions import CONDITION, PLACEHOLDER
 
 FEWEST: Final = 14

@@ -31,15 +31,15 @@ import polars as pl
 from numpy.lib.stride_tricks import sliding_window_view
 from pydantic import Field
 
-from failbench.arrays import Array
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import Scenario
+from failbench.base.telemetry import Telemetry
 from failbench.features.feature_table import to_frame
 from failbench.methods.healthy_band import healthy_band
 from failbench.methods.rules import ErrorMatches
 from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRulesSettings
-from failbench.scenarios import Scenario
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.telemetry import Telemetry
 
 KINDS = ("gradual", "sudden", "none")
 BANDS = ("sds", "reach", "untimed")

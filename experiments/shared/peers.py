@@ -7,7 +7,7 @@ from typing import Annotated, Self
 import polars as pl
 from pydantic import Field, model_validator
 
-from failbench.records import Record
+from failbench.base.records import Record
 
 
 class PeersStudy(Record):

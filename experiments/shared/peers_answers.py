@@ -9,17 +9,17 @@ from __future__ import annotations
 
 import polars as pl
 
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import Scenario
+from failbench.base.slices import ReferenceStudy
+from failbench.base.vocabulary import ABSTAIN
 from failbench.diagnose.answer import NAMED
-from failbench.errors import BadInputError
-from failbench.peers.alarms import watched
-from failbench.peers.answers import recorded_answers
-from failbench.peers.best_thresholds import DOCUMENTED
-from failbench.peers.mapping import issues_of
-from failbench.peers.standards import Standard, standards
-from failbench.peers.verdicts import VERDICT_SCHEMA
-from failbench.prediction.slices import ReferenceStudy
-from failbench.scenarios import Scenario
-from failbench.vocabulary import ABSTAIN
+from failbench.neighbours.peers.alarms import watched
+from failbench.neighbours.peers.answers import recorded_answers
+from failbench.neighbours.peers.best_thresholds import DOCUMENTED
+from failbench.neighbours.peers.mapping import issues_of
+from failbench.neighbours.peers.standards import Standard, standards
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
 from shared.peers import RUN_SCHEMA, SAID_SCHEMA
 
 KINDS = ("failure", "twin", "success")

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 
 import polars as pl
 
-from failbench.peers.rules import SCOPES, Condition, peer_rules, rule_peers, rules_of
-from failbench.peers.standards import standards
-from failbench.reporting.cells import ABSENT, counted, words
-from failbench.reporting.table import Divider, Table
+from failbench.neighbours.peers.rules import SCOPES, Condition, peer_rules, rule_peers, rules_of
+from failbench.neighbours.peers.standards import standards
 from failbench.study import Captions, Estimates, Row, Text, table
+from failbench.study.cells import ABSENT, counted, words
+from failbench.study.plain_table import Divider, Table
 
 SCOPE_LABELS = {"exact": "exact", "mapped": "stand-in", "not_applicable": "not applicable"}
 RELATIONS = {"above": ">", "at_least": "≥", "below": "<", "at_most": "≤"}

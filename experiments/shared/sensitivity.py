@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from failbench.records import Record
+from failbench.base.records import Record
 
 FEATURE_SET = "19"
 ONE_SEED, FAULTS_APART, INTERACTIONS = "one_seed", "faults_apart", "interactions"

@@ -1,26 +1,5 @@
-"""The exception for bad input."""
+"""What recorded code imports by this name, which is part of its fingerprint."""
 
-from __future__ import annotations
+from failbench.base.errors import BadInputError
 
-
-class BadInputError(Exception):
-    """Unusable input, with a remedy.
-
-    Parameters
-    ----------
-    place
-        The file at fault, with line or row if any.
-    field
-        The key, column or option that is wrong.
-    problem
-        What is wrong with it.
-    remedy
-        What to do about it.
-    """
-
-    def __init__(self, place: object, field: str, problem: str, remedy: str) -> None:
-        self.place = str(place)
-        self.field = field
-        self.problem = problem
-        self.remedy = remedy
-        super().__init__(f"{self.place}: {field}: {problem} {remedy}")
+__all__ = ["BadInputError"]

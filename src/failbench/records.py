@@ -1,11 +1,5 @@
-"""Record: the frozen base of every declaration that people write or that crosses a file."""
+"""What recorded code imports by this name, which is part of its fingerprint."""
 
-from __future__ import annotations
+from failbench.base.records import Record
 
-from pydantic import BaseModel, ConfigDict
-
-
-class Record(BaseModel):
-    """A frozen record that refuses keys it does not know."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+__all__ = ["Record"]

@@ -11,16 +11,16 @@ import polars as pl
 import pytest
 import yaml
 
-from failbench.audit.check import VERDICTS
-from failbench.audit.claims import (
+from failbench.base.errors import BadInputError
+from failbench.base.validation import kept_by_hand
+from failbench.publish.audit.check import VERDICTS
+from failbench.publish.audit.claims import (
     AUDIT_SCHEMA,
     AnyCheck,
     AuditedPaper,
     audit_paper,
 )
-from failbench.audit.printed_figures import Printed
-from failbench.errors import BadInputError
-from failbench.validation import kept_by_hand
+from failbench.publish.audit.printed_figures import Printed
 from made_up_audit import SETTINGS, declared
 
 

@@ -3,13 +3,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from failbench.audit.counts import (
+from failbench.publish.audit.counts import (
     fold_accuracies,
     numerators,
     passing_by_chance,
     smallest_denominator,
 )
-from failbench.audit.printed_figures import read_printed
+from failbench.publish.audit.printed_figures import read_printed
 from made_up_audit import check
 
 FOLDS = [16, 15, 15, 15, 15]

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from failbench.audit.claims import AuditedPaper
-from failbench.errors import BadInputError
-from failbench.validation import kept_by_hand
+from failbench.base.errors import BadInputError
+from failbench.base.validation import kept_by_hand
+from failbench.publish.audit.claims import AuditedPaper
 from made_up_audit import check, declared
 
 MIXTURE = {"shares": ["30/100", "50/100", "20/100"], "values": ["50/100", "75/100", "90/100"]}

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
-from failbench.audit.intervals import implied_n
+from failbench.publish.audit.intervals import implied_n
 from made_up_audit import check
 
 

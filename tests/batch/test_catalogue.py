@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from failbench.batch.catalogue import (
+from failbench.base.errors import BadInputError
+from failbench.diagnose.batch.catalogue import (
     READ_BY,
     declaration_named,
     refuse_unknown,
     settings_of,
 )
-from failbench.errors import BadInputError
 
 NAMES = [name for names in READ_BY.values() for name in names]
 

@@ -8,16 +8,16 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from failbench.batch.catalogue import settings_of
-from failbench.batch.diagnoses import DIAGNOSIS_SCHEMA, diagnose_stream, diagnoses_of
-from failbench.batch.training import fitted_method, read_features
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
+from failbench.base.slices import AcrossArchitectures
+from failbench.base.telemetry import read_telemetry, write_parquet
+from failbench.base.telemetry_stream import telemetry_batches
+from failbench.diagnose.batch.catalogue import settings_of
+from failbench.diagnose.batch.diagnoses import DIAGNOSIS_SCHEMA, diagnose_stream, diagnoses_of
+from failbench.diagnose.batch.training import fitted_method, read_features
 from failbench.features.feature_table import feature_table, to_frame
 from failbench.methods.method import Method
-from failbench.params import read_section
-from failbench.prediction.slices import AcrossArchitectures
-from failbench.telemetry import read_telemetry, write_parquet
-from failbench.telemetry_stream import telemetry_batches
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from failbench.batch.diagnoses import DIAGNOSIS_SCHEMA
-from failbench.batch.formats import WRITERS, write_diagnoses, writer_of
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.diagnose.batch.diagnoses import DIAGNOSIS_SCHEMA
+from failbench.diagnose.batch.formats import WRITERS, write_diagnoses, writer_of
 
 EVIDENCE = DIAGNOSIS_SCHEMA["evidence"]
 every_suffix = pytest.mark.parametrize("suffix", WRITERS)

@@ -16,30 +16,31 @@ from typing import Literal
 
 import polars as pl
 
-from failbench.batch.diagnoses import diagnose_stream
-from failbench.batch.formats import write_diagnoses
-from failbench.batch.training import fitted_method, read_features
+from failbench.base.methods import FEATURE_METHODS
+from failbench.base.params import read_section
+from failbench.base.records import Record
+from failbench.base.scenarios import read_scenarios
+from failbench.base.slices import AcrossArchitectures, ReferenceStudy
+from failbench.base.telemetry import Telemetry, read_telemetry
+from failbench.base.telemetry_stream import ROWS, telemetry_batches
+from failbench.diagnose.batch.diagnoses import diagnose_stream
+from failbench.diagnose.batch.formats import write_diagnoses
+from failbench.diagnose.batch.training import fitted_method, read_features
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table, to_frame
 from failbench.features.raw_table import raw_table
 from failbench.methods.band_features import band_features
-from failbench.methods.catalogue import FEATURE_METHODS, method_named
+from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.method import Method
 from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
-from failbench.params import read_section
 from failbench.prediction.labelled_runs import LabelledRuns
-from failbench.prediction.slices import AcrossArchitectures, ReferenceStudy
-from failbench.records import Record
-from failbench.scenarios import read_scenarios
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.statistics.risk_coverage import area_interval
 from failbench.statistics.settings import read_statistics, read_with_statistics
 from failbench.statistics.significance import SignificanceSettings, compare_all
-from failbench.telemetry import Telemetry, read_telemetry
-from failbench.telemetry_stream import ROWS, telemetry_batches
 from grown import (
     grown_table,
     grown_telemetry,

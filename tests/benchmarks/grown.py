@@ -16,8 +16,8 @@ import numpy as np
 import polars as pl
 import pyarrow.parquet as pq
 
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.features.catalogue import FEATURES
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
 NOISE = 0.01
 """Standard deviation of the logarithm of what a copied feature is multiplied by."""

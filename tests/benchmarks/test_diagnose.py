@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from failbench.diagnose.diagnosis import diagnosis_of
-from failbench.readers.log import Log
-from failbench.readers.text import read_text
+from failbench.diagnose.readers.log import Log
+from failbench.diagnose.readers.text import read_text
 from ratios import times_as_long
 
 LINES = 20_000

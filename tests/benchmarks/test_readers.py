@@ -3,8 +3,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 
-from failbench.readers.lines import lines_of
-from failbench.readers.text import read_text
+from failbench.diagnose.readers.lines import lines_of
+from failbench.diagnose.readers.text import read_text
 from ratios import times_as_long
 
 LINES = 20_000

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import advice, cause_of_scenario, causes
 from failbench.monitor.invariants import CATALOGUE
-from failbench.vocabulary import CATEGORIES
 
 SCENARIOS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))["category"]

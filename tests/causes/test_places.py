@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
 from failbench.causes.places import place_of, places, places_of
-from failbench.readers.text import read_text
-from failbench.vocabulary import CATEGORIES
+from failbench.diagnose.readers.text import read_text
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

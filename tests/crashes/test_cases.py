@@ -7,8 +7,8 @@ from collections import Counter
 import polars as pl
 import pytest
 
+from failbench.base.errors import BadInputError
 from failbench.crashes.cases import lenders, read_cases
-from failbench.errors import BadInputError
 from failbench.notebooks.corpus import read_corpus
 from failbench.notebooks.split import read_split
 

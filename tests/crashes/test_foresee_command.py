@@ -8,11 +8,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from failbench.cli import main
-from failbench.commands import crashes
+from failbench.base.errors import BadInputError
+from failbench.cli import crashes
+from failbench.cli.main import main
 from failbench.crashes.catalogue import Predictor
 from failbench.crashes.prediction import CrashPrediction
-from failbench.errors import BadInputError
 
 
 @pytest.fixture

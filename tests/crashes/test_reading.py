@@ -6,8 +6,8 @@ import json
 
 import pytest
 
+from failbench.base.errors import BadInputError
 from failbench.crashes.reading import read_asked, without_magics
-from failbench.errors import BadInputError
 
 
 @pytest.fixture

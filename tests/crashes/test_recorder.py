@@ -7,13 +7,13 @@ from types import SimpleNamespace
 
 import pytest
 
-from failbench.commands.arguments.shared import PREDICTORS as NAMES
+from failbench.base.errors import BadInputError
+from failbench.cli.arguments.shared import PREDICTORS as NAMES
 from failbench.crashes import recorder
 from failbench.crashes.answers import asked, read_answers, write_answers
 from failbench.crashes.catalogue import PREDICTORS, Predictor
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.recorder import record
-from failbench.errors import BadInputError
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from fnmatch import fnmatchcase
 import polars as pl
 import pytest
 
-from failbench.datacard.main_tables import columns_by_table
+from failbench.publish.datacard.main_tables import columns_by_table
 from pipeline import REPOSITORY
 
 CARD = (REPOSITORY / "data/README.md").read_text(encoding="utf-8")

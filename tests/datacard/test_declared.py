@@ -5,13 +5,13 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.datacard.citation import Citation
-from failbench.datacard.columns import columns_of_table
-from failbench.datacard.croissant import croissant
-from failbench.datacard.dictionary import entry_of, read_dictionary
-from failbench.datacard.main_tables import main_tables
-from failbench.datacard.statements import Statements, statements
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.publish.datacard.citation import Citation
+from failbench.publish.datacard.columns import columns_of_table
+from failbench.publish.datacard.croissant import croissant
+from failbench.publish.datacard.dictionary import entry_of, read_dictionary
+from failbench.publish.datacard.main_tables import main_tables
+from failbench.publish.datacard.statements import Statements, statements
 
 CITATION = Citation.model_validate(
     {
@@ -70,7 +70,7 @@ def test_a_table_without_a_row_in_the_dictionary_is_named(tmp_path):
 def test_columns_and_their_descriptions_must_agree(schema, field):
     with pytest.raises(BadInputError) as error:
         columns_of_table("splits", pl.Schema(schema))
-    assert named(error) == f"failbench/datacard/data/columns.csv splits.{field}"
+    assert named(error) == f"failbench/publish/datacard/data/columns.csv splits.{field}"
 
 
 def said_of(numbers: str) -> Statements:

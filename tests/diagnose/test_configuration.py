@@ -7,8 +7,8 @@ import os
 
 import pytest
 
+from failbench.base.errors import BadInputError
 from failbench.diagnose.configuration import known_as, read_configuration
-from failbench.errors import BadInputError
 
 
 def configuration(tmp_path, text, name="config.txt"):

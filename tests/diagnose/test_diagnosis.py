@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from failbench.base.errors import BadInputError
+from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
 from failbench.diagnose.answer import NAMED, level_of
 from failbench.diagnose.diagnosis import diagnose_log, diagnosis_of
 from failbench.diagnose.finding import Finding
-from failbench.errors import BadInputError
-from failbench.outputs.wording import headline
-from failbench.readers.text import read_text
-from failbench.vocabulary import CATEGORIES
+from failbench.diagnose.outputs.wording import headline
+from failbench.diagnose.readers.text import read_text
 
 OUT_OF_MEMORY = """\
 Traceback (most recent call last):

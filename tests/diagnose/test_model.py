@@ -8,6 +8,8 @@ import json
 import numpy as np
 import pytest
 
+from failbench.base.errors import BadInputError
+from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
 from failbench.diagnose.fitting import Choices, KnownLog, calibrations_of, chosen_margin, fitted
 from failbench.diagnose.model import (
@@ -21,8 +23,6 @@ from failbench.diagnose.model import (
 )
 from failbench.diagnose.signs import Sign
 from failbench.diagnose.supports import OWN, SHARED, said_category, supports_of
-from failbench.errors import BadInputError
-from failbench.vocabulary import CATEGORIES
 
 CHOICES = Choices(
     penalties=(0.3, 3.0), margins=(0.0, 1.0, 4.0), most_alarmed=0.05, inner_folds=3, seed=0

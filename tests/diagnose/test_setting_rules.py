@@ -8,8 +8,8 @@ import pytest
 
 from failbench.causes.catalogue import causes
 from failbench.diagnose.configuration import known_as, read_configuration
+from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.setting_rules import FACTS, configuration_findings, setting_rules
-from failbench.readers.text import read_text
 
 LOG = "step 1 lr 1e-3 loss 3 grad_norm 2\nstep 1000 lr 5e-4 loss 2 grad_norm 1\n"
 EXPLODED = LOG + "step 1001 lr 5e-4 loss 9 grad_norm 5000\n"

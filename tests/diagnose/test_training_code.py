@@ -8,11 +8,11 @@ from importlib.resources import files
 
 import pytest
 
+from failbench.base.errors import BadInputError
 from failbench.causes.catalogue import causes
 from failbench.diagnose.loop_patterns import LOOP_PATTERNS
 from failbench.diagnose.model_patterns import MODEL_PATTERNS
 from failbench.diagnose.training_code import NOT_READ, code_findings
-from failbench.errors import BadInputError
 
 LOOP = """
 model.train()

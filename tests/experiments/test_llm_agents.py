@@ -12,14 +12,14 @@ import yaml
 
 import llm_agents
 import measure_llm_agents
-from failbench.cli import main
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.cli.main import main
 from failbench.features.feature_table import categories_of, feature_table
-from failbench.monitored.tables import write_monitored
-from failbench.monitored.verdicts import break_table, ends_of
-from failbench.monitored.versions import read_rules
+from failbench.monitor.records.tables import write_monitored
+from failbench.monitor.records.verdicts import break_table, ends_of
+from failbench.monitor.records.versions import read_rules
 from failbench.prediction.splits import make_splits
-from failbench.telemetry import Telemetry, write_parquet
 from made_up_llm import VALUES
 from made_up_monitored import history, monitored
 from made_up_ollama import OllamaServer, Reply, serving

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.study.inputs import read_metrics
 from failbench.study.publication import run
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from failbench import stage
-from failbench.errors import BadInputError
+from failbench.base import stage
+from failbench.base.errors import BadInputError
 
 
 @pytest.mark.parametrize("value", [None, [1, 2]])

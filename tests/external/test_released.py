@@ -9,10 +9,10 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from failbench.cli import main
-from failbench.errors import BadInputError
-from failbench.external.released import as_released, copy_released, read_sources
-from failbench.external.tables import path_of
+from failbench.base.errors import BadInputError
+from failbench.cli.main import main
+from failbench.neighbours.external.released import as_released, copy_released, read_sources
+from failbench.neighbours.external.tables import path_of
 from pipeline import REPOSITORY
 
 COPY = REPOSITORY / "data/external/default"

@@ -7,8 +7,8 @@ import shutil
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.external.tables import (
+from failbench.base.errors import BadInputError
+from failbench.neighbours.external.tables import (
     BUGGY,
     CORRECT,
     DETECTION,

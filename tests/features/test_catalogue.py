@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.features.catalogue import (
     FEATURE_SETS,
     FEATURES,
@@ -18,7 +19,6 @@ from failbench.features.catalogue import (
 from failbench.features.feature import CEILING
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, feature_table, to_frame
 from failbench.features.observables import observe
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
 CAPACITY = 1_000_000
 STEPS = 60

@@ -5,8 +5,8 @@ import math
 import polars as pl
 import pytest
 
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.features.measurements import MEASUREMENTS, measurements
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
 
 def recorded(

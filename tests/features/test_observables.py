@@ -5,14 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.features.observables import (
     RUN_COLUMNS,
     STEP_COLUMNS,
     observe,
     without_project_frames,
 )
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
 TRACEBACK = """Traceback (most recent call last):
   File "failbench/recording/child.py", line 12, in run

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from failbench.base.telemetry import STEP_SCHEMA, Telemetry
 from failbench.features.feature_table import KEYS
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT, raw_table
-from failbench.telemetry import STEP_SCHEMA, Telemetry
 
 CRASHED = "late_crash-transformer-adamw-s0"
 

@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 nn = torch.nn
 
-from failbench.inspection.gradients import gradient_table  # noqa: E402
+from failbench.diagnose.inspection.gradients import gradient_table  # noqa: E402
 from made_up_training import Texts, Tiny, cross_entropy  # noqa: E402
 
 

@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from failbench.commands.inspect import inspect_any_log
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.cli.inspect import inspect_any_log
 
 
 def shown(capsys, log, as_json=False):

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from failbench.inspection.loss_curve import Place, course, loss_curves
-from failbench.readers.opening import read_log
+from failbench.diagnose.inspection.loss_curve import Place, course, loss_curves
+from failbench.diagnose.readers.opening import read_log
 
 
 def curve(values, steps=True):

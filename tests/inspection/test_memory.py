@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.inspection.memory import first_to_leave, memory_by_phase, memory_text
+from failbench.diagnose.inspection.memory import first_to_leave, memory_by_phase, memory_text
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 

@@ -10,8 +10,8 @@ import pytest
 torch = pytest.importorskip("torch")
 nn = torch.nn
 
-from failbench.inspection.layers import layers_of  # noqa: E402
-from failbench.inspection.parameters import parameter_table, parameter_text, summary  # noqa: E402
+from failbench.diagnose.inspection.layers import layers_of  # noqa: E402
+from failbench.diagnose.inspection.parameters import parameter_table, parameter_text, summary  # noqa: E402
 from made_up_training import POSITIONS, TOKENS, WIDTH, Tiny  # noqa: E402
 
 
@@ -104,8 +104,8 @@ def test_a_model_of_transformers_has_a_row_for_each_block():
 def test_the_package_needs_no_torch():
     code = (
         "import sys\n"
-        "import failbench.inspection.parameters, failbench.inspection.gradients\n"
-        "import failbench.inspection.memory, failbench.inspection.loss_curve\n"
+        "import failbench.diagnose.inspection.parameters, failbench.diagnose.inspection.gradients\n"
+        "import failbench.diagnose.inspection.memory, failbench.diagnose.inspection.loss_curve\n"
         "assert 'torch' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

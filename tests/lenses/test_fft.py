@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from failbench.lenses.fft import amplitudes
-from failbench.lenses.looking import look
+from failbench.neighbours.lenses.fft import amplitudes
+from failbench.neighbours.lenses.looking import look
 from made_up_traces import SETTINGS, made_up_slice
 
 

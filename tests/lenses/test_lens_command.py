@@ -7,9 +7,9 @@ import json
 import polars as pl
 import pytest
 
-from failbench.cli import main
-from failbench.commands.arguments.diagnosing import LENSES as CHOICES
-from failbench.lenses.catalogue import LENSES
+from failbench.cli.arguments.diagnosing import LENSES as CHOICES
+from failbench.cli.main import main
+from failbench.neighbours.lenses.catalogue import LENSES
 from made_up_traces import falling, made_up_answers
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from failbench.lenses.catalogue import LENSES, measure_kinds
-from failbench.lenses.looking import differences, look
-from failbench.lenses.resampling import answer_weights, group_sums
+from failbench.neighbours.lenses.catalogue import LENSES, measure_kinds
+from failbench.neighbours.lenses.looking import differences, look
+from failbench.neighbours.lenses.resampling import answer_weights, group_sums
 from made_up_traces import SETTINGS, falling, made_up_slice
 
 

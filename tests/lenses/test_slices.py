@@ -7,10 +7,10 @@ import json
 import polars as pl
 import pytest
 
-from failbench.cli import main
-from failbench.errors import BadInputError
-from failbench.lenses.filters import filter_of, filtered
-from failbench.lenses.slices import scale_of, slices_of
+from failbench.base.errors import BadInputError
+from failbench.cli.main import main
+from failbench.neighbours.lenses.filters import filter_of, filtered
+from failbench.neighbours.lenses.slices import scale_of, slices_of
 from failbench.reasoning.traces import read_traces
 from made_up_traces import made_up_answers
 

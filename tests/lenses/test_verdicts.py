@@ -8,9 +8,9 @@ import math
 import numpy as np
 import pytest
 
-from failbench.lenses.catalogue import LENSES, measure_kinds, rules, syntheses
-from failbench.lenses.measured import Measure
-from failbench.lenses.verdicts import synthesis_of, verdict_of
+from failbench.neighbours.lenses.catalogue import LENSES, measure_kinds, rules, syntheses
+from failbench.neighbours.lenses.measured import Measure
+from failbench.neighbours.lenses.verdicts import synthesis_of, verdict_of
 
 
 def measures(lens, value):

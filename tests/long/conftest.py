@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import pytest
 
-from failbench.stage import print_table
+from failbench.base.stage import print_table
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from failbench.prediction.workers import parallel_map
-from failbench.scenarios import COUNTS
+from failbench.base.scenarios import COUNTS
+from failbench.base.vocabulary import ANSWERS, CATEGORIES
+from failbench.base.workers import parallel_map
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import Metric, metrics_for
 from failbench.statistics.row_weights import single_seeds
 from failbench.statistics.scores import ScenarioAnswers, f1_scores
-from failbench.vocabulary import ANSWERS, CATEGORIES
 
 pytestmark = pytest.mark.long
 

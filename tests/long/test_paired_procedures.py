@@ -14,9 +14,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
+from failbench.base.scenarios import COUNTS
+from failbench.base.workers import parallel_map
 from failbench.prediction.splits import make_splits
-from failbench.prediction.workers import parallel_map
-from failbench.scenarios import COUNTS
 from failbench.statistics.significance import SignificanceSettings, compare_all
 
 pytestmark = pytest.mark.long

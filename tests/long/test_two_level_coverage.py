@@ -21,14 +21,14 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from failbench.prediction.workers import parallel_map
-from failbench.scenarios import COUNTS
+from failbench.base.scenarios import COUNTS
+from failbench.base.vocabulary import ABSTAIN, ANSWERS
+from failbench.base.workers import parallel_map
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.paired_bootstrap import difference_bounds
 from failbench.statistics.paired_scores import paired_shares
 from failbench.statistics.scores import ScenarioAnswers
-from failbench.vocabulary import ABSTAIN, ANSWERS
 
 pytestmark = pytest.mark.long
 

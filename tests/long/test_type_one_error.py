@@ -19,9 +19,9 @@ from sklearn.base import ClassifierMixin
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
 
+from failbench.base.scenarios import COUNTS
+from failbench.base.workers import parallel_map
 from failbench.prediction.splits import make_splits
-from failbench.prediction.workers import parallel_map
-from failbench.scenarios import COUNTS
 from failbench.statistics.corrected_t import resampled_mean
 
 pytestmark = pytest.mark.long

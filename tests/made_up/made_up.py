@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 import numpy as np
 import polars as pl
 
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.vocabulary import CATEGORIES
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.vocabulary import CATEGORIES
 
 
 def made_up_predictions(

@@ -7,7 +7,7 @@ import math
 from failbench.causes.catalogue import Advice, Cause, Measurement, Remedy, causes
 from failbench.diagnose.answer import Hypothesis, LogDiagnosis
 from failbench.diagnose.finding import Finding
-from failbench.readers.text import read_text
+from failbench.diagnose.readers.text import read_text
 
 HOSTILE = (
     "<script>alert(1)</script> \x1b]0;owned\x07\x1b[31m [bold]loud[/bold] [link=x]y[/link] & \"'"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from failbench.audit.check import AuditSettings
-from failbench.audit.claims import AuditedPaper
-from failbench.validation import kept_by_hand
+from failbench.base.validation import kept_by_hand
+from failbench.publish.audit.check import AuditSettings
+from failbench.publish.audit.claims import AuditedPaper
 
 SETTINGS = AuditSettings(confidence=0.95, alpha=0.05, draws=2000, seed=0)
 

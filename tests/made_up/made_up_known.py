@@ -8,10 +8,10 @@ import polars as pl
 
 from failbench.monitor.end import End
 from failbench.monitor.history import History
-from failbench.monitored.known import known_course
-from failbench.monitored.tables import Monitored
-from failbench.monitored.verdicts import break_table, ends_of
-from failbench.monitored.versions import Rules
+from failbench.monitor.records.known import known_course
+from failbench.monitor.records.tables import Monitored
+from failbench.monitor.records.verdicts import break_table, ends_of
+from failbench.monitor.records.versions import Rules
 from failbench.prediction.known import Known
 from made_up_monitored import BOUNDS, history, monitored, rules
 

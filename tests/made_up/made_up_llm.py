@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import polars as pl
 
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA
 from failbench.features.observables import RUN_COLUMNS, STEP_COLUMNS, Observables
 from failbench.methods.llm.settings import LlmAgentsSettings
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA
 
 VALUES: dict[str, object] = {
     "models": {

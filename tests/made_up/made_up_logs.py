@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from failbench.rendering.frames import neutral_traceback
-from failbench.rendering.run import Ending, LoggedRun, perplexity
-from failbench.rendering.shape import LogShape
+from failbench.neighbours.rendering.frames import neutral_traceback
+from failbench.neighbours.rendering.run import Ending, LoggedRun, perplexity
+from failbench.neighbours.rendering.shape import LogShape
 
 ERROR = """\
 Traceback (most recent call last):

@@ -10,8 +10,8 @@ from failbench.monitor.end import End
 from failbench.monitor.endings import ENDINGS
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.monitored.tables import Monitored, monitored_of, monitored_row, signal_rows
-from failbench.monitored.versions import CURRENT, PROCEDURES, Rules
+from failbench.monitor.records.tables import Monitored, monitored_of, monitored_row, signal_rows
+from failbench.monitor.records.versions import CURRENT, PROCEDURES, Rules
 
 SETTING = {"architecture": "gru", "optimizer": "sgd", "scale": "small"}
 COMPLETED = End("completed", "callback", 59)

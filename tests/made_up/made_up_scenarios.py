@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
+from failbench.base.scenarios import Scenario
+from failbench.base.vocabulary import CATEGORIES, Category, Difficulty
 from failbench.features.catalogue import FEATURES
-from failbench.scenarios import Scenario
-from failbench.vocabulary import CATEGORIES, Category, Difficulty
 
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from made_up import made_up_predictions
 
 ARCHITECTURES = ("transformer", "lstm", "gru")

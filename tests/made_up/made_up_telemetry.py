@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from failbench.scenarios import Scenario
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.vocabulary import CATEGORIES
+from failbench.base.scenarios import Scenario
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.vocabulary import CATEGORIES
 
 SCENARIOS = 4
 """A category."""

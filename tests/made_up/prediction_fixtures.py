@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from failbench.base.scenarios import COUNTS
+from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURES
 from failbench.features.feature_table import KEYS
 from failbench.prediction.splits import make_splits
-from failbench.scenarios import COUNTS
-from failbench.vocabulary import CATEGORIES
 
 
 def made_up_table(

@@ -12,8 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from failbench.reporting.picture import Picture, save_picture
-from failbench.reporting.style import FULL_WIDTH, HALF_WIDTH, LEAST_TEXT
+from failbench.study.picture import Picture, save_picture
+from failbench.study.style import FULL_WIDTH, HALF_WIDTH, LEAST_TEXT
 
 SLACK = 1.5
 """Pixels by which boxes of letters may overlap: they have some room around them."""

@@ -7,8 +7,8 @@ import copy
 import pytest
 import yaml
 
-from failbench.reporting.reported import Reported
-from failbench.validation import kept_by_hand
+from failbench.base.validation import kept_by_hand
+from failbench.study.paper_numbers import Reported
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from failbench.telemetry import STEP_SCHEMA
+from failbench.base.telemetry import STEP_SCHEMA
 
 PARAMETERS = 200_000
 STEPS = 300

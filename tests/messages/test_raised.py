@@ -14,8 +14,8 @@ import warnings
 import numpy as np
 import pytest
 
+from failbench.diagnose.readers.known_lines import said_in
 from failbench.messages.catalogue import message_of
-from failbench.readers.known_lines import said_in
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")

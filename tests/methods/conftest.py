@@ -9,13 +9,13 @@ import pandas as pd
 import pytest
 import yaml
 
+from failbench.base.records import Record
+from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
 from failbench.methods.band_features import band_features
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand
-from failbench.records import Record
-from failbench.vocabulary import CATEGORIES
 
 Runs = tuple[pd.DataFrame, np.ndarray, np.ndarray]
 

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from interpret.glassbox import ExplainableBoostingClassifier
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.boosting_machine import TRAINED, VALIDATED, group_bags
 from failbench.methods.catalogue import method_named
-from failbench.vocabulary import CATEGORIES
 
 
 @pytest.fixture

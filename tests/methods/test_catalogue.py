@@ -11,9 +11,10 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from failbench.errors import BadInputError
-from failbench.methods.catalogue import CATALOGUE, ENTRIES, FEATURE_METHODS, method_named
-from failbench.vocabulary import ABSTAIN, CATEGORIES
+from failbench.base.errors import BadInputError
+from failbench.base.methods import CATALOGUE, ENTRIES, FEATURE_METHODS
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
+from failbench.methods.catalogue import method_named
 
 CLASSIFIERS = (
     "learned_rules",

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import StratifiedGroupKFold
 
+from failbench.base.params import read_section
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.catalogue import method_named
 from failbench.methods.tuned_classifier import imputed
-from failbench.params import read_section
 
 
 def test_missing_values_become_the_median_of_training_runs():

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.methods.converged import ConvergedLogisticRegression
 
 both_solvers = pytest.mark.parametrize("solver", ["newton-cholesky", "newton-cg"])

@@ -24,8 +24,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
-from failbench.methods.catalogue import FEATURE_METHODS, method_named
-from failbench.vocabulary import CATEGORIES
+from failbench.base.methods import FEATURE_METHODS
+from failbench.base.vocabulary import CATEGORIES
+from failbench.methods.catalogue import method_named
 
 every_method = pytest.mark.parametrize("name", FEATURE_METHODS)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.methods.healthy_band import healthy_band, percentile_band
 
 

@@ -4,10 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import TREE
-from failbench.vocabulary import CATEGORIES
 
 OOM = ("RuntimeError", "DefaultCPUAllocator: can't allocate memory")
 FULL = {"memory_warning": 1.0}

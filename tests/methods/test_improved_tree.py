@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.improved_tree import TREE
 from failbench.methods.rule_tree import (
     Abstention,
@@ -14,7 +15,6 @@ from failbench.methods.rule_tree import (
     route,
 )
 from failbench.methods.rules import EvaluatedConditions, resolve_condition
-from failbench.vocabulary import CATEGORIES
 
 LEAVES = {leaf.name: position for position, leaf in enumerate(TREE.leaves)}
 CONFIRMATIONS = [leaf for leaf in TREE.leaves if isinstance(leaf, Confirmation)]

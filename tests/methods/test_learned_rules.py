@@ -5,13 +5,13 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.learned_rules import (
     LearnedRulesSettings,
     learned_rules,
     rule_list,
     top_signals,
 )
-from failbench.vocabulary import CATEGORIES
 
 FEATURES = tuple("abcdef")
 SETTINGS = {

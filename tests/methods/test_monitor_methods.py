@@ -10,16 +10,17 @@ import yaml
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
+from failbench.base.methods import ENTRIES, MONITOR_METHODS
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.features.feature_table import to_frame
 from failbench.methods.broken_invariants import AbstainingInvariants, BrokenInvariants
-from failbench.methods.catalogue import ENTRIES, MONITOR_METHODS, method_named
+from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.monitor_methods import EndingTable
 from failbench.monitor.end import End
-from failbench.monitored.known import FLAGS, KNOWN_SCHEMA, known_table, with_known
-from failbench.monitored.verdicts import break_table, ends_of
-from failbench.vocabulary import ABSTAIN, CATEGORIES
+from failbench.monitor.records.known import FLAGS, KNOWN_SCHEMA, known_table, with_known
+from failbench.monitor.records.verdicts import break_table, ends_of
 from made_up_monitored import history, monitored, rules
 
 CRASH = End("exception", "data", 59, "OSError", "")

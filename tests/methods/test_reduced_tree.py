@@ -4,10 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from failbench.base.vocabulary import ERROR_TEXT_SIGNAL
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import TREE
-from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL, reduced_tree, signal_of
+from failbench.methods.reduced_tree import reduced_tree, signal_of
 from failbench.methods.rule_tree import Abstention, Confirmation
 
 EVERYTHING = (*FEATURE_SETS["19"], ERROR_TEXT_SIGNAL)

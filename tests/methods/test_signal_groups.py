@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from failbench.base.vocabulary import SIGNAL_GROUPS
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.signal_groups import SIGNAL_GROUPS, signal_groups
+from failbench.methods.signal_groups import signal_groups
 from shared.importance import IMPORTANCE_SETS, TABLE_SIX
 
 

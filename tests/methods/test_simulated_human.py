@@ -6,10 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.methods.catalogue import ENTRIES, FEATURE_METHODS, method_named
+from failbench.base.errors import BadInputError
+from failbench.base.methods import ENTRIES, FEATURE_METHODS
+from failbench.base.vocabulary import CATEGORIES
+from failbench.methods.catalogue import method_named
 from failbench.methods.simulated_human import SimulatedHuman, SimulatedHumanSettings
-from failbench.vocabulary import CATEGORIES
 
 LEVELS = {
     "novice": {"share": 0.3, "accuracy": 0.5},

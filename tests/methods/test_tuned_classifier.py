@@ -9,10 +9,10 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.pipeline import Pipeline
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods import tuned_classifier
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
-from failbench.vocabulary import CATEGORIES
 
 
 class AsksForGroups(DummyClassifier):

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.monitor.bounds import fit_bounds, read_bounds, write_bounds
 from failbench.monitor.breaks import FEWEST, breaks, compared, measured
 from failbench.monitor.diagnosis import OUTRANKED, diagnose
@@ -21,7 +22,6 @@ from failbench.monitor.endings import ENDINGS
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import CATALOGUE, WINDOW, Bound, read_invariants
 from failbench.monitor.signals import SIGNALS
-from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 BY_ID = {invariant.id: invariant for invariant in CATALOGUE}
 COMPLETED = End("completed", "callback", 99)

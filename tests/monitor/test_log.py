@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.monitor.end import End, end_of_error
 from failbench.monitor.history import read_history
 from failbench.monitor.log import LAST_STEPS, LINES, NOW, NOW_TYPE, Header, LogWriter

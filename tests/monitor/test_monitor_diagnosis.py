@@ -16,12 +16,12 @@ torch = pytest.importorskip("torch")
 from torch import Tensor, nn  # noqa: E402 (where torch is missing there is nothing to import)
 from torch.nn.functional import cross_entropy  # noqa: E402
 
+from failbench.base.vocabulary import ABSTAIN  # noqa: E402
 from failbench.monitor import Monitor, Vocabulary, read_history  # noqa: E402
 from failbench.monitor.bounds import fit_bounds, write_bounds  # noqa: E402
 from failbench.monitor.breaks import Break  # noqa: E402
 from failbench.monitor.diagnosis import Diagnosis, diagnose  # noqa: E402
 from failbench.monitor.invariants import CATALOGUE  # noqa: E402
-from failbench.vocabulary import ABSTAIN  # noqa: E402
 
 WORDS, ONSET, STEPS = 64, 30, 60
 

@@ -11,14 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.monitor.bounds import fit_bounds
 from failbench.monitor.breaks import breaks
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import CATALOGUE, Bound, Relation
-from failbench.monitor.signals import SIGNALS
-from failbench.monitored.fitting import (
+from failbench.monitor.records.fitting import (
     MARGIN_SCHEMA,
     alarms_by_margin,
     chosen_margin,
@@ -28,12 +27,13 @@ from failbench.monitored.fitting import (
     setting_of,
     settings_of,
 )
-from failbench.monitored.tables import (
+from failbench.monitor.records.tables import (
     monitored_of,
     monitored_row,
     signal_rows,
     write_monitored,
 )
+from failbench.monitor.signals import SIGNALS
 from made_up_monitored import history as calm
 from made_up_monitored import monitored
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
-from failbench.monitored.tables import (
+from failbench.monitor.records.tables import (
     histories,
     monitored_of,
     monitored_row,

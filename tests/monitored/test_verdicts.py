@@ -8,14 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.monitor.diagnosis import diagnose
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import Bound
-from failbench.monitor.signals import SIGNALS
-from failbench.monitored.tables import Monitored
-from failbench.monitored.verdicts import (
+from failbench.monitor.records.tables import Monitored
+from failbench.monitor.records.verdicts import (
     BREAK_SCHEMA,
     OWN,
     RUNNING,
@@ -25,6 +24,7 @@ from failbench.monitored.verdicts import (
     of_bounded_settings,
     verdict_table,
 )
+from failbench.monitor.signals import SIGNALS
 from made_up_monitored import BOUNDS, history, monitored, rules
 
 CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")

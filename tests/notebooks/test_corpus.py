@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.notebooks.corpus import LIBRARIES, read_corpus
 from made_up_notebooks import MENDED, SOURCES, document
 

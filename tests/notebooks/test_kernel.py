@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from failbench.cli import main
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.cli.main import main
 from failbench.notebooks.corpus import read_corpus
 from failbench.notebooks.observed import OBSERVED, read_observed
 from failbench.notebooks.split import SPLIT, draw_split, write_split
@@ -129,7 +129,7 @@ def test_a_recording_that_was_killed_goes_on_and_what_is_known_is_not_recorded_a
     folder = written(document(), MENDED)
     write_split(folder / SPLIT, draw_split(read_corpus(folder)))
     command = ["notebooks", "--corpus", str(folder)]
-    code = f"from failbench.cli import main; main({command!r})"
+    code = f"from failbench.cli.main import main; main({command!r})"
     with subprocess.Popen([sys.executable, "-c", code], start_new_session=True) as process:
         time.sleep(3)
         os.killpg(process.pid, signal.SIGKILL)

@@ -7,7 +7,7 @@ import json
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.notebooks.observed import OBSERVED, code_of_summary, read_observed
 from failbench.notebooks.summaries import FACTS, parse_summary, without
 

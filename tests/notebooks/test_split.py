@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.notebooks.corpus import read_corpus
 from failbench.notebooks.split import (
     SPLIT,

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import made_up_answers as answers
-from failbench.errors import BadInputError
-from failbench.outputs.curves import figure_of, svg_of, write_plot
-from failbench.outputs.marks import Mark, labels_apart
-from failbench.outputs.panel import BROKEN, COLOURS, EVIDENCE
-from failbench.outputs.places import place_of_finding, places_of
-from failbench.outputs.thinning import MOST_POINTS, thinned
-from failbench.readers.log import joined
-from failbench.readers.text import read_text
+from failbench.base.errors import BadInputError
+from failbench.diagnose.outputs.curves import figure_of, svg_of, write_plot
+from failbench.diagnose.outputs.marks import Mark, labels_apart
+from failbench.diagnose.outputs.panel import BROKEN, COLOURS, EVIDENCE
+from failbench.diagnose.outputs.places import place_of_finding, places_of
+from failbench.diagnose.outputs.thinning import MOST_POINTS, thinned
+from failbench.diagnose.readers.log import joined
+from failbench.diagnose.readers.text import read_text
 
 
 def log_of(text, name="train.log"):

@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 
 import made_up_answers as answers
-from failbench.outputs.document import Document, document_of, json_of, schema
-from failbench.outputs.evidence import numbered
+from failbench.diagnose.outputs.document import Document, document_of, json_of, schema
+from failbench.diagnose.outputs.evidence import numbered
 
 ALL = {
     "failed": answers.answer,
@@ -28,7 +28,7 @@ def parsed(diagnosis, **more):
 
 
 def test_the_published_schema_is_that_of_the_records():
-    published = files("failbench.outputs").joinpath("data/diagnosis.schema.json")
+    published = files("failbench.diagnose.outputs").joinpath("data/diagnosis.schema.json")
     assert json.loads(published.read_text(encoding="utf-8")) == schema()
 
 

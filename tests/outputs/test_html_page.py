@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 import pytest
 
 import made_up_answers as answers
-from failbench.outputs import panel
-from failbench.outputs.evidence import numbered
-from failbench.outputs.html_page import html_of
-from failbench.outputs.wording import place_of
+from failbench.diagnose.outputs import panel
+from failbench.diagnose.outputs.evidence import numbered
+from failbench.diagnose.outputs.html_page import html_of
+from failbench.diagnose.outputs.wording import place_of
 
 ALL = [answers.answer, answers.healthy, answers.unknown, answers.empty, answers.hostile]
 VOID = {"meta"}

@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 import made_up_answers as answers
-from failbench.outputs.evidence import numbered
-from failbench.outputs.page import print_page
-from failbench.outputs.wording import number_words, percent, place_of
-from failbench.readers.lines import clean
+from failbench.diagnose.outputs.evidence import numbered
+from failbench.diagnose.outputs.page import print_page
+from failbench.diagnose.outputs.wording import number_words, percent, place_of
+from failbench.diagnose.readers.lines import clean
 
 
 def page(diagnosis, width=80, *, whole=False, **terminal):

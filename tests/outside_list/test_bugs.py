@@ -7,8 +7,8 @@ from collections import Counter
 
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.outside_list.bugs import BUGS, read_bugs
+from failbench.base.errors import BadInputError
+from failbench.neighbours.outside_list.bugs import BUGS, read_bugs
 
 ROW = {
     "id": "library-1",
@@ -54,7 +54,7 @@ def test_at_least_twelve_are_recreated_and_every_other_says_why_not(bugs):
 def test_every_recreated_bug_has_a_program_and_every_program_a_bug(bugs):
     for library in ("torch", "transformers", "accelerate"):
         pytest.importorskip(library)
-    from failbench.outside_list.programs import programs
+    from failbench.neighbours.outside_list.programs import programs
 
     assert set(programs()) == {bug.id for bug in bugs if bug.is_recreated}
 

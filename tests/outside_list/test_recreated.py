@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.monitored.tables import histories, read_monitored
+from failbench.monitor.records.tables import histories, read_monitored
 
 
 @pytest.fixture(scope="module")

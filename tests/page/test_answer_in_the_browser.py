@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import made_up_answers as answers
-from failbench.outputs.html_page import html_of
+from failbench.diagnose.outputs.html_page import html_of
 from opened_page import DESKTOP, PHONE
 
 

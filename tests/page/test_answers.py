@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.page.answers import Answers, answers_by_scenario, method_facts, shown_order
+from failbench.base.errors import BadInputError
+from failbench.publish.page.answers import Answers, answers_by_scenario, method_facts, shown_order
 from made_up import made_up_predictions
 
 

@@ -10,9 +10,8 @@ from typing import Any
 import polars as pl
 import pytest
 
-from failbench.features.catalogue import PRIMARY_SET
-from failbench.scenarios import Scenario, read_scenarios
-from failbench.vocabulary import ABSTAIN
+from failbench.base.scenarios import Scenario, read_scenarios
+from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
 from opened_page import PAGE, PHONE
 from pipeline import REPOSITORY
 

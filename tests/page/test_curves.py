@@ -7,10 +7,10 @@ from itertools import accumulate
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.page.curves import SIGNALS, curves, thinning, windows
-from failbench.page.document import significant
-from failbench.telemetry import Telemetry
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import Telemetry
+from failbench.publish.page.curves import SIGNALS, curves, thinning, windows
+from failbench.publish.page.document import significant
 from made_up_telemetry import ONSET, STEPS, made_up_telemetry
 
 SETTING = "transformer-adamw"

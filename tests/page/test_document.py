@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from failbench.page.document import (
+from failbench.publish.page.document import (
     SCRIPTS,
     STYLES,
     TEMPLATE,
@@ -20,7 +20,7 @@ from failbench.page.document import (
     significant,
 )
 
-ASSETS = Path(str(files("failbench.page"))) / "assets"
+ASSETS = Path(str(files("failbench.publish.page"))) / "assets"
 HOSTILE = "</script><script>alert(1)</script><!-- <script> \u2028 & \" ' ]]>"
 
 
@@ -102,4 +102,6 @@ def test_the_wheel_has_the_assets(tmp_path):
     subprocess.run(command, cwd=root, check=True, capture_output=True)
     (wheel,) = tmp_path.glob("*.whl")
     packed = set(zipfile.ZipFile(wheel).namelist())
-    assert {f"failbench/page/assets/{name}" for name in (*STYLES, *SCRIPTS, TEMPLATE)} <= packed
+    assert {
+        f"failbench/publish/page/assets/{name}" for name in (*STYLES, *SCRIPTS, TEMPLATE)
+    } <= packed

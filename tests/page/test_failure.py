@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.monitored.verdicts import END_SCHEMA
-from failbench.page.answers import answers_by_scenario
-from failbench.page.failure import LookAlikes, Monitored, details
-from failbench.page.logs import answers_to_logs
+from failbench.monitor.records.verdicts import END_SCHEMA
+from failbench.publish.page.answers import answers_by_scenario
+from failbench.publish.page.failure import LookAlikes, Monitored, details
+from failbench.publish.page.logs import answers_to_logs
 from made_up import made_up_predictions
 from made_up_monitored import rules
 from made_up_telemetry import ONSET, SCENARIOS, STEPS, made_up_scenarios, made_up_telemetry

@@ -5,9 +5,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.page.answers import answers_by_scenario
-from failbench.page.failures import SHOWN_ERROR, error_text, failures
+from failbench.base.errors import BadInputError
+from failbench.publish.page.answers import answers_by_scenario
+from failbench.publish.page.failures import SHOWN_ERROR, error_text, failures
 from made_up import made_up_predictions
 from made_up_telemetry import SCENARIOS, made_up_scenarios, made_up_telemetry, together
 

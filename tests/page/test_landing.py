@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.page.landing import landing
-from failbench.reporting.scope import Scope
+from failbench.publish.page.landing import landing
+from failbench.study.scope import Scope
 
 SCOPE = Scope(228, 76, 3, ("transformer-adamw",), 10, 5)
 FINDING = "What was found."

@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 import yaml
 
-from failbench.errors import BadInputError
-from failbench.page.methods import (
+from failbench.base.errors import BadInputError
+from failbench.publish.page.methods import (
     CURVE_SCHEMA,
     FIGURES,
     SHOWN,
@@ -18,7 +18,7 @@ from failbench.page.methods import (
     risk_curves,
     seed_figures,
 )
-from failbench.reporting.reported import Reported
+from failbench.study.paper_numbers import Reported
 from page_sections import ROOT, section
 
 

@@ -11,17 +11,17 @@ import polars as pl
 import pytest
 import yaml
 
-from failbench.errors import BadInputError
-from failbench.page import counterparts as module
-from failbench.page.counterparts import Reference, counterparts, looked_up
-from failbench.page.reported_numbers import (
+from failbench.base.errors import BadInputError
+from failbench.publish.page import counterparts as module
+from failbench.publish.page.counterparts import Reference, counterparts, looked_up
+from failbench.publish.page.reported_numbers import (
     AUDIT_SCHEMA,
     VERDICTS,
     paper_numbers,
     reported_section,
     sections_of,
 )
-from failbench.reporting.reported import Reported
+from failbench.study.paper_numbers import Reported
 from page_sections import ROOT, section
 
 
@@ -152,11 +152,11 @@ def test_a_metric_that_is_gone_is_named_with_the_number_that_it_stands_beside():
 def test_a_number_without_a_row_and_a_row_without_a_number_are_refused(monkeypatch):
     declared = counterparts()
     short = {path: row for path, row in declared.items() if path != "claims.scenarios"}
-    monkeypatch.setattr("failbench.page.reported_numbers.counterparts", lambda: short)
+    monkeypatch.setattr("failbench.publish.page.reported_numbers.counterparts", lambda: short)
     with pytest.raises(BadInputError, match=r"claims\.scenarios: has no row"):
         reported_section(paper(), metrics(), audit())
     more = {**declared, "claims.invented": declared["claims.scenarios"]}
-    monkeypatch.setattr("failbench.page.reported_numbers.counterparts", lambda: more)
+    monkeypatch.setattr("failbench.publish.page.reported_numbers.counterparts", lambda: more)
     with pytest.raises(BadInputError, match=r"claims\.invented: is no number"):
         reported_section(paper(), metrics(), audit())
 

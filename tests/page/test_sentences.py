@@ -5,11 +5,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.features.catalogue import FEATURE_SETS, PRIMARY_SET
-from failbench.page.explanations import explanations
-from failbench.page.sentences import NOTHING_BROKE, broken_sentences, decided_sentence
+from failbench.base.verdicts import Diagnosis, Evidence
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.prediction.explanations import explained
-from failbench.verdicts import Diagnosis, Evidence
+from failbench.publish.page.explanations import explanations
+from failbench.publish.page.sentences import NOTHING_BROKE, broken_sentences, decided_sentence
 from made_up_monitored import rules
 
 END = {"end_step": 30, "end_phase": "backward", "error": "ValueError", "message": "</script>"}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 
-from failbench.paper.document import sources
-from failbench.reproduction.compiled import page_texts
+from failbench.publish.paper.document import sources
+from failbench.publish.reproduction.compiled import page_texts
 from pipeline import REPOSITORY
 
 PAPER = REPOSITORY / "paper"

@@ -11,12 +11,12 @@ import matplotlib as mpl
 import pytest
 import typst
 
-from failbench.errors import BadInputError
-from failbench.paper.document import Compiled, compiled, sources
-from failbench.paper.facts import facts
-from failbench.paper.sources import named_files
-from failbench.params import read_section
-from failbench.reproduction.compiled import page_texts
+from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
+from failbench.publish.paper.document import Compiled, compiled, sources
+from failbench.publish.paper.facts import facts
+from failbench.publish.paper.sources import named_files
+from failbench.publish.reproduction.compiled import page_texts
 from failbench.statistics.settings import StatisticsSettings
 from paper import READS, TEXT
 from pipeline import REPOSITORY

@@ -3,12 +3,12 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.peers.alarms import ALARM_SCHEMA, alarm_table, watched
-from failbench.peers.mapping import refuse_unmapped
-from failbench.peers.rules import rules_of
-from failbench.peers.verdicts import VERDICT_SCHEMA
-from failbench.telemetry import RUN_SCHEMA, Telemetry
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import RUN_SCHEMA, Telemetry
+from failbench.neighbours.peers.alarms import ALARM_SCHEMA, alarm_table, watched
+from failbench.neighbours.peers.mapping import refuse_unmapped
+from failbench.neighbours.peers.rules import rules_of
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
 from smooth_run import NAN, PARAMETERS, from_step, healthy
 
 
@@ -72,7 +72,7 @@ def test_what_the_mapping_does_not_know_is_one_clear_line():
         refuse_unmapped(verdicts("runmedic", ["overfitting", "bad_weather"]), "x.parquet")
     assert str(unknown.value) == (
         "x.parquet: issues: runmedic says 'bad_weather', which has no mapping. "
-        "Add it to src/failbench/peers/data/mapping.csv, with a reason."
+        "Add it to src/failbench/neighbours/peers/data/mapping.csv, with a reason."
     )
     with pytest.raises(BadInputError, match="'oracle' is no peer"):
         refuse_unmapped(verdicts("oracle", []), "x.parquet")

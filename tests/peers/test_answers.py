@@ -3,9 +3,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.peers.answers import recorded_answers, skill_answers, verdict
-from failbench.peers.standards import standards
-from failbench.peers.verdicts import VERDICT_SCHEMA, Reading
+from failbench.neighbours.peers.answers import recorded_answers, skill_answers, verdict
+from failbench.neighbours.peers.standards import standards
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, Reading
 from made_up_telemetry import made_up_telemetry
 
 

@@ -9,13 +9,13 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from failbench.peers.mapping import mapping
-from failbench.peers.record import KINDS, installed_peers, record_peers
-from failbench.peers.recorder import digest_of, record
-from failbench.peers.renderings import FORMATS, renderer
-from failbench.peers.standards import standards
-from failbench.peers.verdicts import VERDICT_SCHEMA, read_verdicts
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_table
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_table
+from failbench.neighbours.peers.mapping import mapping
+from failbench.neighbours.peers.record import KINDS, installed_peers, record_peers
+from failbench.neighbours.peers.recorder import digest_of, record
+from failbench.neighbours.peers.renderings import FORMATS, renderer
+from failbench.neighbours.peers.standards import standards
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, read_verdicts
 
 DATA = Path(__file__).parents[2] / "data"
 SETTING = {"architecture": "transformer", "optimizer": "adamw", "scale": "small"}

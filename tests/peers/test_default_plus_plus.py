@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from failbench.errors import BadInputError
-from failbench.peers.answers import recorded_answers
-from failbench.peers.default_plus_plus import (
+from failbench.base.errors import BadInputError
+from failbench.neighbours.peers.answers import recorded_answers
+from failbench.neighbours.peers.default_plus_plus import (
     ANSWER_SCHEMA,
     INSIDE,
     PACKAGE,
@@ -20,9 +20,9 @@ from failbench.peers.default_plus_plus import (
     read_inside_answers,
     verdicts_of,
 )
-from failbench.peers.mapping import issues_of, mapping
-from failbench.peers.standards import standards
-from failbench.peers.verdicts import read_verdicts
+from failbench.neighbours.peers.mapping import issues_of, mapping
+from failbench.neighbours.peers.standards import standards
+from failbench.neighbours.peers.verdicts import read_verdicts
 
 DATA = Path(__file__).parents[2] / "data"
 TABLE = DATA / "peers/default_plus_plus.parquet"

@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from failbench.peers.default_plus_plus import PACKAGE
-from failbench.peers.gradients import (
+from failbench.neighbours.peers.default_plus_plus import PACKAGE
+from failbench.neighbours.peers.gradients import (
     BEFORE,
     CALLBACK,
     LOOP,

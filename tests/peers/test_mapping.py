@@ -7,11 +7,11 @@ from importlib import import_module
 import pytest
 
 from failbench.causes.catalogue import causes
-from failbench.peers import mapping as mapping_module
-from failbench.peers.mapping import issues_of, mapping
-from failbench.peers.rules import rule_peers, rules_of
-from failbench.peers.skill import PEER, skill_rules
-from failbench.peers.standards import standards
+from failbench.neighbours.peers import mapping as mapping_module
+from failbench.neighbours.peers.mapping import issues_of, mapping
+from failbench.neighbours.peers.rules import rule_peers, rules_of
+from failbench.neighbours.peers.skill import PEER, skill_rules
+from failbench.neighbours.peers.standards import standards
 
 ENUMERATED = {
     "runmedic": {

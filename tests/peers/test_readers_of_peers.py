@@ -10,10 +10,10 @@ from types import ModuleType
 
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.peers import runmedic, training_doctor
-from failbench.peers.record import installed_peers
-from failbench.peers.verdicts import Reading
+from failbench.base.errors import BadInputError
+from failbench.neighbours.peers import runmedic, training_doctor
+from failbench.neighbours.peers.record import installed_peers
+from failbench.neighbours.peers.verdicts import Reading
 
 INSTALLED = {name: find_spec(name) is not None for name in ("runmedic", "training_doctor")}
 

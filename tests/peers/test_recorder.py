@@ -3,10 +3,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.peers.recorder import Peer, record
-from failbench.peers.verdicts import VERDICT_SCHEMA, Reading, read_verdicts
-from failbench.telemetry import write_parquet
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import write_parquet
+from failbench.neighbours.peers.recorder import Peer, record
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, Reading, read_verdicts
 
 RUNS = ("run-a", "run-b")
 

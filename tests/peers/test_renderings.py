@@ -4,15 +4,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.peers.default_plus_plus import PEER as INSIDE
-from failbench.peers.mapping import mapping
-from failbench.peers.renderings import FORMATS, SEED, renderer
-from failbench.peers.rules import rule_peers
-from failbench.peers.skill import PEER
-from failbench.rendering.formats import FORMATS as ALL_FORMATS
-from failbench.rendering.names import draw_names
-from failbench.rendering.shape import complete_shape, formats
-from failbench.telemetry import Telemetry
+from failbench.base.telemetry import Telemetry
+from failbench.neighbours.peers.default_plus_plus import PEER as INSIDE
+from failbench.neighbours.peers.mapping import mapping
+from failbench.neighbours.peers.renderings import FORMATS, SEED, renderer
+from failbench.neighbours.peers.rules import rule_peers
+from failbench.neighbours.peers.skill import PEER
+from failbench.neighbours.rendering.formats import FORMATS as ALL_FORMATS
+from failbench.neighbours.rendering.names import draw_names
+from failbench.neighbours.rendering.shape import complete_shape, formats
 from made_up_telemetry import STEPS, made_up_telemetry
 
 GIVEN = sorted({form for given in FORMATS.values() for form in given})

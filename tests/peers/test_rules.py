@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from failbench.peers import rules as rules_module
-from failbench.peers.mapping import issues_of
-from failbench.peers.rule_signals import rule_signals
-from failbench.peers.rules import peer_rules, rule_peers, rules_of
+from failbench.neighbours.peers import rules as rules_module
+from failbench.neighbours.peers.mapping import issues_of
+from failbench.neighbours.peers.rule_signals import rule_signals
+from failbench.neighbours.peers.rules import peer_rules, rule_peers, rules_of
 from smooth_run import NAN, PARAMETERS, from_step, healthy, only_at
 
 APPLICABLE = [rule for rule in peer_rules() if rule.applies]

@@ -6,11 +6,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.peers.curves import Curves, curves_of, recorded_curves
-from failbench.peers.skill import PEER, reading_of_curves, skill_reading, skill_rules
-from failbench.peers.standards import standards
-from failbench.readers.log import ROW_SCHEMA, Log, Source
-from failbench.telemetry import STEP_SCHEMA
+from failbench.base.telemetry import STEP_SCHEMA
+from failbench.diagnose.readers.log import ROW_SCHEMA, Log, Source
+from failbench.neighbours.peers.curves import Curves, curves_of, recorded_curves
+from failbench.neighbours.peers.skill import PEER, reading_of_curves, skill_reading, skill_rules
+from failbench.neighbours.peers.standards import standards
 
 STEPS = 300
 

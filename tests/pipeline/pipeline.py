@@ -23,6 +23,11 @@ IMPORT_ROOTS = (REPOSITORY / "src", EXPERIMENTS)
 SHARED_SCRIPTS = {"known_runs", "recordings"}
 """Files of experiments/ that stages import and that are no stage themselves."""
 
+REEXPORTS = {
+    f"src/failbench/{name}.py" for name in ("errors", "records", "scenarios", "vocabulary")
+}
+"""Names that recorded code imports, of modules that lie in ``base``."""
+
 READERS = {"read_section", "read_names", "read_with_statistics"}
 """Functions that read the section of params.yaml that they are called with."""
 
@@ -127,11 +132,12 @@ def import_closure(script: Path) -> set[str]:
         closure.add(path)
         for module in _imported(path.read_text(encoding="utf-8")):
             waiting.extend(_files(module))
-    return {
+    paths = {
         path.relative_to(REPOSITORY).as_posix()
         for path in closure
         if path.read_text(encoding="utf-8").strip()
     }
+    return paths - REEXPORTS
 
 
 def holds(declared: str, path: str) -> bool:

@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from failbench.scenarios import read_scenarios
-from failbench.vocabulary import CATEGORIES
+from failbench.base.scenarios import read_scenarios
+from failbench.base.vocabulary import CATEGORIES
 from pipeline import REPOSITORY
 
 TEXT = (REPOSITORY / "docs/categories.md").read_text(encoding="utf-8")

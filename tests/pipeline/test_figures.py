@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from failbench.reporting.style import FULL_WIDTH, HALF_WIDTH, LEAST_TEXT
+from failbench.study.style import FULL_WIDTH, HALF_WIDTH, LEAST_TEXT
 from pipeline import REPOSITORY
 
 FIGURES = sorted((REPOSITORY / "figures").glob("*.svg"))
@@ -20,11 +20,11 @@ SIZE = re.compile(r"(?:font-size: |font: [^;]*?)([\d.]+)px")
 SOURCES = sorted(
     path for folder in ("src", "experiments") for path in (REPOSITORY / folder).rglob("*.py")
 )
-STYLE = REPOSITORY / "src/failbench/reporting/style.py"
-PICTURE = REPOSITORY / "src/failbench/reporting/picture.py"
-PANEL = REPOSITORY / "src/failbench/outputs/panel.py"
-CURVES = REPOSITORY / "src/failbench/outputs/curves.py"
-LENSES = REPOSITORY / "src/failbench/lenses/lens_figure.py"
+STYLE = REPOSITORY / "src/failbench/study/style.py"
+PICTURE = REPOSITORY / "src/failbench/study/picture.py"
+PANEL = REPOSITORY / "src/failbench/diagnose/outputs/panel.py"
+CURVES = REPOSITORY / "src/failbench/diagnose/outputs/curves.py"
+LENSES = REPOSITORY / "src/failbench/neighbours/lenses/lens_figure.py"
 
 
 @pytest.fixture(scope="module", params=FIGURES, ids=lambda path: path.stem)

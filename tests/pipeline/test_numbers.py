@@ -7,9 +7,9 @@ import re
 
 import pytest
 
-from failbench.methods.catalogue import CATALOGUE
-from failbench.reproduction.marked import generated_blocks
-from failbench.reproduction.printed import text_share
+from failbench.base.methods import CATALOGUE
+from failbench.publish.reproduction.marked import generated_blocks
+from failbench.publish.reproduction.printed import text_share
 from pipeline import REPOSITORY
 
 METRICS = json.loads((REPOSITORY / "data/metrics/intervals.json").read_text(encoding="utf-8"))

@@ -12,12 +12,13 @@ import pytest
 import yaml
 from pydantic import BaseModel
 
-from failbench.methods.catalogue import ENTRIES, method_named
+from failbench.base.methods import ENTRIES
+from failbench.methods.catalogue import method_named
 from failbench.statistics.settings import StatisticsSettings
 from pipeline import REPOSITORY, attributes, import_closure, records_read, scripts
 
 PARAMS = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
-COMMANDS = REPOSITORY / "src/failbench/commands"
+COMMANDS = REPOSITORY / "src/failbench/cli"
 SECTIONS = sorted(section for section, keys in PARAMS.items() if isinstance(keys, dict))
 
 closure_of, attributes_of = cache(import_closure), cache(attributes)

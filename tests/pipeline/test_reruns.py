@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 import yaml
 
-from failbench.cli import main
+from failbench.cli.main import main
 from failbench.methods.catalogue import method_named
-from failbench.reproduction.reruns import Pipeline
+from failbench.publish.reproduction.reruns import Pipeline
 from pipeline import REPOSITORY, foreach_items
 
 DOCUMENTS = {"data_card", "negative_results", "page", "paper"}
@@ -143,7 +143,7 @@ def test_an_unknown_parameter_is_one_sentence_that_names_known_ones(
     pipeline, monkeypatch, capsys, parameter: str, known: str
 ) -> None:
     # DVC takes seconds to make the graph, and the one that it made above is the same.
-    monkeypatch.setattr("failbench.reproduction.reruns.Pipeline", lambda _: pipeline)
+    monkeypatch.setattr("failbench.publish.reproduction.reruns.Pipeline", lambda _: pipeline)
     monkeypatch.chdir(REPOSITORY)
     assert main(["reruns", parameter]) == 2
     error = capsys.readouterr().err

@@ -12,13 +12,12 @@ import polars as pl
 import pytest
 import yaml
 
-from failbench.methods.catalogue import MONITOR_METHODS
-from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
-from failbench.prediction.main_study import ON_INVARIANTS
+from failbench.base.methods import MONITOR_METHODS
+from failbench.base.predictions import PREDICTION_SCHEMA, most_probable
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, ON_INVARIANTS, POOLED
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.prediction.splits import SPLIT_SCHEMA
-from failbench.predictions import PREDICTION_SCHEMA, most_probable
 from failbench.recording.fingerprint import PROVENANCE
-from failbench.vocabulary import ABSTAIN, CATEGORIES
 from pipeline import REPOSITORY
 from shared.controls import CHANCE
 

@@ -4,20 +4,15 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.slices import AcrossArchitectures
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, POOLED
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.classifiers import DecisionTreeSettings
 from failbench.prediction import nested_cv as harness
 from failbench.prediction.across_architectures import across_architectures
-from failbench.prediction.fold_plans import (
-    KNOWN_SCENARIOS,
-    LEFT_OUT,
-    POOLED,
-    by_architecture,
-    by_scenario,
-)
+from failbench.prediction.fold_plans import by_architecture, by_scenario
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.slices import AcrossArchitectures
 from failbench.prediction.splits import make_splits
 
 TREE = DecisionTreeSettings(inner_folds=2, max_depth=(4,), min_samples_leaf=(1,))

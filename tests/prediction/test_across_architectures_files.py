@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import yaml
 
-from failbench.prediction.main_study import across_architectures_files
+from failbench.base.studies import across_architectures_files
 
 
 def test_the_files_across_architectures_are_those_that_are_committed(repository):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.prediction.conditions import by_view, stacked
 from failbench.prediction.splits import make_splits
 

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 import joblib
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import write_parquet
+from failbench.base.workers import ENGINE, parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.classifiers import DecisionTreeSettings
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
-from failbench.prediction.workers import ENGINE, parallel_map
-from failbench.telemetry import write_parquet
 from worker_threads import process, threads_of_libraries
 
 TREE = DecisionTreeSettings(inner_folds=2, max_depth=(2, None), min_samples_leaf=(1,))

@@ -4,17 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.prediction.fold_plans import (
-    KNOWN_SCENARIOS,
-    LEFT_OUT,
-    NESTED_CV,
-    FoldPlan,
-    by_architecture,
-    by_scenario,
-)
+from failbench.base.errors import BadInputError
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV
+from failbench.base.vocabulary import CATEGORIES
+from failbench.prediction.fold_plans import FoldPlan, by_architecture, by_scenario
 from failbench.prediction.splits import make_splits
-from failbench.vocabulary import CATEGORIES
 
 ARCHITECTURES = ("bert", "gru", "lstm")
 SCENARIOS = [f"{category}_{number}" for category in CATEGORIES for number in range(4)]

@@ -3,7 +3,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.records import Record
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.composed_methods import HybridSections
@@ -13,8 +15,6 @@ from failbench.methods.simulated_human import SimulatedHumanSettings, SkillLevel
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.records import Record
 
 SECTIONS = HybridSections(
     hybrid=HybridSettings(rules_from=0.85, classifier_from=0.6),

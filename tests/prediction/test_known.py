@@ -5,22 +5,22 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.methods import MONITOR_METHODS
+from failbench.base.slices import AcrossArchitectures
+from failbench.base.studies import LEFT_OUT, POOLED
+from failbench.base.vocabulary import ABSTAIN
 from failbench.features import known_columns
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.catalogue import MONITOR_METHODS
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.monitor_methods import NoSettings
 from failbench.monitor.end import End
-from failbench.monitored.known import COURSE_SCHEMA, FLAGS, known_course, known_table
-from failbench.monitored.verdicts import OWN, verdict_table
+from failbench.monitor.records.known import COURSE_SCHEMA, FLAGS, known_course, known_table
+from failbench.monitor.records.verdicts import OWN, verdict_table
 from failbench.prediction.across_architectures import across_architectures
-from failbench.prediction.fold_plans import LEFT_OUT, POOLED
 from failbench.prediction.known import Known, read_by
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.slices import AcrossArchitectures
 from failbench.prediction.splits import make_splits
-from failbench.vocabulary import ABSTAIN
 from made_up_known import judged, made_up_known
 from made_up_monitored import BOUNDS, history, monitored, rules
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA, nearest_scenarios
 from made_up_scenarios import made_up_scenarios, reference_runs
 

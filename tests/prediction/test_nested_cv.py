@@ -7,8 +7,10 @@ import polars as pl
 import pytest
 
 from controls import leak_test
+from failbench.base.methods import ENTRIES, FEATURE_METHODS
+from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.catalogue import ENTRIES, FEATURE_METHODS, method_named
+from failbench.methods.catalogue import method_named
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.declaration import Context
 from failbench.methods.simulated_human import SimulatedHumanSettings
@@ -16,7 +18,6 @@ from failbench.prediction import fold_plans
 from failbench.prediction import nested_cv as harness
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
-from failbench.predictions import PREDICTION_SCHEMA
 from measure_controls import planted_predictions
 
 FOREST = RandomForestSettings(

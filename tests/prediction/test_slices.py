@@ -3,9 +3,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.params import read_section
-from failbench.prediction.slices import ReferenceStudy
+from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
+from failbench.base.slices import ReferenceStudy
 
 STUDY = ReferenceStudy(
     architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0, 1), seed=0

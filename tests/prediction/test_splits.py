@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import COUNTS
+from failbench.base.vocabulary import CATEGORIES
 from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats, make_splits, rows_in_fold
-from failbench.scenarios import COUNTS
-from failbench.vocabulary import CATEGORIES
 
 
 def scenarios_of(counts: dict[str, int]) -> pl.DataFrame:

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from failbench.prediction.workers import available_workers
+from failbench.base.workers import available_workers
 
 
 def test_a_process_bound_to_one_processor_uses_one(monkeypatch: pytest.MonkeyPatch) -> None:

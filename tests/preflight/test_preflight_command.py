@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from failbench.cli import main
+from failbench.cli.main import main
 
 pytest.importorskip("torch", reason="a preflight looks at a live process")
 
@@ -94,9 +94,8 @@ def test_bad_input_is_one_line_and_2(file, capsys, target, words):
 
 
 def test_importing_the_command_needs_no_torch():
-    program = (
-        "import sys, failbench.cli, failbench.preflighted.answers; print('torch' in sys.modules)"
-    )
+    modules = "failbench.cli.main, failbench.preflight.records.answers"
+    program = f"import sys, {modules}; print('torch' in sys.modules)"
     answer = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )

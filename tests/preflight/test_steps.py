@@ -8,7 +8,7 @@ torch = pytest.importorskip("torch", reason="a preflight looks at a live process
 
 from torch import nn  # noqa: E402
 
-from failbench.errors import BadInputError  # noqa: E402
+from failbench.base.errors import BadInputError  # noqa: E402
 from failbench.preflight.preflight import preflight  # noqa: E402
 
 ROWS, LENGTH, WIDTH, VOCABULARY = 4, 6, 8, 11

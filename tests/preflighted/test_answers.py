@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.preflighted.answers import ANSWER_SCHEMA, read_answers
+from failbench.base.errors import BadInputError
+from failbench.preflight.records.answers import ANSWER_SCHEMA, read_answers
 
 
 def row(**values):

@@ -8,14 +8,14 @@ import pytest
 
 pytest.importorskip("torch", reason="runs are trained")
 
-from failbench.detector import DetectorParams
-from failbench.params import read_section
-from failbench.preflighted.answers import read_answers
-from failbench.preflighted.recorder import PreflightRecording, looks_of
+from failbench.base.detector import DetectorParams
+from failbench.base.params import read_section
+from failbench.base.scenarios import read_scenarios
+from failbench.base.telemetry import read_telemetry
+from failbench.preflight.records.answers import read_answers
+from failbench.preflight.records.recorder import PreflightRecording, looks_of
 from failbench.recording.campaign import Campaign
 from failbench.recording.plan import SETTINGS, RecordParams
-from failbench.scenarios import read_scenarios
-from failbench.telemetry import read_telemetry
 
 SCENARIOS = ("vocabulary_too_small", "layer_in_double_precision")
 SAME_ANYWHERE = (

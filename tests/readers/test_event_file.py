@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from failbench.readers.event_file import MARK, read_events
-from failbench.readers.opening import read_log
+from failbench.diagnose.readers.event_file import MARK, read_events
+from failbench.diagnose.readers.opening import read_log
 
 pytest.importorskip("torch")
 pytest.importorskip("tensorboard")

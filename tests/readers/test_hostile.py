@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.readers import documents
-from failbench.readers.opening import read_log
+from failbench.base.errors import BadInputError
+from failbench.diagnose.readers import documents
+from failbench.diagnose.readers.opening import read_log
 
 LIMITED = """
 import resource, sys
 from pathlib import Path
 import polars
-from failbench.readers.opening import read_log
+from failbench.diagnose.readers.opening import read_log
 
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, resource.RLIM_INFINITY))

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from failbench.diagnose.readers.known_lines import MOST_EVENTS
+from failbench.diagnose.readers.text import read_text
 from failbench.messages.catalogue import message_of, messages
-from failbench.readers.known_lines import MOST_EVENTS
-from failbench.readers.text import read_text
 
 EXAMPLES = Path(__file__).parents[1] / "messages/examples.csv"
 

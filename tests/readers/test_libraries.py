@@ -16,9 +16,9 @@ lightning = pytest.importorskip("lightning")
 from lightning.pytorch.loggers import CSVLogger  # noqa: E402
 from transformers import Trainer, TrainingArguments  # noqa: E402
 
+from failbench.diagnose.readers.opening import read_log  # noqa: E402
+from failbench.diagnose.readers.text import read_text  # noqa: E402
 from failbench.monitor import Monitor  # noqa: E402
-from failbench.readers.opening import read_log  # noqa: E402
-from failbench.readers.text import read_text  # noqa: E402
 from made_up_models import ROWS, BrokenError, Texts, causal_model  # noqa: E402
 
 STEPS = 8

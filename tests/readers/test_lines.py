@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.readers.lines import LONGEST_LINE, lines_of
-from failbench.readers.text import read_text
+from failbench.diagnose.readers.lines import LONGEST_LINE, lines_of
+from failbench.diagnose.readers.text import read_text
 
 TEXT = "first\nsecond\n\nlöss 3\n"
 

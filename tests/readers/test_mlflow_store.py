@@ -12,8 +12,8 @@ import sys
 
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.readers.opening import read_log
+from failbench.base.errors import BadInputError
+from failbench.diagnose.readers.opening import read_log
 
 LOSSES = [3.5, 2.25, math.nan, 0.125]
 

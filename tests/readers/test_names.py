@@ -5,11 +5,11 @@ from importlib.resources import files
 
 import pytest
 
-from failbench.readers.names import POSITIONS, SIGNALS, SPLITS, meaning, meaning_at_end
+from failbench.diagnose.readers.names import POSITIONS, SIGNALS, SPLITS, meaning, meaning_at_end
 
 
 def table():
-    text = files("failbench.readers").joinpath("data/names.csv").read_text(encoding="utf-8")
+    text = files("failbench.diagnose.readers").joinpath("data/names.csv").read_text("utf-8")
     return list(csv.DictReader(text.splitlines()))
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from failbench.cli import main
-from failbench.errors import BadInputError
-from failbench.readers.folders import MOST_FILES
-from failbench.readers.opening import read_log
+from failbench.base.errors import BadInputError
+from failbench.cli.main import main
+from failbench.diagnose.readers.folders import MOST_FILES
+from failbench.diagnose.readers.opening import read_log
 
 HISTORY = [
     {"loss": 3.5, "grad_norm": 1.0, "learning_rate": 1e-3, "epoch": 0.5, "step": 10},
@@ -193,7 +193,7 @@ def test_reading_needs_no_torch(tmp_path):
     (tmp_path / "train.log").write_text("step 1 loss 2.5\n")
     script = (
         "import sys; sys.modules['torch'] = None\n"
-        "from pathlib import Path; from failbench.readers.opening import read_log\n"
+        "from pathlib import Path; from failbench.diagnose.readers.opening import read_log\n"
         "assert read_log(Path('train.log')).rows.height == 1"
     )
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)

@@ -6,8 +6,8 @@ import math
 
 import pytest
 
-from failbench.readers.names import SIGNALS
-from failbench.readers.text import read_text
+from failbench.diagnose.readers.names import SIGNALS
+from failbench.diagnose.readers.text import read_text
 
 LINES = {
     "nanoGPT, evaluation": (

@@ -3,8 +3,8 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from failbench.readers.log import ROW_SCHEMA
-from failbench.readers.text import read_text
+from failbench.diagnose.readers.log import ROW_SCHEMA
+from failbench.diagnose.readers.text import read_text
 
 PIECES = st.sampled_from(
     [

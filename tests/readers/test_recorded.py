@@ -3,9 +3,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.readers.opening import read_log
-from failbench.telemetry import read_telemetry
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import read_telemetry
+from failbench.diagnose.readers.opening import read_log
 from pipeline import REPOSITORY
 
 FOLDER = REPOSITORY / "data/telemetry"

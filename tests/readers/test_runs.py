@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.readers.opening import read_log
+from failbench.base.errors import BadInputError
+from failbench.diagnose.readers.opening import read_log
 
 
 def put(path, text):

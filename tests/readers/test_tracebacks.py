@@ -9,7 +9,7 @@ import sys
 import pytest
 from rich.console import Console
 
-from failbench.readers.text import read_text
+from failbench.diagnose.readers.text import read_text
 
 PROGRAM = """
 def inner(size):

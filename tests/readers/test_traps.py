@@ -2,14 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.readers.text import read_text
-from failbench.readers.traps import FINDERS, known_traps, traps
+from failbench.diagnose.readers.text import read_text
+from failbench.diagnose.readers.traps import FINDERS, known_traps, traps
 
 torch = pytest.importorskip("torch")
 pytest.importorskip("accelerate")
 transformers = pytest.importorskip("transformers")
 
-from failbench.readers.opening import read_log  # noqa: E402
+from failbench.diagnose.readers.opening import read_log  # noqa: E402
 from made_up_models import ROWS, Texts, causal_model  # noqa: E402
 
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.reasoning.conditions import HEALTHY
 from failbench.reasoning.declared import read_conditions, read_settings
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from failbench.commands.reasoning import record_reasoning
+from failbench.cli.reasoning import record_reasoning
 from failbench.reasoning.declared import read_declared
 from failbench.reasoning.models import MODELS, read_models
 from failbench.reasoning.recorder import Folders, missing, record, record_model

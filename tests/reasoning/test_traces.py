@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.reasoning import traces
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.problems import Problem

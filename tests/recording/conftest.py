@@ -16,9 +16,9 @@ pytest.importorskip("torch", reason="recording needs the extra `record`")
 from made_up_campaign import MadeUpRuns, made_up_campaign
 from small_campaign import RECORD, living_in_session, make_folder, record
 
+from failbench.base.telemetry import Telemetry
 from failbench.recording.campaign import Campaign
 from failbench.recording.nominal import Nominal, NominalRanges, Seeds
-from failbench.telemetry import Telemetry
 
 ONSET = 20
 PLANNED = 160

@@ -9,13 +9,13 @@ from pathlib import Path
 import numpy as np
 from small_campaign import DETECTOR, SCENARIOS, SUCCESSES
 
-from failbench.detector import DetectorParams
+from failbench.base.detector import DetectorParams
+from failbench.base.scenarios import read_scenarios
 from failbench.recording.campaign import Campaign
 from failbench.recording.nominal import NominalRanges
 from failbench.recording.order import RunOrder
 from failbench.recording.plan import RecordParams, Setting
 from failbench.recording.sandbox import RunReport
-from failbench.scenarios import read_scenarios
 
 SETTING = Setting("transformer", "adamw")
 DRAWN_AGAIN = "killed_by_operator-transformer-adamw-s1-twin"

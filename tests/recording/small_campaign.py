@@ -12,9 +12,9 @@ from pathlib import Path
 import polars as pl
 import yaml
 
+from failbench.base.telemetry import NOISY_STEP_COLUMNS, Telemetry, read_telemetry
 from failbench.recording.corpus_cache import corpus_cache as kept_corpus
 from failbench.recording.nominal import NominalRanges
-from failbench.telemetry import NOISY_STEP_COLUMNS, Telemetry, read_telemetry
 
 SCENARIOS = ("evaluation_batch_too_large", "killed_by_operator")
 """One that runs out of memory at a stroke: which step of a creeping leak is the last is decided by
@@ -25,7 +25,7 @@ RUNS = SUCCESSES + 2 * len(SCENARIOS)
 RECORD = [
     sys.executable,
     "-m",
-    "failbench.cli",
+    "failbench.cli.main",
     "record",
     "--workers",
     "2",

@@ -8,9 +8,9 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
+from failbench.base.telemetry import Telemetry, read_telemetry
 from failbench.recording.archive import archive, read_known
 from failbench.recording.plan import Setting
-from failbench.telemetry import Telemetry, read_telemetry
 
 ADAMW, SGD = Setting("transformer", "adamw"), Setting("transformer", "sgd")
 

@@ -24,7 +24,7 @@ from small_campaign import (
     wait_until,
 )
 
-from failbench.telemetry import Telemetry
+from failbench.base.telemetry import Telemetry
 
 pytestmark = pytest.mark.system
 

@@ -18,18 +18,18 @@ from polars.testing import assert_frame_equal
 from small_campaign import DETECTOR, OUT_OF_MEMORY, PATIENCE, SCENARIOS
 from small_campaign import RUNS as PLANNED
 
-from failbench.cli import main
-from failbench.commands.terminal import INTERRUPTED
-from failbench.detector import DetectorParams
-from failbench.params import read_section
+from failbench.base.detector import DetectorParams
+from failbench.base.params import read_section
+from failbench.base.scenarios import read_scenarios
+from failbench.base.telemetry import RUN_SCHEMA, Telemetry, read_telemetry, write_parquet
+from failbench.cli.main import main
+from failbench.cli.terminal import INTERRUPTED
 from failbench.recording.archive import archive
 from failbench.recording.campaign import Campaign
 from failbench.recording.corpus_cache import corpus_cache
 from failbench.recording.plan import RecordParams, Setting
 from failbench.recording.sandbox import RunReport
 from failbench.recording.verdicts import steps_of
-from failbench.scenarios import read_scenarios
-from failbench.telemetry import RUN_SCHEMA, Telemetry, read_telemetry, write_parquet
 
 SETTING = Setting("transformer", "adamw")
 TELEMETRY = Path("data/telemetry")
@@ -79,7 +79,7 @@ def project(recorded: tuple[Path, pl.DataFrame], tmp_path: Path) -> Path:
 
 def carry(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "failbench.cli", "carry", *options],
+        [sys.executable, "-m", "failbench.cli.main", "carry", *options],
         cwd=folder,
         capture_output=True,
         text=True,

@@ -14,7 +14,8 @@ from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING, MadeUpRuns
 from polars.testing import assert_frame_equal
 from small_campaign import OUT_OF_MEMORY, SCENARIOS
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.recording.archive import archive
 from failbench.recording.campaign import Campaign
 from failbench.recording.carried import (
@@ -32,7 +33,6 @@ from failbench.recording.carrying import (
     repeat,
 )
 from failbench.recording.plan import PlannedRun, Setting
-from failbench.telemetry import read_telemetry, write_parquet
 
 STALE = "0123456789abcdef"
 """A fingerprint of digits and letters that no code has."""

@@ -21,10 +21,10 @@ from small_campaign import (
     wait_until,
 )
 
-from failbench.cli import main
-from failbench.commands.cluster import job_executor, run_jobs, shard_command
+from failbench.base.telemetry import Telemetry, read_telemetry
+from failbench.cli.cluster import job_executor, run_jobs, shard_command
+from failbench.cli.main import main
 from failbench.recording.shards import Shard
-from failbench.telemetry import Telemetry, read_telemetry
 
 pytest.importorskip("submitit", reason="needs the extra `cluster`")
 
@@ -87,7 +87,7 @@ def slurm(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (programs / name).write_text(text, encoding="utf-8")
         (programs / name).chmod(0o755)
     monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    monkeypatch.setattr("failbench.commands.cluster._POLL_SECONDS", {"slurm": 0.2})
+    monkeypatch.setattr("failbench.cli.cluster._POLL_SECONDS", {"slurm": 0.2})
     return project / "submitted"
 
 
@@ -125,14 +125,14 @@ def test_debug_runs_the_jobs_one_after_the_other_from_the_working_folder(project
 def test_a_job_gets_every_option_of_the_command(monkeypatch):
     calls: list[dict[str, object]] = []
     monkeypatch.setattr(
-        "failbench.commands.cluster.record_settings", lambda **options: calls.append(options) or 0
+        "failbench.cli.cluster.record_settings", lambda **options: calls.append(options) or 0
     )
     options = ["--architecture", "bert", "--only", "a", "b", "--minutes", "0", "--output", "out"]
     options += ["--faults", "one.py", "two.py", "--faults", "three.py", "--workers", "3"]
     assert main(["record", *options]) == 0
     here = {name: value for name, value in calls[0].items() if name != "shard"}
     command = shard_command(Shard(2, 4), here)
-    assert command[1:3] == ["-m", "failbench.cli"]
+    assert command[1:3] == ["-m", "failbench.cli.main"]
     assert main(command[3:]) == 0
     assert calls[1] == {**here, "shard": Shard(2, 4)}
     assert calls[0]["faults"] == ["one.py", "two.py", "three.py"]

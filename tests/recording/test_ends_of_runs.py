@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from failbench.base.scenarios import FaultDeclaration
 from failbench.recording.nominal import Nominal, Seeds
 from failbench.recording.order import RunOrder
 from failbench.recording.sandbox import RunReport, execute, fork_server
 from failbench.recording.signals import compared_steps
-from failbench.scenarios import FaultDeclaration
 
 ONSET, PLANNED = 6, 24
 CAPACITY = 2**26

@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 from listed_training import train_and_list_imports
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import FaultDeclaration, Scenario, read_scenarios
+from failbench.base.telemetry import NOISY_STEP_COLUMNS
 from failbench.recording.faults.registry import find_fault
 from failbench.recording.nominal import Nominal, Seeds
 from failbench.recording.order import RunOrder
 from failbench.recording.sandbox import RunReport, execute, fork_server
-from failbench.scenarios import FaultDeclaration, Scenario, read_scenarios
-from failbench.telemetry import NOISY_STEP_COLUMNS
 
 SCENARIOS = read_scenarios(Path("data/scenarios"))
 MEBIBYTE = 2**20

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from failbench.base.scenarios import FaultDeclaration
 from failbench.recording import fingerprint as module
 from failbench.recording.corpus_cache import corpus_cache
 from failbench.recording.fingerprint import (
@@ -18,7 +19,6 @@ from failbench.recording.fingerprint import (
     loop_code,
 )
 from failbench.recording.nominal import NominalRanges
-from failbench.scenarios import FaultDeclaration
 
 FAULTS = '''
 import torch

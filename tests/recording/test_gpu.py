@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import Architecture
 from failbench.recording.architectures import PAPER_SHAPES, ModelSize, build_model
 from failbench.recording.memory import MemoryMeter
 from failbench.recording.nominal import Nominal, Seeds
 from failbench.recording.order import Line, RunOrder
 from failbench.recording.sandbox import execute, fork_server, require_recording_extra
-from failbench.scenarios import Architecture
 
 TOTAL = 2**34
 VOCABULARY = 512

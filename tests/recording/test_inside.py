@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from failbench.peers.default_plus_plus import Diagnosis
+from failbench.base.scenarios import read_scenarios
+from failbench.neighbours.peers.default_plus_plus import Diagnosis
 from failbench.recording import inside
 from failbench.recording.inside import NOT_FINISHED, InsideRecording, units_of
 from failbench.recording.journal import JournalEntry
@@ -19,7 +20,6 @@ from failbench.recording.nominal import NominalRanges
 from failbench.recording.order import RunOrder
 from failbench.recording.plan import SETTINGS, Pair, RecordParams, plan_pairs
 from failbench.recording.sandbox import RunReport
-from failbench.scenarios import read_scenarios
 
 SCENARIOS = Path(__file__).parents[2] / "data/scenarios"
 SETTING = SETTINGS["distilbert-adamw"]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
 
 ENTRY = JournalEntry({"run_id": "one", "steps": 1}, [{"step": 0, "loss": float("nan")}])

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from failbench.base.scenarios import FaultDeclaration
 from failbench.recording.fault_signatures import package_signatures
 from failbench.recording.faults import registry
 from failbench.recording.fingerprint import PROVENANCE, fault_code, fingerprint
@@ -20,7 +21,6 @@ from failbench.recording.outside_faults import (
     read_outside_faults,
 )
 from failbench.recording.sandbox import execute, fork_server
-from failbench.scenarios import FaultDeclaration
 
 EMPTY = inspect.Parameter.empty
 SOURCE = '''

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
+from failbench.base.scenarios import Scenario, read_scenarios
 from failbench.recording.nominal import Nominal, NominalRanges, draw_nominal
 from failbench.recording.plan import (
     RecordParams,
@@ -20,7 +21,6 @@ from failbench.recording.plan import (
     plan_remedies,
     plan_successes,
 )
-from failbench.scenarios import Scenario, read_scenarios
 
 SLICES = 6
 ADAMW, SGD = Setting("transformer", "adamw"), Setting("transformer", "sgd")

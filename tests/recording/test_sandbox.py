@@ -16,7 +16,8 @@ from typing import get_args
 import pytest
 from listed_training import train_and_list_imports
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import Architecture, FaultDeclaration, Optimizer
 from failbench.recording.nominal import Nominal, Seeds
 from failbench.recording.order import Line, RunOrder
 from failbench.recording.sandbox import (
@@ -27,7 +28,6 @@ from failbench.recording.sandbox import (
     require_recording_extra,
     train,
 )
-from failbench.scenarios import Architecture, FaultDeclaration, Optimizer
 
 
 def say(line: Line, kind: str, **content: object) -> None:
@@ -51,7 +51,12 @@ def leave_silently(order: RunOrder, line: Line) -> None:
 
 
 def refuse(order: RunOrder, line: Line) -> None:
-    say(line, "error", error_type="failbench.errors.BadInputError", error_message="No such fault.")
+    say(
+        line,
+        "error",
+        error_type="failbench.base.errors.BadInputError",
+        error_message="No such fault.",
+    )
 
 
 def hang(order: RunOrder, line: Line) -> None:
@@ -86,7 +91,7 @@ from pathlib import Path
 from failbench.recording import sandbox
 from failbench.recording.order import RunOrder
 from failbench.recording.nominal import Nominal, Seeds
-from failbench.scenarios import FaultDeclaration
+from failbench.base.scenarios import FaultDeclaration
 
 nominal = Nominal(4, 0.006, 32, 20, 10, 1.0, 1, 160, 0, 1.8, "none", 5, 0.2)
 order = RunOrder(

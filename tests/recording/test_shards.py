@@ -13,8 +13,8 @@ import pytest
 from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING
 from small_campaign import JOURNAL, PATIENCE, SUCCESSES, wait_until
 
-from failbench.commands.shards import INCOMPLETE, merge_shards
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.cli.shards import INCOMPLETE, merge_shards
 from failbench.recording.archive import archive
 from failbench.recording.campaign import Campaign
 from failbench.recording.journal import read_entry, write_entry

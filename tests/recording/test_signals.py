@@ -10,9 +10,9 @@ import pytest
 from polars.testing import assert_frame_equal
 from small_campaign import RUNS, SCENARIOS, record
 
-from failbench.monitored.tables import histories, read_monitored
+from failbench.base.telemetry import Telemetry
+from failbench.monitor.records.tables import histories, read_monitored
 from failbench.recording.signals import compared_steps, monitor_code
-from failbench.telemetry import Telemetry
 
 NAME = "transformer-adamw"
 

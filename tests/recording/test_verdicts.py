@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.detector import DetectorParams
-from failbench.errors import BadInputError
+from failbench.base.detector import DetectorParams
+from failbench.base.errors import BadInputError
 from failbench.recording.journal import JournalEntry
 from failbench.recording.verdicts import tables_of
 

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from failbench.readers.deaths import death_in
-from failbench.readers.log import ROW_SCHEMA
-from failbench.readers.names import SIGNALS
-from failbench.rendering.endings import deaths
-from failbench.rendering.formats import FORMATS
-from failbench.rendering.normal import rendered_log
-from failbench.rendering.shape import STYLES, draw_shape, formats
+from failbench.diagnose.readers.deaths import death_in
+from failbench.diagnose.readers.log import ROW_SCHEMA
+from failbench.diagnose.readers.names import SIGNALS
+from failbench.neighbours.rendering.endings import deaths
+from failbench.neighbours.rendering.formats import FORMATS
+from failbench.neighbours.rendering.normal import rendered_log
+from failbench.neighbours.rendering.shape import STYLES, draw_shape, formats
 from made_up_logs import ENDINGS, SHAPE, made_up_run
 
 MEBIBYTE, GIBIBYTE = 2**20, 2**30

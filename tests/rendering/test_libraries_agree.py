@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from failbench.rendering.formats import rendered
-from failbench.rendering.tensorboard_events import masked_checksums, records, scalar
-from failbench.rendering.trainer import history, trainer_v5
+from failbench.neighbours.rendering.formats import rendered
+from failbench.neighbours.rendering.tensorboard_events import masked_checksums, records, scalar
+from failbench.neighbours.rendering.trainer import history, trainer_v5
 from made_up_logs import SHAPE, made_up_run
 
 EVERY, STEPS = 3, 10

@@ -3,10 +3,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.reporting.captions import SCALE_NOTE
-from failbench.reporting.replaced import REPLACED
-from failbench.reporting.scope import Scope, scale_of
-from failbench.scenarios import read_scenarios
+from failbench.base.scenarios import read_scenarios
+from failbench.study.notes import SCALE_NOTE
+from failbench.study.replaced import REPLACED
+from failbench.study.scope import Scope, scale_of
 from unknown_anatomy import ARBITRARY, CONFLICTING
 
 

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.reporting.cells import interval_cell, signed, two_decimals, words
 from failbench.statistics.bootstrap import Interval
+from failbench.study.cells import interval_cell, signed, two_decimals, words
 
 
 def test_a_name_is_written_in_words_and_a_figure_with_its_bounds():

@@ -4,8 +4,8 @@ import polars as pl
 import pytest
 from matplotlib.figure import Figure
 
-from failbench.reporting.dot_plot import dot_plot
-from failbench.reporting.style import Mark
+from failbench.study.dot_plot import dot_plot
+from failbench.study.style import Mark
 from printed_pictures import marks_of
 
 ROWS = {"one": "One", "two": "Two"}

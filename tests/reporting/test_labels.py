@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.reporting.labels import METHOD_LABELS, in_label_order, method_label
-from failbench.reporting.method_styles import METHOD_STYLES, method_styles
+from failbench.base.errors import BadInputError
+from failbench.study.labels import METHOD_LABELS, in_label_order, method_label
+from failbench.study.method_styles import METHOD_STYLES, method_styles
 
 ADDED = ["llm_qwen_7b", "llm_gemma_9b", "llm_phi_4b"]
 

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from failbench.reporting.markup import markdown, render, typst, write_table
-from failbench.reporting.table import Column, Table
+from failbench.study.markup import markdown, render, typst, write_table
+from failbench.study.plain_table import Column, Table
 
 SMALL = Table(
     "small",

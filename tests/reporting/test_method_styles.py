@@ -1,8 +1,8 @@
 from __future__ import annotations
 
-from failbench.methods.catalogue import CATALOGUE
-from failbench.reporting.labels import reads_true_category
-from failbench.reporting.method_styles import METHOD_STYLES, method_styles
+from failbench.base.methods import CATALOGUE
+from failbench.study.labels import reads_true_category
+from failbench.study.method_styles import METHOD_STYLES, method_styles
 
 ADDED = ["llm_qwen_7b", "llm_gemma_9b"]
 

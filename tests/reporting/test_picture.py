@@ -6,14 +6,14 @@ import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.lines import Line2D
 
-from failbench.reporting.picture import (
+from failbench.study.picture import (
     POINTS,
     Picture,
     legend_outside,
     save_picture,
     wrapped,
 )
-from failbench.reporting.style import FULL_WIDTH, HALF_WIDTH
+from failbench.study.style import FULL_WIDTH, HALF_WIDTH
 
 pytestmark = pytest.mark.usefixtures("project_style")
 

@@ -6,11 +6,11 @@ import copy
 
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.reporting.reported import Reported, reported_number
-from failbench.scenarios import ARCHITECTURES, COUNTS
-from failbench.validation import kept_by_hand
-from failbench.vocabulary import CATEGORIES
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import ARCHITECTURES, COUNTS
+from failbench.base.validation import kept_by_hand
+from failbench.base.vocabulary import CATEGORIES
+from failbench.study.paper_numbers import Reported, reported_number
 
 
 def test_every_interval_is_in_order_and_holds_its_value(reported):

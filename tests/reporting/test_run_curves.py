@@ -6,9 +6,9 @@ import math
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.reporting.run_curves import pairs, run_curves, sheet_curves, sheet_runs
-from failbench.telemetry import Telemetry
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import Telemetry
+from failbench.study.run_curves import pairs, run_curves, sheet_curves, sheet_runs
 
 RUNAWAY = "runaway-transformer-adamw-s0"
 

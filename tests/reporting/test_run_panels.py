@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.reporting.run_curves import sheet_curves, sheet_runs
-from failbench.reporting.run_panels import LOSS_LIMIT, gallery_picture
-from failbench.reporting.style import CATEGORY_COLOURS, MARK, TWIN
-from failbench.vocabulary import CATEGORIES
+from failbench.base.vocabulary import CATEGORIES
+from failbench.study.run_curves import sheet_curves, sheet_runs
+from failbench.study.run_panels import LOSS_LIMIT, gallery_picture
+from failbench.study.style import CATEGORY_COLOURS, MARK, TWIN
 from printed_pictures import assert_printable
 
 pytestmark = pytest.mark.usefixtures("project_style")

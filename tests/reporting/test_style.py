@@ -7,14 +7,14 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from abstention import CURVES, REASONS
-from failbench.reporting.style import (
+from failbench.base.vocabulary import CATEGORIES
+from failbench.study.style import (
     CATEGORY_COLOURS,
     CATEGORY_LINES,
     LINE,
     TWIN,
     Mark,
 )
-from failbench.vocabulary import CATEGORIES
 from hybrid import ROUTE_COLOURS
 
 LEAST_DISTANCE = 20.0

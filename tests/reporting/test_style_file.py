@@ -3,8 +3,8 @@ from __future__ import annotations
 import matplotlib as mpl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.reporting.style_file import check_style
+from failbench.base.errors import BadInputError
+from failbench.study.style_file import check_style
 
 GOOD = "# a style\nfont.size: 9\naxes.grid: False\n"
 

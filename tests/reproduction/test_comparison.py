@@ -11,10 +11,10 @@ import polars as pl
 import pytest
 import yaml
 
-from failbench.cli import main
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.reproduction.comparison import READERS, RESULTS
-from failbench.reproduction.tolerances import FILE_RULES, rule_of
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.cli.main import main
+from failbench.publish.reproduction.comparison import READERS, RESULTS
+from failbench.publish.reproduction.tolerances import FILE_RULES, rule_of
 
 PREDICTIONS = "data/predictions/nested_cv/forest.parquet"
 FEATURES = "data/features/features.parquet"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import typst
 
-from failbench.reproduction.compiled import compiled_differences, page_texts
-from failbench.reproduction.tolerances import rule_of
+from failbench.publish.reproduction.compiled import compiled_differences, page_texts
+from failbench.publish.reproduction.tolerances import rule_of
 
 RULE = rule_of("paper/paper.pdf")
 

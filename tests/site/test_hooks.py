@@ -26,7 +26,7 @@ def hook(name: str) -> ModuleType:
 
 def subcommands() -> dict[str, argparse.ArgumentParser]:
     """All commands of `failbench`, as it is called."""
-    from failbench.cli import _parser
+    from failbench.cli.main import _parser
 
     (commands,) = [
         action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.agreement import (
     fleiss_kappa,
     kappa_of_counts,
@@ -16,7 +17,6 @@ from failbench.statistics.agreement import (
     weighted_tau,
 )
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.vocabulary import CATEGORIES
 
 SETTINGS = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)
 

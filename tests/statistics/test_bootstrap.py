@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings, resample
 from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.statistics.row_weights import all_seeds, once, single_seeds

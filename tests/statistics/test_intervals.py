@@ -6,8 +6,9 @@ import pytest
 from scipy import stats
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
-from failbench.errors import BadInputError
-from failbench.scenarios import COUNTS
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import COUNTS
+from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import BATCH
 from failbench.statistics.intervals import scenario_intervals, wilson
 from failbench.statistics.method_intervals import (
@@ -16,7 +17,6 @@ from failbench.statistics.method_intervals import (
 )
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scores import scenario_answers
-from failbench.vocabulary import CATEGORIES
 from made_up import made_up_predictions
 
 SETTINGS = IntervalSettings(

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.statistics.method_intervals import (
     IntervalSettings,
     corrected_t,

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BATCH
 from failbench.statistics.paired_bootstrap import difference_bounds
 from failbench.statistics.paired_scores import paired_scores

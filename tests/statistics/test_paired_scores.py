@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.statistics.paired_scores import paired_scores
 
 

@@ -6,8 +6,9 @@ import pytest
 from scipy import stats
 from sklearn.metrics import brier_score_loss, log_loss
 
-from failbench.predictions import DECIMALS
-from failbench.scenarios import COUNTS
+from failbench.base.predictions import DECIMALS
+from failbench.base.scenarios import COUNTS
+from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import BATCH, BootstrapSettings, resample
 from failbench.statistics.intervals import scenario_intervals
 from failbench.statistics.method_intervals import IntervalSettings, method_intervals
@@ -22,7 +23,6 @@ from failbench.statistics.scenario_values import (
 )
 from failbench.statistics.scenario_values import right as right_answer
 from failbench.statistics.scores import scenario_answers
-from failbench.vocabulary import CATEGORIES
 from made_up import completed, made_up_predictions, small_predictions
 
 SETTINGS = IntervalSettings(

@@ -8,7 +8,7 @@ import pytest
 import yaml
 from pydantic import Field, ValidationError
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.method_intervals import IntervalSettings

@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.statistics.comparison import comparison_metrics, comparisons_table
 from failbench.statistics.paired_scores import paired_scores
 from failbench.statistics.significance import SignificanceSettings, compare_all

@@ -3,9 +3,9 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.study_difference import study_difference
-from failbench.vocabulary import CATEGORIES
 
 SETTINGS = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)
 

@@ -7,14 +7,13 @@ from pydantic import ValidationError
 from scipy import stats
 
 from ablation import AblationSettings, measured_interaction, reported_interaction, variant
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
 from failbench.features.feature_table import to_frame
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.signal_groups import ALL_GROUPS
 from failbench.prediction.splits import make_splits
 from failbench.statistics.paired_scores import paired_scores
-from failbench.vocabulary import CATEGORIES
 from measure_ablation import KEY, View, ablation
 from shared.ablation import ABLATION_SCHEMA
 

@@ -18,17 +18,16 @@ from architectures import (
     estimates,
     sizes,
 )
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import read_scenarios
+from failbench.base.slices import ReferenceStudy
+from failbench.base.studies import LEFT_OUT, NESTED_CV, SAME_REPEATS
+from failbench.base.telemetry import STEP_SCHEMA, Telemetry, read_telemetry
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.improved_tree import band_features
-from failbench.prediction.fold_plans import LEFT_OUT, NESTED_CV
-from failbench.prediction.main_study import SAME_REPEATS
-from failbench.prediction.slices import ReferenceStudy
-from failbench.scenarios import read_scenarios
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.telemetry import STEP_SCHEMA, Telemetry, read_telemetry
-from failbench.vocabulary import CATEGORIES
 from made_up_studies import made_up_study
 from measure_architectures import MEASURED, calibrations, rules_on_architectures, with_noise
 from shared.architectures import RECORDED, RULES

@@ -18,19 +18,18 @@ from benchmark import (
     scale_of,
     signals_of_tree,
 )
-from failbench.errors import BadInputError
-from failbench.methods.catalogue import ENTRIES
+from failbench.base.errors import BadInputError
+from failbench.base.methods import ENTRIES, is_language_model
+from failbench.base.telemetry import Telemetry
+from failbench.base.vocabulary import ABSTAIN
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.improved_tree import TREE
-from failbench.methods.llm.settings import is_language_model
 from failbench.methods.rules import ErrorMatches
 from failbench.methods.simple_rules import SIMPLE_RULES, band_features
 from failbench.monitor.invariants import CATALOGUE as INVARIANTS
-from failbench.reporting.rule_words import short, threshold_words, wordings
-from failbench.reporting.style import LEAST_TEXT
 from failbench.study import read_facts
-from failbench.telemetry import Telemetry
-from failbench.vocabulary import ABSTAIN
+from failbench.study.rule_words import short, threshold_words, wordings
+from failbench.study.style import LEAST_TEXT
 from shared.benchmark_drawing import Workflow, lines_of, width_of
 from shared.benchmark_twin import BenchmarkSettings, TwinRule, twin_of
 

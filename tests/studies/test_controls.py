@@ -15,10 +15,10 @@ from controls import (
     twins_verdict,
     verdict,
 )
-from failbench.errors import BadInputError
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.telemetry import Telemetry
-from failbench.vocabulary import CATEGORIES
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.telemetry import Telemetry
+from failbench.base.vocabulary import CATEGORIES
 from measure_controls import (
     NOMINAL_COLUMNS,
     GroupedTable,

@@ -6,8 +6,8 @@ import polars as pl
 import pytest
 
 from crosswalk import CONDITIONS, accuracies, points_schema
-from failbench.errors import BadInputError
-from failbench.stage import read_points
+from failbench.base.errors import BadInputError
+from failbench.base.stage import read_points
 from failbench.study import Captions
 
 

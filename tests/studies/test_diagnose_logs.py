@@ -9,17 +9,17 @@ import polars as pl
 import pytest
 
 from diagnose_logs import alarm_table, peer_table, rates_of, risk_coverage, surest
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.causes.catalogue import causes
 from failbench.diagnose.answer import Level, level_of
 from failbench.diagnose.evidence import look_up
 from failbench.diagnose.finding import Finding
+from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import Sign
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
-from failbench.readers.text import read_text
-from failbench.rendering.shape import COMPLETE
+from failbench.neighbours.rendering.shape import COMPLETE
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.vocabulary import ABSTAIN, CATEGORIES
 from measure_diagnose_logs import (
     MODELS,
     MONITOR,

@@ -6,11 +6,11 @@ from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from difficulty import estimates as estimates_of
-from failbench.errors import BadInputError
-from failbench.prediction.fold_plans import NESTED_CV, POOLED
+from failbench.base.errors import BadInputError
+from failbench.base.studies import NESTED_CV, POOLED
+from failbench.base.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.study import Estimates
-from failbench.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES
 from made_up import completed
 from made_up_scenarios import made_up_scenarios, reference_runs
 from made_up_studies import SCENARIOS, made_up_studies

@@ -8,14 +8,18 @@ import polars as pl
 import pytest
 
 from external_default import estimates
-from failbench.errors import BadInputError
-from failbench.external.rules import (
+from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
+from failbench.features.feature import CEILING
+from failbench.methods.simple_rules import SIMPLE_RULES as OUR_SIMPLE_RULES
+from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.neighbours.external.rules import (
     improved_rules_asked,
     our_features,
     simple_answers,
     simple_rules_asked,
 )
-from failbench.external.tables import (
+from failbench.neighbours.external.tables import (
     BUGGY,
     CORRECT,
     DETECTION,
@@ -26,10 +30,6 @@ from failbench.external.tables import (
     ReleasedTables,
     read_released,
 )
-from failbench.features.feature import CEILING
-from failbench.methods.simple_rules import SIMPLE_RULES as OUR_SIMPLE_RULES
-from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.params import read_section
 from failbench.statistics.intervals import wilson
 from measure_external_default import (
     Preparation,

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.reporting.run_curves import sheet_runs
+from failbench.base.errors import BadInputError
+from failbench.study.run_curves import sheet_runs
 from gallery import counts_of, run_of
 
 

@@ -4,10 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.prediction.fold_plans import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
-from failbench.prediction.main_study import SAME_REPEATS
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED, SAME_REPEATS
+from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.method_intervals import IntervalSettings, method_intervals
-from failbench.vocabulary import CATEGORIES
 from generalization import ASKED, GAIN, estimates
 from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies, made_up_study
 

@@ -4,9 +4,9 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.simulated_human import SkillLevel
-from failbench.vocabulary import CATEGORIES
 from human_baseline import GROUPS, HumanBaselineSettings, by_group, handed_over
 from shared.human_baseline_people import (
     DESIGNS,

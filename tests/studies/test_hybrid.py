@@ -6,17 +6,17 @@ from itertools import product
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.validation import kept_by_hand
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.hybrid import Hybrid, HybridSettings
 from failbench.prediction.hybrids import compose
-from failbench.reporting.reported import Reported
 from failbench.statistics.commitment import at_threshold
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.method_intervals import IntervalSettings, method_intervals
 from failbench.statistics.routing import price, routed_grid
 from failbench.study import Estimates
-from failbench.validation import kept_by_hand
-from failbench.vocabulary import CATEGORIES
+from failbench.study.paper_numbers import Reported
 from hybrid import RoutingSettings, best_thresholds, printed, routes
 from made_up import made_up_predictions, small_predictions
 

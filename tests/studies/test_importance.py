@@ -4,11 +4,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.boosting_machine import EbmSettings, ebm
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.prediction.splits import make_splits
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.vocabulary import CATEGORIES
 from importance import ImportanceSettings, answers, removal, source_agreement
 from importance import importance as importance_of
 from measure_importance import (

@@ -7,12 +7,12 @@ import copy
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.methods.catalogue import FEATURE_METHODS
-from failbench.reporting.labels import method_label
-from failbench.reporting.reported import Reported
+from failbench.base.errors import BadInputError
+from failbench.base.methods import FEATURE_METHODS
+from failbench.base.validation import kept_by_hand
 from failbench.study import Captions, Estimates
-from failbench.validation import kept_by_hand
+from failbench.study.labels import method_label
+from failbench.study.paper_numbers import Reported
 from intervals import KEYS, best_classifier, majority, method_rows, printed
 
 

@@ -8,11 +8,11 @@ import polars as pl
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
-from failbench.errors import BadInputError
-from failbench.scenarios import Scenario
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import Scenario
+from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.study import Estimates
-from failbench.vocabulary import CATEGORIES
 from label_audit import ALL, PAIRS, contested, estimates, read_ratings
 from made_up_scenarios import made_up_scenarios
 

@@ -6,12 +6,12 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.slices import ReferenceStudy
 from failbench.features.feature_table import categories_of
 from failbench.methods.healthy_course import healthy_course
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
 from failbench.statistics.conformal import alarm_limit
 from failbench.statistics.intervals import ScenarioIntervalSettings

@@ -15,7 +15,9 @@ import polars as pl
 import pytest
 import yaml
 
-from failbench.features.catalogue import PRIMARY_SET
+from failbench.base.scenarios import read_scenarios
+from failbench.base.telemetry import RUN_SCHEMA, write_parquet
+from failbench.base.vocabulary import CATEGORIES, PRIMARY_SET
 from failbench.features.feature_table import (
     ERROR_TEXT_COLUMNS,
     FEATURE_SCHEMA,
@@ -24,14 +26,11 @@ from failbench.features.feature_table import (
 )
 from failbench.monitor.bounds import write_bounds
 from failbench.monitor.end import End
-from failbench.monitored.ladder import COST_SCHEMA, LADDER
-from failbench.monitored.tables import write_monitored
+from failbench.monitor.records.ladder import COST_SCHEMA, LADDER
+from failbench.monitor.records.tables import write_monitored
 from failbench.prediction.splits import make_splits
-from failbench.scenarios import read_scenarios
+from failbench.recording.validity.freezing import PACKAGE, freeze
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.telemetry import RUN_SCHEMA, write_parquet
-from failbench.validity.freezing import PACKAGE, freeze
-from failbench.vocabulary import CATEGORIES
 from made_up_monitored import BOUNDS, history, monitored
 from pipeline import REPOSITORY
 from shared.monitor_estimates import blind_rates

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
-from failbench.monitored.tables import (
+from failbench.monitor.records.tables import (
     Monitored,
     monitored_of,
     monitored_row,

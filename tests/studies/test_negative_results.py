@@ -10,7 +10,7 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from negative_results import NO_LONGER, RECORDED, filled, read_metrics
 from shared.negative_results import FEWEST, NegativeResult, NegativeResults
 

@@ -9,15 +9,15 @@ import polars as pl
 import pytest
 from scipy.stats.contingency import association as scipy_association
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import read_scenarios
+from failbench.base.slices import RunSetting
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_telemetry
+from failbench.base.vocabulary import CATEGORIES
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.prediction.slices import RunSetting
-from failbench.scenarios import read_scenarios
 from failbench.statistics.association import cramers_v, permutation_test
 from failbench.statistics.settings import read_with_statistics
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_telemetry
-from failbench.vocabulary import CATEGORIES
 from onset import association, indicators, verdict, with_answers
 from shared.onset_signs import (
     SIGNALS,

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.monitor.invariants import Bound
-from failbench.monitored.tables import SIGNAL_SCHEMA
+from failbench.monitor.records.tables import SIGNAL_SCHEMA
 from made_up_bugs import bug_of, recorded_bugs
 from outside_list import judge, shares
 

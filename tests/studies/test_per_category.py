@@ -6,9 +6,9 @@ import pytest
 from scipy import stats
 from sklearn.metrics import precision_score
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import BATCH
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.vocabulary import CATEGORIES
 from made_up import made_up_predictions, small_predictions
 from per_category import BOTH, confusions
 from per_category import precisions as precisions_of

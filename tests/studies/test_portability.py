@@ -6,16 +6,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.telemetry import Telemetry
 from failbench.features.feature_table import categories_of
 from failbench.methods.band_features import band_features
 from failbench.methods.monitor_methods import NoSettings
 from failbench.methods.rescaling import MOVED, RATIOS, band_of, changes, recalibrated
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.splits import make_splits
-from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.significance import ComparisonSettings
-from failbench.telemetry import Telemetry
 from made_up_known import made_up_known
 from made_up_telemetry import made_up_scenarios, made_up_telemetry, together
 from measure_portability import TRAINED, condition_tables, measure

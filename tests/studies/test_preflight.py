@@ -3,14 +3,14 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.params import read_section
-from failbench.prediction.slices import ReferenceStudy
+from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
+from failbench.base.scenarios import read_scenarios
+from failbench.base.slices import ReferenceStudy
+from failbench.base.telemetry import read_telemetry
 from failbench.preflight.memory import margin
-from failbench.preflighted.answers import ANSWER_SCHEMA, read_answers
-from failbench.scenarios import read_scenarios
+from failbench.preflight.records.answers import ANSWER_SCHEMA, read_answers
 from failbench.statistics.settings import read_with_statistics
-from failbench.telemetry import read_telemetry
 from preflight import PreflightSettings, healthy_answers, judged, looks_of, margin_line, numbers
 
 INDEX = ("crash", "token_ids_beyond_table", "IndexError: index out of range in self")

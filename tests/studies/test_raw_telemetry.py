@@ -7,16 +7,16 @@ import polars as pl
 import pytest
 
 from controls import ControlSettings, balanced_accuracy
+from failbench.base.params import PARAMS
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.telemetry import Telemetry
+from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT, raw_table
 from failbench.methods.raw.telemetry import RawTelemetrySettings
-from failbench.params import PARAMS
 from failbench.prediction.splits import make_splits
-from failbench.predictions import PREDICTION_SCHEMA
 from failbench.statistics.settings import read_with_statistics
-from failbench.telemetry import Telemetry
-from failbench.vocabulary import CATEGORIES
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 from shared.controls import CHANCE
 from shared.raw_telemetry import raw_predictions

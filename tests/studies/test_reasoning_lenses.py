@@ -11,10 +11,10 @@ from sklearn.neighbors import NearestCentroid
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from failbench.errors import BadInputError
-from failbench.lenses.expected import Expected, read_expected, verdicts_given
-from failbench.lenses.models import look_at_models, verdict_table
-from failbench.lenses.naming import NearestMean, Origins, from_healthy, named, told_apart
+from failbench.base.errors import BadInputError
+from failbench.neighbours.lenses.expected import Expected, read_expected, verdicts_given
+from failbench.neighbours.lenses.models import look_at_models, verdict_table
+from failbench.neighbours.lenses.naming import NearestMean, Origins, from_healthy, named, told_apart
 from made_up_traces import made_up_study
 from reasoning_lenses import (
     Pictured,

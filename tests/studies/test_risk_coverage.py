@@ -5,11 +5,11 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from failbench.errors import BadInputError
-from failbench.scenarios import COUNTS
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import COUNTS
+from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import BATCH, BootstrapSettings
 from failbench.statistics.risk_coverage import area_interval, area_under, rankings, risk_curve
-from failbench.vocabulary import CATEGORIES
 from made_up import made_up_predictions, over_resampled_rows, small_predictions
 from risk_coverage import confident
 

@@ -6,14 +6,14 @@ import polars as pl
 import pytest
 
 import measure_sensitivity as module
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import Scenario, read_scenarios
+from failbench.base.slices import ReferenceStudy
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.boosting_machine import EbmSettings
 from failbench.methods.classifiers import DecisionTreeSettings
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
-from failbench.scenarios import Scenario, read_scenarios
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from sensitivity import estimates
 from shared.sensitivity import FAULTS_APART, INTERACTIONS, ONE_SEED, SensitivitySettings

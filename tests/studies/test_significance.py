@@ -3,7 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.statistics.comparison import comparisons_table, difference_metrics
 from failbench.statistics.significance import SignificanceSettings
 from significance import compare, numbers

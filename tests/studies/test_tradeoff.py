@@ -5,8 +5,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.reporting.labels import is_blind
+from failbench.base.errors import BadInputError
+from failbench.study.labels import is_blind
 from tradeoff import numbers, tradeoff
 
 

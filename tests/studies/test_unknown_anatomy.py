@@ -4,14 +4,14 @@ import polars as pl
 import pytest
 from statsmodels.stats.proportion import proportion_confint
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.slices import ReferenceStudy
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.features.measurements import measurements
 from failbench.methods.classifiers import RandomForestSettings
-from failbench.prediction.slices import ReferenceStudy
 from failbench.prediction.splits import make_splits
 from failbench.statistics.settings import StatisticsSettings
 from failbench.study import Estimates
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from made_up import completed, made_up_predictions
 from made_up_scenarios import made_up_scenarios, reference_runs
 from measure_unknown_anatomy import measure, with_measurements

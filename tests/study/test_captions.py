@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.study import Captions
 
 NUMBERS = {

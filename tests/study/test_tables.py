@@ -7,8 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
-from failbench.reporting.table import Divider
+from failbench.base.errors import BadInputError
 from failbench.study import (
     Captions,
     Estimates,
@@ -21,6 +20,7 @@ from failbench.study import (
     rows,
     table,
 )
+from failbench.study.plain_table import Divider
 
 FOUND = Estimates.of(
     pl.DataFrame(

@@ -25,14 +25,14 @@ import yaml
 
 from benchmark import DIFFICULTY_SCHEMA
 from crosswalk import CONDITIONS, predictions_schema
-from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN
-from failbench.methods.catalogue import MONITOR_METHODS
-from failbench.page.logs import LOG_SCHEMA
-from failbench.prediction.main_study import (
+from failbench.base.methods import MONITOR_METHODS
+from failbench.base.studies import (
     LANGUAGE_MODELS,
     across_architectures_files,
     prediction_files,
 )
+from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN
+from failbench.publish.page.logs import LOG_SCHEMA
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 from shared.lead_time import methods_asked

@@ -16,16 +16,17 @@ import polars as pl
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 from threadpoolctl import threadpool_info
 
+from failbench.base.params import read_section
+from failbench.base.scenarios import read_scenarios
+from failbench.base.slices import AcrossArchitectures, ReferenceStudy
+from failbench.base.studies import NESTED_CV, POOLED
+from failbench.base.telemetry import Telemetry, read_telemetry
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.raw_table import raw_table
 from failbench.methods.catalogue import method_named
 from failbench.methods.raw.telemetry import RawTelemetrySettings
-from failbench.params import read_section
 from failbench.prediction import nested_cv as fits
-from failbench.prediction.fold_plans import NESTED_CV, POOLED, by_scenario
-from failbench.prediction.slices import AcrossArchitectures, ReferenceStudy
-from failbench.scenarios import read_scenarios
-from failbench.telemetry import Telemetry, read_telemetry
+from failbench.prediction.fold_plans import by_scenario
 from shared.raw_telemetry import raw_predictions
 
 REPOSITORY = Path(__file__).parents[2]

@@ -12,7 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from failbench.telemetry import read_telemetry, write_parquet
+from failbench.base.telemetry import read_telemetry, write_parquet
 
 pytestmark = pytest.mark.system
 
@@ -75,7 +75,7 @@ def failbench(environment: Path, folder: Path, *arguments: str) -> subprocess.Co
 
 
 def test_it_is_installed_there(environment, tmp_path):
-    program = "import failbench.cli; print(failbench.cli.__file__)"
+    program = "import failbench.cli.main; print(failbench.cli.main.__file__)"
     result = subprocess.run(
         [environment / "bin/python", "-c", program],
         cwd=tmp_path,

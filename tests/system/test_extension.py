@@ -22,7 +22,7 @@ from insertions import (
 from polars.testing import assert_frame_equal
 from repository_copy import REPOSITORY, RepositoryCopy
 
-from failbench.predictions import PREDICTION_SCHEMA
+from failbench.base.predictions import PREDICTION_SCHEMA
 
 pytestmark = pytest.mark.system
 
@@ -51,9 +51,9 @@ TOUCHED_FOR_A_METHOD = {
 }
 MARKERS = """
 import importlib.util, yaml
-place = "failbench.reporting.method_styles"
+place = "failbench.study.method_styles"
 if not importlib.util.find_spec(place):
-    place = "failbench.reporting.style"
+    place = "failbench.study.style"
 names = yaml.safe_load(open("params.yaml"))["methods"]
 styles = importlib.import_module(place).method_styles(names)
 for style in styles.values():
@@ -191,7 +191,7 @@ TOUCHED_FOR_A_SCENARIO = {
     f"data/scenarios/data_pipeline/{ADDED_SCENARIO}.json",
     "src/failbench/recording/faults/data.py",
 }
-CHECK = ("-m", "failbench.cli", "check", "--brief")
+CHECK = ("-m", "failbench.cli.main", "check", "--brief")
 TO_BE_RECORDED = (
     f"missing: {ADDED_SCENARIO}, of which nothing is recorded: run "
     f"`failbench record --only {ADDED_SCENARIO}`"
@@ -313,7 +313,7 @@ def test_points_metrics_table_and_figure_of_a_new_study_are_of_the_same_numbers(
 
 
 def test_a_change_of_the_section_of_a_new_study_runs_it_and_the_paper_alone(with_study):
-    printed = with_study.python("-m", "failbench.cli", "reruns", ADDED_STUDY).splitlines()
+    printed = with_study.python("-m", "failbench.cli.main", "reruns", ADDED_STUDY).splitlines()
     assert printed[1:] == [ADDED_STUDY, "paper"]
 
 

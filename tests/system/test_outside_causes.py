@@ -16,7 +16,7 @@ import polars as pl
 import pytest
 import yaml
 
-from failbench.telemetry import read_telemetry
+from failbench.base.telemetry import read_telemetry
 from pipeline import REPOSITORY
 
 pytest.importorskip("torch", reason="recording needs the extra `record`")
@@ -37,7 +37,7 @@ def execute(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     program, *arguments = shlex.split(command)
     assert program == "failbench"
     return subprocess.run(
-        [sys.executable, "-m", "failbench.cli", *arguments],
+        [sys.executable, "-m", "failbench.cli.main", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
         capture_output=True,

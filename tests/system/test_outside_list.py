@@ -6,11 +6,11 @@ import pytest
 
 pytest.importorskip("torch")
 
-from failbench.cli import main
-from failbench.monitored.tables import read_monitored
-from failbench.outside_list.bugs import BUGS, read_bugs
-from failbench.outside_list.recorder import record
-from failbench.outside_list.runs import STATES, run_ids
+from failbench.cli.main import main
+from failbench.monitor.records.tables import read_monitored
+from failbench.neighbours.outside_list.bugs import BUGS, read_bugs
+from failbench.neighbours.outside_list.recorder import record
+from failbench.neighbours.outside_list.runs import STATES, run_ids
 from outside_list import LEVELS, judge
 
 pytestmark = pytest.mark.system

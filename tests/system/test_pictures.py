@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from failbench.reporting.picture import Picture
 from failbench.study import publication
+from failbench.study.picture import Picture
 from pipeline import stages
 from printed_pictures import assert_printable
 

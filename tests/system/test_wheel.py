@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from failbench.base.telemetry import read_telemetry
 from failbench.diagnose.answer import Status
-from failbench.rendering.formats import FORMATS, rendered
-from failbench.rendering.run import logged_run
-from failbench.rendering.shape import complete_shape
-from failbench.telemetry import read_telemetry
+from failbench.neighbours.rendering.formats import FORMATS, rendered
+from failbench.neighbours.rendering.run import logged_run
+from failbench.neighbours.rendering.shape import complete_shape
 
 pytestmark = pytest.mark.system
 
@@ -46,7 +46,7 @@ def failed_run(repository):
 
 def diagnosed(wheel, folder, *arguments, stdin=None):
     return subprocess.run(
-        [sys.executable, "-P", "-m", "failbench.cli", "diagnose", *arguments],
+        [sys.executable, "-P", "-m", "failbench.cli.main", "diagnose", *arguments],
         cwd=folder,
         env={"PYTHONPATH": str(wheel), "PATH": "/usr/bin:/bin"},
         input=stdin,
@@ -85,7 +85,7 @@ def test_a_paste_is_read_from_standard_input(wheel, tmp_path):
 
 
 def test_it_is_the_wheel_that_answers(wheel, tmp_path):
-    program = "import failbench.cli; print(failbench.cli.__file__)"
+    program = "import failbench.cli.main; print(failbench.cli.main.__file__)"
     result = subprocess.run(
         [sys.executable, "-P", "-c", program],
         cwd=tmp_path,

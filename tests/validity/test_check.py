@@ -8,17 +8,17 @@ from dataclasses import replace
 import polars as pl
 import pytest
 
-from failbench.detector import DetectorParams
-from failbench.errors import BadInputError
+from failbench.base.detector import DetectorParams
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import COUNTS, Scenario
+from failbench.base.telemetry import NOISY_STEP_COLUMNS, RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.nominal import NominalRanges
 from failbench.recording.plan import RecordParams, Remedy, RunsWanted, Setting
-from failbench.scenarios import COUNTS, Scenario
-from failbench.telemetry import NOISY_STEP_COLUMNS, RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.validity.check import MissingRun, SettingCheck, check
-from failbench.validity.report import metrics, report
-from failbench.validity.rules import RuleResult, check_rules
-from failbench.vocabulary import CATEGORIES, Category
+from failbench.recording.validity.check import MissingRun, SettingCheck, check
+from failbench.recording.validity.report import metrics, report
+from failbench.recording.validity.rules import RuleResult, check_rules
 
 RECORD = RecordParams(
     settings={"transformer-adamw": {"seeds": 1, "successes": 10}},

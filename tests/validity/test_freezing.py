@@ -8,18 +8,18 @@ import shutil
 
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.monitor.bounds import write_bounds
 from failbench.monitor.endings import ENDINGS
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.monitored.versions import (
+from failbench.monitor.records.versions import (
     BOUNDS,
     RULE_FILES,
     VERSIONS,
     read_frozen,
     read_rules,
 )
-from failbench.validity.freezing import (
+from failbench.recording.validity.freezing import (
     CODE,
     FILES,
     HISTORY,

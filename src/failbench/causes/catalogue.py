@@ -14,8 +14,8 @@ from typing import Final, Literal
 
 from pydantic import Field, TypeAdapter
 
-from failbench.records import Record
-from failbench.vocabulary import Category
+from failbench.base.records import Record
+from failbench.base.vocabulary import Category
 
 Effort = Literal["minutes", "hours", "days"]
 Risk = Literal["none", "low", "high"]

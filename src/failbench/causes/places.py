@@ -13,7 +13,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
-from failbench.vocabulary import CATEGORIES, Category
+from failbench.base.vocabulary import CATEGORIES, Category
 
 LONGEST_FRAME: Final = 800
 """Letters of a frame that are searched, its last ones: longer than any path and function."""

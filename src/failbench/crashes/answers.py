@@ -11,10 +11,10 @@ from typing import Any, Final
 
 import polars as pl
 
+from failbench.base.errors import BadInputError
+from failbench.base.files import write_atomically
+from failbench.base.telemetry import read_table
 from failbench.crashes.question import Question
-from failbench.errors import BadInputError
-from failbench.files import write_atomically
-from failbench.telemetry import read_table
 
 ANSWER_SCHEMA: Final = pl.Schema(
     {

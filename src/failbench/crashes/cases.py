@@ -9,8 +9,8 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.errors import BadInputError
 from failbench.crashes.question import Arm, Question, question
-from failbench.errors import BadInputError
 from failbench.notebooks.corpus import Pair, read_corpus
 from failbench.notebooks.notebook import Notebook
 from failbench.notebooks.observed import OBSERVED, read_observed

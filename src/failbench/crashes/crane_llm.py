@@ -10,9 +10,9 @@ from typing import Annotated, Final, Literal, get_args
 import polars as pl
 from pydantic import Field
 
-from failbench.errors import BadInputError
-from failbench.records import Record
-from failbench.validation import validated
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.base.validation import validated
 
 REMEDY: Final = "Restore it with git; data/reported/README.md says where it is from."
 

@@ -7,8 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
+from failbench.base.errors import BadInputError
 from failbench.crashes.reading import Asked
-from failbench.errors import BadInputError
 from failbench.notebooks.kernel import Kernel, OutOfTimeError, forge
 from failbench.notebooks.relevant import relevant_names
 from failbench.notebooks.summaries import Summary, parse_summary

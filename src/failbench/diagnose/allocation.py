@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from failbench.diagnose.readers.log import Event, Log
 from failbench.diagnose.series import series_of
-from failbench.readers.log import Event, Log
 
 _REQUESTED: Final = re.compile(
     r"(?:[Tt]ried to allocate|Unable to allocate|trying to allocate|failed to allocate)"

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from failbench.base.vocabulary import Category
 from failbench.causes.catalogue import Advice, Cause, Measurement
 from failbench.diagnose.finding import Finding
-from failbench.readers.log import Log
-from failbench.vocabulary import Category
+from failbench.diagnose.readers.log import Log
 
 Status = Literal["healthy", "failed", "unknown"]
 """Nothing is wrong that the log shows, and its loss falls; a failure, whose category is named; or

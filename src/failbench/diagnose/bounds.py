@@ -7,11 +7,11 @@ from typing import Final
 
 import numpy as np
 
-from failbench.arrays import Array, Mask
+from failbench.base.arrays import Array, Mask
+from failbench.base.records import Record
 from failbench.diagnose.checks import Check
 from failbench.diagnose.compared import Compared
 from failbench.monitor.bounds import widened
-from failbench.records import Record
 
 TIGHTEST: Final = 1e-6
 """Distance of a bound from the usual amount at least: where no healthy log strays at all, one that

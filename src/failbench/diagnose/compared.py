@@ -10,7 +10,7 @@ from typing import Final
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
 from failbench.diagnose.checks import Against
 
 WINDOW: Final = 8

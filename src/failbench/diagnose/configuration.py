@@ -19,10 +19,10 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+from failbench.base.errors import BadInputError
+from failbench.diagnose.readers.lines import clean
+from failbench.diagnose.readers.numbers import number
 from failbench.diagnose.yaml_text import DEEPEST, MOST_VALUES, TooLargeError, yaml_value
-from failbench.errors import BadInputError
-from failbench.readers.lines import clean
-from failbench.readers.numbers import number
 
 LARGEST: Final = 2**20
 """Bytes of a file; those that trainings write have some kilobytes."""

@@ -9,6 +9,8 @@ from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
+from failbench.base.errors import BadInputError
+from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import advice, causes
 from failbench.diagnose.alarm import breaks_bound, is_alarm
 from failbench.diagnose.answer import NAMED, Hypothesis, LogDiagnosis, Severity, Status
@@ -24,17 +26,15 @@ from failbench.diagnose.findings import (
 from failbench.diagnose.health import shows_health
 from failbench.diagnose.limits import absent_from, uncertainty_of, what_to_measure
 from failbench.diagnose.model import Model, Weighed, read_model
+from failbench.diagnose.readers.log import Log
+from failbench.diagnose.readers.opening import read_log
+from failbench.diagnose.readers.traps import traps
 from failbench.diagnose.signs import LOGIC_ONLY, Sign, broken_in, checked, signs_of
 from failbench.diagnose.supports import category_of_cause, cause_names, supports_of
-from failbench.errors import BadInputError
 from failbench.monitor.bounds import read_bounds
 from failbench.monitor.diagnosis import decide
 from failbench.monitor.endings import ENDINGS, Ending
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.readers.log import Log
-from failbench.readers.opening import read_log
-from failbench.readers.traps import traps
-from failbench.vocabulary import CATEGORIES
 
 SHOWN: Final = 0.05
 """Probability from which on a cause is shown beside the first."""
@@ -63,8 +63,8 @@ def diagnose_log(
     Parameters
     ----------
     log
-        A file or folder of any format that :func:`failbench.readers.opening.read_log` reads, or
-        ``-`` for standard input.
+        A file or folder of any format that :func:`~failbench.diagnose.readers.opening.read_log`
+        reads, or ``-`` for standard input.
     run
         Of a folder of recorded telemetry, which run.
     bounds

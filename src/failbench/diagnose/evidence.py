@@ -10,7 +10,7 @@ from typing import Final
 import polars as pl
 
 from failbench.diagnose.finding import Finding
-from failbench.readers.log import Log
+from failbench.diagnose.readers.log import Log
 
 CLOSE: Final = 1e-3
 """Relative distance of a value from the number in its line: what six printed digits may lose."""

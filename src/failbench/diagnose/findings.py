@@ -14,6 +14,8 @@ from failbench.diagnose.allocation import OUT_OF_PROPORTION, allocation_of
 from failbench.diagnose.bounds import CheckBound, lasting
 from failbench.diagnose.checks import Against
 from failbench.diagnose.finding import Finding
+from failbench.diagnose.readers.log import Event, Log
+from failbench.diagnose.readers.traps import Trap
 from failbench.diagnose.series import GAP, NOWHERE
 from failbench.diagnose.signs import BLOCK_TOO_LARGE, PLACES, CheckedSeries
 from failbench.messages.catalogue import message_of
@@ -22,8 +24,6 @@ from failbench.monitor.endings import Ending
 from failbench.monitor.history import History
 from failbench.monitor.invariants import RATIOS
 from failbench.monitor.signals import SIGNALS
-from failbench.readers.log import Event, Log
-from failbench.readers.traps import Trap
 
 QUOTE: Final = 300
 """Letters of a log's words that are quoted."""

@@ -15,7 +15,7 @@ from scipy.special import logsumexp
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
-from failbench.arrays import Array, Labels, Mask
+from failbench.base.arrays import Array, Labels, Mask
 from failbench.diagnose.bounds import CheckBound, fitted_bounds
 from failbench.diagnose.checks import checks
 from failbench.diagnose.model import (

@@ -8,12 +8,12 @@ from typing import Final
 import polars as pl
 from polars import selectors as cs
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
 from failbench.diagnose.bounds import TIGHTEST
 from failbench.diagnose.checks import checks
 from failbench.diagnose.compared import WINDOW
+from failbench.diagnose.readers.log import Log
 from failbench.diagnose.series import series_of
-from failbench.readers.log import Log
 
 NAN: Final = re.compile(r"\bnan\b", re.IGNORECASE)
 

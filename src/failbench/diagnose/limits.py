@@ -7,7 +7,7 @@ from typing import Final
 
 from failbench.causes.catalogue import Measurement
 from failbench.diagnose.answer import Hypothesis, Status
-from failbench.readers.log import Log
+from failbench.diagnose.readers.log import Log
 
 ALTERNATIVE: Final = {"loss": "perplexity", "perplexity": "loss"}
 """Signals of which one says as much as the other."""

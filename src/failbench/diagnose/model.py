@@ -24,7 +24,10 @@ from pydantic import TypeAdapter, ValidationError
 from scipy.optimize import minimize, minimize_scalar
 from scipy.special import logsumexp
 
-from failbench.arrays import Array, Mask
+from failbench.base.arrays import Array, Mask
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.diagnose.bounds import CheckBound
 from failbench.diagnose.supports import (
     OWN,
@@ -34,9 +37,6 @@ from failbench.diagnose.supports import (
     category_of_cause,
     cause_names,
 )
-from failbench.errors import BadInputError
-from failbench.records import Record
-from failbench.vocabulary import CATEGORIES, Category
 
 FORMAT: Final = 1
 _TOLERANCE: Final = 1e-7

@@ -9,8 +9,8 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from failbench.arrays import Array, Mask
-from failbench.readers.log import Log
+from failbench.base.arrays import Array, Mask
+from failbench.diagnose.readers.log import Log
 
 Places = NDArray[np.int64]
 

@@ -19,8 +19,8 @@ import polars as pl
 from failbench.causes.support import Strength
 from failbench.diagnose.configuration import Configuration, Setting, Value
 from failbench.diagnose.finding import Finding
-from failbench.readers.log import Log
-from failbench.readers.names import SignalName
+from failbench.diagnose.readers.log import Log
+from failbench.diagnose.readers.names import SignalName
 
 Comparison = Literal["above", "below", "at_least", "equals", "is", "has"]
 

@@ -9,12 +9,16 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
+from failbench.base.vocabulary import Category
 from failbench.causes.places import places_of
 from failbench.causes.support import Strength, supports
 from failbench.diagnose.allocation import allocation_of
 from failbench.diagnose.bounds import most_extreme
 from failbench.diagnose.checks import Check, checks
 from failbench.diagnose.compared import Compared, compared
+from failbench.diagnose.readers.log import Event, Log
+from failbench.diagnose.readers.names import SIGNALS
+from failbench.diagnose.readers.traps import traps
 from failbench.diagnose.series import Series, series_of
 from failbench.messages.catalogue import message_of
 from failbench.monitor.breaks import Break, breaks
@@ -22,10 +26,6 @@ from failbench.monitor.diagnosis import decide
 from failbench.monitor.endings import ENDINGS
 from failbench.monitor.history import History
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.readers.log import Event, Log
-from failbench.readers.names import SIGNALS
-from failbench.readers.traps import traps
-from failbench.vocabulary import Category
 
 SignKind = Literal[
     "message",

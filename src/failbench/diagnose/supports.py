@@ -9,13 +9,13 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.causes.catalogue import causes
 from failbench.diagnose.bounds import CheckBound
 from failbench.diagnose.checks import checks
+from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.signs import ABSENT, Sign
-from failbench.readers.names import SIGNALS
-from failbench.vocabulary import CATEGORIES, Category
 
 RANKED: Final = 0.5
 """What each further cause of a sign is worth of the one before: causes are ordered, and how much

@@ -10,13 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Final, cast
 
+from failbench.base.errors import BadInputError
 from failbench.causes.support import Strength
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.loop_patterns import LOOP_PATTERNS
 from failbench.diagnose.model_patterns import MODEL_PATTERNS
-from failbench.errors import BadInputError
-from failbench.readers.folders import files_below
-from failbench.readers.lines import clean
+from failbench.diagnose.readers.folders import files_below
+from failbench.diagnose.readers.lines import clean
 
 LARGEST: Final = 2**20
 """Bytes of a file; the largest modules of transformers have a quarter of it."""

@@ -29,8 +29,6 @@ from failbench.features.feature import (
 from failbench.features.keywords import KEYWORDS
 from failbench.features.observables import Observables
 
-PRIMARY_SET = "19"
-
 MEMORY_WARNING = 0.90
 """Fraction of capacity at which infrastructure alerts usually fire (Prometheus mixins: 90 %)."""
 

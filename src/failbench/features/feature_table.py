@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import pandas as pd
 import polars as pl
 
+from failbench.base.scenarios import Scenario
+from failbench.base.telemetry import Telemetry
 from failbench.features.catalogue import FEATURES, extract
 from failbench.features.observables import observe
-from failbench.scenarios import Scenario
-from failbench.telemetry import Telemetry
 
 KEYS = ("run_id", "kind", "scenario", "category", "architecture", "optimizer", "scale", "seed")
 ERROR_TEXT_COLUMNS = ("error_type", "error_message")

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import polars as pl
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import Telemetry
 from failbench.features.feature import RECENT_STEPS, slope
-from failbench.telemetry import Telemetry
 
 HEAD_STEPS = 100
 """Steps whose time counts as normal: before the earliest onset in the middle of a run."""

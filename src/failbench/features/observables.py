@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.telemetry import STEP_SCHEMA, Telemetry
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import STEP_SCHEMA, Telemetry
 
 ERROR_COLUMNS = ("error_type", "error_message", "error_traceback")
 """The error of a run, which is not available before the run's end."""

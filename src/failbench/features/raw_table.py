@@ -10,10 +10,10 @@ from collections.abc import Iterable
 
 import polars as pl
 
+from failbench.base.scenarios import Scenario
+from failbench.base.telemetry import Telemetry
 from failbench.features.feature_table import at_failure, with_keys
 from failbench.features.observables import ERROR_COLUMNS, STEP_COLUMNS, observe
-from failbench.scenarios import Scenario
-from failbench.telemetry import Telemetry
 
 RAW_TEXT = ERROR_COLUMNS
 """The columns with error text: type, message, and the traceback without the project's frames."""

@@ -14,9 +14,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, cast, get_args
 
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.causes.catalogue import causes
 from failbench.causes.support import STRENGTHS, Strength
-from failbench.vocabulary import CATEGORIES, Category
 
 Said = Literal["exception", "warning"]
 """What a line with a message is where no exception and no death of a process says it."""

@@ -12,12 +12,12 @@ from pydantic import Field
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import Pipeline
 
-from failbench.arrays import Labels
+from failbench.base.arrays import Labels
+from failbench.base.records import Record
 from failbench.methods.contributions import explain_additive
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
-from failbench.records import Record
 
 TRAINED, VALIDATED = 1, -1
 """Values of the library for a run that a bag trains or validates on."""

@@ -15,10 +15,10 @@ import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.arrays import Array, Labels, Mask, Probabilities
-from failbench.predictions import DECIMALS
-from failbench.verdicts import Diagnosis, Evidence
-from failbench.vocabulary import ABSTAIN, CATEGORIES
+from failbench.base.arrays import Array, Labels, Mask, Probabilities
+from failbench.base.predictions import DECIMALS
+from failbench.base.verdicts import Diagnosis, Evidence
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 
 LEAST: Final = 1.0 / len(CATEGORIES) + 0.01
 """Confidence of an answer at least: no other category is more probable."""

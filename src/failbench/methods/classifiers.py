@@ -11,6 +11,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from failbench.base.records import Record
 from failbench.methods.contributions import explain_boosted, explain_linear
 from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
@@ -18,7 +19,6 @@ from failbench.methods.forest_paths import explain_forest
 from failbench.methods.method import Method
 from failbench.methods.tree_paths import ExplainTree
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
-from failbench.records import Record
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Count = Annotated[int, Field(ge=1)]

@@ -15,8 +15,8 @@ from typing import Any, Final, Literal, Self
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from failbench.arrays import Array
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
 
 Solver = Literal["newton-cholesky", "newton-cg"]
 

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, cast
 
+from failbench.base.records import Record
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.method import Method
-from failbench.records import Record
 
 
 @dataclass(frozen=True)

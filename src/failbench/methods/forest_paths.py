@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from failbench.arrays import Array, Labels
+from failbench.base.arrays import Array, Labels
+from failbench.base.verdicts import Evidence
 from failbench.methods.tuned_classifier import Explanation
-from failbench.verdicts import Evidence
 
 SHOWN_TESTS = 10
 """Number of tests in the evidence of a forest."""

@@ -8,7 +8,7 @@ from typing import Protocol
 
 import pandas as pd
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 
 
 class Band(Protocol):

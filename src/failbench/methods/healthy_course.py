@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
 from failbench.features.feature_table import split_snapshot_ids
 
 

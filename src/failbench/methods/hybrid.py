@@ -12,10 +12,10 @@ from pydantic import Field, model_validator
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.arrays import Labels, Probabilities
-from failbench.records import Record
-from failbench.verdicts import Diagnosis
-from failbench.vocabulary import ABSTAIN, CATEGORIES, Route
+from failbench.base.arrays import Labels, Probabilities
+from failbench.base.records import Record
+from failbench.base.verdicts import Diagnosis
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES, Route
 
 
 class HybridSettings(Record):

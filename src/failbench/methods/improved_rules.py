@@ -12,7 +12,10 @@ from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.arrays import Labels, Probabilities
+from failbench.base.arrays import Labels, Probabilities
+from failbench.base.records import Record
+from failbench.base.verdicts import Diagnosis
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.healthy_band import Band
 from failbench.methods.improved_tree import TREE
@@ -27,9 +30,6 @@ from failbench.methods.rule_tree import (
     route,
 )
 from failbench.methods.rules import Condition, EvaluatedConditions, resolve_condition
-from failbench.records import Record
-from failbench.verdicts import Diagnosis
-from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 PRIOR = 0.5
 """Pseudo-counts of right and of wrong runs in a weight: Jeffreys' prior of a proportion."""

@@ -6,6 +6,7 @@ healthy band: healthy runs alone decide which memory, loss or gradient norm is u
 
 from __future__ import annotations
 
+from failbench.base.vocabulary import Category
 from failbench.methods.rule_tree import Indicator
 from failbench.methods.rules import (
     Crosses,
@@ -16,7 +17,6 @@ from failbench.methods.rules import (
     StaysInBand,
 )
 from failbench.methods.simple_rules import SIMPLE_RULES
-from failbench.vocabulary import Category
 
 
 def _wording(*names: str) -> ErrorMatches:

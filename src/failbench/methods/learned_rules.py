@@ -11,15 +11,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
+from failbench.base.predictions import most_probable
+from failbench.base.records import Record
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.methods.classifiers import Count
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
 from failbench.methods.rules import Side
 from failbench.methods.tree_paths import ExplainTree, leaf_conditions
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
-from failbench.predictions import most_probable
-from failbench.records import Record
-from failbench.vocabulary import CATEGORIES, Category
 
 MAX_RULES = 25
 """The paper's section 4.3: a decision list of at most 25 rules."""

@@ -6,8 +6,8 @@ from typing import Protocol, Self
 
 import pandas as pd
 
-from failbench.arrays import Labels, Probabilities
-from failbench.verdicts import Diagnosis
+from failbench.base.arrays import Labels, Probabilities
+from failbench.base.verdicts import Diagnosis
 
 
 class Method(Protocol):

@@ -14,8 +14,12 @@ from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.arrays import Array, Labels, Probabilities
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array, Labels, Probabilities
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import DECIMALS, most_probable
+from failbench.base.records import Record
+from failbench.base.verdicts import Diagnosis, Evidence
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.boosting_machine import EbmSettings, ebm
 from failbench.methods.broken_invariants import (
     AbstainingInvariants,
@@ -25,10 +29,6 @@ from failbench.methods.broken_invariants import (
 from failbench.methods.classifiers import RandomForestSettings, random_forest
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
-from failbench.predictions import DECIMALS, most_probable
-from failbench.records import Record
-from failbench.verdicts import Diagnosis, Evidence
-from failbench.vocabulary import CATEGORIES
 
 
 class EndingTable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

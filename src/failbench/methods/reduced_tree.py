@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+from failbench.base.vocabulary import ERROR_TEXT_SIGNAL
 from failbench.methods.rule_tree import Abstention, Confirmation, Leaf, Refinement, RuleTree
 from failbench.methods.rules import Declared, ErrorMatches
-
-ERROR_TEXT_SIGNAL = "error_text"
-"""The signal of conditions on error text; all other signals are features."""
 
 
 def signal_of(condition: Declared) -> str:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
 from failbench.features.catalogue import PAPER_FEATURES
 from failbench.features.feature_table import to_frame
 from failbench.methods.healthy_band import HealthyBand, healthy_band

@@ -9,8 +9,8 @@ from typing import Generic, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from failbench.base.vocabulary import Category, Reason
 from failbench.methods.rules import Condition, Declared, ErrorMatches, EvaluatedConditions
-from failbench.vocabulary import Category, Reason
 
 C = TypeVar("C", bound=Declared)
 """``Declared`` in a declaration, ``Condition`` once every threshold is filled in."""

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from failbench.base.verdicts import Evidence
+from failbench.base.vocabulary import Category
 from failbench.methods.healthy_band import Band
-from failbench.verdicts import Evidence
-from failbench.vocabulary import Category
 
 Side = Literal["above", "below"]
 

@@ -4,22 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
+from failbench.base.vocabulary import ERROR_TEXT_SIGNAL, SIGNAL_GROUPS
 from failbench.features.catalogue import FEATURES
 from failbench.features.feature import Feature
-from failbench.methods.reduced_tree import ERROR_TEXT_SIGNAL
-
-SIGNAL_GROUPS = (
-    "training_dynamics",
-    "memory",
-    "perplexity",
-    "vocabulary",
-    "sequence_length",
-    "configuration",
-    ERROR_TEXT_SIGNAL,
-)
-"""All groups in the order of tables: the paper's, with data features split into subgroups."""
-ALL_GROUPS = "all"
-"""Name of all groups together."""
 
 
 def group_of(feature: Feature) -> str:

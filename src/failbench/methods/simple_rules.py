@@ -16,7 +16,10 @@ from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.arrays import Labels, Probabilities
+from failbench.base.arrays import Labels, Probabilities
+from failbench.base.records import Record
+from failbench.base.verdicts import Diagnosis
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.method import Method
@@ -31,9 +34,6 @@ from failbench.methods.rules import (
     features_of_band,
     resolve,
 )
-from failbench.records import Record
-from failbench.verdicts import Diagnosis
-from failbench.vocabulary import CATEGORIES, Category
 
 
 def _text(name: str, category: Category, pattern: str, source: str) -> Rule:

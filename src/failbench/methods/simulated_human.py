@@ -19,13 +19,13 @@ from pydantic import Field, field_validator
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.arrays import Labels, Probabilities
-from failbench.errors import BadInputError
+from failbench.base.arrays import Labels, Probabilities
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.base.verdicts import Diagnosis
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
-from failbench.records import Record
-from failbench.verdicts import Diagnosis
-from failbench.vocabulary import CATEGORIES, Category
 
 
 class SkillLevel(Record):

@@ -13,12 +13,12 @@ from sklearn.impute import MissingIndicator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder
 
+from failbench.base.records import Record
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.forest_paths import explain_forest
 from failbench.methods.method import Method
 from failbench.methods.tuned_classifier import TunedClassifier
-from failbench.records import Record
 
 PRIMARY_FEATURES = FEATURE_SETS["19"]
 

@@ -15,10 +15,10 @@ from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.arrays import Labels, Probabilities
-from failbench.predictions import DECIMALS, most_probable
-from failbench.verdicts import Diagnosis, Evidence
-from failbench.vocabulary import CATEGORIES
+from failbench.base.arrays import Labels, Probabilities
+from failbench.base.predictions import DECIMALS, most_probable
+from failbench.base.verdicts import Diagnosis, Evidence
+from failbench.base.vocabulary import CATEGORIES
 
 Grid = Mapping[str, Sequence[Any]]
 Explanation = tuple[tuple[Evidence, ...], int]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, get_args
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.notebooks.edits import Edit, edit_between
 from failbench.notebooks.notebook import (
     REMEDY,

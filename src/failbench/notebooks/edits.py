@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.notebooks.notebook import REMEDY, Notebook
 
 Place = Literal["target", "earlier", "execution"]

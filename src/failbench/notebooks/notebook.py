@@ -11,10 +11,10 @@ from typing import Any, Final, Literal
 
 from pydantic import Field
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.base.validation import validated
 from failbench.notebooks.difficulty import Difficulty, difficulty_of
-from failbench.records import Record
-from failbench.validation import validated
 
 Library = Literal["numpy", "pandas", "sklearn", "matplotlib", "lightgbm", "torch"]
 Version = Literal["crashing", "mended"]

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.files import write_atomically
+from failbench.base.errors import BadInputError
+from failbench.base.files import write_atomically
 
 OBSERVED: Final = "observed.parquet"
 """The file in the folder of the corpus."""

@@ -10,7 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.notebooks.corpus import Pair
 from failbench.notebooks.kernel import Failure, Forge, OutOfTimeError, forge
 from failbench.notebooks.notebook import Notebook

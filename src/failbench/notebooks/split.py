@@ -12,13 +12,13 @@ from typing import Final, Literal, get_args
 
 from pydantic import Field
 
-from failbench.errors import BadInputError
-from failbench.files import write_atomically
+from failbench.base.errors import BadInputError
+from failbench.base.files import write_atomically
+from failbench.base.records import Record
+from failbench.base.validation import validated
 from failbench.notebooks.corpus import LIBRARIES, Pair
 from failbench.notebooks.difficulty import Difficulty
 from failbench.notebooks.notebook import Library, Misuse
-from failbench.records import Record
-from failbench.validation import validated
 
 SPLIT: Final = "split.csv"
 """The file in the folder of the corpus."""

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 import polars as pl
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.records import Record
+from failbench.base.slices import AcrossArchitectures
+from failbench.base.studies import KNOWN_SCENARIOS, POOLED
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.prediction.fold_plans import (
-    KNOWN_SCENARIOS,
-    POOLED,
-    by_architecture,
-    by_scenario,
-)
+from failbench.prediction.fold_plans import by_architecture, by_scenario
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.slices import AcrossArchitectures
 from failbench.prediction.splits import first_repeats
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.records import Record
 
 
 def across_architectures(

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from failbench.arrays import Mask
-from failbench.errors import BadInputError
+from failbench.base.arrays import Mask
+from failbench.base.errors import BadInputError
 from failbench.prediction.fold_plans import FoldPlan, by_scenario
 
 

@@ -7,8 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from failbench.predictions import DECIMALS
-from failbench.verdicts import Diagnosis, Evidence
+from failbench.base.predictions import DECIMALS
+from failbench.base.verdicts import Diagnosis, Evidence
 
 SHOWN: Final = 5
 """Conditions of an answer that are kept."""

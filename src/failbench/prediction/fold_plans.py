@@ -8,14 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Mask
-from failbench.errors import BadInputError
+from failbench.base.arrays import Mask
+from failbench.base.errors import BadInputError
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT
 from failbench.prediction.splits import rows_in_fold
 
-NESTED_CV = "nested_cv"
-POOLED = "pooled"
-LEFT_OUT = "leave_one_architecture_out"
-KNOWN_SCENARIOS = "known_scenarios"
 """Names of the studies, as the predictions carry them."""
 
 

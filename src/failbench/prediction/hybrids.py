@@ -10,11 +10,11 @@ from collections.abc import Mapping
 
 import polars as pl
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.verdicts import Diagnosis
+from failbench.base.vocabulary import Route
 from failbench.methods.hybrid import RoutedMethod
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.verdicts import Diagnosis
-from failbench.vocabulary import Route
 
 KEY = ("study", "feature_set", "repeat", "fold", "run_id")
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.methods import MONITOR_METHODS
 from failbench.features.feature_table import split_snapshot_ids
 from failbench.features.known_columns import COURSE_KEYS, LOGIC, OWN, UNENDED
-from failbench.methods.catalogue import MONITOR_METHODS
 
 
 def read_by(methods: Iterable[str]) -> bool:

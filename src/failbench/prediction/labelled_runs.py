@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import polars as pl
 
-from failbench.arrays import Labels
+from failbench.base.arrays import Labels
 from failbench.features.feature_table import to_frame
 
 

@@ -10,7 +10,7 @@ from scipy.spatial.distance import cdist
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.methods.tuned_classifier import imputed
 from failbench.prediction.labelled_runs import LabelledRuns
 

@@ -8,7 +8,13 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from failbench.arrays import Mask
+from failbench.base.arrays import Mask
+from failbench.base.predictions import DECIMALS, PREDICTION_SCHEMA
+from failbench.base.records import Record
+from failbench.base.studies import NESTED_CV
+from failbench.base.verdicts import Diagnosis
+from failbench.base.vocabulary import CATEGORIES
+from failbench.base.workers import parallel_map
 from failbench.features.feature_table import to_frame
 from failbench.features.known_columns import flags_in
 from failbench.methods.band_features import band_features
@@ -16,13 +22,8 @@ from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context, MethodDeclaration
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.method import Method
-from failbench.prediction.fold_plans import NESTED_CV, FoldPlan, by_scenario
+from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
-from failbench.prediction.workers import parallel_map
-from failbench.predictions import DECIMALS, PREDICTION_SCHEMA
-from failbench.records import Record
-from failbench.verdicts import Diagnosis
-from failbench.vocabulary import CATEGORIES
 
 
 def nested_cv(

@@ -7,7 +7,7 @@ import numpy.typing as npt
 import polars as pl
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 
 SPLIT_SCHEMA = pl.Schema({"repeat": pl.Int32, "fold": pl.Int32, "scenario": pl.String})
 

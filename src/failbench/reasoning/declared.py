@@ -11,12 +11,12 @@ from typing import Final
 
 from pydantic import ValidationError
 
+from failbench.base.validation import validated
 from failbench.errors import BadInputError
 from failbench.reasoning.conditions import Condition, Settings
 from failbench.reasoning.grid import MAKERS, Cell, problems_of
 from failbench.reasoning.problems import Problem
 from failbench.reasoning.tokenizers import Declaration
-from failbench.validation import validated
 
 GRID: Final = "grid.csv"
 SETTINGS: Final = "settings.json"

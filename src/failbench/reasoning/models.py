@@ -7,8 +7,8 @@ from typing import Final
 
 import polars as pl
 
+from failbench.base.files import write_atomically
 from failbench.errors import BadInputError
-from failbench.files import write_atomically
 
 MODELS: Final = "models.csv"
 """The file of the models in its folder."""

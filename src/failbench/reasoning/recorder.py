@@ -18,7 +18,7 @@ from typing import Any, Final
 import polars as pl
 import torch
 
-from failbench.files import replaced_when_whole, write_atomically
+from failbench.base.files import replaced_when_whole, write_atomically
 from failbench.reasoning.declared import Declared, Planned, read_declared
 from failbench.reasoning.fingerprint import fingerprint
 from failbench.reasoning.grading import outcome

@@ -10,8 +10,8 @@ from typing import Any, Final, Literal, get_args
 import polars as pl
 import pyarrow.parquet as pq
 
+from failbench.base.files import replaced_when_whole
 from failbench.errors import BadInputError
-from failbench.files import replaced_when_whole
 
 Outcome = Literal["correct", "wrong", "truncated"]
 

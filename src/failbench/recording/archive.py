@@ -6,8 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.telemetry import STEP_SCHEMA, Telemetry, read_telemetry, write_parquet
 from failbench.recording.plan import Setting
-from failbench.telemetry import STEP_SCHEMA, Telemetry, read_telemetry, write_parquet
 
 
 def read_known(folder: Path) -> Telemetry | None:

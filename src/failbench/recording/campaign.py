@@ -12,7 +12,9 @@ from typing import Any
 
 import polars as pl
 
-from failbench.detector import DetectorParams, HealthyLimits
+from failbench.base.detector import DetectorParams, HealthyLimits
+from failbench.base.scenarios import Scenario
+from failbench.base.telemetry import Telemetry
 from failbench.recording.corpus import load_corpus
 from failbench.recording.fingerprint import fingerprint
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
@@ -34,8 +36,6 @@ from failbench.recording.sandbox import execute, fork_server
 from failbench.recording.shards import WHOLE, Shard
 from failbench.recording.threads import for_each
 from failbench.recording.verdicts import detected, limits_of, tables_of
-from failbench.scenarios import Scenario
-from failbench.telemetry import Telemetry
 
 MOST_ATTEMPTS = 5
 """Attempts to record a healthy twin; after these the check rejects it."""

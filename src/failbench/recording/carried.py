@@ -8,10 +8,10 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.errors import BadInputError
-from failbench.files import write_atomically
+from failbench.base.errors import BadInputError
+from failbench.base.files import write_atomically
+from failbench.base.telemetry import RUN_SCHEMA, read_table, write_parquet
 from failbench.recording.carrying import Candidate, Repeated
-from failbench.telemetry import RUN_SCHEMA, read_table, write_parquet
 
 CARRIED = "carried.csv"
 """File in a folder of telemetry that says which runs were compared."""

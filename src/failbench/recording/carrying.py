@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import RUN_SCHEMA, Telemetry
 from failbench.recording.campaign import Campaign
 from failbench.recording.compared import Comparison, compare
 from failbench.recording.fingerprint import PROVENANCE
@@ -23,7 +24,6 @@ from failbench.recording.rows import run_row
 from failbench.recording.sandbox import RunReport
 from failbench.recording.threads import for_each
 from failbench.recording.verdicts import refuse_unknown
-from failbench.telemetry import RUN_SCHEMA, Telemetry
 
 _PLANNED = (
     *(name for name in RUN_SCHEMA if name.startswith("nominal_")),

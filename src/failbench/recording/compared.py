@@ -9,9 +9,9 @@ from typing import Any
 
 import polars as pl
 
+from failbench.base.telemetry import NOISY_STEP_COLUMNS, RUN_SCHEMA, STEP_SCHEMA
 from failbench.recording.journal import JournalEntry
 from failbench.recording.verdicts import steps_of
-from failbench.telemetry import NOISY_STEP_COLUMNS, RUN_SCHEMA, STEP_SCHEMA
 
 MOST_STEPS_APART = 5
 """Steps by which two recordings of a run may differ in length where memory or a clock ends it."""

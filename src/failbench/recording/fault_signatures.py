@@ -9,9 +9,9 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import FaultDeclaration, Scenario
 from failbench.recording.plan import Remedy
-from failbench.scenarios import FaultDeclaration, Scenario
 
 Signatures: TypeAlias = Mapping[str, inspect.Signature | None]
 """Signature of each fault by name; None where a second decorator may have changed it."""

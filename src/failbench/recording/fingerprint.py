@@ -16,9 +16,9 @@ from threading import Lock
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import FaultDeclaration, Optimizer
 from failbench.recording.nominal import NominalRanges
-from failbench.scenarios import FaultDeclaration, Optimizer
 
 _PACKAGE = Path(__file__).parent
 _LOOP_MODULES = (

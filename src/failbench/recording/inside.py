@@ -14,15 +14,19 @@ from typing import Any, Final
 
 import polars as pl
 
-from failbench.peers import default_plus_plus
-from failbench.peers.default_plus_plus import ANSWER_SCHEMA, diagnose, read_inside_answers
+from failbench.base.telemetry import write_parquet
+from failbench.neighbours.peers import default_plus_plus
+from failbench.neighbours.peers.default_plus_plus import (
+    ANSWER_SCHEMA,
+    diagnose,
+    read_inside_answers,
+)
 from failbench.recording.campaign import Campaign
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry
 from failbench.recording.plan import PlannedRun, order_for
 from failbench.recording.sandbox import RunReport, execute, fork_server
 from failbench.recording.threads import for_each
-from failbench.telemetry import write_parquet
 
 SEED: Final = 0
 """Of the runs that are trained once more; a run takes half a minute of one core."""

@@ -18,7 +18,7 @@ from typing import Any, Final
 import torch
 from torch import Tensor, nn
 
-from failbench.peers.default_plus_plus import FAMILY, PACKAGE
+from failbench.neighbours.peers.default_plus_plus import FAMILY, PACKAGE
 from failbench.recording import child
 from failbench.recording.architectures import Examples
 from failbench.recording.corpus import BEGIN, PAD

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from failbench.errors import BadInputError
-from failbench.files import write_atomically
+from failbench.base.errors import BadInputError
+from failbench.base.files import write_atomically
 
 
 @dataclass(frozen=True)

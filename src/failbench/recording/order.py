@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
+from failbench.base.scenarios import Architecture, FaultDeclaration, Optimizer
 from failbench.monitor.signals import Level
 from failbench.recording.nominal import Nominal, Seeds
-from failbench.scenarios import Architecture, FaultDeclaration, Optimizer
 
 
 @dataclass(frozen=True)

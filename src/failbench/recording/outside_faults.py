@@ -12,7 +12,8 @@ from importlib import import_module
 from importlib.machinery import PathFinder
 from pathlib import Path
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import Scenario
 from failbench.recording.fault_signatures import (
     Signatures,
     file_of,
@@ -22,7 +23,6 @@ from failbench.recording.fault_signatures import (
 from failbench.recording.fingerprint import outside_fault_codes
 from failbench.recording.order import Line, RunOrder
 from failbench.recording.sandbox import train
-from failbench.scenarios import Scenario
 
 
 @dataclass(frozen=True)

@@ -9,10 +9,8 @@ from itertools import product
 import numpy as np
 from pydantic import Field, field_validator
 
-from failbench.errors import BadInputError
-from failbench.recording.nominal import Nominal, NominalRanges, Seeds, draw_nominal, seeds_of
-from failbench.recording.order import RunOrder
-from failbench.scenarios import (
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import (
     ARCHITECTURES,
     OPTIMIZERS,
     Architecture,
@@ -22,6 +20,8 @@ from failbench.scenarios import (
     Record,
     Scenario,
 )
+from failbench.recording.nominal import Nominal, NominalRanges, Seeds, draw_nominal, seeds_of
+from failbench.recording.order import RunOrder
 
 SUCCESS = "success"
 SCALES = ("small", "paper")

@@ -17,11 +17,11 @@ from multiprocessing.context import ForkServerContext
 from pathlib import Path
 from typing import Any
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import Ending
 from failbench.monitor.history import History, Row, read_history
 from failbench.monitor.log import LINES
 from failbench.recording.order import Line, RunOrder
-from failbench.telemetry import Ending
 
 _ENVIRONMENT = {
     # An arena for the main thread, one for training, and fixed thresholds, so that VmData depends

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 
 Unit = TypeVar("Unit")
 

@@ -15,15 +15,16 @@ from typing import Any, Final
 
 import polars as pl
 
+from failbench.base.telemetry import STEP_SCHEMA
 from failbench.monitor.history import History
-from failbench.monitor.signals import Level
-from failbench.monitored.tables import (
+from failbench.monitor.records.tables import (
     Monitored,
     monitored_of,
     monitored_row,
     read_monitored,
     signal_rows,
 )
+from failbench.monitor.signals import Level
 from failbench.recording.campaign import Campaign
 from failbench.recording.compared import STEP_COLUMNS
 from failbench.recording.fingerprint import code_hash
@@ -32,7 +33,6 @@ from failbench.recording.plan import PlannedRun, order_for
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
 from failbench.recording.shards import WHOLE, Shard
 from failbench.recording.threads import for_each
-from failbench.telemetry import STEP_SCHEMA
 
 MONITOR: Final = Path(__file__).parents[1] / "monitor"
 READS: Final = (
@@ -42,6 +42,7 @@ READS: Final = (
     "endings.py",
     "invariants.py",
     "integrations",
+    "records",
     "stopping",
 )
 """What is left out of the fingerprint, as it measures nothing: modules of the monitor that read

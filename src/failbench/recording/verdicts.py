@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import polars as pl
 
-from failbench.detector import (
+from failbench.base.detector import (
     Detection,
     DetectorParams,
     HealthyLimits,
@@ -14,9 +14,9 @@ from failbench.detector import (
     healthy_limits,
     measure,
 )
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.recording.journal import JournalEntry
-from failbench.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 
 
 def limits_of(entries: Iterable[JournalEntry], params: DetectorParams) -> HealthyLimits:

@@ -12,7 +12,7 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_kappa_of
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
 from failbench.statistics.bootstrap import BootstrapSettings, Interval, resample
 from failbench.statistics.row_weights import Weights, single_seeds
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from failbench.arrays import Array, Labels
+from failbench.base.arrays import Array, Labels
 
 
 def cramers_v(tables: Array) -> Array:

@@ -18,8 +18,8 @@ import numpy.typing as npt
 from pydantic import Field
 from scipy import stats
 
-from failbench.arrays import Array
-from failbench.records import Record
+from failbench.base.arrays import Array
+from failbench.base.records import Record
 from failbench.statistics.row_weights import Seeds, Weights, all_seeds, drawn_seeds
 
 Indices = npt.NDArray[np.intp]

@@ -12,10 +12,10 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.statistics.row_weights import seed_counts
 from failbench.statistics.scenario_values import ScenarioValues, right
-from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 COMMITTED = pl.col("prediction") != ABSTAIN
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.statistics.scenario_values import right
-from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 UNCLEAR = ("conflict", "missing")
 """Reasons to abstain that no threshold lifts."""

@@ -8,7 +8,7 @@ from typing import Literal
 
 import polars as pl
 
-from failbench.records import Record
+from failbench.base.records import Record
 
 Family = Literal["contrast", "exploratory"]
 

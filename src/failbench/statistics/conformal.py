@@ -10,8 +10,8 @@ import math
 
 import numpy as np
 
-from failbench.arrays import Array
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
 
 
 def alarm_limit(highest: Array, rate: float) -> float:

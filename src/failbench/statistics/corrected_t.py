@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import stats
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
 
 ROUNDING = 1e-12
 """A standard deviation below this is rounding: the folds agree."""

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import polars as pl
 from pydantic import Field
 
-from failbench.records import Record
+from failbench.base.records import Record
+from failbench.base.vocabulary import Route
 from failbench.statistics.metrics import ValueMetric
 from failbench.statistics.scenario_values import over_scenarios
-from failbench.vocabulary import Route
 
 
 class UnitCosts(Record):

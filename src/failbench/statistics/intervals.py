@@ -10,8 +10,8 @@ import numpy as np
 from pydantic import Field
 from statsmodels.stats.proportion import proportion_confint
 
-from failbench.arrays import Array
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings, Interval, IntervalMethod, resample
 from failbench.statistics.metrics import Metric, ValueMetric
 from failbench.statistics.row_weights import Weights, unit_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
+from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import Interval, IntervalMethod, resample
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.row_weights import Weights, once, seed_counts, unit_of
-from failbench.vocabulary import CATEGORIES
 
 
 def lead_interval(failing: pl.DataFrame, settings: ScenarioIntervalSettings) -> Interval:

@@ -10,8 +10,8 @@ import numpy as np
 import polars as pl
 from pydantic import Field
 
-from failbench.errors import BadInputError
-from failbench.prediction.workers import parallel_map
+from failbench.base.errors import BadInputError
+from failbench.base.workers import parallel_map
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.calibration import calibration_floor
 from failbench.statistics.corrected_t import resampled_mean

@@ -9,7 +9,8 @@ from typing import Final, Literal, get_args
 
 import polars as pl
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
+from failbench.base.vocabulary import ABSTAIN, AnswerReason, Reason, Route
 from failbench.statistics import scores
 from failbench.statistics.calibration import calibration_error, calibration_gaps
 from failbench.statistics.scenario_values import (
@@ -23,7 +24,6 @@ from failbench.statistics.scenario_values import (
     surprise,
 )
 from failbench.statistics.scores import Score
-from failbench.vocabulary import ABSTAIN, AnswerReason, Reason, Route
 
 
 @dataclass(frozen=True)

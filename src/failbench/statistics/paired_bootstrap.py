@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from failbench.arrays import Array
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings, resample
 from failbench.statistics.paired_scores import Pair, PairedScores
 from failbench.statistics.row_weights import Weights, seed_counts

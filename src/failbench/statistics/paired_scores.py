@@ -7,8 +7,8 @@ from functools import cached_property
 
 import polars as pl
 
-from failbench.arrays import Array
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
 from failbench.statistics.row_weights import seed_counts, unit_of
 
 Pair = tuple[str, str]

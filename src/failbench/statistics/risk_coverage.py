@@ -15,12 +15,12 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.statistics.bootstrap import BootstrapSettings, Indices, Interval, resample
 from failbench.statistics.row_weights import Weights, once, unit_of
 from failbench.statistics.scenario_values import right
 from failbench.statistics.scores import scenario_answers
-from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 
 @dataclass(frozen=True)

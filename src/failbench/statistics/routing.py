@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from failbench.arrays import Array
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
+from failbench.base.vocabulary import CATEGORIES, Route
 from failbench.prediction.hybrids import KEY
 from failbench.statistics.commitment import ROUNDING, UNCLEAR, at_threshold
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.row_weights import Weights, once, seed_counts
 from failbench.statistics.scenario_values import ScenarioValues, right
-from failbench.vocabulary import CATEGORIES, Route
 
 ROUTES: tuple[Route, ...] = ("rules", "classifier", "human")
 WRONG = len(ROUTES)

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
 
 Weights = Sequence[Array]
 """How much each row counts, by category: ``[..., n_rows]``."""

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.statistics.row_weights import Seeds, Weights, once, seed_counts
-from failbench.vocabulary import ABSTAIN, CATEGORIES
 
 RESOLUTION = 1e-6
 """Probabilities of prediction files have six decimals: a zero among them is anything below this."""

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Array
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
+from failbench.base.vocabulary import ABSTAIN, ANSWERS, CATEGORIES
 from failbench.statistics.row_weights import Seeds, Weights, once, seed_counts
-from failbench.vocabulary import ABSTAIN, ANSWERS, CATEGORIES
 
 Score = Callable[[Array, tuple[str, ...]], Array]
 """From confusions ``[..., n_repeats, n_categories, n_answers]`` and the categories to ``[...]``."""

@@ -7,10 +7,10 @@ import math
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.statistics.bootstrap import BootstrapSettings, Interval, resample
 from failbench.statistics.row_weights import Weights, once, seed_counts, unit_of
-from failbench.vocabulary import CATEGORIES, Category
 
 
 def entropy() -> pl.Expr:

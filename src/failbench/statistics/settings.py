@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from failbench.params import PARAMS, read_section
-from failbench.records import Record
+from failbench.base.params import PARAMS, read_section
+from failbench.base.records import Record
+from failbench.base.validation import Model
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.significance import ComparisonSettings
-from failbench.validation import Model
 
 SECTION = "statistics"
 
@@ -23,7 +23,7 @@ def read_statistics(model: type[Model], path: Path = PARAMS) -> Model:
     Raises
     ------
     BadInputError
-        If :func:`failbench.params.read_section` refuses the section.
+        If :func:`failbench.base.params.read_section` refuses the section.
     """
     return model.model_validate(_shared(model, path))
 
@@ -34,7 +34,7 @@ def read_with_statistics(section: str, model: type[Model], path: Path = PARAMS) 
     Raises
     ------
     BadInputError
-        If :func:`failbench.params.read_section` refuses one of the two sections.
+        If :func:`failbench.base.params.read_section` refuses one of the two sections.
     """
     return read_section(section, model, path, shared=_shared(model, path))
 

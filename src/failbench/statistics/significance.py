@@ -15,7 +15,7 @@ import polars as pl
 from pydantic import Field
 from statsmodels.stats.multitest import multipletests
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.comparison import Comparison
 from failbench.statistics.corrected_t import resampled_mean

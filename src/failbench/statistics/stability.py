@@ -12,8 +12,8 @@ from itertools import combinations
 import numpy as np
 import polars as pl
 
-from failbench.arrays import Array
-from failbench.errors import BadInputError
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
 from failbench.statistics.corrected_t import ROUNDING, ResampledMean
 from failbench.statistics.equivalence import detectable_effect, equivalence
 

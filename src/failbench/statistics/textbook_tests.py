@@ -7,7 +7,7 @@ import polars as pl
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
 from failbench.statistics.corrected_t import ROUNDING
 from failbench.statistics.paired_scores import Pair
 

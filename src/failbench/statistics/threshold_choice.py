@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from failbench.arrays import Array
+from failbench.base.arrays import Array
 from failbench.statistics.bootstrap import BATCH
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.intervals import ScenarioIntervalSettings

@@ -26,13 +26,13 @@ from typing import Any, Final
 import yaml
 from matplotlib.figure import Figure
 
-from failbench.errors import BadInputError
-from failbench.records import Record
-from failbench.reporting.captions import with_development
-from failbench.reporting.picture import Picture
-from failbench.reporting.style import FULL_WIDTH
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
 from failbench.study.estimates import estimate_text
 from failbench.study.forms import FORMS, written
+from failbench.study.notes import with_development
+from failbench.study.picture import Picture
+from failbench.study.style import FULL_WIDTH
 
 CAPTIONS: Final = Path("paper/captions")
 PLACEHOLDER: Final = re.compile(r"\{(?P<path>[^{}|]+)(?:\|(?P<form>\w+))?\}")

@@ -16,15 +16,15 @@ from typing import Any, Final
 
 import polars as pl
 
-from failbench.prediction.workers import parallel_map
-from failbench.predictions import DECIMALS
-from failbench.reporting.cells import ABSENT
+from failbench.base.predictions import DECIMALS
+from failbench.base.workers import parallel_map
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.comparison import Difference, comparisons_table
 from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import Metric, ValueMetric
 from failbench.statistics.scores import scenario_answers
+from failbench.study.cells import ABSENT
 from failbench.study.forms import Form, written
 
 Row = dict[str, Any]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Final
 
-from failbench.reporting.cells import one_decimal, percent, signed, three_decimals, two_decimals
+from failbench.study.cells import one_decimal, percent, signed, three_decimals, two_decimals
 
 Form = str | Callable[[float], str]
 """A name of :data:`FORMS`, or a function."""

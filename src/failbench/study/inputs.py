@@ -9,13 +9,13 @@ import polars as pl
 import yaml
 from pydantic import RootModel
 
-from failbench.errors import BadInputError
-from failbench.prediction.main_study import LANGUAGE_MODELS, prediction_files
-from failbench.predictions import PREDICTION_SCHEMA
-from failbench.records import Record
-from failbench.reporting.reported import Reported
-from failbench.stage import REMEDY, read_names, read_outputs, unreadable
-from failbench.validation import Model, kept_by_hand, validated
+from failbench.base.errors import BadInputError
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.records import Record
+from failbench.base.stage import REMEDY, read_names, read_outputs, unreadable
+from failbench.base.studies import LANGUAGE_MODELS, prediction_files
+from failbench.base.validation import Model, kept_by_hand, validated
+from failbench.study.paper_numbers import Reported
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 REPORTED = Path("data/reported/paper.yaml")
@@ -27,7 +27,7 @@ def read_main_study() -> pl.DataFrame:
     Raises
     ------
     BadInputError
-        If :func:`failbench.stage.read_outputs` refuses a file.
+        If :func:`failbench.base.stage.read_outputs` refuses a file.
     """
     files = prediction_files(read_names("methods"))
     return read_outputs(MAIN_STUDY, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))

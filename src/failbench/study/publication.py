@@ -9,14 +9,14 @@ from typing import Any
 import matplotlib as mpl
 import polars as pl
 
-from failbench import stage
-from failbench.reporting.markup import write_table
-from failbench.reporting.picture import Picture, save_picture
-from failbench.reporting.style_file import check_style
-from failbench.reporting.table import Table
-from failbench.stage import print_table, write_metrics
+from failbench.base import stage
+from failbench.base.stage import print_table, write_metrics
 from failbench.statistics.estimates import nest
 from failbench.study.estimates import rounded
+from failbench.study.markup import write_table
+from failbench.study.picture import Picture, save_picture
+from failbench.study.plain_table import Table
+from failbench.study.style_file import check_style
 
 METRICS = Path("data/metrics")
 POINTS = Path("data/plots")

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from failbench.reporting.cells import ABSENT
-from failbench.reporting.table import Alignment, Column, Divider, Table
 from failbench.study.captions import Captions
+from failbench.study.cells import ABSENT
 from failbench.study.estimates import Estimates, estimate_text
 from failbench.study.forms import Form, written
+from failbench.study.plain_table import Alignment, Column, Divider, Table
 
 Show = Literal["interval", "value", "n", "interval, n", "count"]
 """Of an estimate: value and interval, the value alone, its n, or all; ``count`` is all of a share,

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from failbench.base.errors import BadInputError
 from failbench.crashes.checkers import process, pylint, pyright
 from failbench.crashes.checkers.exceptions import exceptions_of
 from failbench.crashes.question import Question
-from failbench.errors import BadInputError
 
 TOOLS = {"pyright": pyright, "pylint": pylint}
 

@@ -391,7 +391,7 @@ REFUSED = """
 from failbench.crashes.dry_run.predict import predict
 from failbench.crashes.dry_run.sandbox import available
 from failbench.crashes.question import Question
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 assert "This system" in available()
 try:
     predict(Question((), "open('ran', 'w')"))
@@ -417,8 +417,8 @@ def test_without_namespaces_nothing_is_run_and_the_error_says_what_is_missing(gr
 
 
 def test_a_sandbox_that_dies_is_an_error_and_leaves_nothing(granted, limits):
+    from failbench.base.errors import BadInputError
     from failbench.crashes.dry_run.sandbox import sandbox
-    from failbench.errors import BadInputError
 
     with sandbox(limits, ("failbench.crashes.dry_run.rehearsal",)) as started:
         os.kill(started.process_id, signal.SIGKILL)

@@ -5,11 +5,11 @@ import re
 import pytest
 from pydantic import ValidationError
 
+from failbench.base.params import PARAMS, read_section
 from failbench.crashes.language.prompt import prompt_hash, prompt_of
 from failbench.crashes.language.settings import CrashAgentsSettings
 from failbench.crashes.question import ARMS, Question
 from failbench.notebooks.summaries import Summary
-from failbench.params import PARAMS, read_section
 from made_up_crash_llm import settings
 
 SUMMARY = Summary(("x",), {"x": {"type": {"kind": "mapping", "class": "dict"}}}, truncated=False)

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.llm.answer import ANSWER_SCHEMA, LlmAnswer, Unreadable, read_answer
-from failbench.vocabulary import CATEGORIES
 from made_up_ollama import answer_text
 
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.methods.llm.cache import (
     CachedAnswer,
     LlmCache,

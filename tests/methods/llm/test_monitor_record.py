@@ -9,13 +9,13 @@ from types import SimpleNamespace
 import polars as pl
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.llm.monitor_record import RAISED, monitor_records
 from failbench.methods.llm.prompt import prompts_by_reads, prompts_of
 from failbench.monitor.clock import Clock
 from failbench.monitor.end import End
-from failbench.monitored.verdicts import break_table, ends_of
-from failbench.vocabulary import CATEGORIES
+from failbench.monitor.records.verdicts import break_table, ends_of
 from made_up_llm import settings
 from made_up_monitored import COMPLETED, history, monitored, rules
 from made_up_telemetry import ONSET, STEPS, made_up_telemetry

@@ -7,7 +7,7 @@ import socket
 
 import pytest
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.methods.llm.answer import ANSWER_SCHEMA, LlmAnswer, Unreadable, read_answer
 from failbench.methods.llm.cache import read_cache
 from failbench.methods.llm.prompt import prompt_hash, prompt_of

@@ -4,9 +4,9 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from failbench.methods.catalogue import FEATURE_METHODS
-from failbench.methods.llm.settings import LlmAgentsSettings, LlmModel, is_language_model
-from failbench.params import PARAMS, read_section
+from failbench.base.methods import FEATURE_METHODS, is_language_model
+from failbench.base.params import PARAMS, read_section
+from failbench.methods.llm.settings import LlmAgentsSettings, LlmModel
 from made_up_llm import settings
 
 

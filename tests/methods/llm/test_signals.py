@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.llm.signals import END_SIGNALS, MONITOR_SIGNALS, SIGNALS, signal_named
 from failbench.monitor.invariants import CATALOGUE
-from failbench.vocabulary import CATEGORIES
 
 
 def test_every_signal_is_found_by_its_own_name_and_by_the_aliases_that_no_other_has():

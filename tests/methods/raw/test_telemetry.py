@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from failbench.base.vocabulary import CATEGORIES
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings, joined_text
-from failbench.vocabulary import CATEGORIES
 
 SETTINGS = RawTelemetrySettings(
     kernels=168, inner_folds=2, inverse_penalty=(1.0, 100.0), max_iterations=1000

@@ -9,7 +9,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from failbench.records import Record
+from failbench.base.records import Record
 
 Tool = Literal["pyright", "pylint"]
 

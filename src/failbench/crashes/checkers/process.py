@@ -14,10 +14,10 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final
 
+from failbench.base.errors import BadInputError
 from failbench.crashes.checkers.exceptions import Tool
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Question
-from failbench.errors import BadInputError
 
 LIBRARIES: Final = ("numpy", "pandas", "scikit-learn", "matplotlib", "lightgbm", "torch")
 """Of which the notebooks are made, and whose types and code the tools read."""

@@ -6,10 +6,10 @@ from typing import Final
 
 from pydantic import Field
 
+from failbench.base.records import Record
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Question
 from failbench.methods.llm.answer import AnswerForm, Unreadable, read_as
-from failbench.records import Record
 
 
 class CrashAnswer(Record):

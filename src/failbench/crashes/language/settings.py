@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pydantic import Field, field_validator
 
+from failbench.base.scenarios import Identifier
 from failbench.methods.llm.settings import AskingSettings, ServedModel, check_labels
-from failbench.scenarios import Identifier
 
 
 class CrashAgentsSettings(AskingSettings):

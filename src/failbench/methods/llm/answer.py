@@ -10,8 +10,8 @@ from typing import Any, Final, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
-from failbench.records import Record
-from failbench.vocabulary import Category
+from failbench.base.records import Record
+from failbench.base.vocabulary import Category
 
 Misreading = Literal[
     "empty", "cut_off", "no_json", "several_answers", "wrong_category", "malformed"

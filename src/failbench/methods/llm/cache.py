@@ -15,11 +15,11 @@ from typing import Annotated
 
 from pydantic import Field, StringConstraints
 
-from failbench.errors import BadInputError
-from failbench.files import write_atomically
+from failbench.base.errors import BadInputError
+from failbench.base.files import write_atomically
+from failbench.base.records import Record
+from failbench.base.validation import validated
 from failbench.methods.llm.settings import ServedModel
-from failbench.records import Record
-from failbench.validation import validated
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import polars as pl
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.methods.llm.record import (
     MonitorRecord,
     ShownBreak,
@@ -24,8 +24,8 @@ from failbench.methods.llm.record import (
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.methods.llm.signals import END_SIGNALS
 from failbench.monitor.invariants import Invariant
-from failbench.monitored.verdicts import OWN
-from failbench.monitored.versions import Rules
+from failbench.monitor.records.verdicts import OWN
+from failbench.monitor.records.versions import Rules
 
 NOT_ENDED: Final = "none: the run had not ended at its failure"
 

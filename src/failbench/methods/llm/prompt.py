@@ -13,6 +13,8 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from failbench.base.telemetry import Telemetry
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.features.observables import Observables, observe
 from failbench.methods.llm.answer import ANSWER_SCHEMA
 from failbench.methods.llm.chat import Chat, fence_mark, request_hash
@@ -20,8 +22,6 @@ from failbench.methods.llm.monitor_record import records_of
 from failbench.methods.llm.record import NOT_LOGGED, MonitorRecord, ShownRun, shown_run
 from failbench.methods.llm.settings import LlmAgentsSettings, Reads
 from failbench.methods.llm.signals import STEP_SIGNALS
-from failbench.telemetry import Telemetry
-from failbench.vocabulary import CATEGORIES, Category
 
 CATEGORY_DEFINITIONS: dict[Category, str] = {
     "memory_hardware": "memory or the machine runs out: too much is allocated or kept, a leak, "

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.features.observables import Observables
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.methods.llm.signals import CONFIGURATION_SIGNALS, ERROR_SIGNALS, STEP_SIGNALS

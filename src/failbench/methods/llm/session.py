@@ -12,7 +12,7 @@ from pathlib import Path
 import httpx
 from ollama import ChatResponse, Client, ResponseError
 
-from failbench.errors import BadInputError
+from failbench.base.errors import BadInputError
 from failbench.methods.llm.answer import DIAGNOSIS, AnswerForm, Unreadable
 from failbench.methods.llm.cache import CachedAnswer, append_answer, read_cache, rewrite_cache
 from failbench.methods.llm.chat import Chat, request_hash

@@ -8,42 +8,22 @@ from typing import Annotated, Literal
 
 from pydantic import Field, StringConstraints, field_validator
 
-from failbench.records import Record
-from failbench.scenarios import Identifier
+from failbench.base.methods import (
+    MONITORED_SUFFIX,
+    OTHER_MODELS_PREFIX,
+    PAPER_MODELS,
+    is_language_model,
+    reads_monitor,
+)
+from failbench.base.records import Record
+from failbench.base.scenarios import Identifier
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12,64}$")]
 """The first characters, twelve or more, of the SHA-256 that names a model's files."""
 
 
-PAPER_MODELS = ("mistral_7b", "llama_3_8b")
-"""Labels of the models of the paper."""
-
-OTHER_MODELS_PREFIX = "llm_"
-"""Prefix of the labels of all other models, which keeps them apart from other methods."""
-
 Reads = Literal["telemetry", "telemetry_and_monitor"]
 """What a prompt shows: telemetry and error text of a run; and what the monitor recorded of it."""
-
-MONITORED_SUFFIX = "_monitored"
-"""Suffix of the labels of models that read what the monitor recorded too, as tables say it."""
-
-
-def is_language_model(method: str) -> bool:
-    """Whether a method is a language model, by its label.
-
-    >>> is_language_model("mistral_7b"), is_language_model("llm_qwen_7b"), is_language_model("ebm")
-    (True, True, False)
-    """
-    return method in PAPER_MODELS or method.startswith(OTHER_MODELS_PREFIX)
-
-
-def reads_monitor(method: str) -> bool:
-    """Whether a method is a language model that reads what the monitor recorded, by its label.
-
-    >>> reads_monitor("llm_mistral_7b_monitored"), reads_monitor("mistral_7b")
-    (True, False)
-    """
-    return is_language_model(method) and method.endswith(MONITORED_SUFFIX)
 
 
 class ServedModel(Record):

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.monitor.invariants import CATALOGUE
-from failbench.vocabulary import CATEGORIES, Category
 
 
 @dataclass(frozen=True)

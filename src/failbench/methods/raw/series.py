@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.arrays import Labels
+from failbench.base.arrays import Labels
 
 Cube = npt.NDArray[np.float64]
 """Of shape ``[n_runs, n_channels, n_steps]``."""

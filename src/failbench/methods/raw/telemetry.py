@@ -31,7 +31,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.arrays import Array, Labels, Probabilities
+from failbench.base.arrays import Array, Labels, Probabilities
+from failbench.base.records import Record
+from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.classifiers import Positive
 from failbench.methods.contributions import SHARE, Positions, leading_terms, weighted_terms
@@ -39,8 +41,6 @@ from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.raw.series import AlignedSeries
 from failbench.methods.tuned_classifier import TunedClassifier
-from failbench.records import Record
-from failbench.verdicts import Diagnosis, Evidence
 
 SERIES: Final = "series"
 TEXT: Final = "text"

@@ -8,9 +8,8 @@ from itertools import combinations
 import polars as pl
 from matplotlib.figure import Figure
 
-from failbench.records import Record
-from failbench.reporting.labels import in_label_order, label_inside, method_label
-from failbench.stage import read_section
+from failbench.base.records import Record
+from failbench.base.stage import read_section
 from failbench.statistics.estimates import nest
 from failbench.study import (
     Captions,
@@ -24,6 +23,7 @@ from failbench.study import (
     run,
     table,
 )
+from failbench.study.labels import in_label_order, label_inside, method_label
 
 POINTS_SCHEMA = pl.Schema(
     {"left": pl.String, "right": pl.String, "value": pl.Float64, "n": pl.Int64}

@@ -9,11 +9,11 @@ from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
+from failbench.base.records import Record
 from failbench.methods.contributions import explain_linear
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
-from failbench.records import Record
 
 
 class LinearDiscriminantSettings(Record):

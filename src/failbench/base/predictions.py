@@ -1,0 +1,60 @@
+"""Predictions: the columns of files of out-of-fold predictions, and the rule for answers."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from failbench.base.arrays import Labels, Probabilities
+from failbench.base.vocabulary import CATEGORIES
+
+PREDICTION_SCHEMA = pl.Schema(
+    {
+        "study": pl.String,
+        "feature_set": pl.String,
+        "method": pl.String,
+        "repeat": pl.Int32,
+        "fold": pl.Int32,
+        "run_id": pl.String,
+        "scenario": pl.String,
+        "category": pl.String,
+        "architecture": pl.String,
+        "optimizer": pl.String,
+        "scale": pl.String,
+        "seed": pl.Int32,
+        "prediction": pl.String,
+        "confidence": pl.Float64,
+        "reason": pl.String,
+        "route": pl.String,
+        "conditions": pl.Int32,
+        **{f"p_{category}": pl.Float64 for category in CATEGORIES},
+    }
+)
+"""Columns of a predictions file; the first six are its key.
+
+``reason`` is null except for abstentions, ``route`` except for hybrids, and ``conditions`` for
+methods without conditions to check; see :class:`failbench.base.verdicts.Diagnosis`.
+"""
+
+DECIMALS = 6
+"""Decimals of stored probabilities, from which answers are taken."""
+
+
+def most_probable(probabilities: Probabilities) -> Labels:
+    """The category with the largest rounded probability; the first of ``CATEGORIES`` among equals.
+
+    Answers thus follow from the stored probabilities, and rounding between processors decides none.
+
+    Parameters
+    ----------
+    probabilities
+        In the order of ``CATEGORIES``, ``[n_runs, n_categories]``.
+
+    Returns
+    -------
+    numpy.ndarray
+        A category per run.
+    """
+    largest = probabilities.round(DECIMALS).argmax(axis=1)
+    answers: Labels = np.array(CATEGORIES, dtype=object)[largest]
+    return answers

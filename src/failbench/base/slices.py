@@ -1,0 +1,107 @@
+"""Studies: the reference architecture, and all of them: pooled, and one at a time left out."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import polars as pl
+from pydantic import AfterValidator, Field, field_validator
+
+from failbench.base.records import Record
+from failbench.base.scenarios import Architecture, Optimizer
+from failbench.base.vocabulary import FEATURE_SET_NAMES
+
+
+def _all_differ(seeds: tuple[int, ...]) -> tuple[int, ...]:
+    if len(set(seeds)) < len(seeds):
+        raise ValueError("names a seed twice")
+    return seeds
+
+
+Seeds = Annotated[
+    tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_all_differ)
+]
+"""Seeds of runs: one at least, none twice."""
+
+
+class ReferenceStudy(Record):
+    """The runs that methods are compared on; the section ``nested_cv``.
+
+    A fit learns from the runs of all seeds of its training scenarios, and is tested on those of all
+    seeds of the others: a recorded run is data, and no run of a tested scenario is trained on.
+    """
+
+    architecture: Architecture
+    optimizer: Optimizer
+    scale: str
+    run_seeds: Seeds
+    seed: int = Field(ge=0)
+
+    def failures(self, features: pl.DataFrame) -> pl.DataFrame:
+        """The failing runs of the study, one per scenario and seed, from a table of all runs."""
+        of_seeds = pl.col("seed").is_in(self.run_seeds)
+        return self._slice(features).filter(pl.col("kind") == "failure", of_seeds)
+
+    def with_seed(self, seed: int) -> ReferenceStudy:
+        """The same study of the runs of one seed: one run per scenario."""
+        return self.model_copy(update={"run_seeds": (seed,)})
+
+    def successes(self, features: pl.DataFrame) -> pl.DataFrame:
+        """The successful runs of the same setting, of every seed."""
+        return self._slice(features).filter(pl.col("kind") == "success")
+
+    def _slice(self, features: pl.DataFrame) -> pl.DataFrame:
+        return features.filter(
+            pl.col("architecture") == self.architecture,
+            pl.col("optimizer") == self.optimizer,
+            pl.col("scale") == self.scale,
+        )
+
+
+class AcrossArchitectures(Record):
+    """Which runs the studies of all architectures take; the section ``across_architectures``.
+
+    Methods that read what the monitor knows are asked of runs of the ``monitored_seeds`` alone.
+    """
+
+    optimizer: Optimizer
+    scale: str
+    known_seed: int = Field(ge=0)
+    monitored_seeds: Seeds
+    repeats: int = Field(ge=1)
+    feature_sets: tuple[str, ...] = Field(min_length=1)
+    seed: int = Field(ge=0)
+
+    def slice(self, features: pl.DataFrame) -> pl.DataFrame:
+        """The runs of the study, of every architecture and kind, from the table of all runs."""
+        return features.filter(pl.col("optimizer") == self.optimizer, pl.col("scale") == self.scale)
+
+    @field_validator("feature_sets")
+    @classmethod
+    def _are_feature_sets(cls, names: tuple[str, ...]) -> tuple[str, ...]:
+        unknown = [name for name in names if name not in FEATURE_SET_NAMES]
+        if unknown:
+            raise ValueError(f"{unknown[0]!r} is none of {', '.join(map(repr, FEATURE_SET_NAMES))}")
+        return names
+
+
+class RunSetting(Record):
+    """Which runs: a setting of the recording."""
+
+    architecture: Architecture
+    optimizer: Optimizer
+    scale: str
+
+    @property
+    def name(self) -> str:
+        """Its name, which its recordings and bounds bear."""
+        scale = "" if self.scale == "small" else f"-{self.scale}"
+        return f"{self.architecture}-{self.optimizer}{scale}"
+
+    def of(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The rows of a table of runs that belong to the setting."""
+        return table.filter(
+            pl.col("architecture") == self.architecture,
+            pl.col("optimizer") == self.optimizer,
+            pl.col("scale") == self.scale,
+        )

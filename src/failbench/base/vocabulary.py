@@ -1,0 +1,43 @@
+"""Vocabulary: the names of causes, answers and reasons in data, methods and studies."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+Category = Literal["memory_hardware", "optimization", "data_pipeline", "model_software", "unknown"]
+Difficulty = Literal["easy", "medium", "hard"]
+Answer = Category | Literal["abstain"]
+Reason = Literal["missing", "conflict", "low_confidence"]
+"""Why a method abstained."""
+AnswerReason = Literal["unreadable"]
+"""Why a language model counts as abstaining: its output could not be parsed."""
+Route = Literal["rules", "classifier", "human"]
+"""The member of a hybrid that answered."""
+
+CATEGORIES: tuple[Category, ...] = get_args(Category)
+DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
+"""In increasing order of difficulty."""
+ABSTAIN: Answer = "abstain"
+ANSWERS: tuple[str, ...] = (*CATEGORIES, ABSTAIN)
+
+PRIMARY_SET = "19"
+"""The set of the paper's features."""
+
+FEATURE_SET_NAMES = (PRIMARY_SET, "19+keywords")
+
+ERROR_TEXT_SIGNAL = "error_text"
+"""The group of signals that is no measurement."""
+
+SIGNAL_GROUPS = (
+    "training_dynamics",
+    "memory",
+    "perplexity",
+    "vocabulary",
+    "sequence_length",
+    "configuration",
+    ERROR_TEXT_SIGNAL,
+)
+"""All groups in the order of tables: the paper's, with data features split into subgroups."""
+
+ALL_GROUPS = "all"
+"""Name of all groups together."""

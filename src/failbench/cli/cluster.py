@@ -1,0 +1,177 @@
+"""The option ``--cluster`` of ``record``: shards as jobs of a cluster, and then their tables."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from failbench.base.errors import BadInputError
+from failbench.base.workers import available_workers
+from failbench.cli.paths import TELEMETRY
+from failbench.cli.record import record_settings, work_folder
+from failbench.cli.shards import CLUSTERS, INCOMPLETE
+from failbench.cli.terminal import INTERRUPTED
+from failbench.recording.shards import Shard
+
+if TYPE_CHECKING:
+    from submitit import AutoExecutor, Job
+
+_DEFAULTS: dict[str, str | int] = {"name": "failbench", "timeout_min": 240}
+"""Parameters of jobs that are not given; submitit's own limit would be a few minutes."""
+
+_PASSES = 2
+"""The healthy runs of all shards, and then what is held to them."""
+
+_POLL_SECONDS = {"slurm": 10.0, "local": 0.5, "debug": 0.0}
+
+
+def record(
+    *,
+    cluster: str | None,
+    jobs: int | None,
+    cluster_options: Sequence[str],
+    shard: str | None,
+    workers: int | None,
+    **options: Any,
+) -> int:
+    """Record in this process, or in jobs of a cluster."""
+    here = {**options, "workers": workers or available_workers()}
+    if cluster is None:
+        if jobs is not None or cluster_options:
+            raise _refused(
+                "--jobs" if jobs is not None else "--cluster-options",
+                "means nothing without --cluster.",
+                f"Name the cluster as well, one of {', '.join(CLUSTERS)}.",
+            )
+        return record_settings(shard=None if shard is None else Shard.parse(shard), **here)
+    if jobs is None:
+        raise _refused("--jobs", "is missing.", "Say into how many jobs to divide the plan.")
+    logs = work_folder(options["output"] or TELEMETRY) / "jobs"
+    executor = job_executor(cluster, cluster_options, logs)
+    parts = [Shard(number + 1, jobs) for number in range(jobs)]
+    try:
+        code = record_settings(**{**here, "merge": True})  # refuses what every job would refuse
+        if code == INCOMPLETE:
+            _record_parts(executor, cluster, parts, {**options, "workers": workers})
+            code = record_settings(**{**here, "merge": True})
+    except KeyboardInterrupt:
+        print("Stopped, and its jobs with it. The same command goes on where they stopped.")
+        return INTERRUPTED
+    if code == INCOMPLETE:
+        print("The same command goes on with the runs that are missing.")
+    return code
+
+
+def _record_parts(
+    executor: AutoExecutor, cluster: str, parts: Sequence[Shard], options: Mapping[str, Any]
+) -> None:
+    """Record shards until none of them can go on: a lost one may be what the others wait for."""
+    waiting = parts
+    for _ in range(_PASSES):
+        commands = [shard_command(part, options) for part in waiting]
+        codes = run_jobs(executor, cluster, waiting, commands)
+        waiting = [part for part, code in codes.items() if code == INCOMPLETE]
+        if not waiting or any(code not in (0, INCOMPLETE) for code in codes.values()):
+            return
+
+
+def shard_command(shard: Shard, options: Mapping[str, Any]) -> list[str]:
+    """The command that records a shard with the given options of ``failbench record``."""
+    command = [sys.executable, "-m", "failbench.cli.main", "record", "--shard", str(shard)]
+    for name, value in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        if isinstance(value, list | tuple):
+            command += [flag, *map(str, value)] if value else []
+        elif isinstance(value, bool):
+            command += [flag] if value else []
+        elif value is not None:
+            command += [flag, str(value)]
+    return command
+
+
+def run_here(command: Sequence[str], folder: str) -> int:
+    """In a job: run the command of its shard as a process of its own, and return its exit status.
+
+    Its runs are forked from a process that has loaded what recordings elsewhere have, and no more.
+    """
+    return subprocess.run(command, cwd=folder, check=False).returncode
+
+
+def job_executor(cluster: str, cluster_options: Sequence[str], logs: Path) -> AutoExecutor:
+    """Submits jobs with the given parameters, and keeps their logs in a folder."""
+    try:
+        from submitit import AutoExecutor
+    except ImportError as error:
+        raise BadInputError(
+            "pyproject.toml",
+            "project.optional-dependencies.cluster",
+            "jobs need the library submitit, which is not installed.",
+            "Install the locked environment, or this extra.",
+        ) from error
+    parameters = dict(_DEFAULTS)
+    for option in cluster_options:
+        name, equals, value = option.partition("=")
+        if not (name and equals):
+            raise _refused("--cluster-options", f"{option!r} is not KEY=VALUE.", "Correct it.")
+        parameters[name] = int(value) if value.isdecimal() else value
+    try:
+        executor = AutoExecutor(folder=logs, cluster=cluster)
+    except RuntimeError as error:
+        raise _refused(
+            "--cluster", f"{cluster} is not here ({error}).", "Use a machine that submits to it."
+        ) from error
+    try:
+        executor.update_parameters(**parameters)
+    except (AssertionError, NameError, ValueError) as error:
+        raise _refused(
+            "--cluster-options",
+            f"{str(error).splitlines()[0]}",
+            "Give parameters as submitit names them, timeout_min=60 or slurm_partition=NAME say.",
+        ) from error
+    return executor
+
+
+def run_jobs(
+    executor: AutoExecutor, cluster: str, shards: Sequence[Shard], commands: list[list[str]]
+) -> dict[Shard, int | None]:
+    """Submit a command for each shard, and wait until no job is left."""
+    from submitit.helpers import as_completed
+
+    try:
+        jobs = executor.map_array(run_here, commands, [str(Path.cwd())] * len(commands))
+    except RuntimeError as error:
+        raise _refused(
+            "--cluster-options",
+            f"{cluster} refuses the jobs ({str(error).splitlines()[0]}).",
+            "Correct what it names.",
+        ) from error
+    of_job = {job.job_id: shard for job, shard in zip(jobs, shards, strict=True)}
+    codes: dict[Shard, int | None] = {}
+    try:
+        for job in as_completed(jobs, poll_frequency=_POLL_SECONDS[cluster]):
+            shard = of_job[job.job_id]
+            codes[shard] = _exit_status(job)
+            if codes[shard] not in (0, INCOMPLETE):
+                print(
+                    f"Shard {shard} was not recorded to its end: job {job.job_id} ended with "
+                    f"{codes[shard] or 'no'} exit status. Its logs are {job.paths.stdout} and "
+                    f"{job.paths.stderr}.",
+                    file=sys.stderr,
+                )
+    except KeyboardInterrupt:
+        for job in jobs:
+            job.cancel(check=False)
+        raise
+    return codes
+
+
+def _exit_status(job: Job[int]) -> int | None:
+    """The exit status of a finished job; None if the job was lost, which ends no other."""
+    return None if job.exception() is not None else int(job.result())
+
+
+def _refused(field: str, problem: str, remedy: str) -> BadInputError:
+    return BadInputError("command line", field, problem, remedy)

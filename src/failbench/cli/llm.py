@@ -1,0 +1,174 @@
+"""The commands ``llm`` and ``prompt``: query language models, and print a prompt."""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+import polars as pl
+
+from failbench.base.errors import BadInputError
+from failbench.base.params import PARAMS, read_section
+from failbench.base.telemetry import read_table, read_telemetry
+from failbench.cli.paths import (
+    BROKEN,
+    LLM_ANSWERS,
+    LLM_CRASH_ANSWERS,
+    MONITORED,
+    NOTEBOOKS,
+    TELEMETRY,
+)
+from failbench.cli.terminal import INTERRUPTED, Meter, progress_meter
+
+if TYPE_CHECKING:
+    from failbench.methods.llm.answer import AnswerForm
+    from failbench.methods.llm.chat import Chat
+    from failbench.methods.llm.record import MonitorRecord
+    from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, Reads, ServedModel
+
+Model = TypeVar("Model", bound="ServedModel")
+
+RESUME = "The answers so far are kept; the same command resumes where this stopped."
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What models are asked."""
+
+    section: str
+    settings: AskingSettings
+    models: Mapping[str, ServedModel]
+    prompts: Mapping[str, Sequence[Chat]]
+    folder: Path
+    form: AnswerForm
+
+
+def ask_models(*, model: str | None, host: str | None, limit: int | None, crashes: bool) -> int:
+    """Send language models the prompts without a cached answer."""
+    from failbench.methods.llm.cache import cache_path
+    from failbench.methods.llm.session import LlmServerError, Progress, Session, connect
+
+    asked = (_about_crashes if crashes else _about_runs)(model, limit)
+    client = connect(host, asked.settings.timeout_seconds)
+    for label, served in asked.models.items():
+        session = Session(
+            client,
+            label,
+            served,
+            asked.settings,
+            cache_path(asked.folder, label),
+            form=asked.form,
+            section=asked.section,
+        )
+        with progress_meter() as meter:
+
+            def show(progress: Progress, label: str = label, meter: Meter = meter) -> None:
+                counts = f"{label}: {progress.unreadable} unreadable"
+                meter.show(counts, progress.answered, progress.questions)
+
+            try:
+                session.ask(asked.prompts[label], show)
+            except LlmServerError as error:
+                print(f"{error} {RESUME}", file=sys.stderr)
+                return 1
+            except KeyboardInterrupt:
+                print(f"Stopped. {RESUME}", file=sys.stderr)
+                return INTERRUPTED
+    return 0
+
+
+def _about_runs(model: str | None, limit: int | None) -> Asked:
+    """Failing runs of the reference study, the first by id."""
+    from failbench.base.slices import ReferenceStudy
+    from failbench.methods.llm.answer import DIAGNOSIS
+    from failbench.methods.llm.prompt import prompts_by_reads
+    from failbench.methods.llm.settings import LlmAgentsSettings
+
+    settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
+    models = _wanted(settings.models, model, "llm_agents")
+    settings = settings.model_copy(update={"models": models})
+    telemetry = read_telemetry(TELEMETRY)
+    reference = read_section("nested_cv", ReferenceStudy, PARAMS)
+    run_ids = sorted(reference.failures(telemetry.runs)["run_id"])[:limit]
+    monitored = any(each.reads == "telemetry_and_monitor" for each in models.values())
+    records = _monitor_records(settings) if monitored else {}
+    by_reads = prompts_by_reads(telemetry, run_ids, settings, records)
+    prompts = {label: list(by_reads[each.reads].values()) for label, each in models.items()}
+    return Asked("llm_agents", settings, models, prompts, LLM_ANSWERS, DIAGNOSIS)
+
+
+def _about_crashes(model: str | None, limit: int | None) -> Asked:
+    """The first notebooks of the corpus, each in all arms."""
+    from failbench.crashes.cases import read_cases
+    from failbench.crashes.language.answer import CRASH
+    from failbench.crashes.language.prompt import prompt_of
+    from failbench.crashes.language.settings import CrashAgentsSettings
+    from failbench.crashes.question import ARMS
+    from failbench.crashes.settings import CrashPredictionSettings
+    from failbench.statistics.settings import read_with_statistics
+
+    settings = read_section("crash_agents", CrashAgentsSettings, PARAMS)
+    models = _wanted(settings.models, model, "crash_agents")
+    study = read_with_statistics("crash_prediction", CrashPredictionSettings, PARAMS)
+    cases = read_cases(NOTEBOOKS, study.control_seed)[:limit]
+    prompts = [prompt_of(case.ask(arm), settings) for case in cases for arm in ARMS]
+    asked = dict.fromkeys(models, prompts)
+    return Asked("crash_agents", settings, models, asked, LLM_CRASH_ANSWERS, CRASH)
+
+
+def _wanted(models: Mapping[str, Model], label: str | None, section: str) -> dict[str, Model]:
+    """The model of a label, or all."""
+    if label is None:
+        return dict(models)
+    if label not in models:
+        problem, remedy = f"has no {label!r}.", _similar_names(label, models)
+        raise BadInputError(PARAMS, f"{section}.models", problem, remedy)
+    return {label: models[label]}
+
+
+def print_prompt(*, run_id: str, reads: Reads) -> int:
+    """Print the prompt of a run, and the hash that identifies its answers."""
+    from failbench.methods.llm.prompt import prompt_hash, prompts_of
+    from failbench.methods.llm.settings import LlmAgentsSettings
+
+    settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
+    telemetry = read_telemetry(TELEMETRY)
+    run_ids = telemetry.runs["run_id"].to_list()
+    if run_id not in run_ids:
+        raise BadInputError(
+            TELEMETRY, "run_id", f"has no {run_id!r}.", _similar_names(run_id, run_ids)
+        )
+    records = _monitor_records(settings) if reads == "telemetry_and_monitor" else None
+    prompt = prompts_of(telemetry, [run_id], settings, records)[run_id]
+    print(f"--- system\n{prompt.system}\n\n--- user\n{prompt.user}\n")
+    print(f"--- hash {prompt_hash(prompt, settings)}")
+    return 0
+
+
+def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
+    """What the monitor recorded of runs, by the last version of the rules in params.yaml."""
+    from failbench.methods.llm.monitor_record import monitor_records
+    from failbench.monitor.records.judged_runs import JudgedRuns, versioned
+    from failbench.monitor.records.tables import MONITORED_SCHEMA, RUNS
+    from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
+    from failbench.monitor.records.versions import read_rules
+
+    version = read_section("monitor", JudgedRuns, PARAMS).versions[-1]
+    breaks = read_table(BROKEN / "breaks.parquet", versioned(BREAK_SCHEMA))
+    return monitor_records(
+        read_table(MONITORED / RUNS, MONITORED_SCHEMA),
+        breaks.filter(pl.col("version") == version),
+        read_table(BROKEN / "ends.parquet", END_SCHEMA),
+        read_rules(MONITORED, version),
+        settings,
+    )
+
+
+def _similar_names(name: str, names: Iterable[str]) -> str:
+    """A remedy that lists similar names."""
+    similar = difflib.get_close_matches(name, names)
+    return f"Similar names are {', '.join(similar)}." if similar else "There is no similar name."

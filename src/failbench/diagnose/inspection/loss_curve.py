@@ -1,0 +1,209 @@
+"""Loss curve: the course of a logged signal, and the gap between training and validation.
+
+All of it is description. What a curve means is for rules that were tried on failing runs.
+"""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from statistics import median
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from failbench.diagnose.inspection.trend import Trend, slope_of
+from failbench.diagnose.readers.log import Log
+from failbench.diagnose.readers.names import SignalName, Split
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A value and where it stands; step and line are None where the log does not say them."""
+
+    value: float
+    step: int | None
+    line: int | None
+
+
+@dataclass(frozen=True)
+class Jump:
+    """The largest rise from one value to the next."""
+
+    before: Place
+    after: Place
+    deviations: float | None
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """The longest stretch of values of which none is a new lowest one."""
+
+    since: Place
+    until: Place
+    values: int
+
+
+@dataclass(frozen=True)
+class Curve:
+    """The course of a signal on one split."""
+
+    signal: str
+    split: Split
+    values: int
+    first: Place
+    last: Place
+    best: Place | None
+    since_best: int | None
+    highest: Place | None
+    unit: Literal["step", "value"]
+    trend: Trend | None
+    half: Place | None
+    jump: Jump | None
+    plateau: Plateau | None
+    repeated: float | None
+    not_finite: int
+    first_not_finite: Place | None
+
+
+@dataclass(frozen=True)
+class Gap:
+    """By how much a validation loss lies above the training loss."""
+
+    validation: Place
+    train: float
+    difference: float
+
+
+@dataclass(frozen=True)
+class LossCurves:
+    """What a log says of the loss."""
+
+    train: Curve | None
+    validation: Curve | None
+    last_gap: Gap | None
+    widest_gap: Gap | None
+
+
+def loss_curves(log: Log) -> LossCurves:
+    """The losses of a log.
+
+    Parameters
+    ----------
+    log
+        As :func:`failbench.diagnose.readers.opening.read_log` gives it.
+    """
+    gaps = _gaps(log)
+    return LossCurves(
+        curve_of(log, "loss", "train"),
+        curve_of(log, "loss", "validation"),
+        gaps[-1] if gaps else None,
+        max(gaps, key=lambda gap: gap.difference, default=None),
+    )
+
+
+def curve_of(log: Log, signal: SignalName, split: Split) -> Curve | None:
+    """The course of one signal of a log; None where it was not logged."""
+    places = _places(log, signal, split)
+    return course(signal, split, places) if places else None
+
+
+def course(signal: str, split: Split, places: list[Place]) -> Curve:
+    """The course of a signal."""
+    finite = [place for place in places if math.isfinite(place.value)]
+    values = np.array([place.value for place in finite])
+    broken = next((place for place in places if not math.isfinite(place.value)), None)
+    best = int(values.argmin()) if finite else None
+    return Curve(
+        signal,
+        split,
+        len(places),
+        places[0],
+        places[-1],
+        None if best is None else finite[best],
+        None if best is None else len(places) - 1 - places.index(finite[best]),
+        None if best is None else finite[int(values.argmax())],
+        "step" if all(place.step is not None for place in finite) else "value",
+        slope_of(_positions(finite), values),
+        _half(finite, values),
+        _jump(finite, values),
+        _plateau(finite, values),
+        _repeated(places),
+        len(places) - len(finite),
+        broken,
+    )
+
+
+def _places(log: Log, signal: SignalName, split: Split) -> list[Place]:
+    rows = log.series(signal, split).select(signal, "step", "line").rows()
+    return [Place(value, step, line) for value, step, line in rows]
+
+
+def _positions(places: list[Place]) -> Floats:
+    """Steps, or how many values came before where not all are known; of shape (values,)."""
+    steps = [place.step for place in places if place.step is not None]
+    return np.array(steps if len(steps) == len(places) else range(len(places)), np.float64)
+
+
+def _half(places: list[Place], values: Floats) -> Place | None:
+    if not len(values) or values.min() == values[0]:
+        return None
+    middle = values[0] + (values.min() - values[0]) / 2
+    return places[int(np.argmax(values <= middle))]
+
+
+def _jump(places: list[Place], values: Floats) -> Jump | None:
+    changes = np.diff(values)
+    if not (changes > 0).any():
+        return None
+    place = int(changes.argmax())
+    spread = float(np.median(np.abs(changes - np.median(changes))))
+    above = float(changes[place] - np.median(changes))
+    return Jump(places[place], places[place + 1], above / spread if spread else None)
+
+
+def _plateau(places: list[Place], values: Floats) -> Plateau | None:
+    if len(values) < 2:
+        return None
+    is_new = np.r_[True, values[1:] < np.minimum.accumulate(values)[:-1]]
+    starts = np.flatnonzero(is_new)
+    lengths = np.diff(np.r_[starts, len(values)]) - 1
+    longest = int(lengths.argmax())
+    length = int(lengths[longest])
+    if not length:
+        return None
+    start = int(starts[longest])
+    return Plateau(places[start], places[start + length], length)
+
+
+def _repeated(places: list[Place]) -> float | None:
+    if len(places) < 2:
+        return None
+    values = np.array([place.value for place in places])
+    return float(np.mean(values[1:] == values[:-1]))
+
+
+def _gaps(log: Log) -> list[Gap]:
+    """The gap at each finite validation loss that training losses belong to, by steps."""
+    train = sorted(
+        (place.step, place.value)
+        for place in _places(log, "loss", "train")
+        if place.step is not None and math.isfinite(place.value)
+    )
+    steps = [step for step, _ in train]
+    gaps, before = [], 0
+    for place in _places(log, "loss", "validation"):
+        if place.step is None or not math.isfinite(place.value):
+            continue
+        until = bisect_right(steps, place.step)
+        if until <= before:  # training began again at an earlier step
+            before = min(before, bisect_left(steps, place.step))
+        if until > before:
+            level = median(value for _, value in train[before:until])
+            gaps.append(Gap(place, level, place.value - level))
+            before = until
+    return gaps

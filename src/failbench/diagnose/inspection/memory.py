@@ -1,0 +1,131 @@
+"""Memory: what each phase of a training step takes, from the log of a monitor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+from numpy.typing import NDArray
+from tabulate import tabulate
+
+from failbench.diagnose.inspection.trend import slope_of
+from failbench.monitor.breaks import FLOORS
+from failbench.monitor.history import History
+from failbench.monitor.signals import PHASES
+from failbench.preflight.memory import readable
+
+START: Final = 8
+"""Checks that make the start of a run: the window of the monitor's invariants of memory."""
+
+ROWS: Final = 2
+"""Measurements in a row that leave it: theirs too."""
+
+NOTHING: Final = FLOORS["bytes"]
+"""Bytes below which differences mean nothing (:data:`failbench.monitor.breaks.FLOORS`)."""
+
+WHOLE: Final = "whole"
+"""In place of a phase: the memory at the end of a step, and not what lies above its beginning."""
+
+
+@dataclass(frozen=True)
+class PhaseMemory:
+    """The memory of one phase."""
+
+    phase: str
+    measurements: int
+    median: float
+    peak: float
+    peak_step: int
+    growth: float | None
+    start: float | None
+    left_start: int | None
+
+
+def memory_by_phase(history: History) -> tuple[PhaseMemory, ...]:
+    """The memory of each phase that was measured, in the order of a step, and the whole.
+
+    Healthy runs leave their start too, by noise of the allocator or a longer batch: where a phase
+    did so first is a place to look at, and no verdict.
+
+    Parameters
+    ----------
+    history
+        What a monitor measured; see :func:`failbench.monitor.history.read_history`.
+    """
+    names = {phase: f"memory_{phase}" for phase in PHASES if phase != "build"} | {WHOLE: "memory"}
+    found = []
+    for phase, signal in names.items():
+        steps, values = history.series(signal)
+        finite = np.isfinite(values)
+        if finite.any():
+            found.append(_phase(phase, steps[finite], values[finite], history.every))
+    return tuple(found)
+
+
+def first_to_leave(phases: Iterable[PhaseMemory]) -> PhaseMemory | None:
+    """The phase that left its start first; of several at one step the first in the order given."""
+    left = [each for each in phases if each.left_start is not None and each.phase != WHOLE]
+    return min(left, key=lambda each: each.left_start or 0, default=None)
+
+
+def memory_text(phases: Iterable[PhaseMemory]) -> str:
+    """A table of phases, and a line of which left its start first."""
+    phases = tuple(phases)
+    rows = [
+        (
+            each.phase,
+            readable(each.median),
+            readable(each.peak),
+            str(each.peak_step),
+            _per_step(each.growth),
+            "" if each.left_start is None else f"step {each.left_start}",
+        )
+        for each in phases
+    ]
+    columns = ("phase", "median", "peak", "at step", "growth", "left its start")
+    first = first_to_leave(phases)
+    line = "No phase left its start."
+    if first is not None:
+        line = f"The first phase to leave its start: {first.phase}, at step {first.left_start}."
+    table = tabulate(
+        rows, columns, "plain", colglobalalign="right", colalign=["left"], disable_numparse=True
+    )
+    return f"{table}\n{line}"
+
+
+def _per_step(growth: float | None) -> str:
+    return "" if growth is None else f"{'-' * (growth < 0)}{readable(abs(growth))}/step"
+
+
+def _phase(
+    phase: str, steps: NDArray[np.int64], values: NDArray[np.float64], every: int
+) -> PhaseMemory:
+    peak = int(values.argmax())
+    slope = slope_of(steps.astype(float), values)
+    checks = np.flatnonzero(steps % every == 0)[:START]
+    start, left = None, None
+    if len(checks) == START:
+        start = float(values[checks].max())
+        later = slice(int(checks[-1]) + 1, None)
+        left = _left(steps[later], values[later] > start + NOTHING)
+    return PhaseMemory(
+        phase,
+        len(values),
+        float(np.median(values)),
+        float(values[peak]),
+        int(steps[peak]),
+        None if slope is None else slope.slope,
+        start,
+        left,
+    )
+
+
+def _left(steps: NDArray[np.int64], outside: NDArray[np.bool_]) -> int | None:
+    count = 0
+    for step, is_outside in zip(steps, outside, strict=True):
+        count = count + 1 if is_outside else 0
+        if count == ROWS:
+            return int(step)
+    return None

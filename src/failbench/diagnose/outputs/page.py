@@ -1,0 +1,82 @@
+"""Page: the answer on the terminal, in plain text where there is no terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from rich.console import Console
+from rich.text import Text
+
+from failbench.diagnose.answer import LogDiagnosis, Status
+from failbench.diagnose.outputs.outline import Item, Note, Section, outline_of
+
+STATUS_STYLES: Final[dict[Status, str]] = {
+    "healthy": "bold green",
+    "failed": "bold red",
+    "unknown": "bold yellow",
+}
+
+MARGIN: Final = 2
+"""Blanks before what stands below a heading."""
+
+WIDEST: Final = 100
+"""Letters of a line of prose: longer ones are hard to follow."""
+
+BETWEEN: Final = "  "
+"""Between the parts of a line."""
+
+
+def print_page(diagnosis: LogDiagnosis, console: Console, *, whole: bool = False) -> None:
+    """Print an answer.
+
+    Nothing of the log is read as markup of rich's, and no escape of it reaches the terminal.
+    """
+    for line in lines_of(diagnosis, console, whole=whole):
+        console.print(line, soft_wrap=True, highlight=False)
+
+
+def lines_of(diagnosis: LogDiagnosis, console: Console, *, whole: bool = False) -> Iterator[Text]:
+    """The lines of the page, none wider than the console."""
+    outline = outline_of(diagnosis, whole=whole)
+    width = min(console.width, WIDEST)
+    yield from _hanging(console, width, "", Text(outline.headline, STATUS_STYLES[outline.status]))
+    for section in outline.sections:
+        yield from _section(console, width, section)
+
+
+def _section(console: Console, width: int, section: Section) -> Iterator[Text]:
+    yield Text()
+    yield from _hanging(console, width, "", Text(section.title, "bold"))
+    marks = max(len(item.mark) for item in section.items)
+    for item in section.items:
+        yield from _item(console, width, item, marks)
+
+
+def _item(console: Console, width: int, item: Item, marks: int) -> Iterator[Text]:
+    mark = " " * MARGIN + (f"{item.mark:>{marks}}{BETWEEN}" if marks else "")
+    indent = " " * len(mark)
+    head = Text()
+    for place, part in enumerate(item.head):
+        strong = place == 0 and (item.evidence is not None or bool(item.notes))
+        head.append(BETWEEN if place else "").append(part, "bold" if strong else "")
+    yield from _hanging(console, width, mark, head)
+    for note in item.notes:
+        yield from _hanging(console, width, *_note(note, indent))
+
+
+def _note(note: Note, indent: str) -> tuple[str, Text]:
+    if note.kind == "quote":
+        return f"{indent}| ", Text(note.text, "dim")
+    if note.label:
+        return indent, Text.assemble((f"{note.label}: ", "italic"), note.text)
+    return indent, Text(note.text)
+
+
+def _hanging(console: Console, width: int, first: str, body: Text) -> Iterator[Text]:
+    """A text in lines, whose first begins with a mark and whose others stand below its text."""
+    rest = first if first.endswith("| ") else " " * len(first)
+    room = max(width - len(first), 10)
+    for number, line in enumerate(body.wrap(console, room, overflow="fold")):
+        line.rstrip()
+        yield Text.assemble(rest if number else first, line)

@@ -1,0 +1,97 @@
+"""Names of metrics: what a name in a log stands for."""
+
+from __future__ import annotations
+
+import csv
+import re
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import Final, Literal, cast, get_args
+
+Split = Literal["train", "validation"]
+SignalName = Literal["loss", "grad_norm", "learning_rate", "perplexity", "memory", "throughput"]
+Position = Literal["step", "epoch"]
+
+SPLITS: Final[tuple[Split, ...]] = get_args(Split)
+SIGNALS: Final[tuple[SignalName, ...]] = get_args(SignalName)
+POSITIONS: Final[tuple[Position, ...]] = get_args(Position)
+
+_SPLIT_WORDS: Final[dict[str, Split]] = {
+    "train": "train",
+    "training": "train",
+    "eval": "validation",
+    "evaluation": "validation",
+    "val": "validation",
+    "valid": "validation",
+    "validation": "validation",
+    "dev": "validation",
+    "test": "validation",
+}
+"""Words that say on what a value was measured; held-out data are one split here."""
+
+_FILLERS: Final = frozenset({"avg", "average", "mean", "running", "current", "value", "dataloader"})
+"""Words that change nothing of what a value is."""
+
+_WHEN: Final = frozenset({"step", "epoch"})
+"""Words that, behind another name, say over what Lightning took the mean."""
+
+_WORDS: Final = re.compile(r"[a-z0-9]+")
+
+LONGEST_NAME: Final = 80
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """What a name stands for."""
+
+    of: SignalName | Position
+    split: Split | None = None
+
+
+@lru_cache(maxsize=4096)
+def meaning(name: str) -> Meaning | None:
+    """What a name in a log stands for, or None where it is none that is read.
+
+    >>> meaning("train/loss"), meaning("eval_loss").split, meaning("lr-AdamW").of
+    (Meaning(of='loss', split='train'), 'validation', 'learning_rate')
+    >>> meaning("loss_scale"), meaning("trainer/global_step").of
+    (None, 'step')
+    """
+    if len(name) > LONGEST_NAME:
+        return None
+    words = _WORDS.findall(name.lower())
+    split = next((_SPLIT_WORDS[word] for word in words if word in _SPLIT_WORDS), None)
+    kept = [word for word in words if word not in _SPLIT_WORDS and word not in _FILLERS]
+    known = _known_names()
+    found = known.get(" ".join(kept))
+    if found is None and len(kept) > 1 and kept[-1] in _WHEN:
+        found = known.get(" ".join(kept[:-1]))
+    if found is None and len(kept) > 1 and kept[0] == "lr":
+        found = Meaning("learning_rate")  # one of several groups or optimizers, by its name
+    return None if found is None else Meaning(found.of, found.split or split)
+
+
+def meaning_at_end(name: str) -> Meaning | None:
+    """What the last words of a phrase stand for: the longest of its ends that is a name.
+
+    >>> meaning_at_end("rank 0 finished with loss").of
+    'loss'
+    """
+    found = meaning(name)
+    while found is None and " " in name:
+        name = name.split(" ", 1)[1]
+        found = meaning(name)
+    return found
+
+
+@cache
+def _known_names() -> dict[str, Meaning]:
+    """The table of names, by their words in lower case."""
+    text = files("failbench.diagnose.readers").joinpath("data/names.csv").read_text("utf-8")
+    return {
+        row["name"]: Meaning(
+            cast("SignalName | Position", row["meaning"]), cast("Split", row["split"]) or None
+        )
+        for row in csv.DictReader(text.splitlines())
+    }

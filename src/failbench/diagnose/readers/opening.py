@@ -1,0 +1,175 @@
+"""Opening a log: a file, a folder or standard input, whatever format it has."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from failbench.base.errors import BadInputError
+from failbench.diagnose.readers import monitor_log, recorded
+from failbench.diagnose.readers.documents import LARGEST, read_document
+from failbench.diagnose.readers.event_file import NAMED, is_event_file, read_events
+from failbench.diagnose.readers.folders import files_below, is_own_file
+from failbench.diagnose.readers.lines import chunks_of, lines_of
+from failbench.diagnose.readers.log import ROW_SCHEMA, Log, Source, joined
+from failbench.diagnose.readers.mlflow_store import key_of_metric, read_metric, run_of_metric
+from failbench.diagnose.readers.overlap import notes_on_overlap
+from failbench.diagnose.readers.runs import chosen_run
+from failbench.diagnose.readers.text import read_text
+
+STANDARD_INPUT: Final = "-"
+
+_TEXT_SUFFIXES: Final = frozenset(
+    {".log", ".txt", ".out", ".err", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".md"}
+)
+"""Of files that are read in a folder; one that is named itself may have any name."""
+
+_ARCHIVES: Final = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"Rar!")
+"""How archives and compressed files begin."""
+
+_UNPACK: Final = "Unpack it and name what is inside: nothing is unpacked here."
+_DATABASE: Final = b"SQLite format 3\0"
+_EXPORT: Final = (
+    "Export the run as CSV or JSON; of MLflow, MlflowClient().get_metric_history has its metrics."
+)
+_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+
+
+def read_log(path: Path, run: str | None = None) -> Log:
+    """Read the log of a run.
+
+    Parameters
+    ----------
+    path
+        A file of any text, a monitor's folder, a folder with logs somewhere below it, or ``-`` for
+        standard input. Links below a folder are not followed. Of several runs that a library keeps
+        in one folder the newest is read (``failbench.diagnose.readers.runs``).
+    run
+        Of a folder of recorded telemetry, which run.
+
+    Raises
+    ------
+    BadInputError
+        If there is nothing there, nothing that can be read as text, or several runs of which none
+        is known to be the newest.
+    """
+    if str(path) == STANDARD_INPUT:
+        return _read_stream(STANDARD_INPUT, sys.stdin.buffer)
+    try:
+        if path.is_dir():
+            return _read_folder(path, run)
+        if path.name == monitor_log.FILE:
+            return monitor_log.read_monitor_log(path.name, path.parent)
+        return _read_file(path, path.name)
+    except OSError as error:
+        raise BadInputError(
+            error.filename or path,
+            "(file)",
+            f"cannot be read ({error.strerror}).",
+            "Name a log that is there, or a folder of which all may be read.",
+        ) from error
+
+
+def _read_folder(folder: Path, run: str | None) -> Log:
+    if is_own_file(folder / recorded.RUNS):
+        return recorded.read_recorded(folder, run)
+    if is_own_file(folder / monitor_log.FILE):
+        return monitor_log.read_monitor_log(folder.name, folder)
+    chosen = chosen_run(folder, files_below(folder))
+    parts = [*_parts(folder, chosen.paths)]
+    if not any(part.rows.height or part.events or part.history for part in parts):
+        why = " ".join(note for part in parts for note in part.sources[0].notes)
+        raise BadInputError(
+            folder,
+            "(folder)",
+            f"holds no log that can be read. {why}".rstrip(),
+            "Name the file itself, or a folder with one that ends with "
+            + ", ".join(sorted(_TEXT_SUFFIXES))
+            + ".",
+        )
+    first, *others = parts
+    source, *rest = first.sources
+    source = replace(source, notes=(*chosen.notes, *notes_on_overlap(parts), *source.notes))
+    return joined((replace(first, sources=(source, *rest)), *others))
+
+
+def _parts(folder: Path, paths: tuple[Path, ...]) -> Iterator[Log]:
+    """The logs among files; those of which nothing is known are left out."""
+    for path in paths:
+        name = path.relative_to(folder).as_posix()
+        try:
+            part = _part(folder, path, name)
+        except FileNotFoundError:  # a training that goes on removes old checkpoints
+            continue
+        except _UnreadableError as error:
+            yield Log(
+                (Source(name, "not read", 0, (f"{name} {error.problem}",)),),
+                ROW_SCHEMA.to_frame(),
+                (),
+            )
+            continue
+        if part is not None and (part.rows.height or part.events or part.history):
+            yield part
+
+
+def _part(folder: Path, path: Path, name: str) -> Log | None:
+    if path.name == monitor_log.FILE:
+        return monitor_log.read_monitor_log(name, path.parent)
+    home = run_of_metric(folder, path)
+    if home is not None:
+        with path.open("rb") as stream:
+            lines = ((line.number, line.text) for line in lines_of(chunks_of(stream)))
+            return read_metric(name, key_of_metric(home, path), lines)
+    if path.suffix in _TEXT_SUFFIXES or NAMED in path.name:
+        return _read_file(path, name)
+    return None
+
+
+def _read_file(path: Path, name: str) -> Log:
+    """Read a file; a pipe is read as far as somebody writes to it."""
+    # Without the flag, opening a pipe waits for somebody who writes to it.
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:  # noqa: PTH123
+        mode = os.fstat(stream.fileno()).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
+            raise _UnreadableError(path, "is a device, and no file.", "Name a log that is a file.")
+        os.set_blocking(stream.fileno(), True)
+        return _read_stream(name, stream, path)
+
+
+class _UnreadableError(BadInputError):
+    """What a file holds is no log; beside others in a folder it is left out."""
+
+    def __init__(self, place: object, problem: str, remedy: str) -> None:
+        super().__init__(place, "(file)", problem, remedy)
+
+
+def _read_stream(name: str, stream: BinaryIO, path: Path | None = None) -> Log:
+    """Read bytes as what they are: events, a document of JSON, or text."""
+    place = name if path is None else path
+    chunks = chunks_of(stream)
+    head = next(chunks, b"")
+    if head.startswith(_ARCHIVES):
+        raise _UnreadableError(place, "is an archive or compressed.", _UNPACK)
+    if head.startswith(_DATABASE):
+        raise _UnreadableError(place, "is a database of SQLite.", _EXPORT)
+    if is_event_file(head):
+        return read_events(name, chain([head], chunks))
+    if b"\0" in head[:4096] and not head.startswith(_UTF_16):
+        raise _UnreadableError(
+            place, "is not text.", "Name a log, or export what it holds as text, CSV or JSON."
+        )
+    if head.lstrip()[:1] not in (b"{", b"["):
+        return read_text(name, chain([head], chunks))
+    whole = [head]
+    while sum(map(len, whole)) <= LARGEST and (more := next(chunks, b"")):
+        whole.append(more)
+    document = None
+    if sum(map(len, whole)) <= LARGEST:
+        document = read_document(name, b"".join(whole).decode("utf-8", errors="replace"))
+    return document or read_text(name, chain(whole, chunks))

@@ -1,0 +1,161 @@
+"""Printed lines: measurements in what a training writes to the terminal."""
+
+from __future__ import annotations
+
+import re
+from typing import Final, NamedTuple
+
+from failbench.diagnose.readers.names import POSITIONS, Meaning, Split, meaning, meaning_at_end
+from failbench.diagnose.readers.numbers import NUMBER, number
+from failbench.diagnose.readers.rows import Rows
+
+_PAIR: Final = re.compile(
+    r"(?<![\w./\-@])(?P<name>[A-Za-z_][\w./\-@]{0,60}(?: [A-Za-z_][\w./\-@]{0,60}){0,4})"
+    r"(?:\s{0,20}(?P<sign>[:=])\s{0,20}|\s{1,20})"
+    rf"(?P<value>{NUMBER})(?P<unit>[GMK]i?B\b)?(?![\w.]*[A-Za-z_%])"
+)
+"""A name of up to five words, then ``=``, ``:`` or space, then a number and perhaps its unit."""
+
+_RATE: Final = re.compile(
+    rf"(?P<value>{NUMBER})\s{{0,3}}(?P<thousands>[kM]?)\s{{0,3}}(?:tok(?:ens?)?|samples?)/s(?:ec)?\b"
+)
+"""A throughput that stands before its unit, as llm.c prints it."""
+
+_BAR_NAME: Final = re.compile(r"^\s{0,8}(?P<epoch>\d{1,9})\|(?P<step>\d{1,12})\|(?=Loss)")
+"""How a bar of torchtune begins."""
+
+_QUOTED: Final = re.compile(
+    rf"(?P<quote>['\"])(?P<name>[\w./\-@ ]{{1,80}})(?P=quote)\s{{0,4}}:\s{{0,4}}['\"]?"
+    rf"(?P<value>{NUMBER})['\"]?\s{{0,4}}(?=[,}}])"
+)
+"""A key and its number in a printed dict; version 5 of transformers prints numbers as text."""
+
+_HELD_OUT: Final = re.compile(r"\b(?:valid|validation|eval|evaluation|val)\b", re.IGNORECASE)
+_TRAIN: Final = re.compile(r"\btrain(?:ing|_inner)?\b", re.IGNORECASE)
+
+_TOKEN: Final = re.compile(rf"((?<![A-Za-z]){NUMBER}|\d+)")
+"""Anything that may be a number; what lies between is the form of a line."""
+
+_TELLS: Final = re.compile(
+    r"(?:Error|Exception|Interrupt|Warning)\b|Traceback|Invalid learning rate|returning lr="
+)
+"""In lines that tell of an exception or warn; the numbers in them are no measurements."""
+
+_BYTES: Final[dict[str | None, float]] = {
+    f"{letter}{binary}B": base**power
+    for power, letter in enumerate("KMG", start=1)
+    for binary, base in (("", 1000.0), ("i", 1024.0))
+}
+_THOUSANDS: Final = {"": 1.0, "k": 1e3, "M": 1e6}
+
+MOST_FORMS: Final = 4_096
+"""Forms of lines that are remembered."""
+
+
+class Value(NamedTuple):
+    """A number of a line that is read."""
+
+    meaning: Meaning
+    start: int
+    text: str
+    factor: float
+
+
+class Form(NamedTuple):
+    """What is read from lines that differ in their numbers alone."""
+
+    values: tuple[tuple[Meaning, int, float], ...]
+    split: Split | None
+
+
+_NOTHING: Final = Form((), None)
+
+
+class Printed:
+    """Reads measurements from lines that are fed to it.
+
+    Reads printed dicts and JSON objects with whatever stands around them, ``key=value``,
+    ``key: value`` and ``key value``, alone or between bars, and so the lines of nanoGPT, Megatron,
+    fairseq, llm.c, Composer, torchtune, Keras and of progress bars. A loop prints many lines of a
+    few forms, each of which is understood once.
+    """
+
+    def __init__(self) -> None:
+        self._forms: dict[str, Form] = {}
+
+    def feed(self, number_of_line: int, text: str, rows: Rows) -> bool:
+        """Add what a line measures to rows; False if it measures nothing."""
+        parts = _TOKEN.split(text)
+        if len(parts) < 3:
+            return False
+        key = "\0".join(parts[::2])
+        form = self._forms.get(key)
+        if form is None:
+            form = _form_of(text)
+            if len(self._forms) < MOST_FORMS:
+                self._forms[key] = form
+        if not form.values:
+            return False
+        values = [
+            (found, value * factor)
+            for found, position, factor in form.values
+            if (value := number(parts[position])) is not None
+        ]
+        return rows.add(number_of_line, values, form.split)
+
+
+def _form_of(text: str) -> Form:
+    """The form of a line."""
+    if _TELLS.search(text):
+        return _NOTHING
+    read = _quoted(text) if "{" in text else []
+    split = None
+    if not read:
+        read = _pairs(text)
+        split = _split_of(text[: min((value.start for value in read), default=0)])
+    at = {match.start(): 2 * place + 1 for place, match in enumerate(_TOKEN.finditer(text))}
+    values = tuple(
+        (value.meaning, at[value.start], value.factor) for value in read if value.start in at
+    )
+    return Form(values, split)
+
+
+def _quoted(text: str) -> list[Value]:
+    """The numbers of an object within a line, whatever is printed around it."""
+    return [
+        Value(found, match.start("value"), match["value"], 1.0)
+        for match in _QUOTED.finditer(text, text.index("{"))
+        if (found := meaning(match["name"])) is not None
+    ]
+
+
+def _pairs(text: str) -> list[Value]:
+    """Names and their numbers, and a throughput before its unit.
+
+    A name with nothing but space before its number may be a row of any table: by itself it counts
+    for a loss alone, which many loops print like that.
+    """
+    read, signed = [], False
+    bar = _BAR_NAME.match(text)
+    if bar is not None:
+        read += [Value(Meaning(of), bar.start(of), bar[of], 1.0) for of in POSITIONS]
+    for match in _PAIR.finditer(text):
+        found = meaning_at_end(match["name"])
+        if found is not None:
+            signed = signed or match["sign"] is not None
+            factor = _BYTES.get(match["unit"], 1.0)
+            read.append(Value(found, match.start("value"), match["value"], factor))
+    if len(read) == 1 and not signed and read[0].meaning.of not in ("loss", *POSITIONS):
+        return []
+    rate = _RATE.search(text) if read else None
+    if rate is not None:
+        factor = _THOUSANDS[rate["thousands"]]
+        read.append(Value(Meaning("throughput"), rate.start("value"), rate["value"], factor))
+    return read
+
+
+def _split_of(words: str) -> Split | None:
+    """On what a line says that it measured, before its first number."""
+    if _HELD_OUT.search(words) and not _TRAIN.search(words):
+        return "validation"
+    return None

@@ -1,0 +1,223 @@
+"""Verdicts: what broke in monitored runs, and what a frozen version of the rules makes of it.
+
+Nothing of onsets, categories or twins enters: what is known of a run is its log, and the step at
+which the detector saw it fail, back from which it is cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+import polars as pl
+
+from failbench.base.errors import BadInputError
+from failbench.monitor.breaks import Break
+from failbench.monitor.diagnosis import answer_of
+from failbench.monitor.end import End
+from failbench.monitor.invariants import Bound, Invariant
+from failbench.monitor.records.fitting import setting_of
+from failbench.monitor.records.tables import MONITORED_SCHEMA, Monitored, histories
+from failbench.monitor.records.versions import NO_BOUNDS, Rules
+
+OWN: Final = "own"
+"""Bounds that were fitted to healthy runs of the run's own setting."""
+
+BREAK_SCHEMA: Final = pl.Schema(
+    {
+        "run_id": pl.String(),
+        "bounds": pl.String(),  # OWN, or the setting that lent them
+        "invariant": pl.String(),
+        "step": pl.Int32(),
+        "value": pl.Float64(),
+        "compared": pl.Float64(),
+    }
+)
+"""The first break of each invariant that broke, keyed by ``(run_id, bounds, invariant)``."""
+
+END_SCHEMA: Final = pl.Schema(
+    {
+        "run_id": pl.String(),
+        "setting": pl.String(),
+        **{
+            name: MONITORED_SCHEMA[name]
+            for name in ("end_kind", "end_phase", "end_step", "error", "message")
+        },
+        "failure_step": pl.Int32(),  # null for runs that the detector never saw
+    }
+)
+"""How each run ended, and where it is cut back from; keyed by ``run_id``."""
+
+VERDICT_SCHEMA: Final = pl.Schema(
+    {
+        "run_id": pl.String(),
+        "bounds": pl.String(),
+        "steps_ahead": pl.Int32(),  # of the failure; null at the end of the log
+        "answer": pl.String(),
+        "decided_by": pl.String(),  # an invariant or an ending; null where nothing broke
+        "decided_kind": pl.String(),  # logic, statistic, symptom or ending
+        "decided_step": pl.Int32(),
+        "first_break": pl.Int32(),  # the step of the earliest break of any kind
+        "broken": pl.Int32(),  # how many invariants broke
+    }
+)
+"""What is answered, keyed by ``(run_id, bounds, steps_ahead)``."""
+
+RUNNING: Final = End("running", "callback", 0)
+"""The end of a run that still lives."""
+
+_NOWHERE: Final = Bound(float("-inf"), float("inf"))
+
+
+def of_halves(monitored: Monitored, halves: pl.DataFrame, wanted: Iterable[str]) -> Monitored:
+    """The runs of the scenarios of some halves, and those of no scenario."""
+    taken = halves.filter(pl.col("half").is_in(list(wanted)))["scenario"]
+    scenario = pl.col("scenario")
+    return monitored.select(scenario.is_null() | scenario.is_in(taken.to_list()))
+
+
+def of_bounded_settings(monitored: Monitored, rules: Rules) -> Monitored:
+    """The runs of settings that a version has bounds of."""
+    keys = monitored.runs.select("run_id", "architecture", "optimizer", "scale")
+    taken = [run["run_id"] for run in keys.iter_rows(named=True) if setting_of(run) in rules.bounds]
+    return monitored.select(pl.col("run_id").is_in(taken))
+
+
+def ends_of(runs: pl.DataFrame, detected: pl.DataFrame) -> pl.DataFrame:
+    """How runs ended, and the step at which they failed.
+
+    A run that was ended failed there. Any other failed where the detector says so of its recording
+    without a monitor, to which it is equal in all that is deterministic.
+    """
+    was_ended = ~pl.col("end_kind").is_in(["completed", "running"])
+    return (
+        runs.join(
+            detected.select("run_id", "failure_step"),
+            on="run_id",
+            how="left",
+            maintain_order="left",
+        )
+        .with_columns(
+            setting=pl.Series(
+                [setting_of(run) for run in runs.iter_rows(named=True)], dtype=pl.String
+            ),
+            failure_step=pl.when(was_ended).then("end_step").otherwise("failure_step"),
+        )
+        .select(END_SCHEMA.names())
+        .cast(END_SCHEMA)
+        .sort("run_id")
+    )
+
+
+def break_table(monitored: Monitored, rules: Rules, lenders: Sequence[str] = ()) -> pl.DataFrame:
+    """What broke in monitored runs."""
+    for lender in lenders:
+        if lender not in rules.bounds:
+            raise BadInputError(
+                f"version {rules.version}",
+                lender,
+                "has no bounds to lend.",
+                f"Choose among {', '.join(rules.bounds) or 'none'}.",
+            )
+    rows = []
+    for run, history in histories(monitored):
+        setting = setting_of(run)
+        conditions = {OWN: rules.bounds.get(setting, NO_BOUNDS)}
+        conditions |= {lender: rules.bounds[lender] for lender in lenders if lender != setting}
+        for name, fitted in conditions.items():
+            rows += [
+                (run["run_id"], name, each.invariant.id, each.step, each.value, each.compared)
+                for each in rules.procedure.breaks(history, rules.invariants, fitted)
+            ]
+    return pl.DataFrame(rows, schema=BREAK_SCHEMA, orient="row")
+
+
+def verdict_table(
+    breaks: pl.DataFrame,
+    ends: pl.DataFrame,
+    rules: Rules,
+    steps_ahead: Sequence[int | None] = (None,),
+    bounds: Sequence[str] = (OWN,),
+) -> pl.DataFrame:
+    """What is answered of runs: at the end of their logs, and some steps before they failed.
+
+    Breaks are causal, so that those of a log that is cut are those that it had by then. A run that
+    is cut still lives: nothing is known of its end. At 0 steps ahead it is known, if the run was
+    ended there.
+    """
+    known = {invariant.id: invariant for invariant in rules.invariants}
+    parts = breaks.partition_by("run_id", "bounds", as_dict=True)
+    rows = []
+    for run in ends.iter_rows(named=True):
+        for name in bounds:
+            if name == run["setting"]:  # its own bounds are no borrowed ones
+                continue
+            part = parts.get((run["run_id"], name))
+            broken = () if part is None else tuple(stored_breaks(part, known))
+            for ahead in steps_ahead:
+                cut = _cut(run, broken, ahead)
+                if cut is not None:
+                    key = {"run_id": run["run_id"], "bounds": name, "steps_ahead": ahead}
+                    rows.append(key | verdict(*cut, rules))
+    return pl.DataFrame(rows, schema=VERDICT_SCHEMA)
+
+
+def stored_breaks(part: pl.DataFrame, known: Mapping[str, Invariant]) -> Iterator[Break]:
+    """Breaks as they were, but for the bound, which decides nothing any more."""
+    for row in part.iter_rows(named=True):
+        invariant = known[row["invariant"]]
+        yield Break(invariant, row["step"], row["value"], row["compared"], _NOWHERE)
+
+
+def _cut(
+    run: Mapping[str, Any], broken: tuple[Break, ...], ahead: int | None
+) -> tuple[tuple[Break, ...], End] | None:
+    """What was known of a run some steps before its failure; None where it had not begun."""
+    end = end_of(run)
+    if ahead is None:
+        return broken, end
+    if run["failure_step"] is None or run["failure_step"] < ahead:
+        return None
+    last = run["failure_step"] - ahead
+    known = tuple(each for each in broken if each.step <= last)
+    return known, end if ahead == 0 and end.failed else RUNNING
+
+
+def at_failure(run: Mapping[str, Any], broken: tuple[Break, ...]) -> tuple[tuple[Break, ...], End]:
+    """What was known of a run when it failed; all that its log says if it never did."""
+    return _cut(run, broken, 0) or (broken, end_of(run))
+
+
+def end_of(run: Mapping[str, Any]) -> End:
+    """How a run ended, from its row of :data:`END_SCHEMA`."""
+    return End(
+        run["end_kind"],
+        run["end_phase"],
+        run["end_step"],
+        run["error"] or "",
+        run["message"] or "",
+    )
+
+
+def verdict(broken: tuple[Break, ...], end: End, rules: Rules) -> dict[str, Any]:
+    """What is answered of a run, by the last columns of :data:`VERDICT_SCHEMA`."""
+    decided_by = rules.procedure.decide(broken, end, rules.endings)
+    answered: dict[str, Any] = {
+        "answer": answer_of(decided_by),
+        "first_break": min((each.step for each in broken), default=None),
+        "broken": len(broken),
+    }
+    if isinstance(decided_by, Break):
+        invariant = decided_by.invariant
+        return answered | {
+            "decided_by": invariant.id,
+            "decided_kind": invariant.kind,
+            "decided_step": decided_by.step,
+        }
+    if decided_by is not None:
+        return answered | {
+            "decided_by": decided_by.id,
+            "decided_kind": "ending",
+            "decided_step": end.step,
+        }
+    return answered

@@ -1,0 +1,169 @@
+"""The lens ``compression``: how much right and failed answers say, and whether they repeat it.
+
+Longer texts have more bytes whatever they say, and failed answers are longer than right ones where
+problems are hard. So the contrast of bytes is among answers of the same number of tokens; the one
+without matching, which is mostly length, stands beside it.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from failbench.base.arrays import Array
+from failbench.neighbours.lenses.measured import Measured
+from failbench.neighbours.lenses.resampling import group_sums, ratio
+from failbench.neighbours.lenses.slices import Integers, Scale, Slice
+from failbench.neighbours.lenses.texts import compressed_bytes, ends_in_loop, repetition
+
+LEAST: Final = 10
+"""Answers of a kind below which nothing is said of it."""
+
+POINTS: Final = pl.Schema(
+    {
+        "outcome": pl.String,
+        "first_token": pl.Int64,
+        "last_token": pl.Int64,
+        "tokens": pl.Float64,
+        "bytes": pl.Float64,
+        "sd": pl.Float64,
+        "repetition": pl.Float64,
+        "loops": pl.Int64,
+        "n": pl.Int64,
+    }
+)
+"""A row for each outcome and bucket of tokens, with means over its answers."""
+
+
+def measure_compression(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
+    """Measure bytes, repetition and loops of right and failed answers."""
+    del confidence
+    texts = part.rows["text"].to_list()
+    sizes_of = np.array([compressed_bytes(text) for text in texts], dtype=np.float64)
+    repeated = np.array([repetition(text) for text in texts])
+    loops = np.array([ends_in_loop(text) for text in texts], dtype=np.float64)
+    right, failed = weights * part.right, weights * part.failed
+    n_right, n_failed = right[0].sum(), failed[0].sum()
+    if n_right < LEAST:
+        right = np.full_like(right, np.nan)
+    if n_failed < LEAST:
+        failed = np.full_like(failed, np.nan)
+    loops_right, loops_failed = _mean(right, loops), _mean(failed, loops)
+    draws = {
+        "tokens_right": _mean(right, part.tokens),
+        "tokens_failed": _mean(failed, part.tokens),
+        "token_ratio": _token_ratio(right, failed, part),
+        "bytes_per_token_right": ratio(right @ sizes_of, right @ part.tokens),
+        "bytes_per_token_failed": ratio(failed @ sizes_of, failed @ part.tokens),
+        "unmatched_difference": _mean(failed, sizes_of) - _mean(right, sizes_of),
+        **_matched(right, failed, part.tokens, sizes_of),
+        "unmatched_auc": _auc(right, failed, np.zeros_like(part.tokens), sizes_of),
+        "matched_auc": _auc(right, failed, part.tokens, sizes_of),
+        "repetition_right": _mean(right, repeated),
+        "repetition_failed": _mean(failed, repeated),
+        "loops_right": loops_right,
+        "loops_failed": loops_failed,
+        "loops_excess": loops_failed - np.nan_to_num(loops_right),
+        "growth": _growth(weights, part, sizes_of),
+    }
+    sizes = {name: float(len(texts)) for name in draws}
+    for name in draws:
+        if name.endswith("_right"):
+            sizes[name] = n_right
+        elif name.endswith("_failed") or name in {"loops_excess", "matched_share"}:
+            sizes[name] = n_failed
+    points = partial(_points, part, scale.bucket, sizes_of, repeated, loops)
+    return Measured(draws, sizes, points)
+
+
+def _mean(weights: Array, values: Array | Integers) -> Array:
+    return ratio(weights @ values, weights.sum(axis=1))
+
+
+def _token_ratio(right: Array, failed: Array, part: Slice) -> Array:
+    """Geometric mean of the tokens of failed by those of right answers within cells."""
+    logs = np.log(np.maximum(part.tokens, 1))
+    return np.asarray(np.exp(_within(right, failed, part.cells, logs)[0]))
+
+
+def _matched(right: Array, failed: Array, tokens: Integers, sizes: Array) -> dict[str, Array]:
+    strata = np.unique(tokens, return_inverse=True)[1]
+    difference, share = _within(right, failed, strata, sizes)
+    return {"matched_difference": difference, "matched_share": share}
+
+
+def _within(right: Array, failed: Array, strata: Integers, values: Array) -> tuple[Array, Array]:
+    """Mean difference of failed less right answers within strata, and the failed with a match.
+
+    Strata are weighted by the harmonic mean of the answers that they have of either kind, as the
+    least variance has it (Mantel and Haenszel's weights; Greenland and Robins, 1985, "Estimation
+    of a common effect parameter from sparse follow-up data", Biometrics 41).
+    """
+    size = int(strata.max()) + 1
+    n_right, n_failed = (group_sums(each, strata, size) for each in (right, failed))
+    of_right, of_failed = (group_sums(each * values, strata, size) for each in (right, failed))
+    both = (n_right > 0) & (n_failed > 0)
+    weight = np.where(both, ratio(n_right * n_failed, n_right + n_failed), 0.0)
+    gap = np.where(both, ratio(of_failed, n_failed) - ratio(of_right, n_right), 0.0)
+    share = ratio(np.where(both, n_failed, 0.0).sum(axis=1), n_failed.sum(axis=1))
+    return ratio((weight * gap).sum(axis=1), weight.sum(axis=1)), share
+
+
+def _auc(right: Array, failed: Array, strata: Integers, sizes: Array) -> Array:
+    """Probability that of a right and a failed answer of a stratum the right one has more bytes."""
+    strata = np.unique(strata, return_inverse=True)[1]
+    levels = np.unique(sizes, return_inverse=True)[1]
+    shape = int(strata.max()) + 1, int(levels.max()) + 1
+    places = strata * shape[1] + levels
+    result = np.empty(len(right))
+    for draw, (of_right, of_failed) in enumerate(zip(right, failed, strict=True)):
+        # a draw at a time: a table of strata by levels is large
+        more = np.bincount(places, of_right, minlength=shape[0] * shape[1]).reshape(shape)
+        less = np.bincount(places, of_failed, minlength=shape[0] * shape[1]).reshape(shape)
+        below = np.cumsum(less, axis=1) - less / 2
+        pairs = (more.sum(axis=1) * less.sum(axis=1)).sum()
+        result[draw] = (more * below).sum() / pairs if pairs > 0 else np.nan
+    return result
+
+
+def _growth(weights: Array, part: Slice, sizes: Array) -> Array:
+    """Slopes of the logarithm of bytes on those of length and depth, by least squares, added up."""
+    axes = [np.log(axis) for axis in (part.lengths, part.depths) if _varies(axis)]
+    if not axes:
+        return np.full(len(weights), np.nan)
+    design = np.column_stack([np.ones(len(sizes)), *axes])
+    logs = np.log(np.maximum(sizes, 1.0))
+    squares = np.einsum("dn,ni,nj->dij", weights, design, design, optimize=True)
+    products = np.einsum("dn,ni,n->di", weights, design, logs, optimize=True)
+    inverse = np.linalg.pinv(squares, hermitian=True)  # length and depth may go together
+    slopes = np.einsum("dij,dj->di", inverse, products)[:, 1:]
+    return np.asarray(slopes.sum(axis=1))
+
+
+def _varies(axis: Integers) -> bool:
+    """Whether a difficulty has several values, all with a logarithm."""
+    return bool(axis.min() >= 1 and axis.min() < axis.max())
+
+
+def _points(part: Slice, bucket: int, sizes: Array, repeated: Array, loops: Array) -> pl.DataFrame:
+    answers = part.rows.select("outcome", "tokens").with_columns(
+        first_token=pl.col("tokens") // bucket * bucket,
+        bytes=pl.Series(sizes),
+        repetition=pl.Series(repeated),
+        loops=pl.Series(loops),
+    )
+    table = answers.group_by("outcome", "first_token").agg(
+        (pl.col("first_token").first() + bucket - 1).alias("last_token"),
+        pl.col("tokens").mean(),
+        pl.col("bytes").mean(),
+        pl.col("bytes").std().alias("sd"),
+        pl.col("repetition").mean(),
+        pl.col("loops").sum().cast(pl.Int64),
+        pl.len().cast(pl.Int64).alias("n"),
+    )
+    return table.select(pl.col(name).cast(kind) for name, kind in POINTS.items()).sort(
+        "outcome", "first_token"
+    )

@@ -1,0 +1,96 @@
+"""Drawing: the curves of a look on axes, alike in the figures of commands and of studies."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
+from matplotlib.typing import LineStyleType
+
+from failbench.neighbours.lenses.catalogue import Lens
+from failbench.neighbours.lenses.slices import TRUNCATED, WRONG
+from failbench.study.style import (
+    BLACK,
+    BLUE,
+    GREEN,
+    GREY,
+    ORANGE,
+    PURPLE,
+    VERMILLION,
+    Mark,
+)
+
+RIGHT_LINE: Final[LineStyleType] = "-"
+FAILED_LINE: Final[LineStyleType] = (0, (3.0, 1.5))
+"""Right answers are full lines and marks, wrong ones broken lines and hollow marks."""
+
+LOOKS: Final = (
+    (GREY, "s"),
+    (BLUE, "o"),
+    (VERMILLION, "D"),
+    (GREEN, "^"),
+    (PURPLE, "v"),
+    (ORANGE, "P"),
+)
+"""Colours and markers of models, the reference first."""
+
+AXES: Final[dict[Lens, tuple[str, str]]] = {
+    "surface": ("length of the problem", "accuracy beyond guessing"),
+    "fft": ("cycles per token of the prompt", "amplitude of token ids"),
+    "compression": ("tokens of the answer", "compressed bytes"),
+    "hazard": ("tokens of the answer", "cumulative incidence"),
+}
+
+_SIZE: Final = 3.2
+
+
+def marks_of(names: list[str]) -> dict[str, Mark]:
+    """A colour and a marker for each model, at most six."""
+    return {
+        name: Mark(name, colour, marker, size=_SIZE)
+        for name, (colour, marker) in zip(names, LOOKS, strict=False)
+    }
+
+
+def draw_curves(axes: Axes, lens: Lens, curves: pl.DataFrame, mark: Mark) -> None:
+    """Draw what a lens saw."""
+    marked = lens in {"surface", "compression"}
+    for series in curves["series"].unique(maintain_order=True):
+        drawn = curves.filter(series=series)
+        x, y = drawn["x"].to_numpy(), drawn["y"].to_numpy()
+        look = {**mark.look} if marked else {"color": mark.colour}
+        if series in {WRONG, TRUNCATED}:
+            look |= {"markerfacecolor": "white"} if marked else {}
+        line = {WRONG: FAILED_LINE, TRUNCATED: "none"}.get(series, RIGHT_LINE)
+        if series == TRUNCATED:
+            look |= {"marker": "x"}
+        axes.plot(x, y, linestyle=line, linewidth=1.0, **look)
+        bounds = drawn.drop_nulls()
+        at, low, high = (bounds[name].to_numpy() for name in ("x", "low", "high"))
+        if marked:
+            axes.vlines(at, low, high, color=mark.colour, linewidth=0.5)
+        else:
+            axes.fill_between(at, low, high, color=mark.colour, alpha=0.2, linewidth=0)
+
+
+def name_axes(axes: Axes, lens: Lens) -> None:
+    """Label the axes of a lens, whose values are never negative."""
+    across, upwards = AXES[lens]
+    axes.set_xlabel(across)
+    axes.set_ylabel(upwards)
+    axes.set_ylim(bottom=0.0)
+    if lens == "surface":
+        axes.set_ylim(-0.02, 1.02)
+
+
+def outcome_handles() -> list[Line2D]:
+    """What full and broken lines and crosses mean."""
+    return [
+        Line2D([], [], color=BLACK, linestyle=RIGHT_LINE, label="right answers"),
+        Line2D([], [], color=BLACK, linestyle=FAILED_LINE, label="wrong answers"),
+        Line2D(
+            [], [], color=BLACK, linestyle="none", marker="x", markersize=_SIZE, label="truncated"
+        ),
+    ]

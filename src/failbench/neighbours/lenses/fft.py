@@ -1,0 +1,134 @@
+"""The lens ``fft``: how a tokenizer shows the problems to the model, as a spectrum.
+
+The ids of a prompt's tokens are a signal, one token a unit of time. Less their mean, padded with
+zeros to a length that all prompts share, the amplitudes of their Fourier transform by the tokens of
+the prompt are averaged over prompts. Nothing of the model enters but its tokenizer.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Final
+
+import numpy as np
+import polars as pl
+from scipy.fft import rfft
+
+from failbench.base.arrays import Array
+from failbench.neighbours.lenses.measured import Measured
+from failbench.neighbours.lenses.resampling import ratio
+from failbench.neighbours.lenses.slices import Scale, Slice
+
+POINTS: Final = pl.Schema(
+    {
+        "band": pl.String,
+        "frequency": pl.Float64,
+        "amplitude": pl.Float64,
+        "ci_low": pl.Float64,
+        "ci_high": pl.Float64,
+    }
+)
+"""A row for each frequency, of all prompts and of those of the shortest and longest third."""
+
+THIRD: Final = 3
+"""Short and long are the lowest and highest third of the lengths."""
+
+
+def measure_fft(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
+    """Measure the spectrum of the prompts."""
+    spectra = amplitudes(part.rows["prompt_ids"].to_list(), scale.spectrum)
+    frequencies = np.arange(1, spectra.shape[1] + 1) / scale.spectrum
+    short, long = _thirds(part)
+    means = {
+        "all": _mean(spectra, weights),
+        "short": _mean(spectra, weights * short),
+        "long": _mean(spectra, weights * long),
+    }
+    mean, power = means["all"], _mean(spectra**2, weights)
+    peak = mean.argmax(axis=1)
+    height = mean.max(axis=1)
+    shares = ratio(power, power.sum(axis=1, keepdims=True))
+    logs = np.log(shares, out=np.zeros_like(shares), where=shares > 0)
+    draws = {
+        "peak_frequency": np.where(height > 0, frequencies[peak], np.nan),
+        "peak_height": height,
+        "bandwidth": _width(mean, peak) / scale.spectrum,
+        "entropy": -(shares * logs).sum(axis=1) / np.log(len(frequencies)),
+        "prominence": _prominence(mean),
+        "prominence_ratio": ratio(_prominence(means["long"]), _prominence(means["short"])),
+        "height_ratio": ratio(means["long"].max(axis=1), means["short"].max(axis=1)),
+    }
+    both = float((short + long).sum())
+    sizes = dict.fromkeys(draws, float(len(spectra))) | {
+        "prominence_ratio": both,
+        "height_ratio": both,
+    }
+    return Measured(draws, sizes, partial(_points, means, frequencies, confidence))
+
+
+def amplitudes(prompts: list[list[int]], padded: int) -> Array:
+    """Amplitudes of each prompt by its tokens, without frequency zero, ``[n, padded / 2]``."""
+    signals = np.zeros((len(prompts), padded))
+    for row, ids in zip(signals, prompts, strict=True):
+        if ids:
+            row[: len(ids)] = np.asarray(ids, dtype=np.float64) - np.mean(ids)
+    sizes = np.array([[max(len(ids), 1)] for ids in prompts], dtype=np.float64)
+    return np.asarray(np.abs(rfft(signals, axis=1))[:, 1:] / sizes, dtype=np.float64)
+
+
+def _thirds(part: Slice) -> tuple[Array, Array]:
+    """1 for the prompts of the lowest and of the highest third of the lengths, ``[n]`` each."""
+    lengths = np.unique(part.lengths)
+    if len(lengths) < 2:
+        nothing = np.zeros(len(part.lengths))
+        return nothing, nothing
+    size = max(1, len(lengths) // THIRD)
+    return (
+        np.isin(part.lengths, lengths[:size]).astype(np.float64),
+        np.isin(part.lengths, lengths[-size:]).astype(np.float64),
+    )
+
+
+def _mean(spectra: Array, weights: Array) -> Array:
+    """The weighted mean spectrum, ``[n_draws, n_frequencies]``."""
+    total = weights.sum(axis=1, keepdims=True)
+    summed = np.einsum("di,if->df", weights, spectra, optimize=True)
+    return ratio(summed, np.broadcast_to(total, summed.shape))
+
+
+def _prominence(mean: Array) -> Array:
+    """Height of the peak by the mean of the spectrum, ``[n_draws]``."""
+    return ratio(mean.max(axis=1), mean.mean(axis=1))
+
+
+def _width(mean: Array, peak: Array) -> Array:
+    """Frequencies next to one another around the peak with half of its height, ``[n_draws]``."""
+    widths = np.empty(len(mean))
+    for draw, (spectrum, at) in enumerate(zip(mean, peak, strict=True)):
+        low = np.flatnonzero(spectrum < spectrum[at] / 2)
+        before, after = low[low < at], low[low > at]
+        first = before[-1] + 1 if len(before) else 0
+        last = after[0] if len(after) else len(spectrum)
+        widths[draw] = last - first
+    return widths
+
+
+def _points(means: dict[str, Array], frequencies: Array, confidence: float) -> pl.DataFrame:
+    tail = (1 - confidence) / 2
+    tables = []
+    for band, mean in means.items():
+        if np.isfinite(mean).all():
+            low, high = np.quantile(mean[1:], (tail, 1 - tail), axis=0)
+            tables.append(
+                pl.DataFrame(
+                    {
+                        "band": [band] * len(frequencies),
+                        "frequency": frequencies,
+                        "amplitude": mean[0],
+                        "ci_low": np.minimum(low, mean[0]),
+                        "ci_high": np.maximum(high, mean[0]),
+                    },
+                    schema=POINTS,
+                )
+            )
+    return pl.concat(tables) if tables else pl.DataFrame(schema=POINTS)

@@ -1,0 +1,157 @@
+"""The lens ``hazard``: when, in tokens of thinking, right and wrong answers come.
+
+A token is a unit of time, an answer is an event, and truncation censors it. Right and wrong answers
+compete, so that each has a hazard of its own. The curves with their intervals are those of
+``incidence``; what is resampled here is the same estimators as arrays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from failbench.base.arrays import Array
+from failbench.neighbours.lenses.incidence import RIGHT_EVENT, WRONG_EVENT, incidences, points_of
+from failbench.neighbours.lenses.measured import Measured
+from failbench.neighbours.lenses.resampling import group_sums, ratio
+from failbench.neighbours.lenses.slices import Scale, Slice
+from failbench.statistics.intervals import wilson
+
+AT_RISK: Final = 20
+"""Open answers below which a hazard is not looked at."""
+
+LEAST: Final = 10
+"""Wrong answers below which nothing is said of when they come."""
+
+
+@dataclass(frozen=True)
+class Course:
+    """Events by token in the sample and in every resample, ``[n_draws, n_tokens]`` each."""
+
+    right: Array
+    wrong: Array
+    open: Array
+
+    @property
+    def incidence(self) -> tuple[Array, Array]:
+        """Cumulative incidences of right and wrong answers (Aalen and Johansen, 1978)."""
+        unanswered = np.cumprod(1 - self.hazard(self.right + self.wrong), axis=1)
+        before = np.hstack([np.ones((len(unanswered), 1)), unanswered[:, :-1]])
+        return (
+            np.cumsum(before * self.hazard(self.right), axis=1),
+            np.cumsum(before * self.hazard(self.wrong), axis=1),
+        )
+
+    def hazard(self, events: Array) -> Array:
+        """Events by open answers; 0 where none is open."""
+        return np.nan_to_num(ratio(events, self.open))
+
+
+def course_of(part: Slice, weights: Array) -> Course:
+    """Count the events of a slice by token."""
+    size = int(part.tokens.max()) + 1
+    ended = group_sums(weights, part.tokens, size)
+    return Course(
+        right=group_sums(weights * part.right, part.tokens, size),
+        wrong=group_sums(weights * part.wrong, part.tokens, size),
+        open=np.cumsum(ended[:, ::-1], axis=1)[:, ::-1],
+    )
+
+
+def measure_hazard(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
+    """Measure hazards and incidences of right and wrong answers."""
+    course = course_of(part, weights)
+    looked_at = np.flatnonzero(course.open[0] >= min(AT_RISK, course.open[0, 0]))
+    horizon = int(looked_at[-1])
+    right, wrong = course.incidence
+    hazards = np.cumsum(course.hazard(course.wrong), axis=1)
+    enough = course.wrong[0].sum() >= LEAST
+    overtaking, ahead = _ahead(course, scale.bucket, horizon)
+    loading = ratio(hazards[:, horizon // 2], hazards[:, horizon])
+    draws = {
+        "right_incidence": right[:, horizon],
+        "wrong_incidence": wrong[:, horizon],
+        "horizon": np.full(len(weights), float(horizon)),
+        "right_half": _half(right),
+        "wrong_half": _half(wrong) if enough else np.full(len(weights), np.nan),
+        "overtaking": overtaking,
+        "wrong_ahead": ahead,
+        "front_loading": loading if enough else np.full(len(weights), np.nan),
+    }
+    sizes = {name: float(part.rows.height) for name in draws}
+    sizes["wrong_ahead"] = float((course.right[0] + course.wrong[0]).sum())
+    sizes["right_half"] = float(course.right[0].sum())
+    sizes["wrong_half"] = sizes["front_loading"] = float(course.wrong[0].sum())
+    return Measured(draws, sizes, partial(_points, part, course, scale.bucket, confidence))
+
+
+def _half(incidence: Array) -> Array:
+    """The token by which half of what is ever reached is reached; NaN where nothing is."""
+    last = incidence[:, -1:]
+    first = (incidence >= last / 2).argmax(axis=1).astype(np.float64)
+    return np.where(last[:, 0] > 0, first, np.nan)
+
+
+def _in_buckets(course: Course, bucket: int) -> tuple[Array, Array, Array]:
+    """Right, wrong and open at the beginning by bucket, ``[n_draws, n_buckets]`` each."""
+    starts = np.arange(0, course.open.shape[1], bucket)
+    return (
+        np.add.reduceat(course.right, starts, axis=1),
+        np.add.reduceat(course.wrong, starts, axis=1),
+        course.open[:, starts],
+    )
+
+
+def _ahead(course: Course, bucket: int, horizon: int) -> tuple[Array, Array]:
+    """From which token on wrong answers are likelier, and the share given while they are.
+
+    The token is that of the first bucket from which on no bucket has more right than wrong answers;
+    where there is none, the horizon.
+    """
+    right, wrong, _ = _in_buckets(course, bucket)
+    ahead, answers = wrong > right, right + wrong
+    within = slice(horizon // bucket + 1)
+    # buckets without an answer of either kind leave things as they were
+    kept = (ahead | (answers == 0))[:, within]
+    stays = np.logical_and.accumulate(kept[:, ::-1], axis=1)[:, ::-1] & ahead[:, within]
+    token = np.where(stays.any(axis=1), stays.argmax(axis=1) * bucket, horizon)
+    share = ratio((answers * ahead).sum(axis=1), answers.sum(axis=1))
+    return token.astype(np.float64), share
+
+
+def _points(part: Slice, course: Course, bucket: int, confidence: float) -> pl.DataFrame:
+    """A row a bucket: events, hazards with Wilson's intervals, incidences at its end."""
+    right, wrong, at_risk = (each[0] for each in _in_buckets(course, bucket))
+    starts = np.arange(len(right)) * bucket
+    ends = np.minimum(starts + bucket - 1, int(part.tokens.max()))
+    truncated = np.add.reduceat(
+        np.bincount(part.tokens, part.truncated, minlength=course.open.shape[1]), starts
+    )
+    bounds = {
+        name: np.array(
+            [wilson(min(d / n, 1.0), n, confidence) for d, n in zip(events, at_risk, strict=True)]
+        )
+        for name, events in (("right", right), ("wrong", wrong))
+    }
+    events = (RIGHT_EVENT * part.right + WRONG_EVENT * part.wrong).astype(np.int64)
+    curves = incidences(part.tokens, events, ends.astype(np.float64), confidence)
+    return pl.DataFrame(
+        {
+            "first_token": starts,
+            "last_token": ends,
+            "open": at_risk.astype(np.int64),
+            "right": right.astype(np.int64),
+            "wrong": wrong.astype(np.int64),
+            "truncated": truncated.astype(np.int64),
+            "right_hazard": right / at_risk,
+            "right_hazard_low": bounds["right"][:, 0],
+            "right_hazard_high": bounds["right"][:, 1],
+            "wrong_hazard": wrong / at_risk,
+            "wrong_hazard_low": bounds["wrong"][:, 0],
+            "wrong_hazard_high": bounds["wrong"][:, 1],
+        }
+    ).with_columns(points_of(curves))

@@ -1,0 +1,147 @@
+"""Naming: which condition made this model? Asked of models whose seed was held out.
+
+What is known of a model are the numbers of its lenses, less the mean of healthy models of the same
+tokenizer and of the training seeds. Where a number is not defined, of a model or of the healthy
+ones, its difference counts as none.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+import polars as pl
+from scipy.spatial.distance import cdist
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from failbench.base.arrays import Array
+
+PRIMARY: Final = "nearest_centroid"
+"""Named before any trace was looked at: nothing in it is to be set."""
+
+Names = npt.NDArray[np.str_]
+
+SAME: Final = 9
+"""Decimals of a difference: what is equal but for rounding is equal."""
+
+
+class NearestMean:
+    """The class whose mean is nearest, in numbers that have unit variance over what was learnt.
+
+    Of means that are equally near, that of the most frequent class is taken. Where none are,
+    scikit-learn's ``NearestCentroid`` after its ``StandardScaler`` answers the same, ten times as
+    slowly, and warns of every number that is equal within classes.
+    """
+
+    def fit(self, numbers: Array, classes: Names) -> NearestMean:
+        """Learn means and scale; no number is the same in all rows, ``[n, n_numbers]``."""
+        names, counts = np.unique(classes, return_counts=True)
+        self.classes = names[np.argsort(-counts, kind="stable")]
+        self.centre, self.scale = numbers.mean(axis=0), numbers.std(axis=0)
+        scaled = self.scaled(numbers)
+        self.means = np.stack([scaled[classes == name].mean(axis=0) for name in self.classes])
+        return self
+
+    def predict(self, numbers: Array) -> Names:
+        """The nearest class of each row."""
+        nearest = cdist(self.scaled(numbers), self.means).argmin(axis=1)
+        return np.asarray(self.classes[nearest])
+
+    def scaled(self, numbers: Array) -> Array:
+        """Numbers in standard deviations."""
+        return np.asarray((numbers - self.centre) / self.scale)
+
+
+@dataclass(frozen=True)
+class Origins:
+    """How models were made, as arrays, ``[n_models]`` each."""
+
+    condition: Names
+    tokenizer: Names
+    seed: npt.NDArray[np.int64]
+    healthy: npt.NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, models: pl.DataFrame, healthy: str) -> Origins:
+        """Of a table with a row for each model."""
+        condition, tokenizer, seed = (
+            np.array(models[name].to_list()) for name in ("condition", "tokenizer", "seed")
+        )
+        return cls(condition, tokenizer, seed, condition == healthy)
+
+
+def classifiers(trees: int, seed: int) -> Mapping[str, Callable[[], Any]]:
+    """What names conditions, with settings that nothing was tried for; the primary one first."""
+    return {
+        PRIMARY: NearestMean,
+        "logistic_regression": lambda: make_pipeline(
+            StandardScaler(), LogisticRegression(C=1.0, tol=1e-8, max_iter=10_000)
+        ),
+        "random_forest": lambda: RandomForestClassifier(trees, random_state=seed, n_jobs=1),
+    }
+
+
+def named(numbers: Array, origins: Origins, build: Callable[[], Any]) -> Names:
+    """What each model is named when its seed is held out, ``[n_models]``."""
+    answers = np.empty_like(origins.condition)
+    for seed in np.unique(origins.seed):
+        train = origins.seed != seed
+        differences = from_healthy(numbers, origins, train)
+        varied = differences[train].std(axis=0) > 0
+        if varied.any():
+            model = build()
+        else:
+            # no difference at all: the most frequent condition is what is left to name
+            model, varied = DummyClassifier(strategy="most_frequent"), np.ones_like(varied)
+        model.fit(differences[train][:, varied], origins.condition[train])
+        answers[~train] = model.predict(differences[~train][:, varied])
+    return answers
+
+
+def from_healthy(numbers: Array, origins: Origins, train: npt.NDArray[np.bool_]) -> Array:
+    """Numbers less those of healthy training models of the tokenizer, ``[n_models, n_numbers]``."""
+    differences = np.empty_like(numbers)
+    for tokenizer in np.unique(origins.tokenizer):
+        of_tokenizer = origins.tokenizer == tokenizer
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "Mean of empty slice", RuntimeWarning)
+            healthy = np.nanmean(numbers[of_tokenizer & origins.healthy & train], axis=0)
+        differences[of_tokenizer] = numbers[of_tokenizer] - healthy
+    return np.nan_to_num(differences).round(SAME)
+
+
+def told_apart(numbers: Array, origins: Origins, build: Callable[[], Any]) -> set[frozenset[str]]:
+    """Pairs of conditions of which every model is given to the right one of the two."""
+    pairs = set()
+    for pair in combinations(sorted(set(origins.condition.tolist())), 2):
+        answers = _of_pair(numbers, origins, pair, build)
+        chosen = np.isin(origins.condition, pair)
+        if (answers[chosen] == origins.condition[chosen]).all():
+            pairs.add(frozenset(pair))
+    return pairs
+
+
+def _of_pair(
+    numbers: Array, origins: Origins, pair: tuple[str, str], build: Callable[[], Any]
+) -> Names:
+    chosen = np.isin(origins.condition, pair)
+    answers = np.full_like(origins.condition, "")
+    for seed in np.unique(origins.seed):
+        train = origins.seed != seed
+        differences = from_healthy(numbers, origins, train)
+        learnt, held_out = chosen & train, chosen & ~train
+        varied = differences[learnt].std(axis=0) > 0
+        if not varied.any():
+            continue  # nothing differs, so that none of the two is named
+        model = build().fit(differences[learnt][:, varied], origins.condition[learnt])
+        answers[held_out] = model.predict(differences[held_out][:, varied])
+    return answers

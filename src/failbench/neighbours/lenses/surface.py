@@ -1,0 +1,171 @@
+"""The lens ``surface``: where, in length and depth, answers stop being right.
+
+Accuracy is what exceeds guessing: right answers less those that guesses would give, by answers less
+the same. A truncated answer is a failure; what is left without truncated ones stands beside it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import polars as pl
+
+from failbench.base.arrays import Array
+from failbench.neighbours.lenses.logistic import firth_fit
+from failbench.neighbours.lenses.measured import Measured
+from failbench.neighbours.lenses.resampling import group_sums, ratio
+from failbench.neighbours.lenses.slices import Integers, Scale, Slice
+from failbench.statistics.intervals import wilson
+
+POINTS: Final = pl.Schema(
+    {
+        "length": pl.Int64,
+        "depth": pl.Int64,
+        "n": pl.Int64,
+        "right": pl.Int64,
+        "truncated": pl.Int64,
+        "accuracy": pl.Float64,
+        "ci_low": pl.Float64,
+        "ci_high": pl.Float64,
+        "accuracy_answered": pl.Float64,
+        "answered_ci_low": pl.Float64,
+        "answered_ci_high": pl.Float64,
+    }
+)
+"""A row for each cell, and with null depth for each length."""
+
+FALL: Final = 2 * math.log(3)
+"""Logits from three quarters to one quarter."""
+
+LONGEST_FALL: Final = 4.0
+"""Of the way from the easiest to the hardest problems: as good as no fall."""
+
+
+def measure_surface(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
+    """Measure accuracy over length and depth."""
+    del scale
+    guess = part.rows["guess"].to_numpy()
+    answered = 1.0 - part.truncated
+    cells, first = part.cells, np.unique(part.cells, return_index=True)[1]
+
+    def by_cell(of_answers: Array) -> Array:
+        return group_sums(weights * of_answers, cells, len(first))
+
+    above = np.maximum(by_cell(part.right - guess), 0.0)
+    trials = by_cell(1.0 - guess)
+    shortest = (part.lengths == part.lengths.min()).astype(np.float64)
+    longest = (part.lengths == part.lengths.max()).astype(np.float64)
+
+    def beyond_guessing(chosen: Array) -> tuple[Array, float]:
+        """Accuracy of chosen answers in every draw, and trials that it rests on."""
+        of_trials = weights @ (chosen * (1.0 - guess))
+        right = np.maximum(weights @ (chosen * (part.right - guess)), 0.0)
+        return ratio(right, of_trials), float(of_trials[0])
+
+    shares = {
+        "accuracy": beyond_guessing(np.ones_like(guess)),
+        "accuracy_answered": beyond_guessing(answered),
+        "accuracy_shortest": beyond_guessing(shortest),
+        "accuracy_longest": beyond_guessing(longest),
+    }
+    truncated, failed = weights @ part.truncated, weights @ part.failed
+    n = weights.sum(axis=1)
+    draws = {
+        **{name: values for name, (values, _) in shares.items()},
+        "truncated": ratio(truncated, n),
+        "truncated_of_failures": ratio(truncated, failed),
+        "depth_effect": _depth_effect(part, weights, guess),
+        **_boundaries(part.lengths[first], part.depths[first], above, trials),
+    }
+    sizes = dict.fromkeys(draws, shares["accuracy"][1])
+    sizes |= {name: size for name, (_, size) in shares.items()}
+    sizes |= {"truncated": n[0], "truncated_of_failures": failed[0]}
+    return Measured(draws, sizes, partial(_points, part, guess, confidence))
+
+
+def _boundaries(
+    lengths: Integers, depths: Integers, above: Array, trials: Array
+) -> dict[str, Array]:
+    """What the logistic fit of accuracy on length and depth says."""
+    axes = {"length": lengths, "depth": depths}
+    varied = {name: axis.astype(np.float64) for name, axis in axes.items() if np.ptp(axis) > 0}
+    nothing = np.full(len(above), np.nan)
+    results = {f"{kind}_{name}": nothing for name in axes for kind in ("boundary", "slope")}
+    if not varied:
+        return {**results, "descent": nothing, "relative_fall": nothing}
+    numbers = np.column_stack(list(varied.values()))
+    intercept, *slopes = firth_fit(numbers, above, trials).T
+    middle = numbers.mean(axis=0)
+    easy = above.sum(axis=1) > 0.5 * trials.sum(axis=1)
+    descent = np.zeros(len(above))
+    for place, (name, slope) in enumerate(zip(varied, slopes, strict=True)):
+        values = np.unique(varied[name])
+        others = sum(
+            (each * middle[other] for other, each in enumerate(slopes) if other != place),
+            intercept,
+        )
+        step = float(np.median(np.diff(values)))
+        ends = values[0] - step, values[-1] + step
+        # where accuracy does not fall, all of it lies on one side of a boundary
+        beyond = np.where(easy, ends[1], ends[0])
+        at = -others / np.where(slope < 0, slope, -1.0)
+        results[f"boundary_{name}"] = np.where(slope < 0, at, beyond).clip(*ends)
+        results[f"slope_{name}"] = slope
+        descent = descent - slope * (values[-1] - values[0])
+    fall = np.full(len(above), LONGEST_FALL)
+    np.divide(FALL, descent, out=fall, where=descent > 0)
+    return {**results, "descent": descent, "relative_fall": fall.clip(max=LONGEST_FALL)}
+
+
+def _depth_effect(part: Slice, weights: Array, guess: Array) -> Array:
+    """Accuracy at the least depth less that at the greatest, over lengths that have both."""
+    shallow, deep = part.depths == part.depths.min(), part.depths == part.depths.max()
+    shared = np.intersect1d(part.lengths[shallow], part.lengths[deep])
+    if part.depths.min() == part.depths.max() or not len(shared):
+        return np.full(len(weights), np.nan)
+    group = np.searchsorted(shared, part.lengths).clip(max=len(shared) - 1)
+    inside = np.isin(part.lengths, shared)
+
+    def accuracy(chosen: Array) -> Array:
+        right = group_sums(weights * chosen * (part.right - guess), group, len(shared))
+        return ratio(right, group_sums(weights * chosen * (1.0 - guess), group, len(shared)))
+
+    difference = accuracy((shallow & inside).astype(float)) - accuracy(
+        (deep & inside).astype(float)
+    )
+    return np.asarray(difference.mean(axis=1))
+
+
+def _points(part: Slice, guess: Array, confidence: float) -> pl.DataFrame:
+    rows = list(_rows(part, guess, confidence))
+    return pl.DataFrame(rows, schema=POINTS, orient="row")
+
+
+def _rows(part: Slice, guess: Array, confidence: float) -> Iterator[tuple[Any, ...]]:
+    for length in np.unique(part.lengths):
+        of_length = part.lengths == length
+        for depth in (None, *np.unique(part.depths[of_length])):
+            chosen = of_length if depth is None else of_length & (part.depths == depth)
+            answered = chosen & (part.truncated == 0)
+            yield (
+                int(length),
+                None if depth is None else int(depth),
+                int(chosen.sum()),
+                int(part.right[chosen].sum()),
+                int(part.truncated[chosen].sum()),
+                *_share(part.right[chosen], guess[chosen], confidence),
+                *_share(part.right[answered], guess[answered], confidence),
+            )
+
+
+def _share(right: Array, guess: Array, confidence: float) -> tuple[float | None, ...]:
+    """Accuracy beyond guessing and Wilson's interval of the counts so adjusted."""
+    trials = float((1.0 - guess).sum())
+    if trials <= 0:
+        return None, None, None
+    share = max(float((right - guess).sum()), 0.0) / trials
+    return (share, *wilson(share, trials, confidence))

@@ -1,0 +1,163 @@
+"""Bugs in the use of Transformers and Accelerate."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Final
+
+import torch
+from accelerate import Accelerator
+from torch import Tensor, nn
+from transformers import (
+    AttentionInterface,
+    AttentionMaskInterface,
+    GPT2Config,
+    GPT2LMHeadModel,
+    Trainer,
+    TrainingArguments,
+)
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
+from transformers.masking_utils import sdpa_mask
+
+from failbench.monitor import TransformersCallback, Vocabulary
+from failbench.neighbours.outside_list.material import (
+    BLOCK,
+    HEADS,
+    LAYERS,
+    LEARNING_RATE,
+    LEVEL,
+    ROWS,
+    TOKENS,
+    WIDTH,
+    Pieces,
+    batches,
+    monitor_of,
+)
+from failbench.neighbours.outside_list.programs import STEPS, Run, program
+
+EVALUATE_EVERY: Final = 20
+DROPOUT: Final = 0.1
+DROPPING: Final = "dropping"
+"""Name under which Transformers knows the attention of one's own."""
+
+
+def gpt2(**settings: Any) -> Any:
+    """A small GPT-2, without dropout unless told."""
+    dropout = {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}
+    config = GPT2Config(
+        vocab_size=TOKENS,
+        n_positions=BLOCK + 1,
+        n_embd=WIDTH,
+        n_layer=LAYERS,
+        n_head=HEADS,
+        bos_token_id=0,
+        eos_token_id=0,
+        **(dropout | settings),
+    )
+    return GPT2LMHeadModel(config)
+
+
+class Wrapped(nn.Module):
+    """A model that trains parameters of its own, made of those that it is given."""
+
+    def __init__(self, model: nn.Module) -> None:
+        super().__init__()
+        self.module = copy.deepcopy(model)
+
+    def forward(self, **inputs: Tensor) -> Any:
+        """The output of the model."""
+        return self.module(**inputs)
+
+
+@program("accelerate-2665")
+def optimizer_of_stale_parameters(run: Run) -> None:
+    """The optimizer is made before the model is wrapped."""
+    accelerator = Accelerator(cpu=True)
+    model = gpt2()
+    wrapped = Wrapped(model)
+    optimizer = torch.optim.AdamW((model if run.faulty else wrapped).parameters(), LEARNING_RATE)
+    prepared, optimizer, loader = accelerator.prepare(wrapped, optimizer, batches())
+    with monitor_of(run) as monitor:
+        monitor.watch(prepared, optimizer)
+        for rows in monitor.data(loader):
+            accelerator.backward(prepared(input_ids=rows, labels=rows).loss)
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+class Texts(torch.utils.data.Dataset):
+    """Pieces of a text as a Trainer takes them."""
+
+    def __init__(self, pieces: Pieces) -> None:
+        self.pieces = pieces
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def __getitem__(self, place: int) -> dict[str, Tensor]:
+        return {"input_ids": self.pieces[place], "labels": self.pieces[place]}
+
+
+def arguments_of(run: Run, **settings: Any) -> TrainingArguments:
+    """Arguments of a Trainer."""
+    return TrainingArguments(
+        str(run.scratch / "trainer"),
+        max_steps=STEPS,
+        per_device_train_batch_size=ROWS,
+        per_device_eval_batch_size=ROWS,
+        learning_rate=LEARNING_RATE,
+        lr_scheduler_type="constant",
+        save_strategy="no",
+        report_to=[],
+        use_cpu=True,
+        disable_tqdm=True,
+        **settings,
+    )
+
+
+def callback_of(run: Run) -> TransformersCallback:
+    """The monitor of a run of a Trainer."""
+    return TransformersCallback(run.log, level=LEVEL, vocabulary=Vocabulary(size=TOKENS))
+
+
+@program("transformers-33844")
+def dropout_in_evaluation(run: Run) -> None:
+    """Attention drops weights with its probability whether it is in training or not."""
+
+    def attention(module: Any, *states: Any, dropout: float = 0.0, **settings: Any) -> Any:
+        probability = DROPOUT if run.faulty else dropout
+        return sdpa_attention_forward(module, *states, dropout=probability, **settings)
+
+    AttentionInterface.register(DROPPING, attention)
+    AttentionMaskInterface.register(DROPPING, sdpa_mask)
+    Trainer(
+        gpt2(attn_pdrop=DROPOUT, attn_implementation=DROPPING),
+        arguments_of(run, eval_strategy="steps", eval_steps=EVALUATE_EVERY),
+        train_dataset=Texts(Pieces(2 * STEPS * ROWS)),
+        eval_dataset=Texts(Pieces(4 * ROWS, seed=1)),
+        callbacks=[callback_of(run)],
+    ).train()
+
+
+class UnwrappingTrainer(Trainer):
+    """A Trainer whose loss may be computed with the model itself in place of its wrapper."""
+
+    unwraps = False
+
+    def compute_loss(self, model: Any, inputs: Any, *arguments: Any, **settings: Any) -> Any:
+        """The loss of a batch."""
+        called = self.accelerator.unwrap_model(model) if self.unwraps else model
+        return super().compute_loss(called, inputs, *arguments, **settings)
+
+
+@program("x-jxmnop-ddp-out-of-sync")
+def wrapper_bypassed(run: Run) -> None:
+    """The model is called in place of its wrapper, so that no gradient is averaged."""
+    trainer = UnwrappingTrainer(
+        gpt2(),
+        arguments_of(run, ddp_backend="gloo"),
+        train_dataset=Texts(Pieces(2 * STEPS * ROWS)),
+        callbacks=[callback_of(run)],
+    )
+    trainer.unwraps = run.faulty
+    trainer.train()

@@ -1,0 +1,172 @@
+"""DEFault++: reads a training from inside, and answers with three levels of a diagnosis.
+
+https://github.com/SigmaJahan/DEFaultplusplus-Transformer-Debugging (Apache-2.0), from PyPI with its
+trained models. It reads no log: an extractor is called at every step with what the model returned,
+and what it has gathered when the training is over goes to the model of its family.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import read_table
+from failbench.neighbours.peers.mapping import mapping
+from failbench.neighbours.peers.standards import standards
+from failbench.neighbours.peers.verdicts import KEY, VERDICT_SCHEMA
+
+PEER: Final = "default_plus_plus"
+INSIDE: Final = "inside_training"
+"""What stands for a format in its verdicts: it is called by the training itself."""
+FAMILY: Final = "encoder"
+"""Which of its two models answers for BERT and DistilBERT."""
+FAULTY: Final = "faulty"
+"""Its word for a run in which it detects a fault; it knows no degrees."""
+PACKAGE: Final = "defaultplusplus"
+INSTALL: Final = "Install it with `make record-peers INSIDE=1`, which trains with it as well."
+
+ANSWER_SCHEMA: Final = pl.Schema(
+    {
+        "run_id": pl.String(),
+        "version": pl.String(),  # of the peer
+        "rendering": pl.String(),  # digest of the run and of how it was watched
+        "recorded_ending": pl.String(),  # of the run in telemetry
+        "ending": pl.String(),  # of the run that was watched; null where none was
+        "steps": pl.UInt32(),  # of the run that was watched
+        "loss_apart": pl.Float64(),  # of its first losses from those recorded, as a share
+        "granted_bytes": pl.Int64(),  # memory beyond the run's limit, for what the peer keeps
+        "columns": pl.UInt32(),  # that its model reads
+        "columns_measured": pl.UInt32(),  # of these; the others are its healthy runs' medians
+        "is_faulty": pl.Boolean(),  # null, as all that follows, where it gave no answer
+        "detection_probability": pl.Float64(),
+        "category": pl.String(),  # null where it detects nothing
+        "category_probability": pl.Float64(),
+        "root_cause": pl.String(),
+        "root_cause_probability": pl.Float64(),
+        "groups": pl.List(pl.String),  # of features, the one that speaks most for it first
+        "importances": pl.List(pl.Float64),  # of each group, in the peer's own units
+        "unreadable": pl.String(),  # why there is no answer; null where there is one
+    }
+)
+"""Columns of the table of its answers; the key is ``run_id``."""
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """What it says of the features of one run."""
+
+    columns: int
+    columns_measured: int
+    is_faulty: bool
+    detection_probability: float
+    category: str | None
+    category_probability: float
+    root_cause: str | None
+    root_cause_probability: float
+    groups: tuple[str, ...]
+    importances: tuple[float, ...]
+
+
+def installed_version() -> str:
+    """Version of the installed package."""
+    standard = standards()[PEER]
+    try:
+        found = version(PACKAGE)
+    except PackageNotFoundError as error:
+        raise BadInputError(standard.label, "(package)", "is not installed.", INSTALL) from error
+    if found != standard.version:
+        raise BadInputError(
+            standard.label, "(version)", f"is {found} and must be {standard.version}.", INSTALL
+        )
+    return found
+
+
+def diagnose(features: Mapping[str, float], family: str = FAMILY) -> Diagnosis:
+    """What its shipped model says of features, in the way that its README shows for one live run.
+
+    Columns that the features lack are the median of its own healthy runs, as its normalizer has it:
+    its model refuses what the extractor returns, whose names are others.
+    """
+    normalizer, predictor = _shipped(family)
+    measured, columns = normalizer.coverage(features)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # its processor builds a table column by column
+        said = predictor.predict(normalizer.encode(features, mode="raw")).to_dict()
+    ranked = sorted(said["group_importance"].items(), key=lambda item: (-item[1], item[0]))
+    return Diagnosis(
+        columns=columns,
+        columns_measured=measured,
+        is_faulty=said["is_faulty"],
+        detection_probability=round(said["detection_prob"], 6),
+        category=said["category"],
+        category_probability=round(said["category_prob"], 6),
+        root_cause=said["root_cause"],
+        root_cause_probability=round(said["root_cause_prob"], 6),
+        groups=tuple(name for name, _ in ranked),
+        importances=tuple(round(value, 4) for _, value in ranked),
+    )
+
+
+@cache
+def _shipped(family: str) -> tuple[Any, Any]:
+    """Its normalizer and its model, of the weights that its wheel holds."""
+    normalizer = import_module(f"{PACKAGE}.processing").RuntimeNormalizer.load(family)
+    return normalizer, import_module(f"{PACKAGE}.diagnosis").load_pretrained(family)
+
+
+def read_inside_answers(path: Path) -> pl.DataFrame:
+    """Read the table of its answers, sorted by run."""
+    table = read_table(path, ANSWER_SCHEMA).select(*ANSWER_SCHEMA).sort("run_id")
+    known = [issue for peer, issue in mapping() if peer == PEER]
+    answered = pl.col("is_faulty").is_not_null()
+    for field, broken, problem in (
+        ("run_id", pl.struct("run_id").is_duplicated(), "has two answers."),
+        ("category", ~pl.col("category").is_in(known), "has a category that is not mapped."),
+        (
+            "category",
+            answered & (pl.col("is_faulty") != pl.col("category").is_not_null()),
+            "is faulty without a category, or has one without being faulty.",
+        ),
+        (
+            "unreadable",
+            answered == pl.col("unreadable").is_not_null(),
+            "needs either an answer or why there is none.",
+        ),
+    ):
+        rows = table.filter(broken)
+        if rows.height:
+            raise BadInputError(
+                path,
+                field,
+                f"{rows['run_id'][0]!r} {problem}",
+                "Restore it with `git checkout`, or record it again: `make record-peers INSIDE=1`.",
+            )
+    return table
+
+
+def verdicts_of(answers: pl.DataFrame) -> pl.DataFrame:
+    """Its answers in the form that those of all peers have."""
+    rows = [
+        {
+            "run_id": row["run_id"],
+            "format": INSIDE,
+            "peer": PEER,
+            "version": row["version"],
+            "rendering": row["rendering"],
+            "issues": [row["category"]] if row["is_faulty"] else [],
+            "severities": [FAULTY] if row["is_faulty"] else [],
+            "confidences": [row["detection_probability"]] if row["is_faulty"] else [],
+            "unreadable": row["unreadable"],
+        }
+        for row in answers.iter_rows(named=True)
+    ]
+    return pl.DataFrame(rows, schema=VERDICT_SCHEMA).sort(KEY)

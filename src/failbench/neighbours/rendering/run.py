@@ -1,0 +1,117 @@
+"""A run as a log could tell of it: what was measured up to a step, and how it ended."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import polars as pl
+
+from failbench.diagnose.readers.names import SignalName
+from failbench.neighbours.rendering.frames import Traceback, neutral_traceback
+
+EndingKind = Literal["completed", "exception", "death", "silence"]
+
+_COLUMNS: Final[tuple[tuple[str, SignalName], ...]] = (
+    ("loss", "loss"),
+    ("gradient_norm", "grad_norm"),
+    ("learning_rate", "learning_rate"),
+    ("memory_bytes", "memory"),
+)
+
+
+@dataclass(frozen=True)
+class Ending:
+    """How a run ended, as far as a log could say."""
+
+    kind: EndingKind
+    traceback: Traceback | None = None
+    signal: str = ""
+
+
+@dataclass(frozen=True)
+class LoggedRun:
+    """What a log could say of a run."""
+
+    steps: tuple[int, ...]
+    signals: Mapping[SignalName, Sequence[float | None]]
+    validation: tuple[float | None, ...]
+    seconds: tuple[float, ...]
+    tokens: tuple[int, ...]
+    sequences: int
+    steps_per_epoch: int
+    planned_steps: int
+    ending: Ending
+
+
+def logged_run(
+    telemetry_run: Mapping[str, Any], steps: pl.DataFrame, last_step: int | None
+) -> LoggedRun:
+    """What a log could say of a recorded run.
+
+    A loop logs a step when it is over, so that the step in which an exception was raised is not
+    among those that are logged, nor one in which a run was killed or hung.
+    """
+    under_way = False
+    if last_step is not None:
+        under_way = telemetry_run["ending"] == "completed" and telemetry_run["steps"] > (
+            last_step + 1
+        )
+        steps = steps.filter(pl.col("step") <= last_step)
+    ending = Ending("silence") if under_way else _ending(telemetry_run)
+    if ending.kind == "exception":
+        steps = steps.head(steps.height - 1)
+    if ending.kind != "completed":
+        steps = steps.filter(pl.col("loss").is_not_null(), pl.col("gradient_norm").is_not_null())
+    signals: dict[SignalName, Sequence[float | None]] = {
+        signal: steps[column].to_list() for column, signal in _COLUMNS
+    }
+    seconds = tuple(steps["step_seconds"].fill_null(0.0).to_list())
+    tokens = tuple(steps["tokens"].fill_null(0).to_list())
+    signals["throughput"] = [
+        count / time if time > 0 else None for count, time in zip(tokens, seconds, strict=True)
+    ]
+    signals["perplexity"] = [perplexity(loss) for loss in signals["loss"]]
+    return LoggedRun(
+        steps=tuple(steps["step"].to_list()),
+        signals=signals,
+        validation=tuple(steps["validation_loss"].to_list()),
+        seconds=seconds,
+        tokens=tokens,
+        sequences=telemetry_run["nominal_batch_size"],
+        steps_per_epoch=_steps_per_epoch(telemetry_run),
+        planned_steps=telemetry_run["planned_steps"],
+        ending=ending,
+    )
+
+
+def perplexity(loss: float | None) -> float | None:
+    """The exponential of a loss in nats, infinite where it is too large for a number.
+
+    >>> perplexity(0.0), perplexity(1e4), perplexity(None)
+    (1.0, inf, None)
+    """
+    if loss is None:
+        return None
+    try:
+        return math.exp(loss)
+    except OverflowError:
+        return math.inf
+
+
+def _steps_per_epoch(run: Mapping[str, Any]) -> int:
+    """Batches, as they were planned, that hold the tokens of the corpus once."""
+    batch = run["nominal_batch_size"] * run["nominal_sequence_length"]
+    tokens = run["corpus_tokens"]
+    return max(1, round(tokens / batch)) if tokens else int(run["planned_steps"])
+
+
+def _ending(run: Mapping[str, Any]) -> Ending:
+    if run["ending"] == "exception":
+        text = run["error_traceback"] or f"{run['error_type']}: {run['error_message'] or ''}"
+        return Ending("exception", neutral_traceback(text))
+    if run["ending"] == "signal":
+        return Ending("death", signal=run["exit_signal"])
+    return Ending("silence" if run["ending"] == "timeout" else "completed")

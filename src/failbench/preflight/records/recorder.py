@@ -1,0 +1,223 @@
+"""Recorder: what a preflight says of every scenario and its twin, in runs that are trained again.
+
+A run has the configuration, the draw and the memory limit that it had. A preflight looks at the
+first step, at that of the onset and, where the run crashes, at the step that crashes; the program
+goes on in between. Its twin is the same program up to the onset, and is looked at in it before the
+fault is switched on; where the fault is there from the start the twin is a run of its own, of one
+step. Healthy runs are looked at before their first step, for what memory estimates are worth.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import statistics
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import polars as pl
+
+import failbench.preflight
+from failbench.base.telemetry import write_parquet
+from failbench.preflight.records.answers import ANSWER_SCHEMA, Look, read_answers
+from failbench.preflight.records.child import LookedAtError, TrainingWithLooks
+from failbench.recording.campaign import Campaign
+from failbench.recording.fingerprint import code_hash
+from failbench.recording.journal import JournalEntry
+from failbench.recording.plan import PlannedRun, order_for
+from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
+from failbench.recording.signals import compared_steps
+
+SEED: Final = 0
+"""Of the runs that are looked at."""
+
+CRASHES: Final = ("exception", "signal")
+"""Endings of runs whose last step is looked at."""
+
+LOOK_SECONDS: Final = 300.0
+"""A run that says nothing for so long has hung: a step with a preflight takes its time."""
+
+RUN_SECONDS: Final = 3600.0
+"""A run that trains for longer is an error of the recorder."""
+
+PRELOADED: Final = ("failbench.preflight.records.child",)
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A run that is looked at."""
+
+    planned: PlannedRun
+    entry: JournalEntry
+    limit: int | None
+    looks: Mapping[int, tuple[Look, ...]]
+    twin: PlannedRun | None = None
+
+    @property
+    def crashes(self) -> bool:
+        """Whether the last of its looks is at the step that crashes."""
+        return "failure" in self.looks[max(self.looks)]
+
+    @property
+    def healthy_step(self) -> int | None:
+        """Where its twin is looked at."""
+        return None if self.twin is None else self.planned.onset_step
+
+
+@cache
+def preflight_code() -> str:
+    """Hash of what a preflight executes and says.
+
+    The margin is left out: it decides a warning alone, of runs with a limit, and is measured in
+    those without one.
+    """
+    folder = Path(failbench.preflight.__path__[0])
+    files = (path for path in sorted((folder / "data").iterdir()) if path.name != "margin.json")
+    data = "".join(path.read_text("utf-8") for path in files)
+    return hashlib.sha256((code_hash(sorted(folder.glob("*.py"))) + data).encode()).hexdigest()
+
+
+def looks_of(failure: Mapping[str, Any]) -> dict[int, tuple[Look, ...]]:
+    """The steps of a failing run, and of its twin, that are looked at."""
+    looks: dict[int, tuple[Look, ...]] = {0: ("start",)}
+    wanted: list[tuple[int, Look]] = [(failure["onset_step"], "onset")]
+    if failure["ending"] in CRASHES:
+        wanted.append((failure["failure_step"], "failure"))
+    for step, look in wanted:
+        looks[step] = (*looks.get(step, ()), look)
+    return looks
+
+
+class PreflightRecording:
+    """Records what a preflight says of the runs of a campaign."""
+
+    def __init__(self, campaign: Campaign, path: Path) -> None:
+        self._campaign = campaign
+        self._path = path
+
+    def record(self, show: Callable[[int, int], None]) -> pl.DataFrame:
+        """Record what is missing, one run at a time, and write the table after each."""
+        units = [*self._units()]
+        wanted = {unit.planned.run_id: self._fingerprint(unit) for unit in units}
+        kept: list[dict[str, Any]] = []
+        if self._path.exists():
+            rows = read_answers(self._path).to_dicts()
+            current = set(wanted.values())
+            kept = [row for row in rows if row["fingerprint"] in current]
+        done = {row["run_id"] for row in kept if row["run_id"] in wanted}
+        context = fork_server(PRELOADED)
+        show(len(done), len(units))
+        for unit in units:
+            if unit.planned.run_id in done:
+                continue
+            if self._campaign.stop.is_set():
+                break
+            kept += self._rows(unit, context)
+            done.add(unit.planned.run_id)
+            write_parquet(_table(kept), self._path)
+            show(len(done), len(units))
+        return _table(kept)
+
+    def _units(self) -> Iterator[Unit]:
+        campaign = self._campaign
+        for planned in campaign.successes:
+            entry = campaign.keep(planned)
+            if entry is not None:
+                yield Unit(planned, entry, None, {0: ("start",)})
+        for pair in campaign.pairs:
+            twin = campaign.keep(pair.twin)
+            if pair.failure.seed != SEED or twin is None:
+                continue
+            drawn = campaign.drawn(pair.twin, twin.run["draw"])
+            failure = campaign.keep(drawn.failure)
+            if failure is None or failure.run["draw"] != drawn.failure.draw:
+                continue
+            limit, looks = twin.run["capacity_bytes"], looks_of(failure.run)
+            if drawn.failure.onset_step:
+                yield Unit(drawn.failure, failure, limit, looks, drawn.twin)
+            else:
+                yield Unit(drawn.failure, failure, limit, looks)
+                yield Unit(drawn.twin, twin, limit, {0: ("start", "onset")})
+
+    def _fingerprint(self, unit: Unit) -> str:
+        text = f"{unit.entry.run['fingerprint']} {preflight_code()} {dict(unit.looks)}"
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def _rows(self, unit: Unit, context: Any) -> list[dict[str, Any]]:
+        campaign = self._campaign
+        order = order_for(unit.planned, campaign.setting, unit.limit, str(campaign.corpus_cache))
+        with tempfile.TemporaryDirectory(prefix="failbench-looks-") as folder:
+            path = Path(folder, "looks.jsonl")
+            steps = tuple(unit.looks)
+            report = execute(
+                context,
+                order,
+                LOOK_SECONDS,
+                RUN_SECONDS,
+                TrainingWithLooks(steps, unit.healthy_step, unit.crashes, str(path)),
+            )
+            if report.ending == "timeout" and unit.entry.run["ending"] != "timeout":
+                raise RecorderError(
+                    f"{unit.planned.run_id}: nothing came of it for {LOOK_SECONDS:g} seconds. "
+                    "Record on an idle machine."
+                )
+            lines = path.read_text("utf-8").splitlines() if path.exists() else []
+        said = {(line["step"], line["healthy"]): line for line in map(json.loads, lines)}
+        whole = max(0, min(len(report.steps), len(unit.entry.steps)) - 1)  # the last may be cut off
+        compared, equal = compared_steps(unit.entry.steps[:whole], report.steps[:whole])
+        of_run = {
+            "step_seconds": _usual_seconds(report),
+            "compared_steps": compared,
+            "equal": equal,
+            "fingerprint": self._fingerprint(unit),
+        }
+        rows = [
+            _row(unit.planned, look, step, said.get((step, False)), of_run)
+            | {"error_type": _error_type(report)}
+            for step, looks in unit.looks.items()
+            for look in looks
+        ]
+        if unit.twin is not None and unit.healthy_step is not None:
+            step = unit.healthy_step
+            rows.append(_row(unit.twin, "start", 0, said.get((0, False)), of_run))
+            rows.append(_row(unit.twin, "onset", step, said.get((step, True)), of_run))
+        return rows
+
+
+def _row(
+    planned: PlannedRun,
+    look: Look,
+    step: int,
+    answer: Mapping[str, Any] | None,
+    of_run: Mapping[str, Any],
+) -> dict[str, Any]:
+    return {
+        **{name: (answer or {}).get(name) for name in ANSWER_SCHEMA},
+        **of_run,
+        "run_id": planned.run_id,
+        "look": look,
+        "step": step,
+        "reached": answer is not None,
+    }
+
+
+def _error_type(report: RunReport) -> str | None:
+    """The exception that ended a run by itself."""
+    name = report.error.get("error_type", "")
+    return None if not name or name.endswith(LookedAtError.__name__) else name
+
+
+def _usual_seconds(report: RunReport) -> float | None:
+    """Median time of a step of the run; null where none was finished."""
+    times = [row["step_seconds"] for row in report.steps if row["loss"] is not None]
+    return statistics.median(times) if times else None
+
+
+def _table(rows: list[dict[str, Any]]) -> pl.DataFrame:
+    table = pl.DataFrame(rows, schema=ANSWER_SCHEMA).sort("run_id", "step", "look")
+    lists = [name for name, kind in ANSWER_SCHEMA.items() if isinstance(kind, pl.List)]
+    return table.with_columns(pl.col(name).fill_null([]) for name in lists)

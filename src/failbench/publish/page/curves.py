@@ -1,0 +1,127 @@
+"""Curves: what was recorded of failing runs and their twins, thinned to what a screen shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+import polars as pl
+
+from failbench.base.errors import BadInputError
+from failbench.base.telemetry import Telemetry
+from failbench.diagnose.outputs.thinning import thinned
+from failbench.publish.page.document import significant
+from failbench.study.run_curves import pairs
+
+MOST_POINTS: Final = 120
+MOST_POINTS_ELSEWHERE: Final = 50
+"""Of a curve in the reference setting, and in the others, so that the page stays small."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """Something that is drawn against steps."""
+
+    name: str
+    label: str
+    digits: int = 3
+    of_machine: bool = False
+
+
+SIGNALS: Final = (
+    Signal("loss", "training loss, nats a token", digits=4),
+    Signal("perplexity", "perplexity on held-out text", digits=4),
+    Signal("gradient_norm", "gradient norm before clipping"),
+    Signal("learning_rate", "learning rate"),
+    Signal("memory", "memory, share of capacity", of_machine=True),
+    Signal("step_seconds", "seconds a step", of_machine=True),
+)
+
+
+def thinning(most: int = MOST_POINTS, elsewhere: int = MOST_POINTS_ELSEWHERE) -> str:
+    """How curves are thinned, as the page says it."""
+    return (
+        "A curve is drawn by the lowest and the highest value, and the first that is no finite "
+        f"number, of each of {windows(most)} equally long windows of steps ({windows(elsewhere)} "
+        "in settings other than the reference): all are values that were recorded, none is an "
+        "average. Where a value is not finite the line breaks. Before the fault is switched on, "
+        "run and twin are equal bit for bit, and one line shows both; memory and time, which "
+        "measure the machine, are drawn in full for each."
+    )
+
+
+def windows(most: int) -> int:
+    """Windows of :func:`~.outputs.thinning.thinned`, which keeps three values of each."""
+    return (most - 2) // 3
+
+
+def curves(
+    telemetry: Telemetry, setting: str, seed: int, most: int = MOST_POINTS
+) -> dict[str, dict[str, object]]:
+    """Every signal of each failing run of a setting and a seed, and of its twin."""
+    of_setting = pairs(telemetry).filter(
+        pl.concat_str("architecture", "optimizer", separator="-") == setting,
+        pl.col("seed") == seed,
+    )
+    steps = _signals(telemetry, of_setting).partition_by("run_id", as_dict=True)
+    drawn: dict[str, dict[str, object]] = {}
+    for pair in of_setting.sort("scenario").iter_rows(named=True):
+        if pair["twin"] is None or (pair["twin"],) not in steps:
+            raise BadInputError(
+                "data/telemetry",
+                "twin_of",
+                f"the failing run {pair['run_id']!r} has no recorded twin.",
+                "Restore it with `git checkout -- data/telemetry`, or record it again.",
+            )
+        # a run that was killed in its first step has none
+        run = steps.get((pair["run_id"],), steps[(pair["twin"],)].clear())
+        twin = steps[(pair["twin"],)]
+        drawn[pair["scenario"]] = {
+            "run": _thinned(run, 0, most),
+            "twin": _thinned(twin, pair["onset_step"] or 0, most),
+        }
+    return drawn
+
+
+def _signals(telemetry: Telemetry, of_setting: pl.DataFrame) -> pl.DataFrame:
+    """Steps of runs and twins with the signals that are drawn."""
+    wanted = [*of_setting["run_id"], *of_setting["twin"].drop_nulls()]
+    capacity = telemetry.runs.select("run_id", "capacity_bytes")
+    return (
+        telemetry.steps.filter(pl.col("run_id").is_in(wanted))
+        .join(capacity, on="run_id", how="left")
+        .sort("run_id", "step")
+        .select(
+            "run_id",
+            "step",
+            "loss",
+            pl.col("validation_loss").exp().alias("perplexity"),
+            "gradient_norm",
+            "learning_rate",
+            (pl.col("memory_bytes") / pl.col("capacity_bytes")).alias("memory"),
+            "step_seconds",
+        )
+    )
+
+
+def _thinned(
+    steps: pl.DataFrame, onset: int, most: int
+) -> dict[str, tuple[list[int], list[float | int | None]]]:
+    lines = {}
+    for signal in SIGNALS:
+        recorded = steps.filter(pl.col(signal.name).is_not_null())
+        if not signal.of_machine:
+            recorded = recorded.filter(pl.col("step") >= onset)
+        x, y = thinned(
+            recorded["step"].to_numpy().astype(float),
+            recorded[signal.name].to_numpy().astype(float),
+            most,
+        )
+        if len(x):
+            distances = np.diff(x.astype(int), prepend=0)
+            lines[signal.name] = (
+                list(map(int, distances)),
+                [significant(value) for value in y.tolist()],
+            )
+    return lines

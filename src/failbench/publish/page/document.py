@@ -1,0 +1,109 @@
+"""Document: template, styles, scripts and sections of data as one file that needs nothing else."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from importlib.resources import files
+from typing import Final
+
+STYLES: Final = (
+    "base.css",
+    "parts.css",
+    "landing.css",
+    "failures.css",
+    "failure.css",
+    "methods.css",
+    "reported.css",
+)
+"""In the order in which they hold: later ones may build on what earlier ones declare."""
+
+SCRIPTS: Final = (
+    "core.js",
+    "scales.js",
+    "charts.js",
+    "tables.js",
+    "runs.js",
+    "landing.js",
+    "cards.js",
+    "filters.js",
+    "failures.js",
+    "failure.js",
+    "method_tables.js",
+    "confusion.js",
+    "risk.js",
+    "methods.js",
+    "reported.js",
+    "boot.js",
+)
+"""In the order in which they run, inside one function: nouns, then views, then what starts them."""
+
+TEMPLATE: Final = "page.html"
+
+
+def page_of(sections: Mapping[str, object]) -> str:
+    """The whole page: the same text for the same sections."""
+    script = script_of(SCRIPTS)
+    return _filled(
+        _asset(TEMPLATE),
+        {
+            "script-hash": script_hash(script),
+            "style": "\n".join(_asset(name).rstrip() for name in STYLES),
+            "sections": "\n".join(data_block(name, value) for name, value in sections.items()),
+            "script": script,
+        },
+    )
+
+
+def script_of(names: tuple[str, ...]) -> str:
+    """Scripts as one function that runs at once and leaves no name behind."""
+    bodies = "\n".join(_asset(name).rstrip() for name in names)
+    return f'\n(() => {{\n"use strict";\n{bodies}\n}})();\n'
+
+
+def script_hash(script: str) -> str:
+    """The hash of an inline script, as a policy of content names it."""
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode("ascii")
+
+
+def data_block(name: str, value: object) -> str:
+    r"""A section of data, which is text to the browser until a view reads it.
+
+    No text in it can end the block: ``<`` is escaped as JSON allows it.
+
+    >>> data_block("a", {"error": "</script>"})
+    '<script type="application/json" id="data-a">{"error":"\\u003c/script>"}</script>'
+    """
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    # "<" and not only "</": "<!--" followed by "<script" would swallow the end of the block too.
+    safe = text.replace("<", "\\u003c")
+    return f'<script type="application/json" id="data-{name}">{safe}</script>'
+
+
+def significant(value: float | None, digits: int = 4) -> float | int | None:
+    """A number with so many significant digits; null where it is none or not finite.
+
+    >>> significant(6.38917875), significant(123456.0), significant(float("inf"))
+    (6.389, 123500, None)
+    """
+    if value is None or not math.isfinite(value):
+        return None
+    rounded = float(f"{value:.{digits}g}")
+    return int(rounded) if rounded.is_integer() else rounded
+
+
+def _asset(name: str) -> str:
+    return files("failbench.publish.page").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def _filled(template: str, parts: Mapping[str, str]) -> str:
+    """Each place of the template, of which there is one, with its part."""
+    for name, part in parts.items():
+        before, place, after = template.partition(f"{{{{{name}}}}}")
+        if not place:
+            raise ValueError(f"{TEMPLATE} has no place for {name}.")
+        template = before + part + after
+    return template

@@ -1,0 +1,180 @@
+"""Failures: a card per scenario, and what they are filtered by."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+import polars as pl
+
+from failbench.base.errors import BadInputError
+from failbench.base.scenarios import Scenario
+from failbench.base.vocabulary import ABSTAIN, DIFFICULTIES
+from failbench.publish.page.answers import VERDICTS, Answers, method_facts
+from failbench.publish.page.curves import SIGNALS, thinning
+from failbench.publish.page.explanations import HOW
+from failbench.study.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
+
+OUTCOME_LABELS: Final = {
+    "crash": "crash",
+    "diverged": "diverged",
+    "stalled": "stalled",
+    "degraded": "degraded",
+    "hung": "hung",
+    "killed": "killed",
+    "slow": "slow",
+}
+
+OPTIMIZER_LABELS: Final = {"adamw": "AdamW", "sgd": "SGD"}
+
+SHOWN_ERROR: Final = 280
+"""Characters of an error text on a card; the whole of it is in the view of the failure."""
+
+SIGNAL_OF_OUTCOME: Final = {
+    "slow": "step_seconds",
+    "hung": "step_seconds",
+    "degraded": "perplexity",
+}
+"""What a card draws by outcome; else memory if the category is memory, and the loss otherwise."""
+
+
+def setting_label(setting: str) -> str:
+    """What a setting is called.
+
+    >>> setting_label("transformer-adamw")
+    'Transformer, AdamW'
+    """
+    architecture, _, optimizer = setting.partition("-")
+    labels = {str(name): label for name, label in ARCHITECTURE_LABELS.items()}
+    return f"{labels[architecture]}, {OPTIMIZER_LABELS[optimizer]}"
+
+
+def failures(
+    scenarios: Sequence[Scenario],
+    runs: pl.DataFrame,
+    answers: Mapping[str, Mapping[str, Answers]],
+    difficulty: pl.DataFrame,
+    *,
+    reference: str,
+    seed: int,
+) -> dict[str, object]:
+    """What the view of all failures reads."""
+    failing = with_setting(runs)
+    measured = {row["scenario"]: row for row in difficulty.iter_rows(named=True)}
+    recorded = failing.sort("setting", "seed").partition_by("scenario", as_dict=True)
+    methods = list(next(iter(answers.values()), {}))
+    cards = []
+    for scenario in scenarios:
+        of_scenario = recorded.get((scenario.id,), failing.clear())
+        refuse_missing(scenario.id, of_scenario, answers, measured, reference)
+        cards.append(
+            {
+                "id": scenario.id,
+                "title": scenario.title,
+                "category": scenario.category,
+                "cause": scenario.root_cause,
+                "remedy": scenario.remedy,
+                "declared": scenario.difficulty,
+                "measured": measured[scenario.id]["measured"],
+                "ease": round(measured[scenario.id]["ease"], 4),
+                "signal": _signal(scenario),
+                "settings": {
+                    part["setting"][0]: _recorded(part, seed)
+                    for part in of_scenario.partition_by("setting", maintain_order=True)
+                },
+                "verdicts": [answers[scenario.id][method].verdict for method in methods],
+            }
+        )
+    first = next(iter(answers.values()))
+    some = next(iter(first.values()))
+    return {
+        "cards": cards,
+        "reference": reference,
+        "seed": seed,
+        "methods": [method_facts(method) for method in methods],
+        "verdicts": VERDICTS,
+        "categories": dict(CATEGORY_LABELS),
+        "answers": {str(name): label for name, label in CATEGORY_LABELS.items()}
+        | {ABSTAIN: "abstains"},
+        "outcomes": OUTCOME_LABELS,
+        "difficulties": list(DIFFICULTIES),
+        "settings": {name: setting_label(name) for name in settings_of(runs, reference)},
+        "signals": {signal.name: signal.label for signal in SIGNALS},
+        "machine": [signal.name for signal in SIGNALS if signal.of_machine],
+        "thinning": thinning(),
+        "explained": HOW,
+        "asked": {"repeats": some.repeats, "seeds": len(some.right_by_seed), "answers": some.total},
+    }
+
+
+def with_setting(runs: pl.DataFrame) -> pl.DataFrame:
+    """Failing runs with their ``setting``: architecture and optimizer, joined by a hyphen."""
+    setting = pl.concat_str("architecture", "optimizer", separator="-").alias("setting")
+    return runs.filter(pl.col("kind") == "failure").with_columns(setting)
+
+
+def settings_of(runs: pl.DataFrame, reference: str) -> list[str]:
+    """Settings of failing runs: the reference first, the others by name."""
+    settings: list[str] = with_setting(runs)["setting"].unique().to_list()
+    return sorted(settings, key=lambda name: (name != reference, name))
+
+
+def refuse_missing(
+    scenario: str,
+    recorded: pl.DataFrame,
+    answers: Mapping[str, object],
+    measured: Mapping[str, object],
+    reference: str,
+) -> None:
+    """Refuse a scenario of which something that the page shows is not there."""
+    if reference not in recorded["setting"].to_list():
+        raise BadInputError(
+            "data/telemetry/runs.parquet",
+            "scenario",
+            f"{scenario!r} has no failing run in {reference}.",
+            "Restore it with `git checkout -- data/telemetry`, or record it with "
+            "`failbench record`.",
+        )
+    if scenario not in measured:
+        raise BadInputError(
+            "data/measurements/difficulty/scenarios.parquet",
+            "scenario",
+            f"there is no row of {scenario!r}.",
+            "Run `dvc repro measure_difficulty`.",
+        )
+    if scenario not in answers:
+        raise BadInputError(
+            "data/predictions/nested_cv",
+            "scenario",
+            f"no method answers {scenario!r}.",
+            "Run `dvc repro nested_cv`.",
+        )
+
+
+def error_text(row: Mapping[str, object]) -> str | None:
+    """Type and message of an error, or the signal that ended a run, as recorded; else None."""
+    if row["error_type"] is not None:
+        return f"{row['error_type']}: {row['error_message'] or ''}".rstrip().removesuffix(":")
+    return None if row["exit_signal"] is None else f"ended by {row['exit_signal']}"
+
+
+def _recorded(runs: pl.DataFrame, seed: int) -> dict[str, object]:
+    drawn = runs.filter(pl.col("seed") == seed).row(0, named=True)
+    error = error_text(drawn)
+    entry: dict[str, object] = {
+        "outcomes": runs["outcome"].to_list(),
+        "outcome": drawn["outcome"],
+        "onset": drawn["onset_step"],
+        "failure": drawn["failure_step"],
+        "planned": drawn["planned_steps"],
+    }
+    if error is not None:
+        entry["error"] = error[:SHOWN_ERROR]
+        if len(error) > SHOWN_ERROR:
+            entry["left_out"] = len(error) - SHOWN_ERROR
+    return entry
+
+
+def _signal(scenario: Scenario) -> str:
+    other = "memory" if scenario.category == "memory_hardware" else "loss"
+    return SIGNAL_OF_OUTCOME.get(scenario.expected_outcome, other)

@@ -1,0 +1,211 @@
+"""The section of methods: what every method reaches, by text, seed and commitment.
+
+Estimates over all seeds come from metrics and keep their intervals. What one seed alone gives is
+computed here from the same predictions by the same scores, and has no interval: its 76 runs are one
+draw of each scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import partial
+from typing import Final
+
+import polars as pl
+
+from failbench.base.errors import BadInputError
+from failbench.base.vocabulary import ANSWERS, CATEGORIES, PRIMARY_SET
+from failbench.publish.page.answers import method_facts
+from failbench.statistics import scores
+from failbench.statistics.scenario_values import over_committed, ratio, right
+from failbench.statistics.scores import ScenarioAnswers, Score, scenario_answers
+from failbench.study.labels import (
+    CATEGORY_LABELS,
+    FEATURE_SET_LABELS,
+    SHORT_LABELS,
+    in_label_order,
+)
+from failbench.study.paper_numbers import Reported, reported_accuracies
+
+Estimates = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
+"""Estimates by feature set, method and figure: ``value``, ``ci_low``, ``ci_high``, ``n``."""
+
+ALL_SEEDS: Final = "all"
+DECIMALS: Final = 6
+"""Those of the metrics: fewer would round a number twice before it is shown."""
+
+INTERVALS: Final = "data/metrics/intervals.json"
+CURVES: Final = "data/plots/risk_coverage.csv"
+
+CURVE_SCHEMA: Final = pl.Schema(
+    {
+        "feature_set": pl.String(),
+        "method": pl.String(),
+        "coverage": pl.Float64(),
+        "risk": pl.Float64(),
+    }
+)
+"""Columns of the points of risk and coverage, keyed by the first three."""
+
+FIGURES: Final[Mapping[str, Score]] = {
+    "accuracy": scores.accuracy,
+    "balanced_accuracy": scores.balanced_accuracy,
+    "macro_f1": scores.macro_f1,
+    "abstention_rate": scores.abstention,
+    **{f"f1_{name}": partial(scores.category_f1, category=name) for name in CATEGORIES},
+}
+"""Scores of confusions that the table shows; names are those of the metrics file."""
+
+COMMITTED: Final = "accuracy_when_committed"
+SHOWN: Final = (*FIGURES, COMMITTED)
+
+
+def methods_section(
+    predictions: pl.DataFrame,
+    metrics: Estimates,
+    curves: pl.DataFrame,
+    paper: Reported,
+    *,
+    confidence: float,
+) -> dict[str, object]:
+    """Everything that the page shows of methods, as plain values."""
+    seeds = sorted(predictions["seed"].unique().to_list())
+    names = in_label_order([*predictions["method"].unique(), *paper.tables.methods.rows])
+    figures: dict[str, dict[str, dict[str, object]]] = {}
+    confusions: dict[str, dict[str, dict[str, object]]] = {}
+    parts = predictions.sort("feature_set", "method").group_by(
+        "feature_set", "method", maintain_order=True
+    )
+    for (set_key, method_key), part in parts:
+        feature_set, method = str(set_key), str(method_key)
+        answers = scenario_answers(part)
+        by_seed: dict[str, object] = {ALL_SEEDS: _estimates(metrics, feature_set, method)}
+        matrices: dict[str, object] = {ALL_SEEDS: _confusion(answers)}
+        for seed in seeds:
+            of_seed = part.filter(pl.col("seed") == seed)
+            by_seed[str(seed)] = seed_figures(of_seed)
+            matrices[str(seed)] = _confusion(scenario_answers(of_seed))
+        figures.setdefault(feature_set, {})[method] = by_seed
+        confusions.setdefault(feature_set, {})[method] = matrices
+    return {
+        "feature_sets": [
+            {"id": name, "label": FEATURE_SET_LABELS[name]}
+            for name in FEATURE_SET_LABELS
+            if name in figures
+        ],
+        "primary": PRIMARY_SET,
+        "seeds": seeds,
+        "scenarios": predictions["scenario"].n_unique(),
+        "runs": predictions["run_id"].n_unique(),
+        "repeats": predictions["repeat"].n_unique(),
+        "architectures": sorted(predictions["architecture"].unique()),
+        "confidence": confidence,
+        "categories": [
+            {"id": name, "label": CATEGORY_LABELS[name], "short": SHORT_LABELS[name]}
+            for name in CATEGORIES
+        ],
+        "answers": list(ANSWERS),
+        "methods": [_method(name, paper, set(predictions["method"])) for name in names],
+        "figures": figures,
+        "confusions": confusions,
+        "curves": risk_curves(curves),
+    }
+
+
+def seed_figures(predictions: pl.DataFrame) -> dict[str, list[float]]:
+    """The figures of one method on one feature set and one seed, each a list of one value.
+
+    A method that commits itself to nothing has no ``accuracy_when_committed``.
+    """
+    answers = scenario_answers(predictions)
+    confusion, categories = answers.confusion(), tuple(answers.shares)
+    values = {name: float(score(confusion, categories)) for name, score in FIGURES.items()}
+    if (predictions["prediction"] != "abstain").any():
+        values[COMMITTED] = float(ratio(over_committed(predictions, right()).sums()))
+    return {name: [_shown(value)] for name, value in values.items()}
+
+
+def risk_curves(curves: pl.DataFrame) -> dict[str, object]:
+    """Risks at common points of coverage: ``coverage``, and ``risk`` by feature set and method."""
+    coverage: list[float] | None = None
+    risks: dict[str, dict[str, list[float]]] = {}
+    ordered = curves.sort("feature_set", "method", "coverage")
+    for (feature_set, method), part in ordered.group_by(
+        "feature_set", "method", maintain_order=True
+    ):
+        points = [_shown(value) for value in part["coverage"].to_list()]
+        if coverage is not None and points != coverage:
+            raise BadInputError(
+                CURVES,
+                "coverage",
+                f"{method!r} has other points than the methods before it.",
+                "Run `dvc repro risk_coverage`.",
+            )
+        coverage = points
+        risk = [_shown(value) for value in part["risk"].to_list()]
+        risks.setdefault(str(feature_set), {})[str(method)] = risk
+    return {"coverage": coverage or [], "risk": risks}
+
+
+def _estimates(
+    metrics: Estimates,
+    feature_set: str,
+    method: str,
+) -> dict[str, list[float]]:
+    """Value, low and high end and n of each figure over all seeds."""
+    of_method = metrics.get(feature_set, {}).get(method)
+    if of_method is None:
+        raise BadInputError(
+            INTERVALS,
+            f"{feature_set}.{method}",
+            "is missing although the method has predictions.",
+            "Run `dvc repro intervals`.",
+        )
+    estimates = {}
+    for name in SHOWN:
+        if name not in of_method:
+            if name == COMMITTED:
+                continue
+            raise BadInputError(
+                INTERVALS,
+                f"{feature_set}.{method}.{name}",
+                "is missing.",
+                "Run `dvc repro intervals`.",
+            )
+        estimate = of_method[name]
+        estimates[name] = [
+            *(_shown(estimate[key]) for key in ("value", "ci_low", "ci_high")),
+            estimate["n"],
+        ]
+    return estimates
+
+
+def _confusion(answers: ScenarioAnswers) -> list[list[float]]:
+    """Scenarios by category and answer, mean over repeats, ``[n_categories, n_answers]``."""
+    rows = answers.confusion().mean(axis=0).tolist()
+    return [[round(count, 2) for count in row] for row in rows]
+
+
+def _method(name: str, paper: Reported, measured: Iterable[str]) -> dict[str, object]:
+    return {
+        **method_facts(name),
+        "measured": name in set(measured),
+        "reported": _reported(name, paper),
+    }
+
+
+def _reported(name: str, paper: Reported) -> dict[str, object] | None:
+    """What the original prints of the method; None where it has nothing."""
+    accuracy = reported_accuracies(paper).get(name)
+    if accuracy is None:
+        return None
+    row = paper.tables.methods.rows.get(name)
+    return {
+        "accuracy": accuracy,
+        "interval": list(row.interval) if row and row.interval else None,
+        "abstention": row.abstention if row else None,
+    }
+
+
+def _shown(value: float) -> float:
+    return round(float(value), DECIMALS)

@@ -1,0 +1,223 @@
+"""Reported: the numbers that the paper prints, to stand beside what is measured here."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from failbench.base.errors import BadInputError
+from failbench.base.records import Record
+from failbench.base.scenarios import Architecture
+from failbench.base.vocabulary import CATEGORIES, Category
+
+REPORTED_HYBRIDS = {"hybrid": "hybrid_accuracy_figure", "hybrid_two_way": "hybrid_accuracy"}
+"""Claims of the paper with the accuracies of methods that its Table 1 has not."""
+
+
+Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
+Drop = Annotated[float, Field(ge=-1.0, le=0.0)]
+Interval = tuple[Fraction, Fraction]
+Score = Annotated[float, Field(ge=0.0, le=100.0)]
+Place = Annotated[str, Field(pattern=r"^(Abstract|Sections? \d|Table \d|Figure \d)")]
+
+
+class ReportedMethod(Record):
+    """A row of the paper's Table 1. ``quality`` rates explanations from 1 to 5."""
+
+    label: str
+    accuracy: Fraction
+    interval: Interval | None = None
+    standard_deviation: Fraction | None = None
+    abstention: Fraction | None = None
+    interpretable: Literal["Yes", "High", "Partial", "No"]
+    quality: Annotated[float, Field(ge=1.0, le=5.0)] | None = None
+
+
+class ReportedCategory(Record):
+    """A row of the paper's Table 2; the interval is that of F1."""
+
+    precision: Fraction
+    recall: Fraction
+    f1: Fraction
+    interval: Interval
+
+
+class ReportedArchitecture(Record):
+    """A row of the paper's Table 3."""
+
+    label: str
+    parameters: Annotated[int, Field(gt=0)]
+    accuracy: Fraction
+    interval: Interval
+    f1: Fraction
+
+
+class ReportedAblation(Record):
+    """A row of the paper's Table 4; ``drop`` is against the full framework."""
+
+    label: str
+    accuracy: Fraction
+    drop: Drop | None = None
+
+
+class ReportedImportance(Record):
+    """A row of the paper's Table 6; ``share_below`` where it prints only an upper bound."""
+
+    label: str
+    share: Fraction | None = None
+    share_below: Fraction | None = None
+    parts: dict[str, Fraction] = Field(default_factory=dict)
+
+
+class MethodsTable(Record):
+    """Table 1, by method."""
+
+    place: Place
+    rows: dict[str, ReportedMethod]
+
+
+class CategoriesTable(Record):
+    """Table 2, by category."""
+
+    place: Place
+    rows: dict[Category, ReportedCategory]
+
+
+class ArchitecturesTable(Record):
+    """Table 3, by architecture."""
+
+    place: Place
+    rows: dict[Architecture, ReportedArchitecture]
+
+
+class AblationTable(Record):
+    """Table 4, by signals that are kept."""
+
+    place: Place
+    rows: dict[str, ReportedAblation]
+
+
+class ConfusionTable(Record):
+    """Table 5: counts by actual category; columns are predicted categories in their order."""
+
+    place: Place
+    rows: dict[Category, tuple[int, int, int, int, int]]
+
+    @model_validator(mode="after")
+    def _has_every_category(self) -> Self:
+        if set(self.rows) != set(CATEGORIES):
+            raise ValueError("there must be one row for each category")
+        return self
+
+
+class ImportanceTable(Record):
+    """Table 6, by feature group."""
+
+    place: Place
+    rows: dict[str, ReportedImportance]
+
+
+class ReportedTables(Record):
+    """The numbered tables with figures in them."""
+
+    methods: MethodsTable
+    per_category: CategoriesTable
+    architectures: ArchitecturesTable
+    ablation: AblationTable
+    confusion: ConfusionTable
+    importance: ImportanceTable
+
+
+class ReportedTradeoff(Record):
+    """A method in the paper's Figure 2: its accuracy, and how interpretable it is held to be.
+
+    ``interpretability`` is a score from 0 to 100, as lowest and highest where the paper gives a
+    range.
+    """
+
+    accuracy: Fraction
+    interpretability: tuple[Score, Score]
+
+    @model_validator(mode="after")
+    def _is_in_order(self) -> Self:
+        if self.interpretability[0] > self.interpretability[1]:
+            raise ValueError("the lowest score must come first")
+        return self
+
+
+class TradeoffFigure(Record):
+    """Figure 2, by method."""
+
+    place: Place
+    rows: dict[str, ReportedTradeoff]
+
+
+class ReportedFigures(Record):
+    """The figures whose points the paper gives as numbers."""
+
+    tradeoff: TradeoffFigure
+
+
+class Claim(Record):
+    """A number in the text or in a caption; a list where the paper gives an interval or series.
+
+    Units ``fraction`` and ``points`` (a difference of fractions) lie between 0 and 1.
+    """
+
+    place: Place
+    quantity: str
+    value: float | tuple[float, ...]
+    unit: str
+
+    @model_validator(mode="after")
+    def _fractions_are_fractions(self) -> Self:
+        values = self.value if isinstance(self.value, tuple) else (self.value,)
+        if self.unit in {"fraction", "points"} and not all(
+            0.0 <= number <= 1.0 for number in values
+        ):
+            raise ValueError("a fraction must lie between 0 and 1")
+        return self
+
+
+class Reported(Record):
+    """Everything that the paper prints about its study."""
+
+    tables: ReportedTables
+    figures: ReportedFigures
+    claims: dict[str, Claim]
+
+
+def reported_number(reported: Reported, claim: str) -> float:
+    """The value of a claim that is a single number."""
+    stated = reported.claims.get(claim)
+    if stated is None or isinstance(stated.value, tuple):
+        raise BadInputError(
+            "data/reported/paper.yaml",
+            f"claims.{claim}",
+            "is missing or is not a single number.",
+            "Restore it from the paper.",
+        )
+    return stated.value
+
+
+def reported_numbers(reported: Reported, claim: str, count: int) -> tuple[float, ...]:
+    """The values of a claim that is a list of so many numbers."""
+    stated = reported.claims.get(claim)
+    if stated is None or not isinstance(stated.value, tuple) or len(stated.value) != count:
+        raise BadInputError(
+            "data/reported/paper.yaml",
+            f"claims.{claim}",
+            f"is missing or is not a list of {count} numbers.",
+            "Restore it from the paper.",
+        )
+    return stated.value
+
+
+def reported_accuracies(reported: Reported) -> dict[str, float]:
+    """Accuracy by method: those of Table 1, and of hybrids where they are claimed."""
+    of_table = {method: row.accuracy for method, row in reported.tables.methods.rows.items()}
+    of_claims = {
+        method: reported_number(reported, claim) for method, claim in REPORTED_HYBRIDS.items()
+    }
+    return of_table | of_claims

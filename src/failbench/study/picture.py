@@ -1,0 +1,122 @@
+"""Picture: a figure with its finding above it, and how it is saved to the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any, Final
+from xml.sax.saxutils import escape
+
+from matplotlib.artist import Artist
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.font_manager import FontProperties
+from matplotlib.layout_engine import ConstrainedLayoutEngine
+from matplotlib.legend import Legend
+from matplotlib.textpath import text_to_path
+
+from failbench.study.style import FINDING_TEXT
+
+POINTS: Final = 72.0
+"""In an inch."""
+
+MARGIN: Final = 3.0
+"""Points left of the finding and above it."""
+
+GAP: Final = 2.0
+"""Points between a legend and the panels."""
+
+SHARE: Final = 0.94
+"""Of the width that a line of the title may fill."""
+
+LEADING: Final = 1.25
+"""Distance between lines of the finding, in sizes of its letters."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A figure that is yet to be drawn."""
+
+    title: str
+    description: str
+    width: float
+    height: float
+    draw: Callable[[Figure], None]
+
+    def figure(self) -> Figure:
+        """Draw it, with the title above."""
+        lines = wrapped(self.title, POINTS * self.width - 2 * MARGIN)
+        heading = (2 * MARGIN + LEADING * FINDING_TEXT * len(lines)) / POINTS
+        whole = self.height + heading
+        layout = ConstrainedLayoutEngine(rect=(0.0, 0.0, 1.0, self.height / whole))
+        figure = Figure(figsize=(self.width, whole), layout=layout)
+        self.draw(figure)
+        figure.text(
+            MARGIN / POINTS / self.width,
+            1.0 - MARGIN / POINTS / whole,
+            "\n".join(lines),
+            fontsize=FINDING_TEXT,
+            fontweight="bold",
+            linespacing=LEADING,
+            verticalalignment="top",
+        ).set_in_layout(False)
+        return figure
+
+
+def wrapped(text: str, width: float) -> list[str]:
+    """Lines of the title's letters that are no wider than ``width`` points, with some to spare.
+
+    Viewers without the family of the style set its letters in others, or round their places.
+
+    A single word that is wider has a line for itself.
+    """
+    letters = FontProperties(size=FINDING_TEXT, weight="bold")
+    lines = [""]
+    for word in text.replace(" %", "\u00a0%").split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        reach, _, _ = text_to_path.get_text_width_height_descent(longer, letters, ismath=False)
+        if lines[-1] and reach > SHARE * width:
+            lines.append(word)
+        else:
+            lines[-1] = longer
+    return lines
+
+
+def legend_outside(
+    figure: Figure, handles: Sequence[Artist], *, above: bool = True, columns: int, **look: Any
+) -> Legend:
+    """A legend above or below all panels, which make room for it."""
+    engine = figure.get_layout_engine()
+    assert isinstance(engine, ConstrainedLayoutEngine)  # pictures have one
+    left, bottom, width, height = engine.get()["rect"]
+    legend = figure.legend(
+        handles=list(handles),
+        loc="upper left" if above else "lower left",
+        bbox_to_anchor=(0.0, bottom + height if above else bottom),
+        ncols=columns,
+        **look,
+    )
+    legend.set_in_layout(False)
+    renderer = FigureCanvasAgg(figure).get_renderer()  # type: ignore[no-untyped-call]
+    taken = (legend.get_window_extent(renderer).height / figure.dpi + GAP / POINTS) / (
+        figure.get_figheight()
+    )
+    engine.set(rect=(left, bottom if above else bottom + taken, width, height - taken))
+    return legend
+
+
+def save_picture(picture: Picture, path: Path) -> None:
+    """Draw a picture and save it as SVG, with its title and description for screen readers.
+
+    There is no date and no program's version in it. The bytes repeat only under the project's
+    matplotlibrc, whose ``svg.hashsalt`` fixes the ids.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    drawn = StringIO()
+    metadata = {"Date": None, "Creator": None, "Title": picture.title}
+    picture.figure().savefig(drawn, format="svg", metadata=metadata)
+    head, end, rest = drawn.getvalue().partition("</title>\n")
+    description = f" <desc>{escape(picture.description)}</desc>\n"
+    path.write_text(head + end + description + rest, encoding="utf-8")
