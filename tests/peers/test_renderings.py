@@ -11,8 +11,7 @@ from failbench.neighbours.peers.renderings import FORMATS, SEED, renderer
 from failbench.neighbours.peers.rules import rule_peers
 from failbench.neighbours.peers.skill import PEER
 from failbench.neighbours.rendering.formats import FORMATS as ALL_FORMATS
-from failbench.neighbours.rendering.names import draw_names
-from failbench.neighbours.rendering.shape import complete_shape, formats
+from failbench.neighbours.rendering.shape import complete_shape, draw_names, formats
 from made_up_telemetry import STEPS, made_up_telemetry
 
 GIVEN = sorted({form for given in FORMATS.values() for form in given})
