@@ -10,7 +10,7 @@ import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry
-from failbench.diagnose.outputs.thinning import thinned
+from failbench.diagnose.outputs.places import thinned
 from failbench.publish.page.document import significant
 from failbench.study.run_curves import pairs
 
@@ -52,7 +52,7 @@ def thinning(most: int = MOST_POINTS, elsewhere: int = MOST_POINTS_ELSEWHERE) ->
 
 
 def windows(most: int) -> int:
-    """Windows of :func:`~.outputs.thinning.thinned`, which keeps three values of each."""
+    """Windows of :func:`~.outputs.places.thinned`, which keeps three values of each."""
     return (most - 2) // 3
 
 
