@@ -7,13 +7,12 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.telemetry import Telemetry
-from failbench.features.feature_table import categories_of
+from failbench.base.telemetry import Telemetry, categories_of
 from failbench.methods.band_features import band_features
 from failbench.methods.monitor_methods import NoSettings
 from failbench.methods.rescaling import MOVED, RATIOS, band_of, changes, recalibrated
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.splits import make_splits
 from failbench.statistics.significance import ComparisonSettings
 from made_up_known import made_up_known

@@ -8,12 +8,11 @@ from typing import Self, cast
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.base.arrays import Labels, Probabilities
-from failbench.base.records import Record
+from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
@@ -35,15 +34,6 @@ PRIOR = 0.5
 """Pseudo-counts of right and of wrong runs in a weight: Jeffreys' prior of a proportion."""
 
 Weights = npt.NDArray[np.float64]
-
-
-class ImprovedRulesSettings(Record):
-    """Limits of the rules; the section ``improved_rules`` of params.yaml."""
-
-    tau: float = Field(ge=0, le=1)
-    catastrophic_perplexity: float = Field(gt=1)
-    gradient_norm: float = Field(gt=0)
-    healthy_sds: float = Field(gt=0)
 
 
 @dataclass(frozen=True)

@@ -5,19 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from failbench.base.verdicts import Evidence
+from failbench.base.verdicts import OPPOSITE, Evidence, Side
 from failbench.base.vocabulary import Category
 from failbench.methods.healthy_band import Band
-
-Side = Literal["above", "below"]
-
-OPPOSITE: dict[Side, Side] = {"above": "below", "below": "above"}
 
 
 @dataclass(frozen=True)

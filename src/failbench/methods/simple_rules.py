@@ -12,12 +12,11 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.base.arrays import Labels, Probabilities
-from failbench.base.records import Record
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
@@ -190,14 +189,6 @@ FALLBACK: Category = "optimization"
 def band_features() -> tuple[str, ...]:
     """Features whose healthy band some rule needs."""
     return features_of_band(condition for rule in SIMPLE_RULES for condition in rule.conditions)
-
-
-class SimpleRulesSettings(Record):
-    """Limits of the rules; the section ``simple_rules`` of params.yaml."""
-
-    gradient_norm: float = Field(gt=0)
-    perplexity: float = Field(gt=1)
-    healthy_sds: float = Field(gt=0)
 
 
 class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 
 from failbench.base.arrays import Mask
+from failbench.base.known_columns import flags_in
 from failbench.base.predictions import DECIMALS, PREDICTION_SCHEMA
 from failbench.base.records import Record
 from failbench.base.studies import NESTED_CV
@@ -16,7 +17,6 @@ from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map
 from failbench.features.feature_table import to_frame
-from failbench.features.known_columns import flags_in
 from failbench.methods.band_features import band_features
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context, MethodDeclaration

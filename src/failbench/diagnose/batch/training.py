@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.base.known_columns import flags_in
 from failbench.base.methods import MONITOR_METHODS
 from failbench.base.records import Record
 from failbench.base.slices import AcrossArchitectures
@@ -14,7 +15,6 @@ from failbench.base.telemetry import read_telemetry
 from failbench.diagnose.batch.catalogue import declaration_named
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, to_frame
-from failbench.features.known_columns import flags_in
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT, raw_table
 from failbench.methods.band_features import band_features
 from failbench.methods.declaration import Context

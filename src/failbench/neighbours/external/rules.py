@@ -13,12 +13,13 @@ import numpy as np
 import pandas as pd
 
 from failbench.base.arrays import Labels
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.features.feature import CEILING
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.improved_tree import TREE
 from failbench.methods.rule_tree import Confirmation
 from failbench.methods.rules import Declared, ErrorMatches
-from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRules, SimpleRulesSettings
+from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRules
 from failbench.neighbours.external.tables import BUGGY, CORRECT, ColumnNote
 
 TEXTS: Final = ("error_type", "error_message")
