@@ -29,11 +29,11 @@ from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, to_frame
 from failbench.features.signal_groups import signal_groups
-from failbench.methods.band_features import band_features
 from failbench.methods.classifiers import random_forest
-from failbench.methods.healthy_band import HealthyBand, healthy_band
+from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.method import Method
+from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fold_predictions, fold_seed
@@ -121,7 +121,7 @@ def ablation(
     """Predict every run by each method with each subset of the signals."""
     taken = first_repeats(splits, settings.repeats, "ablation.repeats")
     runs = LabelledRuns.from_table(failures)
-    band = healthy_band(to_frame(successes), band_features())
+    band = healthy_band(to_frame(successes), all_band_features())
     first_of_grid = {
         name: getattr(forest, name)[:1] for name in ("max_features", "min_samples_leaf")
     }

@@ -21,9 +21,9 @@ from failbench.base.telemetry import STEP_SCHEMA, Telemetry, write_parquet
 from failbench.base.vocabulary import CATEGORIES, PRIMARY_SET
 from failbench.base.workers import parallel_map
 from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, to_frame
-from failbench.methods.healthy_band import Band, healthy_band, percentile_band
+from failbench.methods.healthy import Band, healthy_band, percentile_band
 from failbench.methods.improved_rules import ImprovedRules
-from failbench.methods.improved_tree import band_features
+from failbench.methods.rule_tree import band_features
 from failbench.methods.rules import EvaluatedConditions
 from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns

@@ -32,8 +32,8 @@ from failbench.base.vocabulary import PRIMARY_SET
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
-from failbench.methods.band_features import band_features
-from failbench.methods.healthy_band import HealthyBand, healthy_band
+from failbench.methods.healthy import HealthyBand, healthy_band
+from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.fold_plans import by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fit_fold
@@ -209,7 +209,7 @@ def case_diagnoses(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What each method says of each case, and the conditions that it says it on."""
     runs = LabelledRuns.from_table(study.failures(features))
-    band = healthy_band(to_frame(study.successes(features)), band_features())
+    band = healthy_band(to_frame(study.successes(features)), all_band_features())
     tasks = [
         (case, method, settings, runs, band, splits, study.seed)
         for case in picked_of(cases)

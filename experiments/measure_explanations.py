@@ -27,8 +27,8 @@ from failbench.base.vocabulary import PRIMARY_SET
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
-from failbench.methods.band_features import band_features
-from failbench.methods.healthy_band import HealthyBand, healthy_band
+from failbench.methods.healthy import HealthyBand, healthy_band
+from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fit_fold
@@ -69,7 +69,7 @@ def main() -> None:
         "ebm": read_section("ebm", EbmSettings),
     }
     runs = LabelledRuns.from_table(study.failures(features))
-    band = healthy_band(to_frame(study.successes(features)), band_features())
+    band = healthy_band(to_frame(study.successes(features)), all_band_features())
     first = splits.filter(pl.col("repeat") == pl.col("repeat").min())
     tasks = [
         (runs, band, first, method, settings, study, plan)

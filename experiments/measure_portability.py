@@ -19,8 +19,8 @@ from failbench.base.telemetry import Telemetry, write_parquet
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table
+from failbench.methods.healthy import band_of, changes, recalibrated
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
-from failbench.methods.rescaling import band_of, changes, recalibrated
 from failbench.prediction.conditions import by_view, stacked
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import nested_cv
@@ -64,7 +64,7 @@ def measure(
 
     A scenario that is tested, under whichever optimizer, was trained on under neither. Thresholds
     are those of the successful runs at home in every condition; what changes is the scale that
-    features are read on (see :mod:`failbench.methods.rescaling`).
+    features are read on (see :mod:`failbench.methods.healthy`).
     """
     tables, successes = condition_tables(telemetry, tuple(scenarios), settings)
     folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")

@@ -37,7 +37,7 @@ from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import Telemetry
 from failbench.features.feature_table import to_frame
-from failbench.methods.healthy_band import healthy_band
+from failbench.methods.healthy import healthy_band
 from failbench.methods.rules import ErrorMatches
 from failbench.methods.simple_rules import SIMPLE_RULES
 from failbench.statistics.intervals import ScenarioIntervalSettings

@@ -5,13 +5,13 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from failbench.base import known_columns
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import RandomForestSettings
 from failbench.base.methods import MONITOR_METHODS, reads_known
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.studies import LEFT_OUT, POOLED
 from failbench.base.vocabulary import ABSTAIN
-from failbench.base import known_columns
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.monitor_methods import NoSettings
 from failbench.monitor.end import End
