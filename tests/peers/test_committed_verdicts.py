@@ -15,7 +15,7 @@ from failbench.neighbours.peers.record import KINDS, installed_peers, record_pee
 from failbench.neighbours.peers.recorder import digest_of, record
 from failbench.neighbours.peers.renderings import FORMATS, renderer
 from failbench.neighbours.peers.standards import standards
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, read_verdicts
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, VERDICT_TABLE
 
 DATA = Path(__file__).parents[2] / "data"
 SETTING = {"architecture": "transformer", "optimizer": "adamw", "scale": "small"}
@@ -26,7 +26,7 @@ INSTALLED = all(find_spec(name) is not None for name in ("runmedic", "training_d
 
 @cache
 def committed() -> pl.DataFrame:
-    return read_verdicts(DATA / "peers/verdicts.parquet")
+    return VERDICT_TABLE.read(DATA / "peers/verdicts.parquet")
 
 
 @cache

@@ -22,7 +22,7 @@ from failbench.neighbours.peers.default_plus_plus import (
 )
 from failbench.neighbours.peers.mapping import issues_of, mapping
 from failbench.neighbours.peers.standards import standards
-from failbench.neighbours.peers.verdicts import read_verdicts
+from failbench.neighbours.peers.verdicts import VERDICT_TABLE
 
 DATA = Path(__file__).parents[2] / "data"
 TABLE = DATA / "peers/default_plus_plus.parquet"
@@ -81,7 +81,9 @@ def _names(predictor):
 
 def test_the_committed_verdicts_are_what_the_committed_answers_come_to():
     replayed = verdicts_of(committed())
-    assert_frame_equal(read_verdicts(DATA / "peers/default_plus_plus_verdicts.parquet"), replayed)
+    assert_frame_equal(
+        VERDICT_TABLE.read(DATA / "peers/default_plus_plus_verdicts.parquet"), replayed
+    )
 
 
 def test_every_committed_answer_is_of_the_version_that_is_compared_with():

@@ -3,10 +3,8 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.base.errors import BadInputError
-from failbench.base.telemetry import write_parquet
 from failbench.neighbours.peers.recorder import Peer, record
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, Reading, read_verdicts
+from failbench.neighbours.peers.verdicts import VERDICT_TABLE, Reading
 
 RUNS = ("run-a", "run-b")
 
@@ -45,7 +43,7 @@ def test_every_run_is_asked_about_in_every_format(tmp_path):
         ("run-b", "csv"),
         ("run-b", "text"),
     ]
-    assert read_verdicts(tmp_path / "verdicts.parquet").equals(table)
+    assert VERDICT_TABLE.read(tmp_path / "verdicts.parquet").equals(table)
 
 
 def test_a_peer_is_given_its_own_formats_alone(tmp_path):
@@ -100,18 +98,3 @@ def test_what_was_answered_before_a_stop_is_kept(tmp_path):
 def test_an_issue_that_is_not_mapped_stops_the_recording(tmp_path):
     with pytest.raises(ValueError, match="reports 'bad_weather'"):
         recorded(tmp_path / "verdicts.parquet", Asked(issue="bad_weather"))
-
-
-def test_a_verdict_that_is_there_twice_is_refused(tmp_path):
-    row = {
-        "run_id": "run-a",
-        "format": "csv",
-        "peer": "runmedic",
-        "issues": [],
-        "severities": [],
-        "confidences": [],
-    }
-    path = tmp_path / "verdicts.parquet"
-    write_parquet(pl.DataFrame([row, row], schema=VERDICT_SCHEMA), path)
-    with pytest.raises(BadInputError, match="runmedic has two verdicts of 'run-a' as csv"):
-        read_verdicts(path)

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Final
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.telemetry import read_table
+from failbench.base.replay import DENSE, AnswerTable
 from failbench.base.vocabulary import Category
 
 VERDICT_SCHEMA: Final = pl.Schema(
@@ -28,6 +26,15 @@ VERDICT_SCHEMA: Final = pl.Schema(
 """Columns of a table of verdicts; its key is ``(run_id, format, peer)``."""
 
 KEY: Final = ("run_id", "format", "peer")
+
+VERDICT_TABLE: Final = AnswerTable(
+    VERDICT_SCHEMA,
+    KEY,
+    KEY,
+    ("version", "rendering"),
+    "Restore it with git, or delete it and run `make record-peers`.",
+    DENSE,
+)
 
 
 @dataclass(frozen=True)
@@ -52,21 +59,6 @@ class PeerVerdict:
     cause: str | None
     detected: bool
     confidence: float | None
-
-
-def read_verdicts(path: Path) -> pl.DataFrame:
-    """Read a table of verdicts, sorted by its key."""
-    table = read_table(path, VERDICT_SCHEMA).select(*VERDICT_SCHEMA).sort(KEY)
-    repeated = table.filter(table.select(KEY).is_duplicated())
-    if repeated.height:
-        run, form, peer = (repeated[name][0] for name in KEY)
-        raise BadInputError(
-            path,
-            "run_id",
-            f"{peer} has two verdicts of {run!r} as {form}.",
-            "Delete the file and record the peers again.",
-        )
-    return table
 
 
 def reading_of(row: dict[str, object]) -> Reading:
