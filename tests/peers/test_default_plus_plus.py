@@ -11,7 +11,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
-from failbench.neighbours.peers.answers import recorded_answers
 from failbench.neighbours.peers.default_plus_plus import (
     ANSWER_SCHEMA,
     INSIDE,
@@ -20,9 +19,8 @@ from failbench.neighbours.peers.default_plus_plus import (
     read_inside_answers,
     verdicts_of,
 )
-from failbench.neighbours.peers.mapping import issues_of, mapping
-from failbench.neighbours.peers.standards import standards
-from failbench.neighbours.peers.verdicts import VERDICT_TABLE
+from failbench.neighbours.peers.mapping import issues_of, mapping, standards
+from failbench.neighbours.peers.verdicts import VERDICT_TABLE, recorded_answers
 
 DATA = Path(__file__).parents[2] / "data"
 TABLE = DATA / "peers/default_plus_plus.parquet"
