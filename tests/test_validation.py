@@ -4,8 +4,7 @@ import pytest
 from pydantic import Field, model_validator
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
-from failbench.base.validation import kept_by_hand, validated
+from failbench.base.records import Record, kept_by_hand, validated
 
 
 class Inner(Record):

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.validation import kept_by_hand
+from failbench.base.records import kept_by_hand
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.hybrid import Hybrid, HybridSettings
 from failbench.prediction.hybrids import compose

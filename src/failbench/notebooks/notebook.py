@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,8 +11,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
-from failbench.base.validation import validated
+from failbench.base.records import Record, read_json, validated
 from failbench.notebooks.difficulty import Difficulty, difficulty_of
 
 Library = Literal["numpy", "pandas", "sklearn", "matplotlib", "lightgbm", "torch"]
@@ -123,12 +121,7 @@ class Notebook:
 
 def read_notebook(path: Path) -> Notebook:
     """Read a notebook of the corpus."""
-    try:
-        content = path.read_bytes()
-        raw = json.loads(content)
-    except (OSError, ValueError) as error:
-        problem = f"is missing or is not JSON ({' '.join(str(error).split())})."
-        raise BadInputError(path, "(file)", problem, REMEDY) from error
+    raw = read_json(path, REMEDY)
     is_notebook = isinstance(raw, dict) and isinstance(raw.get("metadata"), dict)
     if not is_notebook or (raw.get("nbformat"), raw.get("nbformat_minor")) != (4, 5):
         raise BadInputError(path, "nbformat", "is not a notebook of format 4.5.", REMEDY)
@@ -138,7 +131,7 @@ def read_notebook(path: Path) -> Notebook:
     if not isinstance(raw.get("cells"), list):
         raise BadInputError(path, "cells", "is missing or no list.", REMEDY)
     cells = tuple(_cell(cell, path, index) for index, cell in enumerate(raw["cells"]))
-    notebook = Notebook(path, hashlib.sha256(content).hexdigest(), card, cells)
+    notebook = Notebook(path, hashlib.sha256(path.read_bytes()).hexdigest(), card, cells)
     _check(notebook)
     return notebook
 

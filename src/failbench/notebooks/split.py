@@ -14,8 +14,7 @@ from pydantic import Field
 
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
-from failbench.base.records import Record
-from failbench.base.validation import validated
+from failbench.base.records import Record, read_rows
 from failbench.notebooks.corpus import LIBRARIES, Pair
 from failbench.notebooks.difficulty import Difficulty
 from failbench.notebooks.notebook import Library, Misuse
@@ -104,18 +103,12 @@ def _assigned(pair: Pair, part: Part) -> Assigned:
 
 def read_split(path: Path) -> dict[str, Assigned]:
     """Read the split, by name of the pair."""
-    try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
-    except (OSError, ValueError, csv.Error) as error:
-        problem = f"is missing or is not a CSV file ({' '.join(str(error).split())})."
-        raise BadInputError(path, "(file)", problem, REMEDY) from error
     assigned: dict[str, Assigned] = {}
-    for line, row in enumerate(rows, start=2):
-        place = f"{path}, line {line}"
-        known = validated(Assigned, row, place, REMEDY)
-        if known.pair in assigned:
-            raise BadInputError(place, "pair", f"{known.pair!r} is there twice.", REMEDY)
-        assigned[known.pair] = known
+    for line, row in enumerate(read_rows(path, Assigned, REMEDY), start=2):
+        if row.pair in assigned:
+            place = f"{path}, line {line}"
+            raise BadInputError(place, "pair", f"{row.pair!r} is there twice.", REMEDY)
+        assigned[row.pair] = row
     return assigned
 
 
