@@ -7,9 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.lookalikes import PARTNER_SCHEMA
 from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.slices import ReferenceStudy
+from failbench.base.slices import PARTNER_SCHEMA, ReferenceStudy
 from failbench.base.stage import (
     read_names,
     read_output,

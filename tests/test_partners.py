@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from failbench.base.lookalikes import partners
+from failbench.base.slices import partners
 
 
 def failing(*rows: tuple[str, str, str, str | None, str | None]) -> pl.DataFrame:

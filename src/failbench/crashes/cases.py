@@ -16,7 +16,7 @@ from pydantic import Field
 
 from failbench.base.errors import BadInputError
 from failbench.crashes.prediction import CrashPrediction
-from failbench.crashes.question import Arm, Question, question
+from failbench.crashes.question import Arm, Question, told
 from failbench.notebooks.corpus import Pair, read_corpus
 from failbench.notebooks.notebook import Notebook
 from failbench.notebooks.observed import OBSERVED, read_observed
@@ -45,7 +45,8 @@ class Case:
 
     def ask(self, arm: Arm) -> Question:
         """The question about it in an arm."""
-        return question(self.notebook, arm, self.summary, self.other)
+        known = told(arm, self.summary, self.other)
+        return Question(self.notebook.executed_sources, self.notebook.target, known)
 
     @property
     def characters(self) -> int:

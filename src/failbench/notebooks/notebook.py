@@ -1,4 +1,8 @@
-"""A notebook of the corpus: its cells in the order in which they were executed, and its card."""
+"""A notebook of the corpus: its cells in the order in which they were executed, and its card.
+
+How hard a crash is to foresee follows from a rule that was written before the first pair was
+recorded.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +16,10 @@ from pydantic import Field
 
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record, read_json, validated
-from failbench.notebooks.difficulty import Difficulty, difficulty_of
 
 Library = Literal["numpy", "pandas", "sklearn", "matplotlib", "lightgbm", "torch"]
 Version = Literal["crashing", "mended"]
+Difficulty = Literal["easy", "medium", "hard"]
 Misuse = Literal[
     "shape", "dtype", "key", "unfitted", "nan", "api", "value", "index", "name", "device",
     "vocabulary", "memory",
@@ -27,6 +31,9 @@ CARD: Final = "failbench"
 
 EXECUTIONS: Final = "executions"
 """Key of the metadata of a cell that was executed more than once."""
+
+FAR: Final = 3
+"""Steps from which on a crash is hard even where the code alone shows it."""
 
 REMEDY: Final = "Restore it with git, or correct it after docs/notebooks.md."
 
@@ -168,3 +175,15 @@ def _check(notebook: Notebook) -> None:
     if card.version == "crashing" and card.difficulty != rule:
         problem = f"is {card.difficulty!r} where the rule says {rule!r}."
         raise BadInputError(path, f"{field}.difficulty", problem, REMEDY)
+
+
+def difficulty_of(cells_between: int, functions_between: int, *, shown_by_code: bool) -> Difficulty:
+    """The grade of a crash.
+
+    Easy is what the code alone shows without a step between cause and crash. Hard is what the code
+    alone does not show with a step between, or what is three steps away. The rest is medium.
+    """
+    steps = cells_between + functions_between
+    if steps >= FAR or (steps and not shown_by_code):
+        return "hard"
+    return "medium" if steps or not shown_by_code else "easy"

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from failbench.base.lookalikes import partners
 from failbench.base.scenarios import Scenario
+from failbench.base.slices import partners
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.recording.plan import RecordParams
