@@ -7,6 +7,7 @@ fit take seconds to import.
 from __future__ import annotations
 
 import csv
+from collections.abc import Iterable
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
@@ -114,3 +115,12 @@ def reads_monitor(method: str) -> bool:
     (True, False)
     """
     return is_language_model(method) and method.endswith(MONITORED_SUFFIX)
+
+
+def reads_known(methods: Iterable[str]) -> bool:
+    """Whether one of some methods reads what the monitor knows."""
+    return not set(methods).isdisjoint(MONITOR_METHODS)
+
+
+Reads = Literal["telemetry", "telemetry_and_monitor"]
+"""What a prompt shows: telemetry and error text of a run; and what the monitor recorded of it."""
