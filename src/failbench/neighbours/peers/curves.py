@@ -27,7 +27,7 @@ class Curves:
 
 def curves_of(log: Log) -> Curves:
     """The series of a log; of several sources the one with most training losses counts."""
-    rows = log.rows
+    rows = log.frame()
     losses = rows.filter(pl.col("loss").is_not_null(), _is("train"))
     if losses.height:
         source = losses.group_by("source").len().sort("len", "source", descending=[True, False])
