@@ -19,16 +19,8 @@ from failbench.recording.campaign import Campaign
 from failbench.recording.plan import SETTINGS, RecordParams
 
 SCENARIOS = ("vocabulary_too_small", "layer_in_double_precision")
-SAME_ANYWHERE = [
-    "run_id",
-    "look",
-    "step",
-    "findings",
-    "causes",
-    "places",
-    "errors",
-    "compared_steps",
-]
+KEY = ["run_id", "step", "look"]
+SAME_ANYWHERE = [*KEY, "findings", "causes", "places", "errors", "compared_steps"]
 """Not `equal`, whether steps are the recorded ones to the bit: other processors round otherwise."""
 
 
