@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from failbench.base.errors import BadInputError
+from failbench.base.extras import of_extra
 from failbench.base.files import write_atomically
 from failbench.diagnose.answer import LogDiagnosis
 
@@ -50,12 +51,8 @@ def svg_of(diagnosis: LogDiagnosis) -> str:
 
 
 def _drawn(diagnosis: LogDiagnosis, suffix: str, *, transparent: bool) -> bytes:
-    try:
+    with of_extra("a picture", "pictures"):
         import matplotlib as _  # noqa: F401
-    except ImportError as error:
-        raise BadInputError(
-            "environment", "matplotlib", "is not installed.", "pip install 'failbench[pictures]'"
-        ) from error
     from failbench.diagnose.outputs.drawing import figure_of, style
 
     stream = BytesIO()

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 import matplotlib as mpl
 import numpy as np
-import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -108,15 +107,13 @@ def _axes(figure: Figure, bottom: float, inches: float, limits: tuple[float, flo
 
 
 def _curves(log: Log, signal: SignalName, places: Places) -> Iterator[Curve]:
-    rows = log.rows.with_columns(place=pl.Series(places.of_rows))
+    rows = log.rows
     for split in SPLITS:
-        of_split = rows.filter(
-            pl.col(signal).is_not_null(), pl.col("split").cast(pl.String) == split
-        )
-        for part in of_split.partition_by("source", maintain_order=True):
-            x, y = part["place"].to_numpy(), part[signal].to_numpy()
-            resumed = np.flatnonzero(np.diff(x) < 0) + 1
-            for piece in np.split(np.arange(len(x)), resumed):
+        chosen = rows.has(signal) & (rows.is_train == (split == "train"))
+        for source in np.unique(rows.source[chosen]):
+            part = np.flatnonzero(chosen & (rows.source == source))
+            x, y = places.of_rows[part], rows[signal][part]
+            for piece in np.split(np.arange(len(x)), np.flatnonzero(np.diff(x) < 0) + 1):
                 yield Curve(split, *thinned(x[piece], y[piece]))
 
 

@@ -6,11 +6,12 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 import numpy as np
-import polars as pl
 
 from failbench.base.arrays import Array
 from failbench.diagnose.finding import Finding
-from failbench.diagnose.readers.log import Log
+from failbench.diagnose.readers.log import NOWHERE, Log
+
+Unit = Literal["step", "epoch", "row"]
 
 MOST_RESTARTS: Final = 3
 """A count that begins anew more often, such as the batch within an epoch, orders no rows."""
@@ -29,7 +30,7 @@ EDGE: Final = 0.14
 class Places:
     """Where rows stand."""
 
-    unit: Literal["step", "epoch", "row"]
+    unit: Unit
     of_rows: Array
     guessed: bool
 
@@ -55,23 +56,20 @@ class Label:
 def places_of(log: Log) -> Places:
     """Where the rows of a log stand: by step, else by epoch, else by their order."""
     rows = log.rows
-    sources = rows["source"].to_numpy()
-    for unit in ("step", "epoch"):
-        said = rows[unit].cast(pl.Float64).fill_null(np.nan).to_numpy()
-        said = np.where(np.isfinite(said), said, np.nan)
-        if _orders(said, sources, log):
-            epochs = rows["epoch"].fill_null(np.nan).to_numpy()
-            return Places(unit, _filled(said, epochs, sources), bool(np.isnan(said).any()))
-    return Places("row", np.arange(1, rows.height + 1, dtype=np.float64), guessed=False)
+    steps = np.where(rows.step == NOWHERE, np.nan, rows.step)
+    counts: dict[Unit, Array] = {"step": steps, "epoch": rows["epoch"]}
+    for unit, count in counts.items():
+        said = np.where(np.isfinite(count), count, np.nan)
+        if _orders(said, log):
+            filled = _filled(said, rows["epoch"], rows.source)
+            return Places(unit, filled, bool(np.isnan(said).any()))
+    return Places("row", np.arange(1, len(rows) + 1, dtype=np.float64), guessed=False)
 
 
-def _orders(said: Array, sources: np.ndarray, log: Log) -> bool:
+def _orders(said: Array, log: Log) -> bool:
     """Whether a count puts the values of the signal with most of them in an order."""
-    trained = pl.col("split").cast(pl.String) == "train"
-    measured = [
-        log.rows.select(pl.col(signal).is_not_null() & trained).to_series().to_numpy()
-        for signal in log.present
-    ]
+    sources = log.rows.source
+    measured = [log.rows.has(signal) & log.rows.is_train for signal in log.present]
     chosen = max(measured, key=np.count_nonzero, default=np.zeros(0, dtype=bool))
     chosen = ~np.isnan(said) & chosen
     if not chosen.any():
@@ -112,17 +110,17 @@ def place_of_finding(finding: Finding, log: Log, places: Places) -> float | None
     if places.unit == "step" and finding.step is not None:
         return float(finding.step)
     names = [source.name for source in log.sources]
-    rows = log.rows.with_row_index("row").filter(
-        pl.col("source") == (names.index(finding.source) if finding.source in names else -1)
-    )
-    if finding.line is not None and rows["line"].null_count() < rows.height:
-        before = rows.filter(pl.col("line") <= finding.line)
-        found = before.tail(1) if before.height else rows.head(1)
+    source = names.index(finding.source) if finding.source in names else NOWHERE
+    rows = np.flatnonzero(log.rows.source == source)
+    lines, steps = log.rows.line[rows], log.rows.step[rows]
+    if finding.line is not None and (lines != NOWHERE).any():
+        before = rows[(lines != NOWHERE) & (lines <= finding.line)]
+        found = before[-1:] if before.size else rows[:1]
     elif finding.step is not None:
-        found = rows.filter(pl.col("step") == finding.step).head(1)
+        found = rows[steps == finding.step][:1]
     else:
         return None
-    return float(places.of_rows[found["row"][0]]) if found.height else None
+    return float(places.of_rows[found[0]]) if found.size else None
 
 
 def thinned(x: Array, y: Array, most: int = MOST_POINTS) -> tuple[Array, Array]:

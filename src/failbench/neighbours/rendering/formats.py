@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from failbench.base.errors import BadInputError
-from failbench.diagnose.readers.log import ROW_SCHEMA, Log
+from failbench.diagnose.readers.log import NO_ROWS, Log
 from failbench.diagnose.readers.opening import read_log
 from failbench.neighbours.rendering import files, printed, trainer
 from failbench.neighbours.rendering.run import LoggedRun
@@ -82,4 +82,4 @@ def read_files(written: Files) -> Log:
         try:
             return read_log(folder / next(iter(written)) if alone else folder)
         except BadInputError:
-            return Log((), ROW_SCHEMA.to_frame(), ())
+            return Log((), NO_ROWS, ())
