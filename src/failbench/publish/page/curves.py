@@ -113,15 +113,9 @@ def _thinned(
         recorded = steps.filter(pl.col(signal.name).is_not_null())
         if not signal.of_machine:
             recorded = recorded.filter(pl.col("step") >= onset)
-        x, y = thinned(
-            recorded["step"].to_numpy().astype(float),
-            recorded[signal.name].to_numpy().astype(float),
-            most,
-        )
+        steps_of, values = recorded.select("step", signal.name).cast(pl.Float64).to_numpy().T
+        x, y = thinned(steps_of, values, most)
         if len(x):
-            distances = np.diff(x.astype(int), prepend=0)
-            lines[signal.name] = (
-                list(map(int, distances)),
-                [significant(value) for value in y.tolist()],
-            )
+            distances = np.diff(x.astype(int), prepend=0).tolist()
+            lines[signal.name] = (distances, [significant(value) for value in y.tolist()])
     return lines
