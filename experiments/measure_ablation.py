@@ -30,9 +30,9 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, to_frame
 from failbench.features.signal_groups import signal_groups
 from failbench.methods.classifiers import random_forest
+from failbench.methods.declaration import Method
 from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.improved_rules import ImprovedRules
-from failbench.methods.method import Method
 from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns

@@ -30,9 +30,8 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table, to_frame
 from failbench.features.raw_table import raw_table
 from failbench.methods.catalogue import method_named
-from failbench.methods.declaration import Context
+from failbench.methods.declaration import Context, Method
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.method import Method
 from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
 from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.labelled_runs import LabelledRuns

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from failbench.methods.catalogue import method_named
-from failbench.methods.contributions import (
+from failbench.methods.evidence import (
     SHARE,
     additive_contributions,
     boosted_contributions,

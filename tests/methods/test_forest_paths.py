@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from failbench.methods.catalogue import method_named
-from failbench.methods.forest_paths import SHOWN_TESTS
+from failbench.methods.evidence import SHOWN_TESTS
 
 
 @pytest.fixture

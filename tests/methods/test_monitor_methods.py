@@ -13,11 +13,10 @@ from sklearn.exceptions import NotFittedError
 from failbench.base.methods import ENTRIES, MONITOR_METHODS
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.features.feature_table import to_frame
-from failbench.methods.broken_invariants import AbstainingInvariants, BrokenInvariants
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.monitor_methods import EndingTable
+from failbench.methods.monitor_methods import AbstainingInvariants, BrokenInvariants, EndingTable
 from failbench.monitor.end import End
 from failbench.monitor.records.known import FLAGS, KNOWN_SCHEMA, known_table, with_known
 from failbench.monitor.records.verdicts import break_table, ends_of

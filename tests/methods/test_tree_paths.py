@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from failbench.methods.tree_paths import leaf_conditions, tree_paths
+from failbench.methods.evidence import leaf_conditions, tree_paths
 
 
 @pytest.fixture

@@ -107,7 +107,7 @@ CATALOGUE: Final = (
         "features",
         "error text",
         "true category",
-        module="composed_methods",
+        module="hybrid",
     ),
     _entry(
         "hybrid_two_way",
@@ -115,12 +115,10 @@ CATALOGUE: Final = (
         "hybrid",
         "features",
         "error text",
-        module="composed_methods",
+        module="hybrid",
     ),
     _entry("hybrid_monitor", "Hybrid, monitor", "hybrid", "features", "invariants", "ending"),
-    _entry(
-        "symptom_baseline", "Symptom baseline", "baseline", "symptoms", module="symptom_baseline"
-    ),
+    _entry("symptom_baseline", "Symptom baseline", "baseline", "symptoms", module="classifiers"),
     _entry("invariants", "Invariants", "rules", "invariants", "ending", module="monitor_methods"),
     _entry(
         "invariants_abstaining",

@@ -18,9 +18,8 @@ from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map
 from failbench.features.feature_table import to_frame
 from failbench.methods.catalogue import method_named
-from failbench.methods.declaration import Context, MethodDeclaration
+from failbench.methods.declaration import Context, Method, MethodDeclaration
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.method import Method
 from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
