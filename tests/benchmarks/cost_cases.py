@@ -36,8 +36,8 @@ from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
 from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.method_intervals import IntervalSettings, method_intervals
-from failbench.statistics.risk_coverage import area_interval
+from failbench.statistics.confidence import area_interval
+from failbench.statistics.intervals import IntervalSettings, method_intervals
 from failbench.statistics.settings import read_statistics, read_with_statistics
 from failbench.statistics.significance import SignificanceSettings, compare_all
 from grown import (

@@ -9,8 +9,8 @@ from sklearn.calibration import calibration_curve
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import BATCH
-from failbench.statistics.calibration import calibration_error, calibration_floor, calibration_gaps
-from failbench.statistics.method_intervals import IntervalSettings, floor_interval, method_intervals
+from failbench.statistics.confidence import calibration_error, calibration_floor, calibration_gaps
+from failbench.statistics.intervals import IntervalSettings, floor_interval, method_intervals
 from made_up import completed, made_up_predictions, over_resampled_rows, small_predictions
 
 SETTINGS = IntervalSettings(

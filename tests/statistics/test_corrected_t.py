@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from failbench.statistics.corrected_t import resampled_mean
+from failbench.statistics.paired_tests import resampled_mean
 
 
 @pytest.fixture

@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from failbench.statistics.costs import UnitCosts, cost_metrics, cost_per_run
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.metrics import UnitCosts, cost_metrics, cost_per_run
+from failbench.statistics.scenario_values import scenario_answers
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 SETTINGS = ScenarioIntervalSettings(

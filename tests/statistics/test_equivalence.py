@@ -5,8 +5,12 @@ import pytest
 from scipy import stats
 from statsmodels.stats.weightstats import ttost_paired
 
-from failbench.statistics.corrected_t import ResampledMean, resampled_mean
-from failbench.statistics.equivalence import detectable_effect, equivalence
+from failbench.statistics.paired_tests import (
+    ResampledMean,
+    detectable_effect,
+    equivalence,
+    resampled_mean,
+)
 
 
 def test_without_the_correction_it_is_the_paired_tost_of_statsmodels():

@@ -10,13 +10,14 @@ from failbench.base.errors import BadInputError
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import BATCH
-from failbench.statistics.intervals import scenario_intervals, wilson
-from failbench.statistics.method_intervals import (
+from failbench.statistics.intervals import (
     IntervalSettings,
     method_intervals,
+    scenario_intervals,
+    wilson,
 )
 from failbench.statistics.metrics import OVERALL
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.scenario_values import scenario_answers
 from made_up import made_up_predictions
 
 SETTINGS = IntervalSettings(

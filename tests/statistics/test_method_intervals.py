@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from failbench.base.errors import BadInputError
-from failbench.statistics.method_intervals import (
+from failbench.statistics.intervals import (
     IntervalSettings,
     corrected_t,
     intervals_table,

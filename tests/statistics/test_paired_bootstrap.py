@@ -9,8 +9,7 @@ from scipy import stats
 
 from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BATCH
-from failbench.statistics.paired_bootstrap import difference_bounds
-from failbench.statistics.paired_scores import paired_scores
+from failbench.statistics.pairs import difference_bounds, paired_scores
 
 RATES = {"a": 0.7, "b": 0.5, "c": 0.6}
 OPTIONS = {"resamples": 2000, "confidence": 0.95, "seed": 0}

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.statistics.paired_scores import paired_scores
+from failbench.statistics.pairs import paired_scores
 
 
 def test_scores_are_kept_by_fold_by_scenario_and_of_the_first_repeat(answers):

@@ -4,7 +4,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.statistics.row_weights import (
+from failbench.statistics.bootstrap import (
     all_seeds,
     drawn_seeds,
     once,

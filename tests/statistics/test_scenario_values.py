@@ -9,20 +9,18 @@ from sklearn.metrics import brier_score_loss, log_loss
 from failbench.base.predictions import DECIMALS
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.bootstrap import BATCH, BootstrapSettings, resample
-from failbench.statistics.intervals import scenario_intervals
-from failbench.statistics.method_intervals import IntervalSettings, method_intervals
+from failbench.statistics.bootstrap import BATCH, BootstrapSettings, resample, single_seeds
+from failbench.statistics.intervals import IntervalSettings, method_intervals, scenario_intervals
 from failbench.statistics.metrics import ValueMetric
-from failbench.statistics.row_weights import single_seeds
 from failbench.statistics.scenario_values import (
     RESOLUTION,
     over_committed,
     over_scenarios,
     ratio,
+    scenario_answers,
     weighted_mean,
 )
 from failbench.statistics.scenario_values import right as right_answer
-from failbench.statistics.scores import scenario_answers
 from made_up import completed, made_up_predictions, small_predictions
 
 SETTINGS = IntervalSettings(

@@ -10,8 +10,7 @@ from pydantic import Field, ValidationError
 
 from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.statistics.method_intervals import IntervalSettings
+from failbench.statistics.intervals import IntervalSettings, ScenarioIntervalSettings
 from failbench.statistics.settings import (
     StatisticsSettings,
     read_statistics,

@@ -10,9 +10,13 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from failbench.base.errors import BadInputError
-from failbench.statistics.comparison import comparison_metrics, comparisons_table
-from failbench.statistics.paired_scores import paired_scores
-from failbench.statistics.significance import SignificanceSettings, compare_all
+from failbench.statistics.pairs import paired_scores
+from failbench.statistics.significance import (
+    SignificanceSettings,
+    compare_all,
+    comparison_metrics,
+    comparisons_table,
+)
 
 RATES = {"a": 0.55, "b": 0.5, "c": 0.8, "d": 0.75}
 SETTINGS = SignificanceSettings(

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from failbench.statistics.textbook_tests import (
+from failbench.statistics.paired_tests import (
     cohens_d,
     discordant,
     fewest_signs,
