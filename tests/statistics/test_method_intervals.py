@@ -10,7 +10,7 @@ from failbench.statistics.intervals import (
     IntervalSettings,
     corrected_t,
     intervals_table,
-    nested_metrics,
+    nest,
 )
 from made_up import made_up_predictions
 
@@ -50,7 +50,7 @@ def test_one_fold_has_no_corrected_t_interval():
 
 def test_the_metrics_file_nests_four_scalars_a_figure():
     table = intervals_table(made_up_predictions(), SETTINGS)
-    nested = nested_metrics(table)
+    nested = nest(table, "feature_set", "method", "metric")
     assert set(nested["19"]["made_up"]["accuracy"]) == {"value", "ci_low", "ci_high", "n"}
     assert nested["19"]["made_up"]["accuracy"]["n"] == 60
     assert set(table["resampling_unit"]) == {"scenario", "fold"}
