@@ -23,7 +23,7 @@ from failbench.diagnose.evidence import look_up
 from failbench.diagnose.fitting import Choices, KnownLog, fitted
 from failbench.diagnose.model import Model, read_model, write_model
 from failbench.diagnose.readers.log import Log
-from failbench.diagnose.readers.monitor_log import log_of_history
+from failbench.diagnose.readers.records import log_of_history
 from failbench.diagnose.signs import signs_of
 from failbench.diagnose.supports import cause_names, supports_of
 from failbench.monitor.history import History

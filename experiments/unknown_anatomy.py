@@ -20,9 +20,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from failbench.base.errors import BadInputError
-from failbench.base.lookalikes import PARTNER_SCHEMA
 from failbench.base.predictions import NEIGHBOUR_SCHEMA, PREDICTION_SCHEMA
 from failbench.base.scenarios import Scenario
+from failbench.base.slices import PARTNER_SCHEMA
 from failbench.base.stage import read_output, read_section
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET, Category
 from failbench.statistics.confidence import entropy, separation

@@ -95,7 +95,7 @@ def test_an_unknown_method_is_refused_with_the_known_ones():
 def test_every_entry_that_names_a_module_is_declared_there():
     for entry in CATALOGUE:
         if entry.module is not None:
-            assert entry.name in import_module(entry.module).DECLARATIONS
+            assert entry.name in import_module(f"failbench.methods.{entry.module}").DECLARATIONS
 
 
 def test_no_two_methods_have_one_name_or_one_label():

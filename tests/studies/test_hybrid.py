@@ -8,7 +8,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import HybridSettings
-from failbench.base.validation import kept_by_hand
+from failbench.base.records import kept_by_hand
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose

@@ -104,12 +104,9 @@ def _about_runs(model: str | None, limit: int | None) -> Asked:
 
 def _about_crashes(model: str | None, limit: int | None) -> Asked:
     """The first notebooks of the corpus, each in all arms."""
-    from failbench.crashes.cases import read_cases
-    from failbench.crashes.language.answer import CRASH
-    from failbench.crashes.language.prompt import prompt_of
-    from failbench.crashes.language.settings import CrashAgentsSettings
+    from failbench.crashes.cases import CrashPredictionSettings, read_cases
+    from failbench.crashes.language import CRASH, CrashAgentsSettings, prompt_of
     from failbench.crashes.question import ARMS
-    from failbench.crashes.settings import CrashPredictionSettings
     from failbench.statistics.settings import read_with_statistics
 
     settings = read_section("crash_agents", CrashAgentsSettings, PARAMS)
