@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 from failbench.base.telemetry import STEP_SCHEMA, Telemetry
-from failbench.features.feature_table import KEYS
-from failbench.features.raw_table import RAW_SERIES, RAW_TEXT, raw_table
+from failbench.features.feature_table import KEYS, RAW_SERIES, RAW_TEXT, raw_table
 
 CRASHED = "late_crash-transformer-adamw-s0"
 

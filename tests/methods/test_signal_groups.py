@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from failbench.base.vocabulary import SIGNAL_GROUPS
-from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.signal_groups import signal_groups
+from failbench.features.catalogue import FEATURE_SETS, signal_groups
 from shared.importance import IMPORTANCE_SETS, TABLE_SIX
 
 

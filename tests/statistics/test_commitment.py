@@ -6,8 +6,8 @@ import pytest
 
 from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.features.catalogue import FEATURE_SETS
+from failbench.prediction.folds import make_splits
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
 from failbench.statistics.thresholds import at_threshold, lowest_thresholds
 from made_up import made_up_predictions, small_predictions
 

@@ -11,8 +11,8 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.llm.monitor_record import RAISED, monitor_records
 from failbench.methods.llm.prompt import prompts_by_reads, prompts_of
+from failbench.methods.llm.record import RAISED, monitor_records
 from failbench.monitor.clock import Clock
 from failbench.monitor.end import End
 from failbench.monitor.records.verdicts import break_table, ends_of

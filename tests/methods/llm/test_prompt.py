@@ -6,9 +6,9 @@ import polars as pl
 
 from failbench.features.observables import Observables
 from failbench.methods.llm import chat
-from failbench.methods.llm.chat import fence_mark
+from failbench.methods.llm.answer import abbreviated, fence_mark, visible
 from failbench.methods.llm.prompt import prompt_hash, prompt_of, prompts_of
-from failbench.methods.llm.record import abbreviated, number_text, visible
+from failbench.methods.llm.record import number_text
 from made_up_llm import one_run, settings
 
 MARKED = re.compile(r"^(BEGIN|END) RECORD (\w+)$", re.M)

@@ -35,7 +35,7 @@ from failbench.base.arrays import Array, Labels, Probabilities
 from failbench.base.method_settings import Positive
 from failbench.base.records import Record
 from failbench.base.verdicts import Diagnosis, Evidence
-from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
+from failbench.features.feature_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.evidence import SHARE, Positions, leading_terms, weighted_terms
