@@ -8,8 +8,6 @@ from importlib import import_module
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.exceptions import NotFittedError
 
 from failbench.base.errors import BadInputError
 from failbench.base.methods import CATALOGUE, ENTRIES, FEATURE_METHODS
@@ -47,24 +45,6 @@ def test_diagnoses_name_what_is_predicted_and_why_it_is_not(name, fitted, runs):
         (diagnosis.reason is not None) == (diagnosis.category == ABSTAIN) for diagnosis in diagnoses
     )
     assert all(0 <= diagnosis.confidence <= 1 for diagnosis in diagnoses)
-
-
-@every_method
-def test_a_clone_is_unfitted_and_refuses_to_predict(name, fitted, runs):
-    with pytest.raises(NotFittedError):
-        clone(fitted(name)).predict_proba(runs[0])
-
-
-@every_method
-def test_the_same_seed_gives_the_same_probabilities(name, fit, fitted, runs):
-    first, second = (build(name).predict_proba(runs[0]) for build in (fit, fitted))
-    assert first.tobytes() == second.tobytes()
-
-
-@every_method
-def test_the_order_of_runs_does_not_change_their_answers(name, fitted, runs):
-    method, frame = fitted(name), runs[0]
-    assert method.predict(frame[::-1]).tolist() == method.predict(frame)[::-1].tolist()
 
 
 @every_method

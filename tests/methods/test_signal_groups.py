@@ -25,7 +25,3 @@ def test_data_features_go_by_subgroup_and_keywords_by_error_text():
         4,
         3,
     ]
-
-
-def test_a_group_without_a_feature_is_left_out():
-    assert tuple(signal_groups(("oov_rate", "peak_memory"))) == ("memory", "vocabulary")

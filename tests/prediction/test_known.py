@@ -8,7 +8,6 @@ import pytest
 from failbench.base import known_columns
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import RandomForestSettings
-from failbench.base.methods import MONITOR_METHODS, reads_known
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.studies import LEFT_OUT, POOLED
 from failbench.base.vocabulary import ABSTAIN
@@ -144,11 +143,6 @@ def test_a_run_that_no_monitor_watched_is_named_with_the_remedy(known, features)
             join()
         assert "'alone' and 0 other runs" in str(error.value)
         assert "failbench record --signals full" in str(error.value)
-
-
-def test_known_is_read_by_the_methods_of_the_monitor_alone():
-    assert not reads_known(["simple_rules", "symptom_baseline"])
-    assert all(reads_known(["ebm", name]) for name in MONITOR_METHODS)
 
 
 def accuracy(predictions):

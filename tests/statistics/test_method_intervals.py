@@ -37,11 +37,6 @@ def test_the_corrected_t_interval_follows_nadeau_and_bengio():
     )
 
 
-def test_the_corrected_t_interval_of_equal_folds_is_a_point():
-    interval = corrected_t(made_up_predictions(accuracy=1.0), 0.95)
-    assert (interval.ci_low, interval.value, interval.ci_high) == (1, 1, 1)
-
-
 def test_one_fold_has_no_corrected_t_interval():
     single_fold = made_up_predictions(repeats=1).with_columns(fold=pl.lit(0, pl.Int32))
     with pytest.raises(BadInputError, match="single fold"):
