@@ -32,7 +32,7 @@ from failbench.base.studies import (
     across_architectures_files,
     prediction_files,
 )
-from failbench.publish.page.logs import LOG_SCHEMA
+from failbench.publish.page.failure import LOG_SCHEMA
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 from shared.lead_time import methods_asked
