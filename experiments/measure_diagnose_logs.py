@@ -36,7 +36,7 @@ from failbench.neighbours.rendering.formats import FORMATS, rendered
 from failbench.neighbours.rendering.normal import read_files, rendered_log
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import COMPLETE, complete_shape, draw_shape
-from failbench.prediction.folds import rows_in_fold
+from failbench.prediction.splits import rows_in_fold
 from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 
 TELEMETRY = Path("data/telemetry")

@@ -8,9 +8,9 @@ from failbench.base.errors import BadInputError
 from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.hybrid import Hybrid
-from failbench.prediction.folds import make_splits
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import make_splits
 from failbench.statistics.metrics import UnitCosts
 from failbench.statistics.thresholds import (
     ROUNDING,

@@ -13,7 +13,7 @@ from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import COUNTS
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV
 from failbench.base.vocabulary import CATEGORIES
-from failbench.prediction.folds import (
+from failbench.prediction.splits import (
     FoldPlan,
     by_architecture,
     by_scenario,
