@@ -20,8 +20,8 @@ from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, POOLED
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
-from failbench.prediction import fold_plans
 from failbench.prediction import nested_cv as harness
+from failbench.prediction import splits as fold_plans
 from failbench.prediction.nested_cv import across_architectures, nested_cv
 from failbench.prediction.splits import by_architecture, by_scenario, make_splits
 from measure_controls import planted_predictions
