@@ -13,7 +13,7 @@ from failbench.base.studies import POOLED
 from failbench.base.telemetry import write_parquet
 from failbench.features.feature_table import FEATURE_SCHEMA, raw_table
 from failbench.methods.raw.telemetry import RawTelemetrySettings
-from failbench.prediction.folds import by_scenario
+from failbench.prediction.splits import by_scenario
 from recordings import read_recordings
 from shared.raw_telemetry import raw_predictions
 

@@ -16,9 +16,9 @@ from failbench.methods.monitor_methods import NoSettings
 from failbench.monitor.end import End
 from failbench.monitor.records.known import COURSE_SCHEMA, FLAGS, known_course, known_table
 from failbench.monitor.records.verdicts import OWN, verdict_table
-from failbench.prediction.folds import make_splits
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import across_architectures, nested_cv
+from failbench.prediction.splits import make_splits
 from made_up_known import judged, made_up_known
 from made_up_monitored import BOUNDS, history, monitored, rules
 

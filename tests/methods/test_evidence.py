@@ -1,4 +1,4 @@
-"""The terms that carry an answer, against the scores of the models themselves."""
+"""The terms that carry an answer and the tests on paths, against what the models themselves say."""
 
 from __future__ import annotations
 
@@ -6,15 +6,19 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from sklearn.tree import DecisionTreeClassifier
 
 from failbench.methods.catalogue import method_named
 from failbench.methods.evidence import (
     SHARE,
+    SHOWN_TESTS,
     additive_contributions,
     boosted_contributions,
     boosted_path_lengths,
     leading_terms,
+    leaf_conditions,
     linear_contributions,
+    tree_paths,
 )
 
 ADDITIVE = ("logistic_regression", "lightgbm", "ebm")
@@ -137,3 +141,85 @@ def test_a_term_of_two_features_is_two_conditions_and_each_feature_is_evidence_o
         read = [names[feature] for term in leading for feature in members[term]]
         assert diagnosis.conditions == len(read)
         assert [item.signal for item in diagnosis.evidence] == list(dict.fromkeys(read))
+
+
+@pytest.fixture
+def forest(context, settings_of, runs):
+    frame, labels, groups = runs
+    return (
+        method_named("random_forest")
+        .build(settings_of("random_forest"), context)
+        .fit(frame, labels, groups)
+    )
+
+
+def test_conditions_are_the_tests_on_the_paths_through_all_trees(forest, runs):
+    values = forest.pipeline_["impute"].transform(runs[0])
+    lengths = sum(
+        np.asarray(tree.decision_path(values).sum(axis=1)).ravel() - 1
+        for tree in forest.pipeline_["classify"].estimators_
+    )
+    assert [item.conditions for item in forest.diagnose(runs[0])] == lengths.tolist()
+
+
+def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(forest, runs):
+    values = forest.pipeline_["impute"].transform(runs[0])
+    names = forest.pipeline_["impute"].get_feature_names_out()
+    classes = forest.pipeline_.classes_
+    for row, diagnosis in zip(values, forest.diagnose(runs[0]), strict=True):
+        counts: dict[tuple[str, str], float] = {}
+        for tree in forest.pipeline_["classify"].estimators_:
+            votes = tree.predict_proba(row[None])[0][list(classes).index(diagnosis.category)]
+            for node in tree.decision_path(row[None]).indices:
+                feature = tree.tree_.feature[node]
+                if feature >= 0:
+                    above = np.float32(row[feature]) > tree.tree_.threshold[node]
+                    test = (names[feature], "above" if above else "below")
+                    counts[test] = counts.get(test, 0.0) + votes
+        made = [counts[(item.signal, item.relation)] for item in diagnosis.evidence]
+        assert made == pytest.approx(sorted(counts.values(), reverse=True)[: len(made)])
+        assert min(made) > 0
+        assert len(made) == min(SHOWN_TESTS, sum(count > 0 for count in counts.values()))
+
+
+@pytest.fixture
+def staircase() -> DecisionTreeClassifier:
+    """Splits a alone, at 1, 2 and 3 (found midway), into classes 0, 1, 2 and 3."""
+    a = np.array([0.5, 1.5, 2.5, 3.5])
+    return DecisionTreeClassifier(random_state=0).fit(np.column_stack([a, 0 * a]), [0, 1, 2, 3])
+
+
+def random_tree(seed: int, **limits: int) -> tuple[DecisionTreeClassifier, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    matrix = rng.normal(size=(80, 4))
+    labels = rng.integers(0, 5, 80)
+    return DecisionTreeClassifier(random_state=seed, **limits).fit(matrix, labels), matrix
+
+
+def test_repeated_tests_of_one_side_become_the_tightest(staircase):
+    paths = tree_paths(staircase, ["a", "b"], np.array([[0.0, 0.0], [1.7, 0.0], [9.0, 0.0]]))
+    seen = [{(item.signal, item.relation, item.threshold) for item in path} for path in paths]
+    assert seen == [
+        {("a", "below", 1.0)},
+        {("a", "above", 1.0), ("a", "below", 2.0)},
+        {("a", "above", 3.0)},
+    ]
+
+
+def test_the_threshold_itself_is_below(staircase):
+    (path,) = tree_paths(staircase, ["a", "b"], np.array([[1.0, 0.0]]))
+    assert [(item.value, item.relation, item.threshold) for item in path] == [(1.0, "below", 1.0)]
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_depth": 3}, {"max_leaf_nodes": 9}])
+def test_merged_conditions_hold_for_exactly_the_runs_of_their_leaf(limits):
+    tree, matrix = random_tree(3, **limits)
+    leaves = tree.apply(matrix)
+    bounds = leaf_conditions(tree)
+    assert set(bounds) == set(leaves)
+    for leaf, conditions in bounds.items():
+        holds = np.ones(len(matrix), dtype=bool)
+        for condition in conditions:
+            above = matrix[:, condition.column] > condition.threshold
+            holds &= above if condition.side == "above" else ~above
+        assert holds.tolist() == (leaves == leaf).tolist()

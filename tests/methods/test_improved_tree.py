@@ -9,7 +9,7 @@ import pytest
 from failbench.base.vocabulary import ERROR_TEXT_SIGNAL
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.improved_rules import ImprovedRules
-from failbench.methods.rule_tree import (
+from failbench.methods.improved_tree import (
     POINTS_TO,
     TREE,
     conditions_on_path,
