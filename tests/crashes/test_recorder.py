@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import sys
 from types import SimpleNamespace
+from typing import get_args
 
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.cli.arguments.shared import PREDICTORS as NAMES
+from failbench.cli.options import PREDICTORS as NAMES
 from failbench.crashes import recorder
 from failbench.crashes.answers import asked, read_answers, write_answers
 from failbench.crashes.catalogue import PREDICTORS, Predictor
@@ -101,4 +102,4 @@ def test_an_answer_that_is_there_twice_is_refused(case, told, tmp_path):
 
 
 def test_the_command_names_every_predictor_of_the_catalogue():
-    assert tuple(predictor.name for predictor in PREDICTORS) == NAMES
+    assert tuple(predictor.name for predictor in PREDICTORS) == get_args(NAMES)

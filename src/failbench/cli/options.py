@@ -33,7 +33,9 @@ Checkout: TypeAlias = Annotated[
     Path | None,
     Parameter(help="what to learn from (default: the working directory, or what is installed)"),
 ]
+PREDICTORS = Literal["rules", "dry_run", "pyright", "pylint"]
+
 Predictors: TypeAlias = Annotated[
-    Sequence[Literal["rules", "dry_run", "pyright", "pylint"]],
+    Sequence[PREDICTORS],
     Parameter(name="--predictor", help="only these"),
 ]

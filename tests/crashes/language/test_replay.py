@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from failbench.cli.main import main
-from failbench.cli.paths import LLM_CRASH_ANSWERS
+from failbench.cli.places import LLM_CRASH_ANSWERS
 from failbench.crashes import cases as of_cases
 from failbench.crashes.language.answer import CRASH
 from failbench.crashes.language.replay import replayed
