@@ -40,7 +40,9 @@ class Command(NamedTuple):
         module = import_module(f"failbench.cli.{self.module}")
         app = App(
             name="failbench",
-            default_parameter=Parameter(negative=(), consume_multiple=1, show_default=False),
+            default_parameter=Parameter(
+                negative=(), consume_multiple=1, allow_repeating=True, show_default=False
+            ),
             help_formatter="plain",
             help_format="plaintext",
             version_flags=(),
