@@ -14,9 +14,8 @@ from matplotlib.figure import Figure
 from pydantic import BeforeValidator, Field, model_validator
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
+from failbench.base.records import Record, validated
 from failbench.base.scenarios import Identifier, Scenario, read_scenarios
-from failbench.base.validation import validated
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.statistics.agreement import fleiss_kappa, kappa_interval
 from failbench.statistics.estimates import estimate_rows

@@ -141,7 +141,7 @@ def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = PEERS) -> int:
     """Ask other tools about the runs of the reference setting, and keep what they say."""
     import polars as pl
 
-    from failbench.neighbours.peers.record import record_peers
+    from failbench.neighbours.peers.recorder import record_peers
 
     study = read_section("nested_cv", ReferenceStudy)
     selected = read_telemetry(telemetry).select(

@@ -12,6 +12,7 @@ import polars as pl
 from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
+from failbench.base.methods import Reads
 from failbench.base.params import PARAMS, read_section
 from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import read_table, read_telemetry
@@ -31,7 +32,7 @@ from failbench.methods.llm.chat import Chat
 from failbench.methods.llm.prompt import prompt_hash, prompts_by_reads, prompts_of
 from failbench.methods.llm.record import MonitorRecord
 from failbench.methods.llm.session import LlmServerError, Progress, Session, connect
-from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, Reads, ServedModel
+from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, ServedModel
 
 Model = TypeVar("Model", bound="ServedModel")
 
@@ -105,12 +106,9 @@ def _about_runs(model: str | None, limit: int | None) -> Asked:
 
 def _about_crashes(model: str | None, limit: int | None) -> Asked:
     """The first notebooks of the corpus, each in all arms."""
-    from failbench.crashes.cases import read_cases
-    from failbench.crashes.language.answer import CRASH
-    from failbench.crashes.language.prompt import prompt_of
-    from failbench.crashes.language.settings import CrashAgentsSettings
+    from failbench.crashes.cases import CrashPredictionSettings, read_cases
+    from failbench.crashes.language import CRASH, CrashAgentsSettings, prompt_of
     from failbench.crashes.question import ARMS
-    from failbench.crashes.settings import CrashPredictionSettings
     from failbench.statistics.settings import read_with_statistics
 
     settings = read_section("crash_agents", CrashAgentsSettings, PARAMS)

@@ -19,7 +19,7 @@ from failbench.cli.places import CRASHES, NOTEBOOKS
 from failbench.cli.terminal import interruptible, progress_meter
 from failbench.crashes.catalogue import PREDICTORS, Predictor
 from failbench.crashes.question import Question
-from failbench.crashes.reading import Asked, read_asked
+from failbench.crashes.reading import Asked, read_asked, summary_before
 from failbench.diagnose.readers.lines import clean
 from failbench.notebooks.summaries import Summary, parse_summary
 
@@ -65,8 +65,6 @@ def foresee(
     elif not code_only:
         remedy = "Install the extra: pip install -e '.[notebooks]', or use --code-only."
         _require("failbench foresee", ("jupyter_client", "ipykernel"), remedy)
-        from failbench.crashes.looking import summary_before
-
         known = summary_before(notebook, asked, files)
     told = "code" if known is None else "all"
     answers: dict[str, CrashPrediction | BadInputError] = {}
@@ -140,9 +138,8 @@ def crashes(
     *, predictors: Predictors = (), corpus: Corpus = NOTEBOOKS, output: Output = CRASHES
 ) -> int:
     """Ask the predictors whose answers are recorded about the notebooks of the corpus."""
-    from failbench.crashes.cases import read_cases
+    from failbench.crashes.cases import CrashPredictionSettings, read_cases
     from failbench.crashes.recorder import record
-    from failbench.crashes.settings import CrashPredictionSettings
     from failbench.statistics.settings import read_with_statistics
 
     settings = read_with_statistics("crash_prediction", CrashPredictionSettings, PARAMS)
