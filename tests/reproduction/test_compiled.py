@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typst
 
-from failbench.publish.reproduction.compiled import compiled_differences, page_texts
+from failbench.publish.reproduction.printed import compiled_differences, page_texts
 from failbench.publish.reproduction.tolerances import rule_of
 
 RULE = rule_of("paper/paper.pdf")

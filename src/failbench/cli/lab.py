@@ -59,9 +59,7 @@ def check(
 
 def compare(*, against: Annotated[str, Parameter(help="a revision")] = "HEAD") -> int:
     """Compare the results in the working tree with those of a revision."""
-    from failbench.publish.reproduction.comparison import compare
-    from failbench.publish.reproduction.report import report
-    from failbench.publish.reproduction.revision import read_revision
+    from failbench.publish.reproduction.comparison import compare, read_revision, report
 
     comparison = compare(read_revision(Path(), against))
     print(report(comparison, against))
