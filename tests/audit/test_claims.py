@@ -13,14 +13,14 @@ import yaml
 
 from failbench.base.errors import BadInputError
 from failbench.base.records import kept_by_hand
-from failbench.publish.audit.check import VERDICTS
 from failbench.publish.audit.claims import (
     AUDIT_SCHEMA,
+    KIND_LABELS,
     AnyCheck,
     AuditedPaper,
     audit_paper,
 )
-from failbench.publish.audit.printed_figures import Printed
+from failbench.publish.audit.figures import VERDICTS, Printed
 from made_up_audit import SETTINGS, declared
 
 
@@ -68,7 +68,7 @@ def test_every_declared_claim_is_tested_once(paper, audit):
 
 def test_every_kind_of_test_is_used(audit):
     kinds = [get_args(check.model_fields["kind"].annotation) for check in get_args(AnyCheck)]
-    assert set(audit["kind"]) == {kind for names in kinds for kind in names}
+    assert set(audit["kind"]) == {kind for names in kinds for kind in names} == set(KIND_LABELS)
 
 
 def test_every_rounded_figure_is_among_the_reported_numbers(paper, repository):

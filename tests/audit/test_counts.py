@@ -9,7 +9,7 @@ from failbench.publish.audit.counts import (
     passing_by_chance,
     smallest_denominator,
 )
-from failbench.publish.audit.printed_figures import read_printed
+from failbench.publish.audit.figures import read_printed
 from made_up_audit import check
 
 FOLDS = [16, 15, 15, 15, 15]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from failbench.publish.audit.expressions import Expression
+from failbench.publish.audit.formulas import Expression
 
 LISTS = {"shares": np.array([0.3, 0.7]), "values": np.array([1.0, 2.0])}
 
