@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import re
 from typing import get_args
 
@@ -157,12 +156,3 @@ def test_a_wrong_declaration_is_one_error_with_its_path(check, field, problem):
         kept_by_hand(AuditedPaper, declared(**check), "data/reported/claims.yaml")
     assert field in caught.value.field
     assert caught.value.place == "data/reported/claims.yaml"
-
-
-def test_a_claim_without_a_place_is_refused():
-    raw = declared(kind="unverifiable", missing="labels")
-    wrong = copy.deepcopy(raw)
-    del wrong["claims"]["made_up"]["place"]
-    kept_by_hand(AuditedPaper, raw, "data/reported/claims.yaml")
-    with pytest.raises(BadInputError, match=r"made_up\.place"):
-        kept_by_hand(AuditedPaper, wrong, "data/reported/claims.yaml")

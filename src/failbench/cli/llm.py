@@ -26,11 +26,10 @@ from failbench.cli.places import (
     TELEMETRY,
 )
 from failbench.cli.terminal import EndedError, Meter, interruptible, progress_meter
-from failbench.methods.llm.answer import DIAGNOSIS, AnswerForm
+from failbench.methods.llm.answer import DIAGNOSIS, AnswerForm, Chat
 from failbench.methods.llm.cache import cache_path
-from failbench.methods.llm.chat import Chat
 from failbench.methods.llm.prompt import prompt_hash, prompts_by_reads, prompts_of
-from failbench.methods.llm.record import MonitorRecord
+from failbench.methods.llm.record import MonitorRecord, monitor_records
 from failbench.methods.llm.session import LlmServerError, Progress, Session, connect
 from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, ServedModel
 
@@ -156,7 +155,6 @@ def prompt(
 
 def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
     """What the monitor recorded of runs, by the last version of the rules in params.yaml."""
-    from failbench.methods.llm.monitor_record import monitor_records
     from failbench.monitor.records.judged_runs import JudgedRuns, versioned
     from failbench.monitor.records.tables import MONITORED_SCHEMA, RUNS
     from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA

@@ -21,9 +21,8 @@ if TYPE_CHECKING:
     from failbench.diagnose.answer import Status
     from failbench.diagnose.inspection.loss_curve import Curve, Gap, LossCurves, Place
     from failbench.diagnose.inspection.memory import PhaseMemory
-    from failbench.diagnose.readers.log import Event
+    from failbench.diagnose.readers.log import Event, SignalSummary
     from failbench.diagnose.readers.log import Log as ReadLog
-    from failbench.diagnose.readers.summary import SignalSummary
     from failbench.diagnose.readers.traps import Trap
     from failbench.monitor.history import History
 
@@ -139,8 +138,8 @@ def _refuse_any(given: Mapping[str, object], form: str, remedy: str) -> None:
 
 def read(log: Log, /, *, run: Run = None, json: Json = False) -> int:
     """Say what a training log of any format holds: its signals, gaps and events."""
+    from failbench.diagnose.readers.log import summaries
     from failbench.diagnose.readers.opening import read_log
-    from failbench.diagnose.readers.summary import summaries
     from failbench.diagnose.readers.traps import traps
 
     content = read_log(log, run)

@@ -37,7 +37,7 @@ from failbench.diagnose.batch.training import (
     raw_training_runs,
     read_features,
 )
-from failbench.methods.method import Method
+from failbench.methods.declaration import Method
 from failbench.monitor.records.known import known_table
 from failbench.monitor.records.tables import RUNS, SIGNALS, read_monitored
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, break_table, ends_of

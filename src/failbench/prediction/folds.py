@@ -1,17 +1,81 @@
-"""Fold plans: which runs each fit of a study is tested on, and which it learns from."""
+"""Folds: which scenarios are tested in which fold, and which runs each fit of a study learns from.
+
+Splits are made once and shared by all methods. A view is a feature table of failing runs: cut at
+other steps, or read on another scale. Views are stacked into one table so that a scenario is kept
+back from all of them at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 import polars as pl
+from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
 
 from failbench.base.arrays import Mask
 from failbench.base.errors import BadInputError
+from failbench.base.predictions import SPLIT_SCHEMA
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT
-from failbench.prediction.splits import rows_in_fold
+
+
+def make_splits(
+    categories: pl.DataFrame, folds: int, repeats: int, seed: int, group: str | None = None
+) -> pl.DataFrame:
+    """Assign each scenario to one test fold per repeat, stratified by category.
+
+    The unit is the scenario, so that its seeds, architectures and twin move together.
+    """
+    table = categories.select("scenario", "category", *(() if group is None else (group,)))
+    table = table.sort("scenario")
+    if table["scenario"].is_duplicated().any():
+        raise BadInputError(
+            "scenarios", "scenario", "an id occurs twice.", "Give one row per scenario."
+        )
+    rarest = table["category"].value_counts().sort("count", "category").row(0, named=True)
+    if rarest["count"] < folds:
+        raise BadInputError(
+            "scenarios",
+            "category",
+            f"{rarest['category']} has {rarest['count']} scenarios, fewer than {folds} folds.",
+            "Use fewer folds, or record more scenarios.",
+        )
+    scenarios, labels = table["scenario"].to_numpy(), table["category"].to_numpy()
+    if group is None:
+        splitter = RepeatedStratifiedKFold(n_splits=folds, n_repeats=repeats, random_state=seed)
+        parts = list(splitter.split(scenarios, labels))
+    else:
+        splitters = [
+            StratifiedGroupKFold(folds, shuffle=True, random_state=seed + repeat)
+            for repeat in range(repeats)
+        ]
+        groups = table[group].to_numpy()
+        parts = [part for each in splitters for part in each.split(scenarios, labels, groups)]
+    rows = [
+        pl.DataFrame(
+            {"repeat": index // folds, "fold": index % folds, "scenario": scenarios[tested]},
+        )
+        for index, (_, tested) in enumerate(parts)
+    ]
+    return pl.concat(rows).cast(SPLIT_SCHEMA).sort("repeat", "fold", "scenario")
+
+
+def rows_in_fold(
+    splits: pl.DataFrame, scenarios: npt.NDArray[np.object_], repeat: int, fold: int
+) -> npt.NDArray[np.bool_]:
+    """Mask of the runs whose scenario is tested in this fold; all others are trained on."""
+    tested = splits.filter(pl.col("repeat") == repeat, pl.col("fold") == fold)["scenario"]
+    mask = np.isin(scenarios.astype(str), tested.to_numpy().astype(str))
+    if not mask.any():
+        raise BadInputError(
+            "splits",
+            "scenario",
+            f"repeat {repeat}, fold {fold} tests none of the runs.",
+            "Make the splits from the same scenarios as the features.",
+        )
+    return mask
 
 
 @dataclass(frozen=True)
@@ -120,3 +184,48 @@ def by_architecture(
 
 def _folds(splits: pl.DataFrame) -> list[tuple[int, int]]:
     return splits.select("repeat", "fold").unique().sort("repeat", "fold").rows()
+
+
+@dataclass(frozen=True)
+class ViewPlan(FoldPlan):
+    """A fold that is trained on one view and tested on others."""
+
+    trained_on: str = ""
+    tested_on: tuple[str, ...] = ()
+
+    def rows(self, splits: pl.DataFrame, table: pl.DataFrame) -> tuple[Mask, Mask]:
+        """As :meth:`FoldPlan.rows`, over a table with a column ``view``."""
+        tested, trained = super().rows(splits, table)
+        tested = tested & table["view"].is_in(list(self.tested_on)).to_numpy()
+        trained = trained & (table["view"] == self.trained_on).to_numpy()
+        for mask, what in ((tested, "test"), (trained, "train on")):
+            if not mask.any():
+                raise BadInputError(
+                    "features",
+                    "view",
+                    f"repeat {self.repeat}, fold {self.fold} of {self.study} has no run to {what}.",
+                    "Record the runs of the study, or use fewer folds.",
+                )
+        return tested, trained
+
+
+def stacked(views: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
+    """All views as one table, with the name of each row's view in ``view``."""
+    return pl.concat(table.with_columns(view=pl.lit(name)) for name, table in views.items())
+
+
+def by_view(
+    study: str, splits: pl.DataFrame, trained_on: str, tested_on: tuple[str, ...]
+) -> tuple[ViewPlan, ...]:
+    """One fit per fold of the splits, trained on one view and tested on others."""
+    return tuple(
+        ViewPlan(
+            study,
+            plan.repeat,
+            plan.fold,
+            split=plan.split,
+            trained_on=trained_on,
+            tested_on=tested_on,
+        )
+        for plan in by_scenario(study, splits)
+    )

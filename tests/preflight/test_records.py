@@ -9,26 +9,26 @@ import pytest
 pytest.importorskip("torch", reason="runs are trained")
 
 from failbench.base.detector import DetectorParams
+from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.scenarios import read_scenarios
 from failbench.base.telemetry import read_telemetry
-from failbench.preflight.records.answers import read_answers
+from failbench.preflight.records.answers import ANSWER_TABLE, read_answers
 from failbench.preflight.records.recorder import PreflightRecording, looks_of
 from failbench.recording.campaign import Campaign
 from failbench.recording.plan import SETTINGS, RecordParams
 
 SCENARIOS = ("vocabulary_too_small", "layer_in_double_precision")
-SAME_ANYWHERE = (
-    "run_id",
-    "look",
-    "step",
-    "findings",
-    "causes",
-    "places",
-    "errors",
-    "compared_steps",
-)
+KEY = ["run_id", "step", "look"]
+SAME_ANYWHERE = [*KEY, "findings", "causes", "places", "errors", "compared_steps"]
 """Not `equal`, whether steps are the recorded ones to the bit: other processors round otherwise."""
+
+
+def test_a_table_without_rows_is_refused(tmp_path):
+    path = tmp_path / "answers.parquet"
+    ANSWER_TABLE.write(path, [])
+    with pytest.raises(BadInputError, match="the table has none"):
+        read_answers(path)
 
 
 def test_a_run_that_ends_in_health_or_hangs_has_no_step_that_crashes():
@@ -60,10 +60,6 @@ def test_what_is_recorded_again_is_what_is_committed(repository, tmp_path):
     recorded = read_answers(path)
     committed = read_answers(repository / "data/preflight/answers.parquet")
     expected = committed.join(recorded.select("run_id", "look"), on=["run_id", "look"], how="semi")
-    order = ("run_id", "step", "look")
     assert recorded.height == 2 + 3 * 2 + 2 * 2
-    assert (
-        recorded.select(SAME_ANYWHERE)
-        .sort(order)
-        .equals(expected.select(SAME_ANYWHERE).sort(order))
-    )
+    again, before = (each.select(SAME_ANYWHERE).sort(KEY) for each in (recorded, expected))
+    assert again.equals(before)

@@ -1,21 +1,26 @@
-"""Explanations of additive scores: the few terms that make up most of a score.
+"""Evidence of classifiers: the terms of additive scores, and the tests on the paths of trees.
 
 Lage et al. (2019, "Human evaluation of models built for interpretability") find that the time to
-verify an explanation grows with its number of parts. Here a reader checks every term needed for
-95 % of the sum of the absolute contributions to the score of the answer.
+verify an explanation grows with its number of parts. Of an additive score a reader checks every
+term needed for 95 % of the sum of the absolute contributions to the score of the answer. Of a tree
+the conditions are those on its path (Freitas, 2014, "Comprehensible classification models"); of a
+forest all tests on the paths through all trees, none merged. These are hundreds; the evidence names
+the tests that the answer's trees make most often.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from sklearn.tree import BaseDecisionTree
 
 from failbench.base.arrays import Array, Labels
-from failbench.base.verdicts import Evidence
+from failbench.base.verdicts import Evidence, Side
 from failbench.methods.tuned_classifier import Explanation
 
 Positions = npt.NDArray[np.intp]
@@ -202,3 +207,160 @@ def _explanations(
         )
         explanations.append((evidence, len(evidence)))
     return explanations
+
+
+NO_CHILD = -1
+"""scikit-learn's mark of a leaf in ``children_left``."""
+
+
+@dataclass(frozen=True)
+class PathCondition:
+    """One side of a split: the column is above the threshold, or at most equal to it."""
+
+    column: int
+    side: Side
+    threshold: float
+
+
+PathConditions = tuple[PathCondition, ...]
+
+
+def leaf_conditions(tree: BaseDecisionTree) -> dict[int, PathConditions]:
+    """The merged conditions on the path to each leaf, by node number.
+
+    Of several tests of one column on one side only the tightest is kept, at the position of the
+    first: it implies the others. The leaves are in the order of the tree, left before right.
+    """
+    nodes = tree.tree_
+    leaves: dict[int, PathConditions] = {}
+    pending: list[tuple[int, PathConditions]] = [(0, ())]
+    while pending:
+        node, path = pending.pop()
+        if nodes.children_left[node] == NO_CHILD:
+            leaves[node] = path
+            continue
+        column, threshold = int(nodes.feature[node]), float(nodes.threshold[node])
+        below, above = (
+            PathCondition(column, "below", threshold),
+            PathCondition(column, "above", threshold),
+        )
+        # the left child is popped first
+        pending.append((int(nodes.children_right[node]), _tightened(path, above)))
+        pending.append((int(nodes.children_left[node]), _tightened(path, below)))
+    return leaves
+
+
+def tree_paths(
+    tree: BaseDecisionTree, features: Iterable[str], matrix: npt.NDArray[np.float64]
+) -> list[tuple[Evidence, ...]]:
+    """The merged conditions on the path of each run through a fitted tree, root first."""
+    paths, names = leaf_conditions(tree), list(map(str, features))
+    return [
+        tuple(
+            Evidence(
+                names[condition.column],
+                float(values[condition.column]),
+                condition.side,
+                condition.threshold,
+            )
+            for condition in paths[int(leaf)]
+        )
+        for values, leaf in zip(matrix, tree.apply(matrix), strict=True)
+    ]
+
+
+def explain_tree(
+    pipeline: Any,
+    X: pd.DataFrame,
+    answers: Labels,  # noqa: ARG001
+) -> list[Explanation]:
+    """The merged conditions on the path to the leaf of one tree."""
+    matrix = np.asarray(pipeline["impute"].transform(X), dtype=np.float64)
+    names = pipeline["impute"].get_feature_names_out()
+    paths = tree_paths(pipeline["classify"], names, matrix)
+    return [(evidence, len(evidence)) for evidence in paths]
+
+
+def _tightened(path: PathConditions, deeper: PathCondition) -> PathConditions:
+    # on one path a deeper test of the same column and side is always tighter
+    key = (deeper.column, deeper.side)
+    if key not in {(condition.column, condition.side) for condition in path}:
+        return (*path, deeper)
+    return tuple(
+        deeper if (condition.column, condition.side) == key else condition for condition in path
+    )
+
+
+SHOWN_TESTS = 10
+"""Number of tests in the evidence of a forest."""
+
+RUNS_PER_BATCH = 1000
+"""Runs whose paths are in memory at once: some tens of megabytes with a hundred trees."""
+
+
+def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Explanation]:
+    """The ten most frequent tests for each answer, and the number of tests on all paths.
+
+    A test is a feature and a side. Each occurrence on a run's path is weighted by the probability
+    that the tree gives to the answer, so a tree that votes against the answer adds nothing. A test
+    is shown with the median of its thresholds, on the same side of which the value lies; a missing
+    value is shown as imputed. Runs are processed in batches, so that memory does not grow with
+    their number.
+    """
+    columns = pipeline[:-1].get_feature_names_out()
+    values = np.asarray(pipeline[:-1].transform(X), dtype=np.float64)
+    forest = pipeline[-1]
+    trees = [tree.tree_ for tree in forest.estimators_]
+    features = np.concatenate([tree.feature for tree in trees])
+    thresholds = np.concatenate([tree.threshold for tree in trees])
+    tree_of_node = np.repeat(np.arange(len(trees)), [tree.node_count for tree in trees])
+    explanations: list[Explanation] = []
+    for start in range(0, len(values), RUNS_PER_BATCH):
+        batch = values[start : start + RUNS_PER_BATCH]
+        paths, _ = forest.decision_path(batch)
+        votes = _votes(forest, batch, answers[start : start + RUNS_PER_BATCH])
+        for run, row in enumerate(batch):
+            nodes = paths.indices[paths.indptr[run] : paths.indptr[run + 1]]
+            tests = nodes[features[nodes] >= 0]  # a leaf tests nothing
+            # scikit-learn's trees compare in single precision.
+            above = row[features[tests]].astype(np.float32) > thresholds[tests]
+            evidence = _most_frequent(
+                columns,
+                row,
+                features[tests],
+                above,
+                thresholds[tests],
+                votes[run, tree_of_node[tests]],
+            )
+            explanations.append((evidence, len(tests)))
+    return explanations
+
+
+def _votes(forest: Any, values: Array, answers: Labels) -> Array:
+    """Probability of the answer of each run by each tree: ``[n_runs, n_trees]``."""
+    positions = np.searchsorted(forest.classes_, answers.astype(str))
+    by_tree = [tree.predict_proba(values)[np.arange(len(values)), positions] for tree in forest]
+    return np.column_stack(by_tree)
+
+
+def _most_frequent(
+    columns: npt.NDArray[np.object_],
+    row: Array,
+    features: npt.NDArray[np.intp],
+    above: npt.NDArray[np.bool_],
+    thresholds: Array,
+    weights: Array,
+) -> tuple[Evidence, ...]:
+    """The tests of one run with the largest sums of weights, largest first."""
+    keys = 2 * features + above
+    sums = np.bincount(keys, weights, minlength=1)
+    leading = [key for key in np.argsort(-sums, kind="stable")[:SHOWN_TESTS] if sums[key] > 0]
+    return tuple(
+        Evidence(
+            str(columns[key // 2]),
+            float(row[key // 2]),
+            "above" if key % 2 else "below",
+            float(np.median(thresholds[(keys == key) & (weights > 0)])),
+        )
+        for key in leading
+    )
