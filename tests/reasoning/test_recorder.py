@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from failbench.cli.reasoning import record_reasoning
+from failbench.cli.reasoning import reasoning
 from failbench.reasoning.declared import read_declared
 from failbench.reasoning.models import MODELS, read_models
 from failbench.reasoning.recorder import Folders, missing, record, record_model
@@ -132,5 +132,5 @@ def test_a_changed_condition_is_recorded_again_and_the_others_are_kept(
 
 @pytest.mark.system
 def test_the_command_records_with_several_processes(folders):
-    assert record_reasoning(folders.data, folders.work, workers=2) == 0
+    assert reasoning(folders.data, folders.work, workers=2) == 0
     assert read_traces(folders.data / TRACES).height == 36
