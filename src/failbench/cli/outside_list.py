@@ -8,9 +8,8 @@ from pathlib import Path
 from failbench.base.errors import BadInputError
 from failbench.cli.paths import OUTSIDE_LIST
 from failbench.monitor.records.tables import write_monitored
-from failbench.neighbours.outside_list.bugs import BUGS, read_bugs
+from failbench.neighbours.outside_list.bugs import BUGS, SETTING, read_bugs
 from failbench.neighbours.outside_list.recorder import record
-from failbench.neighbours.outside_list.runs import SETTING
 
 
 def record_outside_list(only: Sequence[str] | None = None, output: Path = OUTSIDE_LIST) -> int:
