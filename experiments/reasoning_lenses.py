@@ -36,8 +36,7 @@ from failbench.neighbours.lenses.naming import (
 )
 from failbench.neighbours.lenses.slices import ResamplingSettings
 from failbench.reasoning.traces import read_traces
-from failbench.statistics.estimates import ESTIMATE, nest
-from failbench.statistics.intervals import wilson
+from failbench.statistics.intervals import ESTIMATE, nest, wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, estimate_text, publish, rounded, run
 from failbench.study.cells import ABSENT, percent, two_decimals, words

@@ -6,10 +6,11 @@ import csv
 import io
 import json
 from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from failbench.base.errors import BadInputError
 
@@ -20,6 +21,19 @@ class Record(BaseModel):
     """A frozen record that refuses keys it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+InCell = BeforeValidator(lambda cell: tuple(filter(None, cell.split(";"))))
+"""Of the words of a cell, which semicolons part."""
+
+OrNone = BeforeValidator(lambda cell: cell or None)
+"""Of a cell that may be empty."""
+
+
+def packaged_rows(package: str, name: str, model: type[Model]) -> tuple[Model, ...]:
+    """The lines of a CSV file with headings in ``data`` of a package, as records."""
+    text = files(package).joinpath("data", name).read_text(encoding="utf-8")
+    return tuple(model.model_validate(row) for row in csv.DictReader(text.splitlines()))
 
 
 def validated(

@@ -22,8 +22,7 @@ def check_benchmark(
     brief: bool,
 ) -> int:
     """Print the result of the check."""
-    from failbench.recording.validity.check import check
-    from failbench.recording.validity.report import report
+    from failbench.recording.validity.check import check, report
 
     causes = read_causes(scenarios, faults)
     file = params_file(params)

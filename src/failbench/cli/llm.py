@@ -26,8 +26,7 @@ from failbench.cli.terminal import INTERRUPTED, Meter, progress_meter
 
 if TYPE_CHECKING:
     from failbench.base.methods import Reads
-    from failbench.methods.llm.answer import AnswerForm
-    from failbench.methods.llm.chat import Chat
+    from failbench.methods.llm.answer import AnswerForm, Chat
     from failbench.methods.llm.record import MonitorRecord
     from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, ServedModel
 
@@ -149,7 +148,7 @@ def print_prompt(*, run_id: str, reads: Reads) -> int:
 
 def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
     """What the monitor recorded of runs, by the last version of the rules in params.yaml."""
-    from failbench.methods.llm.monitor_record import monitor_records
+    from failbench.methods.llm.record import monitor_records
     from failbench.monitor.records.judged_runs import JudgedRuns, versioned
     from failbench.monitor.records.tables import MONITORED_SCHEMA, RUNS
     from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA

@@ -9,8 +9,7 @@ from pathlib import Path
 
 from failbench.base.errors import BadInputError
 from failbench.cli.paths import NOTEBOOKS
-from failbench.notebooks.corpus import read_corpus
-from failbench.notebooks.split import SPLIT, check_unchanged, read_split
+from failbench.notebooks.corpus import SPLIT, check_unchanged, read_corpus, read_split
 
 
 def record_notebooks(
