@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import ast
-import inspect
+import io
 import json
-from importlib import import_module
 from pathlib import Path
 
 import polars as pl
@@ -14,8 +12,8 @@ import yaml
 
 from failbench.base.scenarios import COUNTS, FaultDeclaration
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, write_parquet
-from failbench.cli.arguments import benchmark, diagnosing, recording
-from failbench.cli.main import main
+from failbench.cli.main import commands, main, overview
+from failbench.cli.terminal import SECONDS_BETWEEN_LINES, LineMeter, progress_meter
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.nominal import NominalRanges
 
@@ -292,13 +290,85 @@ def test_what_cannot_diagnose_ends_with_2_and_one_line(
     assert captured.err.count("\n") == 1
 
 
-def test_every_command_has_the_function_that_it_names():
-    named = [
-        tuple(argument.value for argument in node.args)
-        for declarations in (benchmark, diagnosing, recording)
-        for node in ast.walk(ast.parse(inspect.getsource(declarations)))
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "command"
+def test_every_command_has_its_function_with_arguments_that_can_be_read():
+    for command in commands().values():
+        arguments = command.app[command.name].assemble_argument_collection()
+        assert len(arguments) > 0
+        assert all(argument.names for argument in arguments)
+        assert command.name in overview()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "complaint"),
+    [
+        (["diagnos", "train.log"], "failbench: diagnos: there is no such command (diagnose)."),
+        (["diagnose"], 'failbench diagnose: Command "diagnose" parameter LOG requires an'),
+        (["diagnose", "a.log", "b.log"], "failbench diagnose: Unused Tokens: ['b.log']."),
+        (["diagnose", "a.log", "--colour"], "failbench diagnose: Unknown option: --colour."),
+        (
+            ["diagnose", "a.log", "--code"],
+            'failbench diagnose: Command "diagnose" parameter --code',
+        ),
+        (["lens", "microscope", "a.csv"], 'failbench lens: Invalid value "microscope" for LENS.'),
+        (["record", "--workers", "0"], 'failbench record: Invalid value "0" for --workers.'),
+        (["record", "--shard", "1/2", "--merge"], "failbench record: Invalid values for group"),
+        (["freeze", "5", "--date", "soon"], "failbench freeze: Invalid value for --date: unable"),
+        (["diagnose", "a.log", "--method", "x"], "diagnose: --method: is of the form that"),
+        (["diagnose", "a.log", "--output", "x.csv", "--all"], "diagnose: --all: is of the form"),
+    ],
+)
+def test_a_command_that_cannot_be_understood_ends_with_2_and_one_line(
+    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    captured = capsys.readouterr()
+    assert captured.err.startswith(complaint)
+    assert captured.err.count("\n") == 1
+    assert captured.out == ""
+
+
+class Clock:
+    """A clock that a test moves."""
+
+    seconds = 0.0
+
+    def __call__(self) -> float:
+        return self.seconds
+
+
+def test_off_a_terminal_a_line_is_written_when_the_last_is_long_ago() -> None:
+    clock, stream = Clock(), io.StringIO()
+    meter = LineMeter(stream, clock)
+    for done in range(1, 7):
+        clock.seconds += SECONDS_BETWEEN_LINES / 2
+        meter.show("recording", done, 6, 60.0 * (6 - done))
+    assert stream.getvalue().splitlines() == [
+        "recording, 2 of 6 done, 4 min left",
+        "recording, 4 of 6 done, 2 min left",
+        "recording, 6 of 6 done",
     ]
-    assert len(named) > 20
-    for module, name in named:
-        assert callable(getattr(import_module(f"failbench.cli.{module}"), name))
+
+
+def test_off_a_terminal_lines_go_to_standard_error_even_if_a_command_ends_early(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    def interrupted() -> None:
+        with progress_meter() as meter:
+            meter.show("diagnosing", 3, 7)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        interrupted()
+    captured = capsys.readouterr()
+    assert (captured.out, captured.err) == ("", "diagnosing, 3 of 7 done\n")
+
+
+def test_on_a_terminal_there_is_a_bar(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")  # by which rich takes anything for a terminal
+    with progress_meter() as meter:
+        meter.show("diagnosing", 3, 7, 150.0)
+    said = capsys.readouterr().err
+    assert "━" in said
+    assert "3 min left" in said

@@ -32,7 +32,7 @@ from failbench.base.studies import (
     across_architectures_files,
     prediction_files,
 )
-from failbench.publish.page.logs import LOG_SCHEMA
+from failbench.publish.page.failure import LOG_SCHEMA
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 from shared.lead_time import methods_asked
@@ -159,7 +159,7 @@ class Answer:
 def inputs_of(stage: Stage) -> list[str]:
     """Files of data that a stage reads; of a folder, those in it that belong to the stage."""
     files: list[str] = []
-    for dep in sorted(stage.deps - stage.code):
+    for dep in sorted(stage.inputs):
         path = REPOSITORY / dep
         files += [dep] if path.is_file() else [f"{dep}/{name}" for name in _read_of(stage, dep)]
     return [path for path in files if path != KNOWN or readers_of_known()]
@@ -186,7 +186,7 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
         return [f"{name}.parquet" for name in sorted(methods_asked(methods))]
     if folder == ACROSS_ARCHITECTURES or (folder, stage.name) == (MAIN_STUDY, "architectures"):
         return [f"{name}.parquet" for name in sorted(across_architectures_files(methods))]
-    if folder == MAIN_STUDY and "methods" in stage.params:
+    if folder == MAIN_STUDY and "methods" in stage.sections:
         return [f"{name}.parquet" for name in sorted(prediction_files(methods))]
     if folder == MAIN_STUDY:
         diagnoses = pl.read_parquet(REPOSITORY / "data/measurements/case_studies/diagnoses.parquet")
@@ -218,11 +218,11 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
     """
     first = foreach_items().get(stage.name, [""])[0]
     files = inputs_of(stage) if item == first else []
-    if item and KNOWN in stage.deps:
+    if item and KNOWN in stage.inputs:
         files = [path for path in files if path != KNOWN]
         files += [KNOWN] if [item] == readers_of_known()[:1] else []
     scenarios = [path for path in files if path.startswith("data/scenarios/")]
-    if "data/llm" in stage.deps:
+    if "data/llm" in stage.inputs:
         section, folder = ASKED.get(stage.name, ("llm_agents", "data/llm"))
         model = yaml.safe_load(Path("params.yaml").read_text("utf-8"))[section]["models"]
         cache = f"{folder}/{next(iter(model))}.jsonl"
@@ -236,13 +236,13 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
             seen.add(columns)
         elif path not in scenarios[1:]:
             yield from _breaks_of_text(path)
-    for folder in sorted(stage.deps - stage.code):
+    for folder in sorted(stage.inputs):
         if (REPOSITORY / folder).is_dir() and folder != "data/llm":
             yield Break(folder, "without", lambda folder=folder: shutil.rmtree(folder))
-    if stage.params:
+    if stage.sections:
         yield Break("params.yaml", "without", Path("params.yaml").unlink)
         yield Break("params.yaml", "garbage in", lambda: _write("params.yaml", GARBAGE))
-    for section in sorted({param.replace("${item}", item).split(".")[0] for param in stage.params}):
+    for section in sorted({param.replace("${item}", item) for param in stage.sections}):
         yield from _breaks_of_section(section)
 
 
@@ -333,7 +333,7 @@ def answers(name: str) -> Iterator[Answer]:
 
 def _copy_inputs(stage: Stage, item: str, root: Path) -> None:
     """The inputs of a stage, and something in the place of each of its outputs."""
-    for path in ("params.yaml", *(stage.deps - stage.code)):
+    for path in ("params.yaml", *(stage.inputs)):
         source, target = REPOSITORY / path, root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
