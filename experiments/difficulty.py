@@ -39,9 +39,9 @@ from failbench.study import (
 )
 from failbench.study.cells import ABSENT, percent, words
 from failbench.study.labels import in_label_order, label_inside, method_label
+from failbench.study.notes import DECLARED_NOTE
 from failbench.study.paper_numbers import Reported
 from failbench.study.plain_table import Table
-from failbench.study.replaced import DECLARED_NOTE
 from failbench.study.style import CATEGORY_COLOURS
 from shared.difficulty import DIFFICULTY_SCHEMA, SHARE_SCHEMA, DifficultyDesign
 

@@ -17,29 +17,10 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from failbench.base.errors import BadInputError
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.slices import ReferenceStudy, RunSetting
-from failbench.base.stage import read_output, read_section
-from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET, Category
+from failbench import study as st
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.statistics.association import cramers_v, permutation_test
-from failbench.statistics.estimates import ESTIMATE
-from failbench.statistics.intervals import scenario_intervals
-from failbench.statistics.metrics import ValueMetric, proportion
-from failbench.statistics.row_weights import seed_counts
-from failbench.statistics.scenario_values import ScenarioValues, over_scenarios, over_those
-from failbench.statistics.scores import scenario_answers
-from failbench.statistics.settings import read_with_statistics
-from failbench.study import Captions, Form, estimate_text, publish, rounded, run, written
-from failbench.study.cells import ABSENT, one_decimal, percent, with_interval
-from failbench.study.dot_plot import dot_plot
-from failbench.study.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Column, Table
-from failbench.study.scope import scale_of
-from failbench.study.style import BLACK, BLUE, GREEN, ORANGE, VERMILLION, Mark
 from recordings import read_recordings
 from shared.onset_signs import (
     BANDS,
@@ -63,7 +44,7 @@ Test = Literal["chance", "base", "half", "margin", "gain", "absent"]
 Verdict = Literal["holds", "does not hold", "undecided"]
 
 
-def of(*categories: Category) -> pl.Expr:
+def of(*categories: st.Category) -> pl.Expr:
     """Whether a run's cause is of one of these categories."""
     return pl.col("category").is_in(categories)
 
@@ -104,18 +85,19 @@ CLAIMS: dict[str, tuple[str, Test]] = {
 """The paper's section, and how the statement is decided."""
 
 
-def figures(rows: pl.DataFrame, settings: OnsetSettings, *metrics: ValueMetric) -> Found:
+def figures(rows: pl.DataFrame, settings: OnsetSettings, *metrics: st.ValueMetric) -> Found:
     # recorded runs have no repeats and no answers: only the units of resampling are taken of them
-    table = rows.with_columns(repeat=pl.lit(0), prediction=pl.lit(ABSTAIN))
-    intervals = scenario_intervals(scenario_answers(table), (), settings, metrics)
-    return {name: each.model_dump(include={*ESTIMATE}) for name, each in intervals.items()}
+    table = rows.with_columns(repeat=pl.lit(0), prediction=pl.lit(st.ABSTAIN))
+    intervals = st.scenario_intervals(st.scenario_answers(table), (), settings, metrics)
+    return {name: each.model_dump(include={*st.ESTIMATE}) for name, each in intervals.items()}
 
 
 def shares(rows: pl.DataFrame, counted: Mapping[str, pl.Expr], settings: OnsetSettings) -> Found:
     """Shares of runs that each expression holds of, as means over scenarios."""
     estimand = "probability that this holds of a run of a new scenario, drawn with these categories"
     metrics = (
-        proportion(name, over_scenarios(rows, holds), estimand) for name, holds in counted.items()
+        st.proportion(name, st.over_scenarios(rows, holds), estimand)
+        for name, holds in counted.items()
     )
     return figures(rows, settings, *metrics)
 
@@ -124,7 +106,7 @@ def indicators(
     rows: pl.DataFrame, rules: Mapping[str, tuple[pl.Expr, pl.Expr]], settings: OnsetSettings
 ) -> dict[str, Found]:
     """What signs say of their targets: how often they are right, and how often they are shown."""
-    metrics: list[ValueMetric] = []
+    metrics: list[st.ValueMetric] = []
     found: dict[str, Found] = {}
     for name, (sign, target) in rules.items():
         by_scenario = rows.group_by("scenario").agg(sign=sign.mean(), target=target.mean())
@@ -133,17 +115,17 @@ def indicators(
         shown = {"scenarios": scenarios, "runs": runs}
         found[name] = {"base": {"value": base}, "shown_by": shown}
         metrics.append(
-            proportion(
+            st.proportion(
                 f"{name}/recall",
-                over_those(rows, sign, target),
+                st.over_those(rows, sign, target),
                 "probability that a run of a new scenario of the target shows the sign",
             )
         )
         if runs:
             metrics.append(
-                proportion(
+                st.proportion(
                     f"{name}/precision",
-                    over_those(rows, target, sign),
+                    st.over_those(rows, target, sign),
                     "probability that a run of a new scenario that shows the sign is of the target",
                 )
             )
@@ -159,16 +141,16 @@ def association(rows: pl.DataFrame, settings: OnsetSettings) -> Found:
     unit = ["category", "scenario", "seed"]
     by_seed = rows.group_by(unit).agg(kinds).sort(unit)
     values, seeds = {}, []
-    for position, category in enumerate(CATEGORIES):
+    for position, category in enumerate(st.CATEGORIES):
         of_category = by_seed.filter(category=category)
         if of_category.height:
-            cells = np.zeros((of_category.height, len(CATEGORIES), len(KINDS)))
+            cells = np.zeros((of_category.height, len(st.CATEGORIES), len(KINDS)))
             cells[:, position, :] = of_category.select(KINDS).to_numpy()
             values[str(category)] = cells
-            seeds.append(seed_counts(of_category))
-    v = ValueMetric(
+            seeds.append(st.seed_counts(of_category))
+    v = st.ValueMetric(
         "v",
-        ScenarioValues(values, tuple(seeds)),
+        st.ScenarioValues(values, tuple(seeds)),
         "Cramer's V of category and kind of onset, every scenario counting once",
         score=cramers_v,
         kind="distance",
@@ -191,7 +173,7 @@ def of_setting(observed: pl.DataFrame, settings: OnsetSettings, by_category: boo
     """What is found in the runs of one setting: kinds, their association, rules, false signs."""
     rows = with_kind(observed, BANDS[0], settings.near_steps)
     kinds = {kind: pl.col("onset") == kind for kind in KINDS}
-    groups = {str(name): rows.filter(category=name) for name in CATEGORIES if by_category}
+    groups = {str(name): rows.filter(category=name) for name in st.CATEGORIES if by_category}
     groups["all"] = rows
     signs = {"signs": pl.col(f"{BANDS[0]}_lead").is_not_null(), "growth": pl.col("norm_grew")}
     false = shares(observed.filter(kind="twin"), signs, settings)
@@ -227,7 +209,7 @@ def with_answers(rows: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
     answered = rows.join(correct, on="run_id", how="left")
     for path in (TEXT, TEXT_AND_SERIES):
         if path.stem not in answered.columns or answered[path.stem].null_count():
-            raise BadInputError(
+            raise st.BadInputError(
                 path,
                 "run_id",
                 "a failing run of the reference setting has no prediction.",
@@ -244,9 +226,9 @@ def decided(rows: pl.DataFrame, found: Found, settings: OnsetSettings) -> dict[s
     sudden = shares(software, {"sudden": ABRUPT}, settings)["sudden"]
     grew = shares(others, {"grew": pl.col("norm_grew")}, settings)["grew"]
     wrong = indicators(rows, {"wrong": (NAMED, ~NAMED_RIGHT)}, settings)["wrong"]
-    gain = ValueMetric(
+    gain = st.ValueMetric(
         "gain",
-        over_scenarios(rows, pl.col(TEXT_AND_SERIES.stem) - pl.col(TEXT.stem)),
+        st.over_scenarios(rows, pl.col(TEXT_AND_SERIES.stem) - pl.col(TEXT.stem)),
         "mean difference over new scenarios, drawn with these categories",
     )
     dependence, gained = found["association"], figures(rows, settings, gain)["gain"]
@@ -337,13 +319,13 @@ def numbers(
         "held": verdicts.count("holds"),
         "refuted": verdicts.count("does not hold"),
         **{
-            name: percent(rule["precision"]["value"]) if "precision" in rule else ABSENT
+            name: st.percent(rule["precision"]["value"]) if "precision" in rule else st.ABSENT
             for name, rule in found["rules"].items()
         },
     }
 
 
-ROW_LABELS: dict[str, str] = {**CATEGORY_LABELS} | {"all": "All"}
+ROW_LABELS: dict[str, str] = {**st.CATEGORY_LABELS} | {"all": "All"}
 KIND_LABELS = {"gradual": "Gradual", "sudden": "Sudden", "none": "No sign"}
 RULE_LABELS = {
     "gradual": ("gradual", "optimization or memory hardware"),
@@ -374,10 +356,10 @@ TEXT_LABELS = {
 def column(
     heading: str,
     path: str,
-    form: Form = "percent",
+    form: st.Form = "percent",
     group: str = "",
     width: float | None = None,
-) -> Column:
+) -> st.Column:
     """What is at a path of a row's nested estimates: an estimate, a number, or words."""
 
     def cell(row: Found) -> str:
@@ -385,25 +367,25 @@ def column(
         for key in path.split("."):
             found = found.get(key)
             if found is None:
-                return ABSENT
+                return st.ABSENT
         if isinstance(found, str):
             return found
-        return estimate_text(found, form) if isinstance(found, dict) else written(found, form)
+        return st.estimate_text(found, form) if isinstance(found, dict) else st.written(found, form)
 
-    return Column(heading, group, "left" if form == "words" else "right", width, cell)
+    return st.Column(heading, group, "left" if form == "words" else "right", width, cell)
 
 
 def tables(
     found: Found,
-    everywhere: Mapping[RunSetting, Found],
+    everywhere: Mapping[st.RunSetting, Found],
     variants: Mapping[tuple[str, ...], Found],
     rows: pl.DataFrame,
-    said: Captions,
-) -> Iterator[Table]:
+    said: st.Captions,
+) -> Iterator[st.Table]:
     """The statements first, then kinds, rules of thumb, settings, other definitions, and texts."""
 
-    def made(name: str, body: Iterable[Found], *columns: Column) -> Table:
-        return Table.of(name, columns, body, said.caption(name), said.notes(name))
+    def made(name: str, body: Iterable[Found], *columns: st.Column) -> st.Table:
+        return st.Table.of(name, columns, body, said.caption(name), said.notes(name))
 
     yield made(
         "onset_claims",
@@ -422,7 +404,7 @@ def tables(
         column("Runs", "runs", "count"),
         column("Verdict", "verdict", "words"),
     )
-    groups = {name: rows.filter(category=name) for name in CATEGORIES} | {"all": rows}
+    groups = {name: rows.filter(category=name) for name in st.CATEGORIES} | {"all": rows}
     steps = "Steps, median [quartiles]"
     yield made(
         "onset_kinds",
@@ -458,7 +440,7 @@ def tables(
             each
             | {"setting": setting_label(setting)}
             | {
-                name: f"{precision(rule)} / {percent(rule['base']['value'])}"
+                name: f"{precision(rule)} / {st.percent(rule['base']['value'])}"
                 for name, rule in each["rules"].items()
             }
             for setting, each in everywhere.items()
@@ -505,23 +487,23 @@ def tables(
 
 def scenarios(value: float) -> str:
     """A count of scenarios, of which some runs may count only in part: ``3`` or ``3.3``."""
-    return f"{value:.0f}" if value == round(value) else one_decimal(value)
+    return f"{value:.0f}" if value == round(value) else st.written(value, "one")
 
 
 def decision(claim: Found, section: str, test: Test) -> Found:
     form = "two" if test == "chance" else "percent"
-    p = f", p {written(claim['p'], 'p')}" if test == "chance" else ""
-    reference = written(claim["against"], form) + p
-    return {"section": section, "estimate": estimate_text(claim, form), "reference": reference}
+    p = f", p {st.written(claim['p'], 'p')}" if test == "chance" else ""
+    reference = st.written(claim["against"], form) + p
+    return {"section": section, "estimate": st.estimate_text(claim, form), "reference": reference}
 
 
 def precision(rule: Found) -> str:
-    return estimate_text(rule["precision"]) if "precision" in rule else ABSENT
+    return st.estimate_text(rule["precision"]) if "precision" in rule else st.ABSENT
 
 
-def setting_label(setting: RunSetting) -> str:
+def setting_label(setting: st.RunSetting) -> str:
     """A setting as tables call it; the optimizer where it is not AdamW."""
-    label = ARCHITECTURE_LABELS[setting.architecture]
+    label = st.ARCHITECTURE_LABELS[setting.architecture]
     return label if setting.optimizer == "adamw" else f"{label}, SGD"
 
 
@@ -529,22 +511,23 @@ def timing(rows: pl.DataFrame) -> Found:
     """When signs come; of faults that are switched on in mid-run, how many come before that."""
     signs = rows.filter("switched_on").drop_nulls("lead")
     before = signs.filter(pl.col("lead") > pl.col("since_onset")).height
-    found = {"before": f"{before} of {signs.height}" if signs.height else ABSENT}
+    found = {"before": f"{before} of {signs.height}" if signs.height else st.ABSENT}
     for column in ("lead", "since_onset"):
         known = rows[column].drop_nulls().to_numpy()
-        low, middle, high = np.quantile(known, (0.25, 0.5, 0.75)) if len(known) else 3 * [np.nan]
-        found[column] = with_interval(middle, low, high, "{:.0f}".format) if len(known) else ABSENT
+        quartiles = np.quantile(known, (0.5, 0.25, 0.75)) if len(known) else ()
+        row = dict(zip(st.ESTIMATE, quartiles, strict=False))
+        found[column] = st.estimate_text(row, "count") if row else st.ABSENT
     return found
 
 
 KIND_MARKS = {
-    "gradual": Mark("gradual", BLUE, "o"),
-    "sudden": Mark("sudden", ORANGE, "^"),
-    "none": Mark("no sign", GREEN, "s"),
+    "gradual": st.Mark("gradual", st.BLUE, "o"),
+    "sudden": st.Mark("sudden", st.ORANGE, "^"),
+    "none": st.Mark("no sign", st.GREEN, "s"),
 }
 RULE_MARKS = {
-    "base": Mark("of all scenarios", BLACK, "|", size=9.0),
-    "precision": Mark("of those with the sign", VERMILLION, "D"),
+    "base": st.Mark("of all scenarios", st.BLACK, "|", size=9.0),
+    "precision": st.Mark("of those with the sign", st.VERMILLION, "D"),
 }
 RULE_ROWS = {
     "gradual": "gradual:\noptimization, memory",
@@ -567,15 +550,15 @@ def points_of(found: Found) -> pl.DataFrame:
         for mark in marks[panel]
         if mark in found[panel][row]
     ]
-    return rounded(pl.DataFrame(rows).drop("n"))
+    return st.rounded(pl.DataFrame(rows).drop("n"))
 
 
 def draw(points: pl.DataFrame, figure: Figure) -> None:
     """How failures of each category set in, and what the paper's rules of thumb reach."""
     left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
     categories = {name: label.replace(" ", "\n") for name, label in ROW_LABELS.items()}
-    dot_plot(left, points.filter(panel="kinds"), categories, KIND_MARKS, heavy_above=("all",))
-    dot_plot(
+    st.dot_plot(left, points.filter(panel="kinds"), categories, KIND_MARKS, heavy_above=("all",))
+    st.dot_plot(
         right,
         points.filter(panel="rules"),
         RULE_ROWS,
@@ -588,16 +571,16 @@ def draw(points: pl.DataFrame, figure: Figure) -> None:
     left.set_xlabel("failures, percent")
     right.set_xlabel("scenarios of what it points to, percent")
     marks = (*KIND_MARKS.values(), *RULE_MARKS.values())
-    legend_outside(figure, [mark.handle for mark in marks], columns=5)
+    st.legend_outside(figure, [mark.handle for mark in marks], columns=5)
 
 
-def settings_of(failing: pl.DataFrame, reference: ReferenceStudy) -> list[RunSetting]:
+def settings_of(failing: pl.DataFrame, reference: st.ReferenceStudy) -> list[st.RunSetting]:
     """The settings of which failing runs are recorded, that of the reference study first."""
     columns = ("architecture", "optimizer", "scale")
-    first = RunSetting(**reference.model_dump(include={*columns}))
-    recorded = [RunSetting(**row) for row in failing.select(columns).unique().to_dicts()]
+    first = st.RunSetting(**reference.model_dump(include={*columns}))
+    recorded = [st.RunSetting(**row) for row in failing.select(columns).unique().to_dicts()]
     if first not in recorded:
-        raise BadInputError(
+        raise st.BadInputError(
             "params.yaml",
             "nested_cv.architecture",
             f"no failing run of {first.name} is recorded.",
@@ -611,12 +594,12 @@ def without(found: Found, *keys: str) -> Found:
 
 
 def main() -> None:
-    settings = read_with_statistics("onset", OnsetSettings)
-    simple = read_section("simple_rules", SimpleRulesSettings)
-    reference = read_section("nested_cv", ReferenceStudy)
-    features = read_output(FEATURES, FEATURE_SCHEMA)
+    settings = st.read_with_statistics("onset", OnsetSettings)
+    simple = st.read_section("simple_rules", SimpleRulesSettings)
+    reference = st.read_section("nested_cv", st.ReferenceStudy)
+    features = st.read_output(FEATURES, FEATURE_SCHEMA)
     predictions = pl.concat(
-        read_output(path, PREDICTION_SCHEMA).filter(feature_set=PRIMARY_SET)
+        st.read_output(path, st.PREDICTION_SCHEMA).filter(feature_set=st.PRIMARY_SET)
         for path in (TEXT, TEXT_AND_SERIES)
     )
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
@@ -654,13 +637,13 @@ def main() -> None:
         "fewest": min(successes),
         "most": max(successes),
         "repeats": predictions["repeat"].n_unique(),
-        "scale": scale_of(first.of(failing)),
-        "scale_everywhere": scale_of(failing),
+        "scale": st.scale_of(first.of(failing)),
+        "scale_everywhere": st.scale_of(failing),
     }
-    said = Captions.read("onset", found, settings, named)
+    said = st.Captions.read("onset", found, settings, named)
     points = points_of(found)
     claims = [{"claim": name, **claim} for name, claim in found["claims"].items()]
-    publish(
+    st.publish(
         "onset",
         metrics={**found, "texts": {k: without(v, "runs") for k, v in found["texts"].items()}},
         points=points,
@@ -671,4 +654,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -29,7 +29,7 @@ from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.intervals import wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, estimate_text, publish, rounded, run
-from failbench.study.cells import ABSENT, percent, two_decimals, words
+from failbench.study.cells import ABSENT, percent, words, written
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Column, Table
 from failbench.study.style import BLACK, GREEN, ORANGE, PURPLE, Mark
@@ -355,7 +355,7 @@ def numbers(
 ) -> dict[str, object]:
     """The sample, and at which length each model of the figure stops being right."""
     boundaries = (
-        f"{two_decimals(each.looks['surface'].measures['boundary_length'].value)} "
+        f"{written(each.looks['surface'].measures['boundary_length'].value, 'two')} "
         f"({words(str(each.part.condition))})"
         for each in chosen
     )

@@ -4,8 +4,7 @@ import polars as pl
 import pytest
 
 from failbench.base.scenarios import read_scenarios
-from failbench.study.notes import SCALE_NOTE
-from failbench.study.replaced import REPLACED
+from failbench.study.notes import REPLACED, SCALE_NOTE
 from failbench.study.scope import Scope, scale_of
 from unknown_anatomy import ARBITRARY, CONFLICTING
 

@@ -4,8 +4,7 @@ import re
 
 import pytest
 
-from failbench.study.markup import markdown, render, typst, write_table
-from failbench.study.plain_table import Column, Table
+from failbench.study.plain_table import Column, Table, markdown, render, typst, write_table
 
 SMALL = Table(
     "small",

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from failbench.base.vocabulary import CATEGORIES
-from failbench.study.run_curves import sheet_curves, sheet_runs
-from failbench.study.run_panels import LOSS_LIMIT, gallery_picture
+from failbench.study.run_curves import LOSS_LIMIT, gallery_picture, sheet_curves, sheet_runs
 from failbench.study.style import CATEGORY_COLOURS, MARK, TWIN
 from printed_pictures import assert_printable
 

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.study.style_file import check_style
+from failbench.study.publication import check_style
 
 GOOD = "# a style\nfont.size: 9\naxes.grid: False\n"
 

@@ -64,6 +64,27 @@ class Interval(Record):
     resampling_unit: str
     estimand: str
 
+    @classmethod
+    def of(
+        cls,
+        estimate: tuple[float, float, float],
+        n: int,
+        method: IntervalMethod,
+        unit: str,
+        estimand: str,
+    ) -> Interval:
+        """A value with its bounds, over n of a unit."""
+        value, low, high = estimate
+        return cls(
+            value=value,
+            ci_low=low,
+            ci_high=high,
+            n=n,
+            method=method,
+            resampling_unit=unit,
+            estimand=estimand,
+        )
+
 
 @dataclass(frozen=True)
 class Resampled:

@@ -28,8 +28,8 @@ from matplotlib.figure import Figure
 
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record
+from failbench.study.cells import FORMS, written
 from failbench.study.estimates import estimate_text
-from failbench.study.forms import FORMS, written
 from failbench.study.notes import with_development
 from failbench.study.picture import Picture
 from failbench.study.style import FULL_WIDTH

@@ -24,10 +24,8 @@ from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import Metric, ValueMetric
 from failbench.statistics.scores import scenario_answers
-from failbench.study.cells import ABSENT
-from failbench.study.forms import Form, written
+from failbench.study.cells import ABSENT, Form, estimate_text
 
-Row = dict[str, Any]
 FLOATS: Final = pl.selectors.float()
 
 
@@ -66,7 +64,7 @@ class Estimates:
         asked = [pl.col(key).eq_missing(pl.lit(value)) for key, value in keys.items()]
         return Estimates(self.frame.filter(reduce(operator.and_, asked)))
 
-    def row(self, **keys: object) -> Row | None:
+    def row(self, **keys: object) -> dict[str, Any] | None:
         """The one row with these keys, or None where there is none or it has no value.
 
         Raises
@@ -105,17 +103,9 @@ class Estimates:
         return self.frame[key].drop_nulls().unique(maintain_order=True).to_list()
 
 
-def estimate_text(row: Mapping[str, Any], form: Form = "percent") -> str:
-    """An estimate as text, with its interval if it has one, or with the deviation ``sd``."""
-    value = written(row["value"], form)
-    if row.get("sd") is not None:
-        return f"{value} ± {written(row['sd'], form)}"
-    if row.get("ci_low") is None or row.get("ci_high") is None:
-        return value
-    return f"{value} [{written(row['ci_low'], form)}, {written(row['ci_high'], form)}]"
-
-
-def reported(n: float | None = None, *, keys: Mapping[str, Any], **values: float) -> list[Row]:
+def reported(
+    n: float | None = None, *, keys: Mapping[str, Any], **values: float
+) -> list[dict[str, Any]]:
     """Numbers that others print as rows of the frame: without intervals, and all of one n.
 
     >>> reported(76, keys={"key": "reported"}, accuracy=0.5)
@@ -175,16 +165,7 @@ def over_folds(
     metric: str, bounds: tuple[float, float, float], folds: int, estimand: str, **keys: object
 ) -> pl.DataFrame:
     """A value, the lowest and the highest of several folds as a row of the frame."""
-    value, low, high = bounds
-    interval = Interval(
-        value=value,
-        ci_low=low,
-        ci_high=high,
-        n=folds,
-        method="range",
-        resampling_unit="fold",
-        estimand=estimand,
-    )
+    interval = Interval.of(bounds, folds, "range", "fold", estimand)
     return estimate_rows({metric: interval}, **keys)
 
 

@@ -17,8 +17,7 @@ from failbench.base.studies import LANGUAGE_MODELS, prediction_files
 from failbench.base.validation import Model, kept_by_hand, validated
 from failbench.study.paper_numbers import Reported
 
-MAIN_STUDY = Path("data/predictions/nested_cv")
-REPORTED = Path("data/reported/paper.yaml")
+_MAIN_STUDY = Path("data/predictions/nested_cv")
 
 
 def read_main_study() -> pl.DataFrame:
@@ -30,7 +29,7 @@ def read_main_study() -> pl.DataFrame:
         If :func:`failbench.base.stage.read_outputs` refuses a file.
     """
     files = prediction_files(read_names("methods"))
-    return read_outputs(MAIN_STUDY, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
+    return read_outputs(_MAIN_STUDY, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
 
 
 def read_reported() -> Reported:
@@ -41,7 +40,7 @@ def read_reported() -> Reported:
     BadInputError
         If the file is missing or not YAML, or a value in it is missing, unknown or out of range.
     """
-    return read_facts(REPORTED, Reported)
+    return read_facts(Path("data/reported/paper.yaml"), Reported)
 
 
 def read_facts(path: Path, model: type[Model]) -> Model:
@@ -62,7 +61,7 @@ def read_facts(path: Path, model: type[Model]) -> Model:
     return kept_by_hand(model, raw, path)
 
 
-class Estimate(Record):
+class _Estimate(Record):
     """A rate with its interval, over ``n`` scenarios."""
 
     value: float
@@ -71,17 +70,14 @@ class Estimate(Record):
     n: int
 
 
-class MethodEstimates(RootModel[dict[str, dict[str, dict[str, Estimate]]]]):
+class _MethodEstimates(RootModel[dict[str, dict[str, dict[str, _Estimate]]]]):
     """The content of ``data/metrics/intervals.json``."""
 
 
 def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
     """Read the metrics that an earlier stage wrote: estimates by feature set, method and metric.
 
-    Parameters
-    ----------
-    feature_set
-        Feature set that must have estimates: at least the accuracy of every method.
+    The feature set must have at least the accuracy of every method.
 
     Raises
     ------
@@ -92,7 +88,7 @@ def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, 
         metrics = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise unreadable(path, "JSON") from error
-    checked = validated(MethodEstimates, metrics, path, REMEDY).root
+    checked = validated(_MethodEstimates, metrics, path, REMEDY).root
     if not checked.get(feature_set):
         raise BadInputError(path, feature_set, "no method has estimates.", REMEDY)
     for method, estimates in checked[feature_set].items():

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from failbench.study.captions import Captions
-from failbench.study.cells import ABSENT
+from failbench.study.cells import ABSENT, Form, written
 from failbench.study.estimates import Estimates, estimate_text
-from failbench.study.forms import Form, written
 from failbench.study.plain_table import Alignment, Column, Divider, Table
 
 Show = Literal["interval", "value", "n", "interval, n", "count"]
@@ -31,13 +30,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Column):
     """A column of words: the next text of each row."""
 
-    heading: str
-    group: str = ""
     align: Alignment = "left"
-    width: float | None = None
 
 
 @dataclass(frozen=True)
@@ -93,7 +89,7 @@ def table(
     *more_notes: str,
 ) -> Table:
     """The frame pivoted, under the caption and above the notes that the study's file has for it."""
-    columns, heads, place = tuple(columns), [], 0
+    heads, place = [], 0
     for column in columns:
         if isinstance(column, Text):
 
@@ -108,4 +104,19 @@ def table(
                 return column.cell(found, row)
 
             heads.append(Column(column.heading, column.group, column.align, cell=number))
-    return Table.of(name, heads, body, said.caption(name), (*said.notes(name), *more_notes))
+    return sheet(name, heads, body, said, *more_notes)
+
+
+def sheet(
+    name: str, columns: Iterable[Column], body: Iterable[Any], said: Captions, *more_notes: str
+) -> Table:
+    """A table, under its caption and above its notes, of texts or of what columns make of rows.
+
+    Texts are tuples; a divider stands among them, too.
+    """
+    columns, notes = tuple(columns), (*said.notes(name), *more_notes)
+    if any(column.cell for column in columns):
+        return Table.of(name, columns, body, said.caption(name), notes)
+    blanks = ("",) * (len(columns) - 1)
+    texts = ((row.text, *blanks) if isinstance(row, Divider) else tuple(row) for row in body)
+    return Table(name, columns, tuple(texts), said.caption(name), notes)

@@ -10,8 +10,8 @@ import polars as pl
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import KINDS, Telemetry
 from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
+from failbench.study.notes import REPLACED
 from failbench.study.plain_table import Column, Table
-from failbench.study.replaced import REPLACED
 
 MILLION = 1e6
 

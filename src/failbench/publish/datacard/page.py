@@ -9,8 +9,7 @@ from failbench.publish.datacard.citation import Citation
 from failbench.publish.datacard.dictionary import Entry
 from failbench.publish.datacard.main_tables import DATA, MainTable
 from failbench.publish.datacard.statements import Statements, card_template
-from failbench.study.markup import markdown
-from failbench.study.plain_table import Column, Table
+from failbench.study.plain_table import Column, Table, markdown
 
 MEGABYTE = 1e6
 LEFT: Final = "left"
