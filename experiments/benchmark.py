@@ -506,18 +506,7 @@ def main() -> None:
             *method_tables(conditions, said),
             prompt_table(prompt, said),
         ),
-        figures={
-            name: said.picture(name, height, draw)
-            for name, height, draw in (
-                ("twin", 1.85, partial(draw_twin, twin, points)),
-                (
-                    "workflow",
-                    drawing.height_of(placed),
-                    partial(drawing.draw_workflow, workflow, placed),
-                ),
-                ("improved_rules_tree", drawing.PAGE, partial(drawing.draw_tree, of_tree)),
-            )
-        },
+        figures={name: said.picture(name, *of) for name, of in pictures.items()},
         summary=scenarios.group_by("category", maintain_order=True).agg(pl.len(), pl.sum("runs")),
         exact=True,
     )
