@@ -290,22 +290,18 @@ def surplus_table(surplus: pl.DataFrame, parts: Sequence[str], said: st.Captions
         ]
         body.append((*texts, *accuracies, *cells, str(over[0]["n"])))
     # the baselines of the last row are measured, as the headings are
-    columns = (
-        st.Column("Method", align="left"),
-        st.Column("Features", align="left"),
+    baselines = [
+        f"{row['over'].removeprefix('over_').capitalize()} ({st.percent(row['baseline'])})"
+        for row in over
+    ]
+    columns = [
+        *map(st.Text, ("Method", "Features")),
         *(st.Column(st.GROUP_LABELS[part].capitalize(), "accuracy") for part in parts),
         st.Column("Both", "accuracy"),
-        *(
-            st.Column(
-                f"{row['over'].removeprefix('over_').capitalize()} ({st.percent(row['baseline'])})",
-                "surplus over",
-            )
-            for row in over
-        ),
+        *(st.Column(baseline, "surplus over") for baseline in baselines),
         st.Column("n"),
-    )
-    caption, notes = said.caption("superadditivity"), said.notes("superadditivity")
-    return st.Table("superadditivity", columns, tuple(body), caption, notes)
+    ]
+    return st.sheet("superadditivity", columns, body, said)
 
 
 def draw(accuracy: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
@@ -340,7 +336,7 @@ def draw(accuracy: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
     sizes = " or ".join(str(n) for n in drawn["n"].unique().sort())
     figure.supxlabel(f"accuracy, percent of n = {sizes} scenarios, with interval")
     handles = [
-        *(mark.handle for mark in marks.values()),
+        *marks.values(),
         replace(st.REPORTED, label="Improved rules, reported").handle,
         Line2D([], [], color=st.GREY, linestyle=":", label=f"chance, {chance:g} %"),
     ]

@@ -79,12 +79,9 @@ def estimates(
     on_features = predictions.filter(feature_set=st.PRIMARY_SET)
     main, left_out = (on_features.filter(study=name) for name in (NESTED_CV, LEFT_OUT))
     if left_out.is_empty():
-        raise st.BadInputError(
-            "predictions",
-            "study",
-            f"there are none of {LEFT_OUT} on the paper's features.",
-            "Run `dvc repro` for the stage that leaves architectures out.",
-        )
+        problem = f"there are none of {LEFT_OUT} on the paper's features."
+        remedy = "Run `dvc repro` for the stage that leaves architectures out."
+        raise st.BadInputError("predictions", "study", problem, remedy)
     learned = left_out.with_columns(
         thresholds=pl.lit("left_out"), noise=pl.lit(RECORDED), log=pl.lit(0, pl.Int32)
     )

@@ -74,57 +74,13 @@ def answers(
     return pl.DataFrame(rows)
 
 
-FACTS: dict[str, dict[str, tuple[str, str, int]]] = {
-    EXPLOSION: {
-        "learning_rate": ("Learning rate, nominal", "case_1_learning_rate", 0),
-        "clip_norm": ("Clipping threshold", "", 0),
-        "first_loss": ("Training loss, first step", "case_1_training_loss", 0),
-        "loss_before": ("before onset", "case_1_training_loss", 1),
-        "largest_loss_after": ("largest from onset on", "case_1_training_loss", 2),
-        "last_loss": ("at the end", "", 0),
-        "first_validation_loss": ("Validation loss, first", "case_1_validation_loss", 0),
-        "validation_loss_before": ("before onset", "case_1_validation_loss", 1),
-        "largest_validation_loss_after": ("largest from onset on", "case_1_validation_loss", 2),
-        "last_validation_loss": ("at the end", "", 0),
-        "largest_gradient_norm_before": (
-            "Largest gradient norm, before onset",
-            "case_1_gradient_norm_healthy",
-            1,
-        ),
-        "largest_gradient_norm_after": ("from onset on", "case_1_gradient_norm", 0),
-        "mean_gradient_norm_before": (
-            "Mean gradient norm, before onset",
-            "case_1_gradient_mean",
-            0,
-        ),
-        "mean_gradient_norm_after": ("from onset on", "case_1_gradient_mean", 1),
-        "gradient_norm_variance_before": (
-            "Variance of the gradient norm, before onset",
-            "case_1_gradient_variance",
-            0,
-        ),
-        "gradient_norm_variance_after": ("from onset on", "case_1_gradient_variance", 1),
-        "peak_memory": ("Peak memory, % of capacity", "case_1_memory", 0),
-    },
-    MISMATCH: {
-        "steps": ("Steps begun", "", 0),
-        "model_vocabulary": ("Rows of the embedding", "case_2_vocabulary", 0),
-        "highest_token": ("Highest token id", "case_2_highest_token", 0),
-        "loss_before": ("Training loss before onset", "", 0),
-        "last_loss": ("at the end", "", 0),
-        "validation_loss_before": ("Validation loss before onset", "", 0),
-        "last_validation_loss": ("at the end", "", 0),
-        "largest_gradient_norm_before": ("Largest gradient norm before onset", "", 0),
-        "largest_gradient_norm_after": ("from onset on", "", 0),
-        "peak_memory": ("Peak memory, % of capacity", "case_2_memory", 0),
-    },
-}
-"""Rows of each case's table: label, and the claim of the paper and which of its numbers."""
+Facts = Mapping[str, tuple[str, str, int]]
+"""Rows of a case's table: label, and the claim of the paper and which of its numbers."""
 
 
-def printed(paper: st.Reported, case: str) -> Iterator[dict[str, Any]]:
+def printed(paper: st.Reported, named: Facts) -> Iterator[dict[str, Any]]:
     """What the paper tells of its own case, as rows beside the facts."""
-    for quantity, (_, claim, place) in FACTS[case].items():
+    for quantity, (_, claim, place) in named.items():
         if claim:
             value = paper.claims[claim].value if claim in paper.claims else ()
             values = value if isinstance(value, tuple) else (value,)
@@ -163,15 +119,15 @@ def labelled(roles: Collection[str]) -> dict[str, str]:
 
 def case_table(case: str, facts: pl.DataFrame, paper: st.Reported, said: st.Captions) -> st.Table:
     """What the paper tells of its case, beside what was recorded of ours."""
-    facts = facts.filter(case=case)
+    facts, named = facts.filter(case=case), said.labels(case)
     columns = {"label": "", "reported": "Reported", **labelled(set(facts["role"]))}
     endings = facts.select("role", "outcome", "error").unique().rows()
     body = [{"label": "Outcome", "reported": st.ABSENT} | {role: end for role, end, _ in endings}]
     if any(error is not None for *_, error in endings):
         errors = {role: error or "none" for role, _, error in endings}
         body.append({"label": "Error", "reported": PRINTED_ERRORS.get(case, "none")} | errors)
-    found = st.Estimates(facts.select("role", "quantity", "value")).plus(*printed(paper, case))
-    for quantity, (label, *_) in FACTS[case].items():
+    found = st.Estimates(facts.select("role", "quantity", "value")).plus(*printed(paper, named))
+    for quantity, (label, *_) in named.items():
         form = "count" if quantity in COUNTS else significant
         form = "percent" if quantity == "peak_memory" else form
         shown = {role: found.cell(form, quantity=quantity, role=role) for role in list(columns)[1:]}
@@ -216,28 +172,20 @@ def most_frequent(row: Mapping[str, Any]) -> str:
 
 
 def diagnoses_table(said_of: pl.DataFrame, conditions: pl.DataFrame, said: st.Captions) -> st.Table:
-    repeats, explained = "all repeats", "explained, first repeat"
-
-    def evidence(row: Mapping[str, Any]) -> str:
+    rows = []
+    for row in said_of.to_dicts():
         of_answer = conditions.filter(case=row["case"], method=row["method"])
-        return evidence_text(row["method"], of_answer)
-
-    def right(row: Mapping[str, Any]) -> str:
-        return f"{row['value'] * row['n']:.0f} of {row['n']}"
-
-    columns = (
-        st.Column("Case", align="left", cell=lambda row: LABELS[row["case"]]),
-        st.Column("Method", align="left", cell=lambda row: st.method_label(row["method"])),
-        st.Column("Most frequent", repeats, align="left", cell=most_frequent),
-        st.Column("Right", repeats, cell=right),
-        st.Column(
-            "Answer", explained, align="left", cell=lambda row: answer_text(row["answer"], row)
-        ),
-        st.Column("Confidence", explained, cell=lambda row: st.written(row["confidence"], "three")),
-        st.Column("Evidence", explained, align="left", cell=evidence),
-    )
-    name = "case_diagnoses"
-    return st.Table.of(name, columns, said_of.to_dicts(), said.caption(name), said.notes(name))
+        right = f"{row['value'] * row['n']:.0f} of {row['n']}"
+        answer, sure = answer_text(row["answer"], row), st.written(row["confidence"], "three")
+        texts = (LABELS[row["case"]], st.method_label(row["method"]), most_frequent(row), right)
+        rows.append((*texts, answer, sure, evidence_text(row["method"], of_answer)))
+    repeats, explained = "all repeats", "explained, first repeat"
+    columns = [
+        *(st.Text("Case"), st.Text("Method"), st.Text("Most frequent", repeats)),
+        *(st.Column("Right", repeats), st.Text("Answer", explained)),
+        *(st.Column("Confidence", explained), st.Text("Evidence", explained)),
+    ]
+    return st.sheet("case_diagnoses", columns, rows, said)
 
 
 SIGNALS = {"loss": "training loss, nats", "gradient_norm": "gradient norm"}

@@ -10,6 +10,7 @@ against chance. All others are tested by permuting labels over scenarios and ref
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -39,30 +40,7 @@ PREDICTIONS = Path("data/predictions/controls")
 MEASUREMENTS = Path("data/measurements/controls")
 
 LEAK, RAW_TWINS = "planted_leak", "raw_twins"
-LABELS = {
-    PERMUTED_LABELS: (
-        "Permuted labels",
-        "the features of failing runs, labels permuted over scenarios",
-    ),
-    "before_onset": (
-        "Before onset",
-        "the features of failing runs, cut a step before the fault is switched on",
-    ),
-    "twins": ("Twins", "the features of the healthy twins"),
-    "twins_step_times": ("Step times of twins", "ratios of step times of the healthy twins"),
-    "nominal_configuration": (
-        "Nominal configuration",
-        "what was drawn for a failing run before any fault acted",
-    ),
-    LEAK: ("Planted leak", "the nominal configuration, whose batch size is shifted by the label"),
-    RAW_TWINS: ("Raw step series of twins", "the step series of the healthy twins"),
-    TESTED_LABELS: (
-        "Labels of tested runs",
-        "the 19 features and a column with the labels of the tested runs",
-    ),
-    ALL_LABELS: ("Labels of all runs", "a column with the labels, in training too"),
-}
-"""What a control is called, and what it reads."""
+
 
 ALARM = {True: "found, as it must be", False: "not found, which is an alarm"}
 """What is said of a leak that was planted."""
@@ -164,25 +142,18 @@ def leak_test(predictions: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-COLUMNS = (
-    st.Column("Control", align="left"),
-    st.Column("Reads", align="left"),
-    *map(st.Column, ("Balanced accuracy", "n", "Permutations", "p")),
-    st.Column("Verdict", align="left"),
-)
-
-
 def controls_table(found: pl.DataFrame, said: st.Captions) -> st.Table:
     """What each control reads and finds, the planted leak and the leak test included."""
-    rows: list[tuple[str, ...]] = []
+    rows, labels = [], said.labels("controls")
     for row in found.iter_rows(named=True):
         accuracy = st.ABSENT if row["value"] is None else st.estimate_text(row)
         test = (st.ABSENT, st.ABSENT)
         if row["p"] is not None:
             test = (str(row["permutations"]), st.written(row["p"], "three"))
-        rows.append((*LABELS[row["control"]], accuracy, str(row["n"]), *test, row["shown"]))
-    caption, notes = said.caption("controls"), said.notes("controls")
-    return st.Table("controls", COLUMNS, tuple(rows), caption, notes)
+        rows.append((*labels[row["control"]], accuracy, str(row["n"]), *test, row["shown"]))
+    numbers = map(st.Column, ("Balanced accuracy", "n", "Permutations", "p"))
+    columns = [st.Text("Control"), st.Text("Reads"), *numbers, st.Text("Verdict")]
+    return st.sheet("controls", columns, rows, said)
 
 
 MARKS = {
@@ -194,11 +165,13 @@ ROOM = 1.62
 """Width of the axis over its last value: the verdicts stand beyond."""
 
 
-def draw(points: pl.DataFrame, limit: float, figure: Figure) -> None:
+def draw(
+    points: pl.DataFrame, labels: Mapping[str, Sequence[str]], limit: float, figure: Figure
+) -> None:
     """Balanced accuracy of each control beside chance and the limit, and its verdict."""
     axes = figure.subplots()
     sizes = points.select("row", "n").iter_rows()
-    rows = {name: f"{LABELS[name][0]} (n = {n})" for name, n in sizes}
+    rows = {name: f"{labels[name][0]} (n = {n})" for name, n in sizes}
     st.dot_plot(axes, points, rows, MARKS, spread=0.0, heavy_above=[LEAK])
     for place, line in zip((CHANCE, limit), LIMITS, strict=True):
         axes.axvline(100 * place, color=st.MARK, linestyle=line, linewidth=0.7, zorder=0)
@@ -212,7 +185,7 @@ def draw(points: pl.DataFrame, limit: float, figure: Figure) -> None:
         Line2D([], [], color=st.MARK, linestyle=line, linewidth=0.7, label=label)
         for line, label in LIMITS.items()
     )
-    st.legend_outside(figure, [*(mark.handle for mark in MARKS.values()), *lines], columns=2)
+    st.legend_outside(figure, [*MARKS.values(), *lines], columns=2)
 
 
 def main() -> None:
@@ -241,14 +214,13 @@ def main() -> None:
     }
     said = st.Captions.read("controls", settings, metrics, numbers)
     height = 0.75 + 0.2 * points.height
+    drawing = partial(draw, points, said.labels("controls"), settings.upper_bound)
     st.publish(
         "controls",
         metrics={**metrics, "leak_test": leak_test(planted)},
         points=points,
         tables=[controls_table(found, said)],
-        figures={
-            "controls": said.picture("figure", height, partial(draw, points, settings.upper_bound))
-        },
+        figures={"controls": said.picture("figure", height, drawing)},
         summary=found,
     )
 

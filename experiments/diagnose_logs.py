@@ -393,18 +393,15 @@ def draw(rates: pl.DataFrame, risks: pl.DataFrame, coverage: float, figure: Figu
         left.plot(
             at["answered"], at["risk"], color=look.colour, marker=look.marker, linestyle="none"
         )
-    left.set_xlim(0, 1.02)
-    left.set_ylim(0, None)
+    left.set(xlim=(0, 1.02), ylim=(0, None))
     left.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=""))
     left.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=""))
-    left.set_xlabel("percent of logs answered, the surest first")
-    left.set_ylabel("percent of these wrong")
+    left.set(xlabel="percent of logs answered, the surest first", ylabel="percent of these wrong")
     by_category = rates.filter(part="category", metric="accuracy")
     drawn = by_category.with_columns(row=pl.col("name"), mark=pl.col("model"))
     st.dot_plot(right, drawn, {name: st.CATEGORY_LABELS[name] for name in st.CATEGORIES}, MODELS)
-    right.set_xlim(0, 102)
-    right.set_xlabel("accuracy of the category in percent")
-    st.legend_outside(figure, [look.handle for look in MODELS.values()], columns=4)
+    right.set(xlim=(0, 102), xlabel="accuracy of the category in percent")
+    st.legend_outside(figure, MODELS.values(), columns=4)
 
 
 def main() -> None:

@@ -358,8 +358,7 @@ def draw_shares(
                 verticalalignment="center",
             )
     axes.set_xlim(left=-2)
-    axes.set_xlabel("share of the drops, percent")
-    axes.set_title("by group of signals")
+    axes.set(xlabel="share of the drops, percent", title="by group of signals")
 
 
 ACROSS = 3

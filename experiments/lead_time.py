@@ -385,8 +385,7 @@ def draw(points: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
         axes.set_xticks(range(len(places)), minor=True)
         axes.set_xticks(named, [labels[place] for place in named])
         axes.tick_params(axis="x", which="minor", length=1.5)
-        axes.set_title(title)
-        axes.set_ylabel(quantity)
+        axes.set(title=title, ylabel=quantity)
     # last, as the panels share the axis and setting it ends its scaling
     panels[0].set_ylim(bottom=0.0)
     figure.supxlabel("steps before the failure; below them, n scenarios")

@@ -67,12 +67,8 @@ def setting_bounds(
     """
     healthy = healthy_histories(monitored)
     if len(healthy) < FEWEST:
-        raise st.BadInputError(
-            RUNS,
-            setting,
-            f"has {len(healthy)} completed successes.",
-            f"Record at least {FEWEST} successful runs of it with the monitor.",
-        )
+        remedy = f"Record at least {FEWEST} successful runs of it with the monitor."
+        raise st.BadInputError(RUNS, setting, f"has {len(healthy)} completed successes.", remedy)
     of_half = monitored.select(pl.col("scenario").is_in(list(development)))
     twins = healthy_histories(of_half, kind="twin")
     bounds: dict[str, Bound] = {}

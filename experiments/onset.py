@@ -209,12 +209,8 @@ def with_answers(rows: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
     answered = rows.join(correct, on="run_id", how="left")
     for path in (TEXT, TEXT_AND_SERIES):
         if path.stem not in answered.columns or answered[path.stem].null_count():
-            raise st.BadInputError(
-                path,
-                "run_id",
-                "a failing run of the reference setting has no prediction.",
-                "Run `dvc repro raw_telemetry`.",
-            )
+            problem = "a failing run of the reference setting has no prediction."
+            raise st.BadInputError(path, "run_id", problem, "Run `dvc repro raw_telemetry`.")
     return answered.with_columns(
         pl.when("has_text").then(path.stem).alias(path.stem) for path in (TEXT, TEXT_AND_SERIES)
     )
@@ -385,7 +381,7 @@ def tables(
     """The statements first, then kinds, rules of thumb, settings, other definitions, and texts."""
 
     def made(name: str, body: Iterable[Found], *columns: st.Column) -> st.Table:
-        return st.Table.of(name, columns, body, said.caption(name), said.notes(name))
+        return st.sheet(name, columns, body, said)
 
     yield made(
         "onset_claims",
@@ -580,12 +576,9 @@ def settings_of(failing: pl.DataFrame, reference: st.ReferenceStudy) -> list[st.
     first = st.RunSetting(**reference.model_dump(include={*columns}))
     recorded = [st.RunSetting(**row) for row in failing.select(columns).unique().to_dicts()]
     if first not in recorded:
-        raise st.BadInputError(
-            "params.yaml",
-            "nested_cv.architecture",
-            f"no failing run of {first.name} is recorded.",
-            "Name a setting of record.settings.",
-        )
+        problem = f"no failing run of {first.name} is recorded."
+        remedy = "Name a setting of record.settings."
+        raise st.BadInputError("params.yaml", "nested_cv.architecture", problem, remedy)
     return sorted(recorded, key=lambda setting: (setting != first, setting.name))
 
 

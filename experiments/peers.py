@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -106,11 +107,10 @@ def rates_of(
     for kind in ("success", "twin"):
         healthy = said.filter(DETECTED.is_not_null(), kind=kind)
         if healthy.height:
-            of_runs = healthy.group_by("run_id").agg(DETECTED.mean()).sort("run_id")["detected"]
+            share = st.wilson_share(healthy, DETECTED, "run_id", intervals.confidence)
+            size = (share["n"], intervals.confidence, "run")
             what = "probability of an alarm in a healthy run"
-            value = float(of_runs.to_numpy().mean())
-            size = (len(of_runs), intervals.confidence, "run")
-            rates[f"alarm_{kind}"] = st.wilson_interval(value, *size, what)
+            rates[f"alarm_{kind}"] = st.wilson_interval(share["value"], *size, what)
     if is_timed:
         rates["lead"] = lead_interval(failing, intervals)
     return rates
@@ -154,21 +154,15 @@ def detail_table(said: pl.DataFrame, runs: pl.DataFrame, confidence: float) -> p
     failing = said.join(runs.filter(kind="failure"), on="run_id")
     groups = {str(category): pl.col("category") == category for category in st.CATEGORIES}
     groups |= {"ends_itself": pl.col("ends_itself"), "runs_on": ~pl.col("ends_itself")}
-    rows = []
+    figures, rows = {"detected": DETECTED, "accuracy": st.right()}, []
     for (method,), of_method in failing.group_by("method", maintain_order=True):
-        for group, is_member in groups.items():
-            members = of_method.filter(is_member)
-            for metric, figure in (("detected", DETECTED), ("accuracy", st.right())):
-                known = members.filter(figure.is_not_null())
-                if known.is_empty():
-                    continue
-                means = known.group_by("scenario").agg(value=figure.mean()).sort("scenario")
-                value, n = float(means["value"].to_numpy().mean()), means.height
-                low, high = st.wilson(value, n, confidence)
-                of_runs = known["run_id"].n_unique()
-                rows.append((method, group, metric, value, low, high, n, of_runs))
-    columns = ["method", "group", "metric", "value", "ci_low", "ci_high", "n", "runs"]
-    return pl.DataFrame(rows, columns, orient="row")
+        for (group, is_member), (metric, figure) in product(groups.items(), figures.items()):
+            known = of_method.filter(is_member, figure.is_not_null())
+            if known.height:
+                keys = {"method": method, "group": group, "metric": metric}
+                share = st.wilson_share(known, figure, "scenario", confidence)
+                rows.append({**keys, **share, "runs": known["run_id"].n_unique()})
+    return pl.DataFrame(rows)
 
 
 def choice_counts(best: pl.DataFrame) -> pl.DataFrame:
@@ -319,19 +313,13 @@ def tables(
 
     gain = st.Of("gain", "Difference", form="points")
     premature = st.Of("premature", "First alarm before the fault")
-    columns = [
-        tool,
-        detected,
-        st.Of("alarm_twin", "Twins alarmed"),
-        gain,
-        st.Of("f1", "F1"),
-        premature,
-        lead,
+    alarmed = [tool, detected, st.Of("alarm_twin", "Twins alarmed"), gain, st.Of("f1", "F1")]
+    columns = [*alarmed, premature, lead]
+    alarming = [
+        row
+        for row in everyone
+        if isinstance(row, st.Divider) or rates.row(metric="gain", **row.keys)
     ]
-    is_shown = [
-        isinstance(row, st.Divider) or rates.row(metric="gain", **row.keys) for row in everyone
-    ]
-    alarming = [row for row, shown in zip(everyone, is_shown, strict=True) if shown]
     yield st.table("peers_alarms", rates, columns, alarming, said)
 
     detection, category = "Best for detection", "Best for categories"
@@ -440,9 +428,8 @@ def draw(rates: pl.DataFrame, groups: Mapping[str, list[str]], figure: Figure) -
         guide=False,
     )
     for axes in grid:
-        axes.set_xlim(-4, 104)
-        axes.set_xlabel("percent of runs")
-    st.legend_outside(figure, [mark.handle for mark in MARKS.values()], columns=3)
+        axes.set(xlim=(-4, 104), xlabel="percent of runs")
+    st.legend_outside(figure, MARKS.values(), columns=3)
 
 
 def main() -> None:
@@ -486,15 +473,10 @@ def main() -> None:
 
     asked = elsewhere["method"].unique(maintain_order=True).to_list()
     groups = grouped(peers["method"].unique().to_list(), asked, settings.methods)
-    sizes = {
-        method: dict(
-            all_runs.join(elsewhere.filter(method=method), on="run_id", how="semi")
-            .group_by("kind")
-            .len()
-            .iter_rows()
-        )
-        for method in asked
-    }
+    sizes = {}
+    for method in asked:
+        of_method = all_runs.join(elsewhere.filter(method=method), on="run_id", how="semi")
+        sizes[method] = dict(of_method.group_by("kind").len().iter_rows())
     nested = rates.nested("choice", "method", "metric")
     reads = given_logs.select("peer", "format").unique(maintain_order=True).iter_rows()
     said = st.Captions.read(

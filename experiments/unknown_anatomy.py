@@ -107,15 +107,11 @@ def unknown_rate(
 ) -> pl.DataFrame:
     """A rate over unknown scenarios, of which there are few, with Wilson's interval.
 
-    A scenario counts by the share of its predictions; for such means Wilson's interval is an
-    approximation.
+    A scenario counts by the share of its predictions.
     """
-    scenarios = predictions.filter(category=UNKNOWN).group_by("scenario")
-    # sorted, since a sum in another order differs in its last bit, which may round otherwise
-    shares = scenarios.agg(share=happened.cast(pl.Float64).mean()).sort("scenario")["share"]
-    rate = float(shares.to_numpy().mean())
-    low, high = st.wilson(rate, len(shares), settings.confidence)
-    return pl.DataFrame([{**keys, "value": rate, "ci_low": low, "ci_high": high, "n": len(shares)}])
+    unknown = predictions.filter(category=UNKNOWN)
+    share = st.wilson_share(unknown, happened, "scenario", settings.confidence)
+    return pl.DataFrame([keys | share])
 
 
 def contrasts(forest: pl.DataFrame, settings: st.StatisticsSettings) -> Sequence[st.Comparison]:
@@ -132,12 +128,9 @@ def added(found: Sequence[st.Comparison]) -> pl.DataFrame:
     """Differences in accuracy; a point where all resamples agree, which hides the spread."""
     rows = []
     for each in found:
-        keys, low, high = {"group": f"added_{each.left}"}, each.ci_low, each.ci_high
-        bounds = {
-            "ci_low": each.difference if low is None else low,
-            "ci_high": each.difference if high is None else high,
-        }
-        rows.append({**keys, "metric": "accuracy", "value": each.difference, **bounds, "n": each.n})
+        keys, value = {"group": f"added_{each.left}", "metric": "accuracy"}, each.difference
+        low, high = (value if bound is None else bound for bound in (each.ci_low, each.ci_high))
+        rows.append({**keys, "value": value, "ci_low": low, "ci_high": high, "n": each.n})
     return pl.DataFrame(rows)
 
 
@@ -401,12 +394,9 @@ def main() -> None:
         ~pl.col("method").is_in(design.left_out), feature_set=st.PRIMARY_SET
     )
     if counted.is_empty():
-        raise st.BadInputError(
-            "params.yaml",
-            "unknown_anatomy.left_out",
-            "leaves no method.",
-            "Leave out simulations of people and hybrids alone.",
-        )
+        problem = "leaves no method."
+        remedy = "Leave out simulations of people and hybrids alone."
+        raise st.BadInputError("params.yaml", "unknown_anatomy.left_out", problem, remedy)
     answers = answers_to_unknown(counted)
     compared = contrasts(forest, settings)
     measured = pl.concat(

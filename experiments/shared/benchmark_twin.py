@@ -136,12 +136,8 @@ def first_departure(
         if len(apart):
             departures[signal] = int(apart[0])
     if not departures:
-        raise st.BadInputError(
-            st.PARAMS,
-            "benchmark.signals",
-            f"none of them departs in {run_id!r} from what its twin has.",
-            REMEDY,
-        )
+        problem = f"none of them departs in {run_id!r} from what its twin has."
+        raise st.BadInputError(st.PARAMS, "benchmark.signals", problem, REMEDY)
     first = min(departures, key=departures.__getitem__)
     return first, departures[first]
 
@@ -167,8 +163,7 @@ def draw_twin(twin: Mapping[str, Any], points: pl.DataFrame, figure: Figure) -> 
     grid = figure.subplots(1, 2, sharex=True)
     for axes, (column, title) in zip(grid, titles.items(), strict=True):
         draw_signal(axes, twin, points, column)
-        axes.set_title(title)
-        axes.set_xlabel("step")
+        axes.set(title=title, xlabel="step")
     st.legend_outside(
         figure,
         [

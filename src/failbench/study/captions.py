@@ -1,7 +1,8 @@
 """Captions: what people read of a study, as data with placeholders and conditions.
 
 ``paper/captions/<study>.yaml`` has an entry for each table (``caption`` and ``notes``) and figure
-(``finding`` and ``description``). In a text
+(``finding`` and ``description``), with ``labels`` of what is in it where no module has them. In a
+text
 
 ============  ================================================  =====================
 ``{name}``    a number or word that the study names             ``76``
@@ -99,6 +100,19 @@ class Captions:
     def caption(self, table: str) -> str:
         """The caption of a table."""
         return self.text(table, "caption")
+
+    def labels(self, entry: str) -> dict[str, Any]:
+        """What an entry calls things, by their names.
+
+        Raises
+        ------
+        BadInputError
+            If it has no labels.
+        """
+        labels = self._texts.get(entry, {}).get("labels")
+        if not isinstance(labels, dict):
+            raise self._refused(f"{entry}.labels", "are missing.", "Write them.")
+        return labels
 
     def notes(self, table: str) -> tuple[str, ...]:
         """The notes of a table; those whose condition leaves nothing of them are left out."""
