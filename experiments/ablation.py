@@ -301,7 +301,7 @@ def surplus_table(surplus: pl.DataFrame, parts: Sequence[str], said: st.Captions
         *(st.Column(baseline, "surplus over") for baseline in baselines),
         st.Column("n"),
     ]
-    return st.sheet("superadditivity", columns, body, said)
+    return st.sheet("superadditivity", body, said, columns=columns)
 
 
 def draw(accuracy: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:

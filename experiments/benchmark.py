@@ -192,14 +192,9 @@ def scenario_tables(scenarios: pl.DataFrame, said: st.Captions, scale: str) -> I
         body += [(st.words(v), *(str(Counter(part[facet])[v]) for part in parts)) for v in values]
     headings = [*st.CATEGORY_LABELS.values(), "All"]
     columns = [st.Column("", align="left"), *map(st.Column, headings)]
-    yield st.sheet("scenarios_summary", columns, body, said, scale)
+    yield st.sheet("scenarios_summary", body, said, scale, columns=columns)
     yield st.sheet(
         "scenarios",
-        [
-            *left(Scenario=0.15, Title=0.16, Category=0.12, Difficulty=0.09),
-            *left(Onset=0.07, Outcome=0.1, Remedy=0.24),
-            st.Column("Steps"),
-        ],
         [
             (
                 st.words(row["scenario"]),
@@ -254,7 +249,6 @@ def signal_tables(said: st.Captions) -> Iterator[st.Table]:
     """What methods read: features, keywords of error text, and invariants."""
     yield st.sheet(
         "features",
-        left(Feature=0.22, Group=0.14, Unit=0.16, Definition=0.34, Asked_for_by=0.14),
         [
             (st.words(each.name), st.words(each.group), each.unit, each.formula, each.source)
             for each in PAPER_FEATURES
@@ -263,21 +257,12 @@ def signal_tables(said: st.Captions) -> Iterator[st.Table]:
     )
     yield st.sheet(
         "keywords",
-        left(Keyword=0.2, Matches=0.4, Source_of_the_wording=0.4),
         [(st.words(each.name), each.pattern, each.source) for each in KEYWORDS],
         said,
     )
     by_family = families()
     yield st.sheet(
         "invariants_families",
-        [
-            *left(Family=0.14),
-            st.Column("Invariants"),
-            *(st.Column(kind.capitalize(), "Kind") for kind in KINDS),
-            st.Column("logic", "Bound by"),
-            st.Column("healthy runs", "Bound by"),
-            *left(Breaks_speak_for=0.3),
-        ],
         [
             (
                 name,
@@ -293,10 +278,6 @@ def signal_tables(said: st.Captions) -> Iterator[st.Table]:
     )
     yield st.sheet(
         "invariants",
-        [
-            *left(Family=0.08, Invariant=0.15, What_must_hold=0.22, Signal=0.12),
-            *left(Held_against=0.08, Bound=0.11, Kind=0.1, Speaks_for=0.14),
-        ],
         [
             (
                 each.family,
@@ -333,10 +314,6 @@ def rule_tables(
     yield st.sheet(
         "simple_rules",
         [
-            st.Column("Rule"),
-            *left(Name=0.12, Category=0.13, Condition=0.31, Threshold=0.13, Source=0.25),
-        ],
-        [
             (
                 str(number),
                 st.words(rule.name),
@@ -354,17 +331,12 @@ def rule_tables(
     )
     yield st.sheet(
         "improved_rules",
-        [
-            *left(Node=None, Name=0.15, Reached_when=0.11, Answer=0.11),
-            *left(Confirmed_by=0.15, Contradicted_by=0.13, Source=0.28),
-        ],
         tree.drop("depth").with_columns(pl.col("answer").replace(st.SHORT_LABELS)).rows(),
         said,
     )
     limits = improved.model_dump(include={"catastrophic_perplexity", "gradient_norm"})
     yield st.sheet(
         "improved_signals",
-        left(Signal=0.2, What_holds=0.5, Threshold=0.25),
         [
             (short(each), in_words(each), threshold_words(each, band, improved.healthy_sds, limits))
             for each in signals_of_tree()
@@ -391,10 +363,6 @@ def method_tables(
     yield st.sheet(
         "methods_read",
         [
-            *left(Method=0.12, Family=0.11, Reads=0.14, Learnt_from=0.2, Abstains=0.14),
-            *left(What_can_be_read=0.16, Conditions=0.13),
-        ],
-        [
             (
                 entry.label,
                 entry.family,
@@ -413,7 +381,7 @@ def method_tables(
             st.Column(heading, align="left", width=width)
             for heading, width in zip(headings, widths, strict=True)
         ]
-        yield st.sheet(name, columns, map(tuple, rows), said)
+        yield st.sheet(name, map(tuple, rows), said, columns=columns)
 
 
 LONGEST = 72
@@ -432,7 +400,7 @@ def prompt_table(prompt: Prompt, said: st.Captions) -> st.Table:
             for part in ([line] if " " in line or not line else BROKEN.findall(line))
         ]
         rows += zip([message, *[""] * (len(lines) - 1)], lines, strict=True)
-    return st.sheet("prompt", left(Message=0.1, Text=0.9), rows, said)
+    return st.sheet("prompt", rows, said)
 
 
 def main() -> None:

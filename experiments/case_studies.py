@@ -179,13 +179,7 @@ def diagnoses_table(said_of: pl.DataFrame, conditions: pl.DataFrame, said: st.Ca
         answer, sure = answer_text(row["answer"], row), st.written(row["confidence"], "three")
         texts = (LABELS[row["case"]], st.method_label(row["method"]), most_frequent(row), right)
         rows.append((*texts, answer, sure, evidence_text(row["method"], of_answer)))
-    repeats, explained = "all repeats", "explained, first repeat"
-    columns = [
-        *(st.Text("Case"), st.Text("Method"), st.Text("Most frequent", repeats)),
-        *(st.Column("Right", repeats), st.Text("Answer", explained)),
-        *(st.Column("Confidence", explained), st.Text("Evidence", explained)),
-    ]
-    return st.sheet("case_diagnoses", columns, rows, said)
+    return st.sheet("case_diagnoses", rows, said)
 
 
 SIGNALS = {"loss": "training loss, nats", "gradient_norm": "gradient norm"}

@@ -307,22 +307,6 @@ def reported_accuracies(paper: st.Reported) -> dict[int, float]:
     }
 
 
-COLUMNS = (
-    st.Of("main_study_accuracy", "All repeats", "main study"),
-    st.Of("main_study_accuracy_equal_repeats", "Equal repeats", "main study"),
-    st.Of("accuracy", "All", "accuracy"),
-    st.Of("accuracy_past_onset", "Past onset", "accuracy"),
-    st.Of("twin_accuracy", "Healthy twins", "accuracy"),
-    st.Of("gain_over_twin", "Gain over twins", "accuracy"),
-    st.Of("named_on_healthy", "Names a cause", "of healthy twins"),
-    st.Of("diagnosed_ahead", "So far ahead", "diagnosed for good"),
-    # each rate is over one of these: twins, gains and false diagnoses over what had begun
-    st.n_of("accuracy", "All", "n scenarios"),
-    st.n_of("accuracy_past_onset", "Past onset", "n scenarios"),
-    st.n_of("twin_accuracy", "Begun", "n scenarios"),
-)
-
-
 def lead_time_table(found: st.Estimates, said: st.Captions, paper: st.Reported) -> st.Table:
     """The failure itself and the paper's steps, of every method that has a rate there."""
     known = set(
@@ -338,12 +322,7 @@ def lead_time_table(found: st.Estimates, said: st.Captions, paper: st.Reported) 
             texts = (label, f"{step}", reported if method == RULES and step else st.ABSENT)
             if (method, step) in known:
                 body.append(st.Row(texts, {"method": method, "steps": step}))
-    heads = (
-        st.Text("Method"),
-        st.Text("Steps before failure", align="right"),
-        st.Text("Accuracy", "reported", align="right"),
-    )
-    return st.table("lead_time", found, (*heads, *COLUMNS), body, said)
+    return st.table("lead_time", found, None, body, said)
 
 
 SHIFT = 0.12

@@ -322,40 +322,9 @@ def numbers(
 
 
 ROW_LABELS: dict[str, str] = {**st.CATEGORY_LABELS} | {"all": "All"}
-KIND_LABELS = {"gradual": "Gradual", "sudden": "Sudden", "none": "No sign"}
-RULE_LABELS = {
-    "gradual": ("gradual", "optimization or memory hardware"),
-    "sudden_software": ("sudden or no sign", "model software"),
-    "sudden_trigger": ("sudden or no sign", "fault switched on in mid-run"),
-    "sudden_either": ("sudden or no sign", "model software, or switched on"),
-    "norm_above_paper": ("gradient norm above the paper's threshold", "optimization"),
-    "norm_above_healthy": ("gradient norm above healthy runs", "optimization"),
-    "norm_grew": ("gradient norm grows tenfold", "optimization"),
-    "text_named": ("words in the error text name a category", "the category named"),
-}
-"""Sign and target of each rule."""
-SHORT_RULES = {
-    "gradual": "Gradual: optimization or memory",
-    "sudden_software": "Sudden: model software",
-    "sudden_trigger": "Sudden: switched on",
-    "sudden_either": "Sudden: either",
-    "norm_above_paper": "Norm: optimization",
-}
-TEXT_LABELS = {
-    "has_text": "Left an error text",
-    "named": "of these: words name a category",
-    "named_wrong": "of these: words name a wrong category",
-    "shared": "of these: text shared with another category",
-}
 
 
-def column(
-    heading: str,
-    path: str,
-    form: st.Form = "percent",
-    group: str = "",
-    width: float | None = None,
-) -> st.Column:
+def column(heading: str, path: str, form: str = "percent", **look: Any) -> st.Column:
     """What is at a path of a row's nested estimates: an estimate, a number, or words."""
 
     def cell(row: Found) -> str:
@@ -366,9 +335,12 @@ def column(
                 return st.ABSENT
         if isinstance(found, str):
             return found
-        return st.estimate_text(found, form) if isinstance(found, dict) else st.written(found, form)
+        write = scenarios if form == "scenarios" else form
+        return (
+            st.estimate_text(found, write) if isinstance(found, dict) else st.written(found, write)
+        )
 
-    return st.Column(heading, group, "left" if form == "words" else "right", width, cell)
+    return st.Column(heading, align="left" if form == "words" else "right", cell=cell, **look)
 
 
 def tables(
@@ -379,106 +351,38 @@ def tables(
     said: st.Captions,
 ) -> Iterator[st.Table]:
     """The statements first, then kinds, rules of thumb, settings, other definitions, and texts."""
-
-    def made(name: str, body: Iterable[Found], *columns: st.Column) -> st.Table:
-        return st.sheet(name, columns, body, said)
-
-    yield made(
-        "onset_claims",
-        [
+    groups = {name: rows.filter(category=name) for name in st.CATEGORIES} | {"all": rows}
+    labels = {name: said.labels(f"onset_{name}").items() for name in ("rules", "texts")}
+    bodies: dict[str, Iterable[Found]] = {
+        "claims": (
             claim
             | {"said": said.text("statements", name), "measured": said.text("measured", name)}
             | decision(claim, *CLAIMS[name])
             for name, claim in found["claims"].items()
-        ],
-        column("The paper says", "said", "words", width=0.24),
-        column("Section", "section", "words"),
-        column("Measured", "measured", "words", width=0.26),
-        column("Value", "estimate"),
-        column("Held against", "reference"),
-        column("Scenarios", "scenarios", scenarios),
-        column("Runs", "runs", "count"),
-        column("Verdict", "verdict", "words"),
-    )
-    groups = {name: rows.filter(category=name) for name in st.CATEGORIES} | {"all": rows}
-    steps = "Steps, median [quartiles]"
-    yield made(
-        "onset_kinds",
-        [
+        ),
+        "kinds": (
             {"category": ROW_LABELS[name], **found["kinds"][name], **sizes(part), **timing(part)}
             for name, part in groups.items()
-        ],
-        column("Category", "category", "words"),
-        column("Scenarios", "scenarios", "count"),
-        column("Runs", "runs", "count"),
-        *(column(label, kind) for kind, label in KIND_LABELS.items()),
-        column("Lead", "lead", group=steps),
-        column("Since onset", "since_onset", group=steps),
-        column("Before", "before"),
-    )
-    yield made(
-        "onset_rules",
-        [
-            found["rules"][name] | {"sign": sign, "target": target}
-            for name, (sign, target) in RULE_LABELS.items()
-        ],
-        column("Sign", "sign", "words", width=0.26),
-        column("Points to", "target", "words", width=0.24),
-        column("Scenarios", "shown_by.scenarios", scenarios, "Shown by"),
-        column("Runs", "shown_by.runs", "count", "Shown by"),
-        column("Precision", "precision"),
-        column("Base rate", "base"),
-        column("Recall", "recall"),
-    )
-    yield made(
-        "onset_settings",
-        [
-            each
-            | {"setting": setting_label(setting)}
-            | {
-                name: f"{precision(rule)} / {st.percent(rule['base']['value'])}"
-                for name, rule in each["rules"].items()
-            }
-            for setting, each in everywhere.items()
-        ],
-        column("Setting", "setting", "words", width=0.11),
-        column("n", "scenarios", "count", width=0.04),
-        column("Runs", "runs", "count", width=0.05),
-        column("Gradual", "kinds.all.gradual", width=0.11),
-        column("V", "association", "two", width=0.1),
-        column("p", "association.p", "p", width=0.06),
-        *(
-            column(label, name, width=0.11)
-            for name, label in SHORT_RULES.items()
-            if name != "sudden_either"
         ),
-        column("False signs", "false_signs", width=0.09),
-    )
-    yield made(
-        "onset_variants",
-        [
+        "rules": (
+            found["rules"][name] | {"sign": sign, "target": target}
+            for name, (sign, target) in labels["rules"]
+        ),
+        "settings": (
+            {name: beside_base(rule) for name, rule in each["rules"].items()}
+            | each
+            | {"setting": setting_label(setting)}
+            for setting, each in everywhere.items()
+        ),
+        "variants": (
             variant | dict(zip(("band", "by", "near"), key, strict=True))
             for key, variant in variants.items()
-        ],
-        column("Band", "band", "words"),
-        column("By", "by", "words"),
-        column("Near, steps", "near"),
-        column("V", "association", "two", "Association"),
-        column("Chance", "association.expected", "two", "Association"),
-        column("p", "association.p", "p", "Association"),
-        *(
-            column(SHORT_RULES[name], f"rules.{name}.precision", group="Precision")
-            for name in OF_ONSET
         ),
-    )
-    yield made(
-        "onset_texts",
-        [{"of": label, "share": found["texts"][name]} for name, label in TEXT_LABELS.items()],
-        column("Runs that", "of", "words"),
-        column("Share", "share"),
-        column("Scenarios", "share.scenarios", "count"),
-        column("Runs", "share.runs", "count"),
-    )
+        "texts": ({"of": label, "share": found["texts"][name]} for name, label in labels["texts"]),
+    }
+    for name, body in bodies.items():
+        columns = [column(**each) for each in said.columns(f"onset_{name}")]
+        yield st.sheet(f"onset_{name}", body, said, columns=columns)
 
 
 def scenarios(value: float) -> str:
@@ -493,8 +397,9 @@ def decision(claim: Found, section: str, test: Test) -> Found:
     return {"section": section, "estimate": st.estimate_text(claim, form), "reference": reference}
 
 
-def precision(rule: Found) -> str:
-    return st.estimate_text(rule["precision"]) if "precision" in rule else st.ABSENT
+def beside_base(rule: Found) -> str:
+    precision = st.estimate_text(rule["precision"]) if "precision" in rule else st.ABSENT
+    return f"{precision} / {st.percent(rule['base']['value'])}"
 
 
 def setting_label(setting: st.RunSetting) -> str:
@@ -525,15 +430,6 @@ RULE_MARKS = {
     "base": st.Mark("of all scenarios", st.BLACK, "|", size=9.0),
     "precision": st.Mark("of those with the sign", st.VERMILLION, "D"),
 }
-RULE_ROWS = {
-    "gradual": "gradual:\noptimization, memory",
-    "sudden_software": "sudden or no sign:\nmodel software",
-    "sudden_trigger": "sudden or no sign:\nswitched on in mid-run",
-    "norm_above_paper": "norm over paper's limit:\noptimization",
-    "norm_above_healthy": "norm over healthy limit:\noptimization",
-    "norm_grew": "norm grows tenfold:\noptimization",
-}
-"""Rules that are drawn: the sign, and below it what it is said to point to."""
 
 
 def points_of(found: Found) -> pl.DataFrame:
@@ -549,7 +445,7 @@ def points_of(found: Found) -> pl.DataFrame:
     return st.rounded(pl.DataFrame(rows).drop("n"))
 
 
-def draw(points: pl.DataFrame, figure: Figure) -> None:
+def draw(points: pl.DataFrame, rules: Mapping[str, str], figure: Figure) -> None:
     """How failures of each category set in, and what the paper's rules of thumb reach."""
     left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
     categories = {name: label.replace(" ", "\n") for name, label in ROW_LABELS.items()}
@@ -557,7 +453,7 @@ def draw(points: pl.DataFrame, figure: Figure) -> None:
     st.dot_plot(
         right,
         points.filter(panel="rules"),
-        RULE_ROWS,
+        rules,
         RULE_MARKS,
         spread=0.0,
         heavy_above=("norm_above_paper",),
@@ -635,13 +531,16 @@ def main() -> None:
     }
     said = st.Captions.read("onset", found, settings, named)
     points = points_of(found)
+    drawing = partial(draw, points, said.labels("figure"))
     claims = [{"claim": name, **claim} for name, claim in found["claims"].items()]
     st.publish(
         "onset",
         metrics={**found, "texts": {k: without(v, "runs") for k, v in found["texts"].items()}},
         points=points,
         tables=tables(found, everywhere, variants, rows, said),
-        figures={"onset": said.picture("figure", 2.7, partial(draw, points))},
+        figures={
+            "onset": said.picture("figure", 2.7, partial(draw, points, said.labels("figure")))
+        },
         summary=pl.DataFrame(claims).select("claim", "value", "ci_low", "ci_high", "verdict"),
     )
 

@@ -251,15 +251,7 @@ def tables(
     yield st.table(
         "unknown_methods",
         found,
-        [
-            st.Text("Method"),
-            st.Text("Told (reported)", align="right"),
-            st.Of("recall", "Unknown"),
-            st.Of("abstained", "Abstained"),
-            st.Of("entropy_unknown", "on unknown", "Entropy", "two"),
-            st.Of("entropy_labelled", "on labelled", "Entropy", "two"),
-            st.Of("separation", "Told apart by it", form="two"),
-        ],
+        None,
         [
             st.Row(
                 (st.method_label(name), reported.get(name, st.ABSENT)), {"group": f"method_{name}"}
@@ -301,7 +293,7 @@ def tables(
     yield st.table(
         "unknown_neighbours",
         found,
-        map(st.Text, ("Scenario", "Nearest labelled runs", "Same surface")),
+        None,
         [
             st.Row((st.words(name), ", ".join(near[name]), ", ".join(alike[name]) or st.ABSENT))
             for name, _ in scenarios
@@ -309,23 +301,10 @@ def tables(
         said,
     )
 
-    those, everything = "Unknown scenarios", "All scenarios"
     yield st.table(
         "unknown_measurements",
         found,
-        [
-            st.Text("Features"),
-            st.Of("recall_unknown", "told", those),
-            st.Of("better", "better", those, "count"),
-            st.Of("worse", "worse", those, "count"),
-            st.Of("p_signs", "p", those, "three"),
-            st.Of("accuracy", "Accuracy", everything),
-            st.Of("difference", "Difference", everything),
-            st.Of("p", "p", everything, "three"),
-            st.Of("p_holm", "p, Holm", everything, "three"),
-            st.Of("p_equivalence", "Equivalence", everything, "three"),
-            st.Of("detectable", "Detectable", everything),
-        ],
+        None,
         st.rows("group", {f"forest_{name}": label for name, label in SET_LABELS.items()}),
         said,
     )

@@ -51,12 +51,7 @@ def rule_tables(
         texts = ", ".join(dict.fromkeys(signals)) or st.ABSENT
         body.append((peer.label, peer.version, *counts, texts))
     body.append(("All", "", *(str(scopes[scope].sum()) for scope in SCOPES), st.ABSENT))
-    columns = [
-        *map(left, ("Peer", "Version")),
-        *(st.Column(heading, "Rules") for heading in SCOPE_LABELS.values()),
-        left("Signals that are not recorded", width=0.45),
-    ]
-    yield st.sheet("peers_coverage", columns, body, said)
+    yield st.sheet("peers_coverage", body, said)
 
     unrecorded: dict[str, list[str]] = {}
     for rule in lacking:
@@ -65,7 +60,7 @@ def rule_tables(
         (signal, str(len(of)), ", ".join(dict.fromkeys(of)))
         for signal, of in sorted(unrecorded.items(), key=lambda item: -len(item[1]))
     ]
-    yield st.sheet("peers_missing", [left("Signal"), st.Column("Rules"), left("Peers")], body, said)
+    yield st.sheet("peers_missing", body, said)
 
     counts_of = {row[:2]: row[2:] for row in fired.iter_rows()}
     kinds = dict(runs.group_by("kind").len().iter_rows())
@@ -80,7 +75,7 @@ def rule_tables(
         *(left("Rule", width=0.24), left("Held against"), left("Fires if", width=0.4)),
         *(st.Column(f"{label}, of {kinds[kind]}", FIRES) for kind, label in KINDS.items()),
     ]
-    yield st.sheet("peers_rules", columns, body, said)
+    yield st.sheet("peers_rules", body, said, columns=columns)
 
 
 def condition_text(condition: Condition) -> str:

@@ -1,13 +1,12 @@
 """Captions: what people read of a study, as data with placeholders and conditions.
 
 ``paper/captions/<study>.yaml`` has an entry for each table (``caption`` and ``notes``) and figure
-(``finding`` and ``description``), with ``labels`` of what is in it where no module has them. In a
-text
+(``finding`` and ``description``), and maybe ``labels`` and ``columns``. In a text
 
 ============  ================================================  =====================
 ``{name}``    a number or word that the study names             ``76``
 ``{path}``    an estimate of the study, with its interval        ``27.9 [19.6, 36.4]``
-``|form``     either in one of :data:`~.forms.FORMS`             ``{confidence|share}``
+``|form``     either in one of :data:`~.cells.FORMS`             ``{confidence|share}``
 ============  ================================================  =====================
 
 where a path is the keys of an estimate with dots between them; ``.value``, ``.ci_low``,
@@ -102,17 +101,12 @@ class Captions:
         return self.text(table, "caption")
 
     def labels(self, entry: str) -> dict[str, Any]:
-        """What an entry calls things, by their names.
+        """What an entry calls things, by their names."""
+        return self._declared(entry, "labels", dict)
 
-        Raises
-        ------
-        BadInputError
-            If it has no labels.
-        """
-        labels = self._texts.get(entry, {}).get("labels")
-        if not isinstance(labels, dict):
-            raise self._refused(f"{entry}.labels", "are missing.", "Write them.")
-        return labels
+    def columns(self, entry: str) -> list[dict[str, Any]]:
+        """The columns of a table, in the words of whoever makes them."""
+        return self._declared(entry, "columns", list)
 
     def notes(self, table: str) -> tuple[str, ...]:
         """The notes of a table; those whose condition leaves nothing of them are left out."""
@@ -169,6 +163,12 @@ class Captions:
             found = at_path(self._numbers, placeholder["path"].removesuffix(".value"))
             if _value(found) is not None:
                 yield found
+
+    def _declared(self, entry: str, key: str, kind: type) -> Any:
+        declared = self._texts.get(entry, {}).get(key)
+        if not isinstance(declared, kind):
+            raise self._refused(f"{entry}.{key}", "are missing.", "Write them.")
+        return declared
 
     def _filled(self, text: str | Mapping[str, Any] | list[Any], field: str) -> str:
         if isinstance(text, list):
