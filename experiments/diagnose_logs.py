@@ -54,15 +54,6 @@ TOOLS = {
     "runmedic": "runmedic 0.1.1",
     "training_doctor": "training-doctor 0.1.0",
 }
-ACCURACY = [
-    st.Of("accuracy", "category", "Accuracy"),
-    st.Of("cause_accuracy", "root cause", "Accuracy"),
-]
-IF_NAMED = [st.Of("named_accuracy", "When named"), st.Of("named", "Named")]
-FALSE_ALARMS = [
-    st.Of(f"alarm_{kind}", heading, "False alarms")
-    for kind, heading in {"success": "successes", "twin": "twins"}.items()
-]
 STATES = ("logged", "not logged")
 SAYS_END = "the error or the death"
 """Beside signals: whether a log says how the run ended."""
@@ -218,33 +209,28 @@ def peer_table(
 ) -> pl.DataFrame:
     """Rates of each tool on complete logs, in the format that it answers best in."""
     labelled = answers.join(runs, on="run_id").with_columns(repeat=pl.lit(0, pl.Int32))
-    parts = []
+    rightly = "probability that a run of a new scenario is diagnosed right, an abstention wrong"
+    if_named = "probability that it is diagnosed right, given that a category is named"
+    healthy = "probability that something is found in a healthy run"
+    detected, parts = pl.col("detected"), []
     for (method,), of_method in labelled.group_by("method", maintain_order=True):
         rights = of_method.filter(kind="failure").group_by("format").agg(st.right().mean())
         best = str(rights.sort("prediction", "format")["format"][-1])
         taken = of_method.filter(format=best)
         failing = taken.filter(kind="failure")
-        rightly = "probability that a run of a new scenario is diagnosed right, an abstention wrong"
-        if_named = "probability that it is diagnosed right, given that a category is named"
-        healthy = "probability that something is found in a healthy run"
         figures = (
             st.proportion("accuracy", st.over_scenarios(failing, st.right()), rightly),
             st.proportion("named", st.over_scenarios(failing, COMMITTED), NAMES_IT),
-            st.proportion("detected", st.over_scenarios(failing, pl.col("detected")), FOUND),
+            st.proportion("detected", st.over_scenarios(failing, detected), FOUND),
             st.proportion("named_accuracy", st.over_committed(failing, st.right()), if_named),
         )
-        alarms = {}
+        rates = st.scenario_intervals(st.scenario_answers(failing), (), intervals, figures)
         for kind in ("success", "twin"):
             found = taken.filter(kind=kind)["detected"].to_numpy()
-            alarms[f"alarm_{kind}"] = st.wilson_interval(
-                float(found.mean()), len(found), intervals.confidence, "run", healthy
-            )
-        keys = {"method": method, "format": best}
-        rates = [
-            st.of_scenarios(failing, (), intervals, figures, **keys),
-            st.estimate_rows(alarms, **keys),
-        ]
-        parts.append(pl.concat(rates).with_columns(logs=pl.lit(failing.height, pl.Int32)))
+            size = (len(found), intervals.confidence, "run", healthy)
+            rates[f"alarm_{kind}"] = st.wilson_interval(float(found.mean()), *size)
+        rows = st.estimate_rows(rates, method=method, format=best)
+        parts.append(rows.with_columns(logs=pl.lit(failing.height, pl.Int32)))
     return pl.concat(parts)
 
 
@@ -298,52 +284,31 @@ def numbers(
 
 
 def tables(
-    whole: st.Estimates,
-    rates: st.Estimates,
-    evidence: pl.DataFrame,
-    coverage: float,
-    said: st.Captions,
+    whole: st.Estimates, rates: st.Estimates, evidence: pl.DataFrame, said: st.Captions
 ) -> Iterator[st.Table]:
     """Ours beside other tools, parts of our answers, other tools, and evidence."""
-    columns: list[st.Text | st.Of] = [
-        st.Text("From a log"),
-        st.Of("accuracy", "Category of five right"),
-        st.Of("cause_accuracy", "Root cause right"),
-        st.Of("alarm_success", "False alarms", show="value"),
-    ]
     kinds = {model: f"failbench, {mark.label}" for model, mark in MODELS.items()}
     body: list[st.Row | st.Divider] = [*st.rows("model", kinds), *st.rows("method", TOOLS)]
-    yield st.table("headline", whole, columns, body, said)
+    yield st.table("headline", whole, None, body, said)
 
-    size, found = st.Text("Scenarios / logs", align="right"), st.Of("alarmed", "Something found")
-    by_part: list[st.Text | st.Of] = [size, *ACCURACY, found]
-    sure = st.Of("selective_accuracy", f"Surest {100 * coverage:.0f} %")
-    calibration = st.Text("Calibration, floor", align="right")
-    columns = [st.Text("Log"), size, *ACCURACY, sure, *IF_NAMED, calibration, *FALSE_ALARMS]
     body = []
     for model, mark in MODELS.items():
         row, of_model = sized(whole, mark.label, model=model), whole.where(model=model)
         error, floor = (of_model.value(metric=f"calibration_{name}") for name in ("error", "floor"))
         both = f"{st.written(error, 'three')} / {st.written(floor, 'three')}"
         body.append(st.Row((*row.texts, both), row.keys))
-    yield st.table("diagnose_logs", whole, columns, body, said)
+    yield st.table("diagnose_logs", whole, None, body, said)
 
     formats = rates.where(part="format", metric="accuracy").frame.sort("value", descending=True)
     body = [sized(rates, st.words(name), part="format", name=name) for name in formats["name"]]
-    yield st.table("diagnose_logs_formats", rates, [st.Text("Format"), *by_part], body, said)
+    yield st.table("diagnose_logs_formats", rates, None, body, said)
 
     of_signal = rates.where(part="signal").frame
     split = of_signal["name"].str.split_exact(": ", 1).struct.rename_fields(["signal", "state"])
     signals = st.Estimates(of_signal.with_columns(split.struct.unnest()))
-    by_state = [
-        st.Of(each.metric, f"{each.heading}, {state}", each.group, keys={"state": state})
-        for each in ACCURACY
-        for state in STATES
-    ]
     names = (*SIGNALS, SAYS_END)
     body = [sized(signals, st.words(name), signal=name, state=STATES[0]) for name in names]
-    columns = [st.Text("Signal"), st.Text("logs with it", align="right"), *by_state]
-    yield st.table("diagnose_logs_signals", signals, columns, body, said)
+    yield st.table("diagnose_logs_signals", signals, None, body, said)
 
     levels = {level: level for level in get_args(Level)}
     parts = {"categories": ("category", st.CATEGORY_LABELS), "confidence": ("confidence", levels)}
@@ -353,28 +318,16 @@ def tables(
             keys = {"model": model, "part": part}
             body.append(st.Divider(mark.label))
             body += [sized(rates, text, **keys, name=key) for key, text in labels.items()]
-        columns = [st.Text(part.capitalize()), *by_part]
-        yield st.table(f"diagnose_logs_{name}", rates, columns, body, said)
+        yield st.table(f"diagnose_logs_{name}", rates, None, body, said)
 
-    columns = [
-        *(st.Text("Tool"), st.Text("Reads"), st.Text("Scenarios / runs", align="right")),
-        *(st.Of("accuracy", "Category right"), *IF_NAMED, st.Of("detected", "Something found")),
-        *FALSE_ALARMS,
-    ]
-    read = whole.where(metric="named").frame.drop_nulls("method").select("method", "format")
-    body = [
-        sized(whole, TOOLS[tool], st.words(name), method=tool) for tool, name in read.iter_rows()
-    ]
-    yield st.table("diagnose_logs_peers", whole, columns, body, said)
+    read = whole.where(metric="named").frame.drop_nulls("method").select("method", "format").rows()
+    body = [sized(whole, TOOLS[tool], st.words(name), method=tool) for tool, name in read]
+    yield st.table("diagnose_logs_peers", whole, None, body, said)
 
     by_kind = evidence.group_by("kind", "checked_by").agg(pl.len(), pl.col("found").sum())
-    body = [
-        st.Row((kind, by, f"{items:,}", st.percent(there / items)))
-        for kind, by, items, there in by_kind.sort("kind", "checked_by").iter_rows()
-    ]
-    columns = [st.Text("Evidence"), st.Text("Looked up by")]
-    columns += [st.Text("Items", align="right"), st.Text("Found", align="right")]
-    yield st.table("diagnose_logs_evidence", whole, columns, body, said)
+    counts = by_kind.sort("kind", "checked_by").iter_rows()
+    items = [(kind, by, f"{n:,}", st.percent(there / n)) for kind, by, n, there in counts]
+    yield st.sheet("diagnose_logs_evidence", items, said)
 
 
 def sized(found: st.Estimates, *texts: str, **keys: str) -> st.Row:
@@ -460,7 +413,7 @@ def main() -> None:
             "diagnose_logs_scenarios": scenario_table(failing),
             "diagnose_logs_peers": peers,
         },
-        tables=tables(st.Estimates(whole), st.Estimates(rates), evidence, settings.coverage, said),
+        tables=tables(st.Estimates(whole), st.Estimates(rates), evidence, said),
         figures={"diagnose_logs": said.picture("figure", 2.9, drawn)},
         sentences={
             "finding": said.text("finding", "text") + "\n",

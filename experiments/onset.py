@@ -538,9 +538,7 @@ def main() -> None:
         metrics={**found, "texts": {k: without(v, "runs") for k, v in found["texts"].items()}},
         points=points,
         tables=tables(found, everywhere, variants, rows, said),
-        figures={
-            "onset": said.picture("figure", 2.7, partial(draw, points, said.labels("figure")))
-        },
+        figures={"onset": said.picture("figure", 2.7, drawing)},
         summary=pl.DataFrame(claims).select("claim", "value", "ci_low", "ci_high", "verdict"),
     )
 

@@ -105,8 +105,9 @@ class Captions:
         return self._declared(entry, "labels", dict)
 
     def columns(self, entry: str) -> list[dict[str, Any]]:
-        """The columns of a table, in the words of whoever makes them."""
-        return self._declared(entry, "columns", list)
+        """The columns of a table as whoever makes them calls their parts; headings filled in."""
+        field, columns = f"{entry}.columns", self._declared(entry, "columns", list)
+        return [each | {"heading": self._filled(each["heading"], field)} for each in columns]
 
     def notes(self, table: str) -> tuple[str, ...]:
         """The notes of a table; those whose condition leaves nothing of them are left out."""
