@@ -248,20 +248,6 @@ def with_differences(points: pl.DataFrame, paper: st.Reported) -> st.Estimates:
 
 def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
     """With some groups of signals only, and without one group."""
-    texts = [st.Text("Method"), st.Text("Features"), st.Text("Signals")]
-    printed = [
-        st.Of("reported_accuracy", "Accuracy", "reported"),
-        st.Of("reported_drop", "Less all", "reported", "points"),
-    ]
-    measured = [
-        st.Of("accuracy", "Accuracy", "measured"),
-        st.Of("abstention_rate", "Abstention", "measured", show="value"),
-        st.Of("less_all", "Less all", "measured", "points"),
-        st.Of("p_holm", "p, Holm", "measured", "three"),
-        st.Of("detectable_difference", "Detectable", "measured"),
-        st.Of("smallest_margin", "Smallest margin", "measured"),
-        st.n_of("accuracy"),
-    ]
     accuracy = found.where(metric="accuracy").frame
     known = set(accuracy.select(KEYS[:3]).iter_rows())
 
@@ -274,8 +260,8 @@ def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
         ]
 
     kept = kept_subsets(accuracy)
-    yield st.table("ablation", found, [*texts, *printed, *measured], body(kept), said)
-    yield st.table("ablation_left_out", found, [*texts, *measured], body(LEFT_OUT), said)
+    yield st.table("ablation", found, None, body(kept), said)
+    yield st.table("ablation_left_out", found, None, body(LEFT_OUT), said)
 
 
 def surplus_table(surplus: pl.DataFrame, parts: Sequence[str], said: st.Captions) -> st.Table:

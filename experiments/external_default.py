@@ -27,7 +27,6 @@ from shared.external_default import (
     CATEGORY,
     CONDITION,
     GROUP_SCHEMA,
-    GROUPINGS,
     HOUSE_METHODS,
     PRINTED,
     SHUFFLED,
@@ -53,13 +52,12 @@ METHODS = {
     SIMPLE_RULES: "Simple rules, those that can be asked",
     MAJORITY: "Majority label",
 }
-COLUMNS = {"all": "All columns", "training": "Without the host's", "host": "Only the host's"}
-GROUPED = {"blocks": "blocks of the file", "clusters": "clusters of hosts"}
 PROTOCOLS = {
     PRINTED: "Authors' protocol",
     WITH_CRASHED: "Shuffled folds, fitted to training rows",
     SHUFFLED: "The same without crashed runs",
-    **{way: f"Grouped by {label}" for way, label in GROUPED.items()},
+    "blocks": "Grouped by blocks of the file",
+    "clusters": "Grouped by clusters of hosts",
 }
 
 
@@ -207,16 +205,6 @@ def tables(
 ) -> Iterator[st.Table]:
     """By protocol and columns, each category, our methods beside theirs, and numbers of groups."""
     usual = found.where(groups=settings.groups)
-    forest: dict[str, str] = {"columns": "all", "method": THEIR_FOREST}
-    printed = st.Of("accuracy", "Printed", keys={**forest, "columns": "printed"})
-    majority: dict[str, str] = {"columns": "none", "method": MAJORITY}
-
-    def most(**keys: str) -> st.Of:
-        return st.Of("accuracy", "Majority", show="value", keys={**majority, **keys})
-
-    def runs(**keys: str) -> st.Of:
-        return st.Of("accuracy_runs", "Runs", form="count", keys={**forest, **keys})
-
     body: list[st.Row | st.Divider] = []
     for task, heading in TASKS.items():
         own = dict(PROTOCOLS)
@@ -224,78 +212,20 @@ def tables(
             own[SHUFFLED] = own[WITH_CRASHED]
             del own[PRINTED], own[WITH_CRASHED]
         body += [st.Divider(f"{heading}:"), *st.rows("protocol", own, task=task)]
-    yield st.table(
-        "external_default",
-        usual,
-        [
-            st.Text("Protocol"),
-            printed,
-            *(
-                st.Of("accuracy", label, keys={**forest, "columns": columns})
-                for columns, label in COLUMNS.items()
-            ),
-            most(),
-            runs(),
-            st.n_of("accuracy", "Groups", **forest),
-        ],
-        body,
-        said,
-    )
-    authors = {**forest, "protocol": PRINTED}
-    yield st.table(
-        "external_default_categories",
-        usual,
-        [
-            st.Text("Category"),
-            printed,
-            *(
-                st.Of("accuracy", COLUMNS[of], "authors' protocol", keys={**authors, "columns": of})
-                for of in ("all", "host")
-            ),
-            *(
-                st.Of(
-                    "accuracy", label.capitalize(), "grouped by", keys={**forest, "protocol": way}
-                )
-                for way, label in GROUPED.items()
-            ),
-            most(protocol="blocks"),
-            runs(protocol="blocks"),
-        ],
-        st.rows("task", dict(POSITIVES)),
-        said,
-    )
+    yield st.table("external_default", usual, None, body, said)
+    of_categories = st.rows("task", dict(POSITIVES))
+    yield st.table("external_default_categories", usual, None, of_categories, said)
     asked = {DETECTION: (*HOUSE_METHODS, SIMPLE_RULES), CATEGORY: HOUSE_METHODS}
     body = []
     for task, methods in asked.items():
         labels = {method: METHODS[method] for method in (THEIR_FOREST, *methods)}
-        body += [
-            st.Divider(f"{TASKS[task]}:"),
-            *st.rows("method", labels, task=task, columns="all"),
-        ]
-        body.append(st.Row((METHODS[MAJORITY],), {"task": task, **majority}))
-    folds = {SHUFFLED: "shuffled folds", **{way: PROTOCOLS[way].lower() for way in GROUPINGS}}
-    columns = [
-        st.Of(metric, heading, label, form, {"protocol": protocol})
-        for protocol, label in folds.items()
-        for metric, heading, form in (
-            ("accuracy", "Right", "percent"),
-            ("difference", "Less theirs", "points"),
-        )
-    ]
-    yield st.table("external_default_methods", usual, [st.Text("Method"), *columns], body, said)
-    right = [
-        st.Of("accuracy", label.capitalize(), heading.lower(), keys={"task": task, "protocol": way})
-        for task, heading in TASKS.items()
-        for way, label in GROUPED.items()
-    ]
+        answered = st.rows("method", labels, task=task, columns="all")
+        majority = {"task": task, "columns": "none", "method": MAJORITY}
+        body += [st.Divider(f"{TASKS[task]}:"), *answered, st.Row((METHODS[MAJORITY],), majority)]
+    yield st.table("external_default_methods", usual, None, body, said)
     sizes = {size: str(size) for size in sorted({settings.groups, *settings.other_groups})}
-    yield st.table(
-        "external_default_groups",
-        found,
-        [st.Text("Groups", align="right"), *right],
-        st.rows("groups", sizes, **forest),
-        said,
-    )
+    of_sizes = st.rows("groups", sizes, columns="all", method=THEIR_FOREST)
+    yield st.table("external_default_groups", found, None, of_sizes, said)
 
 
 MARKS = {

@@ -214,27 +214,11 @@ def long(units: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def measured(method: str, built_in: str) -> list[st.Of]:
-    """Drop, share of the drops and built-in share of one method."""
-    label, keys = st.METHOD_LABELS[method], {"method": method}
-    return [
-        st.Of("drop", "Drop", label, "points", keys),
-        st.Of("share_of_drops", "Share", label, keys=keys),
-        st.Of("own_share", built_in, label, keys=keys),
-    ]
-
-
 def tables(
     units: pl.DataFrame, printed: Mapping[str, st.ReportedImportance], said: st.Captions
 ) -> Iterator[st.Table]:
     """Importance by group, by feature, and of what the monitor knows where that was asked."""
     found = st.Estimates(long(units))
-    columns: list[st.Text | st.Of] = [
-        st.Text("Share", "reported", "right"),
-        *measured("random_forest", "Impurity"),
-        *measured("ebm", "Terms"),
-        st.n_of("drop", method="random_forest"),
-    ]
 
     def keyed(feature_set: str, kind: str) -> list[tuple[str, str, dict[str, str]]]:
         """Name, group and keys of each row."""
@@ -254,9 +238,7 @@ def tables(
         for feature_set, label in SET_LABELS.items()
         for name, _, keys in keyed(feature_set, "group")
     ]
-    yield st.table(
-        "importance", found, [st.Text("Features"), st.Text("Group"), *columns], groups, said
-    )
+    yield st.table("importance", found, None, groups, said)
     parts = {
         name: st.percent(share) for row in printed.values() for name, share in row.parts.items()
     }
@@ -264,8 +246,7 @@ def tables(
         st.Row((name, parts.get(name, st.ABSENT), st.GROUP_LABELS[group]), keys)
         for name, group, keys in keyed(TABLE_SIX, "feature")
     ]
-    by_feature = [st.Text("Feature"), *columns, st.Text("Group")]
-    yield st.table("importance_features", found, by_feature, features, said)
+    yield st.table("importance_features", found, None, features, said)
     flags = units.filter(feature_set=KNOWN_SET, kind="feature")
     asked = [name for name in ON_KNOWN if name in set(flags["method"])]
     if not asked:
@@ -275,9 +256,8 @@ def tables(
     place = {name: number for number, name in enumerate(ranked["name"])}
     leading = [each for each in keyed(KNOWN_SET, "feature") if each[0] in place]
     leading.sort(key=lambda each: place[each[0]])
-    heads: list[st.Text | st.Of] = [st.Text("What is known")]
-    for method, built_in in zip(ON_KNOWN, ("Impurity", "Terms"), strict=True):
-        heads += measured(method, built_in) if method in asked else []
+    declared = st.columns_of("importance_invariants", said)
+    heads = [each for each in declared if isinstance(each, st.Text) or each.keys["method"] in asked]
     body = [
         st.Row((st.words(name),), keys) for name, _, keys in (*keyed(KNOWN_SET, "group"), *leading)
     ]

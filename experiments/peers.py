@@ -34,7 +34,7 @@ from shared.peers_answers import (
     of_rules,
     runs_of,
 )
-from shared.peers_rules import KINDS, rule_counts, rule_tables, scope_counts
+from shared.peers_rules import rule_counts, rule_tables, scope_counts
 
 RUNS = Path("data/telemetry/runs.parquet")
 SCENARIOS = Path("data/scenarios")
@@ -299,49 +299,26 @@ def tables(
         rules = [rule for rule in peer_rules() if rule.peer == peer]
         names[peer] += f" ({len(rules_of(peer))} of {len(rules)})"
     names |= {method: f"{names[method]} (n = {of['failure']})" for method, of in sizes.items()}
-    tool, detected = st.Text("Tool or method"), st.Of("detected", "Detected")
-    lead = st.Of("lead", "Steps ahead", form=steps)
-    named = [st.Of("named_accuracy", "When named"), st.Of("named", "Named")]
-    columns: list[st.Text | st.Of] = [
-        *(tool, detected),
-        *(st.Of(f"alarm_{kind}", KINDS[kind], "False alarms") for kind in ("success", "twin")),
-        *(st.Of("accuracy", "Category right"), *named),
-        *(lead, st.Of("conditions", "Conditions", form="one")),
-    ]
     everyone = [*rows_of(groups, {method: (name,) for method, name in names.items()})]
-    yield st.table("peers", rates, columns, everyone, said)
+    yield st.table("peers", rates, None, everyone, said)
 
-    gain = st.Of("gain", "Difference", form="points")
-    premature = st.Of("premature", "First alarm before the fault")
-    alarmed = [tool, detected, st.Of("alarm_twin", "Twins alarmed"), gain, st.Of("f1", "F1")]
-    columns = [*alarmed, premature, lead]
     alarming = [
         row
         for row in everyone
         if isinstance(row, st.Divider) or rates.row(metric="gain", **row.keys)
     ]
-    yield st.table("peers_alarms", rates, columns, alarming, said)
+    yield st.table("peers_alarms", rates, None, alarming, said)
 
-    detection, category = "Best for detection", "Best for categories"
-    less = "detected − twins"
-    columns = [
-        st.Text("Tool"),
-        *of_choice(DOCUMENTED, "As documented", gain=less, accuracy="category right"),
-        st.Text("chosen", detection),
-        *of_choice("best_detection", detection, detected="detected", alarm_twin="twins", gain=less),
-        st.Text("chosen", category),
-        *of_choice("best_category", category, accuracy="right", alarm_twin="twins"),
-    ]
     peers = {group: groups[group] for group in ("rules", "tools")}
     texts = {
         peer: (names[peer], *(most_often(chosen, objective, peer) for objective in OBJECTIVES))
         for of_group in peers.values()
         for peer in of_group
     }
-    yield st.table("peers_best", rates, columns, rows_of(peers, texts), said)
+    yield st.table("peers_best", rates, None, rows_of(peers, texts), said)
 
     headings = {str(category): st.SHORT_LABELS[category] for category in st.CATEGORIES} | ENDINGS
-    columns = [tool]
+    columns = [st.Text("Tool or method")]
     for group, heading in headings.items():
         (n,) = detail.where(group=group, metric="accuracy").frame.select(pl.col("n").max()).row(0)
         columns.append(st.Text(f"{heading} (n = {n})", align="right"))
@@ -351,31 +328,17 @@ def tables(
     }
     yield st.table("peers_categories", rates, columns, rows_of(groups, texts), said)
 
-    body: list[st.Row | st.Divider] = []
+    body: list[tuple[str, ...] | st.Divider] = []
     for method in (method for method in sizes if not method.endswith(":read")):
         peer, setting = method.split(":")
         of_setting = issues.filter(peer=peer, setting=setting).drop("peer", "setting")
         body.append(st.Divider(names[method]))
         body += [
-            st.Row((st.words(issue), str(failing), str(twins)))
+            (st.words(issue), str(failing), str(twins))
             for issue, failing, twins, _ in of_setting.iter_rows()
         ]
     if body:
-        counts = [st.Text(KINDS[kind], "Runs", "right") for kind in ("failure", "twin")]
-        yield st.table("peers_elsewhere", rates, [st.Text("What it says"), *counts], body, said)
-
-
-def steps(value: float) -> str:
-    return f"{value:.0f}".replace("-", "−")
-
-
-def of_choice(choice: str, group: str, **headings: str) -> list[st.Of]:
-    """Columns of metrics with thresholds as chosen."""
-    form, keys = {"gain": "points"}, {"choice": choice}
-    return [
-        st.Of(metric, heading, group, form.get(metric, "percent"), keys)
-        for metric, heading in headings.items()
-    ]
+        yield st.sheet("peers_elsewhere", body, said)
 
 
 def most_often(chosen: pl.DataFrame, objective: str, peer: str) -> str:

@@ -63,12 +63,13 @@ FORMS: Final[Mapping[str, Callable[[float], str]]] = {
     "two": "{:.2f}".format,
     "three": "{:.3f}".format,
     "count": "{:.0f}".format,
+    "steps": lambda value: f"{value:.0f}".replace("-", "−"),
     "plain": "{:g}".format,
     "p": lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}",
     "said_p": lambda value: "p < 0.001" if value < 0.001 else f"p = {value:.3f}",
 }
 """``percent``: 27.9 for 0.279. ``share``: 95 for 0.95, as settings are written. ``whole``: 28.
-``points``: +27.9. ``p``: a probability of a test, alone or (``said_p``) as in a sentence."""
+``points``: +27.9. ``steps``: a count that may be negative. ``p``: a probability of a test, alone or (``said_p``) as in a sentence."""
 
 
 def written(value: float, form: Form = "percent") -> str:
