@@ -165,7 +165,7 @@ def alarm_table(
     """Healthy runs of which the last version names a category."""
     bounds = {LOGIC: "logic alone", OWN: "own bounds"}
     bounds |= {name: f"bounds of {name}" for name in lenders}
-    body: list[st.Row | st.Divider] = []
+    body: list[tuple[str, ...] | st.Divider] = []
     for kind, label in HEALTHY_LABELS.items():
         body.append(st.Divider(label))
         of_kind = alarms.where(kind=kind)
@@ -175,12 +175,10 @@ def alarm_table(
                 texts = (
                     f"{c['alarmed']}: {st.estimate_text(c)}" if c else st.ABSENT for c in cells
                 )
-                body.append(st.Row((st.words(row["setting"]), str(row["n"]), *texts)))
-    columns = [
-        *(st.Text("Setting"), st.Text("Runs", align="right")),
-        *(st.Text(label, "Alarmed: percent", "right") for label in bounds.values()),
-    ]
-    return st.table("monitor_false_alarms", alarms, columns, body, said)
+                body.append((st.words(row["setting"]), str(row["n"]), *texts))
+    rates = (st.Column(label, "Alarmed: percent") for label in bounds.values())
+    columns = [st.Text("Setting"), st.Column("Runs"), *rates]
+    return st.sheet("monitor_false_alarms", body, said, columns=columns)
 
 
 def detail_tables(
@@ -208,21 +206,13 @@ def detail_tables(
     ]
     yield st.table("monitor_components", found, columns, rows, said)
 
-    counts = (
-        decided.group_by("decided_by", "decided_kind")
-        .agg(pl.col("right", "wrong").sum())
-        .sort(pl.col("right") + pl.col("wrong"), "decided_by", descending=[True, False])
-        .select("decided_by", "decided_kind", "right", "wrong")
-    )
-    columns = [
-        *(st.Text("Decided by"), st.Text("Kind")),
-        *(st.Text("Right", align="right"), st.Text("Wrong", align="right")),
+    order = (pl.col("right") + pl.col("wrong"), "decided_by")
+    counts = decided.group_by("decided_by", "decided_kind").agg(pl.col("right", "wrong").sum())
+    body = [
+        (st.words(by), kind, str(right), str(wrong))
+        for by, kind, right, wrong in counts.sort(order, descending=[True, False]).iter_rows()
     ]
-    rows = [
-        st.Row((st.words(by), kind, str(right), str(wrong)))
-        for by, kind, right, wrong in counts.iter_rows()
-    ]
-    yield st.table("monitor_decisive", found, columns, rows, said)
+    yield st.sheet("monitor_decisive", body, said)
 
     times = sorted(cost["nominal_milliseconds"].unique())
     ratios = {
@@ -258,30 +248,16 @@ def other_tables(
     methods: st.Estimates, history: pl.DataFrame, said: st.Captions
 ) -> Iterator[st.Table]:
     """The versions that were frozen, and methods that were fitted to the same runs."""
-    texts = history.with_columns(
-        pl.col("hash").str.head(12),
-        pl.col("first_scored").fill_null(st.ABSENT).replace("", st.ABSENT),
-    )
-    columns: list[st.Text | st.Of] = [
-        *(st.Text("Version"), st.Text("Frozen on"), st.Text("SHA-256")),
-        *(st.Text("What changed", width=0.3), st.Text("Why", width=0.25)),
-        st.Text("First scored", width=0.2),
-    ]
-    yield st.table("monitor_versions", methods, columns, map(st.Row, texts.iter_rows()), said)
+    first = pl.col("first_scored").fill_null(st.ABSENT).replace("", st.ABSENT)
+    texts = history.with_columns(pl.col("hash").str.head(12), first)
+    yield st.sheet("monitor_versions", texts.iter_rows(), said)
 
-    columns = [
-        *(st.Text("Method"), st.Text("Reads"), SIZE),
-        st.Of("accuracy", "Accuracy"),
-        st.Of("accuracy_when_committed", "When named"),
-        st.Of("coverage", "Named"),
-        st.Text("Invariants less this", align="right"),
-    ]
     rows = []
     for method in st.in_label_order(methods.distinct("method")):
         less = methods.cell("points", method="invariants", metric=f"less_{method}")
         labels = (st.method_label(method), st.reads_label(method), size(methods, method=method))
         rows.append(st.Row((*labels, less), {"method": method}))
-    yield st.table("monitor_methods", methods, columns, rows, said)
+    yield st.table("monitor_methods", methods, None, rows, said)
 
 
 def numbers(

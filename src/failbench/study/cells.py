@@ -69,7 +69,8 @@ FORMS: Final[Mapping[str, Callable[[float], str]]] = {
     "said_p": lambda value: "p < 0.001" if value < 0.001 else f"p = {value:.3f}",
 }
 """``percent``: 27.9 for 0.279. ``share``: 95 for 0.95, as settings are written. ``whole``: 28.
-``points``: +27.9. ``steps``: a count that may be negative. ``p``: a probability of a test, alone or (``said_p``) as in a sentence."""
+``points``: +27.9. ``steps``: a count that may be negative. ``p``: a probability of a test, alone or
+(``said_p``) as in a sentence."""
 
 
 def written(value: float, form: Form = "percent") -> str:
