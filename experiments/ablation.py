@@ -322,7 +322,7 @@ def draw(accuracy: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
     sizes = " or ".join(str(n) for n in drawn["n"].unique().sort())
     figure.supxlabel(f"accuracy, percent of n = {sizes} scenarios, with interval")
     handles = [
-        *marks.values(),
+        *(mark.handle for mark in marks.values()),
         replace(st.REPORTED, label="Improved rules, reported").handle,
         Line2D([], [], color=st.GREY, linestyle=":", label=f"chance, {chance:g} %"),
     ]

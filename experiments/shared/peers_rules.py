@@ -26,7 +26,7 @@ def rule_counts(alarms: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
 
 def scope_counts() -> pl.DataFrame:
     """How many rules of each peer are held against what is recorded, and how."""
-    counts = []
+    counts: list[dict[str, str | int]] = []
     for peer in rule_peers():
         scopes = [rule.scope for rule in peer_rules() if rule.peer == peer]
         counts.append({"peer": peer, **{scope: scopes.count(scope) for scope in SCOPES}})

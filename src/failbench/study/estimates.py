@@ -65,13 +65,7 @@ class Estimates:
         return Estimates(self.frame.filter(reduce(operator.and_, asked)))
 
     def row(self, **keys: object) -> dict[str, Any] | None:
-        """The one row with these keys, or None where there is none or it has no value.
-
-        Raises
-        ------
-        ValueError
-            If there are several: the keys do not name an estimate.
-        """
+        """The one row with these keys, or None where there is none or no value; two are refused."""
         rows = self.where(**keys).frame.to_dicts()
         if len(rows) > 1:
             raise ValueError(f"{len(rows)} estimates have the keys {keys}.")
@@ -138,17 +132,8 @@ def of_groups(
 ) -> pl.DataFrame:
     """What a function finds of each group of rows, in the order of the keys.
 
-    Parameters
-    ----------
-    table
-        Rows.
-    keys
-        Columns whose values name a group.
-    estimates
-        Called with the rows of a group, and its keys by name; a function of a module or a partial
-        of one, as processes are handed it.
-    workers
-        Processes; the result does not depend on it.
+    The function is called with the rows of a group and its keys by name; it is one of a module or a
+    partial of one, as processes are handed it. The result does not depend on their number.
     """
     groups = table.sort(keys).group_by(keys, maintain_order=True)
     tasks = [(estimates, part, dict(zip(keys, key, strict=True))) for key, part in groups]

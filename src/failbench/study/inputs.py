@@ -21,36 +21,18 @@ _MAIN_STUDY = Path("data/predictions/nested_cv")
 
 
 def read_main_study() -> pl.DataFrame:
-    """The predictions of every method of the main study, as ``predictions.PREDICTION_SCHEMA``.
-
-    Raises
-    ------
-    BadInputError
-        If :func:`failbench.base.stage.read_outputs` refuses a file.
-    """
+    """The predictions of every method of the main study, as ``predictions.PREDICTION_SCHEMA``."""
     files = prediction_files(read_names("methods"))
     return read_outputs(_MAIN_STUDY, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
 
 
 def read_reported() -> Reported:
-    """Read every number of the paper.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not YAML, or a value in it is missing, unknown or out of range.
-    """
+    """Read every number of the paper."""
     return read_facts(Path("data/reported/paper.yaml"), Reported)
 
 
 def read_facts(path: Path, model: type[Model]) -> Model:
-    """Read a file of facts that is kept by hand.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not YAML, or a value in it is missing, unknown or out of range.
-    """
+    """Read a file of facts that is kept by hand."""
     try:
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, yaml.YAMLError) as error:
@@ -78,11 +60,6 @@ def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, 
     """Read the metrics that an earlier stage wrote: estimates by feature set, method and metric.
 
     The feature set must have at least the accuracy of every method.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not JSON, or an estimate is missing or invalid.
     """
     try:
         metrics = json.loads(path.read_text(encoding="utf-8"))

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from failbench.study.captions import Captions
-from failbench.study.cells import ABSENT, Form, written
-from failbench.study.estimates import Estimates, estimate_text
+from failbench.study.cells import ABSENT, Form, estimate_text, written
+from failbench.study.estimates import Estimates
 from failbench.study.plain_table import Alignment, Column, Divider, Table
 
 Show = Literal["interval", "value", "n", "interval, n", "count"]
