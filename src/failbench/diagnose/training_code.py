@@ -110,6 +110,8 @@ def _what(node: ast.AST) -> str:
 
 
 class Slip(Record):
+    """A slip of training code: what it is called, and how strongly it speaks."""
+
     id: str
     strength: Strength
     causes: CauseNames
