@@ -104,16 +104,3 @@ def test_a_cause_of_another_category_is_refused():
 def test_every_peer_has_a_mapping_and_says_from_where_on_it_stands_by_an_issue():
     judged = {peer for peer in standards() if peer not in rule_peers() or rules_of(peer)}
     assert {peer for peer, _ in mapping()} == judged
-
-
-def test_a_severity_bounds_as_the_peer_orders_them():
-    standard = standards()["runmedic"]
-    assert standard.reaches("warning", "critical", None)
-    assert standard.reaches("warning", "warning", None)
-    assert not standard.reaches("warning", "info", None)
-
-
-def test_a_confidence_bounds_from_itself_on():
-    standard = standards()["training_doctor"]
-    assert standard.reaches("0.3", "info", 0.3)
-    assert not standard.reaches("0.3", "critical", 0.29)

@@ -138,17 +138,6 @@ HEADER = "task,length,depth,trained\n"
         (HEADER + "paths,2,3,yes\n", "(file)"),
         (HEADER + "arithmetic,26,1,yes\n", "(file)"),
     ],
-    ids=[
-        "no depth",
-        "unknown task",
-        "no length",
-        "twice",
-        "untrained task",
-        "odd brackets",
-        "flat brackets",
-        "long path",
-        "too few letters",
-    ],
 )
 def test_a_broken_grid_is_refused(tmp_path, text, field):
     path = tmp_path / "grid.csv"
