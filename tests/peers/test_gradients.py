@@ -13,10 +13,10 @@ from failbench.neighbours.peers.default_plus_plus import PACKAGE
 from failbench.neighbours.peers.gradients import (
     BEFORE,
     CALLBACK,
+    GRADIENT_SCHEMA,
     LOOP,
     STEPS,
     observe_gradients,
-    read_gradients,
     write_gradients,
 )
 
@@ -26,7 +26,7 @@ READABLE = ("distilbert", "gpt2")
 
 @cache
 def observed() -> pl.DataFrame:
-    return read_gradients(TABLE)
+    return pl.read_csv(TABLE, schema=GRADIENT_SCHEMA)
 
 
 @pytest.mark.parametrize("way", [LOOP, CALLBACK])
@@ -75,4 +75,4 @@ def test_the_installed_version_reads_what_was_observed(tmp_path):
     path = tmp_path / "gradients.csv"
     write_gradients(observe_gradients(), path)
     same = ["model", "way", "step", "with_gradient", "vanishing_read", "update_read", "error"]
-    assert read_gradients(path).select(same).equals(observed().select(same))
+    assert pl.read_csv(path, schema=GRADIENT_SCHEMA).select(same).equals(observed().select(same))
