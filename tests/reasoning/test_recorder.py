@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from failbench.cli.reasoning import record_reasoning
+from failbench.cli.reasoning import reasoning
 from failbench.reasoning.declared import read_declared
 from failbench.reasoning.recorder import Folders, missing, record, record_model
 from failbench.reasoning.traces import MODELS, TRACES, read_models, read_traces
@@ -115,5 +115,5 @@ def test_a_changed_condition_is_recorded_again_and_the_others_are_kept(
 
 @pytest.mark.system
 def test_the_command_records_with_several_processes(folders):
-    assert record_reasoning(folders.data, folders.work, workers=2) == 0
+    assert reasoning(folders.data, folders.work, workers=2) == 0
     assert read_traces(folders.data / TRACES).height == 36

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.publish.audit.printed_figures import Printed, over_rounding, read_printed, shown
+from failbench.publish.audit.figures import Printed, over_rounding, read_printed, shown
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The reference: a checkout with what was recorded of the benchmark, wherever a command runs."""
+"""Where things are: default paths below the working folder, and a checkout to learn from."""
 
 from __future__ import annotations
 
@@ -8,7 +8,25 @@ from pathlib import Path
 import failbench
 from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS
-from failbench.cli.paths import FEATURE_TABLE, SCENARIOS
+
+SCENARIOS = Path("data/scenarios")
+OUTSIDE_LIST = Path("data/outside")
+EXTERNAL_DEFAULT = Path("data/external/default")
+NOTEBOOKS = Path("data/notebooks")
+CRASHES = Path("data/crashes/answers.parquet")
+TELEMETRY = Path("data/telemetry")
+FEATURE_TABLE = Path("data/features/features.parquet")
+PEERS = Path("data/peers/verdicts.parquet")
+PEERS_GRADIENTS = Path("data/peers/default_plus_plus_gradients.csv")
+PEERS_INSIDE = Path("data/peers/default_plus_plus.parquet")
+PREFLIGHT = Path("data/preflight/answers.parquet")
+MONITORED = Path("data/monitor")  # with the frozen versions of its rules
+BROKEN = Path("data/measurements/invariants")
+LLM_ANSWERS = Path("data/llm")
+LLM_CRASH_ANSWERS = LLM_ANSWERS / "crashes"
+REASONING = Path("data/reasoning")
+RECORDING_WORK = Path("data/.recording")  # corpus, and journals of what is not in a table yet
+REASONING_WORK = RECORDING_WORK / "reasoning"
 
 
 @dataclass(frozen=True)
@@ -49,17 +67,10 @@ def known_reference() -> Reference | None:
 def reference_at(root: Path | None) -> Reference:
     """The reference in a folder, or that of :func:`known_reference`."""
     remedy = "Name the root of a checkout of failbench with --reference."
-    if root is None:
-        reference = known_reference()
-        if reference is None:
-            raise BadInputError(
-                "command line",
-                "--reference",
-                "neither the working directory nor the installed package is a checkout.",
-                remedy,
-            )
-        return reference
-    reference = Reference(root)
+    reference = known_reference() if root is None else Reference(root)
+    if reference is None:
+        problem = "neither the working directory nor the installed package is a checkout."
+        raise BadInputError("command line", "--reference", problem, remedy)
     if reference.missing is not None:
         raise BadInputError(root, "--reference", f"has no {reference.missing}.", remedy)
     return reference
@@ -78,3 +89,20 @@ def params_file(given: Path | None) -> Path:
             "Name a file with the sections record and detector; that of the repository is one.",
         )
     return reference.params
+
+
+def work_folder(output: Path) -> Path:
+    """Where the corpus is kept, and journals until their runs are in the tables.
+
+    Beside the telemetry, unless the working directory is a project with scenarios of its own.
+    """
+    return RECORDING_WORK if SCENARIOS.is_dir() else output / RECORDING_WORK.name
+
+
+def journal_folder(output: Path) -> Path:
+    """A folder for journals that no other output folder shares."""
+    if not SCENARIOS.is_dir():
+        return work_folder(output)
+    absolute = output.resolve()
+    parent = Path.cwd() if absolute.is_relative_to(Path.cwd()) else "/"
+    return RECORDING_WORK / absolute.relative_to(parent)
