@@ -21,7 +21,7 @@ def record_preflights(*, output: Path) -> int:
     require_recording_extra()
     from failbench.base.scenarios import read_scenarios
     from failbench.cli.record import stop_after
-    from failbench.preflight.records.recorder import PreflightRecording
+    from failbench.preflight.records.recorder import record
     from failbench.recording.archive import read_known
     from failbench.recording.campaign import Campaign
     from failbench.recording.corpus_cache import corpus_cache
@@ -48,7 +48,7 @@ def record_preflights(*, output: Path) -> int:
             meter.show("preflights", done, total, of_one * (total - done))
 
         try:
-            PreflightRecording(campaign, output).record(show)
+            record(campaign, output, show)
         except RecorderError as error:
             print(f"{error} What was recorded so far is kept.", file=sys.stderr)
             return 1
