@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from failbench.base.params import PARAMS, read_section
 from failbench.cli.main import main
-from failbench.cli.paths import LLM_CRASH_ANSWERS
+from failbench.cli.places import LLM_CRASH_ANSWERS
 from failbench.crashes import cases as of_cases
 from failbench.crashes.language import (
     CRASH,
