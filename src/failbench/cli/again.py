@@ -177,7 +177,7 @@ def peers_inside(
 def preflight_runs(*, output: Output = PREFLIGHT) -> int:
     """Train the runs of seed 0 again, with a preflight before some of their steps."""
     require_recording_extra()
-    from failbench.preflight.records.recorder import PreflightRecording
+    from failbench.preflight.records.recorder import record
 
     study = read_section("nested_cv", ReferenceStudy)
     name = f"{study.architecture}-{study.optimizer}"
@@ -197,7 +197,7 @@ def preflight_runs(*, output: Output = PREFLIGHT) -> int:
             kept.append(done)
             meter.show("preflights", done, total, seconds_left(started, done, total, kept[0]))
 
-        PreflightRecording(campaign, output).record(show)
+        record(campaign, output, show)
     if campaign.stop.is_set():
         print("Stopped. The same command goes on where this stopped.")
         return INTERRUPTED
