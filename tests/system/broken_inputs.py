@@ -94,7 +94,7 @@ READ_FOR_ALL = {
 SECONDS = 60
 """Within which a stage answers, on a slow machine too: it reads all inputs before it fits."""
 
-COLUMNS_PER_FILE = 6
+COLUMNS_PER_FILE = 3
 """Columns of a table that are dropped, evenly spaced: which columns are checked is one schema."""
 
 
@@ -213,8 +213,8 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
 def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
     """Every break of every input of a stage.
 
-    Of the scenarios, which are files of one form, one is broken for all; and of the tables of a
-    folder that have the same columns, one lacks columns for all.
+    Of the scenarios, which are files of one form, one is broken for all. Of other files of one form
+    in a folder, one is broken in every way, and the others are missing or garbage.
     """
     first = foreach_items().get(stage.name, [""])[0]
     files = inputs_of(stage) if item == first else []
@@ -229,13 +229,19 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
         yield Break(cache, "garbage in", lambda: _write(cache, GARBAGE))
     seen: set[tuple[str, ...]] = set()
     for path in files:
-        if path.endswith(".parquet"):
-            columns = (str(Path(path).parent), *pl.read_parquet_schema(path))
+        if path in scenarios[1:]:
+            continue
+        table = path.endswith(".parquet")
+        form = (str(Path(path).parent), Path(path).suffix)
+        form += tuple(pl.read_parquet_schema(path)) if table else ()
+        if form in seen:
+            yield from _missing_or_garbage(path)
+        elif table:
             read = READ_IN_PART.get((stage.name, path), pl.read_parquet_schema(path))
-            yield from _breaks_of_table(path, tuple(read) if columns not in seen else ())
-            seen.add(columns)
-        elif path not in scenarios[1:]:
+            yield from _breaks_of_table(path, tuple(read))
+        else:
             yield from _breaks_of_text(path)
+        seen.add(form)
     for folder in sorted(stage.inputs):
         if (REPOSITORY / folder).is_dir() and folder != "data/llm":
             yield Break(folder, "without", lambda folder=folder: shutil.rmtree(folder))
@@ -247,18 +253,17 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
 
 
 def _breaks_of_table(path: str, read: tuple[str, ...]) -> Iterator[Break]:
-    """Breaks of a file of which some columns are read, none to leave its columns alone."""
+    """Breaks of a file of which some columns are read."""
     yield from _breaks_of_bytes(path)
     table = pl.read_parquet(path)
-    if read:
-        for column in read[:: max(1, len(read) // COLUMNS_PER_FILE)]:
-            yield Break(
-                path,
-                f"no column {column} in",
-                lambda column=column: table.drop(column).write_parquet(path),
-            )
-        other = table.with_columns(pl.lit(value=True).alias(read[0]))
-        yield Break(path, "a column of another type in", lambda: other.write_parquet(path))
+    for column in read[:: max(1, len(read) // COLUMNS_PER_FILE)]:
+        yield Break(
+            path,
+            f"no column {column} in",
+            lambda column=column: table.drop(column).write_parquet(path),
+        )
+    other = table.with_columns(pl.lit(value=True).alias(read[0]))
+    yield Break(path, "a column of another type in", lambda: other.write_parquet(path))
     if path not in EMPTY_WHERE_NO_MODEL_WAS_ASKED:
         yield Break(path, "no rows in", lambda: table.clear().write_parquet(path))
 
@@ -266,8 +271,7 @@ def _breaks_of_table(path: str, read: tuple[str, ...]) -> Iterator[Break]:
 def _breaks_of_text(path: str) -> Iterator[Break]:
     if path.endswith((".typ", ".svg", ".bib", ".md")):
         # any text is a text, and an empty section of the paper is one
-        yield Break(path, "without", Path(path).unlink)
-        yield Break(path, "garbage in", lambda: _write(path, GARBAGE))
+        yield from _missing_or_garbage(path)
         return
     yield from _breaks_of_bytes(path)
     if path.endswith(".csv"):
@@ -281,9 +285,13 @@ def _breaks_of_text(path: str) -> Iterator[Break]:
         yield Break(path, "another key in", lambda: _write(path, b'{"not_a_key": 1}\n'))
 
 
-def _breaks_of_bytes(path: str) -> Iterator[Break]:
+def _missing_or_garbage(path: str) -> Iterator[Break]:
     yield Break(path, "without", Path(path).unlink)
     yield Break(path, "garbage in", lambda: _write(path, GARBAGE))
+
+
+def _breaks_of_bytes(path: str) -> Iterator[Break]:
+    yield from _missing_or_garbage(path)
     yield Break(path, "nothing in", lambda: _write(path, b""))
 
 
