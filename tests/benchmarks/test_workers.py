@@ -14,8 +14,8 @@ from failbench.base.scenarios import COUNTS
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
 from failbench.features.feature_table import KEYS
-from failbench.prediction.folds import make_splits
 from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import make_splits
 
 FOREST = RandomForestSettings(
     trees=40, inner_folds=3, max_features=("sqrt", 0.5), min_samples_leaf=(1,)

@@ -8,9 +8,8 @@ import pytest
 
 from failbench.cli.reasoning import reasoning
 from failbench.reasoning.declared import read_declared
-from failbench.reasoning.models import MODELS, read_models
 from failbench.reasoning.recorder import Folders, missing, record, record_model
-from failbench.reasoning.traces import TRACES, read_traces
+from failbench.reasoning.traces import MODELS, TRACES, read_models, read_traces
 
 GRID = """task,length,depth,trained
 arithmetic,2,1,yes

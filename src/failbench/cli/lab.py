@@ -40,8 +40,7 @@ def check(
     from failbench.base.detector import DetectorParams
     from failbench.cli.causes import read_causes
     from failbench.recording.plan import RecordParams
-    from failbench.recording.validity.check import check
-    from failbench.recording.validity.report import report
+    from failbench.recording.validity.check import check, report
 
     causes = read_causes(scenarios, faults)
     file = params_file(params)
@@ -120,9 +119,8 @@ def external_default(
 def outside_list(*, only: Only = (), output: Output = OUTSIDE_LIST) -> int:
     """Run programs with bugs that others published, each with its healthy twin."""
     from failbench.monitor.records.tables import write_monitored
-    from failbench.neighbours.outside_list.bugs import BUGS, read_bugs
+    from failbench.neighbours.outside_list.bugs import BUGS, SETTING, read_bugs
     from failbench.neighbours.outside_list.recorder import record
-    from failbench.neighbours.outside_list.runs import SETTING
 
     bugs = {bug.id: bug for bug in read_bugs(OUTSIDE_LIST / BUGS) if bug.is_recreated}
     for name in only:

@@ -161,9 +161,8 @@ def notebooks(
     """Execute the notebooks that are new or changed in live kernels; see docs/notebooks.md."""
     remedy = "Install the extra: pip install -e '.[notebooks]'."
     _require("failbench notebooks", ("jupyter_client", "ipykernel", "torch"), remedy)
-    from failbench.notebooks.corpus import read_corpus
+    from failbench.notebooks.corpus import SPLIT, check_unchanged, read_corpus, read_split
     from failbench.notebooks.recorder import record
-    from failbench.notebooks.split import SPLIT, check_unchanged, read_split
 
     pairs = read_corpus(corpus)
     check_unchanged(pairs, read_split(corpus / SPLIT), corpus / SPLIT)
