@@ -167,7 +167,8 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         columns -= self.mean_
         # Overwrites the columns, which are the largest array.
         self.basis_, triangle = scipy.linalg.qr(columns.T, overwrite_a=True, mode="economic")
-        rotated = pd.DataFrame(triangle.T, index=X.index)
+        # arrays, as scikit-learn looks at each of a frame's many columns whenever it validates one
+        rotated = np.ascontiguousarray(triangle.T)
         self.classifier_ = clone(self.classifier).fit(rotated, y, groups=groups)
         self.classes_ = self.classifier_.classes_
         return self
@@ -175,13 +176,13 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: pd.DataFrame) -> Labels:
         """The most probable category; the first in the order of categories among equals."""
         check_is_fitted(self)
-        answers: Labels = self.classifier_.predict(self._rotated(X, self._columns(X)))
+        answers: Labels = self.classifier_.predict(self._rotated(self._columns(X)))
         return answers
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
         """Probabilities in the order of categories; zero for categories without training runs."""
         check_is_fitted(self)
-        rotated = self._rotated(X, self._columns(X))
+        rotated = self._rotated(self._columns(X))
         probabilities: Probabilities = self.classifier_.predict_proba(rotated)
         return probabilities
 
@@ -195,7 +196,7 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         exceeds a bias is a condition to check, but means nothing to a reader.
         """
         columns = self._columns(X)
-        diagnoses = self.classifier_.diagnose(self._rotated(X, columns))
+        diagnoses = self.classifier_.diagnose(self._rotated(columns))
         answers = np.array([diagnosis.category for diagnosis in diagnoses], dtype=object)
         linear = self.classifier_.pipeline_["classify"]
         weights = linear.coef_ @ self.basis_.T  # [n_classes, n_columns]
@@ -210,8 +211,9 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def _columns(self, X: pd.DataFrame) -> Array:
         return np.asarray(self.blocks_.transform(X), dtype=np.float64)
 
-    def _rotated(self, X: pd.DataFrame, columns: Array) -> pd.DataFrame:
-        return pd.DataFrame((columns - self.mean_) @ self.basis_, index=X.index)
+    def _rotated(self, columns: Array) -> Array:
+        rotated: Array = (columns - self.mean_) @ self.basis_
+        return rotated
 
     def _words(self, columns: int) -> npt.NDArray[np.object_]:
         """The word of each column; None for columns of convolutions."""
