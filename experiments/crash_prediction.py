@@ -16,7 +16,8 @@ from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.vocabulary import DIFFICULTIES
-from failbench.crashes.answers import ANSWER_TABLE, REMEDY, TOOLS, asked, read_published
+from failbench.crashes.answer_table import ANSWER_TABLE, REMEDY, TOOLS, read_published
+from failbench.crashes.answers import asked
 from failbench.crashes.cases import Case, CrashPredictionSettings, by_length, majority, read_cases
 from failbench.crashes.catalogue import PREDICTORS
 from failbench.crashes.language import CrashAgentsSettings, Replayed, replayed
