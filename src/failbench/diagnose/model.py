@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Final, Literal
 
@@ -178,14 +178,7 @@ class Examples:
 
     def of(self, taken: Mask) -> Examples:
         """Some of the logs."""
-        return Examples(
-            self.categories[taken],
-            self.causes[taken],
-            self.own[taken],
-            self.category[taken],
-            self.cause[taken],
-            self.weights[taken],
-        )
+        return Examples(*(getattr(self, each.name)[taken] for each in fields(self)))
 
 
 class Weights(Record):
