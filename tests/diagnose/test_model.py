@@ -136,7 +136,7 @@ def test_weights_are_at_a_minimum():
 
     def loss(shared):
         moved = weights.model_copy(update={"shared": tuple(shared)})
-        shares = softmax(category_scores(moved, examples))
+        shares = softmax(category_scores(moved, examples.categories, examples.own))
         likely = np.log(shares[np.arange(len(shares)), examples.category])
         return -examples.weights @ likely + 0.5 * np.square(shared).sum()
 

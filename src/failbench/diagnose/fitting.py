@@ -7,7 +7,7 @@ of a setting left out, penalty, temperatures and calibration on scenarios left o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Final, get_args
 
 import numpy as np
@@ -23,7 +23,6 @@ from failbench.diagnose.model import (
     OWN,
     SHARED,
     Calibration,
-    Examples,
     LogKind,
     Model,
     Positions,
@@ -63,6 +62,22 @@ class Choices:
     most_alarmed: float
     inner_folds: int
     seed: int
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Logs whose causes are known."""
+
+    categories: Array
+    causes: Array
+    own: Array
+    category: Positions
+    cause: Positions
+    weights: Array
+
+    def of(self, taken: Mask) -> Examples:
+        """Some of the logs."""
+        return Examples(*(getattr(self, each.name)[taken] for each in fields(self)))
 
 
 def fitted(logs: Sequence[KnownLog], choices: Choices, fitted_on: str) -> Model:
@@ -204,8 +219,8 @@ def _chosen(
             mask[learnt] = True
             weights = fitted_weights(examples.of(mask), penalty)
             held = examples.of(~mask)
-            scores[left_out] = category_scores(weights, held)
-            of_causes[left_out] = cause_scores(weights, held)
+            scores[left_out] = category_scores(weights, held.categories, held.own)
+            of_causes[left_out] = cause_scores(weights, held.causes)
         temperature = chosen_temperature(scores, examples.category, examples.weights)
         scaled = scores / temperature
         likelihood = scaled[rows, examples.category] - logsumexp(scaled)[:, 0]

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from failbench.base.arrays import Array
-from failbench.diagnose.checks import Against, Check, checks
+from failbench.diagnose.checks import Check, checks
 from failbench.diagnose.readers.log import NOWHERE, Log, Places, Rows
 from failbench.diagnose.readers.names import SignalName, Split
 
@@ -180,14 +180,14 @@ def checked(log: Log, wanted: Collection[str] | None = None) -> Iterator[Checked
             yield CheckedSeries(check, series, compared(series.values, check.against))
 
 
-def compared(values: Array, against: Against) -> Compared:
+def compared(values: Array, against: str) -> Compared:
     """Hold a series against its past, its start, its best or nothing.
 
     Values that are no finite numbers are passed over by all but ``not_finite``.
     """
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # medians of nothing are no number
-        return _COMPARISONS[against](values)
+        return COMPARISONS[against](values)
 
 
 def _nothing(values: Array) -> Array:
@@ -342,7 +342,7 @@ def _correlation(values: Array) -> float:
 _MOST: Final = 200
 """Values that a trend is computed of, evenly spaced: it compares all pairs."""
 
-_COMPARISONS: Final[dict[Against, Callable[[Array], Compared]]] = {
+COMPARISONS: Final[dict[str, Callable[[Array], Compared]]] = {
     "value": lambda values: Compared(_finite(values), np.zeros(len(values))),
     "log_value": lambda values: Compared(_log(values), np.ones(len(values)), is_ratio=True),
     "log_peak": _log_peak,
