@@ -18,8 +18,7 @@ from failbench.base.records import Record, validated
 from failbench.base.scenarios import Identifier, Scenario, read_scenarios
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.statistics.agreement import fleiss_kappa, kappa_interval
-from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_rows
 from failbench.statistics.metrics import ValueMetric, proportion
 from failbench.statistics.scenario_values import weighted_mean
 from failbench.statistics.settings import read_statistics

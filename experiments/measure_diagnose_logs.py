@@ -30,8 +30,7 @@ from failbench.monitor.records.fitting import measured_settings, setting_of
 from failbench.monitor.records.tables import histories, together
 from failbench.monitor.records.verdicts import END_SCHEMA, RUNNING
 from failbench.monitor.records.versions import read_rules
-from failbench.neighbours.rendering.formats import FORMATS, rendered
-from failbench.neighbours.rendering.normal import read_files, rendered_log
+from failbench.neighbours.rendering.formats import FORMATS, read_files, rendered
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import COMPLETE, complete_shape, draw_shape
 from failbench.prediction.splits import rows_in_fold
@@ -88,9 +87,9 @@ def _rendered(
         logged = logged_run(recorded, steps, last)
         for place in sorted(rng.choice(len(FORMATS), formats_per_run, replace=False)):
             shape = draw_shape(FORMATS[place], rng)
-            log = rendered_log(logged, FORMATS[place], shape, rng)
+            log = read_files(rendered(logged, FORMATS[place], shape, rng))
             examples.append(example_of(recorded, FORMATS[place], log, {}))
-        log = rendered_log(logged, COMPLETE_FORMAT, complete_shape(COMPLETE_FORMAT), rng)
+        log = read_files(rendered(logged, COMPLETE_FORMAT, complete_shape(COMPLETE_FORMAT), rng))
         examples.append(example_of(recorded, COMPLETE, log, {}))
     return examples
 

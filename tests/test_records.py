@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-from pathlib import Path
 
 import pytest
 from pydantic import Field, model_validator
@@ -22,13 +21,13 @@ class Outer(Record):
     inner: Inner = Inner(folds=5)
 
     @model_validator(mode="after")
-    def _is_no_stub(self) -> Outer:
+    def _is_no_stub(self):
         if self.name == "stub":
             raise ValueError("a stub is no study")
         return self
 
 
-def test_what_fits_becomes_the_record(tmp_path: Path) -> None:
+def test_what_fits_becomes_the_record(tmp_path):
     actual = validated(Outer, {"inner": {"folds": 3}}, "a.yaml", "Mend it.")
     assert actual == Outer(inner=Inner(folds=3))
     path = tmp_path / "a"
@@ -52,13 +51,13 @@ def test_what_fits_becomes_the_record(tmp_path: Path) -> None:
         ([], "(file): Input should be a valid dictionary or instance of Outer. Mend it."),
     ],
 )
-def test_what_does_not_is_named_by_file_and_key(raw: object, complaint: str) -> None:
+def test_what_does_not_is_named_by_file_and_key(raw, complaint):
     with pytest.raises(BadInputError) as caught:
         validated(Outer, raw, "a.yaml", "Mend it.")
     assert str(caught.value) == f"a.yaml: {complaint}"
 
 
-def test_keys_that_lead_to_a_part_and_the_module_to_correct_it_after_are_named() -> None:
+def test_keys_that_lead_to_a_part_and_the_module_to_correct_it_after_are_named():
     with pytest.raises(BadInputError, match=r"^a\.yaml: studies\.pooled\.name: "):
         validated(Outer, {"name": 3}, "a.yaml", "Mend it.", ("studies", "pooled"))
     with pytest.raises(BadInputError, match=rf"Correct it after the records in {__name__}\.$"):
@@ -66,9 +65,7 @@ def test_keys_that_lead_to_a_part_and_the_module_to_correct_it_after_are_named()
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\xff\xfe"])
-def test_a_file_that_is_missing_or_of_another_format_is_one_line(
-    tmp_path: Path, content: bytes | None
-) -> None:
+def test_a_file_that_is_missing_or_of_another_format_is_one_line(tmp_path, content):
     path = tmp_path / "a"
     if content is not None:
         path.write_bytes(content)
@@ -79,14 +76,14 @@ def test_a_file_that_is_missing_or_of_another_format_is_one_line(
             read_rows(path, Inner, "Mend it.")
 
 
-def test_a_line_that_does_not_fit_is_named_by_its_number(tmp_path: Path) -> None:
+def test_a_line_that_does_not_fit_is_named_by_its_number(tmp_path):
     path = tmp_path / "a"
     path.write_text("folds\n3\n1\n", encoding="utf-8")
     with pytest.raises(BadInputError, match=r"a, line 3: folds: .*\(found '1'\)\. Mend it\.$"):
         read_rows(path, Inner, "Mend it.")
 
 
-def test_bad_input_in_another_process_is_the_same_there_and_here() -> None:
+def test_bad_input_in_another_process_is_the_same_there_and_here():
     error = BadInputError("a.yaml", "folds", "is 1.", "Give 2.")
     back = pickle.loads(pickle.dumps(error))
     assert (back.args, vars(back)) == (error.args, vars(error))
@@ -105,9 +102,7 @@ def test_bad_input_in_another_process_is_the_same_there_and_here() -> None:
         (None, r"\(file\): cannot be read\. Run the stage from the repository's root"),
     ],
 )
-def test_bad_parameters_are_refused_by_file_key_and_remedy(
-    tmp_path: Path, content: bytes | None, complaint: str
-) -> None:
+def test_bad_parameters_are_refused_by_file_key_and_remedy(tmp_path, content, complaint):
     path = tmp_path / "params.yaml"
     if content is not None:
         path.write_bytes(content)
@@ -115,7 +110,7 @@ def test_bad_parameters_are_refused_by_file_key_and_remedy(
         read_section("study", Inner, path)
 
 
-def test_parameters_that_have_changed_are_read_again(tmp_path: Path) -> None:
+def test_parameters_that_have_changed_are_read_again(tmp_path):
     path = tmp_path / "params.yaml"
     for folds in (5, 6):
         path.write_text(f"study: {{folds: {folds}}}\nother: {{x: 1}}", encoding="utf-8")

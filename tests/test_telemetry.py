@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
+from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.base.telemetry_stream import number_of_runs, refuse_foreign, telemetry_batches
 
 Change = Callable[[pl.DataFrame], pl.DataFrame]
@@ -18,7 +17,7 @@ RECORD_AGAIN = r"This is not failbench telemetry of this version; record it agai
 
 
 @pytest.fixture
-def folder(tmp_path: Path, small_telemetry: Telemetry) -> Path:
+def folder(tmp_path, small_telemetry):
     """Three failing runs in one file of steps, and their twins in another."""
     twin = pl.col("run_id").str.ends_with("-twin")
     write_parquet(small_telemetry.runs, tmp_path / "runs.parquet")
@@ -27,21 +26,21 @@ def folder(tmp_path: Path, small_telemetry: Telemetry) -> Path:
     return tmp_path
 
 
-def rewrite(path: Path, change: Change) -> None:
+def rewrite(path, change):
     write_parquet(change(pl.read_parquet(path)), path)
 
 
-def in_batches(folder: Path) -> list[Telemetry]:
+def in_batches(folder):
     return list(telemetry_batches(folder, rows=12))
 
 
-def test_telemetry_comes_back_as_it_was_written(folder: Path, small_telemetry: Telemetry) -> None:
+def test_telemetry_comes_back_as_it_was_written(folder, small_telemetry):
     back = read_telemetry(folder)
     assert_frame_equal(back.runs, small_telemetry.runs)
     assert_frame_equal(back.steps, small_telemetry.steps)
 
 
-def test_steps_of_all_files_are_read_sorted(folder: Path, small_telemetry: Telemetry) -> None:
+def test_steps_of_all_files_are_read_sorted(folder, small_telemetry):
     rewrite(folder / "steps" / "a.parquet", pl.DataFrame.reverse)
     assert_frame_equal(read_telemetry(folder).steps, small_telemetry.steps)
 
@@ -57,7 +56,7 @@ def test_steps_of_all_files_are_read_sorted(folder: Path, small_telemetry: Telem
         ),
     ],
 )
-def test_foreign_columns_are_refused_by_name(folder: Path, change: Change, complaint: str) -> None:
+def test_foreign_columns_are_refused_by_name(folder, change, complaint):
     rewrite(folder / "runs.parquet", change)
     for read in (read_telemetry, in_batches):
         with pytest.raises(BadInputError, match=r"runs\.parquet: " + complaint + RECORD_AGAIN):
@@ -65,9 +64,7 @@ def test_foreign_columns_are_refused_by_name(folder: Path, change: Change, compl
 
 
 @pytest.mark.parametrize("file", ["runs.parquet", "steps/b.parquet"])
-def test_files_that_cannot_be_read_are_named_with_what_restores_them(
-    folder: Path, file: str
-) -> None:
+def test_files_that_cannot_be_read_are_named_with_what_restores_them(folder, file):
     path = folder / file
     path.write_bytes(path.read_bytes()[:-100])
     complaint = r"parquet: \(file\): is not a readable parquet file \(.+\)\. Restore "
@@ -78,7 +75,7 @@ def test_files_that_cannot_be_read_are_named_with_what_restores_them(
         read_telemetry(folder)
 
 
-def test_a_folder_without_runs_is_named(tmp_path: Path) -> None:
+def test_a_folder_without_runs_is_named(tmp_path):
     for read in (read_telemetry, in_batches):
         with pytest.raises(BadInputError, match=r"runs\.parquet: \(file\): is not a readable"):
             read(tmp_path)
@@ -86,13 +83,13 @@ def test_a_folder_without_runs_is_named(tmp_path: Path) -> None:
         number_of_runs(tmp_path)
 
 
-def test_run_that_occurs_twice_is_refused(folder: Path) -> None:
+def test_run_that_occurs_twice_is_refused(folder):
     rewrite(folder / "runs.parquet", lambda runs: pl.concat([runs, runs[:1]]))
     with pytest.raises(BadInputError, match=r"'late_crash-transformer-adamw-s0' occurs twice"):
         read_telemetry(folder)
 
 
-def test_step_rows_without_a_run_are_refused(folder: Path) -> None:
+def test_step_rows_without_a_run_are_refused(folder):
     rewrite(folder / "runs.parquet", lambda runs: runs[1:])
     complaint = r"b\.parquet: run_id: .*'late_crash-transformer-adamw-s0' have no"
     with pytest.raises(BadInputError, match=complaint):
@@ -100,7 +97,7 @@ def test_step_rows_without_a_run_are_refused(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("kept", "rows"), [(pl.col("step") < 7, 7), (pl.lit(False), 0)])
-def test_missing_step_rows_are_counted(folder: Path, kept: pl.Expr, rows: int) -> None:
+def test_missing_step_rows_are_counted(folder, kept, rows):
     mine = pl.col("run_id") == "late_crash-transformer-adamw-s0"
     path = folder / "steps" / "b.parquet"
     rewrite(path, lambda steps: steps.filter(~mine | kept))
@@ -108,13 +105,13 @@ def test_missing_step_rows_are_counted(folder: Path, kept: pl.Expr, rows: int) -
         read_telemetry(folder)
 
 
-def test_selection_keeps_the_steps_of_the_runs_it_keeps(small_telemetry: Telemetry) -> None:
+def test_selection_keeps_the_steps_of_the_runs_it_keeps(small_telemetry):
     twins = small_telemetry.select(pl.col("kind") == "twin")
     assert twins.runs.height == 3
     assert set(twins.steps["run_id"]) == set(twins.runs["run_id"])
 
 
-def test_full_disk_is_one_error_and_keeps_the_old_file(folder: Path) -> None:
+def test_full_disk_is_one_error_and_keeps_the_old_file(folder):
     path = folder / "runs.parquet"
     before = path.read_bytes()
     partial = folder / ".runs.parquet.partial"
@@ -130,16 +127,14 @@ def test_full_disk_is_one_error_and_keeps_the_old_file(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("rows", [1, 11, 12, 23, 1000])
-def test_batches_are_the_telemetry_whatever_their_size(
-    folder: Path, small_telemetry: Telemetry, rows: int
-) -> None:
+def test_batches_are_the_telemetry_whatever_their_size(folder, small_telemetry, rows):
     batches = list(telemetry_batches(folder, rows))
     assert_frame_equal(pl.concat(batch.runs for batch in batches), small_telemetry.runs)
     assert_frame_equal(pl.concat(batch.steps for batch in batches), small_telemetry.steps)
 
 
 @pytest.mark.parametrize("rows", [7919, 131_072])
-def test_batches_of_what_is_recorded_are_what_is_read_at_once(repository: Path, rows: int) -> None:
+def test_batches_of_what_is_recorded_are_what_is_read_at_once(repository, rows):
     folder = repository / "data" / "telemetry"
     whole, batches = read_telemetry(folder), list(telemetry_batches(folder, rows))
     assert len(batches) > 4
@@ -149,14 +144,14 @@ def test_batches_of_what_is_recorded_are_what_is_read_at_once(repository: Path, 
 
 
 @pytest.mark.parametrize("rows", [1, 11, 12, 23, 35])
-def test_a_batch_holds_whole_runs_and_no_more_rows_than_it_may(folder: Path, rows: int) -> None:
+def test_a_batch_holds_whole_runs_and_no_more_rows_than_it_may(folder, rows):
     """Runs have no, eight or ten steps here, so that eleven rows hold the longest."""
     for batch in telemetry_batches(folder, rows):
         assert batch.runs["steps"].sum() == batch.steps.height
         assert batch.runs.height + batch.steps.height <= rows or batch.runs.height == 1
 
 
-def test_a_batch_ends_only_where_the_next_run_would_be_too_much(folder: Path) -> None:
+def test_a_batch_ends_only_where_the_next_run_would_be_too_much(folder):
     sizes = [
         batch.runs["steps"].sum() + batch.runs.height for batch in telemetry_batches(folder, 22)
     ]
@@ -190,18 +185,14 @@ def test_a_batch_ends_only_where_the_next_run_would_be_too_much(folder: Path) ->
         ),
     ],
 )
-def test_files_that_are_not_sorted_by_their_key_are_refused(
-    folder: Path, file: str, change: Change, complaint: str
-) -> None:
+def test_files_that_are_not_sorted_by_their_key_are_refused(folder, file, change, complaint):
     rewrite(folder / file, change)
     with pytest.raises(BadInputError, match=complaint):
         in_batches(folder)
 
 
 @pytest.mark.parametrize("orphan", ["a", "no_start", "zebra"])
-def test_steps_without_a_run_are_refused_wherever_they_are_in_the_order(
-    folder: Path, orphan: str
-) -> None:
+def test_steps_without_a_run_are_refused_wherever_they_are_in_the_order(folder, orphan):
     rewrite(
         folder / "steps" / "a.parquet",
         lambda item: pl.concat([item, item[:1].with_columns(run_id=pl.lit(orphan))]).sort(
@@ -212,7 +203,7 @@ def test_steps_without_a_run_are_refused_wherever_they_are_in_the_order(
         in_batches(folder)
 
 
-def test_a_run_with_fewer_steps_than_it_reports_is_refused(folder: Path) -> None:
+def test_a_run_with_fewer_steps_than_it_reports_is_refused(folder):
     rewrite(folder / "steps" / "b.parquet", lambda item: item[:-1])
     complaint = r"'runaway-.*' has 9 step rows and reports 10\. Restore the folder as"
     with pytest.raises(BadInputError, match=complaint):

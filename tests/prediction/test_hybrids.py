@@ -14,8 +14,7 @@ from failbench.base.method_settings import (
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.records import Record
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.composed_methods import HybridSections
-from failbench.methods.hybrid import Hybrid, HybridTwoWay
+from failbench.methods.hybrid import Hybrid, HybridSections, HybridTwoWay
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits

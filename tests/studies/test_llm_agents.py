@@ -11,7 +11,7 @@ from failbench.features.feature_table import feature_table
 from failbench.methods.llm.cache import CachedAnswer, LlmCache
 from failbench.methods.llm.prompt import prompt_hash, prompts_of
 from failbench.prediction.splits import make_splits
-from failbench.statistics.method_intervals import IntervalSettings
+from failbench.statistics.intervals import IntervalSettings
 from llm_agents import estimates as estimates_of
 from llm_agents import metrics
 from made_up_llm import settings

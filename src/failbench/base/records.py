@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
@@ -68,14 +69,21 @@ def read_json(path: Path, remedy: str) -> Any:
         raise BadInputError(path, "(file)", problem, remedy) from error
 
 
-def read_rows(path: Path, model: type[Model], remedy: str) -> list[Model]:
-    """The lines of a CSV file with headings, as records."""
+def read_rows(path: Path, model: type[Model], remedy: str, key: Sequence[str] = ()) -> list[Model]:
+    """The lines of a CSV file with headings, as records; no two are alike in a key."""
     try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+        text = io.StringIO(path.read_text(encoding="utf-8"))
+        rows = list(csv.DictReader(text, restkey="(more)"))
     except (OSError, ValueError, csv.Error) as error:
         problem = f"is missing or is not a CSV file ({' '.join(str(error).split())})."
         raise BadInputError(path, "(file)", problem, remedy) from error
-    return [
-        validated(model, row, f"{path}, line {line}", remedy)
-        for line, row in enumerate(rows, start=2)
-    ]
+    records: dict[object, Model] = {}
+    for line, row in enumerate(rows, start=2):
+        place = f"{path}, line {line}"
+        record = validated(model, row, place, remedy)
+        unit = tuple(getattr(record, name) for name in key) or line
+        if unit in records:
+            named = ", ".join(repr(getattr(record, name)) for name in key)
+            raise BadInputError(place, key[0], f"{named} is there twice.", remedy)
+        records[unit] = record
+    return [*records.values()]

@@ -18,10 +18,16 @@ from failbench.base.records import Record
 from failbench.base.scenarios import Identifier
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Question
-from failbench.methods.llm.answer import AnswerForm, Unreadable, read_as
+from failbench.methods.llm.answer import (
+    AnswerForm,
+    Chat,
+    Unreadable,
+    fence_mark,
+    read_as,
+    request_hash,
+    visible,
+)
 from failbench.methods.llm.cache import LlmCache
-from failbench.methods.llm.chat import Chat, fence_mark, request_hash
-from failbench.methods.llm.record import visible
 from failbench.methods.llm.settings import AskingSettings, ServedModel, check_labels
 from failbench.notebooks.summaries import Summary
 
