@@ -156,11 +156,35 @@ def test_nothing_of_a_log_reaches_the_terminal_as_a_command(tmp_path, capsys):
         assert all(letter.isprintable() or letter == "\n" for letter in out)
 
 
-def test_reading_needs_no_torch(tmp_path):
+LIGHT = """
+import sys
+heavy = "torch polars pyarrow pandas scipy sklearn statsmodels matplotlib"
+sys.modules |= dict.fromkeys(heavy.split())
+from failbench.cli.main import main
+sys.exit(main(sys.argv[1:]))
+"""
+"""The command where none of these libraries can be imported."""
+
+
+@pytest.mark.parametrize(
+    ("command", "status", "words"),
+    [
+        (["read", "train.log"], 0, "loss (train): 1 values"),
+        (["diagnose", "train.log"], 3, "Unknown"),
+        (["diagnose", "--json", "train.log"], 3, '"status": "unknown"'),
+        (["read", "recorded"], 2, "polars: is not installed, and recorded telemetry needs it."),
+    ],
+)
+def test_reading_and_diagnosing_take_numpy_alone(tmp_path, command, status, words):
     (tmp_path / "train.log").write_text("step 1 loss 2.5\n")
-    script = (
-        "import sys; sys.modules['torch'] = None\n"
-        "from pathlib import Path; from failbench.diagnose.readers.opening import read_log\n"
-        "assert len(read_log(Path('train.log')).rows) == 1"
+    (tmp_path / "recorded").mkdir()
+    (tmp_path / "recorded/runs.parquet").touch()
+    done = subprocess.run(
+        [sys.executable, "-c", LIGHT, *command],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
     )
-    subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)
+    assert done.returncode == status, done.stderr
+    assert words in done.stdout + done.stderr
