@@ -94,8 +94,7 @@ def event_findings(log: Log) -> Iterator[Finding]:
     """What the log says in words: known messages, unknown ones, and where errors were raised."""
     seen: set[str] = set()
     for event in log.events:
-        source = log.sources[event.source].name
-        line, step = event.line or None, _step_at(log, event)
+        where = log.sources[event.source].name, event.line or None, _step_at(log, event)
         # the name of a signal is ours, and stands nowhere in the log
         name = event.name if event.kind != "death" else ""
         quote = ": ".join(filter(None, (name, event.message)))[:QUOTE]
@@ -103,7 +102,7 @@ def event_findings(log: Log) -> Iterator[Finding]:
         if said is not None and said.id not in seen:
             seen.add(said.id)
             yield Finding(
-                said.id, "message", said.strength, said.meaning, source, line, step,
+                said.id, "message", said.strength, said.meaning, *where,
                 quote=quote, causes=said.causes,
             )  # fmt: skip
         elif said is None and event.kind != "warning" and event.kind not in seen:
@@ -113,19 +112,16 @@ def event_findings(log: Log) -> Iterator[Finding]:
                 if event.kind == "exception"
                 else "The process was ended, and the log does not say by whom."
             )
-            yield Finding(
-                f"{event.kind}_not_known", "message", "circumstantial", statement,
-                source, line, step, quote=quote,
-            )  # fmt: skip
+            id_ = f"{event.kind}_not_known"
+            yield Finding(id_, "message", "circumstantial", statement, *where, quote=quote)
         raised = places_of(event.frames) if event.kind == "exception" else ()
         for place in raised[: len(PLACES)]:
-            if place.id in seen:
-                continue
-            seen.add(place.id)
-            yield Finding(
-                place.id, "place", "circumstantial", place.statement, source, line, step,
-                quote=event.frames[-1][:QUOTE], causes=place.causes,
-            )  # fmt: skip
+            if place.id not in seen:
+                seen.add(place.id)
+                yield Finding(
+                    place.id, "place", "circumstantial", place.statement, *where,
+                    quote=event.frames[-1][:QUOTE], causes=place.causes,
+                )  # fmt: skip
 
 
 def allocation_findings(log: Log) -> Iterator[Finding]:

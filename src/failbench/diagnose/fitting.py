@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Final, get_args
+from typing import Annotated, Final, get_args
 
 import numpy as np
+from pydantic import Field
 from scipy.optimize import minimize, minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
 from failbench.base.arrays import Array, Labels, Mask
+from failbench.base.records import Record
 from failbench.base.vocabulary import CATEGORIES
 from failbench.diagnose.checks import CheckBound, checks, fitted_bounds
 from failbench.diagnose.model import (
@@ -53,15 +55,14 @@ class KnownLog:
     setting: str
 
 
-@dataclass(frozen=True)
-class Choices:
+class Choices(Record):
     """What is tried, and what decides."""
 
-    penalties: tuple[float, ...]
-    margins: tuple[float, ...]
-    most_alarmed: float
-    inner_folds: int
-    seed: int
+    penalties: tuple[Annotated[float, Field(gt=0)], ...] = Field(min_length=1)
+    margins: tuple[Annotated[float, Field(gt=-1)], ...] = Field(min_length=1)
+    most_alarmed: float = Field(gt=0, lt=1)
+    inner_folds: int = Field(ge=2)
+    seed: int = Field(ge=0)
 
 
 @dataclass(frozen=True)
