@@ -15,7 +15,7 @@ from matplotlib.lines import Line2D
 from scipy import stats
 
 from failbench import study as st
-from failbench.statistics.corrected_t import ROUNDING
+from failbench.statistics.thresholds import ROUNDING
 from shared.ablation import ABLATION_SCHEMA, FOREST, METHODS, REDUCED, RULES, AblationDesign
 
 IMPORTANCE = Path("data/plots/importance.csv")

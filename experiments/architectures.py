@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 from pydantic import Field
 
 from failbench import study as st
+from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.scenarios import ARCHITECTURES
 from failbench.base.studies import (
     LEFT_OUT,
@@ -24,9 +25,7 @@ from failbench.base.studies import (
     same_repeats,
 )
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.statistics.corrected_t import ResampledMean
-from failbench.statistics.stability import stability
+from failbench.statistics.paired_tests import ResampledMean, stability
 from shared.architectures import RECORDED, RULE_PREDICTION_SCHEMA, RULES, ArchitecturesDesign
 
 RULE_PREDICTIONS = Path("data/predictions/architectures/improved_rules.parquet")

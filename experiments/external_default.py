@@ -21,7 +21,7 @@ from failbench.neighbours.external.tables import (
     crashed,
     read_released,
 )
-from failbench.statistics.row_weights import single_seeds
+from failbench.statistics.bootstrap import single_seeds
 from shared.external_default import (
     ANSWER_SCHEMA,
     CATEGORY,

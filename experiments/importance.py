@@ -17,7 +17,7 @@ from scipy import stats
 
 from failbench import study as st
 from failbench.features.catalogue import FEATURES
-from failbench.statistics.paired_scores import paired_shares
+from failbench.statistics.pairs import paired_shares
 from shared.importance import (
     BUILT_IN_SCHEMA,
     IMPORTANCE_SETS,

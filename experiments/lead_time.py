@@ -26,8 +26,8 @@ from matplotlib.lines import Line2D
 
 from failbench import study as st
 from failbench.base.studies import same_repeats
-from failbench.statistics.conformal import alarm_limit
-from failbench.statistics.study_difference import study_difference
+from failbench.statistics.lead import alarm_limit
+from failbench.statistics.pairs import study_difference
 from shared.lead_time import (
     EARLY_SCHEMA,
     FAILING,

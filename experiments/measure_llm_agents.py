@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from failbench.base.predictions import DECIMALS, PREDICTION_SCHEMA
+from failbench.base.predictions import DECIMALS, PREDICTION_SCHEMA, SPLIT_SCHEMA
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import print_accuracy, read_output, read_section, run
 from failbench.base.studies import NESTED_CV
@@ -19,15 +19,13 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.llm.answer import LlmAnswer, Unreadable, read_answer
 from failbench.methods.llm.cache import LlmCache, cache_path, read_cache
 from failbench.methods.llm.faithfulness import Explanation, explanation_of
-from failbench.methods.llm.monitor_record import monitor_records
 from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_by_reads
-from failbench.methods.llm.record import MonitorRecord
+from failbench.methods.llm.record import MonitorRecord, monitor_records
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.monitor.records.judged_runs import JudgedRuns, versioned
 from failbench.monitor.records.tables import MONITORED_SCHEMA
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
 from failbench.monitor.records.versions import read_rules
-from failbench.prediction.splits import SPLIT_SCHEMA
 from shared.llm_agents import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 
 CACHE = Path("data/llm")

@@ -18,9 +18,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench import study as st
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.statistics.association import cramers_v, permutation_test
+from failbench.statistics.agreement import cramers_v, permutation_test
 from recordings import read_recordings
 from shared.onset_signs import (
     BANDS,

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.lookalikes import PARTNER_SCHEMA
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.slices import ReferenceStudy
+from failbench.base.explanations import ANSWER_SCHEMA, CONDITION_SCHEMA
+from failbench.base.predictions import NEIGHBOUR_SCHEMA, PREDICTION_SCHEMA
+from failbench.base.slices import PARTNER_SCHEMA, ReferenceStudy
 from failbench.base.stage import (
     read_names,
     read_output,
@@ -24,19 +24,21 @@ from failbench.base.vocabulary import PRIMARY_SET
 from failbench.monitor.records.judged_runs import JudgedRuns, versioned
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
-from failbench.prediction.explanations import ANSWER_SCHEMA, CONDITION_SCHEMA
-from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
 from failbench.publish.page.answers import answers_by_scenario
 from failbench.publish.page.curves import MOST_POINTS, MOST_POINTS_ELSEWHERE, curves
 from failbench.publish.page.document import page_of
-from failbench.publish.page.explanations import explanations
-from failbench.publish.page.failure import LookAlikes, Monitored, details
+from failbench.publish.page.failure import (
+    LOG_SCHEMA,
+    LookAlikes,
+    Monitored,
+    answers_to_logs,
+    details,
+    explanations,
+)
 from failbench.publish.page.failures import failures, settings_of
-from failbench.publish.page.landing import landing
-from failbench.publish.page.logs import LOG_SCHEMA, answers_to_logs
+from failbench.publish.page.landing import ShownIntervals, landing
 from failbench.publish.page.methods import CURVE_SCHEMA, methods_section
-from failbench.publish.page.reported_numbers import AUDIT_SCHEMA, reported_section
-from failbench.publish.page.settings import ShownIntervals
+from failbench.publish.page.reported import AUDIT_SCHEMA, reported_section
 from failbench.statistics.settings import read_statistics
 from failbench.study.inputs import read_metrics, read_reported
 from failbench.study.scope import Scope, majority_share

@@ -6,15 +6,14 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.slices import AcrossArchitectures, ReferenceStudy
 from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.base.studies import POOLED
 from failbench.base.telemetry import write_parquet
-from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.features.raw_table import raw_table
-from failbench.methods.raw.telemetry import RawTelemetrySettings
-from failbench.prediction.fold_plans import by_scenario
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
+from failbench.features.feature_table import FEATURE_SCHEMA, raw_table
+from failbench.methods.raw_telemetry import RawTelemetrySettings
+from failbench.prediction.splits import by_scenario
 from recordings import read_recordings
 from shared.raw_telemetry import raw_predictions
 

@@ -20,11 +20,11 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from failbench import study as st
-from failbench.base.lookalikes import PARTNER_SCHEMA
+from failbench.base.predictions import NEIGHBOUR_SCHEMA
 from failbench.base.scenarios import Scenario
-from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
-from failbench.statistics.separation import entropy, separation
-from failbench.statistics.textbook_tests import fewest_signs, sign_test
+from failbench.base.slices import PARTNER_SCHEMA
+from failbench.statistics.confidence import entropy, separation
+from failbench.statistics.paired_tests import fewest_signs, sign_test
 from recordings import read_scenarios_of
 from shared.unknown_anatomy import ADDED, MEASURED_SETS, UNKNOWN, UnknownAnatomyDesign
 

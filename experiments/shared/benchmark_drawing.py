@@ -15,8 +15,7 @@ from matplotlib.textpath import text_to_path
 from pydantic import Field, model_validator
 
 from failbench import study as st
-from failbench.methods.improved_tree import TREE
-from failbench.methods.rule_tree import Abstention, Leaf
+from failbench.methods.improved_tree import TREE, Leaf
 from failbench.methods.rules import Declared
 from failbench.study.rule_words import short
 
@@ -100,14 +99,14 @@ def nodes() -> list[Node]:
     return rows
 
 
-def leaf_node(number: str, leaf: Leaf[Declared]) -> Node:
+def leaf_node(number: str, leaf: Leaf) -> Node:
     answer, confirms, against = "", "", ""
-    if isinstance(leaf, Abstention):
-        answer = f"abstains: {st.words(leaf.reason)}"
+    if leaf.category is None:
+        answer = f"abstains: {st.words(str(leaf.reason))}"
     else:
         answer = leaf.category
         confirms = ", ".join(map(short, leaf.confirms))
-        against = ", ".join(short(indicator.condition) for indicator in leaf.against)
+        against = ", ".join(map(short, leaf.against))
     reached = when(leaf.when)
     return Node(LEAF, number, st.words(leaf.name), reached, answer, confirms, against, leaf.source)
 

@@ -71,7 +71,7 @@ def difference(
     if min(collected.sizes) > 1:
         return st.scenario_intervals(collected, (), settings, (figure,))["difference"]
     point = float(figure.score(figure.values.sums()))
-    return st.Interval.of((point, point, point), collected.n, "point", "scenario", what)
+    return st.Interval.of(point, (point, point, "point"), collected.n, "scenario", what)
 
 
 def rates(

@@ -32,12 +32,13 @@ from numpy.lib.stride_tricks import sliding_window_view
 from pydantic import Field
 
 from failbench import study as st
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import Telemetry
 from failbench.features.feature_table import to_frame
-from failbench.methods.healthy_band import healthy_band
+from failbench.methods.healthy import healthy_band
 from failbench.methods.rules import ErrorMatches
-from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRulesSettings
+from failbench.methods.simple_rules import SIMPLE_RULES
 
 KINDS = ("gradual", "sudden", "none")
 BANDS = ("sds", "reach", "untimed")

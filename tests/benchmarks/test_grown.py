@@ -8,8 +8,9 @@ from polars.testing import assert_frame_equal
 
 from failbench.features.catalogue import FEATURES
 from failbench.features.feature_table import feature_table
-from failbench.statistics.paired_scores import paired_scores
-from failbench.statistics.scores import accuracy, scenario_answers
+from failbench.statistics.metrics import accuracy
+from failbench.statistics.pairs import paired_scores
+from failbench.statistics.scenario_values import scenario_answers
 from grown import (
     grown_telemetry,
     more_runs,
@@ -44,11 +45,11 @@ def test_grown_telemetry_has_the_features_of_what_it_copies(failing, table):
 def test_more_scenarios_and_more_runs_leave_accuracy_and_folds_as_they_were():
     predictions = made_up_predictions()
     answers = scenario_answers(predictions)
-    score = accuracy(answers.confusion(), tuple(answers.shares))
+    score = accuracy(answers.confusion(), answers.categories)
     for grow, scenarios in ((more_scenarios, COPIES), (more_runs, 1)):
         grown = scenario_answers(grow(predictions, COPIES))
         assert grown.n == scenarios * answers.n
-        assert accuracy(grown.confusion(), tuple(grown.shares)) == pytest.approx(score)
+        assert accuracy(grown.confusion(), grown.categories) == pytest.approx(score)
     two = pl.concat([predictions, predictions.with_columns(method=pl.lit("other"))])
     folds = paired_scores(more_scenarios(two, COPIES)).folds
     assert folds["tested"].to_list() == [COPIES * one for one in paired_scores(two).folds["tested"]]

@@ -9,11 +9,11 @@ import numpy as np
 import polars as pl
 import pytest
 
+from failbench.base.method_settings import RandomForestSettings
 from failbench.base.scenarios import COUNTS
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
 from failbench.features.feature_table import KEYS
-from failbench.methods.classifiers import RandomForestSettings
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
 

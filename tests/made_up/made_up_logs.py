@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from failbench.neighbours.rendering.frames import neutral_traceback
-from failbench.neighbours.rendering.run import Ending, LoggedRun, perplexity
+from failbench.neighbours.rendering.run import LoggedRun, perplexity
 from failbench.neighbours.rendering.shape import LogShape
+from failbench.neighbours.rendering.tracebacks import Ending, neutral_traceback
 
 ERROR = """\
 Traceback (most recent call last):
@@ -72,7 +72,6 @@ def made_up_run(ending="completed", count=100, losses=None):
         signals=signals,
         validation=tuple(5.0 - 0.01 * step if step % 10 == 0 else None for step in range(count)),
         seconds=seconds,
-        tokens=tokens,
         sequences=16,
         steps_per_epoch=40,
         planned_steps=count,

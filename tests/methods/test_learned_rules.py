@@ -5,21 +5,12 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.learned_rules import (
-    LearnedRulesSettings,
-    learned_rules,
-    rule_list,
-    top_signals,
-)
+from failbench.methods.learned_rules import learned_rules, rule_list, top_signals
 
 FEATURES = tuple("abcdef")
-SETTINGS = {
-    "max_depth": 5,
-    "inner_folds": 2,
-    "max_leaf_nodes": [25],
-    "min_samples_leaf": [1],
-}
+SETTINGS = {"max_depth": 5, "inner_folds": 2, "max_leaf_nodes": [25], "min_samples_leaf": [1]}
 
 
 def fitted(frame: pd.DataFrame, labels: np.ndarray, **changes: object):
@@ -65,14 +56,6 @@ def test_the_list_reproduces_every_prediction_in_at_most_25_rules(seed):
         assert set(holds.sum(axis=0)) == {1}
         answers = [rules[position].category for position in holds.argmax(axis=0)]
         assert answers == method.predict(runs).tolist()
-
-
-def test_rules_count_the_training_runs_that_they_hold_for():
-    frame, labels = noise(1)
-    rules = rule_list(fitted(frame, labels))
-    assert sum(rule.runs for rule in rules) == len(frame)
-    right = sum(rule.runs * rule.share for rule in rules)
-    assert right == pytest.approx((fitted(frame, labels).predict(frame) == labels).sum())
 
 
 def test_top_signals_are_those_of_the_root_and_its_children_in_that_order(steps):

@@ -5,21 +5,19 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from failbench.base import known_columns
 from failbench.base.errors import BadInputError
-from failbench.base.methods import MONITOR_METHODS
+from failbench.base.method_settings import RandomForestSettings
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.studies import LEFT_OUT, POOLED
 from failbench.base.vocabulary import ABSTAIN
-from failbench.features import known_columns
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.monitor_methods import NoSettings
 from failbench.monitor.end import End
 from failbench.monitor.records.known import COURSE_SCHEMA, FLAGS, known_course, known_table
 from failbench.monitor.records.verdicts import OWN, verdict_table
-from failbench.prediction.across_architectures import across_architectures
-from failbench.prediction.known import Known, read_by
-from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.known import Known
+from failbench.prediction.nested_cv import across_architectures, nested_cv
 from failbench.prediction.splits import make_splits
 from made_up_known import judged, made_up_known
 from made_up_monitored import BOUNDS, history, monitored, rules
@@ -147,11 +145,6 @@ def test_a_run_that_no_monitor_watched_is_named_with_the_remedy(known, features)
         assert "failbench record --signals full" in str(error.value)
 
 
-def test_known_is_read_by_the_methods_of_the_monitor_alone():
-    assert not read_by(["simple_rules", "symptom_baseline"])
-    assert all(read_by(["ebm", name]) for name in MONITOR_METHODS)
-
-
 def accuracy(predictions):
     return (predictions["prediction"] == predictions["category"]).mean()
 
@@ -183,7 +176,7 @@ def test_bounds_of_an_architecture_count_where_it_is_not_left_out(runs_of_three_
         features, splits, "invariants", NoSettings(), STUDY, known=known
     )
     of = predictions.partition_by("study", as_dict=True)
-    assert accuracy(of[POOLED,]) == 1
-    wrong = of[LEFT_OUT,].filter(pl.col("prediction") != pl.col("category"))
+    assert accuracy(of[POOLED]) == 1
+    wrong = of[LEFT_OUT].filter(pl.col("prediction") != pl.col("category"))
     assert set(wrong["category"]) == {"unknown"}
-    assert accuracy(of[LEFT_OUT,]) == pytest.approx(0.8)
+    assert accuracy(of[LEFT_OUT]) == pytest.approx(0.8)

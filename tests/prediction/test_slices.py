@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+import yaml
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.slices import ReferenceStudy
+from failbench.base.studies import across_architectures_files
 
 STUDY = ReferenceStudy(
     architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0, 1), seed=0
@@ -24,10 +26,6 @@ def test_of_a_single_seed_there_is_one_run_per_scenario(failures: pl.DataFrame) 
     assert of_seed["scenario"].n_unique() == failures["scenario"].n_unique()
 
 
-def test_successful_runs_are_those_of_every_seed(successes: pl.DataFrame) -> None:
-    assert STUDY.with_seed(1).successes(successes).height == successes.height
-
-
 @pytest.mark.parametrize(
     ("seeds", "problem"), [("[]", "run_seeds"), ("[0, 0]", "twice"), ("[-1]", "run_seeds")]
 )
@@ -40,3 +38,10 @@ def test_no_seed_and_a_seed_named_twice_are_refused(tmp_path, seeds: str, proble
     )
     with pytest.raises(BadInputError, match=problem):
         read_section("nested_cv", ReferenceStudy, path)
+
+
+def test_the_files_across_architectures_are_those_that_are_committed(repository):
+    params = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
+    folder = repository / "data/predictions/across_architectures"
+    committed = {path.stem for path in folder.glob("*.parquet")}
+    assert set(across_architectures_files(params["methods"])) == committed

@@ -15,13 +15,13 @@ from architectures import (
     estimates,
 )
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.scenarios import read_scenarios
 from failbench.base.slices import ReferenceStudy
 from failbench.base.studies import LEFT_OUT, NESTED_CV
 from failbench.base.telemetry import STEP_SCHEMA, Telemetry, read_telemetry
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.healthy_band import HealthyBand
-from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.methods.healthy import HealthyBand
 from failbench.methods.improved_tree import band_features
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from made_up_studies import made_up_study

@@ -9,9 +9,9 @@ import pytest
 
 from external_default import estimates
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.params import read_section
 from failbench.features.feature import CEILING
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.neighbours.external.rules import (
     our_features,
     simple_answers,

@@ -7,14 +7,14 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.slices import ReferenceStudy
-from failbench.features.feature_table import categories_of
+from failbench.base.telemetry import categories_of
 from failbench.methods.healthy_course import healthy_course
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.splits import make_splits
-from failbench.statistics.conformal import alarm_limit
 from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.lead import alarm_limit
 from lead_time import calibrated, diagnosed, early_rates, estimates, false_alarms, first_alarms
 from made_up_known import made_up_known
 from made_up_telemetry import ONSET, made_up_scenarios, made_up_telemetry

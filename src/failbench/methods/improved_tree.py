@@ -1,209 +1,258 @@
-"""The tree of the improved rules: 47 nodes in three levels, as data.
+"""The tree of the improved rules, as data in three levels, and how runs go through it.
 
-No threshold comes from a failing run: only the weights are learned. The tree was first committed a
-day after the first failing runs, so that the history does not show it blind to them. This module
-holds the refinements of runs without error text, and the root.
+47 nodes: triage by the kind of error, refinement by measurements, and leaves that confirm a
+category or abstain. The wording of errors is that of the simple rules; limits are the paper's, and
+healthy runs alone decide which memory, loss or gradient norm is unusual. Each node names the source
+of its reasoning. No threshold comes from a failing run: only weights are learned. The tree was
+first committed a day after the first failing runs, so that the history does not show it blind to
+them.
 """
 
 from __future__ import annotations
 
-from failbench.methods.improved_signals import (
-    AFTER_FIRST_BATCH,
-    CATASTROPHIC,
-    FIRST_BATCH,
-    GRADIENT_EXPLODES,
-    GRADIENT_UNUSUAL,
-    GRADIENT_USUAL,
-    GRADIENT_VOLATILE,
-    LOSS_EXPLODES,
-    LOSS_STAGNATES,
-    LOW_COVERAGE,
-    MEMORY_GROWS,
-    MEMORY_USUAL,
-    NEAR_CAPACITY,
-    NOT_A_LEAK,
-    NOT_LENGTHS,
-    NOT_VOCABULARY,
-    PERPLEXITY_UNUSUAL,
-    UNKNOWN_TOKENS,
-    against,
-)
-from failbench.methods.improved_triage import WITH_ERROR, Abstain, Confirm, Refine
-from failbench.methods.rule_tree import RuleTree
-from failbench.methods.rules import Declared, LeavesBand, StaysInBand, features_of_band
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, cast, get_args
 
-ON_GRADIENT_EXPLOSION = Refine(
-    "gradient_explosion",
-    (GRADIENT_EXPLODES,),
-    (
-        Confirm(
-            "explosion_that_the_loss_follows",
-            (LOSS_EXPLODES,),
-            "optimization",
-            (GRADIENT_EXPLODES, GRADIENT_VOLATILE, LOSS_EXPLODES),
-            NOT_VOCABULARY,
-            "the paper's section 7.3.1: norm, variance and loss rise together",
-        ),
-        Confirm(
-            "explosion_that_the_loss_survives",
-            (),
-            "optimization",
-            (GRADIENT_EXPLODES, LeavesBand("mean_gradient_norm", "above")),
-            NOT_VOCABULARY + NOT_LENGTHS,
-            "the paper's section 7.3.1: the mean norm rises with the largest",
-        ),
-    ),
-    "the paper's sections 4.1 and 7.4: the clearest sign of an optimization failure",
+import numpy as np
+import numpy.typing as npt
+
+from failbench.base.vocabulary import CATEGORIES, ERROR_TEXT_SIGNAL, Category, Reason
+from failbench.methods import simple_rules
+from failbench.methods.rules import (
+    Conditions,
+    Declared,
+    ErrorMatches,
+    EvaluatedConditions,
+    features_of,
+    features_of_band,
+    on_feature,
+    parts,
+    read_table,
 )
 
-ON_LOSS_EXPLOSION = Refine(
-    "loss_explosion",
-    (LOSS_EXPLODES,),
-    (
-        Confirm(
-            "loss_explodes_on_unknown_tokens",
-            (UNKNOWN_TOKENS,),
-            "data_pipeline",
-            (LOSS_EXPLODES, UNKNOWN_TOKENS, CATASTROPHIC),
-            NOT_A_LEAK,
-            "the paper's section 3.1: data failures manifest as optimization failures",
-        ),
-        Confirm(
-            "loss_explodes_with_the_gradient",
-            (GRADIENT_UNUSUAL,),
-            "optimization",
-            (LOSS_EXPLODES, GRADIENT_UNUSUAL, GRADIENT_VOLATILE),
-            NOT_VOCABULARY,
-            "the paper's equation 2 and section 4.3: volatility of the gradient norm",
-        ),
-        Abstain(
-            "loss_explodes_alone",
-            (),
-            "low_confidence",
-            "the paper's section 4.2: one exceedance does not confirm a diagnosis",
-        ),
-    ),
-    "the paper's section 3.1: numerical instabilities",
-)
 
-ON_MEMORY = Refine(
-    "memory_near_capacity",
-    (NEAR_CAPACITY,),
-    (
-        Confirm(
-            "memory_grows_to_capacity",
-            (MEMORY_GROWS,),
-            "memory_hardware",
-            (NEAR_CAPACITY, MEMORY_GROWS),
-            NOT_VOCABULARY + against("data_pipeline", CATASTROPHIC),
-            "the paper's section 3.1: excessive use that makes the system unstable",
-        ),
-        Abstain(
-            "memory_is_high_and_steady",
-            (),
-            "low_confidence",
-            "PyTorch notes, CUDA semantics: an allocator keeps memory that it does not need",
-        ),
-    ),
-    "the paper's section 4.4: the memory warning",
-)
+@dataclass(frozen=True)
+class Leaf:
+    """Names a category if all its signals hold and none contradicts it; else abstains."""
 
-ON_PERPLEXITY = Refine(
-    "catastrophic_perplexity",
-    (CATASTROPHIC, AFTER_FIRST_BATCH),
-    (
-        Confirm(
-            "perplexity_of_uncovered_text",
-            (LOW_COVERAGE,),
-            "data_pipeline",
-            (CATASTROPHIC, LOW_COVERAGE),
-            NOT_A_LEAK,
-            "the paper's section 3.1: severe misalignment of data and model",
-        ),
-        Abstain(
-            "perplexity_of_a_loss_that_stagnates",
-            (LOSS_STAGNATES,),
-            "conflict",
-            "the paper's section 7.1: data and optimization alike keep the loss from falling",
-        ),
-        Confirm(
-            "perplexity_of_usual_training",
-            (),
-            "data_pipeline",
-            (CATASTROPHIC, StaysInBand("loss_trend", "above"), GRADIENT_USUAL),
-            NOT_A_LEAK,
-            "the paper's section 3.1: training and inference tokenizers differ",
-        ),
-    ),
-    "the paper's section 3.1: perplexity above 400 is catastrophic",
-)
+    name: str
+    when: Conditions
+    category: Category | None
+    reason: Reason | None
+    confirms: Conditions
+    against: Conditions
+    source: str
 
-ON_NO_ALARM = Refine(
-    "no_alarm",
-    (),
-    (
-        Abstain(
-            "nothing_was_measured",
-            (FIRST_BATCH,),
-            "missing",
-            "the paper's section 4.2: key measurements are unavailable",
-        ),
-        Confirm(
-            "memory_leaks_slowly",
-            (MEMORY_GROWS,),
-            "memory_hardware",
-            (MEMORY_GROWS, LeavesBand("peak_memory", "above")),
-            NOT_VOCABULARY,
-            "the paper's section 3.1: leaks that cause gradual exhaustion",
-        ),
-        Confirm(
-            "text_became_unknown",
-            (UNKNOWN_TOKENS,),
-            "data_pipeline",
-            (UNKNOWN_TOKENS, PERPLEXITY_UNUSUAL),
-            against("optimization", GRADIENT_UNUSUAL),
-            "the paper's section 7.1: corpus statistics tell data from optimization",
-        ),
-        Confirm(
-            "loss_stagnates",
-            (LOSS_STAGNATES,),
-            "optimization",
-            (LOSS_STAGNATES, PERPLEXITY_UNUSUAL),
-            NOT_VOCABULARY + NOT_LENGTHS,
-            "the paper's section 3.1: the objective plateaus despite continuous training",
-        ),
-        Confirm(
-            "everything_looks_usual",
-            (),
-            "unknown",
-            (
-                GRADIENT_USUAL,
-                MEMORY_USUAL,
-                StaysInBand("perplexity", "above"),
-                StaysInBand("vocabulary_coverage", "below"),
+    @property
+    def critical(self) -> list[str]:
+        """Features without which the leaf cannot be confirmed."""
+        return sorted(features_of(self.confirms))
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """A node of the second level, which splits the runs of one kind of error by measurements."""
+
+    name: str
+    when: Conditions
+    leaves: tuple[Leaf, ...]
+    source: str
+
+
+@dataclass(frozen=True)
+class RuleTree:
+    """The root, which sorts runs by the kind of their error, and its subtrees.
+
+    At the root and at each refinement the first child whose conditions all hold is taken; the last
+    child has no conditions, so that every run reaches one leaf.
+    """
+
+    name: str
+    refinements: tuple[Refinement, ...]
+    source: str
+
+    @property
+    def leaves(self) -> tuple[Leaf, ...]:
+        """All leaves, in order."""
+        return tuple(leaf for node in self.refinements for leaf in node.leaves)
+
+    @property
+    def nodes(self) -> tuple[RuleTree | Refinement | Leaf, ...]:
+        """All nodes: the root, the refinements, the leaves."""
+        return (self, *self.refinements, *self.leaves)
+
+    def conditions(self) -> Iterator[Declared]:
+        """Every condition in the tree, repeated where it is used several times."""
+        for node in self.refinements:
+            yield from node.when
+        for leaf in self.leaves:
+            yield from (*leaf.when, *leaf.confirms, *leaf.against)
+
+    def with_conditions(self, change: Callable[[Conditions], Conditions]) -> RuleTree:
+        """The same tree with other conditions.
+
+        A leaf that keeps none of its confirming signals abstains as ``missing``.
+        """
+
+        def of_leaf(leaf: Leaf) -> Leaf:
+            when, confirms = change(leaf.when), change(leaf.confirms)
+            if leaf.confirms and not confirms:
+                return Leaf(leaf.name, when, None, "missing", (), (), leaf.source)
+            return replace(leaf, when=when, confirms=confirms, against=change(leaf.against))
+
+        refinements = tuple(
+            replace(node, when=change(node.when), leaves=tuple(map(of_leaf, node.leaves)))
+            for node in self.refinements
+        )
+        return replace(self, refinements=refinements)
+
+
+ANY_ERROR: Final = ErrorMatches(r"^[^:]+")
+"""The words that match are the type of the error."""
+
+_ROWS: Final = read_table("improved_signals")
+
+SIGNALS: Final[dict[str, Declared]] = {
+    "any_error": ANY_ERROR,
+    **{
+        row["name"]: on_feature(row["features"])
+        if row["features"]
+        else ErrorMatches("|".join(simple_rules.WORDINGS[name] for name in parts(row["wordings"])))
+        for row in _ROWS
+    },
+}
+"""The signals that several nodes share, by name."""
+
+POINTS_TO: Final = {SIGNALS[row["name"]]: row["points_to"] for row in _ROWS if row["points_to"]}
+"""The category that a signal points to on its own: against a leaf of another, it contradicts it."""
+
+
+def _conditions(cell: str) -> Conditions:
+    return tuple(SIGNALS[part] if part in SIGNALS else on_feature(part) for part in parts(cell))
+
+
+def _leaf(row: dict[str, str]) -> Leaf:
+    answer = row["answer"]
+    return Leaf(
+        row["leaf"],
+        _conditions(row["when"]),
+        answer if answer in CATEGORIES else None,
+        cast("Reason", answer) if answer in get_args(Reason) else None,
+        _conditions(row["confirms"]),
+        _conditions(row["against"]),
+        row["source"],
+    )
+
+
+def _read_tree() -> RuleTree:
+    rows = read_table("improved_tree")
+    refinements = tuple(
+        Refinement(
+            node["refinement"],
+            _conditions(node["when"]),
+            tuple(
+                _leaf(row)
+                for row in rows
+                if row["leaf"] and row["refinement"] == node["refinement"]
             ),
-            NOT_LENGTHS,
-            "the paper's section 3.1: not enough information to identify the cause",
-        ),
-    ),
-    "the paper's section 3.1: failures without error text",
-)
+            node["source"],
+        )
+        for node in rows
+        if not node["leaf"]
+    )
+    source = "the paper's section 4.2: error-type triage at the top level"
+    return RuleTree("error_type", refinements, source)
 
-TREE: RuleTree[Declared] = RuleTree(
-    "error_type",
-    (
-        *WITH_ERROR,
-        ON_GRADIENT_EXPLOSION,
-        ON_LOSS_EXPLOSION,
-        ON_MEMORY,
-        ON_PERPLEXITY,
-        ON_NO_ALARM,
-    ),
-    "the paper's section 4.2: error-type triage at the top level",
-)
-"""One root, 12 refinements, 34 leaves."""
+
+TREE: Final = _read_tree()
+"""One root, 12 refinements (seven of runs with error text), 34 leaves."""
 
 
 def band_features() -> tuple[str, ...]:
     """Features whose healthy band some node needs."""
     return features_of_band(TREE.conditions())
+
+
+def all_band_features() -> tuple[str, ...]:
+    """Features whose healthy band some rule needs, simple or improved, sorted."""
+    return tuple(sorted({*simple_rules.band_features(), *band_features()}))
+
+
+def signal_of(condition: Declared) -> str:
+    """The signal of a condition: a feature, or ``error_text``."""
+    return ERROR_TEXT_SIGNAL if isinstance(condition, ErrorMatches) else condition.feature
+
+
+def reduced_tree(tree: RuleTree, signals: Collection[str]) -> RuleTree:
+    """The same tree over some signals only.
+
+    Conditions on other signals are removed. A refinement or leaf all of whose leading conditions
+    are removed is removed with them, since nothing decides when it applies. A leaf that keeps some
+    of its confirming signals needs only these.
+    """
+
+    def kept(conditions: Conditions) -> Conditions:
+        return tuple(condition for condition in conditions if signal_of(condition) in signals)
+
+    def applies(child: Refinement | Leaf) -> bool:
+        return not child.when or bool(kept(child.when))
+
+    refinements = tuple(
+        replace(node, leaves=tuple(filter(applies, node.leaves)))
+        for node in tree.refinements
+        if applies(node)
+    )
+    return replace(tree, refinements=refinements).with_conditions(kept)
+
+
+def route(tree: RuleTree, evaluated: EvaluatedConditions) -> npt.NDArray[np.intp]:
+    """The position in ``tree.leaves`` of the leaf that each run reaches: shape ``[n_runs]``."""
+    taken = _first_that_holds(tree.refinements, evaluated)
+    reached = np.zeros(len(evaluated.runs), dtype=np.intp)
+    before = 0
+    for position, node in enumerate(tree.refinements):
+        at_node = taken == position
+        reached[at_node] = before + _first_that_holds(node.leaves, evaluated)[at_node]
+        before += len(node.leaves)
+    return reached
+
+
+def conditions_on_path(
+    tree: RuleTree, leaf_position: int, evaluated: EvaluatedConditions, run: int
+) -> list[Declared]:
+    """The conditions to check to verify that a run reaches a leaf, and the leaf's answer.
+
+    One failing condition of each child that was not taken; all conditions of each child that was;
+    at the leaf, the confirming signals and those that would contradict it. A condition that occurs
+    twice is checked once.
+    """
+
+    def failing(children: Sequence[Refinement | Leaf]) -> list[Declared]:
+        return [
+            next(condition for condition in child.when if not evaluated.holds(condition)[run])
+            for child in children
+        ]
+
+    inner, position = leaf_position, 0
+    while inner >= len(tree.refinements[position].leaves):
+        inner -= len(tree.refinements[position].leaves)
+        position += 1
+    node = tree.refinements[position]
+    leaf = node.leaves[inner]
+    checked = [
+        *failing(tree.refinements[:position]),
+        *node.when,
+        *failing(node.leaves[:inner]),
+        *leaf.when,
+        *leaf.confirms,
+        *leaf.against,
+    ]
+    return list(dict.fromkeys(checked))
+
+
+def _first_that_holds(
+    children: Sequence[Refinement | Leaf], evaluated: EvaluatedConditions
+) -> npt.NDArray[np.intp]:
+    holds = [evaluated.all_hold(child.when) for child in children]  # [n_children, n_runs]
+    return np.asarray(np.argmax(holds, axis=0))

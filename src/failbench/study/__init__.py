@@ -6,6 +6,7 @@ how they are drawn, and publication.
 
 from failbench.base.arrays import *
 from failbench.base.errors import *
+from failbench.base.method_settings import *
 from failbench.base.methods import *
 from failbench.base.predictions import *
 from failbench.base.records import *
@@ -15,17 +16,12 @@ from failbench.base.stage import *
 from failbench.base.vocabulary import *
 from failbench.base.workers import *
 from failbench.statistics.bootstrap import *
-from failbench.statistics.calibration import *
-from failbench.statistics.comparison import *
-from failbench.statistics.corrected_t import *
-from failbench.statistics.estimates import *
+from failbench.statistics.confidence import *
 from failbench.statistics.intervals import *
 from failbench.statistics.metrics import *
-from failbench.statistics.paired_bootstrap import *
-from failbench.statistics.paired_scores import *
-from failbench.statistics.row_weights import *
+from failbench.statistics.paired_tests import *
+from failbench.statistics.pairs import *
 from failbench.statistics.scenario_values import *
-from failbench.statistics.scores import *
 from failbench.statistics.settings import *
 from failbench.statistics.significance import *
 from failbench.study.captions import *

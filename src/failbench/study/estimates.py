@@ -19,11 +19,15 @@ import polars as pl
 from failbench.base.predictions import DECIMALS
 from failbench.base.workers import parallel_map
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.comparison import Difference, comparisons_table
-from failbench.statistics.estimates import estimate_rows, nest
-from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
+from failbench.statistics.intervals import (
+    ScenarioIntervalSettings,
+    estimate_rows,
+    nest,
+    scenario_intervals,
+)
 from failbench.statistics.metrics import Metric, ValueMetric
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.scenario_values import scenario_answers
+from failbench.statistics.significance import Difference, comparisons_table
 from failbench.study.cells import ABSENT, Form, estimate_text
 
 FLOATS: Final = pl.selectors.float()
@@ -150,7 +154,8 @@ def over_folds(
     metric: str, bounds: tuple[float, float, float], folds: int, estimand: str, **keys: object
 ) -> pl.DataFrame:
     """A value, the lowest and the highest of several folds as a row of the frame."""
-    interval = Interval.of(bounds, folds, "range", "fold", estimand)
+    value, low, high = bounds
+    interval = Interval.of(value, (low, high, "range"), folds, "fold", estimand)
     return estimate_rows({metric: interval}, **keys)
 
 

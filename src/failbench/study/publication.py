@@ -14,7 +14,7 @@ import polars as pl
 from failbench.base import stage
 from failbench.base.errors import BadInputError
 from failbench.base.stage import print_table, write_metrics
-from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import nest
 from failbench.study.estimates import rounded
 from failbench.study.picture import Picture, save_picture
 from failbench.study.plain_table import Table, write_table

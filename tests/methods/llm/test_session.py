@@ -81,12 +81,7 @@ def test_the_server_is_asked_by_schema_at_temperature_0_with_the_seed(server, se
     assert body["stream"] is False
     assert body["format"] == json.loads(json.dumps(ANSWER_SCHEMA))
     assert body["messages"] == PROMPTS[0].messages
-    assert body["options"] == {
-        "temperature": 0,
-        "seed": 7,
-        "num_ctx": 8192,
-        "num_predict": 1024,
-    }
+    assert body["options"] == {"temperature": 0, "seed": 7, "num_ctx": 8192, "num_predict": 1024}
 
 
 @pytest.mark.parametrize(
@@ -157,18 +152,6 @@ def test_a_server_that_dies_keeps_what_was_answered_and_the_rest_alone_is_asked_
     server.questions.clear()
     ask(mine)
     assert server.questions == []
-
-
-def test_an_interruption_keeps_what_was_answered(server, session):
-    mine = session()
-
-    def stop_after_two(progress):
-        if progress.answered == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        mine.ask(PROMPTS, stop_after_two)
-    assert len(read_cache(mine.cache).answers) == 2
 
 
 def test_another_digest_answers_anew_and_the_old_answers_stay(server, session):

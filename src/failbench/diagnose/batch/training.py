@@ -7,21 +7,26 @@ from pathlib import Path
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.base.known_columns import flags_in
 from failbench.base.methods import MONITOR_METHODS
 from failbench.base.records import Record
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.telemetry import read_telemetry
 from failbench.diagnose.batch.catalogue import declaration_named
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
-from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, to_frame
-from failbench.features.known_columns import flags_in
-from failbench.features.raw_table import RAW_SERIES, RAW_TEXT, raw_table
-from failbench.methods.band_features import band_features
-from failbench.methods.declaration import Context
-from failbench.methods.healthy_band import HealthyBand, healthy_band
-from failbench.methods.method import Method
+from failbench.features.feature_table import (
+    ERROR_TEXT_COLUMNS,
+    KEYS,
+    RAW_SERIES,
+    RAW_TEXT,
+    raw_table,
+    to_frame,
+)
+from failbench.methods.declaration import Context, Method
+from failbench.methods.healthy import HealthyBand, healthy_band
+from failbench.methods.improved_tree import all_band_features
 from failbench.monitor.records.known import with_known
-from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.nested_cv import LabelledRuns
 
 
 def read_features(path: Path) -> pl.DataFrame:
@@ -51,21 +56,18 @@ def fitted_method(
     That study estimates the accuracy of such a method: on new scenarios of known architectures
     (pooled part), and on a new architecture (left-out part).
     """
-    declaration = declaration_named(name)
     failures = training_failures(features, study)
     if name in MONITOR_METHODS and known is not None:
         failures = with_known(failures, known)
         _refuse_none(failures, study)
-    runs = LabelledRuns.from_table(failures)
-    successes = study.slice(features).filter(pl.col("kind") == "success")
+    successes = study.slice(features).filter(kind="success")
     context = Context(
         FEATURE_SETS[study.feature_sets[0]],
-        healthy_band(to_frame(successes), band_features()),
+        healthy_band(to_frame(successes), all_band_features()),
         study.seed,
         known=flags_in(failures.columns),
     )
-    method = declaration.build(settings, context)
-    return method.fit(runs.frame, runs.labels, groups=runs.groups)
+    return _fitted(name, settings, context, failures)
 
 
 def fitted_raw_method(
@@ -76,11 +78,15 @@ def fitted_raw_method(
     The study ``raw_telemetry`` fits it in this way to all but one fold of them, which estimates its
     accuracy on new scenarios of known architectures.
     """
-    learnt = LabelledRuns.from_table(runs)
     # No method of raw telemetry takes a threshold from healthy runs.
     context = Context((*RAW_TEXT, *RAW_SERIES), HealthyBand({}, {}), study.seed)
+    return _fitted(name, settings, context, runs)
+
+
+def _fitted(name: str, settings: Record, context: Context, failures: pl.DataFrame) -> Method:
+    runs = LabelledRuns.from_table(failures)
     method = declaration_named(name).build(settings, context)
-    return method.fit(learnt.frame, learnt.labels, groups=learnt.groups)
+    return method.fit(runs.frame, runs.labels, groups=runs.groups)
 
 
 def raw_training_runs(

@@ -13,15 +13,20 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from failbench.base.methods import Reads
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.features.observables import Observables, observe
-from failbench.methods.llm.answer import ANSWER_SCHEMA
-from failbench.methods.llm.chat import Chat, fence_mark, request_hash
-from failbench.methods.llm.monitor_record import records_of
-from failbench.methods.llm.record import NOT_LOGGED, MonitorRecord, ShownRun, shown_run
-from failbench.methods.llm.settings import LlmAgentsSettings, Reads
-from failbench.methods.llm.signals import STEP_SIGNALS
+from failbench.methods.llm.answer import ANSWER_SCHEMA, Chat, fence_mark, request_hash
+from failbench.methods.llm.record import (
+    NOT_LOGGED,
+    STEP_SIGNALS,
+    MonitorRecord,
+    ShownRun,
+    records_of,
+    shown_run,
+)
+from failbench.methods.llm.settings import LlmAgentsSettings
 
 CATEGORY_DEFINITIONS: dict[Category, str] = {
     "memory_hardware": "memory or the machine runs out: too much is allocated or kept, a leak, "

@@ -1,21 +1,121 @@
 """The record of one run as a language model reads it: the last steps, configuration, error text.
 
 Like the features it is made of observables only. Every value is the exact text in the prompt, so
-that explanations can be checked against it.
+that explanations can be checked against it. A model may be shown what the monitor recorded as well:
+the end, breaks, and signals that were off. A break is shown by its step, the signal, its value
+there and the statement of what must hold. Whose invariant it is, is not shown: that is the answer
+that the monitor gives. Nor is anything that came after the failure.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final, cast
 
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.features.observables import Observables
+from failbench.methods.llm.answer import abbreviated, visible
 from failbench.methods.llm.settings import LlmAgentsSettings
-from failbench.methods.llm.signals import CONFIGURATION_SIGNALS, ERROR_SIGNALS, STEP_SIGNALS
+from failbench.methods.rules import parts, read_table
+from failbench.monitor.invariants import CATALOGUE, Invariant
+from failbench.monitor.records.verdicts import OWN
+from failbench.monitor.records.versions import Rules
+
+
+@dataclass(frozen=True)
+class Signal:
+    """A value that a record shows."""
+
+    name: str
+    categories: tuple[Category, ...]
+    source: str
+    aliases: tuple[str, ...] = ()
+
+
+def _part(name: str) -> tuple[Signal, ...]:
+    return tuple(
+        Signal(
+            row["name"],
+            cast("tuple[Category, ...]", tuple(parts(row["categories"]))),
+            row["source"],
+            tuple(parts(row["aliases"])),
+        )
+        for row in read_table("llm_signals")
+        if row["part"] == name
+    )
+
+
+STEP_SIGNALS: Final = _part("steps")
+"""Columns of the table of steps, in their order."""
+
+CONFIGURATION_SIGNALS: Final = _part("configuration")
+"""Values shown once per run, in their order."""
+
+ERROR_SIGNALS: Final = _part("error")
+"""The error text."""
+
+END_SIGNALS: Final = _part("end")
+"""How the monitor saw a run end, in their order."""
+
+SIGNALS: Final = (*STEP_SIGNALS, *CONFIGURATION_SIGNALS, *ERROR_SIGNALS)
+
+MONITOR_SIGNALS: tuple[Signal, ...] = (
+    *END_SIGNALS,
+    *(
+        Signal(
+            name,
+            tuple(
+                category
+                for category in CATEGORIES
+                if any((each.signal, each.component) == (name, category) for each in CATALOGUE)
+            ),
+            "the monitor's catalogue: the components whose invariants speak of the signal",
+        )
+        for name in dict.fromkeys(invariant.signal for invariant in CATALOGUE)
+        if name not in {signal.name for signal in SIGNALS}
+    ),
+)
+"""What the monitor's record shows beside :data:`SIGNALS`, some of which it shows as well."""
+
+QUALIFIERS: Final = frozenset(_part("qualifier")[0].aliases)
+"""Words that qualify a signal and are not part of its name."""
+
+
+def plain(name: str) -> str:
+    """A name in lower case, its words joined by single underscores.
+
+    >>> plain(" Gradient-Norm (max)")
+    'gradient_norm_max'
+    """
+    return "_".join(re.findall(r"[a-z0-9]+", name.lower()))
+
+
+_NAMES = {alias: signal for signal in reversed(SIGNALS) for alias in (*signal.aliases, signal.name)}
+_MONITOR_NAMES = {
+    alias: signal for signal in MONITOR_SIGNALS for alias in (*signal.aliases, signal.name)
+}
+
+
+def signal_named(name: str, *, monitored: bool = False) -> Signal | None:
+    """The signal that an answer cites, or None where the record has none of that name.
+
+    A name is compared with names and aliases as :func:`plain` writes it; then without numbers and
+    the words of ``QUALIFIERS``, so that "max gradient norm at step 120" is ``gradient_norm``.
+    """
+    names = {**_MONITOR_NAMES, **_NAMES} if monitored else _NAMES
+    whole = plain(name)
+    if whole in names:
+        return names[whole]
+    words = [word for word in whole.split("_") if word not in QUALIFIERS and not word.isdecimal()]
+    return names.get("_".join(words))
+
 
 NOT_LOGGED = "-"
 """Text of a value that a run did not log."""
@@ -150,46 +250,100 @@ def _error(run: Mapping[str, str | None], settings: LlmAgentsSettings) -> dict[s
     return shown or {ERROR_SIGNALS[0].name: NO_ERROR}
 
 
-def visible(text: str) -> str:
-    r"""Text with visible control characters and without the special tokens of a chat template.
+NOT_ENDED: Final = "none: the run had not ended at its failure"
 
-    Non-printing characters other than line ends are written as Python escapes them: control
-    characters, marks of the writing direction, lone surrogates. A backslash is inserted into
-    ``<|``, ``<s>``, ``[INST]`` and ``<<SYS>>`` (the special tokens that Meta and Mistral document
-    for Llama 3 and Mistral 7B), as a server may parse these within a text.
+ENDED_BY_NOTHING: Final = ("completed", "running")
+"""Kinds of end of runs that failed before they ended, or never."""
 
-    >>> visible("a\x1b[0m\r\n<|eot_id|> [/INST] </s>")
-    'a\\x1b[0m\\r\n<\\|eot_id|> [\\/INST] <\\/s>'
-    """
-    shown = "".join(
-        character
-        if character == "\n" or character.isprintable()
-        else character.encode("unicode_escape").decode()
-        for character in text
+RAISED: Final = ("it raised ", "the monitor raised ")
+"""How reasons begin that turn a signal off while a run trains, at a step that no table has."""
+
+
+def monitor_records(
+    runs: pl.DataFrame,
+    breaks: pl.DataFrame,
+    ends: pl.DataFrame,
+    rules: Rules,
+    settings: LlmAgentsSettings,
+) -> dict[str, MonitorRecord]:
+    """What is shown of every monitored run that failed, by ``run_id``."""
+    statements = {invariant.id: invariant for invariant in rules.invariants}
+    own = breaks.filter(pl.col("bounds") == OWN).partition_by("run_id", as_dict=True)
+    failed = ends.filter(pl.col("failure_step").is_not_null()).join(
+        runs.select("run_id", "off"), on="run_id"
     )
-    for opening, markers in TEMPLATE_MARKS.items():
-        for mark in markers:
-            shown = shown.replace(opening + mark, f"{opening}\\{mark}")
-    return shown
+    records = {}
+    for run in failed.iter_rows(named=True):
+        part = own.get((run["run_id"],), breaks.clear())
+        by_failure = part.filter(pl.col("step") <= run["failure_step"])
+        records[run["run_id"]] = MonitorRecord(
+            _end(run, settings), _breaks(by_failure, statements), _off(run)
+        )
+    return records
 
 
-TEMPLATE_MARKS: Mapping[str, Iterable[str]] = {
-    "<": ("|", "s>", "/s>", "<SYS>", "</SYS>"),
-    "[": ("INST]", "/INST]", "AVAILABLE_TOOLS]", "/AVAILABLE_TOOLS]", "TOOL_"),
-}
+def _end(run: Mapping[str, Any], settings: LlmAgentsSettings) -> dict[str, str]:
+    """How the run ended, its parts limited in length; a missing error is left out."""
+    if run["end_kind"] in ENDED_BY_NOTHING:
+        return {END_SIGNALS[0].name: NOT_ENDED}
+    parts = {"end_kind": run["end_kind"], "end_phase": run["end_phase"], "end_error": run["error"]}
+    return {
+        signal.name: abbreviated(visible(parts[signal.name]), settings.error_characters)
+        for signal in END_SIGNALS
+        if parts[signal.name]
+    }
 
 
-def abbreviated(text: str, limit: int) -> str:
-    """Text of at most ``limit`` characters, with a note in place of the middle.
+def _breaks(breaks: pl.DataFrame, known: Mapping[str, Invariant]) -> tuple[ShownBreak, ...]:
+    """In order of steps; of the same step by name, as the catalogue's order is of components."""
+    shown = []
+    for row in breaks.iter_rows(named=True):
+        if row["invariant"] not in known:
+            raise BadInputError(
+                "breaks",
+                "invariant",
+                f"{row['invariant']!r} is none of the version's.",
+                "Take breaks and rules of one version.",
+            )
+        invariant = known[row["invariant"]]
+        shown.append((row["step"], invariant.signal, invariant.statement, row["value"]))
+    return tuple(
+        ShownBreak(str(step), signal, number_text(value), statement)
+        for step, signal, statement, value in sorted(shown, key=lambda each: each[:3])
+    )
 
-    The kind of error comes first and what raised it last, so two thirds are kept of the start and
-    one third of the end.
 
-    >>> abbreviated("abcdefghijkl", 6)
-    'abcd [6 characters left out] kl'
+def _off(run: Mapping[str, Any]) -> tuple[str, ...]:
+    """Signals that were off at the failure, as far as is known.
+
+    Of a run that lived on, what an error turned off is left out: it may have come after the
+    failure.
     """
-    if len(text) <= limit:
-        return text
-    head = limit * 2 // 3
-    tail = limit - head
-    return f"{text[:head]} [{len(text) - limit} characters left out] {text[-tail:]}"
+    lived_on = run["end_kind"] in ENDED_BY_NOTHING
+    return tuple(
+        sorted(
+            name
+            for name, reason in json.loads(run["off"]).items()
+            if not (lived_on and reason.startswith(RAISED))
+        )
+    )
+
+
+def records_of(
+    runs: pl.DataFrame, run_ids: Sequence[str], records: Mapping[str, MonitorRecord]
+) -> dict[str, MonitorRecord]:
+    """The monitor's records of some runs."""
+    settings = {run["run_id"]: run for run in runs.iter_rows(named=True)}
+    for run_id in run_ids:
+        if run_id not in records:
+            run = settings[run_id]
+            scale = "" if run["scale"] == "small" else f" --scale {run['scale']}"
+            raise BadInputError(
+                "monitored runs",
+                run_id,
+                "was not monitored, or not judged since.",
+                "Record it with `failbench record --signals full --architecture "
+                f"{run['architecture']} --optimizer {run['optimizer']}{scale}`, then run "
+                "`dvc repro --single-item invariants`.",
+            )
+    return {run_id: records[run_id] for run_id in run_ids}

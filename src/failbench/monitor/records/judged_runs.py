@@ -11,7 +11,7 @@ from pydantic import Field
 
 from failbench.base.records import Record
 from failbench.base.scenarios import Scenario
-from failbench.features.feature_table import categories_of
+from failbench.base.telemetry import categories_of
 from failbench.monitor.invariants import Invariant
 from failbench.monitor.records.halves import Half
 from failbench.monitor.records.verdicts import OWN, verdict_table

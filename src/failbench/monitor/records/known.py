@@ -7,14 +7,7 @@ from typing import Any, Final, get_args
 
 import polars as pl
 
-from failbench.features.known_columns import (
-    COURSE_KEYS,
-    DECIDED,
-    END,
-    KNOWN_OF_RUN,
-    LOGIC,
-    flag_column,
-)
+from failbench.base.known_columns import COURSE_KEYS, DECIDED, END, KNOWN_OF_RUN, LOGIC, flag_column
 from failbench.monitor.end import EndKind
 from failbench.monitor.invariants import CATALOGUE
 from failbench.monitor.records.verdicts import OWN, RUNNING, at_failure, stored_breaks, verdict

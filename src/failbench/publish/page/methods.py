@@ -7,7 +7,7 @@ draw of each scenario.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
@@ -16,9 +16,21 @@ import polars as pl
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import ANSWERS, CATEGORIES, PRIMARY_SET
 from failbench.publish.page.answers import method_facts
-from failbench.statistics import scores
-from failbench.statistics.scenario_values import over_committed, ratio, right
-from failbench.statistics.scores import ScenarioAnswers, Score, scenario_answers
+from failbench.statistics.metrics import (
+    Score,
+    abstention,
+    accuracy,
+    balanced_accuracy,
+    category_f1,
+    macro_f1,
+)
+from failbench.statistics.scenario_values import (
+    ScenarioAnswers,
+    over_committed,
+    ratio,
+    right,
+    scenario_answers,
+)
 from failbench.study.labels import (
     CATEGORY_LABELS,
     FEATURE_SET_LABELS,
@@ -37,22 +49,18 @@ DECIMALS: Final = 6
 INTERVALS: Final = "data/metrics/intervals.json"
 CURVES: Final = "data/plots/risk_coverage.csv"
 
+_TEXT, _NUMBER = pl.String(), pl.Float64()
 CURVE_SCHEMA: Final = pl.Schema(
-    {
-        "feature_set": pl.String(),
-        "method": pl.String(),
-        "coverage": pl.Float64(),
-        "risk": pl.Float64(),
-    }
+    {"feature_set": _TEXT, "method": _TEXT, "coverage": _NUMBER, "risk": _NUMBER}
 )
 """Columns of the points of risk and coverage, keyed by the first three."""
 
 FIGURES: Final[Mapping[str, Score]] = {
-    "accuracy": scores.accuracy,
-    "balanced_accuracy": scores.balanced_accuracy,
-    "macro_f1": scores.macro_f1,
-    "abstention_rate": scores.abstention,
-    **{f"f1_{name}": partial(scores.category_f1, category=name) for name in CATEGORIES},
+    "accuracy": accuracy,
+    "balanced_accuracy": balanced_accuracy,
+    "macro_f1": macro_f1,
+    "abstention_rate": abstention,
+    **{f"f1_{name}": partial(category_f1, category=name) for name in CATEGORIES},
 }
 """Scores of confusions that the table shows; names are those of the metrics file."""
 
@@ -118,7 +126,7 @@ def seed_figures(predictions: pl.DataFrame) -> dict[str, list[float]]:
     A method that commits itself to nothing has no ``accuracy_when_committed``.
     """
     answers = scenario_answers(predictions)
-    confusion, categories = answers.confusion(), tuple(answers.shares)
+    confusion, categories = answers.confusion(), answers.categories
     values = {name: float(score(confusion, categories)) for name, score in FIGURES.items()}
     if (predictions["prediction"] != "abstain").any():
         values[COMMITTED] = float(ratio(over_committed(predictions, right()).sums()))
@@ -161,23 +169,15 @@ def _estimates(
             "is missing although the method has predictions.",
             "Run `dvc repro intervals`.",
         )
-    estimates = {}
-    for name in SHOWN:
-        if name not in of_method:
-            if name == COMMITTED:
-                continue
-            raise BadInputError(
-                INTERVALS,
-                f"{feature_set}.{method}.{name}",
-                "is missing.",
-                "Run `dvc repro intervals`.",
-            )
-        estimate = of_method[name]
-        estimates[name] = [
-            *(_shown(estimate[key]) for key in ("value", "ci_low", "ci_high")),
-            estimate["n"],
-        ]
-    return estimates
+    missing = [name for name in FIGURES if name not in of_method]
+    if missing:
+        place = f"{feature_set}.{method}.{missing[0]}"
+        raise BadInputError(INTERVALS, place, "is missing.", "Run `dvc repro intervals`.")
+    return {
+        name: [*(_shown(estimate[key]) for key in ("value", "ci_low", "ci_high")), estimate["n"]]
+        for name in SHOWN
+        if (estimate := of_method.get(name)) is not None
+    }
 
 
 def _confusion(answers: ScenarioAnswers) -> list[list[float]]:
@@ -186,25 +186,16 @@ def _confusion(answers: ScenarioAnswers) -> list[list[float]]:
     return [[round(count, 2) for count in row] for row in rows]
 
 
-def _method(name: str, paper: Reported, measured: Iterable[str]) -> dict[str, object]:
-    return {
-        **method_facts(name),
-        "measured": name in set(measured),
-        "reported": _reported(name, paper),
-    }
-
-
-def _reported(name: str, paper: Reported) -> dict[str, object] | None:
-    """What the original prints of the method; None where it has nothing."""
-    accuracy = reported_accuracies(paper).get(name)
-    if accuracy is None:
-        return None
-    row = paper.tables.methods.rows.get(name)
-    return {
+def _method(name: str, paper: Reported, measured: set[str]) -> dict[str, object]:
+    """A method, and what the original prints of it; None where it has nothing."""
+    accuracy, row = reported_accuracies(paper).get(name), paper.tables.methods.rows.get(name)
+    there = {
         "accuracy": accuracy,
         "interval": list(row.interval) if row and row.interval else None,
         "abstention": row.abstention if row else None,
     }
+    reported = None if accuracy is None else there
+    return {**method_facts(name), "measured": name in measured, "reported": reported}
 
 
 def _shown(value: float) -> float:
