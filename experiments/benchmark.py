@@ -14,6 +14,7 @@ from typing import Any, get_args
 import polars as pl
 
 from failbench import study as st
+from failbench.base.method_settings import ImprovedRulesSettings, SimpleRulesSettings
 from failbench.base.scenarios import OnsetKind, Outcome, Scenario
 from failbench.base.telemetry import STEP_SCHEMA
 from failbench.features.catalogue import KEYWORD_FEATURES, PAPER_FEATURES
@@ -304,8 +305,8 @@ def signals_of_tree() -> list[Declared]:
 def rule_tables(
     tree: pl.DataFrame,
     band: HealthyBand,
-    simple: st.SimpleRulesSettings,
-    improved: st.ImprovedRulesSettings,
+    simple: SimpleRulesSettings,
+    improved: ImprovedRulesSettings,
     said: st.Captions,
 ) -> Iterator[st.Table]:
     """The simple rules in order, the nodes of the improved ones, and the signals of these."""
@@ -405,8 +406,8 @@ def prompt_table(prompt: Prompt, said: st.Captions) -> st.Table:
 def main() -> None:
     settings = st.read_with_statistics("benchmark", BenchmarkSettings)
     study = st.read_section("nested_cv", st.ReferenceStudy)
-    simple = st.read_section("simple_rules", st.SimpleRulesSettings)
-    improved = st.read_section("improved_rules", st.ImprovedRulesSettings)
+    simple = st.read_section("simple_rules", SimpleRulesSettings)
+    improved = st.read_section("improved_rules", ImprovedRulesSettings)
     llm = st.read_section("llm_agents", LlmAgentsSettings)
     difficulty = st.read_output(DIFFICULTY, DIFFICULTY_SCHEMA)
     estimates = st.read_metrics(INTERVALS, st.PRIMARY_SET)[st.PRIMARY_SET]

@@ -20,11 +20,12 @@ from failbench.base.method_settings import (
     RandomForestSettings,
     SimpleRulesSettings,
 )
+from failbench.base.params import read_section
 from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA
 from failbench.base.records import Record
 from failbench.base.scenarios import Scenario
 from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import read_output, read_section, run, workers
+from failbench.base.stage import read_output, run, workers
 from failbench.base.studies import NESTED_CV
 from failbench.base.telemetry import Telemetry, write_parquet
 from failbench.base.verdicts import Diagnosis

@@ -11,8 +11,9 @@ import numpy as np
 import polars as pl
 
 from failbench.base.arrays import Mask
+from failbench.base.params import read_section
 from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA, first_repeats
-from failbench.base.stage import print_table, read_output, read_section, run, workers
+from failbench.base.stage import print_table, read_output, run, workers
 from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
 from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map

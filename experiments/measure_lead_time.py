@@ -18,11 +18,12 @@ import polars as pl
 from failbench.base.errors import BadInputError
 from failbench.base.known_columns import flags_in
 from failbench.base.method_settings import ImprovedRulesSettings, SimpleRulesSettings
+from failbench.base.params import read_names, read_section
 from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.records import Record
 from failbench.base.scenarios import Scenario
 from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_table, read_names, read_output, read_section, run, workers
+from failbench.base.stage import print_table, read_output, run, workers
 from failbench.base.telemetry import Telemetry, categories_of, write_parquet
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.base.workers import parallel_map

@@ -178,7 +178,8 @@ def wilson_interval(
     value: float, n: float, confidence: float, unit: str, estimand: str
 ) -> Interval:
     """A rate over n units with Wilson's interval, as an estimate."""
-    return Interval.of(value, (*wilson(value, n, confidence), "Wilson"), round(n), unit, estimand)
+    bounds: Bounds = (*wilson(value, n, confidence), "Wilson")
+    return Interval.of(value, bounds, round(n), unit, estimand)
 
 
 def wilson_share(
@@ -218,10 +219,11 @@ def few_or_many(
     answers = scenario_answers(predictions)
     if min(answers.sizes) > 1:
         return scenario_intervals(answers, metrics, settings, values)
-    confusion, categories = answers.confusion(), answers.categories
-    size = (answers.n, settings.confidence, "scenario")
+    confusion, size = answers.confusion(), (answers.n, settings.confidence, "scenario")
     rates = {
-        each.name: wilson_interval(float(each.score(confusion, categories)), *size, each.estimand)
+        each.name: wilson_interval(
+            float(each.score(confusion, answers.categories)), *size, each.estimand
+        )
         for each in metrics
     }
     return rates | wilson_intervals(values, settings.confidence)

@@ -10,9 +10,10 @@ import yaml
 from pydantic import RootModel
 
 from failbench.base.errors import BadInputError
+from failbench.base.params import read_names
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.records import Model, Record, kept_by_hand, validated
-from failbench.base.stage import REMEDY, read_names, read_outputs, unreadable
+from failbench.base.stage import REMEDY, read_outputs, unreadable
 from failbench.base.studies import LANGUAGE_MODELS, prediction_files
 from failbench.study.paper_numbers import Reported
 
