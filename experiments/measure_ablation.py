@@ -18,10 +18,11 @@ import pandas as pd
 import polars as pl
 
 from failbench.base.method_settings import ImprovedRulesSettings, RandomForestSettings
+from failbench.base.params import read_section
 from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
 from failbench.base.records import Record
 from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_table, read_output, read_section, run, workers
+from failbench.base.stage import print_table, read_output, run, workers
 from failbench.base.studies import NESTED_CV
 from failbench.base.telemetry import write_parquet
 from failbench.base.vocabulary import ALL_GROUPS, ERROR_TEXT_SIGNAL

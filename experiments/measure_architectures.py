@@ -12,10 +12,11 @@ from sklearn.base import clone
 
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import ImprovedRulesSettings
+from failbench.base.params import read_section
 from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA
 from failbench.base.scenarios import Scenario
 from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import read_output, read_section, run, workers
+from failbench.base.stage import read_output, run, workers
 from failbench.base.studies import NESTED_CV
 from failbench.base.telemetry import STEP_SCHEMA, Telemetry, write_parquet
 from failbench.base.vocabulary import CATEGORIES, PRIMARY_SET

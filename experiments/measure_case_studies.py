@@ -20,11 +20,12 @@ from failbench.base.method_settings import (
     RandomForestSettings,
     SimpleRulesSettings,
 )
+from failbench.base.params import read_section
 from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA
 from failbench.base.records import Record
 from failbench.base.scenarios import Scenario
 from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import read_output, read_section, run, workers
+from failbench.base.stage import read_output, run, workers
 from failbench.base.studies import NESTED_CV
 from failbench.base.telemetry import Telemetry, write_parquet
 from failbench.base.verdicts import Diagnosis
@@ -114,12 +115,9 @@ def pick_cases(
 def median_case(name: str, ranked: pl.DataFrame) -> pl.DataFrame:
     """A row for each run that could have been picked, and what was."""
     if ranked.is_empty():
-        raise BadInputError(
-            RUNS,
-            "run_id",
-            f"no failing run of the main study is a {name.replace('_', ' ')}.",
-            "Record the scenarios, or lower case_studies.smallest_growth in params.yaml.",
-        )
+        problem = f"no failing run of the main study is a {name.replace('_', ' ')}."
+        remedy = "Record the scenarios, or lower case_studies.smallest_growth in params.yaml."
+        raise BadInputError(RUNS, "run_id", problem, remedy)
     picked = ranked.row((ranked.height - 1) // 2, named=True)
     described = {column: pl.lit(picked[column]) for column in CASE_SCHEMA.names()[3:]}
     rank = pl.int_range(1, pl.len() + 1)

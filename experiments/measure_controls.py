@@ -17,9 +17,10 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from failbench.base.arrays import Array, Mask
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import DecisionTreeSettings
+from failbench.base.params import read_section
 from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import Scenario
-from failbench.base.stage import read_output, read_section, run, workers
+from failbench.base.stage import read_output, run, workers
 from failbench.base.telemetry import Telemetry, categories_of, write_parquet
 from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map
@@ -128,12 +129,8 @@ def require_categories(tables: Mapping[str, GroupedTable]) -> None:
     for control, table in tables.items():
         missing = [category for category in CATEGORIES if category not in table.categories]
         if missing:
-            raise BadInputError(
-                "controls",
-                control,
-                f"has no scenario of {missing[0]}.",
-                "Record scenarios of every category; chance is one in five only then.",
-            )
+            remedy = "Record scenarios of every category; chance is one in five only then."
+            raise BadInputError("controls", control, f"has no scenario of {missing[0]}.", remedy)
 
 
 def before_onset(failures: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFrame:

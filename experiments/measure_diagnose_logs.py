@@ -11,15 +11,16 @@ import numpy as np
 import polars as pl
 
 from failbench.base.arrays import Mask
+from failbench.base.params import read_section
 from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA, first_repeats
-from failbench.base.stage import print_table, read_output, read_section, run, workers
+from failbench.base.stage import print_table, read_output, run, workers
 from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
 from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.evidence import look_up
-from failbench.diagnose.fitting import Choices, KnownLog, fitted
+from failbench.diagnose.fitting import KnownLog, fitted
 from failbench.diagnose.model import Model, cause_names, read_model, supports_of, write_model
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.records import log_of_history
@@ -193,14 +194,7 @@ def fitted_to(learnt: Iterable[Example], settings: DiagnosedLogs, words: str) ->
     known = [
         KnownLog(each["signs"], each["cause"], each["scenario"], each["setting"]) for each in learnt
     ]
-    choices = Choices(
-        settings.penalties,
-        settings.margins,
-        settings.most_alarmed,
-        settings.inner_folds,
-        settings.seed,
-    )
-    return fitted(known, choices, words)
+    return fitted(known, settings, words)
 
 
 def said_by(model: Model, log: Example) -> dict[str, Any]:

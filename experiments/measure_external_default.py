@@ -33,7 +33,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from failbench.base.arrays import Labels
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import SimpleRulesSettings
-from failbench.base.stage import print_table, read_section, run, workers
+from failbench.base.params import read_section
+from failbench.base.stage import print_table, run, workers
 from failbench.base.telemetry import write_parquet
 from failbench.base.workers import parallel_map
 from failbench.features.feature import CEILING

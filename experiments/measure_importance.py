@@ -26,9 +26,10 @@ import polars as pl
 from failbench.base.arrays import Mask
 from failbench.base.known_columns import flags_in
 from failbench.base.method_settings import EbmSettings, RandomForestSettings
+from failbench.base.params import read_names, read_section
 from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
 from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_accuracy, read_names, read_output, read_section, run, workers
+from failbench.base.stage import print_accuracy, read_output, run, workers
 from failbench.base.studies import NESTED_CV
 from failbench.base.telemetry import write_parquet
 from failbench.base.workers import parallel_map

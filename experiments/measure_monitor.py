@@ -12,9 +12,10 @@ from failbench.base.method_settings import (
     SimpleRulesSettings,
 )
 from failbench.base.methods import MONITOR_METHODS
+from failbench.base.params import read_section
 from failbench.base.predictions import SPLIT_SCHEMA
 from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
+from failbench.base.stage import print_accuracy, read_output, run, workers
 from failbench.base.telemetry import write_parquet
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA

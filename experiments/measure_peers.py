@@ -6,8 +6,9 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.params import read_section
 from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_table, read_section, run
+from failbench.base.stage import print_table, run
 from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.neighbours.peers.rules import alarm_table
 from failbench.neighbours.peers.skill import skill_verdicts

@@ -7,9 +7,10 @@ from pathlib import Path
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
 from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.slices import ReferenceStudy, partners
-from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
+from failbench.base.stage import print_accuracy, read_output, run, workers
 from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.features.catalogue import FEATURE_SETS

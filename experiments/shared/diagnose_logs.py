@@ -2,31 +2,24 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
 import polars as pl
 from pydantic import Field
 
-from failbench.base.records import Record
 from failbench.base.slices import Seeds
+from failbench.diagnose.fitting import Choices
 
 
-class DiagnosedLogs(Record):
+class DiagnosedLogs(Choices):
     """Which logs are rendered, and how models are fitted to them; a section of params.yaml."""
 
     run_seeds: Seeds
     formats_per_run: int = Field(ge=1)
     monitor_version: str
     repeats: int = Field(ge=1)
-    inner_folds: int = Field(ge=2)
-    penalties: tuple[Annotated[float, Field(gt=0)], ...] = Field(min_length=1)
-    margins: tuple[Annotated[float, Field(gt=-1)], ...] = Field(min_length=1)
-    most_alarmed: float = Field(gt=0, lt=1)
     coverage: float = Field(gt=0, le=1)
     bins: int = Field(ge=2)
     floor_draws: int = Field(ge=1)
     evidence_logs: int = Field(ge=1)
-    seed: int = Field(ge=0)
 
 
 ANSWER_SCHEMA = pl.Schema(
@@ -34,10 +27,7 @@ ANSWER_SCHEMA = pl.Schema(
         "model": pl.String,
         "repeat": pl.Int32,
         "fold": pl.Int32,
-        "run_id": pl.String,
-        "format": pl.String,
-        "kind": pl.String,
-        "setting": pl.String,
+        **dict.fromkeys(("run_id", "format", "kind", "setting"), pl.String),
         "seed": pl.Int32,
         "scenario": pl.String,
         "category": pl.String,  # null of a healthy run, as is its cause
@@ -57,9 +47,7 @@ EVIDENCE_SCHEMA = pl.Schema(
     {
         "run_id": pl.String,
         "item": pl.Int32,
-        "format": pl.String,
-        "kind": pl.String,
-        "checked_by": pl.String,
+        **dict.fromkeys(("format", "kind", "checked_by"), pl.String),
         "found": pl.Boolean,
     }
 )

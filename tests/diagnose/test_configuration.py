@@ -8,7 +8,7 @@ import os
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.diagnose.configuration import known_as, read_configuration
+from failbench.diagnose.configuration import read_configuration
 
 
 def configuration(tmp_path, text, name="config.txt"):
@@ -78,11 +78,6 @@ def test_each_form_is_read(tmp_path, name, text):
     assert values(read, "learning_rate", "optimizer", "fp16") == [0.001, "AdamW", 1.0]
 
 
-def test_switches_of_a_command_line_are_true(tmp_path):
-    read = configuration(tmp_path, "train --bf16 --lr 1e-4 --gradient-checkpointing")
-    assert values(read, "bf16", "gradient_checkpointing", "learning_rate") == [True, True, 1e-4]
-
-
 def test_the_least_nested_name_counts_and_two_that_differ_count_as_none(tmp_path):
     text = json.dumps(
         {"lr": 1e-3, "discriminator": {"lr": 4.0}, "a": {"seed": 1}, "b": {"seed": 2}}
@@ -94,12 +89,6 @@ def test_the_least_nested_name_counts_and_two_that_differ_count_as_none(tmp_path
 def test_a_name_that_stands_twice_has_no_line(tmp_path):
     read = configuration(tmp_path, "a:\n  dropout: 0.1\nb:\n  dropout: 0.1\nseed: 3\n", "c.yaml")
     assert (read.find("dropout").line, read.find("seed").line) == (None, 5)
-
-
-def test_the_longest_end_of_a_name_counts():
-    assert known_as("model.vocab_size") == "vocabulary_size"
-    assert known_as("data.tokenizer.vocab_size") == "tokenizer_size"
-    assert known_as("scheduler.params.warmup_min_lr") is None
 
 
 BOMB = "a0: &a0 [1, 2, 3, 4, 5, 6, 7, 8, 9]\n" + "".join(

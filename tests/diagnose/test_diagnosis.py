@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
-from failbench.diagnose.answer import NAMED, level_of
+from failbench.diagnose.answer import NAMED
 from failbench.diagnose.diagnosis import diagnose_log, diagnosis_of
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.outputs.outline import headline
@@ -144,19 +143,6 @@ def test_a_threshold_is_in_the_unit_of_the_signal():
     assert falling(60)[-1] < jump.threshold < 30.0
 
 
-def test_what_is_not_logged_is_said():
-    diagnosis = diagnosed(lines(falling()), failed=True)
-    assert {"grad_norm", "memory"} <= set(diagnosis.absent)
-    assert "perplexity" not in diagnosis.absent
-
-
-def test_a_cause_without_evidence_is_not_named():
-    for text in (OUT_OF_MEMORY, UNEVEN, lines([*falling(60), math.nan])):
-        for each in diagnosed(text).hypotheses:
-            assert each.findings
-            assert all(each.cause.id in finding.causes for finding in each.findings)
-
-
 def test_the_first_cause_lies_in_the_category_that_is_named_or_the_most_probable():
     jump = lines([*falling(60), 30.0, *falling(20)], grad_norm=[*[1.0] * 60, 90.0, *[1.0] * 20])
     for text in (OUT_OF_MEMORY, UNEVEN, jump, lines([*falling(60), math.nan])):
@@ -209,22 +195,6 @@ def test_settings_and_code_are_weighed_but_are_no_alarm():
     assert told.hypotheses[0].cause.id == "gradients_not_cleared"
     alone = diagnosis_of(log, failed=True)
     assert told.categories["model_software"] > alone.categories["model_software"]
-
-
-def test_levels_of_confidence_are_those_of_the_skill():
-    assert [level_of(each) for each in (0.95, 0.9, 0.7, 0.69)] == [
-        "high",
-        "medium",
-        "medium",
-        "low",
-    ]
-
-
-def test_a_text_that_says_nothing_is_refused(tmp_path):
-    path = tmp_path / "poem.txt"
-    path.write_text("the moon is full\n")
-    with pytest.raises(BadInputError, match="holds no measurement"):
-        diagnose_log(path)
 
 
 def test_a_configuration_and_code_are_read_beside_the_log(tmp_path):

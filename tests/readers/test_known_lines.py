@@ -65,20 +65,10 @@ def test_what_is_pasted_without_a_traceback_is_an_event(line, expected):
     assert known(line) == [expected]
 
 
-def test_the_class_of_an_exception_is_found_behind_what_a_logger_writes():
-    (event,) = read("10:00 ERROR [train.py:31] torch.OutOfMemoryError: CUDA out of memory.").events
-    assert (event.name, event.message) == ("torch.OutOfMemoryError", "CUDA out of memory.")
-
-
 def test_a_warning_at_each_step_makes_few_events():
     line = "[deepspeed] OVERFLOW! Rank 0 Skipping step. Attempted loss scale: {}, reducing to 1"
     log = read("\n".join(line.format(2**16 + step) for step in range(5_000)))
     assert [event.line for event in log.events] == list(range(1, MOST_EVENTS + 1))
-
-
-def test_another_message_is_told_however_often_the_first_was():
-    many = "Loss is nan, stopping training\n" * 100 + "NCCL WARN Call to connect failed\n"
-    assert {name for _, name in known(many)} == {"not_a_number", "link_lost"}
 
 
 @pytest.mark.parametrize(
@@ -109,9 +99,3 @@ def test_arguments_that_are_printed_are_no_events():
     made = transformers.TrainingArguments("unused", report_to=[], use_cpu=True)
     texts = (str(made), made.to_json_string(), str(transformers.GPT2Config()))
     assert [known(text) for text in texts] == [[], [], []]
-
-
-def test_a_rate_that_was_not_there_is_no_measurement():
-    log = read("tried to get lr value before scheduler/optimizer started stepping, returning lr=0")
-    assert len(log.rows) == 0
-    assert [event.kind for event in log.events] == ["warning"]

@@ -12,7 +12,6 @@ import sys
 
 import pytest
 
-from failbench.base.errors import BadInputError
 from failbench.diagnose.readers.opening import read_log
 
 LOSSES = [3.5, 2.25, math.nan, 0.125]
@@ -76,12 +75,6 @@ def test_a_run_of_the_library_is_read_with_its_steps_and_nan(store):
     }  # fmt: skip
 
 
-def test_the_metrics_of_a_run_can_be_named_themselves(store):
-    _, experiment, (first, *_) = store
-    log = read_log(experiment / first / "metrics")
-    assert losses(log) == pytest.approx(LOSSES, nan_ok=True)
-
-
 def test_of_a_store_the_newest_run_is_read_that_was_not_deleted(store):
     folder, experiment, (first, second, deleted) = store
     for named in (folder, experiment):
@@ -91,21 +84,3 @@ def test_of_a_store_the_newest_run_is_read_that_was_not_deleted(store):
         assert "newest of 3 runs (MLflow)" in note
         assert note.index(second) < note.index(first)
         assert deleted in note
-
-
-def test_runs_of_which_the_start_is_not_known_have_to_be_named(tmp_path):
-    for name in ("one", "two"):
-        metrics = tmp_path / "0" / name / "metrics"
-        metrics.mkdir(parents=True)
-        (metrics / "loss").write_text("1700000000000 3.5 0\n")
-    with pytest.raises(BadInputError, match="2 runs") as error:
-        read_log(tmp_path)
-    assert "0/one, 0/two" in error.value.problem
-    assert losses(read_log(tmp_path / "0/two")) == [3.5]
-
-
-def test_the_database_of_newer_versions_is_named_and_not_read(tmp_path):
-    (tmp_path / "mlflow.db").write_bytes(b"SQLite format 3\0" + bytes(100))
-    with pytest.raises(BadInputError, match="database") as error:
-        read_log(tmp_path / "mlflow.db")
-    assert "get_metric_history" in error.value.remedy

@@ -19,37 +19,20 @@ from failbench.causes.catalogue import CauseNames
 from failbench.causes.support import Strength
 from failbench.monitor.bounds import widened
 
-Against = Literal[
-    "value",
-    "log_value",
-    "log_peak",
-    "not_finite",
-    "zero",
-    "zero_inside",
-    "past_difference",
-    "past_ratio",
-    "start_ratio",
-    "new_peak",
-    "faded_share",
-    "since_best",
-    "best_difference",
-    "progress",
-    "any_progress",
-    "climb",
-]
-"""What a value is held against; see :mod:`failbench.diagnose.series`."""
-
 TIGHTEST: Final = 1e-6
 """Distance of a bound from the usual amount at least: where no healthy log strays at all, one that
 does so by the last digit of a number has not strayed either."""
 
 
 class Check(Record):
-    """Something that a healthy log does not show, for some rows in a row."""
+    """Something that a healthy log does not show, for some rows in a row.
+
+    What a value is held ``against`` is a name of :data:`failbench.diagnose.series.COMPARISONS`.
+    """
 
     id: str
     signal: str
-    against: Against
+    against: str
     relation: Literal["above", "below"]
     bound: Annotated[float | None, BeforeValidator(lambda cell: None if cell == "fitted" else cell)]
     rows: int

@@ -136,29 +136,24 @@ def diagnosis_of(
         sign.id for sign in signs if sign.kind == "check" and breaks_bound(sign, model.bounds)
     ]
     found = (*_findings(log, fitted, model, broken), *extra)
-    absent = absent_from(log)
     says_end = any(event.kind != "warning" for event in log.events)
     nothing_found = not (failed or is_alarm(says_end, signs, model.bounds))
-    if nothing_found and shows_health(log):
-        return LogDiagnosis(
-            log, "healthy", None, model.healthy, categories, (), found, absent,
-            uncertainty_of(log, "healthy", (), nothing_found=True), (), nothing_found=True,
-        )  # fmt: skip
     hypotheses = () if nothing_found else _hypotheses(answer, found)
     best = hypotheses[0].cause.category if hypotheses else CATEGORIES[answer.category]
     is_named = bool(hypotheses) and categories[best] >= NAMED
-    status: Status = "failed" if is_named else "unknown"
+    is_healthy = nothing_found and shows_health(log)
+    status: Status = "healthy" if is_healthy else "failed" if is_named else "unknown"
     return LogDiagnosis(
         log,
         status,
         best if is_named else None,
-        categories[best],
+        model.healthy if is_healthy else categories[best],
         categories,
         hypotheses,
         found,
-        absent,
+        absent_from(log),
         uncertainty_of(log, status, hypotheses, nothing_found=nothing_found),
-        what_to_measure(log, hypotheses),
+        () if is_healthy else what_to_measure(log, hypotheses),
         nothing_found,
     )
 

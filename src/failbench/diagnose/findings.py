@@ -9,7 +9,7 @@ from typing import Final
 import numpy as np
 
 from failbench.causes.support import places_of, supports
-from failbench.diagnose.checks import Against, CheckBound
+from failbench.diagnose.checks import CheckBound
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.log import NOWHERE, Event, Log, known
 from failbench.diagnose.readers.traps import Trap
@@ -25,14 +25,12 @@ from failbench.monitor.signals import SIGNALS
 QUOTE: Final = 300
 """Letters of a log's words that are quoted."""
 
-_SHARES: Final[frozenset[Against]] = frozenset({"progress", "any_progress"})
-_WHOLE: Final[frozenset[Against]] = frozenset({"climb", "since_best"})
-"""Of a whole series: their amount is computed, and stands in no line."""
-
-_WORDS: Final = {
+_OF_WHOLE: Final = {
     "climb": "the correlation of its values with time",
     "since_best": "the correlation of its values with time since the best one",
 }
+"""What is computed of a whole series, and stands in no line."""
+
 _UNIT: Final = {signal.name: signal.unit for signal in SIGNALS}
 
 
@@ -41,68 +39,62 @@ def check_findings(
 ) -> Iterator[Finding]:
     """The checks that broke, each where it did so first."""
     for each in checked:
-        check, held = each.check, each.held
-        name = check.id
-        beyond = np.flatnonzero(each.lasting() > bounds[name].limit)
-        if not len(beyond):
-            continue
-        place = int(beyond[0])
-        limit = check.sign * bounds[name].limit
-        value, threshold = float(each.series.logged[place]), math.nan
-        relation: str = check.relation
-        signal = "validation_loss" if check.signal == GAP else check.signal
-        if check.against == "not_finite":
-            relation, said = "", f"{check.statement}: {value}."
-        elif check.against in ("zero", "zero_inside"):
-            threshold, said = 0.0, f"{check.statement}."
-        elif check.against == "faded_share":
-            relation, threshold = "below", float(held.references[place])
-            said = f"{check.statement}: {value:.4g}, below {threshold:.4g}."
-        elif check.against in _WHOLE:
-            value, threshold = float(held.amounts[place]), limit
-            signal = f"{check.signal}, {_WORDS[check.against]}"
+        beyond = np.flatnonzero(each.lasting() > bounds[each.check.id].limit)
+        if len(beyond):
+            limit = each.check.sign * bounds[each.check.id].limit
+            yield _check_finding(log, each, int(beyond[0]), limit)
+
+
+def _check_finding(log: Log, each: CheckedSeries, place: int, limit: float) -> Finding:
+    check, held, series = each.check, each.held, each.series
+    value, threshold, relation = float(series.logged[place]), math.nan, str(check.relation)
+    amount, reference = float(held.amounts[place]), float(held.references[place])
+    signal = "validation_loss" if check.signal == GAP else check.signal
+    match check.against:
+        case "not_finite":
+            relation, said = "", f": {value}."
+        case "zero" | "zero_inside":
+            relation, threshold, said = "equals", 0.0, "."
+        case "faded_share":
+            relation, threshold = "below", reference
+            said = f": {value:.4g}, below {threshold:.4g}."
+        case "climb" | "since_best":
+            value, threshold, words = amount, limit, _OF_WHOLE[check.against]
+            signal = f"{check.signal}, {words}"
+            said = f": {words} is {value:.3g}, {relation} {limit:.3g}."
+        case "progress" | "any_progress":
+            relation, threshold = "above", reference * (1 - limit)
             said = (
-                f"{check.statement}: {_WORDS[check.against]} is {value:.3g}, "
-                f"{relation} {limit:.3g}."
+                f": by {amount:.1%} of {reference:.4g}, and healthy logs by {limit:.1%} at least."
             )
-        elif check.against in _SHARES:
-            threshold = float(held.references[place] * (1 - limit))
-            amount = float(held.amounts[place])
-            relation = "above"
-            said = (
-                f"{check.statement}: by {amount:.1%} of {held.references[place]:.4g}, and healthy "
-                f"logs by {limit:.1%} at least."
-            )
-        else:
+        case _:
             # of a difference, the bound is as far from the logged number as from the difference
-            offset = value - float(each.series.values[place])
+            offset = value - float(series.values[place])
             threshold = held.limit(place, limit) + offset
             said = (
-                f"{check.statement}: {value:.4g}, {relation} the {threshold:.4g} "
-                "that healthy logs would allow here."
+                f": {value:.4g}, {relation} the {threshold:.4g} that healthy logs would allow here."
             )
-        yield Finding(
-            name,
-            "check",
-            check.strength,
-            said,
-            log.sources[each.series.source].name,
-            known(each.series.lines[place]),
-            known(each.series.steps[place]),
-            signal,
-            value,
-            "equals" if check.against in ("zero", "zero_inside") else relation,
-            None if math.isnan(threshold) else threshold,
-            causes=check.causes,
-        )
+    return Finding(
+        check.id,
+        "check",
+        check.strength,
+        check.statement + said,
+        log.sources[series.source].name,
+        known(series.lines[place]),
+        known(series.steps[place]),
+        signal,
+        value,
+        relation,
+        None if math.isnan(threshold) else threshold,
+        causes=check.causes,
+    )
 
 
 def event_findings(log: Log) -> Iterator[Finding]:
     """What the log says in words: known messages, unknown ones, and where errors were raised."""
     seen: set[str] = set()
     for event in log.events:
-        source = log.sources[event.source].name
-        line, step = event.line or None, _step_at(log, event)
+        where = log.sources[event.source].name, event.line or None, _step_at(log, event)
         # the name of a signal is ours, and stands nowhere in the log
         name = event.name if event.kind != "death" else ""
         quote = ": ".join(filter(None, (name, event.message)))[:QUOTE]
@@ -110,7 +102,7 @@ def event_findings(log: Log) -> Iterator[Finding]:
         if said is not None and said.id not in seen:
             seen.add(said.id)
             yield Finding(
-                said.id, "message", said.strength, said.meaning, source, line, step,
+                said.id, "message", said.strength, said.meaning, *where,
                 quote=quote, causes=said.causes,
             )  # fmt: skip
         elif said is None and event.kind != "warning" and event.kind not in seen:
@@ -120,19 +112,16 @@ def event_findings(log: Log) -> Iterator[Finding]:
                 if event.kind == "exception"
                 else "The process was ended, and the log does not say by whom."
             )
-            yield Finding(
-                f"{event.kind}_not_known", "message", "circumstantial", statement,
-                source, line, step, quote=quote,
-            )  # fmt: skip
+            id_ = f"{event.kind}_not_known"
+            yield Finding(id_, "message", "circumstantial", statement, *where, quote=quote)
         raised = places_of(event.frames) if event.kind == "exception" else ()
         for place in raised[: len(PLACES)]:
-            if place.id in seen:
-                continue
-            seen.add(place.id)
-            yield Finding(
-                place.id, "place", "circumstantial", place.statement, source, line, step,
-                quote=event.frames[-1][:QUOTE], causes=place.causes,
-            )  # fmt: skip
+            if place.id not in seen:
+                seen.add(place.id)
+                yield Finding(
+                    place.id, "place", "circumstantial", place.statement, *where,
+                    quote=event.frames[-1][:QUOTE], causes=place.causes,
+                )  # fmt: skip
 
 
 def allocation_findings(log: Log) -> Iterator[Finding]:

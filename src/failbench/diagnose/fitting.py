@@ -7,15 +7,17 @@ of a setting left out, penalty, temperatures and calibration on scenarios left o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final, get_args
+from dataclasses import dataclass, fields
+from typing import Annotated, Final, get_args
 
 import numpy as np
+from pydantic import Field
 from scipy.optimize import minimize, minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
 from failbench.base.arrays import Array, Labels, Mask
+from failbench.base.records import Record
 from failbench.base.vocabulary import CATEGORIES
 from failbench.diagnose.checks import CheckBound, checks, fitted_bounds
 from failbench.diagnose.model import (
@@ -23,7 +25,6 @@ from failbench.diagnose.model import (
     OWN,
     SHARED,
     Calibration,
-    Examples,
     LogKind,
     Model,
     Positions,
@@ -54,15 +55,30 @@ class KnownLog:
     setting: str
 
 
-@dataclass(frozen=True)
-class Choices:
+class Choices(Record):
     """What is tried, and what decides."""
 
-    penalties: tuple[float, ...]
-    margins: tuple[float, ...]
-    most_alarmed: float
-    inner_folds: int
-    seed: int
+    penalties: tuple[Annotated[float, Field(gt=0)], ...] = Field(min_length=1)
+    margins: tuple[Annotated[float, Field(gt=-1)], ...] = Field(min_length=1)
+    most_alarmed: float = Field(gt=0, lt=1)
+    inner_folds: int = Field(ge=2)
+    seed: int = Field(ge=0)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Logs whose causes are known."""
+
+    categories: Array
+    causes: Array
+    own: Array
+    category: Positions
+    cause: Positions
+    weights: Array
+
+    def of(self, taken: Mask) -> Examples:
+        """Some of the logs."""
+        return Examples(*(getattr(self, each.name)[taken] for each in fields(self)))
 
 
 def fitted(logs: Sequence[KnownLog], choices: Choices, fitted_on: str) -> Model:
@@ -204,8 +220,8 @@ def _chosen(
             mask[learnt] = True
             weights = fitted_weights(examples.of(mask), penalty)
             held = examples.of(~mask)
-            scores[left_out] = category_scores(weights, held)
-            of_causes[left_out] = cause_scores(weights, held)
+            scores[left_out] = category_scores(weights, held.categories, held.own)
+            of_causes[left_out] = cause_scores(weights, held.causes)
         temperature = chosen_temperature(scores, examples.category, examples.weights)
         scaled = scores / temperature
         likelihood = scaled[rows, examples.category] - logsumexp(scaled)[:, 0]

@@ -22,7 +22,7 @@ from typing import Final, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from failbench.base.arrays import Array, Mask
+from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record, read_json, validated
 from failbench.base.vocabulary import CATEGORIES, Category
@@ -165,29 +165,6 @@ def _kind(sign: Sign) -> str:
     return f"decided:{sign.id}" if sign.kind == "decided" else sign.kind
 
 
-@dataclass(frozen=True)
-class Examples:
-    """Logs whose causes are known."""
-
-    categories: Array
-    causes: Array
-    own: Array
-    category: Positions
-    cause: Positions
-    weights: Array
-
-    def of(self, taken: Mask) -> Examples:
-        """Some of the logs."""
-        return Examples(
-            self.categories[taken],
-            self.causes[taken],
-            self.own[taken],
-            self.category[taken],
-            self.cause[taken],
-            self.weights[taken],
-        )
-
-
 class Weights(Record):
     """What is learnt, but for the temperatures."""
 
@@ -243,15 +220,8 @@ class Model(Record):
             base=_in_order(self.base),
             causes=tuple(self.causes[name] for name in SHARED),
         )
-        one = Examples(
-            supports.categories[None],
-            supports.causes[None],
-            supports.own[None],
-            np.zeros(1, np.int64),
-            np.zeros(1, np.int64),
-            np.ones(1),
-        )
-        categories = softmax(category_scores(weights, one) / self.temperature)[0]
+        scores = category_scores(weights, supports.categories[None], supports.own[None])
+        categories = softmax(scores / self.temperature)[0]
         best = int(categories.argmax()) if supports.said is None else supports.said
         known = self.calibrations[supports.kind]
         probability = categories[best] if supports.said is None else 1.0
@@ -261,7 +231,7 @@ class Model(Record):
         right = max(right, next_best / (1 + next_best) + _AHEAD)
         categories = categories * (1 - right) / others.sum()
         categories[best] = right
-        within = cause_shares(weights, one, self.cause_temperature)[0]
+        within = cause_shares(weights, supports.causes[None], self.cause_temperature)[0]
         return Weighed(best, categories, categories[category_of_cause()] * within)
 
 
@@ -293,25 +263,25 @@ def softmax(scores: Array) -> Array:
     return shares
 
 
-def category_scores(weights: Weights, examples: Examples) -> Array:
+def category_scores(weights: Weights, categories: Array, own: Array) -> Array:
     """Scores of shape (logs, categories)."""
     scores: Array = (
-        np.einsum("lkc,k->lc", examples.categories, np.array(weights.shared))
-        + examples.own @ np.array(weights.own)
+        np.einsum("lkc,k->lc", categories, np.array(weights.shared))
+        + own @ np.array(weights.own)
         + np.array(weights.base)
     )
     return scores
 
 
-def cause_scores(weights: Weights, examples: Examples) -> Array:
+def cause_scores(weights: Weights, causes: Array) -> Array:
     """Scores of shape (logs, causes), to be compared within a category."""
-    scores: Array = np.einsum("lkc,k->lc", examples.causes, np.array(weights.causes))
+    scores: Array = np.einsum("lkc,k->lc", causes, np.array(weights.causes))
     return scores
 
 
-def cause_shares(weights: Weights, examples: Examples, temperature: float) -> Array:
+def cause_shares(weights: Weights, causes: Array, temperature: float) -> Array:
     """Share of each cause among those of its category, of shape (logs, causes)."""
-    scores = cause_scores(weights, examples) / temperature
+    scores = cause_scores(weights, causes) / temperature
     shares = np.empty_like(scores)
     of_category = category_of_cause()
     for category in range(len(CATEGORIES)):

@@ -11,7 +11,7 @@ from typing import Final
 import numpy as np
 
 from failbench.base.arrays import Array
-from failbench.diagnose.checks import Against, Check, checks
+from failbench.diagnose.checks import Check, checks
 from failbench.diagnose.readers.log import NOWHERE, Log, Places, Rows
 from failbench.diagnose.readers.names import SignalName, Split
 
@@ -133,7 +133,7 @@ class Compared:
 
     amounts: Array
     references: Array
-    is_ratio: bool
+    is_ratio: bool = False
 
     def limit(self, place: int, bound: float) -> float:
         """A bound in the signal's own unit at one place; no number where it has none."""
@@ -180,14 +180,14 @@ def checked(log: Log, wanted: Collection[str] | None = None) -> Iterator[Checked
             yield CheckedSeries(check, series, compared(series.values, check.against))
 
 
-def compared(values: Array, against: Against) -> Compared:
+def compared(values: Array, against: str) -> Compared:
     """Hold a series against its past, its start, its best or nothing.
 
     Values that are no finite numbers are passed over by all but ``not_finite``.
     """
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # medians of nothing are no number
-        return _COMPARISONS[against](values)
+        return COMPARISONS[against](values)
 
 
 def _nothing(values: Array) -> Array:
@@ -223,10 +223,6 @@ def _pasts(values: Array) -> Array:
     return _rolling_median(values, WINDOW, 1)
 
 
-def _smoothed(values: Array) -> Array:
-    return _rolling_median(values, SMOOTH, 0)
-
-
 def _start(values: Array) -> tuple[float, int]:
     """Median of the start, and where it ends: eight values, or a third of a short series."""
     size = min(WINDOW, len(values) // 3)
@@ -235,28 +231,12 @@ def _start(values: Array) -> tuple[float, int]:
     return float(np.nanmedian(_finite(values)[:size])), size
 
 
-def _value(values: Array) -> Compared:
-    return Compared(_finite(values), np.zeros(len(values)), is_ratio=False)
-
-
-def _log_value(values: Array) -> Compared:
-    return Compared(_log(values), np.ones(len(values)), is_ratio=True)
-
-
 def _log_peak(values: Array) -> Compared:
     amounts = _nothing(values)
     sizes = _log(values)
     if len(values) >= WINDOW and np.isfinite(sizes).any():
         amounts[-1] = np.nanmax(sizes)
     return Compared(amounts, np.ones(len(values)), is_ratio=True)
-
-
-def _not_finite(values: Array) -> Compared:
-    return Compared((~np.isfinite(values)).astype(float), _nothing(values), is_ratio=False)
-
-
-def _zero(values: Array) -> Compared:
-    return Compared((values == 0).astype(float), np.zeros(len(values)), is_ratio=False)
 
 
 def _unrounded(values: Array) -> Array:
@@ -269,20 +249,16 @@ def _unrounded(values: Array) -> Array:
 def _zero_inside(values: Array) -> Compared:
     values = _unrounded(values)
     after = np.maximum.accumulate(np.abs(_finite(values)) > 0)
-    return Compared(((values == 0) & after).astype(float), np.zeros(len(values)), is_ratio=False)
+    return Compared(((values == 0) & after).astype(float), np.zeros(len(values)))
 
 
 def _past_difference(values: Array) -> Compared:
     pasts = _pasts(values)
-    return Compared(_finite(values) - pasts, pasts, is_ratio=False)
+    return Compared(_finite(values) - pasts, pasts)
 
 
 def _ratio(values: Array, references: Array) -> Compared:
     return Compared(_log(values) - _log(references), references, is_ratio=True)
-
-
-def _past_ratio(values: Array) -> Compared:
-    return _ratio(values, _pasts(values))
 
 
 def _start_ratio(values: Array) -> Compared:
@@ -310,7 +286,7 @@ def _faded_share(values: Array) -> Compared:
     peaks = np.fmax.accumulate(finite)
     is_faded = finite < FADED * peaks
     amounts = np.cumsum(is_faded) / np.arange(1, len(values) + 1)
-    return Compared(np.where(is_faded, amounts, np.nan), FADED * peaks, is_ratio=False)
+    return Compared(np.where(is_faded, amounts, np.nan), FADED * peaks)
 
 
 def _since_best(values: Array) -> Compared:
@@ -321,34 +297,30 @@ def _since_best(values: Array) -> Compared:
         if len(later) > SMOOTH:
             amounts[-1] = _correlation(later)
     best = np.fmin.accumulate(finite)
-    return Compared(amounts, best, is_ratio=False)
+    return Compared(amounts, best)
 
 
 def _best_difference(values: Array) -> Compared:
-    smooth = _smoothed(values)
+    smooth = _rolling_median(values, SMOOTH, 0)
     best = np.fmin.accumulate(smooth)
-    return Compared(smooth - best, best, is_ratio=False)
+    return Compared(smooth - best, best)
 
 
 def _progress(values: Array) -> Compared:
     start, _ = _start(values)
     if not start >= FROM_SCRATCH:
-        return Compared(_nothing(values), _nothing(values), is_ratio=False)
+        return Compared(_nothing(values), _nothing(values))
     return _fall(values, WINDOW)
-
-
-def _any_progress(values: Array) -> Compared:
-    return _fall(values, LONG)
 
 
 def _fall(values: Array, fewest: int) -> Compared:
     """Share of the start by which the lowest smoothed value lies below it."""
     amounts = _nothing(values)
     start, size = _start(values)
-    smooth = _smoothed(values)[size:]
+    smooth = _rolling_median(values, SMOOTH, 0)[size:]
     if len(values) >= fewest and np.isfinite(smooth).any():
         amounts[-1] = (start - np.nanmin(smooth)) / max(abs(start), SMALLEST)
-    return Compared(amounts, np.full(len(values), start), is_ratio=False)
+    return Compared(amounts, np.full(len(values), start))
 
 
 def _climb(values: Array) -> Compared:
@@ -357,7 +329,7 @@ def _climb(values: Array) -> Compared:
     known = finite[np.isfinite(finite)]
     if len(known) >= WINDOW:
         amounts[-1] = _correlation(known)
-    return Compared(amounts, np.zeros(len(values)), is_ratio=False)
+    return Compared(amounts, np.zeros(len(values)))
 
 
 def _correlation(values: Array) -> float:
@@ -370,21 +342,21 @@ def _correlation(values: Array) -> float:
 _MOST: Final = 200
 """Values that a trend is computed of, evenly spaced: it compares all pairs."""
 
-_COMPARISONS: Final[dict[Against, Callable[[Array], Compared]]] = {
-    "value": _value,
-    "log_value": _log_value,
+COMPARISONS: Final[dict[str, Callable[[Array], Compared]]] = {
+    "value": lambda values: Compared(_finite(values), np.zeros(len(values))),
+    "log_value": lambda values: Compared(_log(values), np.ones(len(values)), is_ratio=True),
     "log_peak": _log_peak,
-    "not_finite": _not_finite,
-    "zero": _zero,
+    "not_finite": lambda values: Compared((~np.isfinite(values)) * 1.0, _nothing(values)),
+    "zero": lambda values: Compared((values == 0) * 1.0, np.zeros(len(values))),
     "zero_inside": _zero_inside,
     "past_difference": _past_difference,
-    "past_ratio": _past_ratio,
+    "past_ratio": lambda values: _ratio(values, _pasts(values)),
     "start_ratio": _start_ratio,
     "new_peak": _new_peak,
     "faded_share": _faded_share,
     "since_best": _since_best,
     "best_difference": _best_difference,
     "progress": _progress,
-    "any_progress": _any_progress,
+    "any_progress": lambda values: _fall(values, LONG),
     "climb": _climb,
 }

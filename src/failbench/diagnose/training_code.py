@@ -110,6 +110,8 @@ def _what(node: ast.AST) -> str:
 
 
 class Slip(Record):
+    """What a pattern of training code means."""
+
     id: str
     strength: Strength
     causes: CauseNames
@@ -119,5 +121,5 @@ class Slip(Record):
 
 @cache
 def slips() -> dict[str, Slip]:
-    """What each pattern means."""
+    """The catalogue by names."""
     return {row.id: row for row in packaged_rows("failbench.diagnose", "code_patterns.csv", Slip)}

@@ -90,20 +90,20 @@ def _add(rows: Collector, payload: bytes) -> None:
     """Add the scalars of an event."""
     event = _fields(payload)
     step = next((value for number, value in event if number == _STEP), 0)
-    for number, summary in event:
-        if number != _SUMMARY or not isinstance(summary, bytes):
-            continue
-        for inner, entry in _fields(summary):
-            if inner == _VALUE and isinstance(entry, bytes) and isinstance(step, int):
-                _add_value(rows, step, dict(_fields(entry)))
+    for summary in _messages(event, _SUMMARY):
+        for value in _messages(_fields(summary), _VALUE):
+            fields = dict(_fields(value))
+            tag, scalar = fields.get(_TAG), _scalar(fields)
+            name = tag.decode("utf-8", errors="replace") if isinstance(tag, bytes) else ""
+            found = meaning(name)
+            is_signal = found is not None and found.of not in POSITIONS
+            if found and is_signal and scalar is not None and isinstance(step, int):
+                rows.add(None, [(Meaning("step"), float(step)), (found, scalar)])
 
 
-def _add_value(rows: Collector, step: int, fields: dict[int, int | bytes]) -> None:
-    tag = fields.get(_TAG)
-    found = meaning(tag.decode("utf-8", errors="replace")) if isinstance(tag, bytes) else None
-    value = _scalar(fields)
-    if found is not None and found.of not in POSITIONS and value is not None:
-        rows.add(None, [(Meaning("step"), float(step)), (found, value)])
+def _messages(fields: list[Field], number: int) -> Iterator[bytes]:
+    """The messages in a field that may be repeated."""
+    return (each for at, each in fields if at == number and isinstance(each, bytes))
 
 
 def _scalar(fields: dict[int, int | bytes]) -> float | None:

@@ -61,7 +61,7 @@ def read_log(path: Path, run: str | None = None) -> Log:
     path
         A file of any text, a monitor's folder, a folder with logs somewhere below it, or ``-`` for
         standard input. Links below a folder are not followed. Of several runs that a library keeps
-        in one folder the newest is read (``failbench.diagnose.readers.runs``).
+        in one folder the newest is read (``failbench.diagnose.readers.folders``).
     run
         Of a folder of recorded telemetry, which run.
 

@@ -63,7 +63,6 @@ _EDGES: Final = ("╭", "╰", "┌", "└", "+--", "-----")
 class Tracebacks:
     """Reads exceptions from lines that are fed to it one by one."""
 
-    source: int = 0
     events: list[Event] = field(default_factory=list)
     _frames: list[str] = field(default_factory=list)
     _within: bool = False
@@ -163,5 +162,5 @@ class Tracebacks:
     def _say(self, name: str, message: str, line: int) -> None:
         kind: EventKind = "warning" if name.endswith("Warning") else "exception"
         frames = tuple(self._frames)
-        self.events.append(Event(kind, self.source, line, name, message, frames))
+        self.events.append(Event(kind, 0, line, name, message, frames))
         self._frames, self._within, self._named = [], False, ""
