@@ -11,7 +11,8 @@ from failbench.base.methods import *
 from failbench.base.predictions import *
 from failbench.base.records import *
 from failbench.base.scenarios import *
-from failbench.base.slices import *
+from failbench.base.slices import ReferenceStudy as ReferenceStudy
+from failbench.base.slices import RunSetting as RunSetting
 from failbench.base.stage import *
 from failbench.base.vocabulary import *
 from failbench.base.workers import *
