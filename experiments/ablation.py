@@ -14,51 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from scipy import stats
 
-from failbench.base.stage import read_outputs, read_points, workers
-from failbench.base.vocabulary import (
-    ALL_GROUPS,
-    CATEGORIES,
-    ERROR_TEXT_SIGNAL,
-    PRIMARY_SET,
-    SIGNAL_GROUPS,
-)
-from failbench.base.workers import parallel_map
-from failbench.statistics.intervals import ESTIMATE, ScenarioIntervalSettings, nest
-from failbench.statistics.metrics import METRICS
-from failbench.statistics.paired_tests import ROUNDING, resampled_mean
-from failbench.statistics.pairs import PairedScores, difference_bounds, paired_scores
-from failbench.statistics.settings import read_with_statistics
-from failbench.statistics.significance import (
-    ComparisonSettings,
-    compare_all,
-    comparisons_table,
-    contrasts_of,
-    difference_metrics,
-)
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    estimate_text,
-    n_of,
-    of_scenarios,
-    publish,
-    read_reported,
-    reported,
-    rounded,
-    run,
-    table,
-)
-from failbench.study.cells import ABSENT, percent
-from failbench.study.dot_plot import dot_plot
-from failbench.study.labels import FEATURE_SET_LABELS, GROUP_LABELS, METHOD_LABELS
-from failbench.study.method_styles import METHOD_STYLES
-from failbench.study.paper_numbers import Reported, reported_number
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Column, Table
-from failbench.study.style import GREY, HALF_SIZE, MARK_SIZE, REPORTED
+from failbench import study as st
+from failbench.statistics.thresholds import ROUNDING
 from shared.ablation import ABLATION_SCHEMA, FOREST, METHODS, REDUCED, RULES, AblationDesign
 
 IMPORTANCE = Path("data/plots/importance.csv")
@@ -71,32 +28,33 @@ IMPORTANCE_SCHEMA = pl.Schema(
 
 KEYS = ("feature_set", "method", "subset", "metric")
 VARIANTS = {
-    (PRIMARY_SET, RULES): (METHOD_LABELS[RULES], "19 + error text"),
-    (PRIMARY_SET, REDUCED): (f"{METHOD_LABELS[RULES]}, reduced tree", "19 + error text"),
+    (st.PRIMARY_SET, RULES): (st.METHOD_LABELS[RULES], "19 + error text"),
+    (st.PRIMARY_SET, REDUCED): (f"{st.METHOD_LABELS[RULES]}, reduced tree", "19 + error text"),
     **{
-        (name, FOREST): (METHOD_LABELS[FOREST], label) for name, label in FEATURE_SET_LABELS.items()
+        (name, FOREST): (st.METHOD_LABELS[FOREST], label)
+        for name, label in st.FEATURE_SET_LABELS.items()
     },
 }
 """Feature sets and methods in the order of tables, with their labels."""
 
-PRINTED = (f"{METHOD_LABELS[RULES]}, reported", ABSENT)
+PRINTED = (f"{st.METHOD_LABELS[RULES]}, reported", st.ABSENT)
 
 REPORTED_ROWS = {
     "memory": "memory",
     "perplexity": "perplexity",
     "vocabulary": "vocabulary",
     "memory+perplexity": "memory_and_perplexity",
-    ALL_GROUPS: "full",
+    st.ALL_GROUPS: "full",
 }
 """The subsets that the paper has, with the keys of its table."""
 
-LEAVES = (*ESTIMATE, "p", "own", "verdict")
+LEAVES = (*st.ESTIMATE, "p", "own", "verdict")
 """What the metrics file holds of an interaction; ``own`` is the baseline of the method itself."""
 
 Baseline = Literal["nothing", "chance", "majority"]
 
 
-class AblationSettings(AblationDesign, ScenarioIntervalSettings, ComparisonSettings):
+class AblationSettings(AblationDesign, st.ScenarioIntervalSettings, st.ComparisonSettings):
     """What is taken away, and how results are scored and compared."""
 
 
@@ -110,9 +68,9 @@ def variant(
     # the runs of a scenario are its seeds: there is a single architecture
     predictions = predictions.with_columns(seed="run_id")
     subsets = predictions["subset"].unique().sort().to_list()
-    asked = (METRICS["accuracy"], METRICS["abstention_rate"])
+    asked = (st.METRICS["accuracy"], st.METRICS["abstention_rate"])
     rates = pl.concat(
-        of_scenarios(
+        st.of_scenarios(
             predictions.filter(subset=subset),
             asked,
             settings,
@@ -124,9 +82,9 @@ def variant(
     )
     # subsets take the place of methods in what compares methods
     by_subset = predictions.with_columns(method="subset")
-    against_all = tuple((name, ALL_GROUPS) for name in subsets if name != ALL_GROUPS)
-    compared = contrasts_of(compare_all(by_subset, settings.named(feature_set, against_all)))
-    differences = comparisons_table(compared).select(
+    against_all = tuple((name, st.ALL_GROUPS) for name in subsets if name != st.ALL_GROUPS)
+    compared = st.contrasts_of(st.compare_all(by_subset, settings.named(feature_set, against_all)))
+    differences = st.comparisons_table(compared).select(
         pl.col("left").alias("subset"),
         pl.lit("accuracy").alias("metric"),
         "difference",
@@ -140,17 +98,17 @@ def variant(
     # without any signal a forest names the largest category, and rules abstain
     own: Baseline = "majority" if method == FOREST else "nothing"
     gained = measured_interaction(
-        paired_scores(by_subset), settings.superadditive, settings, own=own
+        st.paired_scores(by_subset), settings.superadditive, settings, own=own
     )
     return (
         rates.join(differences, on=("subset", "metric"), how="left", maintain_order="left"),
-        difference_metrics(compared),
+        st.difference_metrics(compared),
         gained.with_columns(feature_set=pl.lit(feature_set), method=pl.lit(method)),
     )
 
 
 def measured_interaction(
-    scores: PairedScores, parts: tuple[str, str], settings: ComparisonSettings, own: Baseline
+    scores: st.PairedScores, parts: tuple[str, str], settings: st.ComparisonSettings, own: Baseline
 ) -> pl.DataFrame:
     r"""What two groups of signals gain together, less what each of them gains alone.
 
@@ -167,7 +125,7 @@ def measured_interaction(
     both = "+".join(parts)
     total = (pl.col(first) + pl.col(second)).alias("sum")  # no group of signals has that name
     summed = replace(scores, methods=(both, "sum"), seeds=scores.seeds.with_columns(total))
-    (bounds,) = difference_bounds(
+    (bounds,) = st.difference_bounds(
         summed, [(both, "sum")], settings.resamples, settings.confidence, settings.seed
     )
     values = [float(scores.scenario_scores(name).mean()) for name in (first, second, both)]
@@ -175,13 +133,13 @@ def measured_interaction(
     of_folds = scores.fold_scores(both) - scores.fold_scores(first) - scores.fold_scores(second)
     found = interaction(values, bounds, scores.n, float(largest / scores.n), own)
     tests = [
-        resampled_mean(of_folds + baseline, scores.tested, scores.n - scores.tested).p_value
+        st.resampled_mean(of_folds + baseline, scores.tested, scores.n - scores.tested).p_value
         for baseline in found["baseline"]
     ]
     return found.with_columns(p=pl.Series(tests))
 
 
-def reported_interaction(paper: Reported, confidence: float) -> pl.DataFrame:
+def reported_interaction(paper: st.Reported, confidence: float) -> pl.DataFrame:
     """The interaction of memory and perplexity in the paper's own figures.
 
     Which scenarios the three accuracies share is not known, so the normal interval takes their
@@ -191,12 +149,12 @@ def reported_interaction(paper: Reported, confidence: float) -> pl.DataFrame:
     printed = paper.tables.ablation.rows
     subsets = ("memory", "perplexity", "memory+perplexity")
     values = [printed[REPORTED_ROWS[subset]].accuracy for subset in subsets]
-    n = int(reported_number(paper, "scenarios"))
+    n = int(st.reported_number(paper, "scenarios"))
     rates = np.array(values)
     deviation = float(np.sqrt((rates * (1 - rates) / n).sum()))
     reach = float(stats.norm.ppf((1 + confidence) / 2)) * deviation
     surplus = values[2] - values[0] - values[1]
-    majority = reported_number(paper, "scenarios_memory_hardware") / n
+    majority = st.reported_number(paper, "scenarios_memory_hardware") / n
     bounds = (surplus - reach, surplus + reach)
     found = interaction(values, bounds, n, majority, "nothing")
     return found.with_columns(
@@ -218,7 +176,7 @@ def interaction(
     first, second, both = values
     surplus = both - first - second
     low, high = bounds or (surplus, surplus)
-    baselines = {"nothing": 0.0, "chance": 1 / len(CATEGORIES), "majority": majority}
+    baselines = {"nothing": 0.0, "chance": 1 / len(st.CATEGORIES), "majority": majority}
     return pl.DataFrame(
         {
             "over": f"over_{name}",
@@ -246,25 +204,25 @@ def verdict(low: float, high: float) -> str:
 
 def subset_label(subset: str) -> str:
     if subset.startswith("without_"):
-        return f"without {GROUP_LABELS[subset.removeprefix('without_')]}"
-    return " + ".join(GROUP_LABELS[group] for group in subset.split("+"))
+        return f"without {st.GROUP_LABELS[subset.removeprefix('without_')]}"
+    return " + ".join(st.GROUP_LABELS[group] for group in subset.split("+"))
 
 
 def kept_subsets(points: pl.DataFrame) -> list[str]:
     """The subsets that keep groups, in the order of the groups; all signals come last."""
-    names = {name for name in points["subset"] if not name.startswith("without_")} - {ALL_GROUPS}
+    names = {name for name in points["subset"] if not name.startswith("without_")} - {st.ALL_GROUPS}
 
     def position(subset: str) -> tuple[int, list[int]]:
         groups = subset.split("+")
-        return len(groups), [SIGNAL_GROUPS.index(group) for group in groups]
+        return len(groups), [st.SIGNAL_GROUPS.index(group) for group in groups]
 
-    return [*sorted(names, key=position), ALL_GROUPS]
-
-
-LEFT_OUT = [*(f"without_{group}" for group in SIGNAL_GROUPS), ALL_GROUPS]
+    return [*sorted(names, key=position), st.ALL_GROUPS]
 
 
-def with_differences(points: pl.DataFrame, paper: Reported) -> Estimates:
+LEFT_OUT = [*(f"without_{group}" for group in st.SIGNAL_GROUPS), st.ALL_GROUPS]
+
+
+def with_differences(points: pl.DataFrame, paper: st.Reported) -> st.Estimates:
     """Differences and their tests as rows of their own, and the paper's beside both readings."""
     tests = {
         name: {"value": name} for name in ("p_holm", "smallest_margin", "detectable_difference")
@@ -276,81 +234,63 @@ def with_differences(points: pl.DataFrame, paper: Reported) -> Estimates:
         accuracy.select(*KEYS[:3], pl.lit(name).alias("metric"), **columns)
         for name, columns in rows.items()
     ]
-    found = Estimates(pl.concat([points, *parts], how="diagonal_relaxed"))
+    found = st.Estimates(pl.concat([points, *parts], how="diagonal_relaxed"))
     for subset, name in REPORTED_ROWS.items():
         row = paper.tables.ablation.rows[name]
         values = {"reported_accuracy": row.accuracy}
         if row.drop is not None:
             values["reported_drop"] = row.drop
         for method in (RULES, REDUCED):
-            keys = {"feature_set": PRIMARY_SET, "method": method, "subset": subset}
-            found = found.plus(*reported(keys=keys, **values))
+            keys = {"feature_set": st.PRIMARY_SET, "method": method, "subset": subset}
+            found = found.plus(*st.reported(keys=keys, **values))
     return found
 
 
-def tables(found: Estimates, said: Captions) -> Iterator[Table]:
+def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
     """With some groups of signals only, and without one group."""
-    texts = [Text("Method"), Text("Features"), Text("Signals")]
-    printed = [
-        Of("reported_accuracy", "Accuracy", "reported"),
-        Of("reported_drop", "Less all", "reported", "points"),
-    ]
-    measured = [
-        Of("accuracy", "Accuracy", "measured"),
-        Of("abstention_rate", "Abstention", "measured", show="value"),
-        Of("less_all", "Less all", "measured", "points"),
-        Of("p_holm", "p, Holm", "measured", "three"),
-        Of("detectable_difference", "Detectable", "measured"),
-        Of("smallest_margin", "Smallest margin", "measured"),
-        n_of("accuracy"),
-    ]
     accuracy = found.where(metric="accuracy").frame
     known = set(accuracy.select(KEYS[:3]).iter_rows())
 
-    def body(subsets: Sequence[str]) -> list[Row]:
+    def body(subsets: Sequence[str]) -> list[st.Row]:
         return [
-            Row((*labels, subset_label(subset)), dict(zip(KEYS[:3], key, strict=True)))
+            st.Row((*labels, subset_label(subset)), dict(zip(KEYS[:3], key, strict=True)))
             for variant, labels in VARIANTS.items()
             for subset in subsets
             if (key := (*variant, subset)) in known
         ]
 
     kept = kept_subsets(accuracy)
-    yield table("ablation", found, [*texts, *printed, *measured], body(kept), said)
-    yield table("ablation_left_out", found, [*texts, *measured], body(LEFT_OUT), said)
+    yield st.table("ablation", found, None, body(kept), said)
+    yield st.table("ablation_left_out", found, None, body(LEFT_OUT), said)
 
 
-def surplus_table(surplus: pl.DataFrame, parts: Sequence[str], said: Captions) -> Table:
+def surplus_table(surplus: pl.DataFrame, parts: Sequence[str], said: st.Captions) -> st.Table:
     """A row per method; the verdict stands where the baseline is the method's own."""
     body = []
     for variant, texts in {("", RULES): PRINTED, **VARIANTS}.items():
         over = surplus.filter(feature_set=variant[0], method=variant[1]).to_dicts()
-        accuracies = [percent(over[0][name]) for name in ("first", "second", "both")]
+        accuracies = [st.percent(over[0][name]) for name in ("first", "second", "both")]
         cells = [
-            estimate_text(row, "points") + (f", {row['verdict']}" if row["own"] else "")
+            st.estimate_text(row, "points") + (f", {row['verdict']}" if row["own"] else "")
             for row in over
         ]
         body.append((*texts, *accuracies, *cells, str(over[0]["n"])))
     # the baselines of the last row are measured, as the headings are
-    columns = (
-        Column("Method", align="left"),
-        Column("Features", align="left"),
-        *(Column(GROUP_LABELS[part].capitalize(), "accuracy") for part in parts),
-        Column("Both", "accuracy"),
-        *(
-            Column(
-                f"{row['over'].removeprefix('over_').capitalize()} ({percent(row['baseline'])})",
-                "surplus over",
-            )
-            for row in over
-        ),
-        Column("n"),
-    )
-    caption, notes = said.caption("superadditivity"), said.notes("superadditivity")
-    return Table("superadditivity", columns, tuple(body), caption, notes)
+    baselines = [
+        f"{row['over'].removeprefix('over_').capitalize()} ({st.percent(row['baseline'])})"
+        for row in over
+    ]
+    columns = [
+        *map(st.Text, ("Method", "Features")),
+        *(st.Column(st.GROUP_LABELS[part].capitalize(), "accuracy") for part in parts),
+        st.Column("Both", "accuracy"),
+        *(st.Column(baseline, "surplus over") for baseline in baselines),
+        st.Column("n"),
+    ]
+    return st.sheet("superadditivity", body, said, columns=columns)
 
 
-def draw(accuracy: pl.DataFrame, paper: Reported, figure: Figure) -> None:
+def draw(accuracy: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
     """Accuracy with each subset of the signals, the paper's beside it."""
     drawn = accuracy.with_columns(
         row="subset", mark=pl.concat_str("feature_set", "method", separator="/")
@@ -358,49 +298,49 @@ def draw(accuracy: pl.DataFrame, paper: Reported, figure: Figure) -> None:
     marks = {}
     for (feature_set, method), labels in VARIANTS.items():
         # the reduced tree is a part of the improved rules, and keywords are more than without
-        half = method == REDUCED or feature_set != PRIMARY_SET
-        style = METHOD_STYLES[RULES if method == REDUCED else method]
-        size = HALF_SIZE if half else MARK_SIZE
+        half = method == REDUCED or feature_set != st.PRIMARY_SET
+        style = st.METHOD_STYLES[RULES if method == REDUCED else method]
+        size = st.HALF_SIZE if half else st.MARK_SIZE
         marks[f"{feature_set}/{method}"] = replace(
             style, label=", ".join(labels), fill="left" if half else "full", size=size
         )
     left, right = figure.subplots(1, 2, sharex=True)
     kept = kept_subsets(drawn)
     panels = (left, kept, "these signals only"), (right, LEFT_OUT, "all signals but one group")
-    chance = 100 / len(CATEGORIES)
+    chance = 100 / len(st.CATEGORIES)
     for axes, subsets, title in panels:
-        axes.axvline(chance, color=GREY, linewidth=0.8, linestyle=":")
+        axes.axvline(chance, color=st.GREY, linewidth=0.8, linestyle=":")
         # the last row has all signals, which the others lack
         rows = {name: subset_label(name) for name in subsets}
-        dot_plot(axes, drawn, rows, marks, heavy_above=subsets[-1:])
+        st.dot_plot(axes, drawn, rows, marks, heavy_above=subsets[-1:])
         axes.set_title(title)
     left.set_xlim(-3, 100)
     for position, subset in enumerate(kept):
         if subset in REPORTED_ROWS:
             printed = paper.tables.ablation.rows[REPORTED_ROWS[subset]].accuracy
-            left.plot(100 * printed, position, **REPORTED.look)
+            left.plot(100 * printed, position, **st.REPORTED.look)
     sizes = " or ".join(str(n) for n in drawn["n"].unique().sort())
     figure.supxlabel(f"accuracy, percent of n = {sizes} scenarios, with interval")
     handles = [
         *(mark.handle for mark in marks.values()),
-        replace(REPORTED, label="Improved rules, reported").handle,
-        Line2D([], [], color=GREY, linestyle=":", label=f"chance, {chance:g} %"),
+        replace(st.REPORTED, label="Improved rules, reported").handle,
+        Line2D([], [], color=st.GREY, linestyle=":", label=f"chance, {chance:g} %"),
     ]
-    legend_outside(figure, handles, columns=2)
+    st.legend_outside(figure, handles, columns=2)
 
 
 def numbers(
-    accuracy: pl.DataFrame, importance: pl.DataFrame, paper: Reported, parts: Sequence[str]
+    accuracy: pl.DataFrame, importance: pl.DataFrame, paper: st.Reported, parts: Sequence[str]
 ) -> dict[str, object]:
     """What captions and the finding name beside settings and estimates."""
     replaced = importance.filter(
-        feature_set="19+keywords+trend", method=FOREST, kind="group", name=ERROR_TEXT_SIGNAL
+        feature_set="19+keywords+trend", method=FOREST, kind="group", name=st.ERROR_TEXT_SIGNAL
     )
-    forest = accuracy.filter(feature_set=PRIMARY_SET, method=FOREST)
+    forest = accuracy.filter(feature_set=st.PRIMARY_SET, method=FOREST)
     values = dict(forest.select("subset", "value").iter_rows())
     without = [value for name, value in values.items() if name.startswith("without_")]
-    best = max((name for name in values if name in SIGNAL_GROUPS), key=lambda n: (values[n], n))
-    first, second = (GROUP_LABELS[part] for part in parts)
+    best = max((name for name in values if name in st.SIGNAL_GROUPS), key=lambda n: (values[n], n))
+    first, second = (st.GROUP_LABELS[part] for part in parts)
     return {
         "first": first,
         "second": second,
@@ -415,13 +355,13 @@ def numbers(
 
 
 def main() -> None:
-    settings = read_with_statistics("ablation", AblationSettings)
-    predictions = read_outputs(PREDICTIONS, METHODS, ABLATION_SCHEMA)
-    importance, paper = read_points(IMPORTANCE, IMPORTANCE_SCHEMA), read_reported()
+    settings = st.read_with_statistics("ablation", AblationSettings)
+    predictions = st.read_outputs(PREDICTIONS, METHODS, ABLATION_SCHEMA)
+    importance, paper = st.read_points(IMPORTANCE, IMPORTANCE_SCHEMA), st.read_reported()
     ordered = predictions.sort("feature_set", "method", "subset", "repeat", "fold", "run_id")
     groups = ordered.group_by("feature_set", "method", maintain_order=True)
     tasks = [(part, str(name), str(method), settings) for (name, method), part in groups]
-    rates, compared, surplus = zip(*parallel_map(variant, tasks, workers()), strict=True)
+    rates, compared, surplus = zip(*st.parallel_map(variant, tasks, st.workers()), strict=True)
     points = pl.concat(rates, how="vertical_relaxed")
     measured, printed = pl.concat(surplus), reported_interaction(paper, settings.confidence)
     differences: dict[str, dict[str, object]] = {}
@@ -429,24 +369,24 @@ def main() -> None:
         differences.setdefault(feature_set, {})[method] = each
     found = with_differences(points, paper)
     accuracy = points.filter(metric="accuracy")
-    said = Captions.read(
+    said = st.Captions.read(
         "ablation",
         settings,
         found.nested(*KEYS),
         numbers(accuracy, importance, paper, settings.superadditive),
     )
     height = 0.95 + 0.36 * max(len(kept_subsets(accuracy)), len(LEFT_OUT))
-    publish(
+    st.publish(
         "ablation",
         metrics={
-            "rates": nest(points, *KEYS),
+            "rates": st.nest(points, *KEYS),
             "less_all": differences,
             "interaction": {
-                "measured": nest(measured, "feature_set", "method", "over", leaves=LEAVES),
-                "reported": nest(printed, "over", leaves=LEAVES),
+                "measured": st.nest(measured, "feature_set", "method", "over", leaves=LEAVES),
+                "reported": st.nest(printed, "over", leaves=LEAVES),
             },
         },
-        points=rounded(points),
+        points=st.rounded(points),
         tables=[
             *tables(found, said),
             surplus_table(pl.concat([printed, measured]), settings.superadditive, said),
@@ -457,4 +397,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

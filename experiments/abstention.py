@@ -26,29 +26,18 @@ from failbench.statistics.metrics import METRICS, commitment, proportion
 from failbench.statistics.scenario_values import over_those
 from failbench.statistics.settings import read_statistics
 from failbench.statistics.thresholds import at_threshold, lowest_thresholds
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    of_scenarios,
-    over_folds,
-    publish_estimates,
-    read_reported,
-    reported,
-    rows,
-    run,
-    table,
-)
+from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT
+from failbench.study.estimates import Estimates, of_scenarios, over_folds, reported
+from failbench.study.inputs import read_reported
 from failbench.study.labels import CATEGORY_LABELS, in_label_order, method_label
 from failbench.study.notes import development_note
 from failbench.study.paper_numbers import Reported, reported_number
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Table
+from failbench.study.publication import publish_estimates, run
 from failbench.study.style import BLACK, BLUE, GREEN, GREY, SKY, VERMILLION
+from failbench.study.tables import Of, Row, Text, n_of, rows, table
 from shared.abstention import AbstentionSettings
 
 FOLDER = Path("data/predictions/nested_cv")

@@ -14,11 +14,9 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from pydantic import Field
 
-from failbench.base.errors import BadInputError
+from failbench import study as st
 from failbench.base.method_settings import ImprovedRulesSettings
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.scenarios import ARCHITECTURES, Architecture
-from failbench.base.stage import read_names, read_output, read_outputs, read_section, workers
+from failbench.base.scenarios import ARCHITECTURES
 from failbench.base.studies import (
     LEFT_OUT,
     NESTED_CV,
@@ -26,39 +24,8 @@ from failbench.base.studies import (
     across_architectures_files,
     same_repeats,
 )
-from failbench.base.vocabulary import PRIMARY_SET
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.statistics.intervals import ESTIMATE, ScenarioIntervalSettings, nest
-from failbench.statistics.metrics import METRICS
 from failbench.statistics.paired_tests import ResampledMean, stability
-from failbench.statistics.settings import read_statistics, read_with_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    of_groups,
-    of_scenarios,
-    publish,
-    read_reported,
-    run,
-    table,
-)
-from failbench.study.dot_plot import dot_panels
-from failbench.study.labels import (
-    ARCHITECTURE_LABELS,
-    in_label_order,
-    made_in_view,
-    method_label,
-)
-from failbench.study.method_styles import METHOD_STYLES
-from failbench.study.notes import development_note
-from failbench.study.paper_numbers import Reported, reported_number
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Table
-from failbench.study.style import GREY, REPORTED
 from shared.architectures import RECORDED, RULE_PREDICTION_SCHEMA, RULES, ArchitecturesDesign
 
 RULE_PREDICTIONS = Path("data/predictions/architectures/improved_rules.parquet")
@@ -99,7 +66,7 @@ def estimates(
     rules: pl.DataFrame,
     predictions: pl.DataFrame,
     features: pl.DataFrame,
-    intervals: ScenarioIntervalSettings,
+    intervals: st.ScenarioIntervalSettings,
     settings: ArchitecturesSettings,
     workers: int = 1,
 ) -> pl.DataFrame:
@@ -108,15 +75,12 @@ def estimates(
     Methods that architectures are left out of stand beside themselves in the main study, which
     knows one architecture.
     """
-    on_features = predictions.filter(feature_set=PRIMARY_SET)
+    on_features = predictions.filter(feature_set=st.PRIMARY_SET)
     main, left_out = (on_features.filter(study=name) for name in (NESTED_CV, LEFT_OUT))
     if left_out.is_empty():
-        raise BadInputError(
-            "predictions",
-            "study",
-            f"there are none of {LEFT_OUT} on the paper's features.",
-            "Run `dvc repro` for the stage that leaves architectures out.",
-        )
+        problem = f"there are none of {LEFT_OUT} on the paper's features."
+        remedy = "Run `dvc repro` for the stage that leaves architectures out."
+        raise st.BadInputError("predictions", "study", problem, remedy)
     learned = left_out.with_columns(
         thresholds=pl.lit("left_out"), noise=pl.lit(RECORDED), log=pl.lit(0, pl.Int32)
     )
@@ -127,8 +91,8 @@ def estimates(
     beside = pl.concat([asked, same_repeats(main, left_out)])
     return pl.concat(
         [
-            of_groups(families, FAMILY, partial(family_of, intervals, settings), workers),
-            of_groups(
+            st.of_groups(families, FAMILY, partial(family_of, intervals, settings), workers),
+            st.of_groups(
                 beside.with_columns(thresholds="study", noise=pl.lit(RECORDED)),
                 (*FAMILY, "architecture"),
                 partial(rates, intervals, RATES[:1]),
@@ -141,19 +105,19 @@ def estimates(
 
 
 def rates(
-    intervals: ScenarioIntervalSettings,
+    intervals: st.ScenarioIntervalSettings,
     metrics: tuple[str, ...],
     answers: pl.DataFrame,
     **keys: Any,
 ) -> pl.DataFrame:
-    asked = tuple(METRICS[name] for name in metrics)
+    asked = tuple(st.METRICS[name] for name in metrics)
     runs = pl.lit(answers["run_id"].n_unique(), pl.Int64)
-    found = of_scenarios(answers, asked, intervals, (), **keys)
+    found = st.of_scenarios(answers, asked, intervals, (), **keys)
     return found.with_columns(unit=pl.lit("scenario"), runs=runs)
 
 
 def family_of(
-    intervals: ScenarioIntervalSettings,
+    intervals: st.ScenarioIntervalSettings,
     settings: ArchitecturesSettings,
     answers: pl.DataFrame,
     **keys: Any,
@@ -177,7 +141,7 @@ def family_of(
     bounds = {"value": alike.spread, "ci_low": 0.0, "ci_high": alike.smallest_margin}
     labels = {"architecture": ALL, "metric": SPREAD, "interval": "upper bound by equivalence"}
     rows = pl.DataFrame([*compared, verdict | bounds | labels], infer_schema_length=None)
-    if made_in_view(keys["method"]):
+    if st.made_in_view(keys["method"]):
         rows = rows.with_columns(p=None, p_equivalence=None)
     same = {**keys, "unit": "scenario", "runs": answers["run_id"].n_unique()}
     shared = {name: pl.lit(value) for name, value in same.items()}
@@ -209,7 +173,7 @@ def sizes(features: pl.DataFrame, rules: pl.DataFrame) -> pl.DataFrame:
     return found.sort("architecture").with_columns(runs="n", **named)
 
 
-def printed(paper: Reported) -> Iterator[dict[str, Any]]:
+def printed(paper: st.Reported) -> Iterator[dict[str, Any]]:
     """What the paper prints of each architecture, as rows of a study of their own."""
     for name, row in paper.tables.architectures.rows.items():
         keys = {"study": "reported", "architecture": name}
@@ -219,7 +183,7 @@ def printed(paper: Reported) -> Iterator[dict[str, Any]]:
         yield {**keys, "metric": "accuracy", "value": row.accuracy, "ci_low": low, "ci_high": high}
 
 
-def with_comparisons(found: Estimates, margin: float) -> Estimates:
+def with_comparisons(found: st.Estimates, margin: float) -> st.Estimates:
     """With what tables show of all architectures: verdicts on equivalence, and extremes."""
     shown = pl.col("smallest_margin") <= margin
     widest = found.where(metric=SPREAD).frame.with_columns(
@@ -233,14 +197,14 @@ def with_comparisons(found: Estimates, margin: float) -> Estimates:
     extremes = several.group_by(*FAMILY, "metric").agg(
         pl.col("value").max() - pl.col("value").min(), architecture=pl.lit(EXTREMES)
     )
-    return Estimates(pl.concat([found.frame, verdicts, extremes], how="diagonal_relaxed"))
+    return st.Estimates(pl.concat([found.frame, verdicts, extremes], how="diagonal_relaxed"))
 
 
 def numbers(
-    found: Estimates,
+    found: st.Estimates,
     predictions: pl.DataFrame,
-    paper: Reported,
-    names: list[Architecture],
+    paper: st.Reported,
+    names: list[st.Architecture],
     settings: ArchitecturesSettings,
 ) -> dict[str, object]:
     repeats = predictions.group_by("study").agg(pl.col("repeat").n_unique())
@@ -252,7 +216,7 @@ def numbers(
         "architectures": len(names),
         "low": 1 - settings.percentile,
         "place": paper.tables.architectures.place,
-        "claimed": reported_number(paper, "architecture_range"),
+        "claimed": st.reported_number(paper, "architecture_range"),
         "repeats": dict(repeats.iter_rows()),
         "measured": {"lowest": min(measured), "highest": max(measured)},
         "reported": {"lowest": min(reported), "highest": max(reported)},
@@ -272,29 +236,29 @@ def yes_or_no(shown: float) -> str:
 
 
 def tables(
-    found: Estimates,
-    said: Captions,
-    names: list[Architecture],
+    found: st.Estimates,
+    said: st.Captions,
+    names: list[st.Architecture],
     thresholds: Mapping[str, str],
     logs: Mapping[float, str],
-) -> Iterator[Table]:
+) -> Iterator[st.Table]:
     """The rules on each architecture, beside what the paper reports; then every method."""
-    body = [Row((HIGHEST, "", ""), {"architecture": EXTREMES})]
+    body = [st.Row((HIGHEST, "", ""), {"architecture": EXTREMES})]
     for name in reversed(names):
         sizes = found.row(**AS_RECORDED, metric="accuracy", architecture=name) or {}
-        texts = (ARCHITECTURE_LABELS[name], f"{sizes['n']}", f"{sizes['runs']}")
-        body.insert(0, Row(texts, {"architecture": name}))
-    n, runs = (Text(heading, align="right") for heading in ("n", "Runs"))
-    of_paper = partial(Of, group="reported", keys={"study": "reported"})
+        texts = (st.ARCHITECTURE_LABELS[name], f"{sizes['n']}", f"{sizes['runs']}")
+        body.insert(0, st.Row(texts, {"architecture": name}))
+    n, runs = (st.Text(heading, align="right") for heading in ("n", "Runs"))
+    of_paper = partial(st.Of, group="reported", keys={"study": "reported"})
     noisiest = max(logs)
-    measured = partial(Of, absent="")
+    measured = partial(st.Of, absent="")
     recorded = [
-        Of(metric, heading, group, keys=AS_RECORDED | {"noise": noise})
+        st.Of(metric, heading, group, keys=AS_RECORDED | {"noise": noise})
         for noise, group in logs.items()
         for metric, heading in (("accuracy", "Accuracy"), ("macro_f1", "Macro-F1"))
     ]
-    columns: list[Text | Of] = [
-        Text("Architecture"),
+    columns: list[st.Text | st.Of] = [
+        st.Text("Architecture"),
         of_paper("parameter_count", "Parameters", form=whole_millions, absent=""),
         of_paper("accuracy", "Accuracy"),
         of_paper("macro_f1", "F1"),
@@ -306,73 +270,76 @@ def tables(
         n,
         runs,
     ]
-    yield table("architectures", found, columns, body, said)
+    yield st.table("architectures", found, columns, body, said)
     recalibrated = [
-        Of(metric, heading, group, keys=AS_RECORDED | {"thresholds": kind})
+        st.Of(metric, heading, group, keys=AS_RECORDED | {"thresholds": kind})
         for kind, group in thresholds.items()
         for metric, heading in (("accuracy", "Accuracy"), ("abstention_rate", "Abstention"))
     ]
-    columns = [Text("Architecture"), *recalibrated, n]
-    yield table("architecture_thresholds", found, columns, body, said)
+    columns = [st.Text("Architecture"), *recalibrated, n]
+    yield st.table("architecture_thresholds", found, columns, body, said)
     yield from tables_of_methods(found, said, names, thresholds, logs)
 
 
 def tables_of_methods(
-    found: Estimates,
-    said: Captions,
-    names: list[Architecture],
+    found: st.Estimates,
+    said: st.Captions,
+    names: list[st.Architecture],
     thresholds: Mapping[str, str],
     logs: Mapping[float, str],
-) -> Iterator[Table]:
+) -> Iterator[st.Table]:
     """How alike architectures are to the rules and to every method, and what these reach."""
-    methods = in_label_order(found.where(study=LEFT_OUT).distinct("method"))
+    methods = st.in_label_order(found.where(study=LEFT_OUT).distinct("method"))
     left_out = {method: {"study": LEFT_OUT, "method": method} for method in methods}
     families = {
         f"{thresholds[kind]}; {logs[noise]}": AS_RECORDED | {"thresholds": kind, "noise": noise}
         for kind in thresholds
         for noise in (logs if kind == "reference" else (RECORDED,))
     }
-    overall = partial(Of, keys={"architecture": ALL})
+    overall = partial(st.Of, keys={"architecture": ALL})
     equivalence = partial(overall, group="equivalence of every pair")
-    columns: list[Text | Of] = [
-        Text("Method"),
-        Text("Thresholds and logs, or training"),
+    columns: list[st.Text | st.Of] = [
+        st.Text("Method"),
+        st.Text("Thresholds and logs, or training"),
         overall(SPREAD, HIGHEST, show="value"),
-        Text("Farthest"),
-        Of(AGAINST_OTHERS, "from the others"),
+        st.Text("Farthest"),
+        st.Of(AGAINST_OTHERS, "from the others"),
         equivalence("p_equivalence", "p", form="three"),
         equivalence("shown", "shown", form=yes_or_no),
         equivalence("smallest_margin", "smallest margin"),
         overall("detectable", "Detectable"),
-        n_of(SPREAD, architecture=ALL),
+        st.n_of(SPREAD, architecture=ALL),
     ]
     body = [stability_row(found, condition, keys) for condition, keys in families.items()]
     body += [stability_row(found, "architecture left out", keys) for keys in left_out.values()]
-    notes = development_note(methods)
-    yield table("architecture_stability", found, columns, body, said, *notes)
-    accuracy = partial(Of, "accuracy")
+    notes = st.development_note(methods)
+    yield st.table("architecture_stability", found, columns, body, said, *notes)
+    accuracy = partial(st.Of, "accuracy")
     columns = [
-        Text("Method"),
-        *(accuracy(ARCHITECTURE_LABELS[name], keys={"architecture": name}) for name in names),
+        st.Text("Method"),
+        *(accuracy(st.ARCHITECTURE_LABELS[name], keys={"architecture": name}) for name in names),
         accuracy(HIGHEST, keys={"architecture": EXTREMES}),
         accuracy("All repeats", "main study", keys={"study": NESTED_CV}),
         accuracy("Equal repeats", "main study", keys={"study": SAME_REPEATS}),
     ]
-    body = [Row(("Improved rules, reported",), {"study": "reported", "method": None})]
-    body += [Row((method_label(method),), keys) for method, keys in left_out.items()]
-    yield table("architectures_left_out", found, columns, body, said, *notes)
+    body = [st.Row(("Improved rules, reported",), {"study": "reported", "method": None})]
+    body += [st.Row((st.method_label(method),), keys) for method, keys in left_out.items()]
+    yield st.table("architectures_left_out", found, columns, body, said, *notes)
 
 
-def stability_row(found: Estimates, condition: str, keys: Mapping[str, Any]) -> Row:
+def stability_row(found: st.Estimates, condition: str, keys: Mapping[str, Any]) -> st.Row:
     """A row with the architecture that is farthest from the others."""
     against = found.where(**keys, metric=AGAINST_OTHERS).frame
     farthest = against["architecture"][against.select(pl.col("value").abs().arg_max()).item()]
-    texts = (method_label(keys["method"]), condition, ARCHITECTURE_LABELS[farthest])
-    return Row(texts, {**keys, "architecture": farthest})
+    texts = (st.method_label(keys["method"]), condition, st.ARCHITECTURE_LABELS[farthest])
+    return st.Row(texts, {**keys, "architecture": farthest})
 
 
 def draw(
-    found: Estimates, names: list[Architecture], settings: ArchitecturesSettings, figure: Figure
+    found: st.Estimates,
+    names: list[st.Architecture],
+    settings: ArchitecturesSettings,
+    figure: Figure,
 ) -> None:
     """A row per architecture and a panel per condition.
 
@@ -392,32 +359,32 @@ def draw(
         .with_columns(panel=pl.lit(panel), row="architecture", mark="method")
         for panel, keys in panels.items()
     )
-    grid = dot_panels(
+    grid = st.dot_panels(
         figure,
         drawn,
-        {name: ARCHITECTURE_LABELS[name] for name in names},
-        {method: METHOD_STYLES[method] for method in (RULES_METHOD, FOREST)},
+        {name: st.ARCHITECTURE_LABELS[name] for name in names},
+        {method: st.METHOD_STYLES[method] for method in (RULES_METHOD, FOREST)},
         {panel: panel for panel in panels},
         spread=0.0,
     )
     mean = drawn.filter(panel=next(iter(panels)))["value"].to_numpy().mean()
     low, high = (100 * (mean + sign * settings.equivalence_margin) for sign in (-1, 1))
-    colour = METHOD_STYLES[RULES_METHOD].colour
+    colour = st.METHOD_STYLES[RULES_METHOD].colour
     for axes in grid[:-1]:
         axes.axvspan(low, high, color=colour, alpha=0.12, linewidth=0)
     for position, name in enumerate(names):
         reported = found.value(study="reported", architecture=name, metric="accuracy")
-        grid[0].plot(100 * reported, position, **REPORTED.look)
+        grid[0].plot(100 * reported, position, **st.REPORTED.look)
     grid[0].set_xlim(0, 100)
     n = " or ".join(str(size) for size in drawn["n"].unique().sort())
     figure.supxlabel(f"accuracy, percent of n = {n} scenarios, with interval")
     margin = f"mean as recorded ± {100 * settings.equivalence_margin:g} points"
     handles = [
-        REPORTED.handle,
-        Line2D([], [], color=GREY, label="value of the first panel"),
+        st.REPORTED.handle,
+        Line2D([], [], color=st.GREY, label="value of the first panel"),
         Patch(color=colour, alpha=0.12, linewidth=0, label=margin),
     ]
-    legend_outside(figure, handles, columns=3)
+    st.legend_outside(figure, handles, columns=3)
 
 
 def metrics_of(estimates: pl.DataFrame) -> dict[str, Any]:
@@ -434,33 +401,33 @@ def metrics_of(estimates: pl.DataFrame) -> dict[str, Any]:
             )
         )
     )
-    leaves, keys = (*ESTIMATE, *VERDICT), ("architecture", "metric")
+    leaves, keys = (*st.ESTIMATE, *VERDICT), ("architecture", "metric")
     of_rules = estimates.filter(study=RULES).with_columns(logs=logs)
     learned = estimates.filter(pl.col("study") != RULES)
     return {
-        RULES: nest(of_rules, "thresholds", "logs", *keys, leaves=leaves),
-        **nest(learned, "study", "method", *keys, leaves=leaves),
+        RULES: st.nest(of_rules, "thresholds", "logs", *keys, leaves=leaves),
+        **st.nest(learned, "study", "method", *keys, leaves=leaves),
     }
 
 
 def main() -> None:
-    files = across_architectures_files(read_names("methods"))
-    rules = read_output(RULE_PREDICTIONS, RULE_PREDICTION_SCHEMA)
+    files = across_architectures_files(st.read_names("methods"))
+    rules = st.read_output(RULE_PREDICTIONS, RULE_PREDICTION_SCHEMA)
     predictions = pl.concat(
-        read_outputs(folder, files, PREDICTION_SCHEMA)
+        st.read_outputs(folder, files, st.PREDICTION_SCHEMA)
         for folder in (ACROSS_ARCHITECTURES, MAIN_STUDY)
     )
-    features = read_output(FEATURES, FEATURE_SCHEMA)
-    paper = read_reported()
-    settings = read_with_statistics("architectures", ArchitecturesSettings)
-    limits = read_section("improved_rules", ImprovedRulesSettings)
-    intervals = read_statistics(ScenarioIntervalSettings)
-    estimated = estimates(rules, predictions, features, intervals, settings, workers())
+    features = st.read_output(FEATURES, FEATURE_SCHEMA)
+    paper = st.read_reported()
+    settings = st.read_with_statistics("architectures", ArchitecturesSettings)
+    limits = st.read_section("improved_rules", ImprovedRulesSettings)
+    intervals = st.read_statistics(st.ScenarioIntervalSettings)
+    estimated = estimates(rules, predictions, features, intervals, settings, st.workers())
     # not rounded: of architectures that are almost as far from the others one is the farthest
-    found = Estimates(estimated).plus(*printed(paper))
+    found = st.Estimates(estimated).plus(*printed(paper))
     found = with_comparisons(found, settings.equivalence_margin)
     names = [name for name in ARCHITECTURES if name in set(rules["architecture"])]
-    said = Captions.read(
+    said = st.Captions.read(
         "architectures",
         intervals,
         settings,
@@ -477,7 +444,7 @@ def main() -> None:
     logs = {RECORDED: "as recorded"} | {
         level: f"noise {100 * level:g} %" for level in settings.noise
     }
-    publish(
+    st.publish(
         "architectures",
         metrics=metrics_of(estimated),
         points=estimated,
@@ -486,7 +453,7 @@ def main() -> None:
             "architectures": said.picture(
                 "figure",
                 1.0 + 0.22 * len(names),
-                partial(draw, Estimates.of(found.frame), names, settings),
+                partial(draw, st.Estimates.of(found.frame), names, settings),
             )
         },
         summary=estimated.filter(metric=SPREAD).select(
@@ -496,4 +463,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -13,14 +13,9 @@ from typing import Any, get_args
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.method_settings import ImprovedRulesSettings, SimpleRulesSettings
-from failbench.base.methods import CATALOGUE
+from failbench import study as st
 from failbench.base.scenarios import OnsetKind, Outcome, Scenario
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import read_output, read_section
 from failbench.base.telemetry import STEP_SCHEMA
-from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES, PRIMARY_SET
 from failbench.features.catalogue import KEYWORD_FEATURES, PAPER_FEATURES
 from failbench.features.feature import CEILING
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
@@ -36,35 +31,10 @@ from failbench.methods.simple_rules import band_features as simple_features
 from failbench.monitor.invariants import CATALOGUE as INVARIANTS
 from failbench.monitor.invariants import Invariant, Kind
 from failbench.monitor.signals import SIGNALS
-from failbench.statistics.settings import read_with_statistics
-from failbench.study import (
-    Captions,
-    estimate_text,
-    publish,
-    read_facts,
-    read_metrics,
-    run,
-)
-from failbench.study.cells import ABSENT, counted, words
-from failbench.study.labels import CATEGORY_LABELS, SHORT_LABELS, reads_label
-from failbench.study.notes import DEVELOPMENT_NOTE
-from failbench.study.plain_table import Column, Table
-from failbench.study.replaced import DECLARED_NOTE
 from failbench.study.rule_words import in_words, short, threshold_words
-from failbench.study.scope import scale_note, spans
 from recordings import read_recordings
-from shared.benchmark_drawing import (
-    LEAF,
-    PAGE,
-    Node,
-    Workflow,
-    draw_tree,
-    draw_workflow,
-    height_of,
-    nodes,
-    places,
-    workflow_points,
-)
+from shared import benchmark_drawing as drawing
+from shared.benchmark_drawing import LEAF, Node, Workflow
 from shared.benchmark_twin import SIGNAL_LABELS, BenchmarkSettings, draw_twin, twin_of
 
 SCENARIOS = Path("data/scenarios")
@@ -83,8 +53,8 @@ DIFFICULTY_SCHEMA = pl.Schema({"scenario": pl.String, "measured": pl.String})
 FACETS: dict[str, tuple[str, Sequence[str]]] = {
     "outcome": ("Measured outcome", get_args(Outcome)),
     "onset": ("Onset", get_args(OnsetKind)),
-    "declared": ("Declared difficulty", DIFFICULTIES),
-    "measured": ("Measured difficulty", DIFFICULTIES),
+    "declared": ("Declared difficulty", st.DIFFICULTIES),
+    "measured": ("Measured difficulty", st.DIFFICULTIES),
 }
 """What scenarios are counted by: heading, and values in order."""
 
@@ -125,7 +95,7 @@ def described(
     for place, found in ((TELEMETRY / "runs.parquet", recorded), (DIFFICULTY, difficulty)):
         for name in declared.join(found, on="scenario", how="anti")["scenario"]:
             remedy = f"Run `failbench record --only {name}`, then `dvc repro`."
-            raise BadInputError(place, "scenario", f"there is nothing of {name!r}.", remedy)
+            raise st.BadInputError(place, "scenario", f"there is nothing of {name!r}.", remedy)
         declared = declared.join(found, on="scenario", maintain_order="left")
     return declared
 
@@ -144,7 +114,7 @@ def scale_of(runs: pl.DataFrame) -> dict[str, Any]:
 
 def metrics_of(scenarios: pl.DataFrame) -> dict[str, Any]:
     """How many there are of everything that is declared."""
-    by_category = {category: scenarios.filter(category=category) for category in CATEGORIES}
+    by_category = {category: scenarios.filter(category=category) for category in st.CATEGORIES}
     return {
         "scenarios": {
             "all": scenarios.height,
@@ -173,9 +143,9 @@ def metrics_of(scenarios: pl.DataFrame) -> dict[str, Any]:
             "leaves": len(TREE.leaves),
         },
         "methods": {
-            "all": len(CATALOGUE),
-            "made_in_view": sum(entry.made_in_view for entry in CATALOGUE),
-            "told_the_true_category": sum(entry.reads_true_category for entry in CATALOGUE),
+            "all": len(st.CATALOGUE),
+            "made_in_view": sum(entry.made_in_view for entry in st.CATALOGUE),
+            "told_the_true_category": sum(entry.reads_true_category for entry in st.CATALOGUE),
         },
         "checklist": len(declarations("reproduction_checklist", 4)) - 1,
     }
@@ -193,36 +163,24 @@ def declarations(name: str, width: int) -> list[list[str]]:
     try:
         rows = list(csv.reader(path.read_text(encoding="utf-8").splitlines()))
     except (OSError, ValueError, csv.Error) as error:
-        raise BadInputError(path, "(file)", "cannot be read.", "Restore it with git.") from error
+        raise st.BadInputError(path, "(file)", "cannot be read.", "Restore it with git.") from error
     if len(rows) < 2:
-        raise BadInputError(path, "(rows)", "there are none.", "Restore it with git.")
+        raise st.BadInputError(path, "(rows)", "there are none.", "Restore it with git.")
     for number, row in enumerate(rows):
         if not all(row) or len(row) != width:
             problem = f"has not {width} cells with something in them."
-            raise BadInputError(path, f"row {number}", problem, "Write what is missing.")
+            raise st.BadInputError(path, f"row {number}", problem, "Write what is missing.")
     return rows
 
 
-def sheet(
-    name: str,
-    columns: Iterable[Column],
-    rows: Iterable[tuple[str, ...]],
-    said: Captions,
-    *more_notes: str,
-) -> Table:
-    """A table of words under its caption."""
-    notes = (*said.notes(name), *more_notes)
-    return Table(name, tuple(columns), tuple(rows), said.caption(name), notes)
-
-
-def left(**widths: float | None) -> list[Column]:
+def left(**widths: float | None) -> list[st.Column]:
     """Columns of words by heading, with shares of the width of the page."""
-    return [Column(words(name), align="left", width=width) for name, width in widths.items()]
+    return [st.Column(st.words(name), align="left", width=width) for name, width in widths.items()]
 
 
-def scenario_tables(scenarios: pl.DataFrame, said: Captions, scale: str) -> Iterator[Table]:
+def scenario_tables(scenarios: pl.DataFrame, said: st.Captions, scale: str) -> Iterator[st.Table]:
     """The summary by category, and all scenarios."""
-    parts = [*(scenarios.filter(category=category) for category in CATEGORIES), scenarios]
+    parts = [*(scenarios.filter(category=category) for category in st.CATEGORIES), scenarios]
     body = [
         ("Scenarios", *(str(part.height) for part in parts)),
         ("Failing runs", *(f"{part['runs'].sum():,}" for part in parts)),
@@ -230,28 +188,23 @@ def scenario_tables(scenarios: pl.DataFrame, said: Captions, scale: str) -> Iter
     ]
     for facet, (heading, values) in FACETS.items():
         body.append((heading, *[""] * len(parts)))
-        body += [(words(v), *(str(Counter(part[facet])[v]) for part in parts)) for v in values]
-    headings = [*CATEGORY_LABELS.values(), "All"]
-    columns = [Column("", align="left"), *map(Column, headings)]
-    yield sheet("scenarios_summary", columns, body, said, scale)
-    yield sheet(
+        body += [(st.words(v), *(str(Counter(part[facet])[v]) for part in parts)) for v in values]
+    headings = [*st.CATEGORY_LABELS.values(), "All"]
+    columns = [st.Column("", align="left"), *map(st.Column, headings)]
+    yield st.sheet("scenarios_summary", body, said, scale, columns=columns)
+    yield st.sheet(
         "scenarios",
         [
-            *left(Scenario=0.15, Title=0.16, Category=0.12, Difficulty=0.09),
-            *left(Onset=0.07, Outcome=0.1, Remedy=0.24),
-            Column("Steps"),
-        ],
-        [
             (
-                words(row["scenario"]),
+                st.words(row["scenario"]),
                 row["title"],
-                words(row["category"]),
+                st.words(row["category"]),
                 f"{row['declared']}, {row['measured']}",
-                words(row["onset"]),
+                st.words(row["onset"]),
                 row["expected"]
                 + (f" ({row['outcome']})" if row["outcome"] != row["expected"] else ""),
                 row["remedy"],
-                ABSENT
+                st.ABSENT
                 if row["onset"] == "start_crash" or row["reference_steps"] is None
                 else f"{row['reference_steps']:g}",
             )
@@ -288,37 +241,27 @@ def bound_words(invariant: Invariant) -> str:
 def component_words(invariants: Iterable[Invariant]) -> str:
     counts = Counter(each.component for each in invariants)
     ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return ", ".join(f"{words(component)} ({count})" for component, count in ranked)
+    return ", ".join(f"{st.words(component)} ({count})" for component, count in ranked)
 
 
-def signal_tables(said: Captions) -> Iterator[Table]:
+def signal_tables(said: st.Captions) -> Iterator[st.Table]:
     """What methods read: features, keywords of error text, and invariants."""
-    yield sheet(
+    yield st.sheet(
         "features",
-        left(Feature=0.22, Group=0.14, Unit=0.16, Definition=0.34, Asked_for_by=0.14),
         [
-            (words(each.name), words(each.group), each.unit, each.formula, each.source)
+            (st.words(each.name), st.words(each.group), each.unit, each.formula, each.source)
             for each in PAPER_FEATURES
         ],
         said,
     )
-    yield sheet(
+    yield st.sheet(
         "keywords",
-        left(Keyword=0.2, Matches=0.4, Source_of_the_wording=0.4),
-        [(words(each.name), each.pattern, each.source) for each in KEYWORDS],
+        [(st.words(each.name), each.pattern, each.source) for each in KEYWORDS],
         said,
     )
     by_family = families()
-    yield sheet(
+    yield st.sheet(
         "invariants_families",
-        [
-            *left(Family=0.14),
-            Column("Invariants"),
-            *(Column(kind.capitalize(), "Kind") for kind in KINDS),
-            Column("logic", "Bound by"),
-            Column("healthy runs", "Bound by"),
-            *left(Breaks_speak_for=0.3),
-        ],
         [
             (
                 name,
@@ -332,22 +275,18 @@ def signal_tables(said: Captions) -> Iterator[Table]:
         ],
         said,
     )
-    yield sheet(
+    yield st.sheet(
         "invariants",
-        [
-            *left(Family=0.08, Invariant=0.15, What_must_hold=0.22, Signal=0.12),
-            *left(Held_against=0.08, Bound=0.11, Kind=0.1, Speaks_for=0.14),
-        ],
         [
             (
                 each.family,
-                words(each.id),
+                st.words(each.id),
                 each.statement,
-                words(each.signal),
+                st.words(each.signal),
                 AGAINST[each.against],
                 bound_words(each),
                 each.kind,
-                words(each.component),
+                st.words(each.component),
             )
             for group in by_family.values()
             for each in group
@@ -365,23 +304,19 @@ def signals_of_tree() -> list[Declared]:
 def rule_tables(
     tree: pl.DataFrame,
     band: HealthyBand,
-    simple: SimpleRulesSettings,
-    improved: ImprovedRulesSettings,
-    said: Captions,
-) -> Iterator[Table]:
+    simple: st.SimpleRulesSettings,
+    improved: st.ImprovedRulesSettings,
+    said: st.Captions,
+) -> Iterator[st.Table]:
     """The simple rules in order, the nodes of the improved ones, and the signals of these."""
     limits = {"gradient_norm": simple.gradient_norm, "perplexity": simple.perplexity}
-    yield sheet(
+    yield st.sheet(
         "simple_rules",
-        [
-            Column("Rule"),
-            *left(Name=0.12, Category=0.13, Condition=0.31, Threshold=0.13, Source=0.25),
-        ],
         [
             (
                 str(number),
-                words(rule.name),
-                words(rule.category),
+                st.words(rule.name),
+                st.words(rule.category),
                 " and ".join(map(in_words, rule.conditions)),
                 "; ".join(
                     threshold_words(each, band, simple.healthy_sds, limits)
@@ -393,19 +328,14 @@ def rule_tables(
         ],
         said,
     )
-    yield sheet(
+    yield st.sheet(
         "improved_rules",
-        [
-            *left(Node=None, Name=0.15, Reached_when=0.11, Answer=0.11),
-            *left(Confirmed_by=0.15, Contradicted_by=0.13, Source=0.28),
-        ],
-        tree.drop("depth").with_columns(pl.col("answer").replace(SHORT_LABELS)).rows(),
+        tree.drop("depth").with_columns(pl.col("answer").replace(st.SHORT_LABELS)).rows(),
         said,
     )
     limits = improved.model_dump(include={"catastrophic_perplexity", "gradient_norm"})
-    yield sheet(
+    yield st.sheet(
         "improved_signals",
-        left(Signal=0.2, What_holds=0.5, Threshold=0.25),
         [
             (short(each), in_words(each), threshold_words(each, band, improved.healthy_sds, limits))
             for each in signals_of_tree()
@@ -423,36 +353,34 @@ TRANSCRIBED = {
 """Tables that are declared as they stand, and widths of their columns."""
 
 
-def method_tables(conditions: Mapping[str, Mapping[str, Any]], said: Captions) -> Iterator[Table]:
+def method_tables(
+    conditions: Mapping[str, Mapping[str, Any]], said: st.Captions
+) -> Iterator[st.Table]:
     """What methods read, transfer to other architectures, and the checklist."""
-    checks = {name: estimate_text(each, "one") for name, each in conditions.items()}
+    checks = {name: st.estimate_text(each, "one") for name, each in conditions.items()}
     facts = {method: texts for method, *texts in declarations("methods", 4)}
-    yield sheet(
+    yield st.sheet(
         "methods_read",
-        [
-            *left(Method=0.12, Family=0.11, Reads=0.14, Learnt_from=0.2, Abstains=0.14),
-            *left(What_can_be_read=0.16, Conditions=0.13),
-        ],
         [
             (
                 entry.label,
                 entry.family,
-                reads_label(entry.name) + (" (made in view)" if entry.made_in_view else ""),
-                *facts.get(entry.name, [ABSENT] * 3),  # a method that was just added has none
-                checks.get(entry.name, ABSENT),
+                st.reads_label(entry.name) + (" (made in view)" if entry.made_in_view else ""),
+                *facts.get(entry.name, [st.ABSENT] * 3),  # a method that was just added has none
+                checks.get(entry.name, st.ABSENT),
             )
-            for entry in CATALOGUE
+            for entry in st.CATALOGUE
         ],
         said,
-        DEVELOPMENT_NOTE,
+        st.DEVELOPMENT_NOTE,
     )
     for name, widths in TRANSCRIBED.items():
         headings, *rows = declarations(name, len(widths))
         columns = [
-            Column(heading, align="left", width=width)
+            st.Column(heading, align="left", width=width)
             for heading, width in zip(headings, widths, strict=True)
         ]
-        yield sheet(name, columns, map(tuple, rows), said)
+        yield st.sheet(name, map(tuple, rows), said, columns=columns)
 
 
 LONGEST = 72
@@ -461,7 +389,7 @@ LONGEST = 72
 BROKEN = re.compile(rf".{{1,{LONGEST}}}(?:(?<=,)|$)|[^,]+,?")
 
 
-def prompt_table(prompt: Prompt, said: Captions) -> Table:
+def prompt_table(prompt: Prompt, said: st.Captions) -> st.Table:
     """The two messages that a language model gets, a row a line."""
     rows: list[tuple[str, str]] = []
     for message, text in (("system", prompt.system), ("user", prompt.user)):
@@ -471,31 +399,31 @@ def prompt_table(prompt: Prompt, said: Captions) -> Table:
             for part in ([line] if " " in line or not line else BROKEN.findall(line))
         ]
         rows += zip([message, *[""] * (len(lines) - 1)], lines, strict=True)
-    return sheet("prompt", left(Message=0.1, Text=0.9), rows, said)
+    return st.sheet("prompt", rows, said)
 
 
 def main() -> None:
-    settings = read_with_statistics("benchmark", BenchmarkSettings)
-    study = read_section("nested_cv", ReferenceStudy)
-    simple = read_section("simple_rules", SimpleRulesSettings)
-    improved = read_section("improved_rules", ImprovedRulesSettings)
-    llm = read_section("llm_agents", LlmAgentsSettings)
-    difficulty = read_output(DIFFICULTY, DIFFICULTY_SCHEMA)
-    estimates = read_metrics(INTERVALS, PRIMARY_SET)[PRIMARY_SET]
-    successes = study.successes(read_output(FEATURES, FEATURE_SCHEMA))
+    settings = st.read_with_statistics("benchmark", BenchmarkSettings)
+    study = st.read_section("nested_cv", st.ReferenceStudy)
+    simple = st.read_section("simple_rules", st.SimpleRulesSettings)
+    improved = st.read_section("improved_rules", st.ImprovedRulesSettings)
+    llm = st.read_section("llm_agents", LlmAgentsSettings)
+    difficulty = st.read_output(DIFFICULTY, DIFFICULTY_SCHEMA)
+    estimates = st.read_metrics(INTERVALS, st.PRIMARY_SET)[st.PRIMARY_SET]
+    successes = study.successes(st.read_output(FEATURES, FEATURE_SCHEMA))
     telemetry, declared = read_recordings(TELEMETRY, SCENARIOS)
-    workflow = read_facts(DECLARED / "workflow.json", Workflow)
+    workflow = st.read_facts(DECLARED / "workflow.json", Workflow)
 
     in_reference = pl.all_horizontal(pl.col(name) == getattr(study, name) for name in SETTING)
     scenarios = described(telemetry.runs, declared, difficulty, in_reference)
-    scale, ranges = scale_of(telemetry.runs), spans(telemetry.runs)
+    scale, ranges = scale_of(telemetry.runs), st.spans(telemetry.runs)
     twin, points = twin_of(telemetry, declared, in_reference, settings)
     band = healthy_band(to_frame(successes), sorted({*simple_features(), *improved_features()}))
     shown = llm.model_copy(update={"steps": settings.prompt_steps})
     prompt = prompts_of(telemetry, [twin["run_id"]], shown)[twin["run_id"]]
     needed = "conditions_to_read"
     conditions = {name: each[needed] for name, each in estimates.items() if needed in each}
-    of_tree = nodes()
+    of_tree = drawing.nodes()
     tree = pl.DataFrame(of_tree, orient="row", schema=Node._fields)
     metrics = {
         **metrics_of(scenarios),
@@ -504,49 +432,52 @@ def main() -> None:
         "healthy_runs": successes.height,
         "twin": twin,
     }
-    counts = {**metrics, "categories": len(CATEGORIES), "step_columns": len(STEP_SCHEMA) - 2}
-    placed = places(workflow, counts)
+    counts = {**metrics, "categories": len(st.CATEGORIES), "step_columns": len(STEP_SCHEMA) - 2}
+    placed = drawing.places(workflow, counts)
     numbers = {
         "recorded": {kind: f"{count:,}" for kind, count in scale["runs"].items()},
-        "declared": DECLARED_NOTE,
+        "declared": st.DECLARED_NOTE,
         "ceiling": f"{CEILING:,.0f}",
-        "fallback": words(FALLBACK),
+        "fallback": st.words(FALLBACK),
         "healthy_sds": {"simple": simple.healthy_sds, "improved": improved.healthy_sds},
         "signals_of_tree": len(signals_of_tree()),
         "sizes": " or ".join(map(str, sorted({int(each["n"]) for each in conditions.values()}))),
-        "outcome": words(settings.twin.outcome),
-        "late": counted(twin["steps_to_failure"], "step"),
+        "outcome": st.words(settings.twin.outcome),
+        "late": st.counted(twin["steps_to_failure"], "step"),
         "signal": SIGNAL_LABELS[twin["signal"]].split(" (")[0].lower(),
-        "abstaining": sum(each.depth == LEAF and each.answer not in CATEGORIES for each in of_tree),
+        "abstaining": sum(
+            each.depth == LEAF and each.answer not in st.CATEGORIES for each in of_tree
+        ),
     }
-    said = Captions.read("benchmark", settings, study, improved, llm, metrics, numbers)
-    publish(
+    pictures = {
+        "twin": (1.85, partial(draw_twin, twin, points)),
+        "workflow": (
+            drawing.height_of(placed),
+            partial(drawing.draw_workflow, workflow, placed),
+        ),
+        "improved_rules_tree": (drawing.PAGE, partial(drawing.draw_tree, of_tree)),
+    }
+    said = st.Captions.read("benchmark", settings, study, improved, llm, metrics, numbers)
+    st.publish(
         "benchmark",
         metrics=metrics,
         points={
             "twin": points,
             "improved_rules_tree": tree.with_row_index("row").drop("against", "source"),
-            "workflow": workflow_points(workflow, placed),
+            "workflow": drawing.workflow_points(workflow, placed),
         },
         tables=(
-            *scenario_tables(scenarios, said, scale_note(telemetry.runs.height, ranges)),
+            *scenario_tables(scenarios, said, st.scale_note(telemetry.runs.height, ranges)),
             *signal_tables(said),
             *rule_tables(tree, band, simple, improved, said),
             *method_tables(conditions, said),
             prompt_table(prompt, said),
         ),
-        figures={
-            name: said.picture(name, height, draw)
-            for name, height, draw in (
-                ("twin", 1.85, partial(draw_twin, twin, points)),
-                ("workflow", height_of(placed), partial(draw_workflow, workflow, placed)),
-                ("improved_rules_tree", PAGE, partial(draw_tree, of_tree)),
-            )
-        },
+        figures={name: said.picture(name, *of) for name, of in pictures.items()},
         summary=scenarios.group_by("category", maintain_order=True).agg(pl.len(), pl.sum("runs")),
         exact=True,
     )
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

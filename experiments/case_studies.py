@@ -15,23 +15,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from failbench.base.errors import BadInputError
+from failbench import study as st
 from failbench.base.explanations import CHECKED_IN_ORDER, evidence_of
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.stage import read_output, read_outputs, read_section
 from failbench.base.telemetry import read_telemetry
-from failbench.base.vocabulary import ANSWERS, PRIMARY_SET
-from failbench.statistics.intervals import nest
-from failbench.study import Captions, Estimates, publish, read_reported, run
-from failbench.study.cells import ABSENT, three_decimals, words
-from failbench.study.dot_plot import dot_plot
-from failbench.study.labels import method_label
-from failbench.study.paper_numbers import Reported
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Column, Table
-from failbench.study.run_curves import run_curves
-from failbench.study.run_panels import ONSET_DASHES, logarithmic, mark_steps
-from failbench.study.style import BLACK, LINE, THIN, TWIN, Mark
+from failbench.study.run_curves import ONSET_DASHES, logarithmic, mark_steps, run_curves
 from shared.case_studies import (
     CASE_SCHEMA,
     DIAGNOSIS_SCHEMA,
@@ -60,10 +47,10 @@ def answers(
     picked, rows = {case["case"]: case for case in cases.iter_rows(named=True)}, []
     for name, method, answer, confidence in diagnoses.iter_rows():
         case = picked[name]
-        asked = {"method": method, "feature_set": PRIMARY_SET, "run_id": case["run_id"]}
+        asked = {"method": method, "feature_set": st.PRIMARY_SET, "run_id": case["run_id"]}
         stored = predictions.filter(**asked).sort("repeat")["prediction"]
         if stored.is_empty() or stored[0] != answer:
-            raise BadInputError(
+            raise st.BadInputError(
                 f"data/predictions/nested_cv/{method}.parquet",
                 "prediction",
                 f"is not what {method} says of {case['run_id']} now, {answer}.",
@@ -80,69 +67,25 @@ def answers(
                 "n": len(stored),
                 "confidence": confidence,
                 "answer": answer,
-                "most_frequent": " or ".join(each for each in ANSWERS if counts[each] == most),
+                "most_frequent": " or ".join(each for each in st.ANSWERS if counts[each] == most),
                 "most_frequent_share": most / len(stored),
             }
         )
     return pl.DataFrame(rows)
 
 
-FACTS: dict[str, dict[str, tuple[str, str, int]]] = {
-    EXPLOSION: {
-        "learning_rate": ("Learning rate, nominal", "case_1_learning_rate", 0),
-        "clip_norm": ("Clipping threshold", "", 0),
-        "first_loss": ("Training loss, first step", "case_1_training_loss", 0),
-        "loss_before": ("before onset", "case_1_training_loss", 1),
-        "largest_loss_after": ("largest from onset on", "case_1_training_loss", 2),
-        "last_loss": ("at the end", "", 0),
-        "first_validation_loss": ("Validation loss, first", "case_1_validation_loss", 0),
-        "validation_loss_before": ("before onset", "case_1_validation_loss", 1),
-        "largest_validation_loss_after": ("largest from onset on", "case_1_validation_loss", 2),
-        "last_validation_loss": ("at the end", "", 0),
-        "largest_gradient_norm_before": (
-            "Largest gradient norm, before onset",
-            "case_1_gradient_norm_healthy",
-            1,
-        ),
-        "largest_gradient_norm_after": ("from onset on", "case_1_gradient_norm", 0),
-        "mean_gradient_norm_before": (
-            "Mean gradient norm, before onset",
-            "case_1_gradient_mean",
-            0,
-        ),
-        "mean_gradient_norm_after": ("from onset on", "case_1_gradient_mean", 1),
-        "gradient_norm_variance_before": (
-            "Variance of the gradient norm, before onset",
-            "case_1_gradient_variance",
-            0,
-        ),
-        "gradient_norm_variance_after": ("from onset on", "case_1_gradient_variance", 1),
-        "peak_memory": ("Peak memory, % of capacity", "case_1_memory", 0),
-    },
-    MISMATCH: {
-        "steps": ("Steps begun", "", 0),
-        "model_vocabulary": ("Rows of the embedding", "case_2_vocabulary", 0),
-        "highest_token": ("Highest token id", "case_2_highest_token", 0),
-        "loss_before": ("Training loss before onset", "", 0),
-        "last_loss": ("at the end", "", 0),
-        "validation_loss_before": ("Validation loss before onset", "", 0),
-        "last_validation_loss": ("at the end", "", 0),
-        "largest_gradient_norm_before": ("Largest gradient norm before onset", "", 0),
-        "largest_gradient_norm_after": ("from onset on", "", 0),
-        "peak_memory": ("Peak memory, % of capacity", "case_2_memory", 0),
-    },
-}
-"""Rows of each case's table: label, and the claim of the paper and which of its numbers."""
+Facts = Mapping[str, tuple[str, str, int]]
+"""Rows of a case's table: label, and the claim of the paper and which of its numbers."""
 
 
-def printed(paper: Reported, case: str) -> Iterator[dict[str, Any]]:
+def printed(paper: st.Reported, named: Facts) -> Iterator[dict[str, Any]]:
     """What the paper tells of its own case, as rows beside the facts."""
-    for quantity, (_, claim, place) in FACTS[case].items():
+    for quantity, (_, claim, place) in named.items():
         if claim:
             value = paper.claims[claim].value if claim in paper.claims else ()
             values = value if isinstance(value, tuple) else (value,)
             if place >= len(values):
-                raise BadInputError(
+                raise st.BadInputError(
                     "data/reported/paper.yaml",
                     f"claims.{claim}",
                     f"is missing or has fewer than {place + 1} numbers.",
@@ -170,30 +113,30 @@ def significant(value: float) -> str:
 
 def labelled(roles: Collection[str]) -> dict[str, str]:
     """The failing run, its twin, and the remedies by name."""
-    remedies = {role: words(role).capitalize() for role in sorted(set(roles) - set(ROLES))}
+    remedies = {role: st.words(role).capitalize() for role in sorted(set(roles) - set(ROLES))}
     return {role: ROLES[role] for role in ROLES if role in roles} | remedies
 
 
-def case_table(case: str, facts: pl.DataFrame, paper: Reported, said: Captions) -> Table:
+def case_table(case: str, facts: pl.DataFrame, paper: st.Reported, said: st.Captions) -> st.Table:
     """What the paper tells of its case, beside what was recorded of ours."""
-    facts = facts.filter(case=case)
+    facts, named = facts.filter(case=case), said.labels(case)
     columns = {"label": "", "reported": "Reported", **labelled(set(facts["role"]))}
     endings = facts.select("role", "outcome", "error").unique().rows()
-    body = [{"label": "Outcome", "reported": ABSENT} | {role: end for role, end, _ in endings}]
+    body = [{"label": "Outcome", "reported": st.ABSENT} | {role: end for role, end, _ in endings}]
     if any(error is not None for *_, error in endings):
         errors = {role: error or "none" for role, _, error in endings}
         body.append({"label": "Error", "reported": PRINTED_ERRORS.get(case, "none")} | errors)
-    found = Estimates(facts.select("role", "quantity", "value")).plus(*printed(paper, case))
-    for quantity, (label, *_) in FACTS[case].items():
+    found = st.Estimates(facts.select("role", "quantity", "value")).plus(*printed(paper, named))
+    for quantity, (label, *_) in named.items():
         form = "count" if quantity in COUNTS else significant
         form = "percent" if quantity == "peak_memory" else form
         shown = {role: found.cell(form, quantity=quantity, role=role) for role in list(columns)[1:]}
         body.append({"label": label, **shown})
     heads = [
-        Column(label, align="right" if label else "left", cell=itemgetter(name))
+        st.Column(label, align="right" if label else "left", cell=itemgetter(name))
         for name, label in columns.items()
     ]
-    return Table.of(f"case_{case}", heads, body, said.caption(case), said.notes(case))
+    return st.Table.of(f"case_{case}", heads, body, said.caption(case), said.notes(case))
 
 
 CONDITIONS = 3
@@ -206,7 +149,7 @@ def evidence_text(method: str, conditions: pl.DataFrame) -> str:
     seen, texts = [evidence for evidence in seen if evidence.value != ""], []
     last = method in CHECKED_IN_ORDER
     for each in seen[-CONDITIONS:] if last else seen[:CONDITIONS]:
-        signal, limit = words(each.signal), each.threshold
+        signal, limit = st.words(each.signal), each.threshold
         if isinstance(each.value, str):
             texts.append(f"error text has “{each.value}”")
         elif math.isnan(each.value):
@@ -214,11 +157,11 @@ def evidence_text(method: str, conditions: pl.DataFrame) -> str:
         else:
             against = limit if isinstance(limit, str) else significant(limit)
             texts.append(f"{signal} {significant(each.value)} {each.relation} {against}")
-    return "; ".join(texts) or ABSENT
+    return "; ".join(texts) or st.ABSENT
 
 
 def answer_text(answer: str, row: Mapping[str, Any]) -> str:
-    return words(answer) + (" (right)" if answer == row["category"] else "")
+    return st.words(answer) + (" (right)" if answer == row["category"] else "")
 
 
 def most_frequent(row: Mapping[str, Any]) -> str:
@@ -228,27 +171,15 @@ def most_frequent(row: Mapping[str, Any]) -> str:
     return f"{text}, {count} of {row['n']}" + " each" * (len(most) > 1)
 
 
-def diagnoses_table(said_of: pl.DataFrame, conditions: pl.DataFrame, said: Captions) -> Table:
-    repeats, explained = "all repeats", "explained, first repeat"
-
-    def evidence(row: Mapping[str, Any]) -> str:
+def diagnoses_table(said_of: pl.DataFrame, conditions: pl.DataFrame, said: st.Captions) -> st.Table:
+    rows = []
+    for row in said_of.to_dicts():
         of_answer = conditions.filter(case=row["case"], method=row["method"])
-        return evidence_text(row["method"], of_answer)
-
-    def right(row: Mapping[str, Any]) -> str:
-        return f"{row['value'] * row['n']:.0f} of {row['n']}"
-
-    columns = (
-        Column("Case", align="left", cell=lambda row: LABELS[row["case"]]),
-        Column("Method", align="left", cell=lambda row: method_label(row["method"])),
-        Column("Most frequent", repeats, align="left", cell=most_frequent),
-        Column("Right", repeats, cell=right),
-        Column("Answer", explained, align="left", cell=lambda row: answer_text(row["answer"], row)),
-        Column("Confidence", explained, cell=lambda row: three_decimals(row["confidence"])),
-        Column("Evidence", explained, align="left", cell=evidence),
-    )
-    name = "case_diagnoses"
-    return Table.of(name, columns, said_of.to_dicts(), said.caption(name), said.notes(name))
+        right = f"{row['value'] * row['n']:.0f} of {row['n']}"
+        answer, sure = answer_text(row["answer"], row), st.written(row["confidence"], "three")
+        texts = (LABELS[row["case"]], st.method_label(row["method"]), most_frequent(row), right)
+        rows.append((*texts, answer, sure, evidence_text(row["method"], of_answer)))
+    return st.sheet("case_diagnoses", rows, said)
 
 
 SIGNALS = {"loss": "training loss, nats", "gradient_norm": "gradient norm"}
@@ -258,9 +189,9 @@ NEAR = 0.10
 """A remedy ends near the twin if its last loss is above the twin's by no more than this share."""
 
 MARKS = {
-    "twin": Mark("twin, fault never switched on", TWIN, "s"),
-    "failing": Mark("failing run", LINE, "D"),
-    "remedy": Mark("failing run with a remedy", LINE, "D", "none"),
+    "twin": st.Mark("twin, fault never switched on", st.TWIN, "s"),
+    "failing": st.Mark("failing run", st.LINE, "D"),
+    "remedy": st.Mark("failing run with a remedy", st.LINE, "D", "none"),
 }
 
 
@@ -298,7 +229,7 @@ def draw(
     grid = figure.subplots(cases.height, 3, squeeze=False, width_ratios=(1, 1, 0.9))
     for row, case in zip(grid, cases.iter_rows(named=True), strict=True):
         for axes, (signal, label) in zip(row, SIGNALS.items(), strict=False):
-            for role, width in (("twin", THIN), ("failing", 0.9)):
+            for role, width in (("twin", st.THIN), ("failing", 0.9)):
                 drawn = curves.filter(pl.col(signal).is_finite(), case=case["case"], role=role)
                 drawn = drawn.sort("step")
                 colour = MARKS[role].colour
@@ -314,10 +245,10 @@ def draw(
     marks = [MARKS[role] for role in ("failing", "twin")]
     handles = [
         *(Line2D([], [], color=mark.colour, label=mark.label) for mark in marks),
-        Line2D([], [], color=BLACK, linewidth=0.7, linestyle=ONSET_DASHES, label="onset"),
-        Line2D([], [], color=BLACK, linewidth=0.7, label="failure"),
+        Line2D([], [], color=st.BLACK, linewidth=0.7, linestyle=ONSET_DASHES, label="onset"),
+        Line2D([], [], color=st.BLACK, linewidth=0.7, label="failure"),
     ]
-    legend_outside(figure, handles, columns=4)
+    st.legend_outside(figure, handles, columns=4)
 
 
 def draw_ends(axes: Axes, ends: pl.DataFrame) -> None:
@@ -330,7 +261,7 @@ def draw_ends(axes: Axes, ends: pl.DataFrame) -> None:
         ci_low=none,
         ci_high=none,
     )
-    dot_plot(axes, points, rows, MARKS, spread=0.0, scale=1.0)
+    st.dot_plot(axes, points, rows, MARKS, spread=0.0, scale=1.0)
     largest = float(ends["value"].to_numpy().max())
     for role, value, step in ends.select("role", "value", "steps").iter_rows():
         left = value > largest / 2  # of its mark, where there is more room
@@ -344,16 +275,16 @@ def draw_ends(axes: Axes, ends: pl.DataFrame) -> None:
             bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
         )
     axes.set_xlim(left=0.0, right=1.1 * largest)
-    axes.axvline(ends.filter(role="twin")["value"][0], color=TWIN, linewidth=THIN, zorder=0)
+    axes.axvline(ends.filter(role="twin")["value"][0], color=st.TWIN, linewidth=st.THIN, zorder=0)
 
 
 def main() -> None:
-    ranked = read_output(MEASURED / "cases.parquet", CASE_SCHEMA)
-    facts = read_output(MEASURED / "facts.parquet", FACT_SCHEMA)
-    diagnoses = read_output(MEASURED / "diagnoses.parquet", DIAGNOSIS_SCHEMA)
-    conditions = read_output(MEASURED / "evidence.parquet", EVIDENCE_SCHEMA)
-    settings, paper = read_section("case_studies", CaseStudiesSettings), read_reported()
-    predictions = read_outputs(PREDICTIONS, diagnoses["method"].unique(), PREDICTION_SCHEMA)
+    ranked = st.read_output(MEASURED / "cases.parquet", CASE_SCHEMA)
+    facts = st.read_output(MEASURED / "facts.parquet", FACT_SCHEMA)
+    diagnoses = st.read_output(MEASURED / "diagnoses.parquet", DIAGNOSIS_SCHEMA)
+    conditions = st.read_output(MEASURED / "evidence.parquet", EVIDENCE_SCHEMA)
+    settings, paper = st.read_section("case_studies", CaseStudiesSettings), st.read_reported()
+    predictions = st.read_outputs(PREDICTIONS, diagnoses["method"].unique(), st.PREDICTION_SCHEMA)
     telemetry = read_telemetry(TELEMETRY)
 
     cases = ranked.unique("case", keep="first", maintain_order=True)
@@ -364,14 +295,14 @@ def main() -> None:
         part.select(pl.lit(name).alias("case"), pl.all()) for name, part in of_case.items()
     )
     ends = {name: last_losses(part, settings.settled_steps) for name, part in of_case.items()}
-    said = Captions.read("case_studies", settings, numbers(ranked, ends))
+    said = st.Captions.read("case_studies", settings, numbers(ranked, ends))
     measured = facts.drop_nulls("value").with_columns(n=pl.lit(1))
     drawing = partial(draw, cases, curves, ends, settings.settled_steps)
-    publish(
+    st.publish(
         "case_studies",
         metrics={
-            "facts": nest(measured, "case", "role", "quantity", leaves=("value", "n")),
-            "answers": nest(said_of, "case", "method", leaves=LEAVES),
+            "facts": st.nest(measured, "case", "role", "quantity", leaves=("value", "n")),
+            "answers": st.nest(said_of, "case", "method", leaves=LEAVES),
         },
         points=curves,
         exact=True,
@@ -385,4 +316,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

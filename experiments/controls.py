@@ -10,6 +10,7 @@ against chance. All others are tested by permuting labels over scenarios and ref
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -21,18 +22,7 @@ from matplotlib.lines import Line2D
 from matplotlib.typing import LineStyleType
 from scipy import stats
 
-from failbench.base.arrays import Array
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.stage import read_output
-from failbench.statistics.intervals import ESTIMATE, ScenarioIntervalSettings, nest
-from failbench.statistics.metrics import METRICS
-from failbench.statistics.settings import read_with_statistics
-from failbench.study import Captions, estimate_text, of_scenarios, publish, rounded, run
-from failbench.study.cells import ABSENT, three_decimals
-from failbench.study.dot_plot import dot_plot
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Column, Table
-from failbench.study.style import BLUE, MARK, VERMILLION, Mark
+from failbench import study as st
 from shared.controls import (
     ALL_LABELS,
     CHANCE,
@@ -50,30 +40,7 @@ PREDICTIONS = Path("data/predictions/controls")
 MEASUREMENTS = Path("data/measurements/controls")
 
 LEAK, RAW_TWINS = "planted_leak", "raw_twins"
-LABELS = {
-    PERMUTED_LABELS: (
-        "Permuted labels",
-        "the features of failing runs, labels permuted over scenarios",
-    ),
-    "before_onset": (
-        "Before onset",
-        "the features of failing runs, cut a step before the fault is switched on",
-    ),
-    "twins": ("Twins", "the features of the healthy twins"),
-    "twins_step_times": ("Step times of twins", "ratios of step times of the healthy twins"),
-    "nominal_configuration": (
-        "Nominal configuration",
-        "what was drawn for a failing run before any fault acted",
-    ),
-    LEAK: ("Planted leak", "the nominal configuration, whose batch size is shifted by the label"),
-    RAW_TWINS: ("Raw step series of twins", "the step series of the healthy twins"),
-    TESTED_LABELS: (
-        "Labels of tested runs",
-        "the 19 features and a column with the labels of the tested runs",
-    ),
-    ALL_LABELS: ("Labels of all runs", "a column with the labels, in training too"),
-}
-"""What a control is called, and what it reads."""
+
 
 ALARM = {True: "found, as it must be", False: "not found, which is an alarm"}
 """What is said of a leak that was planted."""
@@ -81,11 +48,11 @@ ALARM = {True: "found, as it must be", False: "not found, which is an alarm"}
 KNOWN_FROM = 0.95
 """Accuracy from which labels in all rows count as read: a tree of depth 4 can part five labels."""
 
-LEAVES = (*ESTIMATE, "p", "permutations", "verdict")
+LEAVES = (*st.ESTIMATE, "p", "permutations", "verdict")
 Verdict = Literal["pass", "inconclusive", "fail"]
 
 
-class ControlSettings(ControlDesign, ScenarioIntervalSettings):
+class ControlSettings(ControlDesign, st.ScenarioIntervalSettings):
     """How the controls are run, and how what they give gets intervals."""
 
 
@@ -99,7 +66,7 @@ def estimates(
     """Balanced accuracy of every control, its test, what follows from both, and what is shown."""
     rows = []
     for (control,), part in permuted.group_by("control", maintain_order=True):
-        accuracies: Array = part["balanced_accuracy"].to_numpy()
+        accuracies: st.Array = part["balanced_accuracy"].to_numpy()
         if control == PERMUTED_LABELS:
             found = mean_over_permutations(accuracies, settings.confidence)
             found["n"] = part["scenarios"][0]
@@ -123,21 +90,21 @@ def estimates(
 
 
 def balanced_accuracy(
-    predictions: pl.DataFrame, settings: ScenarioIntervalSettings
+    predictions: pl.DataFrame, settings: st.ScenarioIntervalSettings
 ) -> dict[str, Any]:
     """With an interval that resamples scenarios within categories."""
-    interval = of_scenarios(predictions, (METRICS["balanced_accuracy"],), settings)
-    return interval.select(ESTIMATE).row(0, named=True)
+    interval = st.of_scenarios(predictions, (st.METRICS["balanced_accuracy"],), settings)
+    return interval.select(st.ESTIMATE).row(0, named=True)
 
 
-def mean_over_permutations(accuracies: Array, confidence: float) -> dict[str, Any]:
+def mean_over_permutations(accuracies: st.Array, confidence: float) -> dict[str, Any]:
     """Whether the procedure itself scores above chance when there is nothing to learn."""
     low, high = stats.ttest_1samp(accuracies, CHANCE).confidence_interval(confidence)
     p = stats.ttest_1samp(accuracies, CHANCE, alternative="greater").pvalue
     return {"value": accuracies.mean(), "ci_low": low, "ci_high": high, "p": p}
 
 
-def permutation_p(observed: float, permuted: Array) -> float:
+def permutation_p(observed: float, permuted: st.Array) -> float:
     """One-sided p of a permutation test, counting the observed labelling as one of them.
 
     Phipson and Smyth (2010): (1 + number at least as large) / (1 + number of permutations), which
@@ -175,44 +142,37 @@ def leak_test(predictions: pl.DataFrame) -> dict[str, Any]:
     }
 
 
-COLUMNS = (
-    Column("Control", align="left"),
-    Column("Reads", align="left"),
-    *map(Column, ("Balanced accuracy", "n", "Permutations", "p")),
-    Column("Verdict", align="left"),
-)
-
-
-def controls_table(found: pl.DataFrame, said: Captions) -> Table:
+def controls_table(found: pl.DataFrame, said: st.Captions) -> st.Table:
     """What each control reads and finds, the planted leak and the leak test included."""
-    rows: list[tuple[str, ...]] = []
+    rows, labels = [], said.labels("controls")
     for row in found.iter_rows(named=True):
-        accuracy = ABSENT if row["value"] is None else estimate_text(row)
-        test = (ABSENT, ABSENT)
+        accuracy = st.ABSENT if row["value"] is None else st.estimate_text(row)
+        test = (st.ABSENT, st.ABSENT)
         if row["p"] is not None:
-            test = (str(row["permutations"]), three_decimals(row["p"]))
-        rows.append((*LABELS[row["control"]], accuracy, str(row["n"]), *test, row["shown"]))
-    caption, notes = said.caption("controls"), said.notes("controls")
-    return Table("controls", COLUMNS, tuple(rows), caption, notes)
+            test = (str(row["permutations"]), st.written(row["p"], "three"))
+        rows.append((*labels[row["control"]], accuracy, str(row["n"]), *test, row["shown"]))
+    return st.sheet("controls", rows, said)
 
 
 MARKS = {
-    "control": Mark("must stay at chance", BLUE, "o"),
-    "leak": Mark("must be found: a leak planted by us", VERMILLION, "s"),
+    "control": st.Mark("must stay at chance", st.BLUE, "o"),
+    "leak": st.Mark("must be found: a leak planted by us", st.VERMILLION, "s"),
 }
 LIMITS: dict[LineStyleType, str] = {"-": "chance", ":": "limit of the interval of a control"}
 ROOM = 1.62
 """Width of the axis over its last value: the verdicts stand beyond."""
 
 
-def draw(points: pl.DataFrame, limit: float, figure: Figure) -> None:
+def draw(
+    points: pl.DataFrame, labels: Mapping[str, Sequence[str]], limit: float, figure: Figure
+) -> None:
     """Balanced accuracy of each control beside chance and the limit, and its verdict."""
     axes = figure.subplots()
     sizes = points.select("row", "n").iter_rows()
-    rows = {name: f"{LABELS[name][0]} (n = {n})" for name, n in sizes}
-    dot_plot(axes, points, rows, MARKS, spread=0.0, heavy_above=[LEAK])
+    rows = {name: f"{labels[name][0]} (n = {n})" for name, n in sizes}
+    st.dot_plot(axes, points, rows, MARKS, spread=0.0, heavy_above=[LEAK])
     for place, line in zip((CHANCE, limit), LIMITS, strict=True):
-        axes.axvline(100 * place, color=MARK, linestyle=line, linewidth=0.7, zorder=0)
+        axes.axvline(100 * place, color=st.MARK, linestyle=line, linewidth=0.7, zorder=0)
     last = 100 * max(points["ci_high"].to_list())
     axes.set_xlim(0.0, ROOM * last)
     axes.set_xticks([tick for tick in axes.get_xticks() if 0.0 <= tick <= last])
@@ -220,27 +180,27 @@ def draw(points: pl.DataFrame, limit: float, figure: Figure) -> None:
         axes.text(1.06 * last, position, text, verticalalignment="center_baseline")
     axes.set_xlabel("balanced accuracy in percent, with interval")
     lines = (
-        Line2D([], [], color=MARK, linestyle=line, linewidth=0.7, label=label)
+        Line2D([], [], color=st.MARK, linestyle=line, linewidth=0.7, label=label)
         for line, label in LIMITS.items()
     )
-    legend_outside(figure, [*(mark.handle for mark in MARKS.values()), *lines], columns=2)
+    st.legend_outside(figure, [*MARKS.values(), *lines], columns=2)
 
 
 def main() -> None:
-    settings = read_with_statistics("controls", ControlSettings)
-    planted = read_output(PREDICTIONS / "decision_tree.parquet", PLANTED_SCHEMA)
+    settings = st.read_with_statistics("controls", ControlSettings)
+    planted = st.read_output(PREDICTIONS / "decision_tree.parquet", PLANTED_SCHEMA)
     found = estimates(
-        read_output(PREDICTIONS / "forest.parquet", CONTROL_SCHEMA),
-        read_output(MEASUREMENTS / "permuted_accuracies.parquet", PERMUTED_SCHEMA),
-        read_output(PREDICTIONS / "raw_series.parquet", PREDICTION_SCHEMA),
+        st.read_output(PREDICTIONS / "forest.parquet", CONTROL_SCHEMA),
+        st.read_output(MEASUREMENTS / "permuted_accuracies.parquet", PERMUTED_SCHEMA),
+        st.read_output(PREDICTIONS / "raw_series.parquet", st.PREDICTION_SCHEMA),
         planted,
         settings,
     )
     measured = found.filter(pl.col("ci_low").is_not_null())
-    metrics = nest(measured, "control", leaves=LEAVES)
+    metrics = st.nest(measured, "control", leaves=LEAVES)
     mark = pl.when(control=LEAK).then(pl.lit("leak")).otherwise(pl.lit("control"))
-    points = rounded(measured.sort(pl.col("control") == LEAK, maintain_order=True)).select(
-        row="control", mark=mark, **{name: name for name in ESTIMATE}, verdict="shown"
+    points = st.rounded(measured.sort(pl.col("control") == LEAK, maintain_order=True)).select(
+        row="control", mark=mark, **{name: name for name in st.ESTIMATE}, verdict="shown"
     )
     controls = points.filter(mark="control")
     numbers = {
@@ -250,19 +210,18 @@ def main() -> None:
         "passed": controls.filter(pl.col("verdict").str.starts_with("pass")).height,
         "found": metrics[LEAK]["verdict"] == "fail",
     }
-    said = Captions.read("controls", settings, metrics, numbers)
+    said = st.Captions.read("controls", settings, metrics, numbers)
     height = 0.75 + 0.2 * points.height
-    publish(
+    drawing = partial(draw, points, said.labels("controls"), settings.upper_bound)
+    st.publish(
         "controls",
         metrics={**metrics, "leak_test": leak_test(planted)},
         points=points,
         tables=[controls_table(found, said)],
-        figures={
-            "controls": said.picture("figure", height, partial(draw, points, settings.upper_bound))
-        },
+        figures={"controls": said.picture("figure", height, drawing)},
         summary=found,
     )
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -16,7 +16,8 @@ from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.vocabulary import DIFFICULTIES
-from failbench.crashes.answers import ANSWER_TABLE, REMEDY, TOOLS, asked, read_published
+from failbench.crashes.answer_table import ANSWER_TABLE, REMEDY, TOOLS, read_published
+from failbench.crashes.answers import asked
 from failbench.crashes.cases import Case, CrashPredictionSettings, by_length, majority, read_cases
 from failbench.crashes.catalogue import PREDICTORS
 from failbench.crashes.language import CrashAgentsSettings, Replayed, replayed
@@ -28,24 +29,16 @@ from failbench.statistics.bootstrap import Weights, resample, single_seeds
 from failbench.statistics.intervals import ESTIMATE, ScenarioIntervalSettings, nest, wilson
 from failbench.statistics.paired_tests import discordant
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    estimate_text,
-    publish,
-    rounded,
-    run,
-    table,
-    written,
-)
+from failbench.study.captions import Captions
+from failbench.study.cells import estimate_text, written
 from failbench.study.dot_plot import dot_plot
+from failbench.study.estimates import Estimates, rounded
 from failbench.study.labels import method_label
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Divider, Table
+from failbench.study.publication import publish, run
 from failbench.study.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, Mark
+from failbench.study.tables import Of, Row, Text, table
 
 NOTEBOOKS = Path("data/notebooks")
 ANSWERS = Path("data/crashes/answers.parquet")

@@ -12,10 +12,11 @@ from failbench.base.errors import BadInputError
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import read_output, read_points
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
-from failbench.study import Captions, estimate_text, publish, run, written
-from failbench.study.cells import ABSENT
+from failbench.study.captions import Captions
+from failbench.study.cells import ABSENT, estimate_text, written
 from failbench.study.labels import method_label
 from failbench.study.plain_table import Column, Table
+from failbench.study.publication import publish, run
 
 POINTS = Path("data/plots")
 PREDICTIONS = Path("data/predictions")

@@ -14,10 +14,8 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import PercentFormatter
 from rich.console import Console
 
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import read_output, read_section
+from failbench import study as st
 from failbench.base.telemetry import Telemetry, read_telemetry
-from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.answer import NAMED, Level, level_of
 from failbench.diagnose.diagnosis import diagnosis_of
@@ -31,42 +29,7 @@ from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, recorded_answers
 from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import COMPLETE, complete_shape
-from failbench.statistics.bootstrap import Interval
-from failbench.statistics.confidence import calibration_error, calibration_floor, calibration_gaps
-from failbench.statistics.intervals import (
-    ScenarioIntervalSettings,
-    estimate_rows,
-    nest,
-    scenario_intervals,
-    wilson,
-    wilson_interval,
-)
-from failbench.statistics.metrics import ValueMetric, proportion
-from failbench.statistics.scenario_values import (
-    over_committed,
-    over_scenarios,
-    right,
-    scenario_answers,
-)
-from failbench.statistics.settings import read_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    of_scenarios,
-    publish,
-    rows,
-    run,
-    table,
-)
-from failbench.study.cells import ABSENT, percent, three_decimals, words
-from failbench.study.dot_plot import dot_plot
-from failbench.study.labels import CATEGORY_LABELS
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Divider, Table
-from failbench.study.style import BLACK, BLUE, GREY, VERMILLION, Mark
+from failbench.statistics.confidence import calibration_floor
 from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 
 TELEMETRY = Path("data/telemetry")
@@ -79,10 +42,10 @@ OF_COMPLETE = "log_complete"
 """Answers to complete logs, as if their model were one of its own."""
 
 MODELS = {
-    "log": Mark("any log", GREY, "v"),
-    OF_COMPLETE: Mark("complete log", VERMILLION, "s"),
-    "monitor": Mark("monitor, logic alone", BLACK, "D"),
-    "monitor_bounds": Mark("monitor, own bounds", BLUE, "o"),
+    "log": st.Mark("any log", st.GREY, "v"),
+    OF_COMPLETE: st.Mark("complete log", st.VERMILLION, "s"),
+    "monitor": st.Mark("monitor, logic alone", st.BLACK, "D"),
+    "monitor_bounds": st.Mark("monitor, own bounds", st.BLUE, "o"),
 }
 OURS = "failbench_diagnose"
 TOOLS = {
@@ -91,12 +54,6 @@ TOOLS = {
     "runmedic": "runmedic 0.1.1",
     "training_doctor": "training-doctor 0.1.0",
 }
-ACCURACY = [Of("accuracy", "category", "Accuracy"), Of("cause_accuracy", "root cause", "Accuracy")]
-IF_NAMED = [Of("named_accuracy", "When named"), Of("named", "Named")]
-FALSE_ALARMS = [
-    Of(f"alarm_{kind}", heading, "False alarms")
-    for kind, heading in {"success": "successes", "twin": "twins"}.items()
-]
 STATES = ("logged", "not logged")
 SAYS_END = "the error or the death"
 """Beside signals: whether a log says how the run ended."""
@@ -109,12 +66,12 @@ RIGHT_CAUSE = "probability that the root cause that is named, of the category na
 NAMES_IT = "probability that a category is named of it"
 FOUND = "probability that something is found in it"
 CAUSE_RIGHT = pl.col("predicted_cause") == pl.col("cause")
-COMMITTED = pl.col("prediction") != ABSTAIN
+COMMITTED = pl.col("prediction") != st.ABSTAIN
 IS_NAMED = pl.col("alarm") & (pl.col("confidence") >= NAMED)
 
 
 def rate_table(
-    answers: pl.DataFrame, settings: DiagnosedLogs, intervals: ScenarioIntervalSettings
+    answers: pl.DataFrame, settings: DiagnosedLogs, intervals: st.ScenarioIntervalSettings
 ) -> pl.DataFrame:
     """Rates of every model, by format, by what is logged, by category, and by confidence."""
     parts = []
@@ -124,7 +81,7 @@ def rate_table(
                 continue
             rates = rates_of(group, settings, intervals, part)
             logs = pl.lit(group.select("run_id", "format").n_unique(), pl.Int32)
-            rows = estimate_rows(rates, model=model, part=part, name=name)
+            rows = st.estimate_rows(rates, model=model, part=part, name=name)
             parts.append(rows.with_columns(logs=logs))
     return pl.concat(parts)
 
@@ -140,7 +97,7 @@ def groups(answers: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
         for name, condition in (conditions | {SAYS_END: pl.col("says_end")}).items():
             yield "signal", f"{name}: {STATES[0]}", answers.filter(condition)
             yield "signal", f"{name}: {STATES[1]}", answers.filter(~condition)
-    for category in CATEGORIES:
+    for category in st.CATEGORIES:
         yield "category", category, answers.filter(category=category)
     stated = answers["confidence"].map_elements(level_of, pl.String)
     for level in get_args(Level):
@@ -150,41 +107,35 @@ def groups(answers: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
 def rates_of(
     answers: pl.DataFrame,
     settings: DiagnosedLogs,
-    intervals: ScenarioIntervalSettings,
+    intervals: st.ScenarioIntervalSettings,
     part: str,
-) -> dict[str, Interval]:
+) -> dict[str, st.Interval]:
     """Accuracy of category and cause; of whole models what the confidence is worth too."""
     figures = [
-        proportion(
-            "accuracy", over_scenarios(answers, right()), f"{RIGHT}, told that the run failed"
+        st.proportion(
+            "accuracy", st.over_scenarios(answers, st.right()), f"{RIGHT}, told that the run failed"
         ),
-        proportion("cause_accuracy", over_scenarios(answers, CAUSE_RIGHT), RIGHT_CAUSE),
-        proportion("alarmed", over_scenarios(answers, pl.col("alarm")), FOUND),
+        st.proportion("cause_accuracy", st.over_scenarios(answers, CAUSE_RIGHT), RIGHT_CAUSE),
+        st.proportion("alarmed", st.over_scenarios(answers, pl.col("alarm")), FOUND),
     ]
     if part == "whole":
-        sure = over_committed(surest(answers, settings.coverage), right())
+        sure = st.over_committed(surest(answers, settings.coverage), st.right())
         named = with_abstentions(answers, IS_NAMED)
-        right_if_named = over_committed(named, right())
-        gaps = calibration_gaps(by_log(answers), settings.bins)
+        right_if_named = st.over_committed(named, st.right())
+        gaps = st.calibration_gaps(by_log(answers), settings.bins)
         error = "expected calibration error of the category's confidence"
         figures += [
-            proportion("selective_accuracy", sure, f"{RIGHT}, among the surest logs"),
-            proportion(
+            st.proportion("selective_accuracy", sure, f"{RIGHT}, among the surest logs"),
+            st.proportion(
                 "named_accuracy", right_if_named, f"{RIGHT}, given that a category is named"
             ),
-            proportion("named", over_scenarios(named, COMMITTED), NAMES_IT),
-            ValueMetric("calibration_error", gaps, error, calibration_error, "distance"),
+            st.proportion("named", st.over_scenarios(named, COMMITTED), NAMES_IT),
+            st.ValueMetric("calibration_error", gaps, error, st.calibration_error, "distance"),
         ]
-    sizes = answers.group_by("category").agg(pl.col("scenario").n_unique())["scenario"]
-    # where a category has a single scenario nothing can be resampled; and what was answered with
-    # one confidence in one repeat may have another in the next
-    if part != "confidence" and min(sizes) > 1:
-        return scenario_intervals(scenario_answers(answers), (), intervals, tuple(figures))
-    size = (answers["scenario"].n_unique(), intervals.confidence, "scenario")
-    return {
-        each.name: wilson_interval(float(each.score(each.values.sums())), *size, each.estimand)
-        for each in figures
-    }
+    # what was answered with one confidence in one repeat may have another in the next
+    if part == "confidence":
+        return st.wilson_intervals(figures, intervals.confidence)
+    return st.few_or_many(answers, (), intervals, tuple(figures))
 
 
 def surest(answers: pl.DataFrame, coverage: float) -> pl.DataFrame:
@@ -194,7 +145,7 @@ def surest(answers: pl.DataFrame, coverage: float) -> pl.DataFrame:
 
 
 def with_abstentions(answers: pl.DataFrame, kept: pl.Expr) -> pl.DataFrame:
-    said = pl.when(kept).then("prediction").otherwise(pl.lit(ABSTAIN))
+    said = pl.when(kept).then("prediction").otherwise(pl.lit(st.ABSTAIN))
     return answers.with_columns(prediction=said)
 
 
@@ -217,12 +168,10 @@ def alarm_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
     """False alarms: the share of logs of healthy runs in which something is found."""
     rows = []
     for (model, kind), group in answers.group_by("model", "kind", maintain_order=True):
-        of_runs = group.group_by("run_id").agg(pl.col("alarm").mean())
-        value, n = float(of_runs["alarm"].to_numpy().mean()), of_runs.height
+        share = st.wilson_share(group, pl.col("alarm"), "run_id", confidence)
         logs = group.select("run_id", "format").n_unique()
-        rows.append((model, kind, value, *wilson(value, n, confidence), n, logs))
-    columns = ["model", "kind", "value", "ci_low", "ci_high", "n", "logs"]
-    return pl.DataFrame(rows, columns, orient="row").sort("model", "kind")
+        rows.append({"model": model, "kind": kind, **share, "logs": logs})
+    return pl.DataFrame(rows).sort("model", "kind")
 
 
 def risk_coverage(answers: pl.DataFrame, points: int) -> pl.DataFrame:
@@ -234,7 +183,7 @@ def risk_coverage(answers: pl.DataFrame, points: int) -> pl.DataFrame:
     for (model,), of_model in answers.group_by("model", maintain_order=True):
         for coverage in map(float, np.linspace(1 / points, 1.0, points)):
             sure = surest(of_model, coverage)
-            sums = over_committed(sure, right()).sums()
+            sums = st.over_committed(sure, st.right()).sums()
             answered = sure.select(COMMITTED.mean()).item()
             rows.append((model, coverage, answered, 1.0 - float(sums[0] / sums[1])))
     return pl.DataFrame(rows, ["model", "coverage", "answered", "risk"], orient="row")
@@ -245,7 +194,7 @@ def scenario_table(answers: pl.DataFrame) -> pl.DataFrame:
     return (
         answers.group_by("model", "category", "scenario")
         .agg(
-            right=right().mean(),
+            right=st.right().mean(),
             cause_right=CAUSE_RIGHT.mean(),
             said=pl.col("prediction").mode().sort().first(),
             confidence=pl.col("confidence").mean(),
@@ -256,37 +205,32 @@ def scenario_table(answers: pl.DataFrame) -> pl.DataFrame:
 
 
 def peer_table(
-    answers: pl.DataFrame, runs: pl.DataFrame, intervals: ScenarioIntervalSettings
+    answers: pl.DataFrame, runs: pl.DataFrame, intervals: st.ScenarioIntervalSettings
 ) -> pl.DataFrame:
     """Rates of each tool on complete logs, in the format that it answers best in."""
     labelled = answers.join(runs, on="run_id").with_columns(repeat=pl.lit(0, pl.Int32))
-    parts = []
+    rightly = "probability that a run of a new scenario is diagnosed right, an abstention wrong"
+    if_named = "probability that it is diagnosed right, given that a category is named"
+    healthy = "probability that something is found in a healthy run"
+    detected, parts = pl.col("detected"), []
     for (method,), of_method in labelled.group_by("method", maintain_order=True):
-        rights = of_method.filter(kind="failure").group_by("format").agg(right().mean())
+        rights = of_method.filter(kind="failure").group_by("format").agg(st.right().mean())
         best = str(rights.sort("prediction", "format")["format"][-1])
         taken = of_method.filter(format=best)
         failing = taken.filter(kind="failure")
-        rightly = "probability that a run of a new scenario is diagnosed right, an abstention wrong"
-        if_named = "probability that it is diagnosed right, given that a category is named"
-        healthy = "probability that something is found in a healthy run"
         figures = (
-            proportion("accuracy", over_scenarios(failing, right()), rightly),
-            proportion("named", over_scenarios(failing, COMMITTED), NAMES_IT),
-            proportion("detected", over_scenarios(failing, pl.col("detected")), FOUND),
-            proportion("named_accuracy", over_committed(failing, right()), if_named),
+            st.proportion("accuracy", st.over_scenarios(failing, st.right()), rightly),
+            st.proportion("named", st.over_scenarios(failing, COMMITTED), NAMES_IT),
+            st.proportion("detected", st.over_scenarios(failing, detected), FOUND),
+            st.proportion("named_accuracy", st.over_committed(failing, st.right()), if_named),
         )
-        alarms = {}
+        rates = st.scenario_intervals(st.scenario_answers(failing), (), intervals, figures)
         for kind in ("success", "twin"):
             found = taken.filter(kind=kind)["detected"].to_numpy()
-            alarms[f"alarm_{kind}"] = wilson_interval(
-                float(found.mean()), len(found), intervals.confidence, "run", healthy
-            )
-        keys = {"method": method, "format": best}
-        rates = [
-            of_scenarios(failing, (), intervals, figures, **keys),
-            estimate_rows(alarms, **keys),
-        ]
-        parts.append(pl.concat(rates).with_columns(logs=pl.lit(failing.height, pl.Int32)))
+            size = (len(found), intervals.confidence, "run", healthy)
+            rates[f"alarm_{kind}"] = st.wilson_interval(float(found.mean()), *size)
+        rows = st.estimate_rows(rates, method=method, format=best)
+        parts.append(rows.with_columns(logs=pl.lit(failing.height, pl.Int32)))
     return pl.concat(parts)
 
 
@@ -340,83 +284,56 @@ def numbers(
 
 
 def tables(
-    whole: Estimates, rates: Estimates, evidence: pl.DataFrame, coverage: float, said: Captions
-) -> Iterator[Table]:
+    whole: st.Estimates, rates: st.Estimates, evidence: pl.DataFrame, said: st.Captions
+) -> Iterator[st.Table]:
     """Ours beside other tools, parts of our answers, other tools, and evidence."""
-    columns: list[Text | Of] = [
-        Text("From a log"),
-        Of("accuracy", "Category of five right"),
-        Of("cause_accuracy", "Root cause right"),
-        Of("alarm_success", "False alarms", show="value"),
-    ]
     kinds = {model: f"failbench, {mark.label}" for model, mark in MODELS.items()}
-    body: list[Row | Divider] = [*rows("model", kinds), *rows("method", TOOLS)]
-    yield table("headline", whole, columns, body, said)
+    body: list[st.Row | st.Divider] = [*st.rows("model", kinds), *st.rows("method", TOOLS)]
+    yield st.table("headline", whole, None, body, said)
 
-    size, found = Text("Scenarios / logs", align="right"), Of("alarmed", "Something found")
-    by_part: list[Text | Of] = [size, *ACCURACY, found]
-    sure = Of("selective_accuracy", f"Surest {100 * coverage:.0f} %")
-    calibration = Text("Calibration, floor", align="right")
-    columns = [Text("Log"), size, *ACCURACY, sure, *IF_NAMED, calibration, *FALSE_ALARMS]
     body = []
     for model, mark in MODELS.items():
         row, of_model = sized(whole, mark.label, model=model), whole.where(model=model)
         error, floor = (of_model.value(metric=f"calibration_{name}") for name in ("error", "floor"))
-        both = f"{three_decimals(error)} / {three_decimals(floor)}"
-        body.append(Row((*row.texts, both), row.keys))
-    yield table("diagnose_logs", whole, columns, body, said)
+        both = f"{st.written(error, 'three')} / {st.written(floor, 'three')}"
+        body.append(st.Row((*row.texts, both), row.keys))
+    yield st.table("diagnose_logs", whole, None, body, said)
 
     formats = rates.where(part="format", metric="accuracy").frame.sort("value", descending=True)
-    body = [sized(rates, words(name), part="format", name=name) for name in formats["name"]]
-    yield table("diagnose_logs_formats", rates, [Text("Format"), *by_part], body, said)
+    body = [sized(rates, st.words(name), part="format", name=name) for name in formats["name"]]
+    yield st.table("diagnose_logs_formats", rates, None, body, said)
 
     of_signal = rates.where(part="signal").frame
     split = of_signal["name"].str.split_exact(": ", 1).struct.rename_fields(["signal", "state"])
-    signals = Estimates(of_signal.with_columns(split.struct.unnest()))
-    by_state = [
-        Of(each.metric, f"{each.heading}, {state}", each.group, keys={"state": state})
-        for each in ACCURACY
-        for state in STATES
-    ]
+    signals = st.Estimates(of_signal.with_columns(split.struct.unnest()))
     names = (*SIGNALS, SAYS_END)
-    body = [sized(signals, words(name), signal=name, state=STATES[0]) for name in names]
-    columns = [Text("Signal"), Text("logs with it", align="right"), *by_state]
-    yield table("diagnose_logs_signals", signals, columns, body, said)
+    body = [sized(signals, st.words(name), signal=name, state=STATES[0]) for name in names]
+    yield st.table("diagnose_logs_signals", signals, None, body, said)
 
     levels = {level: level for level in get_args(Level)}
-    parts = {"categories": ("category", CATEGORY_LABELS), "confidence": ("confidence", levels)}
+    parts = {"categories": ("category", st.CATEGORY_LABELS), "confidence": ("confidence", levels)}
     for name, (part, labels) in parts.items():
         body = []
         for model, mark in MODELS.items():
             keys = {"model": model, "part": part}
-            body.append(Divider(mark.label))
+            body.append(st.Divider(mark.label))
             body += [sized(rates, text, **keys, name=key) for key, text in labels.items()]
-        columns = [Text(part.capitalize()), *by_part]
-        yield table(f"diagnose_logs_{name}", rates, columns, body, said)
+        yield st.table(f"diagnose_logs_{name}", rates, None, body, said)
 
-    columns = [
-        *(Text("Tool"), Text("Reads"), Text("Scenarios / runs", align="right")),
-        *(Of("accuracy", "Category right"), *IF_NAMED, Of("detected", "Something found")),
-        *FALSE_ALARMS,
-    ]
-    read = whole.where(metric="named").frame.drop_nulls("method").select("method", "format")
-    body = [sized(whole, TOOLS[tool], words(name), method=tool) for tool, name in read.iter_rows()]
-    yield table("diagnose_logs_peers", whole, columns, body, said)
+    read = whole.where(metric="named").frame.drop_nulls("method").select("method", "format").rows()
+    body = [sized(whole, TOOLS[tool], st.words(name), method=tool) for tool, name in read]
+    yield st.table("diagnose_logs_peers", whole, None, body, said)
 
     by_kind = evidence.group_by("kind", "checked_by").agg(pl.len(), pl.col("found").sum())
-    body = [
-        Row((kind, by, f"{items:,}", percent(there / items)))
-        for kind, by, items, there in by_kind.sort("kind", "checked_by").iter_rows()
-    ]
-    columns = [Text("Evidence"), Text("Looked up by")]
-    columns += [Text("Items", align="right"), Text("Found", align="right")]
-    yield table("diagnose_logs_evidence", whole, columns, body, said)
+    counts = by_kind.sort("kind", "checked_by").iter_rows()
+    items = [(kind, by, f"{n:,}", st.percent(there / n)) for kind, by, n, there in counts]
+    yield st.sheet("diagnose_logs_evidence", items, said)
 
 
-def sized(found: Estimates, *texts: str, **keys: str) -> Row:
+def sized(found: st.Estimates, *texts: str, **keys: str) -> st.Row:
     """A row with the sizes of what its keys name."""
     row = found.row(metric="accuracy", **keys)
-    return Row((*texts, ABSENT if row is None else f"{row['n']} / {row['logs']:,}"), keys)
+    return st.Row((*texts, st.ABSENT if row is None else f"{row['n']} / {row['logs']:,}"), keys)
 
 
 def draw(rates: pl.DataFrame, risks: pl.DataFrame, coverage: float, figure: Figure) -> None:
@@ -429,31 +346,28 @@ def draw(rates: pl.DataFrame, risks: pl.DataFrame, coverage: float, figure: Figu
         left.plot(
             at["answered"], at["risk"], color=look.colour, marker=look.marker, linestyle="none"
         )
-    left.set_xlim(0, 1.02)
-    left.set_ylim(0, None)
+    left.set(xlim=(0, 1.02), ylim=(0, None))
     left.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=""))
     left.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=""))
-    left.set_xlabel("percent of logs answered, the surest first")
-    left.set_ylabel("percent of these wrong")
+    left.set(xlabel="percent of logs answered, the surest first", ylabel="percent of these wrong")
     by_category = rates.filter(part="category", metric="accuracy")
     drawn = by_category.with_columns(row=pl.col("name"), mark=pl.col("model"))
-    dot_plot(right, drawn, {name: CATEGORY_LABELS[name] for name in CATEGORIES}, MODELS)
-    right.set_xlim(0, 102)
-    right.set_xlabel("accuracy of the category in percent")
-    legend_outside(figure, [look.handle for look in MODELS.values()], columns=4)
+    st.dot_plot(right, drawn, {name: st.CATEGORY_LABELS[name] for name in st.CATEGORIES}, MODELS)
+    right.set(xlim=(0, 102), xlabel="accuracy of the category in percent")
+    st.legend_outside(figure, MODELS.values(), columns=4)
 
 
 def main() -> None:
-    settings = read_section("diagnose_logs", DiagnosedLogs)
-    intervals = read_statistics(ScenarioIntervalSettings)
-    reference = setting_of(read_section("nested_cv", ReferenceStudy).model_dump())
-    telemetry, evidence = read_telemetry(TELEMETRY), read_output(EVIDENCE, EVIDENCE_SCHEMA)
+    settings = st.read_section("diagnose_logs", DiagnosedLogs)
+    intervals = st.read_statistics(st.ScenarioIntervalSettings)
+    reference = setting_of(st.read_section("nested_cv", st.ReferenceStudy).model_dump())
+    telemetry, evidence = read_telemetry(TELEMETRY), st.read_output(EVIDENCE, EVIDENCE_SCHEMA)
     model = pl.when(format=COMPLETE).then(pl.lit(OF_COMPLETE)).otherwise("model")
-    answers = read_output(ANSWERS, ANSWER_SCHEMA).with_columns(model=model)
+    answers = st.read_output(ANSWERS, ANSWER_SCHEMA).with_columns(model=model)
     failing, healthy = answers.filter(kind="failure"), answers.filter(pl.col("kind") != "failure")
     at_reference = answers.filter(setting=reference)
     run_ids = at_reference["run_id"].unique(maintain_order=True)
-    verdicts = recorded_answers(read_output(VERDICTS, VERDICT_SCHEMA))
+    verdicts = recorded_answers(st.read_output(VERDICTS, VERDICT_SCHEMA))
     theirs = pl.concat([verdicts, recorded_answers(skill_verdicts(telemetry.steps, run_ids))])
     first = at_reference.filter(repeat=0)
     both = [ours(first.filter(model=OF_COMPLETE)), theirs.rename({"peer": "method"})]
@@ -466,10 +380,10 @@ def main() -> None:
     calibrated = floors(failing, settings)
     at_place = evidence.filter(pl.col("checked_by") != "course")["found"].to_numpy()
     metrics = {
-        "rates": nest(rates, "model", "part", "name", "metric"),
-        "false_alarms": nest(alarms, "model", "kind"),
+        "rates": st.nest(rates, "model", "part", "name", "metric"),
+        "false_alarms": st.nest(alarms, "model", "kind"),
         "calibration_floor": calibrated,
-        "peers": nest(peers, "method", "metric"),
+        "peers": st.nest(peers, "method", "metric"),
         "evidence_found": {"value": float(at_place.mean()), "n": len(at_place)},
     }
     frames = [
@@ -486,10 +400,10 @@ def main() -> None:
     planted = causes()[cause_of_scenario()[ended["scenario"]]].title
     of_example = {"planted": planted[0].lower() + planted[1:], "planted_in": ended["scenario"]}
     counts = numbers(failing, rates, risks, settings) | of_example
-    said = Captions.read("diagnose_logs", intervals, settings, metrics, counts)
+    said = st.Captions.read("diagnose_logs", intervals, settings, metrics, counts)
     shown_log = example(ended, telemetry.steps.filter(run_id=ended["run_id"]), read_model(MODEL))
     drawn = partial(draw, rates, risks, settings.coverage)
-    publish(
+    st.publish(
         "diagnose_logs",
         metrics=metrics,
         points={
@@ -499,7 +413,7 @@ def main() -> None:
             "diagnose_logs_scenarios": scenario_table(failing),
             "diagnose_logs_peers": peers,
         },
-        tables=tables(Estimates(whole), Estimates(rates), evidence, settings.coverage, said),
+        tables=tables(st.Estimates(whole), st.Estimates(rates), evidence, said),
         figures={"diagnose_logs": said.picture("figure", 2.9, drawn)},
         sentences={
             "finding": said.text("finding", "text") + "\n",
@@ -510,4 +424,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

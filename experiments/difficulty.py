@@ -27,24 +27,17 @@ from failbench.statistics.intervals import (
 from failbench.statistics.metrics import METRICS, ValueMetric, metrics_for, proportion
 from failbench.statistics.scenario_values import ScenarioAnswers, ScenarioValues, weighted_mean
 from failbench.statistics.settings import read_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    publish_estimates,
-    read_reported,
-    rounded,
-    run,
-    table,
-)
+from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, percent, words
+from failbench.study.estimates import Estimates, rounded
+from failbench.study.inputs import read_reported
 from failbench.study.labels import in_label_order, label_inside, method_label
+from failbench.study.notes import DECLARED_NOTE
 from failbench.study.paper_numbers import Reported
 from failbench.study.plain_table import Table
-from failbench.study.replaced import DECLARED_NOTE
+from failbench.study.publication import publish_estimates, run
 from failbench.study.style import CATEGORY_COLOURS
+from failbench.study.tables import Of, Row, Text, table
 from shared.difficulty import DIFFICULTY_SCHEMA, SHARE_SCHEMA, DifficultyDesign
 
 SCENARIOS = Path("data/measurements/difficulty/scenarios.parquet")

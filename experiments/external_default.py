@@ -12,9 +12,7 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from failbench.base.arrays import Array, Labels
-from failbench.base.errors import BadInputError
-from failbench.base.stage import REMEDY, read_output
+from failbench import study as st
 from failbench.neighbours.external.rules import improved_rules_asked, simple_rules_asked
 from failbench.neighbours.external.tables import (
     DETECTION,
@@ -23,34 +21,12 @@ from failbench.neighbours.external.tables import (
     crashed,
     read_released,
 )
-from failbench.statistics.bootstrap import BootstrapSettings, Weights, resample, single_seeds
-from failbench.statistics.intervals import ESTIMATE, nest, wilson
-from failbench.statistics.settings import read_with_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    publish,
-    reported,
-    rounded,
-    rows,
-    run,
-    table,
-)
-from failbench.study.dot_plot import dot_plot
-from failbench.study.labels import METHOD_LABELS
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Divider, Table
-from failbench.study.style import BLACK, BLUE, GREY, ORANGE, THICK, VERMILLION, Mark
+from failbench.statistics.bootstrap import single_seeds
 from shared.external_default import (
     ANSWER_SCHEMA,
     CATEGORY,
     CONDITION,
     GROUP_SCHEMA,
-    GROUPINGS,
     HOUSE_METHODS,
     PRINTED,
     SHUFFLED,
@@ -71,18 +47,17 @@ GROUPED_PROTOCOL = r"^(blocks|clusters)_(\d+)$"
 
 TASKS = {DETECTION: "Faulty or correct", CATEGORY: "Which of seven fault categories"}
 METHODS = {
-    **METHOD_LABELS,
+    **st.METHOD_LABELS,
     THEIR_FOREST: "Random forest, theirs",
     SIMPLE_RULES: "Simple rules, those that can be asked",
     MAJORITY: "Majority label",
 }
-COLUMNS = {"all": "All columns", "training": "Without the host's", "host": "Only the host's"}
-GROUPED = {"blocks": "blocks of the file", "clusters": "clusters of hosts"}
 PROTOCOLS = {
     PRINTED: "Authors' protocol",
     WITH_CRASHED: "Shuffled folds, fitted to training rows",
     SHUFFLED: "The same without crashed runs",
-    **{way: f"Grouped by {label}" for way, label in GROUPED.items()},
+    "blocks": "Grouped by blocks of the file",
+    "clusters": "Grouped by clusters of hosts",
 }
 
 
@@ -109,7 +84,7 @@ def estimates(
     alone = grouped.filter(pl.col("group").is_null() | (pl.col("row") >= heights))
     if alone.height:
         condition = "/".join(alone.select(CONDITION).row(0))
-        raise BadInputError(MEASUREMENTS, "row", f"of {condition} has no group.", REMEDY)
+        raise st.BadInputError(MEASUREMENTS, "row", f"of {condition} has no group.", st.REMEDY)
     largest = groups.group_by(unit).agg(pl.col("group").max()).rows()
     sizes = {(task, way, number): group + 1 for task, way, number, group in largest}
     return pl.concat(
@@ -119,7 +94,7 @@ def estimates(
 
 
 def of_groups_drawn(
-    answers: pl.DataFrame, labels: Labels, n_groups: int, settings: BootstrapSettings
+    answers: pl.DataFrame, labels: st.Labels, n_groups: int, settings: st.BootstrapSettings
 ) -> pl.DataFrame:
     """All figures of conditions with the same groups, from the same resamples."""
     names = sorted(set(labels))
@@ -143,7 +118,7 @@ def of_groups_drawn(
     place = {key: at for at, key in enumerate(keys)}
     theirs = [place.get((*key[:3], THEIR_FOREST), at) for at, key in enumerate(keys)]
 
-    def figures(weights: Weights) -> Array:
+    def figures(weights: st.Weights) -> st.Array:
         """``[n_metrics * n_conditions, ...]`` of weights ``[..., n_groups]``."""
         of_right, of_size = (np.tensordot(weights[0], each, (-1, 1)) for each in (right, size))
         accuracy = of_right.sum(axis=-1) / of_size.sum(axis=-1)
@@ -156,7 +131,7 @@ def of_groups_drawn(
         found = np.stack([accuracy, balanced, accuracy - accuracy[..., theirs], precision])
         return np.moveaxis(found, -1, 1).reshape(-1, *accuracy.shape[:-1])
 
-    resampled = resample(single_seeds([n_groups]), figures, settings)
+    resampled = st.resample(single_seeds([n_groups]), figures, settings)
     values = figures([np.ones(n_groups)]).reshape(-1, len(keys))
     ours = [key[2] == "all" and key[3] in (*HOUSE_METHODS, SIMPLE_RULES) for key in keys]
     rules = [key[3] == SIMPLE_RULES for key in keys]
@@ -174,15 +149,15 @@ def of_groups_drawn(
             drawn = int((size[at].sum(axis=-1) > 0).sum())
             low, high, _ = resampled.number(number * len(keys) + at, value)
             if metric != "difference" and value in (0.0, 1.0):
-                low, high = wilson(value, drawn, settings.confidence)
+                low, high = st.wilson(value, drawn, settings.confidence)
             runs = (calls if metric == "precision" else size)[at].sum()
             found.append((*keys[at], metric, value, low, high, drawn, int(runs)))
-    return pl.DataFrame(found, [*CONDITION, "metric", *ESTIMATE, "rows"], orient="row")
+    return pl.DataFrame(found, [*CONDITION, "metric", *st.ESTIMATE, "rows"], orient="row")
 
 
 def with_printed(
     measured: pl.DataFrame, released: ReleasedTables, settings: ExternalDefaultSettings
-) -> Estimates:
+) -> st.Estimates:
     """The frame of tables: protocols by way and number of groups, runs, and what is printed."""
     way, number = (pl.col("protocol").str.extract(GROUPED_PROTOCOL, part) for part in (1, 2))
     frame = measured.with_columns(
@@ -196,11 +171,11 @@ def with_printed(
         value=pl.col("rows").cast(pl.Float64),
     )
     printed = {"protocol": PRINTED, "columns": "printed", "groups": settings.groups}
-    return Estimates.of(frame, runs).plus(
+    return st.Estimates.of(frame, runs).plus(
         *(
             row
             for name in (*TASKS, *POSITIVES)
-            for row in reported(
+            for row in st.reported(
                 keys={**printed, "task": name, "method": THEIR_FOREST},
                 accuracy=released.printed_figure(name),
             )
@@ -209,7 +184,7 @@ def with_printed(
 
 
 def numbers(
-    found: Estimates, released: ReleasedTables, settings: ExternalDefaultSettings
+    found: st.Estimates, released: ReleasedTables, settings: ExternalDefaultSettings
 ) -> dict[str, object]:
     others = found.where(
         task=DETECTION, metric="accuracy", columns="all", method=THEIR_FOREST
@@ -225,101 +200,40 @@ def numbers(
     }
 
 
-def tables(found: Estimates, said: Captions, settings: ExternalDefaultSettings) -> Iterator[Table]:
+def tables(
+    found: st.Estimates, said: st.Captions, settings: ExternalDefaultSettings
+) -> Iterator[st.Table]:
     """By protocol and columns, each category, our methods beside theirs, and numbers of groups."""
     usual = found.where(groups=settings.groups)
-    forest: dict[str, str] = {"columns": "all", "method": THEIR_FOREST}
-    printed = Of("accuracy", "Printed", keys={**forest, "columns": "printed"})
-    majority: dict[str, str] = {"columns": "none", "method": MAJORITY}
-
-    def most(**keys: str) -> Of:
-        return Of("accuracy", "Majority", show="value", keys={**majority, **keys})
-
-    def runs(**keys: str) -> Of:
-        return Of("accuracy_runs", "Runs", form="count", keys={**forest, **keys})
-
-    body: list[Row | Divider] = []
+    body: list[st.Row | st.Divider] = []
     for task, heading in TASKS.items():
         own = dict(PROTOCOLS)
         if task == CATEGORY:  # has no crashed runs, so that none is left out
             own[SHUFFLED] = own[WITH_CRASHED]
             del own[PRINTED], own[WITH_CRASHED]
-        body += [Divider(f"{heading}:"), *rows("protocol", own, task=task)]
-    yield table(
-        "external_default",
-        usual,
-        [
-            Text("Protocol"),
-            printed,
-            *(
-                Of("accuracy", label, keys={**forest, "columns": columns})
-                for columns, label in COLUMNS.items()
-            ),
-            most(),
-            runs(),
-            n_of("accuracy", "Groups", **forest),
-        ],
-        body,
-        said,
-    )
-    authors = {**forest, "protocol": PRINTED}
-    yield table(
-        "external_default_categories",
-        usual,
-        [
-            Text("Category"),
-            printed,
-            *(
-                Of("accuracy", COLUMNS[of], "authors' protocol", keys={**authors, "columns": of})
-                for of in ("all", "host")
-            ),
-            *(
-                Of("accuracy", label.capitalize(), "grouped by", keys={**forest, "protocol": way})
-                for way, label in GROUPED.items()
-            ),
-            most(protocol="blocks"),
-            runs(protocol="blocks"),
-        ],
-        rows("task", dict(POSITIVES)),
-        said,
-    )
+        body += [st.Divider(f"{heading}:"), *st.rows("protocol", own, task=task)]
+    yield st.table("external_default", usual, None, body, said)
+    of_categories = st.rows("task", dict(POSITIVES))
+    yield st.table("external_default_categories", usual, None, of_categories, said)
     asked = {DETECTION: (*HOUSE_METHODS, SIMPLE_RULES), CATEGORY: HOUSE_METHODS}
     body = []
     for task, methods in asked.items():
         labels = {method: METHODS[method] for method in (THEIR_FOREST, *methods)}
-        body += [Divider(f"{TASKS[task]}:"), *rows("method", labels, task=task, columns="all")]
-        body.append(Row((METHODS[MAJORITY],), {"task": task, **majority}))
-    folds = {SHUFFLED: "shuffled folds", **{way: PROTOCOLS[way].lower() for way in GROUPINGS}}
-    columns = [
-        Of(metric, heading, label, form, {"protocol": protocol})
-        for protocol, label in folds.items()
-        for metric, heading, form in (
-            ("accuracy", "Right", "percent"),
-            ("difference", "Less theirs", "points"),
-        )
-    ]
-    yield table("external_default_methods", usual, [Text("Method"), *columns], body, said)
-    right = [
-        Of("accuracy", label.capitalize(), heading.lower(), keys={"task": task, "protocol": way})
-        for task, heading in TASKS.items()
-        for way, label in GROUPED.items()
-    ]
+        answered = st.rows("method", labels, task=task, columns="all")
+        majority = {"task": task, "columns": "none", "method": MAJORITY}
+        body += [st.Divider(f"{TASKS[task]}:"), *answered, st.Row((METHODS[MAJORITY],), majority)]
+    yield st.table("external_default_methods", usual, None, body, said)
     sizes = {size: str(size) for size in sorted({settings.groups, *settings.other_groups})}
-    yield table(
-        "external_default_groups",
-        found,
-        [Text("Groups", align="right"), *right],
-        rows("groups", sizes, **forest),
-        said,
-    )
+    of_sizes = st.rows("groups", sizes, columns="all", method=THEIR_FOREST)
+    yield st.table("external_default_groups", found, None, of_sizes, said)
 
 
 MARKS = {
-    "all": Mark("all columns", VERMILLION, "o"),
-    "training": Mark("without the host's", BLUE, "s"),
-    "host": Mark("only the host's", ORANGE, "^"),
+    "all": st.Mark("all columns", st.VERMILLION, "o"),
+    "training": st.Mark("without the host's", st.BLUE, "s"),
+    "host": st.Mark("only the host's", st.ORANGE, "^"),
 }
-PRINTED_MARK = Mark("printed by the authors", BLACK, "|", size=9.0)
+PRINTED_MARK = st.Mark("printed by the authors", st.BLACK, "|", size=9.0)
 ROWS = {
     PRINTED: "authors' protocol",
     WITH_CRASHED: "shuffled folds, fitted\nto training rows",
@@ -329,7 +243,7 @@ ROWS = {
 }
 
 
-def draw(found: Estimates, figure: Figure) -> None:
+def draw(found: st.Estimates, figure: Figure) -> None:
     """How the printed accuracy falls, protocol by protocol."""
     titles = {DETECTION: "faulty or correct", CATEGORY: "which of seven categories"}
     panels = list(figure.subplots(1, 2, sharex=True, sharey=True))
@@ -337,31 +251,33 @@ def draw(found: Estimates, figure: Figure) -> None:
         of_task = found.where(task=task, metric="accuracy")
         drawn = of_task.where(method=THEIR_FOREST)
         points = drawn.frame.rename({"protocol": "row", "columns": "mark"})
-        dot_plot(axes, points, ROWS, MARKS, spread=0.5)
+        st.dot_plot(axes, points, ROWS, MARKS, spread=0.5)
         axes.plot(100 * drawn.value(columns="printed"), 0, **PRINTED_MARK.look)
         majority = of_task.value(protocol=SHUFFLED, method=MAJORITY)
-        axes.axvline(100 * majority, color=GREY, linewidth=THICK, zorder=0)
+        axes.axvline(100 * majority, color=st.GREY, linewidth=st.THICK, zorder=0)
         axes.set_title(title)
     panels[0].set_xlim(0, 102)
     figure.supxlabel("accuracy, percent of runs, with interval by resampling groups")
-    line = Line2D([], [], color=GREY, linewidth=THICK, label="majority label")
-    handles = [*(mark.handle for mark in MARKS.values()), PRINTED_MARK.handle, line]
-    legend_outside(figure, handles, columns=5, columnspacing=1.0, handletextpad=0.3)
+    line = Line2D([], [], color=st.GREY, linewidth=st.THICK, label="majority label")
+    handles = [*(mark.handle for mark in (*MARKS.values(), PRINTED_MARK)), line]
+    st.legend_outside(figure, handles, columns=5, columnspacing=1.0, handletextpad=0.3)
 
 
 def main() -> None:
-    settings = read_with_statistics("external_default", ExternalDefaultSettings)
-    answers = read_output(MEASUREMENTS / "answers.parquet", ANSWER_SCHEMA)
-    groups = read_output(MEASUREMENTS / "groups.parquet", GROUP_SCHEMA)
+    settings = st.read_with_statistics("external_default", ExternalDefaultSettings)
+    answers = st.read_output(MEASUREMENTS / "answers.parquet", ANSWER_SCHEMA)
+    groups = st.read_output(MEASUREMENTS / "groups.parquet", GROUP_SCHEMA)
     released = read_released(RELEASED)
-    measured = rounded(estimates(answers, groups, released, settings))
+    measured = st.rounded(estimates(answers, groups, released, settings))
     found = with_printed(measured, released, settings)
     usual = found.where(groups=settings.groups)
     nested: dict[str, Any] = usual.nested(*CONDITION, "metric")
-    said = Captions.read("external_default", nested, settings, numbers(found, released, settings))
-    publish(
+    said = st.Captions.read(
+        "external_default", nested, settings, numbers(found, released, settings)
+    )
+    st.publish(
         "external_default",
-        metrics=nest(measured, *CONDITION, "metric", leaves=(*ESTIMATE, "rows")),
+        metrics=st.nest(measured, *CONDITION, "metric", leaves=(*st.ESTIMATE, "rows")),
         points=measured,
         tables=tables(found, said, settings),
         figures={"external_default": said.picture("figure", 2.75, partial(draw, usual))},
@@ -371,4 +287,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -16,10 +16,17 @@ from failbench.base.stage import read_section
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.intervals import nest
-from failbench.study import Captions, publish, run
+from failbench.study.captions import Captions
 from failbench.study.cells import counted, words
-from failbench.study.run_curves import pairs, run_curves, sheet_curves, sheet_runs
-from failbench.study.run_panels import dashboard_picture, gallery_picture
+from failbench.study.publication import publish, run
+from failbench.study.run_curves import (
+    dashboard_picture,
+    gallery_picture,
+    pairs,
+    run_curves,
+    sheet_curves,
+    sheet_runs,
+)
 from recordings import read_recordings
 
 SCENARIOS = Path("data/scenarios")

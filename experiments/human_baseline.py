@@ -26,28 +26,17 @@ from failbench.statistics.intervals import ScenarioIntervalSettings, nest
 from failbench.statistics.metrics import ValueMetric
 from failbench.statistics.scenario_values import weighted_mean
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    of_scenarios,
-    publish,
-    read_reported,
-    reported,
-    rounded,
-    rows,
-    run,
-    table,
-)
+from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, percent, words
+from failbench.study.estimates import Estimates, of_scenarios, reported, rounded
+from failbench.study.inputs import read_reported
 from failbench.study.method_styles import METHOD_STYLES
 from failbench.study.paper_numbers import reported_number
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Table
+from failbench.study.publication import publish, run
 from failbench.study.style import BLACK, GREY, THICK
+from failbench.study.tables import Of, Row, Text, n_of, rows, table
 from shared.human_baseline_people import (
     DESIGNS,
     Population,

@@ -32,20 +32,9 @@ from failbench.statistics.thresholds import (
     routed_grid,
     uncertainty,
 )
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    of_scenarios,
-    publish_estimates,
-    read_reported,
-    reported,
-    run,
-    table,
-)
+from failbench.study.captions import Captions
+from failbench.study.estimates import Estimates, of_scenarios, reported
+from failbench.study.inputs import read_reported
 from failbench.study.labels import made_in_view, method_label
 from failbench.study.method_styles import METHOD_STYLES
 from failbench.study.notes import development_note
@@ -56,6 +45,8 @@ from failbench.study.paper_numbers import (
     reported_numbers,
 )
 from failbench.study.plain_table import Table
+from failbench.study.publication import publish_estimates, run
+from failbench.study.tables import Of, Row, Text, n_of, table
 
 FOLDER = Path("data/predictions/nested_cv")
 HYBRIDS = {

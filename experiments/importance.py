@@ -15,52 +15,9 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import EngFormatter, MaxNLocator, SymmetricalLogLocator
 from scipy import stats
 
-from failbench.base.arrays import Array
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.stage import read_names, read_output, read_outputs
-from failbench.base.vocabulary import (
-    ALL_GROUPS,
-    CATEGORIES,
-    ERROR_TEXT_SIGNAL,
-    PRIMARY_SET,
-    SIGNAL_GROUPS,
-)
+from failbench import study as st
 from failbench.features.catalogue import FEATURES
-from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.intervals import ESTIMATE, nest
-from failbench.statistics.pairs import difference_bounds, paired_shares
-from failbench.statistics.settings import read_with_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    of_groups,
-    publish,
-    read_reported,
-    run,
-    table,
-)
-from failbench.study.cells import ABSENT, percent, words
-from failbench.study.dot_plot import dot_plot
-from failbench.study.labels import GROUP_LABELS, METHOD_LABELS
-from failbench.study.method_styles import METHOD_STYLES
-from failbench.study.notes import development_note
-from failbench.study.paper_numbers import Reported, ReportedImportance, reported_number
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Table
-from failbench.study.style import (
-    BLACK,
-    CATEGORY_COLOURS,
-    CATEGORY_LINES,
-    HALF_SIZE,
-    LEAST_TEXT,
-    REPORTED,
-    THICK,
-    THIN,
-)
+from failbench.statistics.pairs import paired_shares
 from shared.importance import (
     BUILT_IN_SCHEMA,
     IMPORTANCE_SETS,
@@ -80,12 +37,12 @@ from shared.importance import (
 PREDICTIONS = Path("data/predictions/importance")
 ABLATION = Path("data/predictions/ablation/random_forest.parquet")
 MEASUREMENTS = Path("data/measurements/importance")
-ABLATION_SCHEMA = pl.Schema({**PREDICTION_SCHEMA, "subset": pl.String()})
+ABLATION_SCHEMA = pl.Schema({**st.PREDICTION_SCHEMA, "subset": pl.String()})
 
 FIT = ("feature_set", "method", "repeat", "fold")
 UNIT = ("feature_set", "method", "kind", "name")
 KEYS = ("feature_set", "method", "kinds", "name", "metric")
-SET_LABELS = {TABLE_SIX: "19 + keywords + trend", PRIMARY_SET: "19"}
+SET_LABELS = {TABLE_SIX: "19 + keywords + trend", st.PRIMARY_SET: "19"}
 """Feature sets in the order of the table."""
 
 INTACT = "nothing"
@@ -98,7 +55,7 @@ LEADING_FLAGS = 20
 """Flags of the table of what the monitor knows, which has many more."""
 
 
-class ImportanceSettings(ImportanceDesign, BootstrapSettings):
+class ImportanceSettings(ImportanceDesign, st.BootstrapSettings):
     """How signals are replaced, and how scenarios are resampled."""
 
 
@@ -118,7 +75,7 @@ def importance(
     correct: pl.DataFrame, built_in: pl.DataFrame, settings: ImportanceSettings
 ) -> pl.DataFrame:
     """Drops and shares per feature set, method and unit: a feature, or a group of features."""
-    found = of_groups(correct, ("feature_set", "method"), partial(drops, settings=settings))
+    found = st.of_groups(correct, ("feature_set", "method"), partial(drops, settings=settings))
     positive = pl.col("value").clip(lower_bound=0)
     total = positive.sum().over("feature_set", "method", "kind")
     own = own_shares(built_in)
@@ -142,7 +99,7 @@ def drops(
     units = {("feature", name): group for group, names in members.items() for name in names}
     units |= {("group", group): group for group in members}
     labels = [f"{kind}:{name}" for kind, name in units]
-    bounds = difference_bounds(
+    bounds = st.difference_bounds(
         scores,
         [(intact, label) for label in labels],
         settings.resamples,
@@ -155,7 +112,7 @@ def drops(
         value = float(accuracy - scores.scenario_scores(label).mean())
         unit = (feature_set, method, kind, name, group, float(accuracy))
         rows.append((*unit, value, *(bound or (value, value)), scores.n))
-    return pl.DataFrame(rows, schema=[*UNIT, "group", "accuracy", *ESTIMATE], orient="row")
+    return pl.DataFrame(rows, schema=[*UNIT, "group", "accuracy", *st.ESTIMATE], orient="row")
 
 
 def own_shares(built_in: pl.DataFrame) -> pl.DataFrame:
@@ -240,7 +197,7 @@ def removal(ablation: pl.DataFrame) -> float:
     by_scenario = ablation.group_by("subset", "scenario").agg(right=right)
     by_subset = by_scenario.group_by("subset").agg(pl.col("right").mean())
     accuracies = dict(by_subset.iter_rows())
-    return float(accuracies[f"without_{ERROR_TEXT_SIGNAL}"] - accuracies[ALL_GROUPS])
+    return float(accuracies[f"without_{st.ERROR_TEXT_SIGNAL}"] - accuracies[st.ALL_GROUPS])
 
 
 def long(units: pl.DataFrame) -> pl.DataFrame:
@@ -249,7 +206,7 @@ def long(units: pl.DataFrame) -> pl.DataFrame:
     keys = KEYS[:4]
     return pl.concat(
         [
-            keyed.select(*keys, *ESTIMATE, metric=pl.lit("drop")),
+            keyed.select(*keys, *st.ESTIMATE, metric=pl.lit("drop")),
             keyed.select(*keys, "fits", metric=pl.lit("own_share"), value="own", sd="own_sd"),
             keyed.drop_nulls("share").select(*keys, metric=pl.lit("share_of_drops"), value="share"),
         ],
@@ -257,27 +214,11 @@ def long(units: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def measured(method: str, built_in: str) -> list[Of]:
-    """Drop, share of the drops and built-in share of one method."""
-    label, keys = METHOD_LABELS[method], {"method": method}
-    return [
-        Of("drop", "Drop", label, "points", keys),
-        Of("share_of_drops", "Share", label, keys=keys),
-        Of("own_share", built_in, label, keys=keys),
-    ]
-
-
 def tables(
-    units: pl.DataFrame, printed: Mapping[str, ReportedImportance], said: Captions
-) -> Iterator[Table]:
+    units: pl.DataFrame, printed: Mapping[str, st.ReportedImportance], said: st.Captions
+) -> Iterator[st.Table]:
     """Importance by group, by feature, and of what the monitor knows where that was asked."""
-    found = Estimates(long(units))
-    columns: list[Text | Of] = [
-        Text("Share", "reported", "right"),
-        *measured("random_forest", "Impurity"),
-        *measured("ebm", "Terms"),
-        n_of("drop", method="random_forest"),
-    ]
+    found = st.Estimates(long(units))
 
     def keyed(feature_set: str, kind: str) -> list[tuple[str, str, dict[str, str]]]:
         """Name, group and keys of each row."""
@@ -287,24 +228,25 @@ def tables(
         return [(name, group, {**keys, "name": name}) for name, group in unique]
 
     shares = {
-        (TABLE_SIX, name): percent(row.share)
+        (TABLE_SIX, name): st.percent(row.share)
         if row.share is not None
-        else f"below {percent(row.share_below or 0.0)}"
+        else f"below {st.percent(row.share_below or 0.0)}"
         for name, row in printed.items()
     }
     groups = [
-        Row((label, GROUP_LABELS[name], shares.get((feature_set, name), ABSENT)), keys)
+        st.Row((label, st.GROUP_LABELS[name], shares.get((feature_set, name), st.ABSENT)), keys)
         for feature_set, label in SET_LABELS.items()
         for name, _, keys in keyed(feature_set, "group")
     ]
-    yield table("importance", found, [Text("Features"), Text("Group"), *columns], groups, said)
-    parts = {name: percent(share) for row in printed.values() for name, share in row.parts.items()}
+    yield st.table("importance", found, None, groups, said)
+    parts = {
+        name: st.percent(share) for row in printed.values() for name, share in row.parts.items()
+    }
     features = [
-        Row((name, parts.get(name, ABSENT), GROUP_LABELS[group]), keys)
+        st.Row((name, parts.get(name, st.ABSENT), st.GROUP_LABELS[group]), keys)
         for name, group, keys in keyed(TABLE_SIX, "feature")
     ]
-    by_feature = [Text("Feature"), *columns, Text("Group")]
-    yield table("importance_features", found, by_feature, features, said)
+    yield st.table("importance_features", found, None, features, said)
     flags = units.filter(feature_set=KNOWN_SET, kind="feature")
     asked = [name for name in ON_KNOWN if name in set(flags["method"])]
     if not asked:
@@ -314,23 +256,24 @@ def tables(
     place = {name: number for number, name in enumerate(ranked["name"])}
     leading = [each for each in keyed(KNOWN_SET, "feature") if each[0] in place]
     leading.sort(key=lambda each: place[each[0]])
-    heads: list[Text | Of] = [Text("What is known")]
-    for method, built_in in zip(ON_KNOWN, ("Impurity", "Terms"), strict=True):
-        heads += measured(method, built_in) if method in asked else []
-    body = [Row((words(name),), keys) for name, _, keys in (*keyed(KNOWN_SET, "group"), *leading)]
-    heads.append(n_of("drop", method=asked[0]))
-    yield table("importance_invariants", found, heads, body, said, *development_note(asked))
+    declared = st.columns_of("importance_invariants", said)
+    heads = [each for each in declared if isinstance(each, st.Text) or each.keys["method"] in asked]
+    body = [
+        st.Row((st.words(name),), keys) for name, _, keys in (*keyed(KNOWN_SET, "group"), *leading)
+    ]
+    heads.append(st.n_of("drop", method=asked[0]))
+    yield st.table("importance_invariants", found, heads, body, said, *st.development_note(asked))
 
 
 SHARES = {
     f"{feature_set}/{mark_of}": replace(mark, label=f"{mark.label}, {SET_LABELS[feature_set]}")
     for feature_set, mark_of, mark in (
-        (TABLE_SIX, "random_forest", METHOD_STYLES["random_forest"]),
-        (TABLE_SIX, "ebm", METHOD_STYLES["ebm"]),
+        (TABLE_SIX, "random_forest", st.METHOD_STYLES["random_forest"]),
+        (TABLE_SIX, "ebm", st.METHOD_STYLES["ebm"]),
         (
-            PRIMARY_SET,
+            st.PRIMARY_SET,
             "random_forest",
-            replace(METHOD_STYLES["random_forest"], fill="left", size=HALF_SIZE),
+            replace(st.METHOD_STYLES["random_forest"], fill="left", size=st.HALF_SIZE),
         ),
     )
 }
@@ -340,7 +283,7 @@ SHARES = {
 def draw(
     units: pl.DataFrame,
     rows: Mapping[str, str],
-    printed: Mapping[str, ReportedImportance],
+    printed: Mapping[str, st.ReportedImportance],
     figure: Figure,
 ) -> None:
     """Shares of the groups beside the paper's, and the drop in accuracy by feature."""
@@ -349,28 +292,28 @@ def draw(
     drawn = units.filter(feature_set=TABLE_SIX).with_columns(
         row=pl.concat_str("kind", "name", separator="/"), mark="method"
     )
-    right.axvline(0, color=BLACK, linewidth=0.6)
-    dot_plot(right, drawn, rows, {name: METHOD_STYLES[name] for name in METHODS}, spread=0.3)
+    right.axvline(0, color=st.BLACK, linewidth=0.6)
+    st.dot_plot(right, drawn, rows, {name: st.METHOD_STYLES[name] for name in METHODS}, spread=0.3)
     right.set_xlabel(f"drop in accuracy, points (n = {drawn['n'][0]})")
     right.set_title("by feature; error text as one")
-    legend_outside(figure, [mark.handle for mark in (*SHARES.values(), REPORTED)], columns=2)
+    st.legend_outside(figure, [mark.handle for mark in (*SHARES.values(), st.REPORTED)], columns=2)
 
 
 def feature_rows(units: pl.DataFrame) -> dict[str, str]:
     """Rows of the right panel with their labels: features by group, and the keywords together."""
     features = units.filter(
-        pl.col("group") != ERROR_TEXT_SIGNAL, feature_set=TABLE_SIX, kind="feature"
+        pl.col("group") != st.ERROR_TEXT_SIGNAL, feature_set=TABLE_SIX, kind="feature"
     )
     labels = {
-        f"feature/{name}": words(name) for name in features["name"].unique(maintain_order=True)
+        f"feature/{name}": st.words(name) for name in features["name"].unique(maintain_order=True)
     }
-    return labels | {f"group/{ERROR_TEXT_SIGNAL}": GROUP_LABELS[ERROR_TEXT_SIGNAL]}
+    return labels | {f"group/{st.ERROR_TEXT_SIGNAL}": st.GROUP_LABELS[st.ERROR_TEXT_SIGNAL]}
 
 
 def draw_shares(
-    axes: Axes, groups: pl.DataFrame, printed: Mapping[str, ReportedImportance]
+    axes: Axes, groups: pl.DataFrame, printed: Mapping[str, st.ReportedImportance]
 ) -> None:
-    names = [name for name in SIGNAL_GROUPS if name in set(groups["name"])]
+    names = [name for name in st.SIGNAL_GROUPS if name in set(groups["name"])]
     unbounded = pl.lit(None, dtype=pl.Float64)
     points = groups.select(
         row="name",
@@ -379,13 +322,13 @@ def draw_shares(
         ci_low=unbounded,
         ci_high=unbounded,
     )
-    dot_plot(axes, points, {name: GROUP_LABELS[name] for name in names}, SHARES)
+    st.dot_plot(axes, points, {name: st.GROUP_LABELS[name] for name in names}, SHARES)
     for position, name in enumerate(names):
         if name not in printed:
             continue
         row = printed[name]
         if row.share is not None:
-            axes.plot(100 * row.share, position, **REPORTED.look)
+            axes.plot(100 * row.share, position, **st.REPORTED.look)
         elif row.share_below is not None:
             axes.annotate(
                 f"reported: below {100 * row.share_below:g}",
@@ -395,8 +338,7 @@ def draw_shares(
                 verticalalignment="center",
             )
     axes.set_xlim(left=-2)
-    axes.set_xlabel("share of the drops, percent")
-    axes.set_title("by group of signals")
+    axes.set(xlabel="share of the drops, percent", title="by group of signals")
 
 
 ACROSS = 3
@@ -422,35 +364,35 @@ def draw_shapes(panels: Sequence[pl.DataFrame], figure: Figure) -> None:
         Line2D(
             [],
             [],
-            color=CATEGORY_COLOURS[category],
-            linestyle=CATEGORY_LINES[category],
-            linewidth=THICK,
-            label=words(category),
+            color=st.CATEGORY_COLOURS[category],
+            linestyle=st.CATEGORY_LINES[category],
+            linewidth=st.THICK,
+            label=st.words(category),
         )
-        for category in CATEGORIES
+        for category in st.CATEGORIES
     ]
-    legend_outside(figure, handles, columns=5, handlelength=2.6)
+    st.legend_outside(figure, handles, columns=5, handlelength=2.6)
 
 
 def draw_shape(axes: Axes, panel: pl.DataFrame) -> None:
-    for category in CATEGORIES:
+    for category in st.CATEGORIES:
         bins = panel.filter(category=category).sort("low")
         axes.stairs(
             bins["score"].to_numpy(),
             np.array([*bins["low"], bins["high"][-1]]),
             baseline=None,
-            color=CATEGORY_COLOURS[category],
-            linestyle=CATEGORY_LINES[category],
-            linewidth=THICK,
+            color=st.CATEGORY_COLOURS[category],
+            linestyle=st.CATEGORY_LINES[category],
+            linewidth=st.THICK,
         )
-    axes.axhline(0, color=BLACK, linewidth=THIN)
+    axes.axhline(0, color=st.BLACK, linewidth=st.THIN)
     scale(axes, np.array([*panel["low"], *panel["high"]]))
     name = panel["feature"][0]
-    axes.set_title(f"{words(name)} ({panel['contribution'][0]:.2f})", fontsize=LEAST_TEXT)
+    axes.set_title(f"{st.words(name)} ({panel['contribution'][0]:.2f})", fontsize=st.LEAST_TEXT)
     axes.set_xlabel(UNITS[name])
 
 
-def scale(axes: Axes, edges: Array) -> None:
+def scale(axes: Axes, edges: st.Array) -> None:
     """Give values that span decades a logarithmic axis, linear around zero where they cross it."""
     sizes = np.abs(edges[edges != 0])
     typical = float(np.median(sizes))
@@ -468,24 +410,24 @@ def scale(axes: Axes, edges: Array) -> None:
 
 
 def numbers(
-    units: pl.DataFrame, printed: Mapping[str, ReportedImportance], paper: Reported
+    units: pl.DataFrame, printed: Mapping[str, st.ReportedImportance], paper: st.Reported
 ) -> dict[str, object]:
     """What captions and the findings name of drops, beside settings and metrics."""
     forest = units.filter(pl.col("share").is_not_null(), kind="group", method="random_forest")
     ranked = forest.sort("share", "name", descending=[True, False])
     beside, without = (
         dict(ranked.filter(feature_set=name).select("name", "value").iter_rows())
-        for name in (TABLE_SIX, PRIMARY_SET)
+        for name in (TABLE_SIX, st.PRIMARY_SET)
     )
     substitute = max(without, key=lambda name: (without[name] - beside[name], name))
     leading = []
     for name, share in ranked.filter(feature_set=TABLE_SIX).select("name", "share").iter_rows():
         row = printed.get(name)
-        shown = ABSENT if row is None or row.share is None else percent(row.share)
-        leading.append(f"{GROUP_LABELS[name]} ({percent(share)}, reported {shown})")
-        if name == ERROR_TEXT_SIGNAL:
+        shown = st.ABSENT if row is None or row.share is None else st.percent(row.share)
+        leading.append(f"{st.GROUP_LABELS[name]} ({st.percent(share)}, reported {shown})")
+        if name == st.ERROR_TEXT_SIGNAL:
             break
-    first = ranked.filter(feature_set=PRIMARY_SET).row(0, named=True)
+    first = ranked.filter(feature_set=st.PRIMARY_SET).row(0, named=True)
     dynamics = printed["training_dynamics"]
     return {
         "fits": int(units["fits"][0]),
@@ -494,32 +436,34 @@ def numbers(
         "below": next(row.share_below for row in printed.values() if row.share_below is not None),
         "parts": sum(dynamics.parts.values()),
         "dynamics": dynamics.share or 0.0,
-        "top_ten": reported_number(paper, "importance_top_ten"),
+        "top_ten": st.reported_number(paper, "importance_top_ten"),
         "beside": beside,
-        "substitute": GROUP_LABELS[substitute],
+        "substitute": st.GROUP_LABELS[substitute],
         "substitute_without": without[substitute],
         "substitute_beside": beside[substitute],
         "leading": ", ".join(leading),
-        "first": GROUP_LABELS[first["name"]],
+        "first": st.GROUP_LABELS[first["name"]],
         "first_share": first["share"],
     }
 
 
 def main() -> None:
-    settings = read_with_statistics("importance", ImportanceSettings)
-    predictions = read_outputs(PREDICTIONS, methods_asked(read_names("methods")), PREDICTION_SCHEMA)
-    replacements = read_output(MEASUREMENTS / "replacements.parquet", REPLACEMENT_SCHEMA)
-    built_in = read_output(MEASUREMENTS / "built_in.parquet", BUILT_IN_SCHEMA)
-    shapes = read_output(MEASUREMENTS / "shapes.parquet", SHAPE_SCHEMA)
-    with_text = read_output(ABLATION, ABLATION_SCHEMA).filter(feature_set="19+keywords")
-    paper = read_reported()
+    settings = st.read_with_statistics("importance", ImportanceSettings)
+    predictions = st.read_outputs(
+        PREDICTIONS, methods_asked(st.read_names("methods")), st.PREDICTION_SCHEMA
+    )
+    replacements = st.read_output(MEASUREMENTS / "replacements.parquet", REPLACEMENT_SCHEMA)
+    built_in = st.read_output(MEASUREMENTS / "built_in.parquet", BUILT_IN_SCHEMA)
+    shapes = st.read_output(MEASUREMENTS / "shapes.parquet", SHAPE_SCHEMA)
+    with_text = st.read_output(ABLATION, ABLATION_SCHEMA).filter(feature_set="19+keywords")
+    paper = st.read_reported()
     printed = {  # the paper has the group under another name
-        ERROR_TEXT_SIGNAL if name == "error_keywords" else name: row
+        st.ERROR_TEXT_SIGNAL if name == "error_keywords" else name: row
         for name, row in paper.tables.importance.rows.items()
     }
     units = importance(answers(predictions, replacements, settings.source), built_in, settings)
     metrics = {
-        "importance": nest(long(units), *KEYS, leaves=(*ESTIMATE, "sd", "fits")),
+        "importance": st.nest(long(units), *KEYS, leaves=(*st.ESTIMATE, "sd", "fits")),
         "sources": source_agreement(predictions, replacements),
         "leading_features": {name: leading_share(built_in, name) for name in IMPORTANCE_SETS},
     }
@@ -531,16 +475,16 @@ def main() -> None:
         "kept": 1 - 1 / tested,
         "removal": removal(with_text),
         "removal_repeats": with_text["repeat"].n_unique(),
-        "term": words(term["feature"]).capitalize(),
+        "term": st.words(term["feature"]).capitalize(),
         "contribution": term["contribution"],
         "runs": term["runs"],
         "panels": len(panels),
     }
-    said = Captions.read("importance", settings, metrics, named, numbers(units, printed, paper))
+    said = st.Captions.read("importance", settings, metrics, named, numbers(units, printed, paper))
     rows = feature_rows(units)
     height, shapes_height = 0.85 + 0.17 * len(rows), 0.3 + 1.45 * -(-len(panels) // ACROSS)
     draw_units, draw_terms = partial(draw, units, rows, printed), partial(draw_shapes, panels)
-    publish(
+    st.publish(
         "importance",
         metrics=metrics,
         points={"importance": units, "ebm_shapes": shapes},
@@ -558,4 +502,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -17,21 +17,10 @@ from failbench.base.vocabulary import PRIMARY_SET
 from failbench.statistics.intervals import IntervalSettings, intervals_table
 from failbench.statistics.metrics import UnitCosts
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    publish_estimates,
-    read_main_study,
-    read_reported,
-    reported,
-    run,
-    table,
-)
+from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, percent
+from failbench.study.estimates import Estimates, reported
+from failbench.study.inputs import read_main_study, read_reported
 from failbench.study.labels import (
     FEATURE_SET_LABELS,
     in_label_order,
@@ -45,7 +34,9 @@ from failbench.study.labels import (
 from failbench.study.notes import development_note
 from failbench.study.paper_numbers import Reported, reported_accuracies
 from failbench.study.plain_table import Divider, Table
+from failbench.study.publication import publish_estimates, run
 from failbench.study.scope import Scope, majority_share, scale_of
+from failbench.study.tables import Of, Row, Text, n_of, table
 
 RECORDED = Path("data/telemetry/runs.parquet")
 

@@ -22,28 +22,18 @@ from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_ro
 from failbench.statistics.metrics import ValueMetric, proportion
 from failbench.statistics.scenario_values import weighted_mean
 from failbench.statistics.settings import read_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    of_scenarios,
-    publish,
-    read_reported,
-    reported,
-    rows,
-    run,
-    table,
-)
+from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, words
 from failbench.study.dot_plot import dot_plot
+from failbench.study.estimates import Estimates, of_scenarios, reported
+from failbench.study.inputs import read_reported
 from failbench.study.labels import CATEGORY_LABELS
 from failbench.study.paper_numbers import reported_number
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Column, Table
+from failbench.study.publication import publish, run
 from failbench.study.style import BLACK, BLUE, REPORTED, VERMILLION, Mark
+from failbench.study.tables import Of, Row, Text, n_of, rows, table
 
 RATINGS = Path("data/reported/label_raters.csv")
 SCENARIOS = Path("data/scenarios")

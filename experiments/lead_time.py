@@ -24,39 +24,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from failbench.base.arrays import Array
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.stage import read_names, read_output, read_outputs, read_section, workers
+from failbench import study as st
 from failbench.base.studies import same_repeats
-from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
-from failbench.base.workers import parallel_map
-from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_rows, nest
 from failbench.statistics.lead import alarm_limit
-from failbench.statistics.metrics import METRICS, proportion
 from failbench.statistics.pairs import study_difference
-from failbench.statistics.scenario_values import over_scenarios, right
-from failbench.statistics.settings import read_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    of_scenarios,
-    publish,
-    read_reported,
-    run,
-    table,
-)
-from failbench.study.cells import ABSENT, percent
-from failbench.study.labels import in_label_order, method_label
-from failbench.study.method_styles import METHOD_STYLES, MethodStyle
-from failbench.study.notes import development_note
-from failbench.study.paper_numbers import Reported, reported_number
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Table
-from failbench.study.style import BLACK, REPORTED_LEVEL
 from shared.lead_time import (
     EARLY_SCHEMA,
     FAILING,
@@ -99,7 +70,7 @@ def estimates(
     healthy_scores: pl.DataFrame,
     main_study: pl.DataFrame,
     settings: LeadTimeSettings,
-    intervals: ScenarioIntervalSettings,
+    intervals: st.ScenarioIntervalSettings,
     workers: int = 1,
 ) -> tuple[pl.DataFrame, dict[str, float]]:
     """How methods do before the failure, at a number of steps and over time; the alarm's limit.
@@ -133,8 +104,8 @@ def estimates(
     late = [(part, steps, intervals, name) for name, part in events.items()]
     rates = pl.concat(
         [
-            *parallel_map(early_rates, early, workers),
-            *parallel_map(late_rates, late, workers),
+            *st.parallel_map(early_rates, early, workers),
+            *st.parallel_map(late_rates, late, workers),
             false_alarms(others, intervals),
             *main_study_rates(main_study, predictions, intervals),
         ]
@@ -146,15 +117,17 @@ def estimates(
 
 
 def accuracy(
-    name: str, predictions: pl.DataFrame, intervals: ScenarioIntervalSettings, **keys: Any
+    name: str, predictions: pl.DataFrame, intervals: st.ScenarioIntervalSettings, **keys: Any
 ) -> pl.DataFrame:
-    return of_scenarios(predictions, (replace(METRICS["accuracy"], name=name),), intervals, **keys)
+    return st.of_scenarios(
+        predictions, (replace(st.METRICS["accuracy"], name=name),), intervals, **keys
+    )
 
 
 def early_rates(
     predictions: pl.DataFrame,
     runs: pl.DataFrame,
-    intervals: ScenarioIntervalSettings,
+    intervals: st.ScenarioIntervalSettings,
     method: str,
     steps: int,
 ) -> pl.DataFrame:
@@ -163,7 +136,7 @@ def early_rates(
         predictions.filter(subset=subset) for subset in (FAILING, TWIN, HEALTHY)
     )
     columns = ("category", "scenario", "run_id", "repeat", "prediction")
-    cut = runs.with_columns(prediction=pl.lit(ABSTAIN), last_step=FAILURE - steps)
+    cut = runs.with_columns(prediction=pl.lit(st.ABSTAIN), last_step=FAILURE - steps)
     # what had not begun has nothing to show yet
     undiagnosed = cut.filter(pl.col("last_step") < 0).join(
         failing.select("repeat").unique(), how="cross"
@@ -182,10 +155,10 @@ def early_rates(
         "how much more probable a right diagnosis is of a failing run than of its healthy twin cut "
         "at the same step",
     )
-    named = proportion(
+    named = st.proportion(
         "named_on_healthy",
         # a fallback has no evidence
-        over_scenarios(healthy, pl.col("evidence") & (pl.col("prediction") != ABSTAIN)),
+        st.over_scenarios(healthy, pl.col("evidence") & (pl.col("prediction") != st.ABSTAIN)),
         "probability that the method names a cause of a healthy run cut at the same step",
     )
     keys: dict[str, Any] = {"method": method, "steps": steps}
@@ -195,18 +168,18 @@ def early_rates(
             accuracy("accuracy", everyone, intervals, **keys),
             accuracy("accuracy_past_onset", switched_on, intervals, **keys),
             accuracy("twin_accuracy", twins, intervals, **keys),
-            estimate_rows({"gain_over_twin": gain}, **keys),
-            of_scenarios(healthy, (), intervals, (named,), **keys),
+            st.estimate_rows({"gain_over_twin": gain}, **keys),
+            st.of_scenarios(healthy, (), intervals, (named,), **keys),
         ]
     )
 
 
 def main_study_rates(
-    main_study: pl.DataFrame, predictions: pl.DataFrame, intervals: ScenarioIntervalSettings
+    main_study: pl.DataFrame, predictions: pl.DataFrame, intervals: st.ScenarioIntervalSettings
 ) -> Iterable[pl.DataFrame]:
     """Accuracy in the main study, over all repeats and over as many as here."""
-    whole = main_study.filter(feature_set=PRIMARY_SET)
-    equal = same_repeats(whole, predictions.with_columns(feature_set=pl.lit(PRIMARY_SET)))
+    whole = main_study.filter(feature_set=st.PRIMARY_SET)
+    equal = same_repeats(whole, predictions.with_columns(feature_set=pl.lit(st.PRIMARY_SET)))
     for method in equal["method"].unique().sort():
         for name, part in (("", whole), ("_equal_repeats", equal)):
             rows = part.filter(method=method)
@@ -239,16 +212,16 @@ def calibrated(
     return limits, calibrating.height, pl.concat(others)
 
 
-def false_alarms(others: pl.DataFrame, intervals: ScenarioIntervalSettings) -> pl.DataFrame:
+def false_alarms(others: pl.DataFrame, intervals: st.ScenarioIntervalSettings) -> pl.DataFrame:
     """How often the alarm is false: the value of a run is its mean over divisions that try it."""
     # the runs of a scenario are its seeds
-    rows = others.with_columns(seed="run_id", repeat=pl.lit(0), prediction=pl.lit(ABSTAIN))
-    rate = proportion(
+    rows = others.with_columns(seed="run_id", repeat=pl.lit(0), prediction=pl.lit(st.ABSTAIN))
+    rate = st.proportion(
         "false_alarms",
-        over_scenarios(rows, pl.col("false")),
+        st.over_scenarios(rows, pl.col("false")),
         "probability that a new healthy run raises an alarm at any step",
     )
-    return of_scenarios(rows, (), intervals, (rate,), method=ALARM, steps=0)
+    return st.of_scenarios(rows, (), intervals, (rate,), method=ALARM, steps=0)
 
 
 def first_alarms(scores: pl.DataFrame, limit: float) -> pl.DataFrame:
@@ -263,7 +236,7 @@ def diagnosed(alarmed: pl.DataFrame, looks: pl.DataFrame) -> pl.DataFrame:
     Divisions count as repeats, beside those of the folds.
     """
     each = alarmed.rename({"repeat": "division", "at": "raised"})
-    last_wrong = pl.col("step").filter(~right()).max().fill_null(-1)
+    last_wrong = pl.col("step").filter(~st.right()).max().fill_null(-1)
     unit = ["run_id", "repeat", "division"]
     settled = (
         looks.join(each.select("run_id", "division", "raised"), on="run_id")
@@ -279,22 +252,22 @@ def diagnosed(alarmed: pl.DataFrame, looks: pl.DataFrame) -> pl.DataFrame:
 def late_rates(
     events: pl.DataFrame,
     steps: tuple[int, ...],
-    intervals: ScenarioIntervalSettings,
+    intervals: st.ScenarioIntervalSettings,
     method: str,
 ) -> pl.DataFrame:
     """Shares of runs by steps ahead, the same as ``1 - `` the incidence from the failure's side."""
     # the runs of a scenario are its seeds: there is a single architecture
-    rows = events.with_columns(prediction=pl.lit(ABSTAIN), seed="run_id")
+    rows = events.with_columns(prediction=pl.lit(st.ABSTAIN), seed="run_id")
     figures = [
-        proportion(
+        st.proportion(
             f"{side}/{count}",
-            over_scenarios(rows, reached(side, count)),
+            st.over_scenarios(rows, reached(side, count)),
             FIGURES[side].format(count),
         )
         for side in FIGURES
         for count in steps
     ]
-    found = of_scenarios(rows, (), intervals, tuple(figures), method=method)
+    found = st.of_scenarios(rows, (), intervals, tuple(figures), method=method)
     parts = pl.col("metric").str.split("/").list
     return found.select(
         "method",
@@ -311,66 +284,45 @@ def reached(side: str, count: int) -> pl.Expr:
 
 
 def numbers(
-    found: Estimates, main_study: pl.DataFrame, predictions: pl.DataFrame, paper: Reported
+    found: st.Estimates, main_study: pl.DataFrame, predictions: pl.DataFrame, paper: st.Reported
 ) -> dict[str, object]:
     methods = found.distinct("method")
     return {
         "repeats": main_study["repeat"].n_unique(),
         "equal_repeats": predictions["repeat"].n_unique(),
         "on_known": not set(ON_KNOWN).isdisjoint(methods),
-        "development": " ".join(development_note(methods)),
+        "development": " ".join(st.development_note(methods)),
         "reported_last": reported_accuracies(paper)[LAST],
         "place": paper.claims["lead_time_steps"].place,
     }
 
 
-def reported_accuracies(paper: Reported) -> dict[int, float]:
+def reported_accuracies(paper: st.Reported) -> dict[int, float]:
     """Of the paper's framework by steps; at those in ``FLOORED`` it is above the number."""
-    floor = reported_number(paper, "lead_time_floor")
+    floor = st.reported_number(paper, "lead_time_floor")
     return {
-        0: reported_number(paper, "improved_rules_accuracy"),
+        0: st.reported_number(paper, "improved_rules_accuracy"),
         **dict.fromkeys(FLOORED, floor),
-        LAST: reported_number(paper, "lead_time_100"),
+        LAST: st.reported_number(paper, "lead_time_100"),
     }
 
 
-COLUMNS = (
-    Of("main_study_accuracy", "All repeats", "main study"),
-    Of("main_study_accuracy_equal_repeats", "Equal repeats", "main study"),
-    Of("accuracy", "All", "accuracy"),
-    Of("accuracy_past_onset", "Past onset", "accuracy"),
-    Of("twin_accuracy", "Healthy twins", "accuracy"),
-    Of("gain_over_twin", "Gain over twins", "accuracy"),
-    Of("named_on_healthy", "Names a cause", "of healthy twins"),
-    Of("diagnosed_ahead", "So far ahead", "diagnosed for good"),
-    # each rate is over one of these: twins, gains and false diagnoses over what had begun
-    n_of("accuracy", "All", "n scenarios"),
-    n_of("accuracy_past_onset", "Past onset", "n scenarios"),
-    n_of("twin_accuracy", "Begun", "n scenarios"),
-)
-
-
-def lead_time_table(found: Estimates, said: Captions, paper: Reported) -> Table:
+def lead_time_table(found: st.Estimates, said: st.Captions, paper: st.Reported) -> st.Table:
     """The failure itself and the paper's steps, of every method that has a rate there."""
     known = set(
         found.frame.filter(pl.col("metric") != "false_alarms").select("method", "steps").rows()
     )
-    methods = in_label_order(set(found.distinct("method")) - {ALARM, POSSIBLE})
-    labels = {method: method_label(method) for method in methods}
+    methods = st.in_label_order(set(found.distinct("method")) - {ALARM, POSSIBLE})
+    labels = {method: st.method_label(method) for method in methods}
     accuracies = reported_accuracies(paper)
     body = []
     for method, label in (labels | {ALARM: "Any alarm", POSSIBLE: "Possible"}).items():
         for step in (0, *FLOORED, LAST):
-            reported = f"{'> ' if step in FLOORED else ''}{percent(accuracies[step])}"
-            texts = (label, f"{step}", reported if method == RULES and step else ABSENT)
+            reported = f"{'> ' if step in FLOORED else ''}{st.percent(accuracies[step])}"
+            texts = (label, f"{step}", reported if method == RULES and step else st.ABSENT)
             if (method, step) in known:
-                body.append(Row(texts, {"method": method, "steps": step}))
-    heads = (
-        Text("Method"),
-        Text("Steps before failure", align="right"),
-        Text("Accuracy", "reported", align="right"),
-    )
-    return table("lead_time", found, (*heads, *COLUMNS), body, said)
+                body.append(st.Row(texts, {"method": method, "steps": step}))
+    return st.table("lead_time", found, None, body, said)
 
 
 SHIFT = 0.12
@@ -379,9 +331,9 @@ MOST_NAMED = 6
 """Steps that a panel has room to name."""
 TWINS: Any = (0, (1.0, 1.0))
 """Line of what healthy twins allow."""
-STYLES = METHOD_STYLES | {
-    ALARM: MethodStyle("any alarm, whatever the diagnosis", BLACK, "", line="-"),
-    POSSIBLE: MethodStyle("fault switched on", BLACK, "", line=":"),
+STYLES = st.METHOD_STYLES | {
+    ALARM: st.MethodStyle("any alarm, whatever the diagnosis", st.BLACK, "", line="-"),
+    POSSIBLE: st.MethodStyle("fault switched on", st.BLACK, "", line=":"),
 }
 PANELS = (
     ("accuracy", "all runs", "right, percent"),
@@ -390,7 +342,7 @@ PANELS = (
 )
 
 
-def draw(points: pl.DataFrame, paper: Reported, figure: Figure) -> None:
+def draw(points: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
     """Three panels over steps before the failure: all runs, those past onset, last diagnoses."""
     panels = figure.subplots(1, len(PANELS), sharey=True)
     for axes, (metric, title, quantity) in zip(panels, PANELS, strict=True):
@@ -412,8 +364,7 @@ def draw(points: pl.DataFrame, paper: Reported, figure: Figure) -> None:
         axes.set_xticks(range(len(places)), minor=True)
         axes.set_xticks(named, [labels[place] for place in named])
         axes.tick_params(axis="x", which="minor", length=1.5)
-        axes.set_title(title)
-        axes.set_ylabel(quantity)
+        axes.set(title=title, ylabel=quantity)
     # last, as the panels share the axis and setting it ends its scaling
     panels[0].set_ylim(bottom=0.0)
     figure.supxlabel("steps before the failure; below them, n scenarios")
@@ -422,18 +373,18 @@ def draw(points: pl.DataFrame, paper: Reported, figure: Figure) -> None:
         for style in styles_of(points).values()
     ]
     beside = [
-        Line2D([], [], color=BLACK, linestyle=TWINS, label="healthy twins, best method"),
-        replace(REPORTED_LEVEL, label="reported (arrow: above)").handle,
+        Line2D([], [], color=st.BLACK, linestyle=TWINS, label="healthy twins, best method"),
+        replace(st.REPORTED_LEVEL, label="reported (arrow: above)").handle,
     ]
-    legend_outside(figure, [*lines, *beside], columns=3, handlelength=2.6)
+    st.legend_outside(figure, [*lines, *beside], columns=3, handlelength=2.6)
 
 
-def styles_of(drawn: pl.DataFrame) -> dict[str, MethodStyle]:
+def styles_of(drawn: pl.DataFrame) -> dict[str, st.MethodStyle]:
     names = set(drawn["method"])
     return {name: style for name, style in STYLES.items() if name in names}
 
 
-def draw_line(axes: Axes, at: Array, rates: pl.DataFrame, style: MethodStyle) -> None:
+def draw_line(axes: Axes, at: st.Array, rates: pl.DataFrame, style: st.MethodStyle) -> None:
     value, low, high = (100 * rates[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
     axes.errorbar(
         at,
@@ -447,50 +398,50 @@ def draw_line(axes: Axes, at: Array, rates: pl.DataFrame, style: MethodStyle) ->
 
 
 def draw_beside(
-    axes: Axes, points: pl.DataFrame, places: Mapping[int, int], paper: Reported
+    axes: Axes, points: pl.DataFrame, places: Mapping[int, int], paper: st.Reported
 ) -> None:
     """The best that any method reaches on healthy twins, and the paper's snapshots."""
     best = points.filter(metric="twin_accuracy").group_by("steps").agg(pl.col("value").max())
     twins = best.sort("steps")
     at = [places[step] for step in twins["steps"]]
-    axes.plot(at, 100 * twins["value"].to_numpy(), color=BLACK, linewidth=0.8, linestyle=TWINS)
+    axes.plot(at, 100 * twins["value"].to_numpy(), color=st.BLACK, linewidth=0.8, linestyle=TWINS)
     accuracies = reported_accuracies(paper)
     for step in (0, LAST, *FLOORED):
         if step not in places:
             continue
         level = 100 * accuracies[step]
-        axes.plot(places[step], level, **REPORTED_LEVEL.look)
+        axes.plot(places[step], level, **st.REPORTED_LEVEL.look)
         if step in FLOORED:
             arrow = {"arrowstyle": "->", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
             axes.annotate("", (places[step], level + 9), (places[step], level), arrowprops=arrow)
 
 
 def main() -> None:
-    paper = read_reported()
-    settings = read_section("lead_time", LeadTimeSettings)
-    intervals = read_statistics(ScenarioIntervalSettings)
-    asked = methods_asked(read_names("methods"))
-    predictions = read_outputs(PREDICTIONS, asked, EARLY_SCHEMA)
-    main_study = read_outputs(MAIN_STUDY, asked, PREDICTION_SCHEMA)
+    paper = st.read_reported()
+    settings = st.read_section("lead_time", LeadTimeSettings)
+    intervals = st.read_statistics(st.ScenarioIntervalSettings)
+    asked = methods_asked(st.read_names("methods"))
+    predictions = st.read_outputs(PREDICTIONS, asked, EARLY_SCHEMA)
+    main_study = st.read_outputs(MAIN_STUDY, asked, st.PREDICTION_SCHEMA)
     rates, limit = estimates(
         predictions,
-        read_output(MEASUREMENTS / "runs.parquet", RUNS_SCHEMA),
-        read_output(MEASUREMENTS / "scores.parquet", SCORES_SCHEMA),
-        read_output(MEASUREMENTS / "healthy_scores.parquet", HEALTHY_SCORES_SCHEMA),
+        st.read_output(MEASUREMENTS / "runs.parquet", RUNS_SCHEMA),
+        st.read_output(MEASUREMENTS / "scores.parquet", SCORES_SCHEMA),
+        st.read_output(MEASUREMENTS / "healthy_scores.parquet", HEALTHY_SCORES_SCHEMA),
         main_study,
         settings,
         intervals,
-        workers(),
+        st.workers(),
     )
-    found = Estimates.of(rates)
-    metrics = nest(
+    found = st.Estimates.of(rates)
+    metrics = st.nest(
         rates.with_columns(steps=pl.format("steps_{}", "steps")), "method", "metric", "steps"
     )
     metrics[ALARM]["limit"] = {"all_steps": limit}
     named = numbers(found, main_study, predictions, paper)
-    said = Captions.read("lead_time", metrics, intervals, settings, named)
+    said = st.Captions.read("lead_time", metrics, intervals, settings, named)
     picture = partial(draw, found.frame, paper)
-    publish(
+    st.publish(
         "lead_time",
         metrics=metrics,
         points=found.frame,
@@ -505,4 +456,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

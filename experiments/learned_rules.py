@@ -12,9 +12,11 @@ from failbench.base.stage import read_output
 from failbench.base.verdicts import SIGNS
 from failbench.features.catalogue import FEATURES
 from failbench.statistics.intervals import nest
-from failbench.study import Captions, publish, rounded, run
+from failbench.study.captions import Captions
 from failbench.study.cells import percent, words
+from failbench.study.estimates import rounded
 from failbench.study.plain_table import Column, Table
+from failbench.study.publication import publish, run
 from shared.learned_rules import RULE_SCHEMA, TOP_SCHEMA
 
 MEASUREMENTS = Path("data/measurements/learned_rules")

@@ -16,7 +16,8 @@ from failbench.statistics.intervals import ScenarioIntervalSettings, nest
 from failbench.statistics.metrics import METRICS, proportion
 from failbench.statistics.scenario_values import over_scenarios
 from failbench.statistics.settings import read_statistics
-from failbench.study import of_scenarios, publish, run
+from failbench.study.estimates import of_scenarios
+from failbench.study.publication import publish, run
 from shared.llm_agents import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 
 PREDICTIONS = Path("data/predictions/nested_cv/llm_agents.parquet")

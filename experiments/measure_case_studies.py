@@ -114,12 +114,9 @@ def pick_cases(
 def median_case(name: str, ranked: pl.DataFrame) -> pl.DataFrame:
     """A row for each run that could have been picked, and what was."""
     if ranked.is_empty():
-        raise BadInputError(
-            RUNS,
-            "run_id",
-            f"no failing run of the main study is a {name.replace('_', ' ')}.",
-            "Record the scenarios, or lower case_studies.smallest_growth in params.yaml.",
-        )
+        problem = f"no failing run of the main study is a {name.replace('_', ' ')}."
+        remedy = "Record the scenarios, or lower case_studies.smallest_growth in params.yaml."
+        raise BadInputError(RUNS, "run_id", problem, remedy)
     picked = ranked.row((ranked.height - 1) // 2, named=True)
     described = {column: pl.lit(picked[column]) for column in CASE_SCHEMA.names()[3:]}
     rank = pl.int_range(1, pl.len() + 1)

@@ -128,12 +128,8 @@ def require_categories(tables: Mapping[str, GroupedTable]) -> None:
     for control, table in tables.items():
         missing = [category for category in CATEGORIES if category not in table.categories]
         if missing:
-            raise BadInputError(
-                "controls",
-                control,
-                f"has no scenario of {missing[0]}.",
-                "Record scenarios of every category; chance is one in five only then.",
-            )
+            remedy = "Record scenarios of every category; chance is one in five only then."
+            raise BadInputError("controls", control, f"has no scenario of {missing[0]}.", remedy)
 
 
 def before_onset(failures: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFrame:

@@ -129,12 +129,9 @@ def cut_before_failure(
     of_begun = begun.select("last_step", twin_of="run_id").join(twins, on="twin_of", how="left")
     alone = of_begun.filter(pl.col("run_id").is_null())
     if alone.height:
-        raise BadInputError(
-            "data/telemetry/runs.parquet",
-            "twin_of",
-            f"the run {alone['twin_of'][0]!r} has no twin.",
-            "Run `failbench record` for the setting.",
-        )
+        problem = f"the run {alone['twin_of'][0]!r} has no twin."
+        remedy = "Run `failbench record` for the setting."
+        raise BadInputError("data/telemetry/runs.parquet", "twin_of", problem, remedy)
 
     def cut(table: pl.DataFrame, *, at_failure: bool) -> pl.DataFrame:
         features = feature_table(telemetry, scenarios, table.select("run_id", "last_step"))
@@ -257,12 +254,9 @@ def alarm_scores(
         .filter(~pl.col("seed").is_in(tested["seed"].unique().to_list()))
     )
     if twins.is_empty():
-        raise BadInputError(
-            "data/telemetry/runs.parquet",
-            "seed",
-            "there are no twins of other seeds to calibrate the alarm on.",
-            "Raise the seeds of the setting in record.settings and run `failbench record`.",
-        )
+        problem = "there are no twins of other seeds to calibrate the alarm on."
+        remedy = "Raise the seeds of the setting in record.settings and run `failbench record`."
+        raise BadInputError("data/telemetry/runs.parquet", "seed", problem, remedy)
 
     def cut(runs: pl.DataFrame, end: pl.Expr = FAILURE) -> pl.DataFrame:
         return snapshot_table(telemetry, scenarios, looks(runs, every, pl.lit(1), end))

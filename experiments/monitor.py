@@ -10,11 +10,8 @@ from typing import Any, get_args
 import polars as pl
 from matplotlib.figure import Figure
 
+from failbench import study as st
 from failbench.base.methods import MONITOR_METHODS
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import read_output, read_outputs, read_points, read_section
-from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES, PRIMARY_SET
 from failbench.monitor.records.fitting import setting_of
 from failbench.monitor.records.halves import HALF_SCHEMA, Half
 from failbench.monitor.records.judged_runs import Judged, JudgedRuns, labelled, versioned
@@ -22,25 +19,6 @@ from failbench.monitor.records.ladder import COST_SCHEMA, LADDER
 from failbench.monitor.records.tables import MONITORED_SCHEMA
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
-from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_rows, nest
-from failbench.statistics.settings import read_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    estimate_text,
-    publish,
-    run,
-    table,
-)
-from failbench.study.cells import ABSENT, counted, with_interval, words
-from failbench.study.dot_plot import dot_plot
-from failbench.study.labels import CATEGORY_LABELS, in_label_order, method_label, reads_label
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Divider, Table
-from failbench.study.style import BLACK, BLUE, GREY, VERMILLION, Mark
 from recordings import read_scenarios_of
 from shared.monitor_estimates import (
     ALL_SETTINGS,
@@ -90,16 +68,16 @@ HEALTHY_LABELS = {
     "twin_of_test_half": "Of these, twins of the test half",
     "success": "Successes",
 }
-SIZE = Text("Scenarios / runs", align="right")
+SIZE = st.Text("Scenarios / runs", align="right")
 
 
 def read_judged(runs: JudgedRuns) -> list[Judged]:
     """What each version of the rules says of the monitored runs."""
-    breaks = read_output(MEASURED / "breaks.parquet", versioned(BREAK_SCHEMA))
-    verdicts = read_output(MEASURED / "verdicts.parquet", versioned(VERDICT_SCHEMA))
-    ends = read_output(MEASURED / "ends.parquet", END_SCHEMA)
-    monitored = read_output(RUNS, MONITORED_SCHEMA).join(ends, on="run_id", how="semi")
-    halves = read_points(HALVES, HALF_SCHEMA)
+    breaks = st.read_output(MEASURED / "breaks.parquet", versioned(BREAK_SCHEMA))
+    verdicts = st.read_output(MEASURED / "verdicts.parquet", versioned(VERDICT_SCHEMA))
+    ends = st.read_output(MEASURED / "ends.parquet", END_SCHEMA)
+    monitored = st.read_output(RUNS, MONITORED_SCHEMA).join(ends, on="run_id", how="semi")
+    halves = st.read_points(HALVES, HALF_SCHEMA)
     known = labelled(monitored, read_scenarios_of(monitored, SCENARIOS), halves)
     judged = []
     for version in runs.versions:
@@ -109,37 +87,38 @@ def read_judged(runs: JudgedRuns) -> list[Judged]:
     return judged
 
 
-def settings_of(found: Estimates, version: str) -> list[str]:
+def settings_of(found: st.Estimates, version: str) -> list[str]:
     """Settings that a version judged: all together first, if there are several."""
     names = set(found.where(version=version).distinct("setting")) - {ALL_SETTINGS}
     return [*((ALL_SETTINGS,) if len(names) > 1 else ()), *sorted(names)]
 
 
-def size(found: Estimates, **keys: str) -> str:
+def size(found: st.Estimates, **keys: str) -> str:
     """Scenarios and runs of an accuracy."""
     row = found.row(metric="accuracy", **keys)
-    return ABSENT if row is None else f"{row['n']} / {row['runs']}"
+    return st.ABSENT if row is None else f"{row['n']} / {row['runs']}"
 
 
 def first_break(row: Mapping[str, Any]) -> str:
     if row["median"] is None:
-        return ABSENT
-    quartiles = with_interval(row["median"], row["low"], row["high"], "{:.0f}".format)
+        return st.ABSENT
+    bounds = {"value": row["median"], "ci_low": row["low"], "ci_high": row["high"]}
+    quartiles = st.estimate_text(bounds, "count")
     return f"{quartiles}; {row['before']} before, {row['never']} never"
 
 
 def rate_tables(
-    found: Estimates, delayed: pl.DataFrame, said: Captions, runs: JudgedRuns, reference: str
-) -> Iterator[Table]:
+    found: st.Estimates, delayed: pl.DataFrame, said: st.Captions, runs: JudgedRuns, reference: str
+) -> Iterator[st.Table]:
     """Every version, and the last one by setting and by whose bounds it had."""
-    body: list[Row | Divider] = []
+    body: list[st.Row | st.Divider] = []
     for version in runs.versions:
-        body.append(Divider(f"Version {version}"))
+        body.append(st.Divider(f"Version {version}"))
         for setting in settings_of(found, version):
             keys = {"version": version, "setting": setting}
             (delay,) = delayed.filter(**keys).to_dicts()
             texts = (setting, size(found, **keys, **WHOLE), first_break(delay))
-            body.append(Row(texts, keys))
+            body.append(st.Row(texts, keys))
     places = {
         "at the failure": WHOLE,
         **{f"there, {half} half": {"part": "half", "name": half} for half in get_args(Half)},
@@ -147,15 +126,18 @@ def rate_tables(
     }
     aheads = [name for name in found.where(part="ahead").distinct("name") if name != "0"]
     group = "Accuracy, steps before failure"
-    columns: list[Text | Of] = [
-        *(Text("Setting"), SIZE),
-        *(Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in places.items()),
-        Of("accuracy_when_committed", "When named", keys=WHOLE),
-        Of("coverage", "Named", keys=WHOLE),
-        *(Of("accuracy", ahead, group, keys={"part": "ahead", "name": ahead}) for ahead in aheads),
-        Text("First break, steps after onset", align="right"),
+    columns: list[st.Text | st.Of] = [
+        *(st.Text("Setting"), SIZE),
+        *(st.Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in places.items()),
+        st.Of("accuracy_when_committed", "When named", keys=WHOLE),
+        st.Of("coverage", "Named", keys=WHOLE),
+        *(
+            st.Of("accuracy", ahead, group, keys={"part": "ahead", "name": ahead})
+            for ahead in aheads
+        ),
+        st.Text("First break, steps after onset", align="right"),
     ]
-    yield table("monitor", found, columns, body, said)
+    yield st.table("monitor", found, columns, body, said)
 
     last = runs.versions[-1]
     keys = {"version": last}
@@ -166,75 +148,71 @@ def rate_tables(
     }
     less = {"part": LESS, "name": reference}
     columns = [
-        *(Text("Setting"), SIZE),
-        *(Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in bounds.items()),
-        Of("difference", f"Own bounds, less {reference}", form="points", keys=less),
+        *(st.Text("Setting"), SIZE),
+        *(st.Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in bounds.items()),
+        st.Of("difference", f"Own bounds, less {reference}", form="points", keys=less),
     ]
     rows = [
-        Row((name, size(found, **keys, setting=name, **WHOLE)), {**keys, "setting": name})
+        st.Row((name, size(found, **keys, setting=name, **WHOLE)), {**keys, "setting": name})
         for name in settings_of(found, last)
     ]
-    yield table("monitor_settings", found, columns, rows, said)
+    yield st.table("monitor_settings", found, columns, rows, said)
 
 
 def alarm_table(
-    alarms: Estimates, settings: list[str], lenders: tuple[str, ...], said: Captions
-) -> Table:
+    alarms: st.Estimates, settings: list[str], lenders: tuple[str, ...], said: st.Captions
+) -> st.Table:
     """Healthy runs of which the last version names a category."""
     bounds = {LOGIC: "logic alone", OWN: "own bounds"}
     bounds |= {name: f"bounds of {name}" for name in lenders}
-    body: list[Row | Divider] = []
+    body: list[tuple[str, ...] | st.Divider] = []
     for kind, label in HEALTHY_LABELS.items():
-        body.append(Divider(label))
+        body.append(st.Divider(label))
         of_kind = alarms.where(kind=kind)
         for row in of_kind.where(bounds=OWN).frame.to_dicts():
             if row["setting"] in {*settings, OTHER_ARCHITECTURES}:
                 cells = [of_kind.row(setting=row["setting"], bounds=each) for each in bounds]
-                texts = (f"{c['alarmed']}: {estimate_text(c)}" if c else ABSENT for c in cells)
-                body.append(Row((words(row["setting"]), str(row["n"]), *texts)))
-    columns = [
-        *(Text("Setting"), Text("Runs", align="right")),
-        *(Text(label, "Alarmed: percent", "right") for label in bounds.values()),
-    ]
-    return table("monitor_false_alarms", alarms, columns, body, said)
+                texts = (
+                    f"{c['alarmed']}: {st.estimate_text(c)}" if c else st.ABSENT for c in cells
+                )
+                body.append((st.words(row["setting"]), str(row["n"]), *texts))
+    rates = (st.Column(label, "Alarmed: percent") for label in bounds.values())
+    columns = [st.Text("Setting"), st.Column("Runs"), *rates]
+    return st.sheet("monitor_false_alarms", body, said, columns=columns)
 
 
 def detail_tables(
-    found: Estimates, decided: pl.DataFrame, cost: pl.DataFrame, said: Captions, detailed: list[str]
-) -> Iterator[Table]:
+    found: st.Estimates,
+    decided: pl.DataFrame,
+    cost: pl.DataFrame,
+    said: st.Captions,
+    detailed: list[str],
+) -> Iterator[st.Table]:
     """The last version: by category, what decided, what must be logged, what families are worth."""
     parts: dict[tuple[str, str], str] = {
-        ("component", category): CATEGORY_LABELS[category] for category in CATEGORIES
+        ("component", category): st.CATEGORY_LABELS[category] for category in st.CATEGORIES
     }
-    parts |= {("difficulty", level): words(level).capitalize() for level in DIFFICULTIES}
+    parts |= {("difficulty", level): st.words(level).capitalize() for level in st.DIFFICULTIES}
     parts |= {(FROM_START, name): label for name, label in BEGUN.items()}
     halves = sorted(found.where(part="half").distinct("name"))
     parts |= {("half", half): f"{half.capitalize()} half" for half in halves}
     rows = []
     for (part, name), label in parts.items():
         of_all = size(found, setting=ALL_SETTINGS, part=part, name=name)
-        rows.append(Row((label, of_all), {"part": part, "name": name}))
-    columns: list[Text | Of] = [
-        *(Text("Scenarios"), Text("Scenarios / runs, all settings", align="right")),
-        *(Of("accuracy", each, "Accuracy", keys={"setting": each}) for each in detailed),
+        rows.append(st.Row((label, of_all), {"part": part, "name": name}))
+    columns: list[st.Text | st.Of] = [
+        *(st.Text("Scenarios"), st.Text("Scenarios / runs, all settings", align="right")),
+        *(st.Of("accuracy", each, "Accuracy", keys={"setting": each}) for each in detailed),
     ]
-    yield table("monitor_components", found, columns, rows, said)
+    yield st.table("monitor_components", found, columns, rows, said)
 
-    counts = (
-        decided.group_by("decided_by", "decided_kind")
-        .agg(pl.col("right", "wrong").sum())
-        .sort(pl.col("right") + pl.col("wrong"), "decided_by", descending=[True, False])
-        .select("decided_by", "decided_kind", "right", "wrong")
-    )
-    columns = [
-        *(Text("Decided by"), Text("Kind")),
-        *(Text("Right", align="right"), Text("Wrong", align="right")),
+    order = (pl.col("right") + pl.col("wrong"), "decided_by")
+    counts = decided.group_by("decided_by", "decided_kind").agg(pl.col("right", "wrong").sum())
+    body = [
+        (st.words(by), kind, str(right), str(wrong))
+        for by, kind, right, wrong in counts.sort(order, descending=[True, False]).iter_rows()
     ]
-    rows = [
-        Row((words(by), kind, str(right), str(wrong)))
-        for by, kind, right, wrong in counts.iter_rows()
-    ]
-    yield table("monitor_decisive", found, columns, rows, said)
+    yield st.sheet("monitor_decisive", body, said)
 
     times = sorted(cost["nominal_milliseconds"].unique())
     ratios = {
@@ -243,58 +221,51 @@ def detail_tables(
     rows = []
     for rung in LADDER:
         taken = (ratios.get((rung.name, time)) for time in times)
-        texts = (ABSENT if ratio is None else f"{ratio:.2f}" for ratio in taken)
-        rows.append(Row((rung.label, *texts), {"part": "rung", "name": rung.name}))
+        texts = (st.ABSENT if ratio is None else f"{ratio:.2f}" for ratio in taken)
+        rows.append(st.Row((rung.label, *texts), {"part": "rung", "name": rung.name}))
     columns = [
-        Text("What is logged"),
+        st.Text("What is logged"),
         *(
-            Of(metric, heading, setting, keys={"setting": setting})
+            st.Of(metric, heading, setting, keys={"setting": setting})
             for setting in detailed
             for heading, metric in (("Accuracy", "accuracy"), ("Named", "coverage"))
         ),
-        *(Text(f"{time:g} ms", "Time, steps of", "right") for time in times),
+        *(st.Text(f"{time:g} ms", "Time, steps of", "right") for time in times),
     ]
-    yield table("monitor_ladder", found, columns, rows, said)
+    yield st.table("monitor_ladder", found, columns, rows, said)
 
     lost = found.where(part="family", setting=ALL_SETTINGS).frame
     ranked = lost.sort("value", "name", descending=[True, False])["name"]
     columns = [
-        Text("Family left out"),
-        *(Of("lost", each, "Lost", form="points", keys={"setting": each}) for each in detailed),
+        st.Text("Family left out"),
+        *(st.Of("lost", each, "Lost", form="points", keys={"setting": each}) for each in detailed),
     ]
-    rows = [Row((words(name),), {"part": "family", "name": name}) for name in ranked]
-    yield table("monitor_families", found, columns, rows, said)
+    rows = [st.Row((st.words(name),), {"part": "family", "name": name}) for name in ranked]
+    yield st.table("monitor_families", found, columns, rows, said)
 
 
-def other_tables(methods: Estimates, history: pl.DataFrame, said: Captions) -> Iterator[Table]:
+def other_tables(
+    methods: st.Estimates, history: pl.DataFrame, said: st.Captions
+) -> Iterator[st.Table]:
     """The versions that were frozen, and methods that were fitted to the same runs."""
-    texts = history.with_columns(
-        pl.col("hash").str.head(12), pl.col("first_scored").fill_null(ABSENT).replace("", ABSENT)
-    )
-    columns: list[Text | Of] = [
-        *(Text("Version"), Text("Frozen on"), Text("SHA-256")),
-        *(Text("What changed", width=0.3), Text("Why", width=0.25)),
-        Text("First scored", width=0.2),
-    ]
-    yield table("monitor_versions", methods, columns, map(Row, texts.iter_rows()), said)
+    first = pl.col("first_scored").fill_null(st.ABSENT).replace("", st.ABSENT)
+    texts = history.with_columns(pl.col("hash").str.head(12), first)
+    yield st.sheet("monitor_versions", texts.iter_rows(), said)
 
-    columns = [
-        *(Text("Method"), Text("Reads"), SIZE),
-        Of("accuracy", "Accuracy"),
-        Of("accuracy_when_committed", "When named"),
-        Of("coverage", "Named"),
-        Text("Invariants less this", align="right"),
-    ]
     rows = []
-    for method in in_label_order(methods.distinct("method")):
+    for method in st.in_label_order(methods.distinct("method")):
         less = methods.cell("points", method="invariants", metric=f"less_{method}")
-        labels = (method_label(method), reads_label(method), size(methods, method=method))
-        rows.append(Row((*labels, less), {"method": method}))
-    yield table("monitor_methods", methods, columns, rows, said)
+        labels = (st.method_label(method), st.reads_label(method), size(methods, method=method))
+        rows.append(st.Row((*labels, less), {"method": method}))
+    yield st.table("monitor_methods", methods, None, rows, said)
 
 
 def numbers(
-    found: Estimates, alarms: Estimates, blind: Mapping[str, Any], runs: JudgedRuns, reference: str
+    found: st.Estimates,
+    alarms: st.Estimates,
+    blind: Mapping[str, Any],
+    runs: JudgedRuns,
+    reference: str,
 ) -> dict[str, object]:
     """What captions and the finding say of the first, the last and the blind version."""
 
@@ -326,7 +297,7 @@ SETTING_ROWS = 1.3
 
 
 def draw(
-    found: Estimates,
+    found: st.Estimates,
     rows: Mapping[str, str],
     settings: list[str],
     lenders: tuple[str, ...],
@@ -338,35 +309,37 @@ def draw(
     upper, *others = figure.subplots(
         1 + several, 1, squeeze=False, sharex=True, height_ratios=heights
     )[:, 0]
-    marks = {settings[0]: Mark(settings[0], BLUE, "o")}
+    marks = {settings[0]: st.Mark(settings[0], st.BLUE, "o")}
     if several:
-        marks[ALL_SETTINGS] = Mark("all settings", BLACK, "D", "none")
+        marks[ALL_SETTINGS] = st.Mark("all settings", st.BLACK, "D", "none")
     of_part = found.frame.filter(pl.col("part").is_in(["rung", "component"]))
     drawn = of_part.with_columns(row="name", mark="setting")
-    categories = [row for row in rows if row in CATEGORIES]
-    dot_plot(upper, drawn, rows, marks, heavy_above=categories[:1])
+    categories = [row for row in rows if row in st.CATEGORIES]
+    st.dot_plot(upper, drawn, rows, marks, heavy_above=categories[:1])
     handles = [mark.handle for mark in marks.values()]
     for lower in others:
         labels = {"whole": "own bounds", **{name: f"bounds of {name}" for name in lenders}}
         labels[LOGIC] = "logic alone"
-        looks = zip(labels.items(), ((BLUE, "o"), (VERMILLION, "s"), (GREY, "v")), strict=False)
-        marks = {name: Mark(label, *look) for (name, label), look in looks}
+        looks = zip(
+            labels.items(), ((st.BLUE, "o"), (st.VERMILLION, "s"), (st.GREY, "v")), strict=False
+        )
+        marks = {name: st.Mark(label, *look) for (name, label), look in looks}
         lent = pl.when(pl.col("part") == "borrowed").then("name").otherwise("part")
         of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", LOGIC]))
         drawn = of_part.with_columns(row="setting", mark=lent)
-        dot_plot(lower, drawn, {name: name for name in settings}, marks)
+        st.dot_plot(lower, drawn, {name: name for name in settings}, marks)
         handles += [mark.handle for mark in marks.values()]
     upper.set_xlim(0, 102)
     (upper, *others)[-1].set_xlabel("accuracy in percent, abstentions wrong")
-    legend_outside(figure, handles, columns=3)
+    st.legend_outside(figure, handles, columns=3)
 
 
 def nested(measured: pl.DataFrame, delayed: pl.DataFrame, alarmed: pl.DataFrame) -> dict[str, Any]:
     """Rates by version and setting, with first breaks and false alarms beside them."""
-    metrics = nest(measured, *KEYS)
+    metrics = st.nest(measured, *KEYS)
     leaves = ("median", "low", "high", "before", "never", "runs")
-    breaks = nest(delayed, "version", "setting", leaves=leaves)
-    alarms = nest(alarmed, "version", "setting", "kind", "bounds")
+    breaks = st.nest(delayed, "version", "setting", leaves=leaves)
+    alarms = st.nest(alarmed, "version", "setting", "kind", "bounds")
     for version, of_settings in metrics.items():
         for setting, parts in of_settings.items():
             parts["first_break"] = breaks[version][setting]
@@ -381,14 +354,14 @@ def nested(measured: pl.DataFrame, delayed: pl.DataFrame, alarmed: pl.DataFrame)
 
 
 def main() -> None:
-    runs = read_section("monitor", JudgedRuns)
-    reference = setting_of(read_section("nested_cv", ReferenceStudy).model_dump())
-    intervals = read_statistics(ScenarioIntervalSettings)
-    said = Captions.read("monitor", intervals)
+    runs = st.read_section("monitor", JudgedRuns)
+    reference = setting_of(st.read_section("nested_cv", st.ReferenceStudy).model_dump())
+    intervals = st.read_statistics(st.ScenarioIntervalSettings)
+    said = st.Captions.read("monitor", intervals)
     judged = read_judged(runs)
-    forest = read_output(FOREST, PREDICTION_SCHEMA).filter(feature_set=PRIMARY_SET)
-    predictions = read_outputs(PREDICTIONS, METHODS, PREDICTION_SCHEMA)
-    history, cost = read_points(HISTORY, HISTORY_SCHEMA), read_points(COST, COST_SCHEMA)
+    forest = st.read_output(FOREST, st.PREDICTION_SCHEMA).filter(feature_set=st.PRIMARY_SET)
+    predictions = st.read_outputs(PREDICTIONS, METHODS, st.PREDICTION_SCHEMA)
+    history, cost = st.read_points(HISTORY, HISTORY_SCHEMA), st.read_points(COST, COST_SCHEMA)
 
     measured = pl.concat(
         part for each in judged for part in rates(each, runs, reference, intervals)
@@ -400,29 +373,29 @@ def main() -> None:
     decided = pl.concat(decisive(each) for each in judged)
     by_method = pl.concat(of_methods(predictions, runs.contrasts, intervals))
     held = blind_rates(judged, forest, reference, intervals)
-    blind = nest(estimate_rows(held), "metric") if held else {}
+    blind = st.nest(st.estimate_rows(held), "metric") if held else {}
 
-    found, alarms = Estimates(measured), Estimates(alarmed)
-    last, methods = runs.versions[-1], Estimates(by_method)
+    found, alarms = st.Estimates(measured), st.Estimates(alarmed)
+    last, methods = runs.versions[-1], st.Estimates(by_method)
     of_last = found.where(version=last)
     settings = settings_of(found, last)
     detailed = [name for name in settings if name in {ALL_SETTINGS, reference}] or settings
     said = said.with_numbers(
         numbers(found, alarms, blind, runs, reference),
-        {"versions": counted(history.height, "version")},
+        {"versions": st.counted(history.height, "version")},
     )
-    accuracy = Estimates.of(measured).where(version=last, metric="accuracy")
+    accuracy = st.Estimates.of(measured).where(version=last, metric="accuracy")
     known = set(accuracy.distinct("name"))
-    labels = {rung.name: rung.label for rung in LADDER} | {**CATEGORY_LABELS}
+    labels = {rung.name: rung.label for rung in LADDER} | {**st.CATEGORY_LABELS}
     rows = {name: label for name, label in labels.items() if name in known}
     others = sorted(set(settings) - {ALL_SETTINGS, reference})
     height = 1.1 + 0.3 * (len(rows) + SETTING_ROWS * (1 + len(others)))
     drawing = partial(draw, accuracy, rows, [reference, *others], runs.lenders)
-    publish(
+    st.publish(
         "monitor",
         metrics={
             **nested(measured, delayed, alarmed),
-            "methods": nest(by_method, "method", "metric"),
+            "methods": st.nest(by_method, "method", "metric"),
             "blind": blind,
         },
         points={
@@ -445,4 +418,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -9,8 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.stage import read_points
+from failbench import study as st
 from failbench.monitor.bounds import write_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound, Invariant
 from failbench.monitor.records.fitting import (
@@ -24,10 +23,6 @@ from failbench.monitor.records.fitting import (
 )
 from failbench.monitor.records.halves import HALF_SCHEMA
 from failbench.monitor.records.tables import Monitored
-from failbench.statistics.intervals import nest, wilson
-from failbench.statistics.settings import read_with_statistics
-from failbench.study import Captions, Estimates, Of, Row, Text, publish, run, table
-from failbench.study.plain_table import Table
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
@@ -72,12 +67,8 @@ def setting_bounds(
     """
     healthy = healthy_histories(monitored)
     if len(healthy) < FEWEST:
-        raise BadInputError(
-            RUNS,
-            setting,
-            f"has {len(healthy)} completed successes.",
-            f"Record at least {FEWEST} successful runs of it with the monitor.",
-        )
+        remedy = f"Record at least {FEWEST} successful runs of it with the monitor."
+        raise st.BadInputError(RUNS, setting, f"has {len(healthy)} completed successes.", remedy)
     of_half = monitored.select(pl.col("scenario").is_in(list(development)))
     twins = healthy_histories(of_half, kind="twin")
     bounds: dict[str, Bound] = {}
@@ -98,7 +89,7 @@ def rates(settings: Mapping[str, SettingBounds], confidence: float) -> pl.DataFr
     rows = []
     for row in pl.concat(fitted.alarms for fitted in settings.values()).to_dicts():
         value = row["alarmed"] / row["n"]
-        low, high = wilson(value, row["n"], confidence)
+        low, high = st.wilson(value, row["n"], confidence)
         rows.append({**row, "value": value, "ci_low": low, "ci_high": high})
     return pl.DataFrame(rows)
 
@@ -106,7 +97,7 @@ def rates(settings: Mapping[str, SettingBounds], confidence: float) -> pl.DataFr
 def metrics(settings: Mapping[str, SettingBounds], alarmed: pl.DataFrame) -> dict[str, Any]:
     """Rates by setting, group, margin and alarm, and what was chosen."""
     named = alarmed.with_columns(pl.col("margin").cast(pl.String))
-    found = nest(named, "setting", "group", "margin", "alarm")
+    found = st.nest(named, "setting", "group", "margin", "alarm")
     for name, fitted in settings.items():
         sizes = {"runs": fitted.runs, "bounds": len(fitted.bounds)}
         found[name]["chosen"] = {**fitted.margins, **sizes}
@@ -117,9 +108,9 @@ def margins_table(
     settings: Mapping[str, SettingBounds],
     alarmed: pl.DataFrame,
     choice: MarginSettings,
-    said: Captions,
-) -> Table:
-    found, rows = Estimates(alarmed), []
+    said: st.Captions,
+) -> st.Table:
+    found, rows = st.Estimates(alarmed), []
     for name, fitted in settings.items():
         for group in GROUPS:
             for margin in choice.margins:
@@ -129,32 +120,32 @@ def margins_table(
                     seldom = found.value(**keys, alarm="any") <= choice.most_alarmed
                     taken = "taken" if seldom else "taken †"
                 n = found.n(**keys, alarm="any")
-                rows.append(Row((name, group, f"{margin:g}", n, taken), keys))
-    columns: list[Text | Of] = [
-        *(Text("setting"), Text("of"), Text("margin", align="right")),
-        Text("healthy runs", align="right"),
-        *(Of("", alarm, "alarmed by", keys={"alarm": alarm}) for alarm in ALARMS),
-        Text(""),
+                rows.append(st.Row((name, group, f"{margin:g}", n, taken), keys))
+    columns: list[st.Text | st.Of] = [
+        *(st.Text("setting"), st.Text("of"), st.Text("margin", align="right")),
+        st.Text("healthy runs", align="right"),
+        *(st.Of("", alarm, "alarmed by", keys={"alarm": alarm}) for alarm in ALARMS),
+        st.Text(""),
     ]
-    return table("monitor_margins", found, columns, rows, said)
+    return st.table("monitor_margins", found, columns, rows, said)
 
 
 def main() -> None:
-    choice = read_with_statistics("monitor_bounds", MarginSettings)
-    development = read_points(HALVES, HALF_SCHEMA).filter(half="development")["scenario"]
+    choice = st.read_with_statistics("monitor_bounds", MarginSettings)
+    development = st.read_points(HALVES, HALF_SCHEMA).filter(half="development")["scenario"]
     settings = {
         name: setting_bounds(name, runs, choice, development.to_list())
         for name, runs in measured_settings(MONITORED).items()
     }
     alarmed = rates(settings, choice.confidence)
-    said = Captions.read("monitor_bounds", choice)
+    said = st.Captions.read("monitor_bounds", choice)
     shown = margins_table(settings, alarmed, choice, said)
     BOUNDS.mkdir(parents=True, exist_ok=True)
     for name, fitted in settings.items():
         margins = ", ".join(f"{margin:g} ({group})" for group, margin in fitted.margins.items())
         origin = f"completed successes of {name}, margins {margins}"
         write_bounds(BOUNDS / f"{name}.json", fitted.bounds, fitted.runs, origin)
-    publish(
+    st.publish(
         "monitor_bounds",
         metrics=metrics(settings, alarmed),
         tables=[shown],
@@ -163,4 +154,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -16,10 +16,12 @@ from failbench.base.files import write_atomically
 from failbench.base.records import Record
 from failbench.base.stage import REMEDY, unreadable
 from failbench.statistics.settings import read_statistics
-from failbench.study import Captions, at_path, publish, read_facts, run
+from failbench.study.captions import Captions, at_path
 from failbench.study.cells import ABSENT
+from failbench.study.inputs import read_facts
 from failbench.study.notes import DEVELOPMENT_NOTE
 from failbench.study.plain_table import Column, Table
+from failbench.study.publication import publish, run
 from failbench.study.scope import scale_note
 from shared.negative_results import NegativeResults
 

@@ -17,32 +17,10 @@ import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 
-from failbench.base.errors import BadInputError
+from failbench import study as st
 from failbench.base.method_settings import SimpleRulesSettings
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.slices import ReferenceStudy, RunSetting
-from failbench.base.stage import read_output, read_section
-from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET, Category
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.statistics.agreement import cramers_v, permutation_test
-from failbench.statistics.bootstrap import seed_counts
-from failbench.statistics.intervals import ESTIMATE, scenario_intervals
-from failbench.statistics.metrics import ValueMetric, proportion
-from failbench.statistics.scenario_values import (
-    ScenarioValues,
-    over_scenarios,
-    over_those,
-    scenario_answers,
-)
-from failbench.statistics.settings import read_with_statistics
-from failbench.study import Captions, Form, estimate_text, publish, rounded, run, written
-from failbench.study.cells import ABSENT, one_decimal, percent, with_interval
-from failbench.study.dot_plot import dot_plot
-from failbench.study.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Column, Table
-from failbench.study.scope import scale_of
-from failbench.study.style import BLACK, BLUE, GREEN, ORANGE, VERMILLION, Mark
 from recordings import read_recordings
 from shared.onset_signs import (
     BANDS,
@@ -66,7 +44,7 @@ Test = Literal["chance", "base", "half", "margin", "gain", "absent"]
 Verdict = Literal["holds", "does not hold", "undecided"]
 
 
-def of(*categories: Category) -> pl.Expr:
+def of(*categories: st.Category) -> pl.Expr:
     """Whether a run's cause is of one of these categories."""
     return pl.col("category").is_in(categories)
 
@@ -107,18 +85,19 @@ CLAIMS: dict[str, tuple[str, Test]] = {
 """The paper's section, and how the statement is decided."""
 
 
-def figures(rows: pl.DataFrame, settings: OnsetSettings, *metrics: ValueMetric) -> Found:
+def figures(rows: pl.DataFrame, settings: OnsetSettings, *metrics: st.ValueMetric) -> Found:
     # recorded runs have no repeats and no answers: only the units of resampling are taken of them
-    table = rows.with_columns(repeat=pl.lit(0), prediction=pl.lit(ABSTAIN))
-    intervals = scenario_intervals(scenario_answers(table), (), settings, metrics)
-    return {name: each.model_dump(include={*ESTIMATE}) for name, each in intervals.items()}
+    table = rows.with_columns(repeat=pl.lit(0), prediction=pl.lit(st.ABSTAIN))
+    intervals = st.scenario_intervals(st.scenario_answers(table), (), settings, metrics)
+    return {name: each.model_dump(include={*st.ESTIMATE}) for name, each in intervals.items()}
 
 
 def shares(rows: pl.DataFrame, counted: Mapping[str, pl.Expr], settings: OnsetSettings) -> Found:
     """Shares of runs that each expression holds of, as means over scenarios."""
     estimand = "probability that this holds of a run of a new scenario, drawn with these categories"
     metrics = (
-        proportion(name, over_scenarios(rows, holds), estimand) for name, holds in counted.items()
+        st.proportion(name, st.over_scenarios(rows, holds), estimand)
+        for name, holds in counted.items()
     )
     return figures(rows, settings, *metrics)
 
@@ -127,7 +106,7 @@ def indicators(
     rows: pl.DataFrame, rules: Mapping[str, tuple[pl.Expr, pl.Expr]], settings: OnsetSettings
 ) -> dict[str, Found]:
     """What signs say of their targets: how often they are right, and how often they are shown."""
-    metrics: list[ValueMetric] = []
+    metrics: list[st.ValueMetric] = []
     found: dict[str, Found] = {}
     for name, (sign, target) in rules.items():
         by_scenario = rows.group_by("scenario").agg(sign=sign.mean(), target=target.mean())
@@ -136,17 +115,17 @@ def indicators(
         shown = {"scenarios": scenarios, "runs": runs}
         found[name] = {"base": {"value": base}, "shown_by": shown}
         metrics.append(
-            proportion(
+            st.proportion(
                 f"{name}/recall",
-                over_those(rows, sign, target),
+                st.over_those(rows, sign, target),
                 "probability that a run of a new scenario of the target shows the sign",
             )
         )
         if runs:
             metrics.append(
-                proportion(
+                st.proportion(
                     f"{name}/precision",
-                    over_those(rows, target, sign),
+                    st.over_those(rows, target, sign),
                     "probability that a run of a new scenario that shows the sign is of the target",
                 )
             )
@@ -162,16 +141,16 @@ def association(rows: pl.DataFrame, settings: OnsetSettings) -> Found:
     unit = ["category", "scenario", "seed"]
     by_seed = rows.group_by(unit).agg(kinds).sort(unit)
     values, seeds = {}, []
-    for position, category in enumerate(CATEGORIES):
+    for position, category in enumerate(st.CATEGORIES):
         of_category = by_seed.filter(category=category)
         if of_category.height:
-            cells = np.zeros((of_category.height, len(CATEGORIES), len(KINDS)))
+            cells = np.zeros((of_category.height, len(st.CATEGORIES), len(KINDS)))
             cells[:, position, :] = of_category.select(KINDS).to_numpy()
             values[str(category)] = cells
-            seeds.append(seed_counts(of_category))
-    v = ValueMetric(
+            seeds.append(st.seed_counts(of_category))
+    v = st.ValueMetric(
         "v",
-        ScenarioValues(values, tuple(seeds)),
+        st.ScenarioValues(values, tuple(seeds)),
         "Cramer's V of category and kind of onset, every scenario counting once",
         score=cramers_v,
         kind="distance",
@@ -194,7 +173,7 @@ def of_setting(observed: pl.DataFrame, settings: OnsetSettings, by_category: boo
     """What is found in the runs of one setting: kinds, their association, rules, false signs."""
     rows = with_kind(observed, BANDS[0], settings.near_steps)
     kinds = {kind: pl.col("onset") == kind for kind in KINDS}
-    groups = {str(name): rows.filter(category=name) for name in CATEGORIES if by_category}
+    groups = {str(name): rows.filter(category=name) for name in st.CATEGORIES if by_category}
     groups["all"] = rows
     signs = {"signs": pl.col(f"{BANDS[0]}_lead").is_not_null(), "growth": pl.col("norm_grew")}
     false = shares(observed.filter(kind="twin"), signs, settings)
@@ -230,12 +209,8 @@ def with_answers(rows: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
     answered = rows.join(correct, on="run_id", how="left")
     for path in (TEXT, TEXT_AND_SERIES):
         if path.stem not in answered.columns or answered[path.stem].null_count():
-            raise BadInputError(
-                path,
-                "run_id",
-                "a failing run of the reference setting has no prediction.",
-                "Run `dvc repro raw_telemetry`.",
-            )
+            problem = "a failing run of the reference setting has no prediction."
+            raise st.BadInputError(path, "run_id", problem, "Run `dvc repro raw_telemetry`.")
     return answered.with_columns(
         pl.when("has_text").then(path.stem).alias(path.stem) for path in (TEXT, TEXT_AND_SERIES)
     )
@@ -247,9 +222,9 @@ def decided(rows: pl.DataFrame, found: Found, settings: OnsetSettings) -> dict[s
     sudden = shares(software, {"sudden": ABRUPT}, settings)["sudden"]
     grew = shares(others, {"grew": pl.col("norm_grew")}, settings)["grew"]
     wrong = indicators(rows, {"wrong": (NAMED, ~NAMED_RIGHT)}, settings)["wrong"]
-    gain = ValueMetric(
+    gain = st.ValueMetric(
         "gain",
-        over_scenarios(rows, pl.col(TEXT_AND_SERIES.stem) - pl.col(TEXT.stem)),
+        st.over_scenarios(rows, pl.col(TEXT_AND_SERIES.stem) - pl.col(TEXT.stem)),
         "mean difference over new scenarios, drawn with these categories",
     )
     dependence, gained = found["association"], figures(rows, settings, gain)["gain"]
@@ -340,47 +315,16 @@ def numbers(
         "held": verdicts.count("holds"),
         "refuted": verdicts.count("does not hold"),
         **{
-            name: percent(rule["precision"]["value"]) if "precision" in rule else ABSENT
+            name: st.percent(rule["precision"]["value"]) if "precision" in rule else st.ABSENT
             for name, rule in found["rules"].items()
         },
     }
 
 
-ROW_LABELS: dict[str, str] = {**CATEGORY_LABELS} | {"all": "All"}
-KIND_LABELS = {"gradual": "Gradual", "sudden": "Sudden", "none": "No sign"}
-RULE_LABELS = {
-    "gradual": ("gradual", "optimization or memory hardware"),
-    "sudden_software": ("sudden or no sign", "model software"),
-    "sudden_trigger": ("sudden or no sign", "fault switched on in mid-run"),
-    "sudden_either": ("sudden or no sign", "model software, or switched on"),
-    "norm_above_paper": ("gradient norm above the paper's threshold", "optimization"),
-    "norm_above_healthy": ("gradient norm above healthy runs", "optimization"),
-    "norm_grew": ("gradient norm grows tenfold", "optimization"),
-    "text_named": ("words in the error text name a category", "the category named"),
-}
-"""Sign and target of each rule."""
-SHORT_RULES = {
-    "gradual": "Gradual: optimization or memory",
-    "sudden_software": "Sudden: model software",
-    "sudden_trigger": "Sudden: switched on",
-    "sudden_either": "Sudden: either",
-    "norm_above_paper": "Norm: optimization",
-}
-TEXT_LABELS = {
-    "has_text": "Left an error text",
-    "named": "of these: words name a category",
-    "named_wrong": "of these: words name a wrong category",
-    "shared": "of these: text shared with another category",
-}
+ROW_LABELS: dict[str, str] = {**st.CATEGORY_LABELS} | {"all": "All"}
 
 
-def column(
-    heading: str,
-    path: str,
-    form: Form = "percent",
-    group: str = "",
-    width: float | None = None,
-) -> Column:
+def column(heading: str, path: str, form: str = "percent", **look: Any) -> st.Column:
     """What is at a path of a row's nested estimates: an estimate, a number, or words."""
 
     def cell(row: Found) -> str:
@@ -388,143 +332,79 @@ def column(
         for key in path.split("."):
             found = found.get(key)
             if found is None:
-                return ABSENT
+                return st.ABSENT
         if isinstance(found, str):
             return found
-        return estimate_text(found, form) if isinstance(found, dict) else written(found, form)
+        write = scenarios if form == "scenarios" else form
+        return (
+            st.estimate_text(found, write) if isinstance(found, dict) else st.written(found, write)
+        )
 
-    return Column(heading, group, "left" if form == "words" else "right", width, cell)
+    return st.Column(heading, align="left" if form == "words" else "right", cell=cell, **look)
 
 
 def tables(
     found: Found,
-    everywhere: Mapping[RunSetting, Found],
+    everywhere: Mapping[st.RunSetting, Found],
     variants: Mapping[tuple[str, ...], Found],
     rows: pl.DataFrame,
-    said: Captions,
-) -> Iterator[Table]:
+    said: st.Captions,
+) -> Iterator[st.Table]:
     """The statements first, then kinds, rules of thumb, settings, other definitions, and texts."""
-
-    def made(name: str, body: Iterable[Found], *columns: Column) -> Table:
-        return Table.of(name, columns, body, said.caption(name), said.notes(name))
-
-    yield made(
-        "onset_claims",
-        [
+    groups = {name: rows.filter(category=name) for name in st.CATEGORIES} | {"all": rows}
+    labels = {name: said.labels(f"onset_{name}").items() for name in ("rules", "texts")}
+    bodies: dict[str, Iterable[Found]] = {
+        "claims": (
             claim
             | {"said": said.text("statements", name), "measured": said.text("measured", name)}
             | decision(claim, *CLAIMS[name])
             for name, claim in found["claims"].items()
-        ],
-        column("The paper says", "said", "words", width=0.24),
-        column("Section", "section", "words"),
-        column("Measured", "measured", "words", width=0.26),
-        column("Value", "estimate"),
-        column("Held against", "reference"),
-        column("Scenarios", "scenarios", scenarios),
-        column("Runs", "runs", "count"),
-        column("Verdict", "verdict", "words"),
-    )
-    groups = {name: rows.filter(category=name) for name in CATEGORIES} | {"all": rows}
-    steps = "Steps, median [quartiles]"
-    yield made(
-        "onset_kinds",
-        [
+        ),
+        "kinds": (
             {"category": ROW_LABELS[name], **found["kinds"][name], **sizes(part), **timing(part)}
             for name, part in groups.items()
-        ],
-        column("Category", "category", "words"),
-        column("Scenarios", "scenarios", "count"),
-        column("Runs", "runs", "count"),
-        *(column(label, kind) for kind, label in KIND_LABELS.items()),
-        column("Lead", "lead", group=steps),
-        column("Since onset", "since_onset", group=steps),
-        column("Before", "before"),
-    )
-    yield made(
-        "onset_rules",
-        [
-            found["rules"][name] | {"sign": sign, "target": target}
-            for name, (sign, target) in RULE_LABELS.items()
-        ],
-        column("Sign", "sign", "words", width=0.26),
-        column("Points to", "target", "words", width=0.24),
-        column("Scenarios", "shown_by.scenarios", scenarios, "Shown by"),
-        column("Runs", "shown_by.runs", "count", "Shown by"),
-        column("Precision", "precision"),
-        column("Base rate", "base"),
-        column("Recall", "recall"),
-    )
-    yield made(
-        "onset_settings",
-        [
-            each
-            | {"setting": setting_label(setting)}
-            | {
-                name: f"{precision(rule)} / {percent(rule['base']['value'])}"
-                for name, rule in each["rules"].items()
-            }
-            for setting, each in everywhere.items()
-        ],
-        column("Setting", "setting", "words", width=0.11),
-        column("n", "scenarios", "count", width=0.04),
-        column("Runs", "runs", "count", width=0.05),
-        column("Gradual", "kinds.all.gradual", width=0.11),
-        column("V", "association", "two", width=0.1),
-        column("p", "association.p", "p", width=0.06),
-        *(
-            column(label, name, width=0.11)
-            for name, label in SHORT_RULES.items()
-            if name != "sudden_either"
         ),
-        column("False signs", "false_signs", width=0.09),
-    )
-    yield made(
-        "onset_variants",
-        [
+        "rules": (
+            found["rules"][name] | {"sign": sign, "target": target}
+            for name, (sign, target) in labels["rules"]
+        ),
+        "settings": (
+            {name: beside_base(rule) for name, rule in each["rules"].items()}
+            | each
+            | {"setting": setting_label(setting)}
+            for setting, each in everywhere.items()
+        ),
+        "variants": (
             variant | dict(zip(("band", "by", "near"), key, strict=True))
             for key, variant in variants.items()
-        ],
-        column("Band", "band", "words"),
-        column("By", "by", "words"),
-        column("Near, steps", "near"),
-        column("V", "association", "two", "Association"),
-        column("Chance", "association.expected", "two", "Association"),
-        column("p", "association.p", "p", "Association"),
-        *(
-            column(SHORT_RULES[name], f"rules.{name}.precision", group="Precision")
-            for name in OF_ONSET
         ),
-    )
-    yield made(
-        "onset_texts",
-        [{"of": label, "share": found["texts"][name]} for name, label in TEXT_LABELS.items()],
-        column("Runs that", "of", "words"),
-        column("Share", "share"),
-        column("Scenarios", "share.scenarios", "count"),
-        column("Runs", "share.runs", "count"),
-    )
+        "texts": ({"of": label, "share": found["texts"][name]} for name, label in labels["texts"]),
+    }
+    for name, body in bodies.items():
+        columns = [column(**each) for each in said.columns(f"onset_{name}")]
+        yield st.sheet(f"onset_{name}", body, said, columns=columns)
 
 
 def scenarios(value: float) -> str:
     """A count of scenarios, of which some runs may count only in part: ``3`` or ``3.3``."""
-    return f"{value:.0f}" if value == round(value) else one_decimal(value)
+    return f"{value:.0f}" if value == round(value) else st.written(value, "one")
 
 
 def decision(claim: Found, section: str, test: Test) -> Found:
     form = "two" if test == "chance" else "percent"
-    p = f", p {written(claim['p'], 'p')}" if test == "chance" else ""
-    reference = written(claim["against"], form) + p
-    return {"section": section, "estimate": estimate_text(claim, form), "reference": reference}
+    p = f", p {st.written(claim['p'], 'p')}" if test == "chance" else ""
+    reference = st.written(claim["against"], form) + p
+    return {"section": section, "estimate": st.estimate_text(claim, form), "reference": reference}
 
 
-def precision(rule: Found) -> str:
-    return estimate_text(rule["precision"]) if "precision" in rule else ABSENT
+def beside_base(rule: Found) -> str:
+    precision = st.estimate_text(rule["precision"]) if "precision" in rule else st.ABSENT
+    return f"{precision} / {st.percent(rule['base']['value'])}"
 
 
-def setting_label(setting: RunSetting) -> str:
+def setting_label(setting: st.RunSetting) -> str:
     """A setting as tables call it; the optimizer where it is not AdamW."""
-    label = ARCHITECTURE_LABELS[setting.architecture]
+    label = st.ARCHITECTURE_LABELS[setting.architecture]
     return label if setting.optimizer == "adamw" else f"{label}, SGD"
 
 
@@ -532,32 +412,24 @@ def timing(rows: pl.DataFrame) -> Found:
     """When signs come; of faults that are switched on in mid-run, how many come before that."""
     signs = rows.filter("switched_on").drop_nulls("lead")
     before = signs.filter(pl.col("lead") > pl.col("since_onset")).height
-    found = {"before": f"{before} of {signs.height}" if signs.height else ABSENT}
+    found = {"before": f"{before} of {signs.height}" if signs.height else st.ABSENT}
     for column in ("lead", "since_onset"):
         known = rows[column].drop_nulls().to_numpy()
-        low, middle, high = np.quantile(known, (0.25, 0.5, 0.75)) if len(known) else 3 * [np.nan]
-        found[column] = with_interval(middle, low, high, "{:.0f}".format) if len(known) else ABSENT
+        quartiles = np.quantile(known, (0.5, 0.25, 0.75)) if len(known) else ()
+        row = dict(zip(st.ESTIMATE, quartiles, strict=False))
+        found[column] = st.estimate_text(row, "count") if row else st.ABSENT
     return found
 
 
 KIND_MARKS = {
-    "gradual": Mark("gradual", BLUE, "o"),
-    "sudden": Mark("sudden", ORANGE, "^"),
-    "none": Mark("no sign", GREEN, "s"),
+    "gradual": st.Mark("gradual", st.BLUE, "o"),
+    "sudden": st.Mark("sudden", st.ORANGE, "^"),
+    "none": st.Mark("no sign", st.GREEN, "s"),
 }
 RULE_MARKS = {
-    "base": Mark("of all scenarios", BLACK, "|", size=9.0),
-    "precision": Mark("of those with the sign", VERMILLION, "D"),
+    "base": st.Mark("of all scenarios", st.BLACK, "|", size=9.0),
+    "precision": st.Mark("of those with the sign", st.VERMILLION, "D"),
 }
-RULE_ROWS = {
-    "gradual": "gradual:\noptimization, memory",
-    "sudden_software": "sudden or no sign:\nmodel software",
-    "sudden_trigger": "sudden or no sign:\nswitched on in mid-run",
-    "norm_above_paper": "norm over paper's limit:\noptimization",
-    "norm_above_healthy": "norm over healthy limit:\noptimization",
-    "norm_grew": "norm grows tenfold:\noptimization",
-}
-"""Rules that are drawn: the sign, and below it what it is said to point to."""
 
 
 def points_of(found: Found) -> pl.DataFrame:
@@ -570,18 +442,18 @@ def points_of(found: Found) -> pl.DataFrame:
         for mark in marks[panel]
         if mark in found[panel][row]
     ]
-    return rounded(pl.DataFrame(rows).drop("n"))
+    return st.rounded(pl.DataFrame(rows).drop("n"))
 
 
-def draw(points: pl.DataFrame, figure: Figure) -> None:
+def draw(points: pl.DataFrame, rules: Mapping[str, str], figure: Figure) -> None:
     """How failures of each category set in, and what the paper's rules of thumb reach."""
     left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
     categories = {name: label.replace(" ", "\n") for name, label in ROW_LABELS.items()}
-    dot_plot(left, points.filter(panel="kinds"), categories, KIND_MARKS, heavy_above=("all",))
-    dot_plot(
+    st.dot_plot(left, points.filter(panel="kinds"), categories, KIND_MARKS, heavy_above=("all",))
+    st.dot_plot(
         right,
         points.filter(panel="rules"),
-        RULE_ROWS,
+        rules,
         RULE_MARKS,
         spread=0.0,
         heavy_above=("norm_above_paper",),
@@ -591,21 +463,18 @@ def draw(points: pl.DataFrame, figure: Figure) -> None:
     left.set_xlabel("failures, percent")
     right.set_xlabel("scenarios of what it points to, percent")
     marks = (*KIND_MARKS.values(), *RULE_MARKS.values())
-    legend_outside(figure, [mark.handle for mark in marks], columns=5)
+    st.legend_outside(figure, [mark.handle for mark in marks], columns=5)
 
 
-def settings_of(failing: pl.DataFrame, reference: ReferenceStudy) -> list[RunSetting]:
+def settings_of(failing: pl.DataFrame, reference: st.ReferenceStudy) -> list[st.RunSetting]:
     """The settings of which failing runs are recorded, that of the reference study first."""
     columns = ("architecture", "optimizer", "scale")
-    first = RunSetting(**reference.model_dump(include={*columns}))
-    recorded = [RunSetting(**row) for row in failing.select(columns).unique().to_dicts()]
+    first = st.RunSetting(**reference.model_dump(include={*columns}))
+    recorded = [st.RunSetting(**row) for row in failing.select(columns).unique().to_dicts()]
     if first not in recorded:
-        raise BadInputError(
-            "params.yaml",
-            "nested_cv.architecture",
-            f"no failing run of {first.name} is recorded.",
-            "Name a setting of record.settings.",
-        )
+        problem = f"no failing run of {first.name} is recorded."
+        remedy = "Name a setting of record.settings."
+        raise st.BadInputError("params.yaml", "nested_cv.architecture", problem, remedy)
     return sorted(recorded, key=lambda setting: (setting != first, setting.name))
 
 
@@ -614,12 +483,12 @@ def without(found: Found, *keys: str) -> Found:
 
 
 def main() -> None:
-    settings = read_with_statistics("onset", OnsetSettings)
-    simple = read_section("simple_rules", SimpleRulesSettings)
-    reference = read_section("nested_cv", ReferenceStudy)
-    features = read_output(FEATURES, FEATURE_SCHEMA)
+    settings = st.read_with_statistics("onset", OnsetSettings)
+    simple = st.read_section("simple_rules", SimpleRulesSettings)
+    reference = st.read_section("nested_cv", st.ReferenceStudy)
+    features = st.read_output(FEATURES, FEATURE_SCHEMA)
     predictions = pl.concat(
-        read_output(path, PREDICTION_SCHEMA).filter(feature_set=PRIMARY_SET)
+        st.read_output(path, st.PREDICTION_SCHEMA).filter(feature_set=st.PRIMARY_SET)
         for path in (TEXT, TEXT_AND_SERIES)
     )
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
@@ -657,21 +526,22 @@ def main() -> None:
         "fewest": min(successes),
         "most": max(successes),
         "repeats": predictions["repeat"].n_unique(),
-        "scale": scale_of(first.of(failing)),
-        "scale_everywhere": scale_of(failing),
+        "scale": st.scale_of(first.of(failing)),
+        "scale_everywhere": st.scale_of(failing),
     }
-    said = Captions.read("onset", found, settings, named)
+    said = st.Captions.read("onset", found, settings, named)
     points = points_of(found)
+    drawing = partial(draw, points, said.labels("figure"))
     claims = [{"claim": name, **claim} for name, claim in found["claims"].items()]
-    publish(
+    st.publish(
         "onset",
         metrics={**found, "texts": {k: without(v, "runs") for k, v in found["texts"].items()}},
         points=points,
         tables=tables(found, everywhere, variants, rows, said),
-        figures={"onset": said.picture("figure", 2.7, partial(draw, points))},
+        figures={"onset": said.picture("figure", 2.7, drawing)},
         summary=pl.DataFrame(claims).select("claim", "value", "ci_low", "ci_high", "verdict"),
     )
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

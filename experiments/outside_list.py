@@ -22,9 +22,12 @@ from failbench.monitor.signals import Level, signals_of
 from failbench.neighbours.outside_list.bugs import STATES, Bug, read_bugs, run_ids
 from failbench.statistics.intervals import ESTIMATE, nest, wilson
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import Captions, Estimates, Row, Text, estimate_text, publish, run, table
-from failbench.study.cells import ABSENT, words
+from failbench.study.captions import Captions
+from failbench.study.cells import ABSENT, estimate_text, words
+from failbench.study.estimates import Estimates
 from failbench.study.plain_table import Table
+from failbench.study.publication import publish, run
+from failbench.study.tables import Row, Text, table
 
 RUNS = Path("data/outside")
 BUGS = Path("data/outside/traincheck.csv")

@@ -8,7 +8,9 @@ from failbench.base.stage import read_section
 from failbench.publish.audit.claims import AuditedPaper, audit_metrics, audit_paper, audit_table
 from failbench.publish.audit.figures import AuditSettings
 from failbench.publish.audit.picture import paper_audit_picture
-from failbench.study import publish, read_facts, rounded, run
+from failbench.study.estimates import rounded
+from failbench.study.inputs import read_facts
+from failbench.study.publication import publish, run
 
 CLAIMS = Path("data/reported/claims.yaml")
 

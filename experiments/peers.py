@@ -4,61 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 from matplotlib.figure import Figure
 
-from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
+from failbench import study as st
+from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import read_scenarios
-from failbench.base.slices import ReferenceStudy, RunSetting
-from failbench.base.stage import read_output, read_outputs, read_section
 from failbench.base.telemetry import RUN_SCHEMA, read_table
-from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET
 from failbench.neighbours.peers.best_thresholds import DOCUMENTED, OBJECTIVES, with_best_thresholds
 from failbench.neighbours.peers.mapping import refuse_unmapped, standards
 from failbench.neighbours.peers.rules import ALARM_SCHEMA, SCOPES, peer_rules, rules_of
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
 from failbench.neighbours.rendering.shape import COMPLETE
-from failbench.statistics.bootstrap import Interval
-from failbench.statistics.intervals import (
-    ScenarioIntervalSettings,
-    estimate_rows,
-    nest,
-    scenario_intervals,
-    wilson,
-    wilson_interval,
-)
 from failbench.statistics.lead import lead_interval
-from failbench.statistics.metrics import ValueMetric, proportion
-from failbench.statistics.scenario_values import (
-    over_committed,
-    over_scenarios,
-    over_those,
-    right,
-    scenario_answers,
-)
-from failbench.statistics.settings import read_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    estimate_text,
-    publish,
-    run,
-    table,
-)
-from failbench.study.cells import ABSENT, percent, words
-from failbench.study.dot_plot import dot_panels
-from failbench.study.labels import ARCHITECTURE_LABELS, SHORT_LABELS, drawn_label, method_label
-from failbench.study.notes import development_note
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Divider, Table
-from failbench.study.scope import Scope
-from failbench.study.style import BLACK, BLUE, VERMILLION, Mark
 from shared.peers import BREAKS, LOG_ANSWERS, SAID_SCHEMA, PeersStudy
 from shared.peers_answers import (
     PACKAGE,
@@ -70,7 +32,7 @@ from shared.peers_answers import (
     of_rules,
     runs_of,
 )
-from shared.peers_rules import KINDS, rule_counts, rule_tables, scope_counts
+from shared.peers_rules import rule_counts, rule_tables, scope_counts
 
 RUNS = Path("data/telemetry/runs.parquet")
 SCENARIOS = Path("data/scenarios")
@@ -95,7 +57,7 @@ DETECTED = pl.col("detected")
 
 
 def rate_table(
-    said: pl.DataFrame, runs: pl.DataFrame, intervals: ScenarioIntervalSettings
+    said: pl.DataFrame, runs: pl.DataFrame, intervals: st.ScenarioIntervalSettings
 ) -> pl.DataFrame:
     """Rates of each method, by the choice of its thresholds.
 
@@ -105,66 +67,67 @@ def rate_table(
     parts = []
     for (choice, method), group in labelled.group_by("choice", "method", maintain_order=True):
         rates = rates_of(group, intervals, whole=choice == DOCUMENTED)
-        parts.append(estimate_rows(rates, choice=choice, method=method))
+        parts.append(st.estimate_rows(rates, choice=choice, method=method))
     return pl.concat(parts)
 
 
 def rates_of(
-    said: pl.DataFrame, intervals: ScenarioIntervalSettings, *, whole: bool
-) -> dict[str, Interval]:
+    said: pl.DataFrame, intervals: st.ScenarioIntervalSettings, *, whole: bool
+) -> dict[str, st.Interval]:
     """Categories of failing runs and, of those who are not told that a run failed, alarms."""
-    failing, named = said.filter(kind="failure"), pl.col("prediction") != ABSTAIN
+    failing, named = said.filter(kind="failure"), pl.col("prediction") != st.ABSTAIN
     watched, alarmed = failing.filter(DETECTED.is_not_null()), failing.filter(DETECTED)
     is_timed = whole and alarmed["step"].is_not_null().any()
     rightly = "probability that the category of a run of a new scenario is named right"
     at_all = "probability that a category is named of it"
     figures = [
-        proportion("accuracy", over_scenarios(failing, right()), rightly),
-        proportion("named", over_scenarios(failing, named), at_all),
+        st.proportion("accuracy", st.over_scenarios(failing, st.right()), rightly),
+        st.proportion("named", st.over_scenarios(failing, named), at_all),
     ]
     if failing.filter(named).height:
         given = "probability that its category is right, given that one is named"
-        figures.append(proportion("named_accuracy", over_committed(failing, right()), given))
+        figures.append(
+            st.proportion("named_accuracy", st.over_committed(failing, st.right()), given)
+        )
     if watched.height:
         alarm = "probability of an alarm in a failing run of a new scenario"
-        figures.append(proportion("detected", over_scenarios(watched, DETECTED), alarm))
+        figures.append(st.proportion("detected", st.over_scenarios(watched, DETECTED), alarm))
         figures += pair_figures(said, whole=whole)
     if whole and failing["conditions"].is_not_null().any():
-        checked = over_scenarios(failing, pl.col("conditions"))
+        checked = st.over_scenarios(failing, pl.col("conditions"))
         what = "conditions to check in order to verify what is said of a run of a new scenario"
-        figures.append(ValueMetric("conditions", checked, what))
+        figures.append(st.ValueMetric("conditions", checked, what))
     if is_timed:
-        early = over_those(failing, pl.col("step") < pl.col("onset_step"), DETECTED)
+        early = st.over_those(failing, pl.col("step") < pl.col("onset_step"), DETECTED)
         given = "probability that the first alarm precedes the fault, given that there is one"
-        figures.append(proportion("premature", early, given))
-    rates = dict(scenario_intervals(scenario_answers(failing), (), intervals, tuple(figures)))
+        figures.append(st.proportion("premature", early, given))
+    rates = dict(st.scenario_intervals(st.scenario_answers(failing), (), intervals, tuple(figures)))
     for kind in ("success", "twin"):
         healthy = said.filter(DETECTED.is_not_null(), kind=kind)
         if healthy.height:
-            of_runs = healthy.group_by("run_id").agg(DETECTED.mean()).sort("run_id")["detected"]
+            share = st.wilson_share(healthy, DETECTED, "run_id", intervals.confidence)
+            size = (share["n"], intervals.confidence, "run")
             what = "probability of an alarm in a healthy run"
-            value = float(of_runs.to_numpy().mean())
-            size = (len(of_runs), intervals.confidence, "run")
-            rates[f"alarm_{kind}"] = wilson_interval(value, *size, what)
+            rates[f"alarm_{kind}"] = st.wilson_interval(share["value"], *size, what)
     if is_timed:
         rates["lead"] = lead_interval(failing, intervals)
     return rates
 
 
-def pair_figures(said: pl.DataFrame, *, whole: bool) -> Iterator[ValueMetric]:
+def pair_figures(said: pl.DataFrame, *, whole: bool) -> Iterator[st.ValueMetric]:
     """How much more often failing runs are alarmed than twins, and F1 of alarms."""
     pair, alarm = ["scenario", "seed"], DETECTED.cast(pl.Float64)
     watched = said.filter(DETECTED.is_not_null())
     twins = watched.filter(kind="twin").group_by(pair).agg(twin=alarm.mean())
     pairs = watched.filter(kind="failure").join(twins, on=pair, how="left", maintain_order="left")
-    yield ValueMetric(
+    yield st.ValueMetric(
         "gain",
-        over_scenarios(pairs, alarm - pl.col("twin")),
+        st.over_scenarios(pairs, alarm - pl.col("twin")),
         "difference in the probability of an alarm between a failing run and its healthy twin",
     )
     if whole:
-        hits = over_those(hits_of(pairs), pl.col("is_hit"), pl.col("counts"))
-        yield ValueMetric(
+        hits = st.over_those(hits_of(pairs), pl.col("is_hit"), pl.col("counts"))
+        yield st.ValueMetric(
             "f1", hits, "F1 of alarms in failing runs of new scenarios and their healthy twins"
         )
 
@@ -187,23 +150,17 @@ def hits_of(pairs: pl.DataFrame) -> pl.DataFrame:
 def detail_table(said: pl.DataFrame, runs: pl.DataFrame, confidence: float) -> pl.DataFrame:
     """Detection and accuracy by the category of the cause, and by how runs end."""
     failing = said.join(runs.filter(kind="failure"), on="run_id")
-    groups = {str(category): pl.col("category") == category for category in CATEGORIES}
+    groups = {str(category): pl.col("category") == category for category in st.CATEGORIES}
     groups |= {"ends_itself": pl.col("ends_itself"), "runs_on": ~pl.col("ends_itself")}
-    rows = []
+    figures, rows = {"detected": DETECTED, "accuracy": st.right()}, []
     for (method,), of_method in failing.group_by("method", maintain_order=True):
-        for group, is_member in groups.items():
-            members = of_method.filter(is_member)
-            for metric, figure in (("detected", DETECTED), ("accuracy", right())):
-                known = members.filter(figure.is_not_null())
-                if known.is_empty():
-                    continue
-                means = known.group_by("scenario").agg(value=figure.mean()).sort("scenario")
-                value, n = float(means["value"].to_numpy().mean()), means.height
-                low, high = wilson(value, n, confidence)
-                of_runs = known["run_id"].n_unique()
-                rows.append((method, group, metric, value, low, high, n, of_runs))
-    columns = ["method", "group", "metric", "value", "ci_low", "ci_high", "n", "runs"]
-    return pl.DataFrame(rows, columns, orient="row")
+        for (group, is_member), (metric, figure) in product(groups.items(), figures.items()):
+            known = of_method.filter(is_member, figure.is_not_null())
+            if known.height:
+                keys = {"method": method, "group": group, "metric": metric}
+                share = st.wilson_share(known, figure, "scenario", confidence)
+                rows.append({**keys, **share, "runs": known["run_id"].n_unique()})
+    return pl.DataFrame(rows)
 
 
 def choice_counts(best: pl.DataFrame) -> pl.DataFrame:
@@ -233,7 +190,7 @@ def label(method: str) -> str:
     if method == PACKAGE:
         return "failbench diagnose"
     if peer not in standards():
-        return method_label(method)
+        return st.method_label(method)
     if not asked:
         return standards()[peer].label
     as_read = ", as read" if asked[1:] else ""
@@ -242,14 +199,14 @@ def label(method: str) -> str:
 
 def architecture(method: str) -> str:
     name = method.split(":")[1].partition("-")[0]
-    return next(text for known, text in ARCHITECTURE_LABELS.items() if known == name)
+    return next(text for known, text in st.ARCHITECTURE_LABELS.items() if known == name)
 
 
 def label_in_figure(method: str) -> str:
     """The same with what figures add, and without what stands in brackets."""
     if method == PACKAGE or method.partition(":")[0] in standards():
         return label(method).partition(" (")[0]
-    return drawn_label(method)
+    return st.drawn_label(method)
 
 
 def numbers(
@@ -261,7 +218,7 @@ def numbers(
     scopes: pl.DataFrame,
 ) -> dict[str, object]:
     """What captions and the finding name beside settings and rates."""
-    documented, scope = rates[DOCUMENTED], Scope.of(runs.filter(kind="failure"))
+    documented, scope = rates[DOCUMENTED], st.Scope.of(runs.filter(kind="failure"))
     peers = groups["rules"] + groups["tools"]
 
     def highest(methods: list[str], metric: str) -> dict[str, Any]:
@@ -279,7 +236,7 @@ def numbers(
     read = [method for method in groups["elsewhere"] if method.endswith(":read")]
     asked = [method for method in groups["elsewhere"] if method not in read]
     sentences = [
-        Captions.read(
+        st.Captions.read(
             "peers",
             {
                 "label": label(method),
@@ -304,7 +261,8 @@ def numbers(
         "elsewhere": " ".join(sentences),
         "asked": size(asked),
         "read": size(read) or "none",
-        "read_f1": ", ".join(estimate_text(documented[each]["f1"]) for each in read) or ABSENT,
+        "read_f1": ", ".join(st.estimate_text(documented[each]["f1"]) for each in read)
+        or st.ABSENT,
         "model_software": share_of(elsewhere_runs, "model_software"),
         **{name: scopes[name].sum() for name in SCOPES},
         "rules": sum(scopes[name].sum() for name in SCOPES),
@@ -325,103 +283,60 @@ def share_of(runs: pl.DataFrame, category: str) -> float:
 
 
 def tables(
-    rates: Estimates,
-    detail: Estimates,
+    rates: st.Estimates,
+    detail: st.Estimates,
     chosen: pl.DataFrame,
     issues: pl.DataFrame,
     sizes: Mapping[str, Mapping[str, int]],
     groups: Mapping[str, list[str]],
-    said: Captions,
-) -> Iterator[Table]:
+    said: st.Captions,
+) -> Iterator[st.Table]:
     """Rates, alarms, best thresholds, categories, and what is said elsewhere."""
     names = {method: label(method) for methods in groups.values() for method in methods}
     for peer in groups["rules"]:
         rules = [rule for rule in peer_rules() if rule.peer == peer]
         names[peer] += f" ({len(rules_of(peer))} of {len(rules)})"
     names |= {method: f"{names[method]} (n = {of['failure']})" for method, of in sizes.items()}
-    tool, detected = Text("Tool or method"), Of("detected", "Detected")
-    lead = Of("lead", "Steps ahead", form=steps)
-    named = [Of("named_accuracy", "When named"), Of("named", "Named")]
-    columns: list[Text | Of] = [
-        *(tool, detected),
-        *(Of(f"alarm_{kind}", KINDS[kind], "False alarms") for kind in ("success", "twin")),
-        *(Of("accuracy", "Category right"), *named),
-        *(lead, Of("conditions", "Conditions", form="one")),
-    ]
     everyone = [*rows_of(groups, {method: (name,) for method, name in names.items()})]
-    yield table("peers", rates, columns, everyone, said)
+    yield st.table("peers", rates, None, everyone, said)
 
-    gain = Of("gain", "Difference", form="points")
-    premature = Of("premature", "First alarm before the fault")
-    columns = [
-        tool,
-        detected,
-        Of("alarm_twin", "Twins alarmed"),
-        gain,
-        Of("f1", "F1"),
-        premature,
-        lead,
+    alarming = [
+        row
+        for row in everyone
+        if isinstance(row, st.Divider) or rates.row(metric="gain", **row.keys)
     ]
-    is_shown = [
-        isinstance(row, Divider) or rates.row(metric="gain", **row.keys) for row in everyone
-    ]
-    alarming = [row for row, shown in zip(everyone, is_shown, strict=True) if shown]
-    yield table("peers_alarms", rates, columns, alarming, said)
+    yield st.table("peers_alarms", rates, None, alarming, said)
 
-    detection, category = "Best for detection", "Best for categories"
-    less = "detected − twins"
-    columns = [
-        Text("Tool"),
-        *of_choice(DOCUMENTED, "As documented", gain=less, accuracy="category right"),
-        Text("chosen", detection),
-        *of_choice("best_detection", detection, detected="detected", alarm_twin="twins", gain=less),
-        Text("chosen", category),
-        *of_choice("best_category", category, accuracy="right", alarm_twin="twins"),
-    ]
     peers = {group: groups[group] for group in ("rules", "tools")}
     texts = {
         peer: (names[peer], *(most_often(chosen, objective, peer) for objective in OBJECTIVES))
         for of_group in peers.values()
         for peer in of_group
     }
-    yield table("peers_best", rates, columns, rows_of(peers, texts), said)
+    yield st.table("peers_best", rates, None, rows_of(peers, texts), said)
 
-    headings = {str(category): SHORT_LABELS[category] for category in CATEGORIES} | ENDINGS
-    columns = [tool]
+    headings = {str(category): st.SHORT_LABELS[category] for category in st.CATEGORIES} | ENDINGS
+    columns = [st.Text("Tool or method")]
     for group, heading in headings.items():
         (n,) = detail.where(group=group, metric="accuracy").frame.select(pl.col("n").max()).row(0)
-        columns.append(Text(f"{heading} (n = {n})", align="right"))
+        columns.append(st.Text(f"{heading} (n = {n})", align="right"))
     texts = {
         method: (name, *(both(detail, method, group) for group in headings))
         for method, name in names.items()
     }
-    yield table("peers_categories", rates, columns, rows_of(groups, texts), said)
+    yield st.table("peers_categories", rates, columns, rows_of(groups, texts), said)
 
-    body: list[Row | Divider] = []
+    body: list[tuple[str, ...] | st.Divider] = []
     for method in (method for method in sizes if not method.endswith(":read")):
         peer, setting = method.split(":")
         of_setting = issues.filter(peer=peer, setting=setting).drop("peer", "setting")
-        body.append(Divider(names[method]))
+        body.append(st.Divider(names[method]))
         body += [
-            Row((words(issue), str(failing), str(twins)))
+            (st.words(issue), str(failing), str(twins))
             for issue, failing, twins, _ in of_setting.iter_rows()
         ]
     if body:
-        counts = [Text(KINDS[kind], "Runs", "right") for kind in ("failure", "twin")]
-        yield table("peers_elsewhere", rates, [Text("What it says"), *counts], body, said)
-
-
-def steps(value: float) -> str:
-    return f"{value:.0f}".replace("-", "−")
-
-
-def of_choice(choice: str, group: str, **headings: str) -> list[Of]:
-    """Columns of metrics with thresholds as chosen."""
-    form, keys = {"gain": "points"}, {"choice": choice}
-    return [
-        Of(metric, heading, group, form.get(metric, "percent"), keys)
-        for metric, heading in headings.items()
-    ]
+        yield st.sheet("peers_elsewhere", body, said)
 
 
 def most_often(chosen: pl.DataFrame, objective: str, peer: str) -> str:
@@ -429,27 +344,27 @@ def most_often(chosen: pl.DataFrame, objective: str, peer: str) -> str:
     return f"{choices['choice'][0]} ({choices['folds'][0]} of {choices['folds'].sum()})"
 
 
-def both(detail: Estimates, method: str, group: str) -> str:
+def both(detail: st.Estimates, method: str, group: str) -> str:
     of_group = detail.where(method=method, group=group)
     rows = [of_group.row(metric=metric) for metric in ("detected", "accuracy")]
-    return " / ".join(ABSENT if row is None else percent(row["value"]) for row in rows)
+    return " / ".join(st.ABSENT if row is None else st.percent(row["value"]) for row in rows)
 
 
 def rows_of(
     groups: Mapping[str, list[str]], texts: Mapping[str, tuple[str, ...]]
-) -> Iterator[Row | Divider]:
+) -> Iterator[st.Row | st.Divider]:
     """A row for each method with its texts, below what its group is called."""
     for group, methods in groups.items():
         if methods:
-            yield Divider(GROUPS[group])
+            yield st.Divider(GROUPS[group])
             for method in methods:
-                yield Row(texts[method], {"choice": DOCUMENTED, "method": method})
+                yield st.Row(texts[method], {"choice": DOCUMENTED, "method": method})
 
 
 MARKS = {
-    "detected": Mark("failing runs alarmed", VERMILLION, "o"),
-    "alarm_twin": Mark("healthy twins alarmed", BLACK, "D", "none"),
-    "accuracy": Mark("category of a failing run right", BLUE, "s"),
+    "detected": st.Mark("failing runs alarmed", st.VERMILLION, "o"),
+    "alarm_twin": st.Mark("healthy twins alarmed", st.BLACK, "D", "none"),
+    "accuracy": st.Mark("category of a failing run right", st.BLUE, "s"),
 }
 
 
@@ -463,7 +378,7 @@ def draw(rates: pl.DataFrame, groups: Mapping[str, list[str]], figure: Figure) -
         "category right": drawn.filter(choice=DOCUMENTED, metric="accuracy"),
     }
     points = pl.concat(part.with_columns(panel=pl.lit(name)) for name, part in panels.items())
-    grid = dot_panels(
+    grid = st.dot_panels(
         figure,
         points,
         {method: label_in_figure(method) for methods in groups.values() for method in methods},
@@ -474,38 +389,37 @@ def draw(rates: pl.DataFrame, groups: Mapping[str, list[str]], figure: Figure) -
         guide=False,
     )
     for axes in grid:
-        axes.set_xlim(-4, 104)
-        axes.set_xlabel("percent of runs")
-    legend_outside(figure, [mark.handle for mark in MARKS.values()], columns=3)
+        axes.set(xlim=(-4, 104), xlabel="percent of runs")
+    st.legend_outside(figure, MARKS.values(), columns=3)
 
 
 def main() -> None:
-    settings = read_section("peers", PeersStudy)
-    reference = read_section("nested_cv", ReferenceStudy)
-    intervals = read_statistics(ScenarioIntervalSettings)
-    splits = first_repeats(read_output(SPLITS, SPLIT_SCHEMA), settings.repeats, "peers.repeats")
+    settings = st.read_section("peers", PeersStudy)
+    reference = st.read_section("nested_cv", st.ReferenceStudy)
+    intervals = st.read_statistics(st.ScenarioIntervalSettings)
+    splits = first_repeats(st.read_output(SPLITS, SPLIT_SCHEMA), settings.repeats, "peers.repeats")
     recorded, scenarios = read_table(RUNS, RUN_SCHEMA), read_scenarios(SCENARIOS)
     runs = runs_of(recorded, scenarios, reference)
-    alarms = read_output(ALARMS, ALARM_SCHEMA)
-    parts = [read_output(SKILL, VERDICT_SCHEMA)]
+    alarms = st.read_output(ALARMS, ALARM_SCHEMA)
+    parts = [st.read_output(SKILL, VERDICT_SCHEMA)]
     for name in settings.verdicts:
         place = VERDICTS / f"{name}.parquet"
-        parts.append(read_output(place, VERDICT_SCHEMA))
+        parts.append(st.read_output(place, VERDICT_SCHEMA))
         refuse_unmapped(parts[-1], place)
     verdicts = pl.concat(parts)
     given_logs = best_formats(verdicts, runs)
-    predictions = read_outputs(PREDICTIONS, settings.methods, PREDICTION_SCHEMA)
-    breaks = read_output(BREAKS_OF_MONITOR, BREAKS).filter(
+    predictions = st.read_outputs(PREDICTIONS, settings.methods, st.PREDICTION_SCHEMA)
+    breaks = st.read_output(BREAKS_OF_MONITOR, BREAKS).filter(
         pl.col("steps_ahead").is_null(), version=settings.monitor_version, bounds="own"
     )
-    setting = RunSetting(**reference.model_dump(include=set(RunSetting.model_fields))).name
-    logs = read_output(LOGS, LOG_ANSWERS).filter(
+    setting = st.RunSetting(**reference.model_dump(include=set(st.RunSetting.model_fields))).name
+    logs = st.read_output(LOGS, LOG_ANSWERS).filter(
         setting=setting, repeat=0, model="log", format=COMPLETE
     )
 
     peers = pl.concat([of_rules(alarms, runs, settings.factors), of_recorded(given_logs)])
     elsewhere, elsewhere_runs, issues = asked_elsewhere(verdicts, runs, recorded, scenarios)
-    methods = of_methods(predictions.filter(feature_set=PRIMARY_SET), breaks, runs)
+    methods = of_methods(predictions.filter(feature_set=st.PRIMARY_SET), breaks, runs)
     ours = pl.concat([of_package(logs), methods])
     documented = pl.concat([peers.filter(choice=DOCUMENTED), elsewhere, ours])
     best = pl.concat(
@@ -514,39 +428,34 @@ def main() -> None:
     )
     judged = pl.concat([documented, best.with_columns(choice="objective").select(*SAID_SCHEMA)])
     all_runs = pl.concat([runs, elsewhere_runs])
-    rates = Estimates.of(rate_table(judged, all_runs, intervals))
-    detail = Estimates.of(detail_table(documented, all_runs, intervals.confidence))
+    rates = st.Estimates.of(rate_table(judged, all_runs, intervals))
+    detail = st.Estimates.of(detail_table(documented, all_runs, intervals.confidence))
     chosen, fired, scopes = choice_counts(best), rule_counts(alarms, runs), scope_counts()
 
     asked = elsewhere["method"].unique(maintain_order=True).to_list()
     groups = grouped(peers["method"].unique().to_list(), asked, settings.methods)
-    sizes = {
-        method: dict(
-            all_runs.join(elsewhere.filter(method=method), on="run_id", how="semi")
-            .group_by("kind")
-            .len()
-            .iter_rows()
-        )
-        for method in asked
-    }
+    sizes = {}
+    for method in asked:
+        of_method = all_runs.join(elsewhere.filter(method=method), on="run_id", how="semi")
+        sizes[method] = dict(of_method.group_by("kind").len().iter_rows())
     nested = rates.nested("choice", "method", "metric")
     reads = given_logs.select("peer", "format").unique(maintain_order=True).iter_rows()
-    said = Captions.read(
+    said = st.Captions.read(
         "peers",
         intervals,
         numbers(nested, runs, elsewhere_runs, sizes, groups, scopes),
         {
-            "reads": ", ".join(f"{label(peer)} as {words(form)}" for peer, form in reads),
-            "development": " ".join(development_note(settings.methods)),
+            "reads": ", ".join(f"{label(peer)} as {st.words(form)}" for peer, form in reads),
+            "development": " ".join(st.development_note(settings.methods)),
             "repeats": splits["repeat"].n_unique(),
             "folds": splits["fold"].n_unique(),
             "repeats_of_methods": ours["repeat"].n_unique(),
         },
     )
     drawn = partial(draw, rates.frame, groups)
-    publish(
+    st.publish(
         "peers",
-        metrics={"rates": nested, "rules": nest(scopes, "peer", leaves=SCOPES)},
+        metrics={"rates": nested, "rules": st.nest(scopes, "peer", leaves=SCOPES)},
         points={
             "peers": rates.frame,
             "peers_detail": detail.frame,
@@ -567,4 +476,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

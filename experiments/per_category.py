@@ -21,25 +21,10 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import precision_metrics
 from failbench.statistics.scenario_values import scenario_answers
 from failbench.statistics.settings import read_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    of_groups,
-    of_scenarios,
-    publish_estimates,
-    read_main_study,
-    read_metrics,
-    read_reported,
-    reported,
-    rounded,
-    run,
-    table,
-)
+from failbench.study.captions import Captions
 from failbench.study.cells import Measured
+from failbench.study.estimates import Estimates, of_groups, of_scenarios, reported, rounded
+from failbench.study.inputs import read_main_study, read_metrics, read_reported
 from failbench.study.labels import (
     CATEGORY_LABELS,
     SHORT_LABELS,
@@ -52,7 +37,9 @@ from failbench.study.notes import development_note
 from failbench.study.paper_numbers import Reported, reported_number
 from failbench.study.picture import Picture
 from failbench.study.plain_table import Table
+from failbench.study.publication import publish_estimates, run
 from failbench.study.style import BLACK
+from failbench.study.tables import Of, Row, Text, n_of, table
 
 MEASURED = Path("data/metrics/intervals.json")
 

@@ -25,23 +25,11 @@ from failbench.statistics.significance import (
     contrasts_of,
     difference_metrics,
 )
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    of_differences,
-    of_groups,
-    of_scenarios,
-    publish,
-    read_reported,
-    rounded,
-    run,
-    table,
-)
+from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, percent
 from failbench.study.dot_plot import dot_panels
+from failbench.study.estimates import Estimates, of_differences, of_groups, of_scenarios, rounded
+from failbench.study.inputs import read_reported
 from failbench.study.labels import (
     ARCHITECTURE_LABELS,
     drawn_label,
@@ -56,7 +44,9 @@ from failbench.study.notes import development_note
 from failbench.study.paper_numbers import Reported, reported_number
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Table
+from failbench.study.publication import publish, run
 from failbench.study.style import GREY, REPORTED
+from failbench.study.tables import Of, Row, Text, table
 from shared.portability import (
     ADAPTIVE,
     CARRIED_SCHEMA,

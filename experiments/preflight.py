@@ -24,23 +24,16 @@ from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.preflight.records.answers import LOOKS, REMEDY, Look, read_answers
 from failbench.statistics.intervals import nest, wilson
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    publish,
-    run,
-    table,
-)
+from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, words
 from failbench.study.dot_plot import dot_plot
+from failbench.study.estimates import Estimates
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Table
+from failbench.study.publication import publish, run
 from failbench.study.scope import Scope
 from failbench.study.style import BLUE, HALF_WIDTH, ORANGE, VERMILLION, Mark
+from failbench.study.tables import Of, Row, Text, n_of, table
 from recordings import read_recordings
 
 ANSWERS = Path("data/preflight/answers.parquet")

@@ -38,10 +38,12 @@ from failbench.neighbours.lenses.slices import ResamplingSettings
 from failbench.reasoning.traces import read_traces
 from failbench.statistics.intervals import ESTIMATE, nest, wilson
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import Captions, estimate_text, publish, rounded, run
-from failbench.study.cells import ABSENT, percent, two_decimals, words
+from failbench.study.captions import Captions
+from failbench.study.cells import ABSENT, estimate_text, percent, words, written
+from failbench.study.estimates import rounded
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Column, Table
+from failbench.study.publication import publish, run
 from failbench.study.style import BLACK, GREEN, ORANGE, PURPLE, Mark
 
 TRACES = Path("data/reasoning/traces.parquet")
@@ -365,7 +367,7 @@ def numbers(
 ) -> dict[str, object]:
     """The sample, and at which length each model of the figure stops being right."""
     boundaries = (
-        f"{two_decimals(each.looks['surface'].measures['boundary_length'].value)} "
+        f"{written(each.looks['surface'].measures['boundary_length'].value, 'two')} "
         f"({words(str(each.part.condition))})"
         for each in chosen
     )

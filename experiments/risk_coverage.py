@@ -22,15 +22,9 @@ from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.confidence import area_interval, rankings, risk_curve
 from failbench.statistics.intervals import estimate_rows
 from failbench.statistics.settings import read_with_statistics
-from failbench.study import (
-    Captions,
-    of_groups,
-    publish_estimates,
-    read_main_study,
-    read_reported,
-    rounded,
-    run,
-)
+from failbench.study.captions import Captions
+from failbench.study.estimates import of_groups, rounded
+from failbench.study.inputs import read_main_study, read_reported
 from failbench.study.labels import (
     FEATURE_SET_LABELS,
     is_blind,
@@ -41,6 +35,7 @@ from failbench.study.labels import (
 from failbench.study.method_styles import MethodStyle, method_styles
 from failbench.study.paper_numbers import Reported, reported_accuracies, reported_number
 from failbench.study.picture import legend_outside
+from failbench.study.publication import publish_estimates, run
 from failbench.study.style import BLACK, PALE, REPORTED_LEVEL, THICK, THIN
 
 METHOD = ("feature_set", "method")

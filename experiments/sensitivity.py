@@ -16,20 +16,12 @@ from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_ro
 from failbench.statistics.metrics import METRICS
 from failbench.statistics.pairs import study_difference
 from failbench.statistics.settings import read_statistics
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    of_scenarios,
-    publish_estimates,
-    run,
-    table,
-)
+from failbench.study.captions import Captions
+from failbench.study.estimates import Estimates, of_scenarios
 from failbench.study.labels import method_label
 from failbench.study.plain_table import Table
+from failbench.study.publication import publish_estimates, run
+from failbench.study.tables import Of, Row, Text, n_of, table
 from shared.sensitivity import (
     FAULTS_APART,
     FEATURE_SET,

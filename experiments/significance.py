@@ -23,22 +23,11 @@ from failbench.statistics.significance import (
     contrasts_of,
     difference_metrics,
 )
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    of_differences,
-    publish,
-    read_main_study,
-    run,
-    table,
-    written,
-)
-from failbench.study.cells import percent
+from failbench.study.captions import Captions
+from failbench.study.cells import percent, written
 from failbench.study.dot_plot import dot_panels
+from failbench.study.estimates import Estimates, of_differences
+from failbench.study.inputs import read_main_study
 from failbench.study.labels import (
     FEATURE_SET_LABELS,
     drawn_label,
@@ -49,7 +38,9 @@ from failbench.study.labels import (
 from failbench.study.notes import development_note
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Table
+from failbench.study.publication import publish, run
 from failbench.study.style import BLACK, GREY, Mark
+from failbench.study.tables import Of, Row, Text, n_of, table
 
 KEYS = ("feature_set", "left", "right")
 TESTED = Mark("tested, p: Holm-adjusted", BLACK, "D", size=3.5)

@@ -15,8 +15,10 @@ from matplotlib.figure import Figure
 
 from failbench.base.arrays import Array
 from failbench.base.vocabulary import PRIMARY_SET
-from failbench.study import Captions, publish, read_metrics, read_reported, rounded, run
-from failbench.study.cells import Measured, one_decimal
+from failbench.study.captions import Captions
+from failbench.study.cells import Measured, written
+from failbench.study.estimates import rounded
+from failbench.study.inputs import read_metrics, read_reported
 from failbench.study.labels import (
     in_label_order,
     is_blind,
@@ -28,6 +30,7 @@ from failbench.study.labels import (
 from failbench.study.paper_numbers import Reported
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Column, Table
+from failbench.study.publication import publish, run
 from failbench.study.style import BLUE, GREY, LEAST_TEXT, THIN, VERMILLION, Mark
 
 METRICS = Path("data/metrics/intervals.json")
@@ -105,7 +108,7 @@ def definitions(points: pl.DataFrame, said: Captions) -> Table:
     counts = dict(points.filter(source="measured").select("method", "conditions").iter_rows())
     kinds: dict[str, list[str]] = {}
     for method in in_label_order(counts):
-        count = "" if counts[method] is None else f" ({one_decimal(counts[method])})"
+        count = "" if counts[method] is None else f" ({written(counts[method], 'one')})"
         kinds.setdefault(kind_of(method), []).append(method_label(method) + count)
     return Table.of(
         "tradeoff",

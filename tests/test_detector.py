@@ -28,6 +28,7 @@ PARAMS = DetectorParams(
     worse_nats=0.05,
 )
 STEPS = 120
+LAST = STEPS - 1
 SEEN = ("step", "loss", "gradient_norm", "step_seconds", "validation_loss")
 Columns = dict[str, np.ndarray]
 
@@ -68,22 +69,33 @@ def verdict(limits, values, ending="completed"):
 
 @pytest.mark.parametrize("level", [0.0, 0.09, 0.18])
 def test_healthy_run_completes_at_its_last_step(limits, level):
-    assert verdict(limits, columns(level)) == Detection("completed", STEPS - 1)
+    assert verdict(limits, columns(level)) == Detection("completed", LAST)
 
 
-@pytest.mark.parametrize("value", [50.0, np.nan, np.inf])
-def test_run_that_exceeds_a_limit_diverged_at_the_first_step_outside(limits, value):
+SPOILT = {
+    "a loss above every healthy one": ("loss", slice(60, None), 50.0, "diverged", 60),
+    "a loss that is no number": ("loss", slice(60, None), np.nan, "diverged", 60),
+    "a loss without end": ("loss", slice(60, None), np.inf, "diverged", 60),
+    "twenty steps above": ("loss", slice(60, 80), 50.0, "diverged", 60),
+    "nineteen steps above": ("loss", slice(60, 79), 50.0, "completed", LAST),
+    "twenty steps without a number": ("loss", slice(60, 80), np.nan, "diverged", 60),
+    "nineteen steps without a number": ("loss", slice(60, 79), np.nan, "completed", LAST),
+    "late overfitting": ("validation_loss", slice(80, None), 4.0, "degraded", LAST),
+    "a held-out loss without end": ("validation_loss", slice(80, None), np.inf, "degraded", LAST),
+    "late slowness": ("step_seconds", slice(-20, None), 0.25, "slow", LAST),
+    "brief slowness": ("step_seconds", slice(-20, -18), 0.5, "completed", LAST),
+    "a slow start": ("step_seconds", slice(0, 19), 0.5, "completed", LAST),
+    # large gradients are evidence for a diagnosis, and no failure by themselves
+    "large gradients": ("gradient_norm", slice(60, None), 50.0, "completed", LAST),
+}
+
+
+@pytest.mark.parametrize("case", SPOILT)
+def test_trouble_that_lasts_is_named_and_dated(limits, case):
+    column, where, value, outcome, step = SPOILT[case]
     values = columns()
-    values["loss"][60:] = value
-    assert verdict(limits, values) == Detection("diverged", 60)
-
-
-@pytest.mark.parametrize(("length", "outcome"), [(19, "completed"), (20, "diverged")])
-@pytest.mark.parametrize("value", [50.0, np.nan])
-def test_excursion_counts_from_twenty_steps_on(limits, length, outcome, value):
-    values = columns()
-    values["loss"][60 : 60 + length] = value
-    assert verdict(limits, values).outcome == outcome
+    values[column][where] = value
+    assert verdict(limits, values) == Detection(outcome, step)
 
 
 def test_loss_that_climbs_within_the_range_of_the_start_has_diverged(limits):
@@ -93,52 +105,11 @@ def test_loss_that_climbs_within_the_range_of_the_start_has_diverged(limits):
     assert verdict(limits, values) == Detection("diverged", 60)
 
 
-def flat_loss(values):
+def test_loss_that_never_falls_is_stalled(limits):
+    values = columns()
     values["loss"][:] = 4.0
     values["validation_loss"][:] = 4.0
-
-
-def late_overfitting(values):
-    values["validation_loss"][80:] += 1.0
-
-
-def late_slow_down(values):
-    values["step_seconds"][-20:] *= 2.5
-
-
-def infinite_validation(values):
-    values["validation_loss"][80:] = np.inf
-
-
-@pytest.mark.parametrize(
-    ("spoil", "outcome"),
-    [
-        (flat_loss, "stalled"),
-        (late_overfitting, "degraded"),
-        (infinite_validation, "degraded"),
-        (late_slow_down, "slow"),
-    ],
-)
-def test_lasting_trouble_is_named_and_dated_to_the_last_step(limits, spoil, outcome):
-    values = columns()
-    spoil(values)
-    assert verdict(limits, values) == Detection(outcome, STEPS - 1)
-
-
-@pytest.mark.parametrize(
-    ("column", "where", "factor"),
-    [
-        ("gradient_norm", slice(60, None), 50.0),  # evidence, and no failure by itself
-        ("step_seconds", slice(-20, -18), 5.0),
-        ("step_seconds", slice(0, 19), 5.0),
-    ],
-)
-def test_large_gradients_brief_slowness_and_a_slow_start_are_no_failures(
-    limits, column, where, factor
-):
-    values = columns()
-    values[column][where] *= factor
-    assert verdict(limits, values).outcome == "completed"
+    assert verdict(limits, values) == Detection("stalled", LAST)
 
 
 @pytest.mark.parametrize(
@@ -147,7 +118,7 @@ def test_large_gradients_brief_slowness_and_a_slow_start_are_no_failures(
 def test_run_that_was_ended_failed_at_its_last_step_whatever_its_series(limits, ending, outcome):
     values = columns()
     values["loss"][60:] = np.nan
-    assert verdict(limits, values, ending) == Detection(outcome, STEPS - 1)
+    assert verdict(limits, values, ending) == Detection(outcome, LAST)
     before_its_first = detect(ending, frame(values)[:0], limits, PARAMS)
     assert before_its_first == Detection(outcome, 0)
 
@@ -166,7 +137,7 @@ def test_plateau_that_wavers_by_less_than_the_floor_is_stalled(limits, uphill, o
     values = columns()
     values["validation_loss"] = np.where(values["step"] % 10 == 0, 5.0, np.nan)
     values["validation_loss"][-3 * 10 :] += uphill
-    assert verdict(limits, values) == Detection(outcome, STEPS - 1)
+    assert verdict(limits, values) == Detection(outcome, LAST)
 
 
 def test_fewer_than_ten_successful_runs_are_refused():

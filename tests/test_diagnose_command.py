@@ -73,13 +73,6 @@ def test_a_paste_is_read_from_standard_input(monkeypatch, capsys):
     assert "line 5" in capsys.readouterr().out
 
 
-def test_everything_is_more_than_a_screen(log, capsys):
-    main(["diagnose", str(log)])
-    short = capsys.readouterr().out
-    main(["diagnose", str(log), "--all"])
-    assert len(capsys.readouterr().out) > len(short)
-
-
 @pytest.mark.parametrize(
     ("options", "named"),
     [
@@ -88,21 +81,9 @@ def test_everything_is_more_than_a_screen(log, capsys):
         (["--output", "a.csv", "--json"], "--json"),
         (["--output", "a.csv", "--run", "x"], "--run"),
         (["--output", "a.csv", "--code", "a.py"], "--code"),
+        (["--plot", "why.gif"], ".gif"),
     ],
 )
-def test_the_two_forms_are_not_mixed(log, capsys, options, named):
+def test_options_that_do_not_fit_are_refused(log, capsys, options, named):
     assert main(["diagnose", str(log), *options]) == 2
     assert named in capsys.readouterr().err
-
-
-def test_a_plot_of_a_kind_that_there_is_not_is_refused(log, tmp_path, capsys):
-    assert main(["diagnose", str(log), "--plot", str(tmp_path / "why.gif")]) == 2
-    assert ".gif" in capsys.readouterr().err
-    assert not (tmp_path / "why.gif").exists()
-
-
-def test_a_log_is_inspected_without_a_verdict(tmp_path, capsys):
-    path = tmp_path / "train.log"
-    path.write_text(HEALTHY)
-    assert main(["inspect", str(path)]) == 0
-    assert "loss" in capsys.readouterr().out

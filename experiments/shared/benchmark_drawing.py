@@ -14,32 +14,13 @@ from matplotlib.patches import FancyArrowPatch, FancyBboxPatch, Rectangle
 from matplotlib.textpath import text_to_path
 from pydantic import Field, model_validator
 
-from failbench.base.methods import ENTRIES, Source
-from failbench.base.records import Record
-from failbench.base.vocabulary import CATEGORIES
+from failbench import study as st
 from failbench.methods.improved_tree import TREE, Leaf
 from failbench.methods.rules import Declared
-from failbench.study.cells import words
-from failbench.study.labels import CATEGORY_LABELS
-from failbench.study.picture import POINTS, SHARE
 from failbench.study.rule_words import short
-from failbench.study.style import (
-    BLACK,
-    BLUE,
-    CATEGORY_COLOURS,
-    FULL_WIDTH,
-    GREEN,
-    GREY,
-    LEAST_TEXT,
-    PALE,
-    PURPLE,
-    SKY,
-    THIN,
-    VERMILLION,
-)
 
-WIDTH = POINTS * FULL_WIDTH
-LINE = 1.2 * LEAST_TEXT
+WIDTH = st.POINTS * st.FULL_WIDTH
+LINE = 1.2 * st.LEAST_TEXT
 """Points from one line of the least size of letters to the next."""
 
 EDGE, GAP, PADDING, ROUND = 3.0, 4.0, 4.0, 2.5
@@ -49,16 +30,16 @@ def canvas(figure: Figure, height: float) -> Axes:
     """Axes over all but the title of a figure: points from the left, and down from the top."""
     figure.set_layout_engine("none")
     axes = figure.add_axes((0.0, 0.0, 1.0, height / figure.get_figheight()))
-    axes.set(xlim=(0.0, POINTS * figure.get_figwidth()), ylim=(POINTS * height, 0.0))
+    axes.set(xlim=(0.0, st.POINTS * figure.get_figwidth()), ylim=(st.POINTS * height, 0.0))
     axes.set_axis_off()
     return axes
 
 
 def width_of(text: str, *, bold: bool = False) -> float:
     """Points that a text of the least size takes, with some to spare for viewers' own letters."""
-    letters = FontProperties(size=LEAST_TEXT, weight="bold" if bold else "normal")
+    letters = FontProperties(size=st.LEAST_TEXT, weight="bold" if bold else "normal")
     width, _, _ = text_to_path.get_text_width_height_descent(text, letters, ismath=False)
-    return float(width) / SHARE
+    return float(width) / st.SHARE
 
 
 def lines_of(text: str, width: float, *, bold: bool = False) -> tuple[str, ...]:
@@ -86,7 +67,7 @@ WHEN, CONFIRMS = 0.425, 0.645
 LEAF = 2
 """Depth of the leaves."""
 
-LETTERS = dict(zip(CATEGORIES, "MODSU", strict=True))
+LETTERS = dict(zip(st.CATEGORIES, "MODSU", strict=True))
 BRIGHT = 0.45
 """Brightness from which letters on a colour are black."""
 
@@ -109,9 +90,11 @@ class Node(NamedTuple):
 
 def nodes() -> list[Node]:
     """The nodes of the tree, each refinement before its leaves."""
-    rows = [Node(0, "0", words(TREE.name), "", "", "", "", TREE.source)]
+    rows = [Node(0, "0", st.words(TREE.name), "", "", "", "", TREE.source)]
     for place, each in enumerate(TREE.refinements, start=1):
-        rows.append(Node(1, f"{place}", words(each.name), when(each.when), "", "", "", each.source))
+        rows.append(
+            Node(1, f"{place}", st.words(each.name), when(each.when), "", "", "", each.source)
+        )
         rows += [leaf_node(f"{place}.{n}", leaf) for n, leaf in enumerate(each.leaves, start=1)]
     return rows
 
@@ -119,13 +102,13 @@ def nodes() -> list[Node]:
 def leaf_node(number: str, leaf: Leaf) -> Node:
     answer, confirms, against = "", "", ""
     if leaf.category is None:
-        answer = f"abstains: {words(str(leaf.reason))}"
+        answer = f"abstains: {st.words(str(leaf.reason))}"
     else:
         answer = leaf.category
         confirms = ", ".join(map(short, leaf.confirms))
         against = ", ".join(map(short, leaf.against))
     reached = when(leaf.when)
-    return Node(LEAF, number, words(leaf.name), reached, answer, confirms, against, leaf.source)
+    return Node(LEAF, number, st.words(leaf.name), reached, answer, confirms, against, leaf.source)
 
 
 def when(conditions: Sequence[Declared]) -> str:
@@ -137,13 +120,13 @@ def draw_tree(of_tree: Sequence[Node], figure: Figure) -> None:
     texts = [lines_of_node(node) for node in of_tree]
     lines = [max(map(len, columns)) for columns in texts]
     heading, legend = 1.5 * LINE, 1.6 * LINE
-    gap = (POINTS * PAGE - heading - legend - sum(lines) * LINE) / len(of_tree)
+    gap = (st.POINTS * PAGE - heading - legend - sum(lines) * LINE) / len(of_tree)
     for place, text in (
         (EDGE, "node"),
         (WHEN * WIDTH, "reached when"),
         (CONFIRMS * WIDTH, "names it if all hold"),
     ):
-        write(axes, place, heading / 2, text, color=GREY)
+        write(axes, place, heading / 2, text, color=st.GREY)
     top = heading
     middles: list[float] = []
     for node, columns, height in zip(of_tree, texts, lines, strict=True):
@@ -152,9 +135,9 @@ def draw_tree(of_tree: Sequence[Node], figure: Figure) -> None:
         top += height * LINE + gap
     connect(axes, of_tree, middles)
     left = EDGE
-    for answer, label in ({**CATEGORY_LABELS} | {"": "Abstains"}).items():
-        draw_mark(axes, left, POINTS * PAGE - legend / 2, answer)
-        write(axes, left + MARK_WIDTH + GAP / 2, POINTS * PAGE - legend / 2, label)
+    for answer, label in ({**st.CATEGORY_LABELS} | {"": "Abstains"}).items():
+        draw_mark(axes, left, st.POINTS * PAGE - legend / 2, answer)
+        write(axes, left + MARK_WIDTH + GAP / 2, st.POINTS * PAGE - legend / 2, label)
         left += MARK_WIDTH + width_of(label) + 1.5 * GAP
 
 
@@ -185,16 +168,16 @@ def draw_node(axes: Axes, node: Node, columns: Sequence[Sequence[str]], middle: 
 
 
 def draw_mark(axes: Axes, left: float, middle: float, answer: str) -> None:
-    category = next((each for each in CATEGORIES if each == answer), None)
-    colour = CATEGORY_COLOURS[category] if category else "white"
+    category = next((each for each in st.CATEGORIES if each == answer), None)
+    colour = st.CATEGORY_COLOURS[category] if category else "white"
     axes.add_patch(
         Rectangle(
             (left, middle - MARK_HEIGHT / 2),
             MARK_WIDTH,
             MARK_HEIGHT,
             facecolor=colour,
-            edgecolor=colour if category else GREY,
-            linewidth=THIN,
+            edgecolor=colour if category else st.GREY,
+            linewidth=st.THIN,
             zorder=2,
         )
     )
@@ -205,7 +188,7 @@ def draw_mark(axes: Axes, left: float, middle: float, answer: str) -> None:
         middle,
         LETTERS[category] if category else "–",
         horizontalalignment="center",
-        color=BLACK if brightness > BRIGHT else "white",
+        color=st.BLACK if brightness > BRIGHT else "white",
         fontweight="bold",
     )
 
@@ -220,14 +203,14 @@ def connect(axes: Axes, of_tree: Sequence[Node], middles: Sequence[float]) -> No
         axes.plot(
             [stem, stem, stem + INDENT / 2],
             [middles[parent] + LINE / 2, middles[place], middles[place]],
-            color=PALE,
-            linewidth=2 * THIN,
+            color=st.PALE,
+            linewidth=2 * st.THIN,
             zorder=0,
         )
 
 
 def write(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
-    axes.text(x, y, text, fontsize=LEAST_TEXT, verticalalignment="center_baseline", **look)
+    axes.text(x, y, text, fontsize=st.LEAST_TEXT, verticalalignment="center_baseline", **look)
 
 
 ACROSS = 8.0
@@ -236,24 +219,24 @@ ACROSS = 8.0
 DOWN, CROSSING = 13.0, 1.4
 """Points between rows; more where arrows cross, by what each arrow adds."""
 
-SOURCE_COLOURS = (SKY, VERMILLION, BLUE, GREEN)
+SOURCE_COLOURS = (st.SKY, st.VERMILLION, st.BLUE, st.GREEN)
 """Of the sources of the methods, from left to right, and of what comes from each."""
 
 Text = Annotated[str, Field(min_length=1)]
 
 
-class Box(Record):
+class Box(st.Record):
     """A box of the workflow."""
 
     id: Text
     title: Text
     text: str = ""
     share: float = Field(default=1.0, gt=0)
-    sources: tuple[Source, ...] = ()
+    sources: tuple[st.Source, ...] = ()
     methods: tuple[str, ...] = ()
 
 
-class Workflow(Record):
+class Workflow(st.Record):
     """Boxes by row from top to bottom, and arrows that the catalogue of methods does not give."""
 
     rows: tuple[tuple[Box, ...], ...] = Field(min_length=2)
@@ -263,7 +246,7 @@ class Workflow(Record):
     @model_validator(mode="after")
     def _names_methods(self) -> Self:
         named = {method for box in self.boxes for method in box.methods}
-        if unknown := sorted({*named, *self.left_out} - set(ENTRIES)):
+        if unknown := sorted({*named, *self.left_out} - set(st.ENTRIES)):
             raise ValueError(f"{', '.join(unknown)} is not in the catalogue of methods")
         return self
 
@@ -279,7 +262,7 @@ class Workflow(Record):
             (box.id, reader.id)
             for box in self.boxes
             for reader in self.boxes
-            if any(ENTRIES[method].reads & set(box.sources) for method in reader.methods)
+            if any(st.ENTRIES[method].reads & set(box.sources) for method in reader.methods)
         )
         return (*self.arrows, *of_catalogue)
 
@@ -335,7 +318,7 @@ def places_of_row(row: Sequence[Box], top: float, counts: Mapping[str, Any]) -> 
 
 def height_of(placed: Mapping[str, Place]) -> float:
     """Inches down to the lowest edge."""
-    return (max(place.bottom for place in placed.values()) + EDGE) / POINTS
+    return (max(place.bottom for place in placed.values()) + EDGE) / st.POINTS
 
 
 def workflow_points(workflow: Workflow, placed: Mapping[str, Place]) -> pl.DataFrame:
@@ -362,7 +345,7 @@ def draw_workflow(workflow: Workflow, placed: Mapping[str, Place], figure: Figur
     sources = [box.id for box in workflow.boxes if box.sources]
     colours = dict(zip(sources, SOURCE_COLOURS, strict=True))
     for box in workflow.boxes:  # methods stand out
-        other = PURPLE if box.methods else BLACK
+        other = st.PURPLE if box.methods else st.BLACK
         draw_box(axes, placed[box.id], colours.get(box.id, other))
     for start, end in workflow.joined:
         # arrows that share a box leave and reach it side by side, in the order of their other ends
@@ -381,8 +364,8 @@ def draw_workflow(workflow: Workflow, placed: Mapping[str, Place], figure: Figur
                 mutation_scale=6,
                 shrinkA=0,
                 shrinkB=0,
-                color=colours.get(start, GREY),
-                linewidth=1.6 * THIN,
+                color=colours.get(start, st.GREY),
+                linewidth=1.6 * st.THIN,
             )
         )
 
@@ -401,7 +384,7 @@ def draw_box(axes: Axes, place: Place, colour: str) -> None:
             boxstyle=f"round,pad={ROUND}",
             facecolor="white",
             edgecolor=colour,
-            linewidth=2 * THIN,
+            linewidth=2 * st.THIN,
         )
     )
     lines = [*((text, "bold") for text in place.title), *((text, "normal") for text in place.text)]

@@ -12,16 +12,11 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from pydantic import Field
 
-from failbench.base.errors import BadInputError
-from failbench.base.params import PARAMS
-from failbench.base.records import Record
+from failbench import study as st
 from failbench.base.scenarios import OnsetKind, Outcome, Scenario
 from failbench.base.telemetry import Telemetry
 from failbench.features.feature import bounded
-from failbench.study.picture import legend_outside
-from failbench.study.run_curves import SIGNIFICANT_DIGITS, pairs
-from failbench.study.run_panels import logarithmic, mark_steps
-from failbench.study.style import LEAST_TEXT, LINE, MARK, PALE, THICK, TWIN
+from failbench.study.run_curves import SIGNIFICANT_DIGITS, logarithmic, mark_steps, pairs
 
 REMEDY = "Choose another in the section benchmark of params.yaml."
 
@@ -31,7 +26,7 @@ Signal = Literal["learning_rate", "gradient_norm", "unknown_share", "mean_length
 Memory and seconds measure the machine, and so differ everywhere."""
 
 
-class TwinRule(Record):
+class TwinRule(st.Record):
     """Which failing run of the main study's setting is drawn over its twin.
 
     Of the runs with this ``seed``, ``onset`` and ``outcome``, the one in the middle when they are
@@ -43,7 +38,7 @@ class TwinRule(Record):
     outcome: Outcome
 
 
-class BenchmarkSettings(Record):
+class BenchmarkSettings(st.Record):
     """The section ``benchmark`` of params.yaml, with the confidence of ``statistics``."""
 
     twin: TwinRule
@@ -78,8 +73,8 @@ def twin_of(
         .sort(pl.col("failure_step") - pl.col("onset_step"), "run_id")
     )
     if candidates.is_empty():
-        raise BadInputError(
-            PARAMS,
+        raise st.BadInputError(
+            st.PARAMS,
             "benchmark.twin",
             f"no recorded run of the main study with seed {rule.seed} and onset {rule.onset} "
             f"ended {rule.outcome}.",
@@ -141,12 +136,8 @@ def first_departure(
         if len(apart):
             departures[signal] = int(apart[0])
     if not departures:
-        raise BadInputError(
-            PARAMS,
-            "benchmark.signals",
-            f"none of them departs in {run_id!r} from what its twin has.",
-            REMEDY,
-        )
+        problem = f"none of them departs in {run_id!r} from what its twin has."
+        raise st.BadInputError(st.PARAMS, "benchmark.signals", problem, REMEDY)
     first = min(departures, key=departures.__getitem__)
     return first, departures[first]
 
@@ -172,14 +163,15 @@ def draw_twin(twin: Mapping[str, Any], points: pl.DataFrame, figure: Figure) -> 
     grid = figure.subplots(1, 2, sharex=True)
     for axes, (column, title) in zip(grid, titles.items(), strict=True):
         draw_signal(axes, twin, points, column)
-        axes.set_title(title)
-        axes.set_xlabel("step")
-    legend_outside(
+        axes.set(title=title, xlabel="step")
+    st.legend_outside(
         figure,
         [
-            Line2D([], [], color=LINE, linewidth=THICK, label="failing run"),
-            Line2D([], [], color=TWIN, linewidth=THICK, label="twin, fault never switched on"),
-            Patch(facecolor=PALE, alpha=SHADE, label="after failure: read by no method"),
+            Line2D([], [], color=st.LINE, linewidth=st.THICK, label="failing run"),
+            Line2D(
+                [], [], color=st.TWIN, linewidth=st.THICK, label="twin, fault never switched on"
+            ),
+            Patch(facecolor=st.PALE, alpha=SHADE, label="after failure: read by no method"),
         ],
         above=False,
         columns=3,
@@ -187,9 +179,9 @@ def draw_twin(twin: Mapping[str, Any], points: pl.DataFrame, figure: Figure) -> 
 
 
 def draw_signal(axes: Axes, twin: Mapping[str, Any], points: pl.DataFrame, column: str) -> None:
-    for role, colour in (("failing", LINE), ("twin", TWIN)):
+    for role, colour in (("failing", st.LINE), ("twin", st.TWIN)):
         curve = points.filter(role=role)
-        axes.plot(curve["step"], curve[column], color=colour, linewidth=THICK)
+        axes.plot(curve["step"], curve[column], color=colour, linewidth=st.THICK)
     onset, failure = twin["onset_step"], twin["failure_step"]
     steps, values = points["step"].to_numpy(), points[column].drop_nulls().to_numpy()
     last = float(steps.max())
@@ -202,7 +194,7 @@ def draw_signal(axes: Axes, twin: Mapping[str, Any], points: pl.DataFrame, colum
         low, high = axes.get_ylim()
         axes.set_ylim(low, high + ROOM * (high - low))
     mark_steps(axes, onset, failure)
-    axes.axvspan(failure, last, color=PALE, alpha=SHADE, linewidth=0, zorder=-1)
+    axes.axvspan(failure, last, color=st.PALE, alpha=SHADE, linewidth=0, zorder=-1)
     for step, text, side, shift in (
         (onset, f"fault on: {onset}", "right", -3),
         (failure, f"failed: {failure}", "left", 3),
@@ -215,6 +207,6 @@ def draw_signal(axes: Axes, twin: Mapping[str, Any], points: pl.DataFrame, colum
             textcoords="offset points",
             horizontalalignment=side,
             verticalalignment="top",
-            fontsize=LEAST_TEXT,
-            color=MARK,
+            fontsize=st.LEAST_TEXT,
+            color=st.MARK,
         )

@@ -22,12 +22,8 @@ NOTHING, TESTED_LABELS, ALL_LABELS = "nothing", "labels_of_tested_runs", "labels
 CONTROL_SCHEMA = pl.Schema({"control": pl.String(), **PREDICTION_SCHEMA})
 PLANTED_SCHEMA = pl.Schema({**PREDICTION_SCHEMA, PLANTED: pl.String()})
 PERMUTED_SCHEMA = pl.Schema(
-    {
-        "control": pl.String,
-        "permutation": pl.Int32,
-        "scenarios": pl.Int32,
-        "balanced_accuracy": pl.Float64,
-    }
+    {"control": pl.String, **dict.fromkeys(("permutation", "scenarios"), pl.Int32)}
+    | {"balanced_accuracy": pl.Float64}
 )
 
 
@@ -48,8 +44,5 @@ class ControlDesign(Record):
     @property
     def runs(self) -> pl.Expr:
         """Which runs they look at: those of one slice, of every kind and seed."""
-        return pl.all_horizontal(
-            pl.col("architecture") == self.architecture,
-            pl.col("optimizer") == self.optimizer,
-            pl.col("scale") == self.scale,
-        )
+        slice_of = ("architecture", "optimizer", "scale")
+        return pl.all_horizontal(pl.col(name) == getattr(self, name) for name in slice_of)

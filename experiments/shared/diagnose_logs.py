@@ -27,10 +27,7 @@ ANSWER_SCHEMA = pl.Schema(
         "model": pl.String,
         "repeat": pl.Int32,
         "fold": pl.Int32,
-        "run_id": pl.String,
-        "format": pl.String,
-        "kind": pl.String,
-        "setting": pl.String,
+        **dict.fromkeys(("run_id", "format", "kind", "setting"), pl.String),
         "seed": pl.Int32,
         "scenario": pl.String,
         "category": pl.String,  # null of a healthy run, as is its cause
@@ -50,9 +47,7 @@ EVIDENCE_SCHEMA = pl.Schema(
     {
         "run_id": pl.String,
         "item": pl.Int32,
-        "format": pl.String,
-        "kind": pl.String,
-        "checked_by": pl.String,
+        **dict.fromkeys(("format", "kind", "checked_by"), pl.String),
         "found": pl.Boolean,
     }
 )

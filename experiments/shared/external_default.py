@@ -55,13 +55,8 @@ ANSWER_SCHEMA = pl.Schema(
 """A row per answer; ``row`` counts the rows of the task from zero."""
 
 GROUP_SCHEMA = pl.Schema(
-    {
-        "task": pl.String(),
-        "grouping": pl.String(),
-        "groups": pl.Int32(),
-        "row": pl.Int32(),
-        "group": pl.Int32(),
-    }
+    dict.fromkeys(("task", "grouping"), pl.String())
+    | dict.fromkeys(("groups", "row", "group"), pl.Int32())
 )
 
 

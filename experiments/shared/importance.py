@@ -31,46 +31,31 @@ KNOWN_SET = "invariants"
 ON_KNOWN: Final = ("forest_on_invariants", "ebm_on_invariants")
 """The same two classifiers on them; asked too where they are among those of the main study."""
 
+OF_FIT = dict.fromkeys(("feature_set", "method"), pl.String())
+PLACE = dict.fromkeys(("repeat", "fold"), pl.Int32())
+
 REPLACEMENT_SCHEMA = pl.Schema(
     {
-        "feature_set": pl.String,
-        "method": pl.String,
-        "source": pl.String,
-        "kind": pl.String,
-        "name": pl.String,
-        "repeat": pl.Int32,
-        "fold": pl.Int32,
-        "run_id": pl.String,
-        "scenario": pl.String,
-        "category": pl.String,
-        "correct": pl.Float64,
+        **OF_FIT,
+        **dict.fromkeys(("source", "kind", "name"), pl.String()),
+        **PLACE,
+        **dict.fromkeys(("run_id", "scenario", "category"), pl.String()),
+        "correct": pl.Float64(),
     }
 )
 """Per held-out run and unit: ``correct`` is the share of replacements that leave it right."""
 
-BUILT_IN_SCHEMA = pl.Schema(
-    {
-        "feature_set": pl.String,
-        "method": pl.String,
-        "feature": pl.String,
-        "repeat": pl.Int32,
-        "fold": pl.Int32,
-        "value": pl.Float64,
-    }
-)
+BUILT_IN_SCHEMA = pl.Schema({**OF_FIT, "feature": pl.String(), **PLACE, "value": pl.Float64()})
 """Per fit and feature: the importance that the fitted method gives itself."""
 
 SHAPE_SCHEMA = pl.Schema(
     {
-        "rank": pl.Int64,
-        "feature": pl.String,
-        "contribution": pl.Float64,
-        "category": pl.String,
-        "low": pl.Float64,
-        "high": pl.Float64,
-        "score": pl.Float64,
-        "sd": pl.Float64,
-        "runs": pl.Int64,
+        "rank": pl.Int64(),
+        "feature": pl.String(),
+        "contribution": pl.Float64(),
+        "category": pl.String(),
+        **dict.fromkeys(("low", "high", "score", "sd"), pl.Float64()),
+        "runs": pl.Int64(),
     }
 )
 """Per leading feature, category and bin of values from ``low`` to ``high``."""

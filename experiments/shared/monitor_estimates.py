@@ -7,25 +7,13 @@ from typing import Final, get_args
 
 import polars as pl
 
-from failbench.base.vocabulary import ABSTAIN, CATEGORIES, DIFFICULTIES
+from failbench import study as st
 from failbench.monitor.records.halves import Half
 from failbench.monitor.records.judged_runs import Judged, JudgedRuns
 from failbench.monitor.records.ladder import LADDER, speaking
 from failbench.monitor.records.verdicts import OWN
-from failbench.statistics.bootstrap import Interval
-from failbench.statistics.intervals import (
-    ScenarioIntervalSettings,
-    estimate_rows,
-    scenario_intervals,
-    wilson,
-)
-from failbench.statistics.metrics import METRICS, ValueMetric
-from failbench.statistics.scenario_values import (
-    over_committed,
-    over_scenarios,
-    right,
-    scenario_answers,
-)
+
+Rates = dict[str, st.Interval]
 
 ALL_SETTINGS, OTHER_ARCHITECTURES = "all", "other_architectures"
 FROM_START, WITH_PAST = "from_start", "with_past"
@@ -49,83 +37,45 @@ HEALTHY: Final[Mapping[str, tuple[str, Half | None]]] = {
 """Healthy runs of which false alarms are counted: their kind, and the half of their scenarios."""
 
 
-def rates_of(answers: pl.DataFrame, settings: ScenarioIntervalSettings) -> dict[str, Interval]:
+def rates_of(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> Rates:
     """Accuracy, accuracy of those that name a cause, and the share of those that do.
 
-    An abstention is wrong in the first. Intervals resample scenarios within categories and then
-    their seeds; where a category has a single scenario they are Wilson's, with n = scenarios.
+    An abstention is wrong in the first.
     """
-    named, accuracy = pl.col("prediction") != ABSTAIN, METRICS["accuracy"]
-    figures = [
-        ValueMetric(
-            "coverage",
-            over_scenarios(answers, named),
-            "probability that a cause is named of a run of a new scenario",
-            kind="proportion",
-        )
-    ]
+    named, accuracy = pl.col("prediction") != st.ABSTAIN, st.METRICS["accuracy"]
+    coverage = "probability that a cause is named of a run of a new scenario"
+    figures = [st.proportion("coverage", st.over_scenarios(answers, named), coverage)]
     if answers.filter(named).height:
-        figures.append(
-            ValueMetric(
-                "accuracy_when_committed",
-                over_committed(answers, right()),
-                "probability that a run of a new scenario is diagnosed right, given that a cause "
-                "is named",
-                kind="proportion",
-            )
+        given = (
+            "probability that a run of a new scenario is diagnosed right, given that a cause is "
+            "named"
         )
-    collected = scenario_answers(answers)
-    if min(collected.sizes) > 1:
-        return scenario_intervals(collected, (accuracy,), settings, tuple(figures))
-    value = float(accuracy.score(collected.confusion(), collected.categories))
-    found = {accuracy.name: (value, float(collected.n), accuracy.estimand)}
-    for figure in figures:
-        sums = figure.values.sums()
-        found[figure.name] = (float(figure.score(sums)), float(sums[1]), figure.estimand)
-    return {
-        name: over_few(value, wilson(value, n, settings.confidence), n, "Wilson", estimand)
-        for name, (value, n, estimand) in found.items()
-    }
-
-
-def over_few(
-    value: float, bounds: tuple[float, float], n: float, method: str, estimand: str
-) -> Interval:
-    return Interval(
-        value=value,
-        ci_low=bounds[0],
-        ci_high=bounds[1],
-        n=round(n),
-        method=method,
-        resampling_unit="scenario",
-        estimand=estimand,
-    )
+        committed = st.over_committed(answers, st.right())
+        figures.append(st.proportion("accuracy_when_committed", committed, given))
+    return st.few_or_many(answers, (accuracy,), settings, tuple(figures))
 
 
 def difference(
-    left: pl.DataFrame, other: pl.DataFrame, settings: ScenarioIntervalSettings
-) -> Interval:
+    left: pl.DataFrame, other: pl.DataFrame, settings: st.ScenarioIntervalSettings
+) -> st.Interval:
     """Accuracy of some answers less that of others to the same runs, in the same repeats.
 
     Where a category has a single scenario there is no interval.
     """
     beside = other.select("run_id", "repeat", other=pl.col("prediction"))
     paired = left.join(beside, on=["run_id", "repeat"])
-    value = right().cast(pl.Float64) - (pl.col("other") == pl.col("category")).cast(pl.Float64)
-    figure = ValueMetric(
-        "difference",
-        over_scenarios(paired, value),
-        "difference of the probabilities that a run of a new scenario is diagnosed right",
-    )
-    collected = scenario_answers(paired)
+    value = st.right().cast(pl.Float64) - (pl.col("other") == pl.col("category")).cast(pl.Float64)
+    what = "difference of the probabilities that a run of a new scenario is diagnosed right"
+    figure = st.ValueMetric("difference", st.over_scenarios(paired, value), what)
+    collected = st.scenario_answers(paired)
     if min(collected.sizes) > 1:
-        return scenario_intervals(collected, (), settings, (figure,))["difference"]
+        return st.scenario_intervals(collected, (), settings, (figure,))["difference"]
     point = float(figure.score(figure.values.sums()))
-    return over_few(point, (point, point), collected.n, "point", figure.estimand)
+    return st.Interval.of(point, (point, point, "point"), collected.n, "scenario", what)
 
 
 def rates(
-    judged: Judged, runs: JudgedRuns, reference: str, settings: ScenarioIntervalSettings
+    judged: Judged, runs: JudgedRuns, reference: str, settings: st.ScenarioIntervalSettings
 ) -> Iterator[pl.DataFrame]:
     """How often a version is right, in each setting and over all of them."""
     answers, logs, invariants = judged.at_failure(), judged.of_whole_logs(), judged.rules.invariants
@@ -137,17 +87,17 @@ def rates(
     spoken = speaking(invariants)
     rungs = {rung.name: judged.without(set(invariants) - set(spoken[rung.name])) for rung in LADDER}
 
-    def rows(found: Mapping[str, Interval], group: pl.DataFrame, *names: str) -> pl.DataFrame:
+    def rows(found: Mapping[str, st.Interval], group: pl.DataFrame, *names: str) -> pl.DataFrame:
         keys = dict(zip(("setting", "part", "name"), names, strict=True))
-        table = estimate_rows(found, version=judged.rules.version, **keys)
+        table = st.estimate_rows(found, version=judged.rules.version, **keys)
         return table.with_columns(runs=pl.lit(group.height, pl.Int32))
 
     for setting in (ALL_SETTINGS, *sorted(answers["setting"].unique())):
         here = pl.lit(value=True) if setting == ALL_SETTINGS else pl.col("setting") == setting
         of_setting = answers.filter(here)
         groups: list[tuple[str, str, pl.DataFrame]] = [("whole", "whole", of_setting)]
-        groups += [("component", c, of_setting.filter(category=c)) for c in CATEGORIES]
-        groups += [("difficulty", d, of_setting.filter(difficulty=d)) for d in DIFFICULTIES]
+        groups += [("component", c, of_setting.filter(category=c)) for c in st.CATEGORIES]
+        groups += [("difficulty", d, of_setting.filter(difficulty=d)) for d in st.DIFFICULTIES]
         groups += [("half", h, of_setting.filter(half=h)) for h in get_args(Half)]
         groups.append(("log", "whole", logs.filter(here)))
         for ahead in runs.steps_ahead:
@@ -180,7 +130,7 @@ def rates(
 def of_methods(
     predictions: pl.DataFrame,
     contrasts: Sequence[tuple[str, str]],
-    settings: ScenarioIntervalSettings,
+    settings: st.ScenarioIntervalSettings,
 ) -> Iterator[pl.DataFrame]:
     """Rates of methods that were fitted to the same runs, and named differences."""
     for (method,), part in predictions.group_by("method", maintain_order=True):
@@ -190,15 +140,15 @@ def of_methods(
                 answers = predictions.filter(method=other)
                 found[f"less_{other}"] = difference(part, answers, settings)
         runs = pl.lit(part["run_id"].n_unique(), pl.Int32)
-        yield estimate_rows(found, method=method).with_columns(runs=runs)
+        yield st.estimate_rows(found, method=method).with_columns(runs=runs)
 
 
 def blind_rates(
     versions: Sequence[Judged],
     forest: pl.DataFrame,
     setting: str,
-    settings: ScenarioIntervalSettings,
-) -> dict[str, Interval]:
+    settings: st.ScenarioIntervalSettings,
+) -> dict[str, st.Interval]:
     """Accuracies of the version and of the forest on the same unseen runs, and their difference.
 
     Nothing where the version did not judge the half that it had not seen.
@@ -224,7 +174,7 @@ def decisive(judged: Judged) -> pl.DataFrame:
         judged.at_failure()
         .with_columns(pl.col("decided_by", "decided_kind").fill_null("nothing"))
         .group_by(keys)
-        .agg(right=right().sum().cast(pl.Int32), wrong=(~right()).sum().cast(pl.Int32))
+        .agg(right=st.right().sum().cast(pl.Int32), wrong=(~st.right()).sum().cast(pl.Int32))
     )
     order = ("setting", pl.col("right") + pl.col("wrong"), "decided_by")
     return counted.select(
@@ -285,9 +235,9 @@ def false_alarms(
             ).items():
                 here = answers.filter(those)
                 if here.height:
-                    alarmed = int((here["prediction"] != ABSTAIN).sum())
+                    alarmed = int((here["prediction"] != st.ABSTAIN).sum())
                     value = alarmed / here.height
                     key = (judged.rules.version, setting, kind, bounds)
-                    interval = wilson(value, here.height, confidence)
+                    interval = st.wilson(value, here.height, confidence)
                     rows.append((*key, alarmed, here.height, value, *interval))
     return pl.DataFrame(rows, schema=ALARM_SCHEMA, orient="row")

@@ -31,8 +31,7 @@ import polars as pl
 from numpy.lib.stride_tricks import sliding_window_view
 from pydantic import Field
 
-from failbench.base.arrays import Array
-from failbench.base.errors import BadInputError
+from failbench import study as st
 from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import Telemetry
@@ -40,7 +39,6 @@ from failbench.features.feature_table import to_frame
 from failbench.methods.healthy import healthy_band
 from failbench.methods.rules import ErrorMatches
 from failbench.methods.simple_rules import SIMPLE_RULES
-from failbench.statistics.intervals import ScenarioIntervalSettings
 
 KINDS = ("gradual", "sudden", "none")
 BANDS = ("sds", "reach", "untimed")
@@ -72,7 +70,7 @@ TEXT_RULES = tuple(
 message comes to. They were written from documentation before a failure was recorded."""
 
 
-class OnsetSettings(ScenarioIntervalSettings):
+class OnsetSettings(st.ScenarioIntervalSettings):
     """How kinds of onset are told and tested; the section ``onset`` of params.yaml.
 
     Nothing here was chosen by results: the band rests on successful runs alone, and every number of
@@ -140,7 +138,7 @@ def step_distances(telemetry: Telemetry) -> pl.DataFrame:
     """Distances of all steps of all runs of one setting from its successful runs."""
     successes = telemetry.runs.filter(kind="success")
     if successes.height < FEWEST_RUNS:
-        raise BadInputError(
+        raise st.BadInputError(
             "data/telemetry/runs.parquet",
             "kind",
             f"a setting has {successes.height} successful runs; a healthy course takes "
@@ -233,7 +231,7 @@ def first_sign(
     return min(signs, key=lambda sign: sign[0], default=None)
 
 
-def persisting(distance: Array, limit: Limits, persistence: int) -> int | None:
+def persisting(distance: st.Array, limit: Limits, persistence: int) -> int | None:
     """Position of the first deviation that persists, or None.
 
     >>> persisting(np.array([0.0, 4.0, 0.0, 4.0, 4.0, 4.0, 0.0]), Limits(3.0, 9.0), 3)

@@ -57,25 +57,16 @@ SAID_SCHEMA = pl.Schema(
 
 LOG_ANSWERS = pl.Schema(
     {
-        "model": pl.String,
+        **dict.fromkeys(("model", "run_id", "format", "setting", "prediction"), pl.String),
         "repeat": pl.Int32,
-        "run_id": pl.String,
-        "format": pl.String,
-        "setting": pl.String,
         "alarm": pl.Boolean,
-        "prediction": pl.String,
         "confidence": pl.Float64,
     }
 )
 """Columns of the answers to rendered logs that are read."""
 
 BREAKS = pl.Schema(
-    {
-        "version": pl.String,
-        "run_id": pl.String,
-        "bounds": pl.String,
-        "steps_ahead": pl.Int32,
-        "first_break": pl.Int32,
-    }
+    dict.fromkeys(("version", "run_id", "bounds"), pl.String)
+    | dict.fromkeys(("steps_ahead", "first_break"), pl.Int32)
 )
 """Columns of the monitor's verdicts that are read."""

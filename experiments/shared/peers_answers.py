@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
+from failbench import study as st
 from failbench.base.scenarios import Scenario
-from failbench.base.slices import ReferenceStudy
-from failbench.base.vocabulary import ABSTAIN
 from failbench.diagnose.answer import NAMED
 from failbench.neighbours.peers.best_thresholds import DOCUMENTED
 from failbench.neighbours.peers.mapping import Standard, issues_of, standards
@@ -33,7 +31,7 @@ NOTHING, UNREADABLE = "nothing is wrong", "not readable"
 
 
 def runs_of(
-    runs: pl.DataFrame, scenarios: tuple[Scenario, ...], reference: ReferenceStudy
+    runs: pl.DataFrame, scenarios: tuple[Scenario, ...], reference: st.ReferenceStudy
 ) -> pl.DataFrame:
     """The runs that are compared on: those of the main study, with twins and successes."""
     setting = reference.model_dump(include={"architecture", "optimizer", "scale"})
@@ -41,7 +39,9 @@ def runs_of(
     taken = runs.filter(pl.col("kind").is_in(KINDS), of_seeds, **setting)
     if taken.filter(kind="failure").is_empty():
         problem = f"no failing run of {reference.architecture} is there."
-        raise BadInputError("data/telemetry/runs.parquet", "kind", problem, "Restore it with git.")
+        raise st.BadInputError(
+            "data/telemetry/runs.parquet", "kind", problem, "Restore it with git."
+        )
     return described(taken, scenarios)
 
 
@@ -61,7 +61,7 @@ def described(runs: pl.DataFrame, scenarios: tuple[Scenario, ...]) -> pl.DataFra
     undefined = taken.filter(pl.col("scenario").is_not_null(), pl.col("category").is_null())
     if undefined.height:
         problem = f"{undefined['scenario'][0]!r} was recorded and is not defined."
-        raise BadInputError("data/scenarios", "id", problem, "Restore it with git.")
+        raise st.BadInputError("data/scenarios", "id", problem, "Restore it with git.")
     return taken
 
 
@@ -116,7 +116,7 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
     """What our own methods say, told that the run failed; of the monitor also when it alarms."""
     is_monitored = MONITORED in set(predictions["method"])
     if is_monitored and breaks.join(runs, on="run_id", how="semi").is_empty():
-        raise BadInputError(
+        raise st.BadInputError(
             "data/measurements/invariants/verdicts.parquet",
             "version",
             "the monitor judged none of the runs by the version of `peers.monitor_version`.",
@@ -135,7 +135,7 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
         healthy,
         method=pl.lit(MONITORED),
         detected=pl.col("step").is_not_null(),
-        prediction=pl.lit(str(ABSTAIN)),
+        prediction=pl.lit(str(st.ABSTAIN)),
     )
     return pl.concat([told, watching] if is_monitored else [told])
 
@@ -143,14 +143,14 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
 def of_package(answers: pl.DataFrame) -> pl.DataFrame:
     """What our own tool says of complete logs; no category where nothing is found."""
     if answers.is_empty():
-        raise BadInputError(
+        raise st.BadInputError(
             "data/measurements/diagnose_logs/answers.parquet",
             "setting",
             "no complete log of the reference setting was answered.",
             "Run `dvc repro measure_diagnose_logs`.",
         )
     is_named = pl.col("alarm") & (pl.col("confidence") >= NAMED)
-    said = pl.when(is_named).then("prediction").otherwise(pl.lit(str(ABSTAIN)))
+    said = pl.when(is_named).then("prediction").otherwise(pl.lit(str(st.ABSTAIN)))
     return as_said(answers, method=pl.lit(PACKAGE), detected="alarm", prediction=said)
 
 
@@ -179,7 +179,7 @@ def asked_elsewhere(
     if unknown.height:
         peer, run_id = unknown["peer"][0], unknown["run_id"][0]
         problem = f"{peer} was asked about {run_id!r}, which was not recorded."
-        raise BadInputError("data/peers", "run_id", problem, "Record the peer again.")
+        raise st.BadInputError("data/peers", "run_id", problem, "Record the peer again.")
     runs = described(recorded.join(others, on="run_id", how="semi"), scenarios)
     taken = (
         best_formats(others, runs)

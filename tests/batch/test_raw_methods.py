@@ -132,38 +132,27 @@ def test_diagnoses_of_a_stream_are_those_of_the_whole(
     assert_frame_equal(pl.concat(table for _, table in stream), whole)
 
 
-def _drop_runs(folder: Path) -> str:
-    (folder / "runs.parquet").unlink()
-    return "runs.parquet"
+STEPS = "steps/transformer-adamw.parquet"
+FOREIGN = pl.DataFrame({"x": [1]})
+BROKEN: dict[str, Callable[[Path], object]] = {
+    "runs.parquet": lambda path: path.unlink(),
+    STEPS: lambda path: path.write_bytes(path.read_bytes()[:-100]),
+    "steps/gru-sgd.parquet": lambda path: write_parquet(FOREIGN, path),
+}
 
 
-def _cut_steps(folder: Path) -> str:
-    path = folder / "steps" / "transformer-adamw.parquet"
-    path.write_bytes(path.read_bytes()[:-100])
-    return "steps/transformer-adamw.parquet"
-
-
-def _foreign_steps(folder: Path) -> str:
-    write_parquet(pl.DataFrame({"x": [1]}), folder / "steps" / "gru-sgd.parquet")
-    return "steps/gru-sgd.parquet"
-
-
-@pytest.mark.parametrize("harm", [_drop_runs, _cut_steps, _foreign_steps])
+@pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("method", ["simple_rules", "raw_text"])
 def test_a_broken_folder_is_named_before_anything_is_fitted(
-    checkout: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    method: str,
-    harm: Callable[[Path], str],
+    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, broken: str
 ) -> None:
     def fit(*_: object) -> None:
         raise AssertionError("a method was fitted")
 
     monkeypatch.setattr("failbench.cli.methods.fitted_methods", fit)
     folder = write_telemetry(recorded_runs(seeds=1), tmp_path / "mine")
-    place = folder / harm(folder)
+    BROKEN[broken](folder / broken)
     with pytest.raises(BadInputError) as caught:
         diagnose(checkout, folder, tmp_path / "out.csv", method)
-    assert caught.value.place == str(place)
+    assert caught.value.place == str(folder / broken)
     assert "git" not in caught.value.remedy

@@ -10,7 +10,6 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from failbench.base.params import PARAMS, read_section
 from failbench.cli.main import main
 from failbench.cli.places import LLM_CRASH_ANSWERS
 from failbench.crashes import cases as of_cases
@@ -231,11 +230,6 @@ def test_a_label_of_another_predictor_and_a_setting_of_diagnoses_are_refused(mod
         settings(models=models)
 
 
-def test_the_committed_settings_ask_the_models_that_diagnose_runs(repository):
-    committed = read_section("crash_agents", CrashAgentsSettings, repository / PARAMS)
-    assert {"mistral_7b", "llama_3_8b"} <= set(committed.models)
-
-
 # From a server to predictions: the command asks, the replay reads
 
 GOOD = Reply(crash_text())
@@ -283,6 +277,8 @@ def ask(*arguments, server):
 
 def test_every_notebook_is_asked_about_in_every_arm_and_replayed_without_the_server(questions):
     with serving(OllamaServer(otherwise=GOOD)) as server:
+        assert ask("--limit", "1", server=server) == 0  # both models, the first notebook alone
+        assert len(server.questions) == len(questions)
         for _ in range(2):
             assert ask(server=server) == 0
             assert len(server.questions) == 2 * len(questions)
@@ -336,12 +332,6 @@ def test_summaries_that_do_not_fit_are_counted(questions, cases):
     again = {(arm, place): case.ask(arm) for arm in ARMS for place, case in enumerate(cases)}
     assert replay(again, summary_characters=200).cut == 4  # in the arms value and all
     assert replay(again).cut == 0
-
-
-def test_the_first_so_many_notebooks_are_asked_alone(questions):
-    with serving(OllamaServer(otherwise=GOOD)) as server:
-        assert ask("--limit", "1", server=server) == 0
-        assert len(server.questions) == len(questions)
 
 
 @pytest.mark.parametrize(

@@ -38,19 +38,24 @@ def test_cells_are_in_the_order_of_their_counts_and_not_of_the_page(written):
     assert (asked.target, asked.index) == ("t", 3)
 
 
-def test_without_a_target_it_is_the_next_cell_that_would_be_executed(written):
-    cells = (code("a", 1), code("skipped"), code("b", 2), TEXT, code("next"), code("later"))
-    asked = read_asked(written(*cells), None)
-    assert (asked.target, asked.executed) == ("next", ("a", "b"))
-
-
-def test_without_counts_the_cells_above_come_before(written):
-    asked = read_asked(written(code("a"), code(["b", "\n", "c"]), code("t"), code("z")), 2)
-    assert asked.executed == ("a", "b\nc")
-
-
-def test_where_every_cell_was_executed_the_last_is_asked_about(written):
-    assert read_asked(written(code("a", 1), code("b", 2)), None).target == "b"
+@pytest.mark.parametrize(
+    ("cells", "index", "target", "executed"),
+    [
+        # without a target it is the next cell that would be executed, or else the last
+        (
+            (code("a", 1), code("skipped"), code("b", 2), TEXT, code("next"), code("later")),
+            None,
+            "next",
+            ("a", "b"),
+        ),
+        ((code("a", 1), code("b", 2)), None, "b", ("a",)),
+        # without counts the cells above come before
+        ((code("a"), code(["b", "\n", "c"]), code("t"), code("z")), 2, "t", ("a", "b\nc")),
+    ],
+)
+def test_cells_before_a_target(written, cells, index, target, executed):
+    asked = read_asked(written(*cells), index)
+    assert (asked.target, asked.executed) == (target, executed)
 
 
 @pytest.mark.parametrize(
@@ -88,9 +93,8 @@ def test_a_bad_notebook_gives_one_line_that_names_the_field(written, changed, in
     assert "\n" not in str(raised.value)
 
 
-@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"[1]"])
-def test_what_is_no_notebook_is_refused(tmp_path, content):
+def test_json_that_is_no_notebook_is_refused(tmp_path):
     path = tmp_path / "tried.ipynb"
-    path.write_bytes(content)
-    with pytest.raises(BadInputError):
+    path.write_text("[1]")
+    with pytest.raises(BadInputError, match="nbformat: is not a notebook of format 4"):
         read_asked(path, None)

@@ -9,7 +9,8 @@ from typing import get_args
 import pytest
 
 from failbench.cli.options import PREDICTORS as NAMES
-from failbench.crashes.answers import ANSWER_TABLE, asked
+from failbench.crashes.answer_table import ANSWER_TABLE
+from failbench.crashes.answers import asked
 from failbench.crashes.catalogue import PREDICTORS, Predictor
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.recorder import record

@@ -1,13 +1,18 @@
-"""The committed tables are what PROVENANCE.md says, and a damaged copy is refused."""
+"""The tables are those that were released, and nothing else is taken for them."""
 
 from __future__ import annotations
 
+import csv
+import hashlib
 import shutil
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.cli.main import main
+from failbench.neighbours.external.released import as_released, copy_released, read_sources
 from failbench.neighbours.external.tables import (
     BUGGY,
     CORRECT,
@@ -21,6 +26,71 @@ from failbench.neighbours.external.tables import (
 from pipeline import REPOSITORY
 
 COPY = REPOSITORY / "data/external/default"
+SOURCES = read_sources(COPY)
+WRITTEN = "loss,memory,label\n0.1,inf,buggy\n,1e-09,correct\n12.000000000000002,-3.5,buggy\n"
+
+
+def sources_of(folder: Path, content: str, name: str = "loss") -> None:
+    """A list of sources of one file."""
+    fields = ("table", "source", "folder", "positive", "bytes", "sha256")
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    with (folder / "sources.csv").open("w", encoding="utf-8", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerows([fields, (name, "a.csv", "g", "Loss", len(content), digest)])
+
+
+@pytest.fixture
+def folders(tmp_path: Path) -> tuple[Path, Path]:
+    """A folder of a released file, and one of its copy."""
+    released, copy = tmp_path / "released", tmp_path / "copy"
+    released.mkdir()
+    copy.mkdir()
+    (released / "a.csv").write_text(WRITTEN, encoding="utf-8")
+    sources_of(copy, WRITTEN)
+    return released, copy
+
+
+@pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.table)
+def test_a_table_written_back_is_the_released_file_byte_for_byte(source):
+    content = as_released(pl.read_parquet(path_of(COPY, source.table)))
+    assert len(content) == source.bytes
+    assert hashlib.sha256(content).hexdigest() == source.sha256
+
+
+def test_the_command_copies_what_has_the_hash(folders, capsys):
+    released, copy = folders
+    assert main(["external-default", str(released), "--output", str(copy)]) == 0
+    table = pl.read_parquet(copy / "tables/loss.parquet")
+    assert table["loss"].to_list() == [0.1, None, 12.000000000000002]
+    assert table["memory"].to_list() == [float("inf"), 1e-9, -3.5]
+    assert capsys.readouterr().out == f"{copy / 'tables/loss.parquet'}\n"
+
+
+def test_a_file_with_another_hash_is_refused_and_nothing_is_written(folders, capsys):
+    released, copy = folders
+    (released / "a.csv").write_text(WRITTEN.replace("0.1", "0.2"), encoding="utf-8")
+    assert main(["external-default", str(released), "--output", str(copy)]) == 2
+    error = capsys.readouterr().err
+    assert "a.csv: sha256: is " in error
+    assert "PROVENANCE.md" in error
+    assert not (copy / "tables").exists()
+
+
+def test_a_missing_file_is_named_with_the_place_to_fetch_it_from(folders):
+    released, copy = folders
+    (released / "a.csv").unlink()
+    with pytest.raises(BadInputError, match=r"a\.csv: \(file\): cannot be read\. Fetch g/a\.csv"):
+        copy_released(released, copy)
+
+
+def test_numbers_that_a_copy_would_not_give_back_are_refused(folders):
+    released, copy = folders
+    longer = WRITTEN.replace("0.1", "0.10000000000000001")
+    (released / "a.csv").write_text(longer, encoding="utf-8")
+    sources_of(copy, longer)
+    with pytest.raises(BadInputError, match="does not give the file back"):
+        copy_released(released, copy)
+    assert not (copy / "tables").exists()
 
 
 @pytest.fixture(scope="module")

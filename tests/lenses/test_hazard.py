@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from statsmodels.duration.survfunc import SurvfuncRight
 
 from failbench.neighbours.lenses.hazard import RIGHT_EVENT, WRONG_EVENT, course_of, incidences
 from failbench.neighbours.lenses.looking import look
@@ -52,15 +51,6 @@ def test_the_curves_and_the_arrays_that_are_resampled_agree_where_answers_end_to
     right, wrong = course_of(part, np.ones((1, 90))).incidence
     assert curves["right_incidence"] == pytest.approx(right[0])
     assert curves["wrong_incidence"] == pytest.approx(wrong[0])
-
-
-def test_one_less_kaplan_meier_overstates_what_ends_wrong():
-    part = exponential(20, 20)
-    measures = look("hazard", part, SCALE, SETTINGS).measures
-    alone = SurvfuncRight(part.tokens, (part.wrong > 0).astype(int))
-    overstated = 1 - float(alone.surv_prob[-1])
-    assert overstated > measures["wrong_incidence"].value + 0.2
-    assert measures["wrong_incidence"].value == pytest.approx(part.wrong.mean(), abs=0.01)
 
 
 def test_exponential_times_have_a_constant_hazard_and_their_own_rate():

@@ -37,69 +37,53 @@ def test_documented_wording_is_recognised(rules, run, error_type, message, categ
     assert rules.predict(run(error_type, message)).tolist() == [category]
 
 
-def _embedding_past_its_end(torch):
-    torch.nn.Embedding(4, 2)(torch.tensor([4]))
-
-
-def _checkpoint_of_another_size(torch):
-    torch.nn.Linear(2, 3).load_state_dict(torch.nn.Linear(2, 4).state_dict())
-
-
-def _checkpoint_with_other_keys(torch):
-    torch.nn.Linear(2, 3).load_state_dict({"kernel": torch.ones(1)})
-
-
-def _matrices_that_do_not_fit(torch):
-    torch.ones(2, 3) @ torch.ones(4, 5)
-
-
-def _sizes_that_do_not_broadcast(torch):
-    torch.ones(2, 3) + torch.ones(2, 4)
-
-
-def _two_dtypes(torch):
-    torch.nn.Linear(2, 2)(torch.ones(1, 2, dtype=torch.float64))
-
-
-def _changed_in_place(torch):
+def changed_in_place(torch):
     x = torch.ones(2, requires_grad=True)
     y = x.exp()
     y.add_(1)
     y.sum().backward()
 
 
-def _backward_twice(torch):
+def backward_twice(torch):
     y = torch.ones(2, requires_grad=True).exp().sum()
     y.backward()
     y.backward()
 
 
-def _detached(torch):
-    torch.ones(2).sum().backward()
-
-
-def _ragged(torch):
-    torch.stack([torch.ones(2), torch.ones(3)])  # noqa: PD013
-
-
-def _more_memory_than_there_is(torch):
-    torch.empty(2**50)
+def load(torch, state):
+    torch.nn.Linear(2, 3).load_state_dict(state)
 
 
 @pytest.mark.parametrize(
     ("fail", "category"),
     [
-        (_embedding_past_its_end, "data_pipeline"),
-        (_checkpoint_of_another_size, "model_software"),
-        (_checkpoint_with_other_keys, "model_software"),
-        (_matrices_that_do_not_fit, "model_software"),
-        (_sizes_that_do_not_broadcast, "model_software"),
-        (_two_dtypes, "model_software"),
-        (_changed_in_place, "model_software"),
-        (_backward_twice, "model_software"),
-        (_detached, "model_software"),
-        (_ragged, "data_pipeline"),
-        (_more_memory_than_there_is, "memory_hardware"),
+        (lambda torch: torch.nn.Embedding(4, 2)(torch.tensor([4])), "data_pipeline"),
+        (lambda torch: load(torch, torch.nn.Linear(2, 4).state_dict()), "model_software"),
+        (lambda torch: load(torch, {"kernel": torch.ones(1)}), "model_software"),
+        (lambda torch: torch.ones(2, 3) @ torch.ones(4, 5), "model_software"),
+        (lambda torch: torch.ones(2, 3) + torch.ones(2, 4), "model_software"),
+        (
+            lambda torch: torch.nn.Linear(2, 2)(torch.ones(1, 2, dtype=torch.float64)),
+            "model_software",
+        ),
+        (changed_in_place, "model_software"),
+        (backward_twice, "model_software"),
+        (lambda torch: torch.ones(2).sum().backward(), "model_software"),
+        (lambda torch: torch.stack([torch.ones(2), torch.ones(3)]), "data_pipeline"),  # noqa: PD013
+        (lambda torch: torch.empty(2**50), "memory_hardware"),
+    ],
+    ids=[
+        "an embedding past its end",
+        "a checkpoint of another size",
+        "a checkpoint with other keys",
+        "matrices that do not fit",
+        "sizes that do not broadcast",
+        "two types of numbers",
+        "changed in place",
+        "backward twice",
+        "detached",
+        "ragged",
+        "more memory than there is",
     ],
 )
 def test_what_pytorch_really_raises_is_recognised(rules, run, fail, category):

@@ -105,7 +105,7 @@ def test_without_what_draws_a_sentence_stands_where_curves_would(monkeypatch, tm
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     page = Page(html_of(answers.answer()))
     assert page.tags["svg"] == 0
-    assert "matplotlib: is not installed" in page.text
+    assert "No curves: matplotlib is not installed" in page.text
     assert "pip install 'failbench[pictures]'" in page.text
     with pytest.raises(BadInputError, match=r"failbench\[pictures\]"):
         write_plot(answers.answer(), tmp_path / "why.svg")

@@ -67,24 +67,16 @@ def test_keywords_and_seeds_switch_the_numbers_and_stay_in_the_address(page_at):
     assert "seed=2" in page.url
     page.reload()
     expect_column(page, 0, "19+keywords", "2", "accuracy")
-
-
-def test_committed_only_shows_how_often_a_committed_answer_is_right(page_at):
-    page = page_at(ROUTE)
     page.get_by_label("committed answers only").check()
     assert headings(page)[1].startswith("Right when committed")
-    expect_column(page, 0, "19", "all", "accuracy_when_committed")
+    expect_column(page, 0, "19+keywords", "2", "accuracy_when_committed")
 
 
-def test_methods_that_are_given_the_true_category_are_hidden_until_asked_for(page_at):
+def test_methods_that_saw_the_scenarios_stand_apart_and_those_that_are_told_are_hidden(page_at):
     page = page_at(ROUTE)
     assert "Simulated human" not in page.locator("main").inner_text()
     page.get_by_label("show methods that are given the true category").check()
     assert set(rows_of(page, GIVEN)) == {"Simulated human", "Hybrid, three-way"}
-
-
-def test_methods_made_with_the_scenarios_in_view_stand_apart_with_the_reason(page_at):
-    page = page_at(ROUTE)
     assert "Invariants" in rows_of(page, DEVELOPMENT)
     assert "Invariants" not in rows_of(page)
     assert "in view" in page.locator(f'[data-group="{DEVELOPMENT}"] .note').inner_text()

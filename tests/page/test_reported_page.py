@@ -85,20 +85,6 @@ def test_a_row_has_the_paper_s_number_ours_and_the_verdict(page_at):
     assert "57.1 %" in text
     assert estimate(*(ours[key] for key in ("value", "ci_low", "ci_high"))) in text
     assert section("reported")["verdicts"][entry["verdict"]] in text
-
-
-def test_a_verdict_opens_by_keyboard(page_at):
-    page = page_at(ROUTE)
-    page.get_by_label("Search").fill("Simple Rules: accuracy")
-    summary = shown(page).first.locator("summary")
-    summary.focus()
+    row.locator("summary").focus()
     page.keyboard.press("Enter")
-    assert "By its own figures" in shown(page).first.inner_text()
-
-
-def test_the_table_sorts(page_at):
-    page = page_at(ROUTE)
-    page.locator(".reported thead button", has_text="Quantity").click()
-    first = shown(page).first.inner_text()
-    page.locator(".reported thead button", has_text="Quantity").click()
-    assert shown(page).first.inner_text() != first
+    assert "By its own figures" in row.inner_text()

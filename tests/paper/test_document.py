@@ -82,46 +82,44 @@ def test_a_number_is_printed_as_the_house_prints_it(
     assert shown(tmp_path, expression) == text
 
 
-def test_a_missing_metric_is_one_sentence(small: Callable[[str], Compiled]) -> None:
-    with pytest.raises(BadInputError) as error:
-        small('#ci("study", "forest", "recall")')
-    message = str(error.value)
-    assert "data/metrics/study.json: forest.recall: the metric is missing" in message
-    assert message.count("\n") == 0
-
-
-def test_a_missing_metrics_file_is_one_sentence(small: Callable[[str], Compiled]) -> None:
-    with pytest.raises(BadInputError, match=r"line 2.*data/metrics/other.json, which does not"):
-        small('#ci("other", "forest", "accuracy")')
-
-
-def test_a_missing_figure_is_one_sentence(small: Callable[[str], Compiled]) -> None:
-    with pytest.raises(BadInputError, match=r"figures/other\.svg, which does not exist"):
-        small('#import "/paper/lib/template.typ": drawing\n#drawing("other")')
-
-
-def test_a_number_without_interval_is_not_cited_with_one(small: Callable[[str], Compiled]) -> None:
-    with pytest.raises(BadInputError, match=r"forest\.count: the estimate has no interval"):
-        small('#ci("study", "forest", "count")')
-
-
-def test_a_sentence_that_the_metrics_support_is_printed(small: Callable[[str], Compiled]) -> None:
-    paper = small('#supported(value("study", "forest", "accuracy") > 0.5, [More than half.])')
-    assert paper.unsupported == ()
-    assert "More than half." in page_texts(paper.document)
-
-
-def test_a_sentence_that_they_no_longer_support_is_marked_and_told(
-    small: Callable[[str], Compiled],
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (
+            '#ci("study", "forest", "recall")',
+            r"data/metrics/study\.json: forest\.recall: the metric is missing",
+        ),
+        ('#ci("other", "forest", "accuracy")', r"line 2.*data/metrics/other.json, which does not"),
+        (
+            '#import "/paper/lib/template.typ": drawing\n#drawing("other")',
+            r"figures/other\.svg, which does not exist",
+        ),
+        ('#ci("study", "forest", "count")', r"forest\.count: the estimate has no interval"),
+        ("#table([a)", "does not compile: unclosed"),
+    ],
+)
+def test_what_cannot_be_compiled_is_one_sentence(
+    small: Callable[[str], Compiled], text: str, problem: str
 ) -> None:
-    paper = small('#supported(value("study", "forest", "accuracy") > 0.7, [Most of them.])')
-    assert paper.unsupported == ("[Most of them.]",)
-    assert "Most of them. [no longer borne out by the metrics]" in page_texts(paper.document)
+    with pytest.raises(BadInputError, match=problem) as error:
+        small(text)
+    assert "\n" not in str(error.value)
 
 
-def test_a_syntax_error_is_one_sentence(small: Callable[[str], Compiled]) -> None:
-    with pytest.raises(BadInputError, match="does not compile: unclosed"):
-        small("#table([a)")
+@pytest.mark.parametrize(
+    ("least", "unsupported", "printed"),
+    [
+        (0.5, (), "More than that."),
+        (0.7, ("[More than that.]",), "More than that. [no longer borne out by the metrics]"),
+    ],
+)
+def test_a_sentence_that_metrics_no_longer_support_is_marked_and_told(
+    small: Callable[[str], Compiled], least: float, unsupported: tuple[str, ...], printed: str
+) -> None:
+    claim = f'value("study", "forest", "accuracy") > {least}'
+    paper = small(f"#supported({claim}, [More than that.])")
+    assert paper.unsupported == unsupported
+    assert printed in page_texts(paper.document)
 
 
 @pytest.fixture(scope="module")
@@ -129,12 +127,9 @@ def paper() -> Compiled:
     return compiled(REPOSITORY, REPOSITORY / "paper" / "paper.typ", FACTS, (*TEXT, *READS))
 
 
-def test_the_paper_is_the_committed_one(paper: Compiled) -> None:
-    assert (REPOSITORY / "paper" / "paper.pdf").read_bytes() == paper.document
-
-
-def test_no_sentence_is_left_that_the_metrics_do_not_bear_out(paper: Compiled) -> None:
+def test_the_paper_is_the_committed_one_and_metrics_bear_it_out(paper: Compiled) -> None:
     assert paper.unsupported == ()
+    assert (REPOSITORY / "paper" / "paper.pdf").read_bytes() == paper.document
 
 
 def test_the_text_ends_on_its_ninth_page() -> None:

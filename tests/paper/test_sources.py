@@ -31,12 +31,11 @@ def test_a_name_leads_to_its_file(tmp_path: Path, text: str, path: str) -> None:
     assert path in named(tmp_path, text)
 
 
-def test_a_comment_names_nothing(tmp_path: Path) -> None:
-    assert named(tmp_path, '// #ci("intervals", "19")') == []
-
-
-def test_a_function_whose_name_ends_alike_is_another(tmp_path: Path) -> None:
-    assert named(tmp_path, '#my-ci("intervals")') == []
+@pytest.mark.parametrize("text", ['// #ci("intervals", "19")', '#my-ci("intervals")'])
+def test_comments_and_functions_whose_names_end_alike_name_nothing(
+    tmp_path: Path, text: str
+) -> None:
+    assert named(tmp_path, text) == []
 
 
 def test_a_file_that_is_missing_is_named_with_the_line(tmp_path: Path) -> None:

@@ -67,25 +67,16 @@ def test_every_category_of_its_models_is_mapped_and_no_other():
 def test_the_categories_are_those_of_the_shipped_models():
     from defaultplusplus.diagnosis import load_pretrained
 
-    shipped = {
-        name for family in ("encoder", "decoder") for name in _names(load_pretrained(family))
-    }
-    assert shipped == NAMES
-
-
-def _names(predictor):
-    return predictor.category_names
+    shipped = [load_pretrained(family).category_names for family in ("encoder", "decoder")]
+    assert {name for names in shipped for name in names} == NAMES
 
 
 def test_the_committed_verdicts_are_what_the_committed_answers_come_to():
     replayed = verdicts_of(committed())
+    assert set(replayed["version"]) == {standards()[PEER].version}
     assert_frame_equal(
         VERDICT_TABLE.read(DATA / "peers/default_plus_plus_verdicts.parquet"), replayed
     )
-
-
-def test_every_committed_answer_is_of_the_version_that_is_compared_with():
-    assert set(committed()["version"]) == {standards()[PEER].version}
 
 
 def test_the_extractor_of_the_compared_version_ends_every_training_of_a_bert():
@@ -104,20 +95,15 @@ def test_watched_runs_are_trainings_of_the_runs_that_were_recorded():
     assert set(apart) == UNSTABLE
 
 
-def test_a_detection_is_an_issue_with_its_probability_and_its_category_mapped():
-    verdicts = verdicts_of(table(row(), row("other", is_faulty=False, category=None)))
-    assert verdicts["issues"].to_list() == [[], ["qkv"]]
-    assert verdicts["format"].unique().to_list() == [INSIDE]
-    answers = recorded_answers(verdicts)
-    assert answers["detected"].to_list() == [False, True]
-    assert answers["prediction"].to_list() == ["abstain", "model_software"]
-
-
-def test_a_run_without_an_answer_is_not_readable_and_detects_nothing():
-    verdicts = verdicts_of(table(row(is_faulty=None, category=None, unreadable="It ended.")))
-    answers = recorded_answers(verdicts)
-    assert answers.row(0, named=True)["readable"] is False
-    assert answers.row(0, named=True)["detected"] is False
+def test_an_answer_is_a_verdict_with_its_category_mapped_and_none_is_not_readable():
+    no_answer = row("third", is_faulty=None, category=None, unreadable="It ended.")
+    made = table(row("first"), row("second", is_faulty=False, category=None), no_answer)
+    answers = recorded_answers(verdicts_of(made))
+    assert answers["issues"].to_list() == [["qkv"], [], []]
+    assert answers["format"].unique().to_list() == [INSIDE]
+    assert answers["detected"].to_list() == [True, False, False]
+    assert answers["prediction"].to_list() == ["model_software", "abstain", "abstain"]
+    assert answers["readable"].to_list() == [True, True, False]
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,9 @@ import pytest
 
 from failbench.base.telemetry import Telemetry
 from failbench.neighbours.peers.recorder import SEED, record, renderer
-from failbench.neighbours.peers.tools import FORMATS, Peer
+from failbench.neighbours.peers.tools import Peer
 from failbench.neighbours.peers.verdicts import VERDICT_TABLE, Reading
-from failbench.neighbours.rendering.shape import complete_shape, draw_names, formats
+from failbench.neighbours.rendering.shape import draw_names
 from made_up_telemetry import STEPS, made_up_telemetry
 
 RUNS = ("run-a", "run-b")
@@ -61,51 +61,27 @@ def test_a_peer_is_given_its_own_formats_alone(tmp_path):
     assert formats.to_list() == ["csv", "csv"]
 
 
-def test_what_is_there_of_the_same_log_and_version_is_kept(tmp_path):
-    path = tmp_path / "verdicts.parquet"
-    first = recorded(path, Asked())
-    again = Asked(issue="overfitting")
-    assert recorded(path, again).equals(first)
-    assert again.times == 0
-
-
-def test_a_log_that_changed_is_given_again(tmp_path):
+def test_a_log_or_a_version_that_changed_is_asked_about_again_and_nothing_else(tmp_path):
     path = tmp_path / "verdicts.parquet"
     recorded(path, Asked())
+
+    def changed(run, form):
+        return rendered(run, "odd " + form) if run == "run-b" else rendered(run, form)
+
     asked = Asked()
-    recorded(
-        path,
-        asked,
-        render=lambda run, form: (
-            {"logs/log.txt": f"{run} as {form}.".encode()}
-            if run == "run-b"
-            else rendered(run, form)
-        ),
+    assert (
+        recorded(path, asked, render=changed)["unreadable"].drop_nulls().to_list()
+        == ["no metrics"] * 2
     )
     assert asked.times == 2
-
-
-def test_what_was_answered_before_a_stop_is_kept(tmp_path):
-    path = tmp_path / "verdicts.parquet"
-
-    def stop(done, planned):
-        assert planned == 4
-        if done == 3:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        recorded(path, Asked(), progress=stop)
-    rest = Asked()
-    assert recorded(path, rest).height == 4
-    assert rest.times == 1
+    newer = Asked(version="0.1.2")
+    assert recorded(path, newer, render=changed, runs=RUNS[:1]).height == 2
+    assert newer.times == 2
 
 
 def test_an_issue_that_is_not_mapped_stops_the_recording(tmp_path):
     with pytest.raises(ValueError, match="reports 'bad_weather'"):
         recorded(tmp_path / "verdicts.parquet", Asked(issue="bad_weather"))
-
-
-GIVEN = sorted({form for given in FORMATS.values() for form in given})
 
 
 def test_the_names_of_users_are_those_that_the_peers_document():
@@ -130,16 +106,6 @@ def telemetry() -> Telemetry:
         corpus_tokens=pl.lit(640, pl.Int64),
     )
     return Telemetry(runs, made_up.steps)
-
-
-@pytest.mark.parametrize("form", GIVEN)
-def test_a_shape_has_every_signal_of_its_format_at_every_step(form):
-    shape = complete_shape(form)
-    assert set(shape.signals) == {*formats()[form].always, *formats()[form].may}
-    assert shape.every == 1
-    assert shape.validation
-    assert shape.ending
-    assert shape.terminal
 
 
 def test_a_run_without_steps_can_be_rendered():

@@ -93,27 +93,15 @@ def test_every_rule_that_applies_has_a_run_that_trips_it():
 
 
 @pytest.mark.parametrize("rule", APPLICABLE, ids=lambda rule: f"{rule.peer}-{rule.name}")
-def test_a_rule_fires_on_what_should_trip_it_and_not_before(rule):
-    fired = first(rule, healthy(**TRIPPED[rule.peer, rule.name]))
-    assert fired is not None
-    assert fired >= 100
-
-
-@pytest.mark.parametrize("rule", APPLICABLE, ids=lambda rule: f"{rule.peer}-{rule.name}")
-def test_no_rule_fires_on_a_run_that_goes_smoothly(rule):
-    assert first(rule, healthy(120)) is None
-
-
-@pytest.mark.parametrize("rule", APPLICABLE, ids=lambda rule: f"{rule.peer}-{rule.name}")
-def test_a_run_that_is_watched_step_by_step_is_alarmed_at_the_same_step(rule):
+def test_a_rule_fires_on_what_should_trip_it_and_on_nothing_else(rule):
     steps = healthy(**TRIPPED[rule.peer, rule.name])
     fired = first(rule, steps)
+    assert fired is not None
+    assert fired >= 100
+    # watched step by step it alarms at the same step
     assert first(rule, steps.head(fired)) is None
     assert first(rule, steps.head(fired + 1)) == fired
-
-
-@pytest.mark.parametrize("rule", APPLICABLE, ids=lambda rule: f"{rule.peer}-{rule.name}")
-def test_no_rule_fires_where_nothing_was_trained(rule):
+    assert first(rule, healthy(120)) is None
     assert rule.first_firings(rule_signals(healthy().clear(), None)) == (None,)
 
 

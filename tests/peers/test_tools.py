@@ -22,44 +22,38 @@ from failbench.neighbours.peers.verdicts import Reading
 INSTALLED = {name: find_spec(name) is not None for name in ("runmedic", "training_doctor")}
 
 
-def finding(check, severity, *causes):
-    return {"check": check, "severity": severity, "likely_causes": list(causes)}
+def fail():
+    raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
 
 
-@pytest.fixture
-def medic(monkeypatch):
-    """A command line that says what a test wants, and remembers what it was called with."""
-    command = ModuleType("runmedic.cli")
-    command.called, command.says = [], lambda: None
+CAUSES = ["Exploding gradients: too fast", "Sudden blow-up"]
+FINDING = {"check": "non_finite", "severity": "critical", "likely_causes": CAUSES}
 
-    def main(arguments):
-        command.called.append(arguments)
-        return command.says()
 
-    command.main = main
+@pytest.mark.parametrize(
+    ("says", "reading"),
+    [
+        (lambda: print("[]"), Reading()),
+        (
+            lambda: print(json.dumps([{"findings": [FINDING]}])),
+            Reading(("non_finite/exploding",), ("critical",)),
+        ),
+        (
+            fail,
+            Reading(
+                unreadable="UnicodeDecodeError: 'utf-8' codec can't decode byte 0xff in "
+                "position 0: invalid start byte"
+            ),
+        ),
+    ],
+)
+def test_what_runmedic_prints_or_fails_with_is_kept(monkeypatch, tmp_path, says, reading):
+    command, called = ModuleType("runmedic.cli"), []
+    command.main = lambda arguments: (called.append(arguments), says())
     monkeypatch.setitem(sys.modules, "runmedic", ModuleType("runmedic"))
     monkeypatch.setitem(sys.modules, "runmedic.cli", command)
-    return command
-
-
-def test_runmedic_is_called_as_its_users_call_it(medic, tmp_path):
-    medic.says = lambda: print("[]")
-    assert read_by_runmedic(tmp_path) == Reading()
-    assert medic.called == [["diagnose", str(tmp_path), "--json"]]
-
-
-def test_the_first_cause_of_a_finding_tells_its_variant(medic, tmp_path):
-    said = finding("non_finite", "critical", "Exploding gradients: too fast", "Sudden blow-up")
-    medic.says = lambda: print(json.dumps([{"findings": [said]}]))
-    assert read_by_runmedic(tmp_path).issues == ("non_finite/exploding",)
-
-
-def test_what_runmedic_fails_with_is_kept(medic, tmp_path):
-    def fail():
-        raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
-
-    medic.says = fail
-    assert read_by_runmedic(tmp_path).unreadable.startswith("UnicodeDecodeError: 'utf-8'")
+    assert read_by_runmedic(tmp_path) == reading
+    assert called == [["diagnose", str(tmp_path), "--json"]]
 
 
 def test_a_peer_that_is_not_installed_is_named_with_what_to_do(monkeypatch):

@@ -30,6 +30,9 @@ REEXPORTS = {
 }
 """Names that recorded code imports, of modules that lie in ``base``."""
 
+NAMESPACE = "st."
+"""What scripts call ``failbench.study``, which offers what studies are written in."""
+
 READERS = {"read_section", "read_names", "read_with_statistics"}
 """Functions that read the section of params.yaml that they are called with."""
 
@@ -251,7 +254,11 @@ def attributes(path: Path) -> set[str]:
 
 
 def record_named(script: Path, name: str) -> type[BaseModel]:
-    """The record that a script imports under a name, or has itself."""
+    """The record that a script imports under a name, or has itself, or as it calls it."""
+    if name.startswith(NAMESPACE):
+        record = getattr(importlib.import_module("failbench.study"), name.removeprefix(NAMESPACE))
+        assert issubclass(record, BaseModel)
+        return record
     modules = [
         str(node.module)
         for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
@@ -263,11 +270,11 @@ def record_named(script: Path, name: str) -> type[BaseModel]:
 
 
 def calls(script: Path, function: str) -> list[ast.Call]:
-    """The calls of a function in a script, by its name there."""
+    """The calls of a function in a script, by its name there or in the namespace of studies."""
     return [
         node
         for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == function
+        if isinstance(node, ast.Call) and ast.unparse(node.func).removeprefix(NAMESPACE) == function
     ]
 
 

@@ -14,7 +14,7 @@ from failbench.base.params import read_section
 from failbench.base.scenarios import read_scenarios
 from failbench.base.telemetry import read_telemetry
 from failbench.preflight.records.answers import ANSWER_TABLE, read_answers
-from failbench.preflight.records.recorder import PreflightRecording, looks_of
+from failbench.preflight.records.recorder import looks_of, record
 from failbench.recording.campaign import Campaign
 from failbench.recording.plan import SETTINGS, RecordParams
 
@@ -56,7 +56,7 @@ def test_what_is_recorded_again_is_what_is_committed(repository, tmp_path):
         )
     campaign.successes = campaign.successes[:2]
     path = tmp_path / "answers.parquet"
-    PreflightRecording(campaign, path).record(lambda *_: None)
+    record(campaign, path, lambda *_: None)
     recorded = read_answers(path)
     committed = read_answers(repository / "data/preflight/answers.parquet")
     expected = committed.join(recorded.select("run_id", "look"), on=["run_id", "look"], how="semi")

@@ -34,6 +34,15 @@ def trained(declared, traces):
     )
 
 
+@pytest.fixture(scope="module")
+def problems(declared):
+    """By the key of their traces."""
+    return {
+        (cell.task, cell.length, cell.depth, item): problem
+        for cell, item, problem in declared.problems
+    }
+
+
 def share(traces, condition, tokenizer="char", value="correct"):
     """Share of an outcome among the traces of a condition."""
     part = traces.filter(condition=condition, tokenizer=tokenizer)
@@ -54,19 +63,14 @@ def test_every_model_of_the_plan_is_recorded_by_the_code_of_today(declared, mode
     assert models["torch"].n_unique() == 1
 
 
-def test_every_model_answered_every_problem(declared, traces, models):
-    key = [(cell.task, cell.length, cell.depth, item) for cell, item, _ in declared.problems]
+def test_every_model_answered_every_problem(problems, traces, models):
     for model in models["model"]:
         rows = traces.filter(pl.col("model") == model).select(KEY[1:])
-        assert sorted(rows.iter_rows()) == sorted(key)
-    assert traces.height == len(key) * models.height
+        assert sorted(rows.iter_rows()) == sorted(problems)
+    assert traces.height == len(problems) * models.height
 
 
-def test_what_is_said_of_a_trace_follows_from_its_text(declared, traces):
-    problems = {
-        (cell.task, cell.length, cell.depth, item): problem
-        for cell, item, problem in declared.problems
-    }
+def test_what_is_said_of_a_trace_follows_from_its_text(declared, problems, traces):
     budget = declared.settings.budget
     assert traces["tokens"].max() == budget
     for row in traces.sample(3000, seed=0).iter_rows(named=True):
@@ -80,15 +84,11 @@ def test_what_is_said_of_a_trace_follows_from_its_text(declared, traces):
 
 
 def test_prompts_are_in_the_vocabulary_that_they_were_encoded_with(
-    declared, folder, traces, models
+    problems, folder, traces, models
 ):
     with (folder / "vocabularies.csv").open(encoding="utf-8", newline="") as file:
         tokens = {(row["tokenizer"], int(row["id"])): row["token"] for row in csv.DictReader(file)}
     of_model = dict(models.select("model", "prompt_tokenizer").iter_rows())
-    problems = {
-        (cell.task, cell.length, cell.depth, item): problem
-        for cell, item, problem in declared.problems
-    }
     for row in traces.sample(3000, seed=1).iter_rows(named=True):
         prompt = "".join(tokens[of_model[row["model"]], number] for number in row["prompt_ids"])
         assert prompt == problems[tuple(row[name] for name in KEY[1:])].prompt

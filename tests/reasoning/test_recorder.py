@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -60,27 +61,10 @@ def folders(tmp_path):
 def one_process(monkeypatch):
     """Models are recorded where the test runs: a process more takes seconds to start."""
 
-    class Here:
-        def __init__(self, *arguments, **options):
-            pass
-
-        def __enter__(self):
-            return self
-
-        def __exit__(self, *error):
-            return False
-
-        def submit(self, function, *arguments):
-            from concurrent.futures import Future
-
-            future = Future()
-            future.set_result(function(*arguments))
-            return future
-
-        def shutdown(self, **options):
-            pass
-
-    monkeypatch.setattr("failbench.reasoning.recorder.ProcessPoolExecutor", Here)
+    monkeypatch.setattr(
+        "failbench.reasoning.recorder.ProcessPoolExecutor",
+        lambda workers, **_: ThreadPoolExecutor(workers),
+    )
 
 
 def names(folders):

@@ -53,11 +53,7 @@ def by_following(prompt):
     return place
 
 
-INDEPENDENT = {
-    "arithmetic": by_evaluation,
-    "brackets": by_removing_pairs,
-    "paths": by_following,
-}
+INDEPENDENT = {"arithmetic": by_evaluation, "brackets": by_removing_pairs, "paths": by_following}
 
 
 def nesting(prompt):
@@ -71,6 +67,8 @@ def test_every_answer_of_the_test_is_right_by_another_way(declared, task):
     assert [problem.answer for problem in problems] == [
         INDEPENDENT[task](problem.prompt) for problem in problems
     ]
+    if task == "brackets":
+        assert 0.4 < sum(problem.answer == "y" for problem in problems) / len(problems) < 0.6
 
 
 @pytest.mark.parametrize("cell", CELLS, ids=str)
@@ -87,11 +85,6 @@ def test_lengths_and_depths_are_those_of_the_cell(cell):
         else:
             assert problem.prompt.count(",") + 1 == cell.length
             assert len(problem.steps) == cell.depth
-
-
-def test_about_half_of_the_brackets_are_balanced(declared):
-    answers = [problem.answer for cell, _, problem in declared.problems if cell.task == "brackets"]
-    assert 0.4 < answers.count("y") / len(answers) < 0.6
 
 
 def test_a_guess_is_right_as_often_as_it_says():
@@ -137,17 +130,6 @@ HEADER = "task,length,depth,trained\n"
         (HEADER + "brackets,4,3,yes\n", "(file)"),
         (HEADER + "paths,2,3,yes\n", "(file)"),
         (HEADER + "arithmetic,26,1,yes\n", "(file)"),
-    ],
-    ids=[
-        "no depth",
-        "unknown task",
-        "no length",
-        "twice",
-        "untrained task",
-        "odd brackets",
-        "flat brackets",
-        "long path",
-        "too few letters",
     ],
 )
 def test_a_broken_grid_is_refused(tmp_path, text, field):

@@ -61,22 +61,18 @@ def test_a_healthy_run_is_told_of_to_its_end():
     assert run.ending.kind == "completed"
 
 
-def test_the_step_that_raised_is_not_logged():
-    run = logged_run(*recorded("exception", error_traceback=ERROR, error_type="RuntimeError"), 19)
-    assert run.steps == tuple(range(19))
-    assert run.ending.traceback.error == ("RuntimeError: the batch is broken", "\tin two places")
-
-
 @pytest.mark.parametrize(
-    ("ending", "kind", "name"), [("signal", "death", "SIGKILL"), ("timeout", "silence", "")]
+    ("ending", "kind"), [("exception", "exception"), ("signal", "death"), ("timeout", "silence")]
 )
-def test_a_step_without_its_end_is_not_logged(ending, kind, name):
-    facts, steps = recorded(ending, exit_signal="SIGKILL")
+def test_a_step_without_its_end_is_not_logged(ending, kind):
+    error = {"error_traceback": ERROR, "error_type": "RuntimeError"} if kind == "exception" else {}
+    facts, steps = recorded(ending, exit_signal="SIGKILL", **error)
     last = pl.col("step") == 19
     steps = steps.with_columns(pl.when(last).then(None).otherwise("gradient_norm").alias("loss"))
     run = logged_run(facts, steps, 19)
     assert run.steps == tuple(range(19))
-    assert (run.ending.kind, run.ending.signal) == (kind, name)
+    assert run.ending.kind == kind
+    assert (run.ending.signal == "SIGKILL") == (kind == "death")
 
 
 def test_frames_of_the_recorder_become_those_of_a_script():
@@ -89,6 +85,7 @@ def test_frames_of_the_recorder_become_those_of_a_script():
         ("torch/_tensor.py", "backward"),
         ("python3.11/gzip.py", "read1"),
     ]
+    assert traceback.error == ("RuntimeError: the batch is broken", "\tin two places")
     assert traceback.frames[-1].source == "return self._buffer.read1(size)"
     assert set(traceback.frames[-1].marks) == {" ", "^"}
 
@@ -117,14 +114,9 @@ def test_no_recorded_error_tells_what_was_injected(tracebacks, telling):
     for text in tracebacks:
         traceback = neutral_traceback(text)
         assert traceback.frames
+        assert text.rstrip("\n").endswith("\n".join(traceback.error))
+        assert re.match(r"[\w.]+(Error|Exception)\b", traceback.error[0])
         for lines in (shown(traceback, places) for shown in (plain, rich, notebook)):
             words = re.sub(r"[_\s]+", " ", "\n".join(lines).lower())
             assert telling.search(words) is None, telling.search(words)
             assert re.search(r"(?<!de)fault", words) is None
-
-
-def test_the_error_itself_stays_as_it_was(tracebacks):
-    for text in tracebacks:
-        error = neutral_traceback(text).error
-        assert text.rstrip("\n").endswith("\n".join(error))
-        assert re.match(r"[\w.]+(Error|Exception)\b", error[0])

@@ -7,14 +7,12 @@ from pydantic import ValidationError
 from scipy import stats
 
 from ablation import AblationSettings, measured_interaction, reported_interaction, variant
-from failbench.base.errors import BadInputError
 from failbench.base.method_settings import ImprovedRulesSettings, RandomForestSettings
 from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
 from failbench.features.feature_table import to_frame
 from failbench.prediction.splits import make_splits
 from failbench.statistics.pairs import paired_scores
-from measure_ablation import KEY, View, ablation
-from shared.ablation import ABLATION_SCHEMA
+from measure_ablation import View, ablation
 
 RULES = ImprovedRulesSettings(
     tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
@@ -64,23 +62,6 @@ def accuracy(predictions: pl.DataFrame, subset: str) -> float:
     return float((rows["prediction"] == rows["category"]).to_numpy().mean())
 
 
-def test_every_run_is_predicted_with_every_subset_once_per_repeat(predictions, told_by_memory):
-    assert predictions.schema == ABLATION_SCHEMA
-    assert not predictions.select(KEY).is_duplicated().any()
-    assert predictions.equals(predictions.sort(KEY))
-    counts = predictions.group_by("feature_set", "method", "subset").len()["len"]
-    assert set(counts) == {told_by_memory.height * SETTINGS.repeats}
-    subsets = predictions.group_by("feature_set", "method").agg(pl.col("subset").n_unique())
-    by_method = {(feature_set, method): count for feature_set, method, count in subsets.rows()}
-    # all, those kept, and without each group; 19 features have no keywords to keep or leave out
-    assert by_method == {
-        ("19", "improved_rules"): 1 + 5 + 7,
-        ("19", "reduced_rules"): 1 + 5 + 7,
-        ("19", "random_forest"): 1 + 4 + 6,
-        ("19+keywords", "random_forest"): 1 + 5 + 7,
-    }
-
-
 def test_a_forest_is_worth_what_the_signals_it_sees_are(predictions):
     assert accuracy(predictions, "memory") > 0.75
     assert accuracy(predictions, "without_memory") < 0.5
@@ -96,13 +77,6 @@ def test_with_all_signals_both_readings_of_the_rules_are_the_method_itself(predi
         for method in ("improved_rules", "reduced_rules")
     )
     assert whole.equals(reduced)
-
-
-def test_leaving_the_keywords_out_is_the_smaller_feature_set(predictions):
-    keys = ["repeat", "run_id", "prediction"]
-    forest = predictions.filter(method="random_forest")
-    small = forest.filter(feature_set="19", subset=ALL_GROUPS)
-    assert small.select(keys).equals(forest.filter(subset="without_error_text").select(keys))
 
 
 def test_rules_are_blind_to_what_they_must_not_see(told_by_memory):
@@ -209,9 +183,3 @@ def test_the_papers_figures_add_up_to_less_over_nothing_and_to_more_over_the_maj
     variance = (0.263 * 0.737 + 0.25 * 0.75 + 0.474 * 0.526) / 76
     interval = stats.norm.interval(0.95, over["over_chance"]["value"], variance**0.5)
     assert [over["over_chance"][name] for name in ("ci_low", "ci_high")] == pytest.approx(interval)
-
-
-def test_a_missing_count_of_scenarios_is_refused(reported):
-    claims = {name: value for name, value in reported.claims.items() if name != "scenarios"}
-    with pytest.raises(BadInputError, match="scenarios"):
-        reported_interaction(reported.model_copy(update={"claims": claims}), 0.95)

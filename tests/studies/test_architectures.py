@@ -10,26 +10,22 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from architectures import (
-    AGAINST_OTHERS,
-    ALL,
     OVER_LOGS,
-    SPREAD,
     ArchitecturesSettings,
     estimates,
-    sizes,
 )
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.scenarios import read_scenarios
 from failbench.base.slices import ReferenceStudy
-from failbench.base.studies import LEFT_OUT, NESTED_CV, SAME_REPEATS
+from failbench.base.studies import LEFT_OUT, NESTED_CV
 from failbench.base.telemetry import STEP_SCHEMA, Telemetry, read_telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.healthy import HealthyBand
 from failbench.methods.improved_tree import band_features
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from made_up_studies import made_up_study
-from measure_architectures import MEASURED, calibrations, rules_on_architectures, with_noise
+from measure_architectures import calibrations, rules_on_architectures, with_noise
 from shared.architectures import RECORDED, RULES
 
 SETTINGS = ArchitecturesSettings(
@@ -111,15 +107,6 @@ def test_an_architecture_without_successful_runs_cannot_be_calibrated(committed)
         list(calibrations(gone, band, RULES_SETTINGS, SETTINGS))
 
 
-def test_only_measurements_change_and_runs_and_types_stay(small_telemetry):
-    noised = with_noise(small_telemetry, 0.05, np.random.default_rng(0))
-    assert_frame_equal(noised.runs, small_telemetry.runs)
-    assert noised.steps.schema == STEP_SCHEMA
-    assert_frame_equal(noised.steps.drop(MEASURED), small_telemetry.steps.drop(MEASURED))
-    for name in ("loss", "gradient_norm", "memory_bytes", "step_seconds"):
-        assert not noised.steps[name].equals(small_telemetry.steps[name])
-
-
 def test_factors_have_a_median_of_one_and_the_level_as_deviation_of_their_logarithm():
     many = pl.DataFrame(
         {name: [1.0] * 20_000 for name in STEP_SCHEMA if name != "run_id"}
@@ -189,34 +176,3 @@ def test_a_rate_is_the_mean_over_scenarios_of_all_noisy_logs_together(table, mad
     assert over["value"] == pytest.approx((first + second) / 2)
     half = 12.706204736 * abs(first - second) / 2  # Student's t, one degree of freedom
     assert over["ci_high"] - over["value"] == pytest.approx(half)
-
-
-def test_each_family_says_how_far_each_architecture_is_from_the_others(table):
-    compared = table.filter(pl.col("study").is_in([RULES, LEFT_OUT]))
-    for _, family in compared.group_by("study", "method", "noise"):
-        metrics = family.group_by("metric").agg(pl.col("architecture").sort())
-        named = dict(metrics.rows())
-        assert named[AGAINST_OTHERS] == ["gru", "lstm", "transformer"]
-        assert named[SPREAD] == [ALL]
-
-
-def test_the_main_study_stands_beside_at_all_repeats_and_at_equal_ones(table):
-    same, every = (
-        table.filter(study=study, metric="accuracy")["value"].item()
-        for study in (SAME_REPEATS, NESTED_CV)
-    )
-    assert same > 0
-    assert same == pytest.approx(2 * every)
-
-
-def test_a_size_is_the_median_of_the_runs_that_count_with_the_smallest_and_the_largest():
-    features = pl.DataFrame(
-        {
-            "run_id": ["a", "b", "c", "not_asked"],
-            "architecture": ["gru", "gru", "gru", "gru"],
-            "parameter_count": [10.0, 20.0, 60.0, 900.0],
-        }
-    )
-    size = sizes(features, pl.DataFrame({"run_id": ["a", "b", "c", "c"]})).row(0, named=True)
-    assert (size["architecture"], size["n"]) == ("gru", 3)
-    assert (size["value"], size["ci_low"], size["ci_high"]) == (20.0, 10.0, 60.0)

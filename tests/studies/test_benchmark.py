@@ -9,28 +9,20 @@ import pytest
 
 import benchmark
 from benchmark import (
-    BROKEN,
     DIFFICULTY_SCHEMA,
-    LONGEST,
-    bound_words,
     declarations,
     described,
-    scale_of,
-    signals_of_tree,
 )
 from failbench.base.errors import BadInputError
 from failbench.base.methods import ENTRIES, is_language_model
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import ABSTAIN
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.improved_tree import TREE
 from failbench.methods.rules import ErrorMatches
 from failbench.methods.simple_rules import SIMPLE_RULES, band_features
-from failbench.monitor.invariants import CATALOGUE as INVARIANTS
-from failbench.study import read_facts
-from failbench.study.rule_words import short, threshold_words, wordings
-from failbench.study.style import LEAST_TEXT
-from shared.benchmark_drawing import Workflow, lines_of, width_of
+from failbench.study.inputs import read_facts
+from failbench.study.rule_words import threshold_words, wordings
+from shared.benchmark_drawing import Workflow
 from shared.benchmark_twin import BenchmarkSettings, TwinRule, twin_of
 
 REFERENCE = (pl.col("architecture") == "transformer") & (pl.col("optimizer") == "adamw")
@@ -90,15 +82,6 @@ def test_every_source_of_a_drawn_method_reaches_its_box_but_the_true_category(wo
             assert ENTRIES[method].reads - {"true category"} <= reaching, method
 
 
-def test_lines_are_no_wider_than_asked_and_lose_no_word():
-    text = "one of many root causes, injected into a training run at its onset"
-    lines = lines_of(text, 60.0)
-    assert len(lines) > 2
-    assert all(width_of(line) <= 60.0 for line in lines)
-    assert " ".join(lines) == text
-    assert lines_of("incomprehensibilities all", 5 * LEAST_TEXT) == ("incomprehensibilities", "all")
-
-
 @pytest.fixture
 def difficulty(small_scenarios) -> pl.DataFrame:
     names = [scenario.id for scenario in small_scenarios]
@@ -120,24 +103,6 @@ def telemetry(small_telemetry) -> Telemetry:
             learning_rate=pl.when(run & (step >= 6)).then(0.5).otherwise("learning_rate"),
         ),
     )
-
-
-def test_a_scenario_has_its_runs_outcome_and_steps(small_telemetry, small_scenarios, difficulty):
-    rows = described(small_telemetry.runs, small_scenarios, difficulty, REFERENCE)
-    assert rows["scenario"].to_list() == [scenario.id for scenario in small_scenarios]
-    late = rows.row(by_predicate=pl.col("scenario") == "late_crash", named=True)
-    assert (late["runs"], late["outcome"], late["outcomes"]) == (1, "crash", 1)
-    assert (late["steps"], late["reference_steps"], late["measured"]) == (3.0, 3.0, "hard")
-
-
-def test_runs_are_counted_by_kind_and_seeds_by_setting(small_telemetry):
-    assert scale_of(small_telemetry.runs) == {
-        "runs": {"failure": 3, "twin": 3, "all": 6},
-        "settings": 1,
-        "architectures": 1,
-        "optimizers": 1,
-        "seeds": 1,
-    }
 
 
 def test_a_scenario_that_was_not_recorded_is_refused(small_telemetry, small_scenarios, difficulty):
@@ -180,12 +145,6 @@ def test_a_rule_that_no_run_fits_is_refused_by_its_parameter(telemetry, small_sc
         twin_of(telemetry, small_scenarios, REFERENCE, none)
 
 
-def test_a_bound_is_fitted_exactly_where_the_catalogue_has_none():
-    for invariant in INVARIANTS:
-        assert bound_words(invariant).endswith("fitted") == (invariant.bound is None)
-        assert bound_words(invariant).startswith(invariant.relation)
-
-
 def test_a_threshold_is_the_one_that_the_rule_is_held_against():
     band = HealthyBand(dict.fromkeys(band_features(), 2.0), dict.fromkeys(band_features(), 0.5))
     limits = {"gradient_norm": 1000.0, "perplexity": 10_000.0}
@@ -198,14 +157,6 @@ def test_a_threshold_is_the_one_that_the_rule_is_held_against():
     assert thresholds["low_coverage"] == ["0.5 (healthy runs)"]
     assert thresholds["memory_leak"] == ["0.5 (what the feature means)", "3.5 (healthy runs)"]
     assert thresholds["killed"] == ["–"]
-
-
-def test_signals_have_names_of_their_own_and_those_of_text_come_first():
-    signals = signals_of_tree()
-    names = [short(each) for each in signals]
-    assert len(set(names)) == len(names) == len(set(TREE.conditions()))
-    of_text = [isinstance(each, ErrorMatches) for each in signals]
-    assert of_text == sorted(of_text, reverse=True)
 
 
 def test_every_wording_matches_the_pattern_that_it_is_read_from():
@@ -222,16 +173,6 @@ def _alternatives(wording: str) -> list[str]:
     text = wording.replace("…", "anything")
     either = re.match(r"(\w+) or (\w+) (key.*)", text)
     return [f"{either[n]} {either[3]}" for n in (1, 2)] if either else [text]
-
-
-def test_long_lines_of_the_prompt_are_broken_after_commas_to_the_last_letter():
-    line = ",".join(f"column_{n}" for n in range(30))
-    parts = BROKEN.findall(line)
-    assert "".join(parts) == line
-    assert max(map(len, parts)) <= LONGEST
-    assert all(part.endswith(",") for part in parts[:-1])
-    unbroken = "x" * (2 * LONGEST)
-    assert BROKEN.findall(f"{unbroken},y") == [f"{unbroken},", "y"]
 
 
 def test_every_place_that_the_checklist_names_is_there(repository):

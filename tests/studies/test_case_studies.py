@@ -8,13 +8,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from case_studies import answers, last_losses
+from case_studies import answers
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.scenarios import Scenario
 from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.study.run_curves import run_curves
 from measure_case_studies import case_diagnoses, case_facts, pick_cases, picked_of
 from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
 
@@ -202,10 +201,3 @@ def test_an_answer_that_is_not_the_stored_one_is_refused(asked):
     other = predictions.with_columns(prediction=pl.lit("unknown"))
     with pytest.raises(BadInputError, match="is not what simple_rules says of learning_rate_jump"):
         answers(cases, diagnoses, other)
-
-
-def test_last_losses_are_means_of_the_last_finite_steps(small_telemetry):
-    ends = last_losses(run_curves(small_telemetry, "runaway-transformer-adamw-s0"), 2)
-    rows = {role: (value, step) for role, value, step in ends.iter_rows()}
-    assert rows["twin"] == (pytest.approx((5.1 + 5.2) / 2), 9)
-    assert rows["failing"] == (pytest.approx((9 + 40) / 2), 9)

@@ -12,7 +12,6 @@ from controls import (
     ControlSettings,
     estimates,
     permutation_p,
-    twins_verdict,
     verdict,
 )
 from failbench.base.errors import BadInputError
@@ -20,13 +19,10 @@ from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from measure_controls import (
-    NOMINAL_COLUMNS,
     GroupedTable,
     before_onset,
     control_predictions,
-    control_tables,
     cross_validated_answers,
-    nominal_configuration,
     permuted_accuracies,
     require_categories,
 )
@@ -120,18 +116,6 @@ def test_labels_that_reach_training_or_are_not_read_are_alarms():
     assert leaking[ALL_LABELS]["shown"] == "not found, which is an alarm"
 
 
-@pytest.mark.parametrize(
-    ("interval", "expected"),
-    [
-        ((0.15, 0.25), "pass, by the interval"),
-        ((0.21, 0.25), "fail: the interval lies above chance"),
-        ((0.15, 0.35), "inconclusive"),
-    ],
-)
-def test_series_of_twins_are_judged_by_their_interval(interval, expected):
-    assert twins_verdict(*interval, upper_bound=0.30) == expected
-
-
 def test_an_honest_procedure_passes_the_permuted_labels_whatever_the_features_tell():
     table = table_of(signal=4.0, by_scenario=3.0)
     result = judged(permuted_labels=table)[PERMUTED_LABELS]
@@ -174,18 +158,6 @@ def test_p_counts_the_true_labels_among_the_permutations():
     assert permutation_p(0.9, permuted) == pytest.approx(1 / 5)
 
 
-@pytest.mark.long
-def test_controls_of_columns_that_do_not_tell_fail_one_time_in_twenty():
-    rng = np.random.default_rng(7)
-    verdicts = []
-    for study in range(100):
-        noise = table_of(signal=0.0)
-        table = replace(noise, matrix=rng.normal(size=noise.matrix.shape))
-        settings = SETTINGS.model_copy(update={"seed": study})
-        verdicts.append(judged(settings, noise=table)["noise"]["verdict"])
-    assert verdicts.count("fail") <= 11  # the 99 % point of a binomial with n = 100, p = 0.05
-
-
 def test_every_run_is_answered_by_a_forest_that_never_saw_its_scenario():
     """Labels that only a sister run could tell are not found."""
     table = table_of(signal=0.0, by_scenario=50.0)
@@ -214,16 +186,6 @@ def test_a_control_without_a_category_is_refused_because_chance_would_differ():
         require_categories({"twins": four})
 
 
-def test_the_nominal_configuration_has_no_effective_value(small_telemetry, small_scenarios):
-    runs = small_telemetry.runs.filter(pl.col("kind") == "failure").with_columns(
-        distractor=pl.lit("none"), nominal_clip_norm=pl.lit(None, pl.Float64)
-    )
-    table = nominal_configuration(runs, small_scenarios)
-    keys = {"run_id", "scenario", "category"}
-    assert set(table.columns) == {*keys, *NOMINAL_COLUMNS, "distractor_none"}
-    assert table["nominal_clip_norm"].to_list() == [0.0, 0.0, 0.0]
-
-
 def test_what_happens_from_onset_on_cannot_be_seen_before_it(small_telemetry, small_scenarios):
     failures = small_telemetry.select(pl.col("kind") == "failure")
     onsets = failures.runs.select("run_id", "onset_step")
@@ -234,18 +196,3 @@ def test_what_happens_from_onset_on_cannot_be_seen_before_it(small_telemetry, sm
     steps = dict(table.select("scenario", "steps_before_failure").rows())
     assert steps == {"late_crash": 4, "runaway": 5}
     assert table.equals(before_onset(Telemetry(failures.runs, changed), small_scenarios))
-
-
-def test_the_planted_leak_differs_from_the_nominal_configuration_in_one_column(
-    small_telemetry, small_scenarios
-):
-    runs = small_telemetry.runs.with_columns(
-        distractor=pl.lit("none"), nominal_batch_size=pl.lit(8, pl.Int32)
-    )
-    telemetry = Telemetry(runs, small_telemetry.steps)
-    tables = control_tables(telemetry, small_scenarios, SETTINGS)
-    honest, leaked = tables["nominal_configuration"], tables["planted_leak"]
-    differs = (honest.matrix != leaked.matrix).any(axis=0)
-    assert differs.tolist() == [True] + [False] * (honest.matrix.shape[1] - 1)
-    shift = dict(zip(leaked.scenarios, leaked.matrix[:, 0], strict=True))
-    assert shift == {"late_crash": 8.0, "runaway": 12.0, "no_start": 20.0}

@@ -5,7 +5,7 @@ import pytest
 
 from crash_prediction import COMBINED, DRY_RUN, LENGTH, RULES, collect, contrasts, estimates
 from failbench.base.errors import BadInputError
-from failbench.crashes.answers import ANSWER_TABLE, TOOLS, read_published
+from failbench.crashes.answer_table import ANSWER_TABLE, TOOLS, read_published
 from failbench.crashes.cases import CrashPredictionSettings, read_cases
 from failbench.crashes.question import ARMS
 from failbench.statistics.intervals import ScenarioIntervalSettings

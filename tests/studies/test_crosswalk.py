@@ -8,7 +8,7 @@ import pytest
 from crosswalk import CONDITIONS, accuracies, points_schema
 from failbench.base.errors import BadInputError
 from failbench.base.stage import read_points
-from failbench.study import Captions
+from failbench.study.captions import Captions
 
 
 @pytest.fixture(scope="module")

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from diagnose_logs import alarm_table, peer_table, rates_of, risk_coverage, surest
+from diagnose_logs import alarm_table, surest
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.causes.catalogue import causes
 from failbench.diagnose.answer import Level, level_of
@@ -19,18 +19,15 @@ from failbench.diagnose.signs import Sign
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.neighbours.rendering.shape import COMPLETE
-from failbench.statistics.intervals import ScenarioIntervalSettings
 from measure_diagnose_logs import (
     MODELS,
     MONITOR,
     MONITOR_LOGIC,
     at_failure,
     cross_validated,
-    monitored_examples,
-    of_model,
 )
 from pipeline import REPOSITORY
-from shared.diagnose_logs import ANSWER_SCHEMA, DiagnosedLogs
+from shared.diagnose_logs import DiagnosedLogs
 
 SETTINGS = DiagnosedLogs(
     run_seeds=(0, 1),
@@ -46,9 +43,6 @@ SETTINGS = DiagnosedLogs(
     floor_draws=20,
     evidence_logs=2,
     seed=0,
-)
-INTERVALS = ScenarioIntervalSettings(
-    resamples=1000, confidence=0.95, seed=0, wilson_from=0.95, wilson_below=5
 )
 CAUSES = {
     f"{category} {number}": [name for name, each in causes().items() if each.category == category]
@@ -107,27 +101,10 @@ def failing(answers):
     return answers.filter(kind="failure", model="log")
 
 
-def test_every_log_is_answered_once_a_repeat_by_the_model_of_its_kind(answers):
-    assert answers.schema == ANSWER_SCHEMA
-    assert answers.height == len(list(examples()))
-    assert not answers.select("run_id", "format").is_duplicated().any()
-    kinds = {name: {each["format"] for each in of_model(examples(), name)} for name in MODELS}
-    assert kinds == {
-        "log": {"csv", COMPLETE},
-        "monitor": {MONITOR_LOGIC},
-        "monitor_bounds": {MONITOR},
-    }
-
-
 def test_a_twin_is_tested_in_the_fold_of_its_scenario(answers):
     joined = answers.join(SPLITS.select("scenario", expected="fold"), on="scenario")
     assert (joined["fold"] == joined["expected"]).all()
     assert set(joined["kind"]) == {"failure", "twin"}
-
-
-def test_messages_of_their_kind_are_trusted_of_causes_that_were_not_learnt(answers):
-    failing = answers.filter(kind="failure")
-    assert (failing["prediction"] == failing["category"]).mean() > 0.9
 
 
 def test_committed_answers_name_a_cause_of_their_category_and_are_right_more_often_if_sure():
@@ -153,40 +130,11 @@ def test_an_answer_among_the_surest_is_never_less_sure_than_one_that_is_withheld
     assert given.height == pytest.approx(0.25 * failing.height, abs=1)
 
 
-def test_a_wrong_half_halves_the_accuracy_and_the_risk_ends_at_the_share_of_wrong_answers(failing):
-    spoilt = failing.with_columns(
-        prediction=pl.when(pl.int_range(pl.len()) % 2 == 0)
-        .then(pl.lit("nothing"))
-        .otherwise("category"),
-    )
-    rates = rates_of(spoilt, SETTINGS, INTERVALS, "category")
-    assert rates["accuracy"].value == pytest.approx(0.5)
-    last = risk_coverage(spoilt, 4).filter(coverage=1.0)["risk"].item()
-    assert last == pytest.approx(0.5)
-
-
 def test_a_run_with_several_logs_is_one_run_of_the_alarms(answers):
     healthy = answers.filter(pl.col("kind") != "failure", model="log")
     alarmed = healthy.with_columns(alarm=pl.col("format") == "csv")
     (row,) = alarm_table(alarmed, 0.95).filter(kind="success").to_dicts()
     assert (row["value"], row["n"], row["logs"]) == (0.5, 10, 20)
-
-
-def test_other_tools_are_shown_in_their_best_format(answers):
-    labels = ("run_id", "kind", "scenario", "category", "seed")
-    runs = answers.filter(model="log", format="csv").select(labels)
-    good = runs.select(
-        "run_id",
-        method=pl.lit("tool"),
-        format=pl.lit("good"),
-        prediction=pl.col("category").fill_null(ABSTAIN),
-        detected=pl.lit(value=True),
-    )
-    bad = good.with_columns(format=pl.lit("bad"), prediction=pl.lit(ABSTAIN))
-    table = peer_table(pl.concat([bad, good]), runs, INTERVALS)
-    assert set(table["format"]) == {"good"}
-    value = dict(table.select("metric", "value").iter_rows())
-    assert (value["accuracy"], value["alarm_success"]) == (1.0, 1.0)
 
 
 def history_that(end):
@@ -201,15 +149,6 @@ def test_a_monitors_log_is_cut_at_the_failure_and_its_end_is_then_not_known():
     assert cut.end.kind == "running"
     assert at_failure(history_that("killed"), 9).end.kind == "killed"
     assert at_failure(lived, None) == lived
-
-
-def test_a_monitors_log_is_judged_with_bounds_and_without():
-    run = {
-        "run_id": "a", "kind": "success", "scenario": None, "seed": 0,
-        "architecture": "transformer", "optimizer": "adamw", "scale": "small",
-    }  # fmt: skip
-    made = monitored_examples([(run, history_that("completed"))], {}, {})
-    assert [each["format"] for each in made] == [MONITOR, MONITOR_LOGIC]
 
 
 LINES = b"step=1 loss=2.5000 mem=1.5GiB\n\x1b[31mRuntimeError: the batch is broken\x1b[0m\n"

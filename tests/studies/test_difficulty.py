@@ -10,7 +10,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.studies import NESTED_CV, POOLED
 from failbench.base.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.study import Estimates
+from failbench.study.estimates import Estimates
 from made_up import completed
 from made_up_scenarios import made_up_scenarios, reference_runs
 from made_up_studies import SCENARIOS, made_up_studies

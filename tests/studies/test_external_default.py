@@ -12,12 +12,9 @@ from failbench.base.errors import BadInputError
 from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.params import read_section
 from failbench.features.feature import CEILING
-from failbench.methods.simple_rules import SIMPLE_RULES as OUR_SIMPLE_RULES
 from failbench.neighbours.external.rules import (
-    improved_rules_asked,
     our_features,
     simple_answers,
-    simple_rules_asked,
 )
 from failbench.neighbours.external.tables import (
     BUGGY,
@@ -28,13 +25,10 @@ from failbench.neighbours.external.tables import (
     ColumnNote,
     PrintedFigure,
     ReleasedTables,
-    read_released,
 )
 from failbench.statistics.intervals import wilson
 from measure_external_default import (
     Preparation,
-    conditions,
-    contiguous_blocks,
     groups_of,
     host_clusters,
     measure,
@@ -43,13 +37,9 @@ from pipeline import REPOSITORY
 from shared.external_default import (
     ANSWER_SCHEMA,
     CATEGORY,
-    CONDITION,
     GROUP_SCHEMA,
-    PRINTED,
     SHUFFLED,
-    SIMPLE_RULES,
     THEIR_FOREST,
-    WITH_CRASHED,
     ExternalDefaultSettings,
     tasks_of,
 )
@@ -145,28 +135,11 @@ def groups(tables):
     return groups_of(tasks_of(tables), tables, (16, 8), folds=5, seed=0)
 
 
-def test_no_block_spans_two_parts_and_a_small_part_has_the_least():
-    blocks = contiguous_blocks([90, 10], 10, least=5)
-    assert set(blocks[:90]) & set(blocks[90:]) == set()
-    assert len(set(blocks[90:])) == 5
-
-
 def test_runs_of_a_session_are_one_cluster(tables):
     task = tasks_of(tables)[DETECTION]
     clusters = host_clusters(task, 16, seed=0)[~task.crashed].reshape(16, RUNS)
     assert (clusters == clusters[:, :1]).mean() > 0.9
     assert len(np.unique(clusters)) == 16
-
-
-def test_a_crashed_run_has_a_block_and_no_cluster(tables, groups):
-    crashed = np.flatnonzero(tasks_of(tables)[DETECTION].crashed)
-    rows = {
-        way: groups.filter(task=DETECTION, grouping=way, groups=16)["row"].to_list()
-        for way in ("blocks", "clusters")
-    }
-    assert len(crashed) == 6
-    assert set(crashed) <= set(rows["blocks"])
-    assert not set(crashed) & set(rows["clusters"])
 
 
 def test_a_run_has_one_group_whichever_table_it_stands_in(tables, groups):
@@ -197,23 +170,6 @@ def accuracy(measured, tables, **key):
     return (rows["answer"].to_numpy() == labels).mean()
 
 
-def test_every_condition_answers_each_of_its_rows_once(measured, small, tables):
-    assert measured.schema == ANSWER_SCHEMA
-    key = ANSWER_SCHEMA.names()[:-1]
-    assert not measured.select(key).is_duplicated().any()
-    crashed = {name: int(task.crashed.sum()) for name, task in tasks_of(tables).items()}
-    for condition in conditions(small):
-        rows = measured.filter(**dict(zip(CONDITION, condition, strict=True)))
-        task, protocol, *_ = condition
-        whole = len(tasks_of(tables)[task].labels)
-        if protocol == PRINTED:
-            assert rows.height == np.ceil(0.2 * whole)
-        elif protocol == WITH_CRASHED:
-            assert rows.height == whole
-        else:
-            assert rows.height == whole - crashed[task]
-
-
 @pytest.mark.parametrize("task", [DETECTION, CATEGORY])
 def test_the_host_tells_the_label_only_while_sessions_are_on_both_sides(
     measured, tables, small, task
@@ -222,13 +178,6 @@ def test_the_host_tells_the_label_only_while_sessions_are_on_both_sides(
     key = {"task": task, "protocol": f"clusters_{small.groups}", "columns": "host"}
     assert shuffled > 0.8
     assert accuracy(measured, tables, **key) < shuffled - 0.2
-
-
-def test_of_a_column_with_an_infinite_mean_the_largest_value_takes_its_place():
-    rows = pd.DataFrame({"a": [1.0, 3.0, np.inf, np.nan]})
-    fitted = Preparation().fit(rows)
-    assert fitted.fill_["a"] == 3.0
-    assert fitted.transform(rows)["a"].tolist()[2:] == [3.0, 3.0]
 
 
 def test_other_rows_are_prepared_by_those_that_it_was_fitted_to():
@@ -269,17 +218,6 @@ def truth(tables):
     return tables.detection[LABEL].to_list()
 
 
-def test_accuracy_is_the_share_of_right_answers(tables, small, truth):
-    named = truth[:150] + [CORRECT] * (len(truth) - 150)
-    right = np.mean([a == b for a, b in zip(named, truth, strict=True)])
-    numbers = [number * 16 // len(truth) for number in range(len(truth))]
-    table = estimates(of_answers(named), of_groups(numbers), tables, small)
-    row = row_of(table, metric="accuracy", **FOREST)
-    assert row["value"] == pytest.approx(right)
-    assert row["ci_low"] < right < row["ci_high"]
-    assert (row["n"], row["rows"]) == (16, len(truth))
-
-
 def test_intervals_are_wider_where_a_group_is_right_or_wrong_as_a_whole(tables, small, truth):
     wrong = {BUGGY: CORRECT, CORRECT: BUGGY}
     groups = np.arange(len(truth)) * 16 // len(truth)
@@ -304,19 +242,6 @@ def test_where_all_are_right_the_interval_is_wilsons_over_groups(tables, small, 
     assert row["ci_low"] == pytest.approx(low)
 
 
-def test_precision_is_the_share_of_faulty_runs_among_those_that_rules_call_faulty(
-    tables, small, truth
-):
-    buggy = [row for row, name in enumerate(truth) if name == BUGGY][:6]
-    correct = [row for row, name in enumerate(truth) if name == CORRECT][:2]
-    named = [BUGGY if row in (*buggy, *correct) else CORRECT for row in range(len(truth))]
-    numbers = [number * 16 // len(truth) for number in range(len(truth))]
-    answers = pl.concat([of_answers(named, method=SIMPLE_RULES), of_answers(truth)])
-    table = estimates(answers, of_groups(numbers), tables, small)
-    row = row_of(table, metric="precision", **{**FOREST, "method": SIMPLE_RULES})
-    assert (row["value"], row["rows"]) == (pytest.approx(0.75), 8)
-
-
 def test_a_difference_is_that_of_the_accuracies_on_the_same_folds(both, tables, small):
     table = estimates(*both, tables, small)
     key = {**FOREST, "method": "ebm"}
@@ -337,21 +262,6 @@ def test_answers_of_other_groups_than_the_settings_say_are_refused(tables, small
         estimates(of_answers(truth), groups, tables, small)
 
 
-@pytest.fixture(scope="module")
-def notes():
-    return read_released(REPOSITORY / "data/external/default").columns
-
-
-def test_two_of_23_simple_rules_can_be_asked(notes):
-    asked = simple_rules_asked(notes)
-    assert asked == {"rules": 23, "of_text": 16, "without_column": 5, "applicable": 2}
-    assert asked["rules"] == len(OUR_SIMPLE_RULES)
-
-
-def test_of_the_improved_rules_a_leaf_can_be_confirmed(notes):
-    assert improved_rules_asked(notes)["applicable"] == 1
-
-
 def test_what_is_not_finite_counts_as_the_ceiling_and_what_has_no_column_is_missing():
     rows = pd.DataFrame({"train_loss": [1.0, np.nan, np.inf], "gradient_max": [1.0, 2e9, 3.0]})
     features = our_features(rows, NOTES)
@@ -368,12 +278,6 @@ def answers(trained, labels, tested):
     ]
     labels = np.array(labels, dtype=object)
     return simple_answers(features[0], labels, features[1], RULES).tolist()
-
-
-def test_a_norm_above_the_limit_is_buggy_and_a_usual_run_correct():
-    trained = [(1.0, 1.0), (1.1, 1.0), (0.9, 1.0)]
-    tested = [(1.0, 1001.0), (1.0, 999.0)]
-    assert answers(trained, [CORRECT] * 3, tested) == [BUGGY, CORRECT]
 
 
 def test_a_loss_beyond_that_of_correct_training_runs_is_buggy():

@@ -15,7 +15,7 @@ from failbench.prediction.hybrids import compose
 from failbench.statistics.intervals import IntervalSettings, method_intervals
 from failbench.statistics.metrics import UnitCosts
 from failbench.statistics.thresholds import at_threshold, price, routed_grid
-from failbench.study import Estimates
+from failbench.study.estimates import Estimates
 from failbench.study.paper_numbers import Reported
 from hybrid import RoutingSettings, best_thresholds, printed, routes
 from made_up import made_up_predictions, small_predictions

@@ -7,13 +7,11 @@ import pytest
 from failbench.base.method_settings import EbmSettings, RandomForestSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.boosting_machine import ebm
 from failbench.prediction.splits import make_splits
-from importance import ImportanceSettings, answers, removal, source_agreement
+from importance import ImportanceSettings, answers, removal
 from importance import importance as importance_of
 from measure_importance import (
     Importances,
-    built_in_importance,
     donors,
     importances,
     leading_shapes,
@@ -23,9 +21,6 @@ from shared.importance import (
     BUILT_IN_SCHEMA,
     IMPORTANCE_SETS,
     REPLACEMENT_SCHEMA,
-    SHAPE_SCHEMA,
-    groups_of,
-    methods_asked,
 )
 
 FOREST = RandomForestSettings(trees=15, inner_folds=2, max_features=(0.5,), min_samples_leaf=(1,))
@@ -91,34 +86,6 @@ def test_donors_of_the_test_fold_are_permutations_and_others_come_from_the_train
     assert np.isin(others, trained).all()
 
 
-def test_a_group_takes_all_its_values_from_one_run():
-    tested, trained = np.zeros((3, 2)), np.column_stack([np.arange(9.0), np.arange(9.0)])
-    drawn = donors(tested, trained, "training_fold", 4, np.random.default_rng(0))
-    assert (drawn[:, :, 0] == drawn[:, :, 1]).all()
-
-
-def test_flags_are_grouped_by_what_they_are_about():
-    groups = groups_of(["broke_learning_rate_positive", "ended_hung", "phase_data"])
-    assert groups["ending"] == ("ended_hung", "phase_data")
-    assert groups["invariants"] == ("broke_learning_rate_positive",)
-
-
-def test_classifiers_on_what_is_known_are_asked_where_the_main_study_has_them():
-    asked = methods_asked(["decision_tree", "forest_on_invariants"])
-    assert asked == ("random_forest", "ebm", "forest_on_invariants")
-
-
-def test_a_boosting_machine_gives_its_terms_as_its_built_in_importance(told_twice):
-    shapes = leading_shapes(told_twice, EBM, IMPORTANCE_SETS["19"], 0, 2)
-    assert shapes.schema == SHAPE_SCHEMA
-    assert set(shapes["feature"]) == {"peak_memory", "memory_at_failure"}
-    frame = told_twice.sort("run_id").to_pandas().set_index("run_id")
-    method = ebm(EBM, IMPORTANCE_SETS["19"], 0)
-    method.fit(frame, frame["category"].to_numpy(), groups=frame["scenario"].to_numpy())
-    largest = built_in_importance(method).max()
-    assert shapes.filter(rank=1)["contribution"][0] == pytest.approx(largest)
-
-
 def test_shapes_are_steps_without_gaps_that_name_the_right_category(told_twice):
     shapes = leading_shapes(told_twice, EBM, IMPORTANCE_SETS["19"], 0, 1)
     for number, category in enumerate(CATEGORIES):
@@ -140,26 +107,12 @@ def test_features_that_stand_in_for_one_another_are_found_as_a_group(importance)
     assert together > alone + 0.2
 
 
-def test_what_tells_nothing_is_worth_nothing(importance):
-    assert abs(drop(importance, "group", "configuration")) < 0.05
-    assert drop(importance, "group", "configuration", "own") < 0.2
-
-
 def test_a_drop_lies_in_its_interval_and_shares_add_up_to_one(importance):
     assert (importance["ci_low"] <= importance["value"]).all()
     assert (importance["value"] <= importance["ci_high"]).all()
     for column in ("share", "own"):
         totals = importance.group_by("feature_set", "kind").agg(pl.col(column).sum())
         assert totals[column].to_numpy() == pytest.approx(1)
-
-
-def test_the_sources_agree_on_what_is_worth_most(measured):
-    agreement = source_agreement(measured.predictions, measured.replacements)
-    forest = agreement["19"]["random_forest"]
-    assert forest["n"] == 19
-    assert forest["tested"] == pytest.approx(60 / 3)
-    assert forest["ratio"] == pytest.approx(1, abs=0.4)
-    assert 0 <= forest["largest_difference"] < 0.3
 
 
 def test_a_removal_is_the_accuracy_without_the_error_text_less_that_with_all_signals():

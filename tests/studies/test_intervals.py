@@ -10,7 +10,8 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.base.methods import FEATURE_METHODS
 from failbench.base.records import kept_by_hand
-from failbench.study import Captions, Estimates
+from failbench.study.captions import Captions
+from failbench.study.estimates import Estimates
 from failbench.study.labels import method_label
 from failbench.study.paper_numbers import Reported
 from intervals import KEYS, best_classifier, majority, method_rows, printed

@@ -12,7 +12,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.scenarios import Scenario
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.study import Estimates
+from failbench.study.estimates import Estimates
 from label_audit import ALL, PAIRS, contested, estimates, read_ratings
 from made_up_scenarios import made_up_scenarios
 

@@ -21,12 +21,10 @@ from made_up_telemetry import ONSET, made_up_scenarios, made_up_telemetry
 from measure_lead_time import (
     alarm_scores,
     cut_before_failure,
-    looks,
     measure,
     snapshot_predictions,
-    spread_over_fault,
 )
-from shared.lead_time import HEALTHY, LeadTimeSettings
+from shared.lead_time import LeadTimeSettings
 
 SETTINGS = LeadTimeSettings.model_validate(
     {
@@ -93,12 +91,6 @@ def test_the_score_is_the_distance_in_the_furthest_that_a_healthy_run_strayed(
     assert course.scores(snapshots({"x": [(step, (loss, oov))]}))["score"].item() == score
 
 
-def test_steps_that_few_runs_reached_have_no_course():
-    runs = {name: [(5, (float(number), 0.1))] for number, name in enumerate("abc")}
-    runs["a"].append((10, (2.0, 0.2)))
-    assert healthy_course(snapshots(runs), SIGNALS).steps == (5,)
-
-
 def test_the_limit_is_the_conformal_order_statistic():
     assert alarm_limit(np.arange(99.0), 0.05) == 94.0  # rank 95 of 99
     assert alarm_limit(np.arange(49.0), 0.02) == 48.0  # the highest of the fewest that can show it
@@ -113,13 +105,6 @@ def test_new_healthy_runs_exceed_the_limit_no_more_often_than_promised():
         for _ in range(400)
     ]
     assert 0.08 < np.mean(rates) <= 0.1 + 3 * np.std(rates) / np.sqrt(len(rates))
-
-
-def test_the_first_alarm_is_the_first_step_above_the_limit():
-    scores = pl.DataFrame(
-        {"run_id": list("aaab"), "step": [5, 10, 15, 5], "score": [1.0, 2.1, 3.0, 2.0]}
-    )
-    assert first_alarms(scores, 2.0).rows() == [("a", 10), ("b", None)]
 
 
 def test_healthy_runs_of_other_seeds_calibrate_the_alarm_and_others_try_it():
@@ -151,13 +136,6 @@ def test_before_the_failure_no_error_text_is_known(small_telemetry, small_scenar
         assert set(cut["error_type"]) == set(cut["error_message"]) == known
 
 
-def test_twins_are_cut_at_the_steps_of_their_failing_runs(small_telemetry, small_scenarios):
-    cut = cut_before_failure(small_telemetry, small_scenarios, failing(small_telemetry), 2)
-    steps = [dict(each.select("scenario", "steps_before_failure").iter_rows()) for each in cut]
-    assert steps[0] == steps[1] == {"late_crash": 6.0, "runaway": 5.0}
-    assert set(cut[1]["kind"]) == {"twin"}
-
-
 def test_a_failing_run_without_a_twin_is_refused(small_telemetry, small_scenarios):
     alone = small_telemetry.select(pl.col("kind") == "failure")
     with pytest.raises(BadInputError, match="has no twin"):
@@ -187,16 +165,6 @@ def predictions(runs, successes):
 def early(predictions, runs):
     found = early_rates(predictions, runs, INTERVALS, "simple_rules", AHEAD)
     return {row["metric"]: row for row in found.to_dicts()}
-
-
-def test_a_cause_that_is_named_without_evidence_is_not_named_for_a_reason(predictions, runs):
-    healthy = pl.col("subset") == HEALTHY
-    for evidence, expected in ((False, 0.0), (True, 1.0)):
-        changed = predictions.with_columns(
-            evidence=pl.when(healthy).then(pl.lit(evidence)),
-            prediction=pl.when(healthy).then(pl.lit("unknown")).otherwise("prediction"),
-        )
-        assert early(changed, runs)["named_on_healthy"]["value"] == expected
 
 
 def test_what_has_not_begun_is_not_diagnosed_but_counts(predictions, runs):
@@ -240,22 +208,6 @@ def test_the_diagnosis_must_stay_right_until_the_failure_from_the_alarm_on(right
         }
     )
     assert diagnosed(alarmed, answers)["at"].to_list() == [at]
-
-
-def test_looks_are_at_multiples_between_onset_and_failure():
-    runs = pl.DataFrame(
-        {"run_id": ["a", "b", "c"], "from": [0, 7, 11], "to": [12, 9, 14]},
-        schema_overrides={"from": pl.Int32, "to": pl.Int32},
-    )
-    assert looks(runs, 5, pl.col("from"), pl.col("to")).rows() == [("a", 5), ("a", 10)]
-
-
-@pytest.mark.parametrize(
-    ("onset", "failure", "steps"), [(10, 14, [10, 12, 13]), (10, 11, [10] * 3), (10, 10, [])]
-)
-def test_training_snapshots_are_spread_from_onset_to_before_the_failure(onset, failure, steps):
-    runs = pl.DataFrame({"run_id": ["a"], "onset_step": [onset], "failure_step": [failure]})
-    assert spread_over_fault(runs, 3)["last_step"].to_list() == steps
 
 
 @pytest.mark.parametrize(

@@ -180,30 +180,6 @@ def test_accuracy_is_of_the_development_half_and_abstentions_are_wrong(metrics, 
     assert metrics["gru-sgd"]["log"] == {"whole": whole}  # the crash is the end of the log
 
 
-def test_a_setting_is_held_against_the_reference_with_and_without_bounds(metrics, project):
-    of = metrics["t5-sgd"]
-    own, reference = (
-        metrics[name]["whole"]["whole"]["accuracy"]["value"] for name in ("t5-sgd", "gru-sgd")
-    )
-    less = of["less"]["gru-sgd"]["difference"]
-    assert less["value"] == pytest.approx(own - reference, abs=2e-6)
-    assert less["ci_low"] <= less["value"] <= less["ci_high"] < 0
-    assert "less" not in metrics["gru-sgd"]
-    assert "less" not in metrics["all"]
-    # what nobody lends bounds to is judged by logic, and the others could be
-    assert of["logic"]["logic"] == of["whole"]["whole"]
-    assert metrics["gru-sgd"]["logic"]["logic"]["accuracy"]["value"] == own
-    table = (project / "paper/tables/monitor/monitor_settings.md").read_text("utf-8")
-    first_cells = [line.split("|")[1].strip() for line in table.splitlines() if "|" in line]
-    assert [cell for cell in first_cells if cell.endswith("sgd")] == ["gru-sgd", "t5-sgd"]
-
-
-def test_false_alarms_of_the_half_that_no_margin_was_chosen_on_are_counted_apart(metrics):
-    alarms = metrics["gru-sgd"]["false_alarms"]
-    assert "twin_of_test_half" not in alarms  # this half is not judged here
-    assert alarms["twin"]["own"]["n"] > 0
-
-
 def test_rungs_and_families_say_what_each_measurement_is_worth(metrics):
     of_setting = metrics["gru-sgd"]
     rungs = {name: rate["accuracy"]["value"] for name, rate in of_setting["rung"].items()}
@@ -312,9 +288,3 @@ def test_the_version_and_the_forest_are_held_against_one_another_on_the_unseen_h
     assert blind["difference"].value == 0
     # paired, scenario by scenario, +0.5 and -0.5
     assert blind["difference"].ci_low < 0 < blind["difference"].ci_high
-
-
-@pytest.mark.parametrize("versions", [["1"], ["2"]])
-def test_nothing_is_said_where_the_version_has_not_judged_the_half(versions):
-    known = [judged(version, answers("development")) for version in versions]
-    assert blind_rates(known, forest(right=lambda place: True), "x", SETTINGS) == {}

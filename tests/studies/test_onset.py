@@ -23,7 +23,6 @@ from shared.onset_signs import (
     SIGNALS,
     Limits,
     OnsetSettings,
-    first_sign,
     first_signs,
     healthy_reach,
     observed_runs,
@@ -90,21 +89,9 @@ def test_what_is_not_finite_is_infinitely_far_and_what_is_missing_says_nothing()
     assert found["loss"].to_list() == [np.inf, np.inf, 0.0]
 
 
-def test_later_steps_are_held_against_the_last_that_half_of_the_successful_runs_reached():
-    found = distances_of([2.1] * 40)
-    assert found.height == 40
-    assert found["loss"].is_finite().all()
-
-
 def test_too_few_successful_runs_are_refused_by_name():
     with pytest.raises(BadInputError, match="a setting has 3 successful runs"):
         step_distances(healthy(runs=3))
-
-
-def test_a_step_time_is_relative_to_the_first_steps_of_its_own_run():
-    found = step_distances(together(healthy(), healthy(slowness=7.0)))
-    assert found["run_id"].n_unique() == 24
-    assert set(found["step_seconds"]) == {0.0}
 
 
 @pytest.mark.parametrize(
@@ -131,22 +118,11 @@ def frame(**signals):
     return pl.DataFrame({"run_id": ["a"] * length, "step": range(length), **columns})
 
 
-def test_the_sign_is_the_first_over_all_signals():
-    run = frame(loss=[0.0, 0.0, 0.0, 5.0, 5.0, 5.0], memory=[0.0, 5.0, 5.0, 5.0, 0.0, 0.0])
-    assert first_sign(run, LIMITS, 3)[0] == 1
-
-
 def test_the_step_of_the_failure_is_no_sign_of_it():
     run = frame(loss=[0.0, 0.0, 0.0, 9.0])
     for failure_step, lead in ((3, None), (4, 1)):
         ends = pl.DataFrame({"run_id": ["a"], "failure_step": [failure_step]})
         assert first_signs(run, ends, LIMITS, 3)["lead"].to_list() == [lead]
-
-
-def test_a_slow_rise_is_half_as_high_late_and_a_jump_at_once():
-    slow, jump = [float(step) for step in range(40)], [0.0] * 10 + [40.0] * 30
-    assert first_sign(frame(loss=slow), LIMITS, 3) == (4, 16)
-    assert first_sign(frame(loss=jump), LIMITS, 3) == (10, 0)
 
 
 def test_no_successful_run_has_a_sign_in_the_band_of_what_they_reached():
@@ -206,12 +182,6 @@ def test_precision_recall_and_base_count_scenarios_by_the_share_of_their_runs():
     assert found["shown_by"] == {"scenarios": 4.0, "runs": 4}
 
 
-def test_a_sign_that_nothing_shows_has_no_precision():
-    rows = rows_of(lambda *_: "none")
-    rule = (pl.col("onset") == "gradual", pl.col("category") == "unknown")
-    assert "precision" not in indicators(rows, {"rule": rule}, SETTINGS)["rule"]
-
-
 @pytest.mark.parametrize(
     ("test", "bounds", "more", "said"),
     [
@@ -261,15 +231,6 @@ def test_every_failing_run_has_one_kind_and_its_committed_share(observed, reposi
     by_scenario = rows.group_by("scenario").agg((pl.col("onset") == "gradual").mean())
     share = by_scenario["onset"].mean()
     assert committed["kinds"]["all"]["gradual"]["value"] == pytest.approx(share, abs=1e-6)
-
-
-def test_crashes_of_the_first_step_have_no_sign_and_healthy_twins_seldom_one(observed):
-    first = observed.filter(pl.col("since_onset") == 0, ~pl.col("switched_on"))
-    assert first.filter(pl.col("kind") == "failure").height
-    assert first["sds_lead"].null_count() == first.height
-    twins = observed.filter(pl.col("kind") == "twin")
-    assert not twins["has_text"].fill_null(value=False).any()
-    assert twins["sds_lead"].null_count() > 0.85 * twins.height
 
 
 def test_a_text_that_runs_of_two_categories_left_is_shared_whatever_its_numbers(features):

@@ -17,7 +17,7 @@ from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import RUN_SCHEMA as ALL_RUNS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.neighbours.peers.best_thresholds import DOCUMENTED, with_best_thresholds
-from failbench.neighbours.peers.rules import ALARM_SCHEMA, peer_rules
+from failbench.neighbours.peers.rules import peer_rules
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.lead import lead_interval
@@ -26,14 +26,12 @@ from pipeline import REPOSITORY
 from shared.peers import BREAKS, RUN_SCHEMA, SAID_SCHEMA
 from shared.peers_answers import (
     MONITORED,
-    NOTHING,
     asked_elsewhere,
     best_formats,
     of_methods,
     of_recorded,
     runs_of,
 )
-from shared.peers_rules import rule_counts
 
 SETTINGS = ScenarioIntervalSettings(
     resamples=1000, confidence=0.95, seed=0, wilson_from=0.9, wilson_below=10
@@ -114,32 +112,6 @@ def test_f1_is_that_of_scikit_learn():
     assert rates(table)["f1"]["value"] == pytest.approx(expected)
 
 
-def test_a_category_counts_over_all_failing_runs_and_over_those_that_are_named():
-    found = rates(said(is_failing))
-    assert found["accuracy"]["value"] == found["named"]["value"] == 0.0
-    assert "named_accuracy" not in found
-    named = ("optimization", "unknown")
-    found = rates(
-        said(is_failing, lambda run: "optimization" if run["category"] in named else "abstain")
-    )
-    values = [found[name]["value"] for name in ("accuracy", "named", "named_accuracy")]
-    assert values == pytest.approx([0.2, 0.4, 0.5])
-
-
-def test_steps_ahead_are_counted_to_the_failure_and_alarms_before_the_fault_told_apart():
-    found = rates(
-        said(is_failing, step=lambda run: 50 if run["category"] == "optimization" else 180)
-    )
-    assert found["lead"]["value"] == 20.0
-    assert found["premature"]["value"] == pytest.approx(0.2)
-
-
-def test_who_is_told_that_a_run_failed_has_no_alarms():
-    found = rates(said(None, "optimization"))
-    assert {"detected", "gain", "alarm_twin", "lead", "premature"}.isdisjoint(found)
-    assert found["accuracy"]["value"] == pytest.approx(0.2)
-
-
 def test_the_median_lead_is_that_of_numpy():
     rng = np.random.default_rng(3)
     steps = {run: int(rng.integers(0, 200)) for run in RUNS["run_id"]}
@@ -178,13 +150,6 @@ def test_folds_that_lack_a_scenario_are_refused():
     lacking = FOLDS.filter(pl.col("scenario") != "unknown_2")
     with pytest.raises(BadInputError, match="'unknown_2' is tested in no fold"):
         with_best_thresholds(said(True), RUNS, lacking, "best_detection")
-
-
-def test_rules_are_counted_by_the_runs_in_which_they_fire_as_documented():
-    fired = [("optimization_0-s0", 1.0), ("optimization_0-s0-twin", 1.0), ("success-0", 0.1)]
-    rows = [(run, "umlaut", "lr_high", factor, 3) for run, factor in fired]
-    alarms = pl.DataFrame(rows, schema=ALARM_SCHEMA, orient="row")
-    assert rule_counts(alarms, RUNS).rows() == [("umlaut", "lr_high", 1, 1, 0)]
 
 
 def test_committed_tools_have_the_rates_of_the_study_of_logs_and_alarms_are_of_known_rules():
@@ -314,22 +279,6 @@ def test_what_a_tool_could_not_read_is_not_detected_and_what_it_read_has_figures
     # a pair of which one run was not read is no pair
     assert found[READ, "gain"][0] == 0.0
     assert found[READ, "f1"][0] == pytest.approx(2 / 3)
-
-
-def test_the_setting_of_which_most_was_read_is_first_and_who_was_asked_here_is_judged_here():
-    of_bert = recorded("bert").with_columns(ending=pl.lit("exception"))
-    table, *_ = asked(pl.concat([of_bert, recorded()]))
-    assert table["method"].unique(maintain_order=True).to_list() == [ALL, READ, IN_BERT]
-    names = ("reference", f"{OF_MODEL[0]}-distilbert")
-    more = [verdict(name, peer="runmedic") for name in names]
-    assert set(asked(recorded(), more)[0]["method"]) == {ALL, READ}
-
-
-def test_a_run_of_which_nothing_is_said_is_one_of_which_it_says_that_nothing_is_wrong():
-    runs = recorded()
-    verdicts = pl.DataFrame([verdict(run) for run in runs["run_id"]], schema=VERDICT_SCHEMA)
-    *_, issues = asked_elsewhere(verdicts, REFERENCE, runs, DEFINED)
-    assert issues.drop("peer", "setting").rows() == [(NOTHING, 4, 4, 0)]
 
 
 def test_a_run_that_was_not_recorded_is_refused():

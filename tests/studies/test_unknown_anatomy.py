@@ -11,12 +11,12 @@ from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.features.measurements import measurements
 from failbench.prediction.splits import make_splits
 from failbench.statistics.settings import StatisticsSettings
-from failbench.study import Estimates
+from failbench.study.estimates import Estimates
 from made_up import completed, made_up_predictions
 from made_up_scenarios import made_up_scenarios, reference_runs
 from measure_unknown_anatomy import measure, with_measurements
 from shared.unknown_anatomy import UnknownAnatomyDesign
-from unknown_anatomy import answers_to_unknown, contrasts, estimates, gains, of_method
+from unknown_anatomy import answers_to_unknown, contrasts, estimates, gains
 
 COUNT = 6
 STEPS = 12
@@ -118,14 +118,6 @@ def test_rates_of_few_scenarios_have_wilsons_interval(found):
     assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected)
 
 
-def test_look_alikes_are_labelled_and_share_the_surface_or_lie_near(measured):
-    _, neighbours, partners = measured
-    assert set(partners["partner_category"]) == {"data_pipeline"}
-    assert partners.height == COUNT * COUNT
-    assert neighbours.height == COUNT * DESIGN.neighbours
-    assert "unknown" not in set(neighbours["neighbour_category"])
-
-
 def test_the_answer_given_most_often_is_named_with_its_share():
     answers = answers_to_unknown(
         completed(
@@ -144,29 +136,6 @@ def test_the_answer_given_most_often_is_named_with_its_share():
     (row,) = answers.to_dicts()
     assert (row["answer"], row["share"], row["right"]) == ("optimization", 0.5, 0.25)
     assert 0 < row["entropy"] < 1
-
-
-def test_labelled_scenarios_are_not_listed_and_without_unknown_ones_there_is_nothing():
-    predictions = made_up_predictions(scenarios=3)
-    answers = answers_to_unknown(predictions)
-    assert answers["scenario"].to_list() == ["unknown_0", "unknown_1", "unknown_2"]
-    with pytest.raises(BadInputError, match="there is no unknown scenario"):
-        answers_to_unknown(predictions.filter(pl.col("category") != "unknown"))
-
-
-def test_entropy_of_unknown_and_of_labelled_scenarios_are_kept_apart():
-    predictions = made_up_predictions(scenarios=4)
-    spread = [pl.lit(0.2).alias(f"p_{category}") for category in predictions["category"].unique()]
-    unknown = pl.col("category") == "unknown"
-    undecided = pl.concat(
-        [predictions.filter(~unknown), predictions.filter(unknown).with_columns(spread)]
-    )
-    rows = pl.concat(of_method(undecided, SETTINGS, "method_any"), how="diagonal_relaxed")
-    of_any = Estimates(rows)
-    row = of_any.row(metric="entropy_unknown")
-    assert (row["value"], row["n"]) == (pytest.approx(1.0), 4)
-    assert of_any.value(metric="entropy_labelled") < 1.0
-    assert of_any.value(metric="separation") == pytest.approx(1.0)
 
 
 def test_a_run_without_measurements_is_refused():

@@ -1,13 +1,18 @@
-"""Captions: how texts name numbers, and what they may claim of them."""
+"""Captions: how texts name numbers and what they may claim of them; what notes say of all runs."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.study import Captions
+from failbench.base.scenarios import read_scenarios
+from failbench.study.captions import Captions
+from failbench.study.notes import REPLACED, SCALE_NOTE
+from failbench.study.scope import Scope, scale_of
+from unknown_anatomy import ARBITRARY, CONFLICTING
 
 NUMBERS = {
     "intervals": {
@@ -59,12 +64,6 @@ def test_an_unknown_form_is_refused_with_those_that_there_are():
         captions("{intervals.difference|pints}").caption("table")
 
 
-def test_estimates_of_a_text_are_found_whole_and_by_their_values():
-    text = "{intervals.19.ebm.accuracy} {intervals.19.rules.accuracy.value} {intervals.gain}"
-    found = captions().estimates_in(f"{text} {{intervals.all over code.p}}")
-    assert [each.get("n", each.get("pairs")) for each in found] == [76, 70, 76]
-
-
 @pytest.mark.parametrize(
     "condition",
     [
@@ -106,3 +105,45 @@ def test_a_condition_that_does_not_hold_says_why(condition):
 def test_a_condition_that_cannot_be_read_is_refused(condition, problem):
     with pytest.raises(BadInputError, match=problem):
         list(captions().unmet([condition], "table.holds"))
+
+
+@pytest.fixture(scope="module")
+def runs(repository):
+    return pl.read_parquet(repository / "data/telemetry/runs.parquet")
+
+
+def test_the_note_on_scale_says_what_was_recorded(runs):
+    assert scale_of(runs) == SCALE_NOTE
+    assert set(runs["device"]) == {"cpu"}
+    assert set(runs["tokenizer_vocabulary"].drop_nulls()) == {512}
+
+
+def test_a_scope_is_counted_from_its_rows():
+    rows = pl.DataFrame(
+        {
+            "run_id": ["a", "a", "b"],
+            "scenario": ["x", "x", None],
+            "seed": [0, 0, 1],
+            "architecture": ["t5", "t5", "gru"],
+            "optimizer": ["sgd", "sgd", "sgd"],
+            "repeat": [0, 1, 0],
+        }
+    )
+    assert Scope.of(rows) == Scope(2, 1, 2, ("gru-sgd", "t5-sgd"), repeats=2, folds=1)
+    assert Scope.of(rows).setting == "2 settings (architecture and optimizer)"
+    assert Scope.of(rows.head(2)).setting == "one setting (t5-sgd)"
+
+
+def test_the_scenarios_that_were_replaced_are_gone_and_what_replaced_them_is_there(repository):
+    there = {scenario.id for scenario in read_scenarios(repository / "data/scenarios")}
+    assert there.isdisjoint(REPLACED)
+    assert there.issuperset(REPLACED.values())
+
+
+def test_unknown_labels_that_conflict_are_unknown(repository):
+    unknown = {
+        scenario.id
+        for scenario in read_scenarios(repository / "data/scenarios")
+        if scenario.category == "unknown"
+    }
+    assert unknown.issuperset((*CONFLICTING, *ARBITRARY))

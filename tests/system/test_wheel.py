@@ -1,8 +1,9 @@
-"""The wheel alone diagnoses logs of every format, in any directory."""
+"""The wheel alone diagnoses logs of every format, and needs little beside it."""
 
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from bare_environment import install
 from failbench.base.telemetry import read_telemetry
 from failbench.diagnose.answer import Status
 from failbench.neighbours.rendering.formats import FORMATS, rendered
@@ -84,13 +86,57 @@ def test_a_paste_is_read_from_standard_input(wheel, tmp_path):
     assert "mat1 and mat2" in page
 
 
-def test_it_is_the_wheel_that_answers(wheel, tmp_path):
-    program = "import failbench.cli.main; print(failbench.cli.main.__file__)"
-    result = subprocess.run(
-        [sys.executable, "-P", "-c", program],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(wheel)},
+LIGHT = 150e6
+"""Bytes of an environment that only diagnoses logs; the extra `lab` has some ten times as many."""
+
+
+@pytest.fixture(scope="module")
+def bare(wheel, tmp_path_factory) -> Path:
+    """An environment with the wheel, what it declares to need, and no extra."""
+    folder = tmp_path_factory.mktemp("bare")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    install(packages)
+    shutil.copytree(wheel, packages, dirs_exist_ok=True)
+    return folder
+
+
+def in_bare(bare, folder, *arguments):
+    return subprocess.run(
+        [bare / "bin/python", "-m", "failbench.cli.main", *arguments],
+        cwd=folder,
+        env={"PATH": "/usr/bin:/bin"},
         capture_output=True,
-        check=True,
+        text=True,
+        check=False,
     )
-    assert result.stdout.decode().startswith(str(wheel))
+
+
+def test_what_it_needs_is_small(bare):
+    (packages,) = bare.glob("lib/python*/site-packages")
+    size = sum(file.stat().st_size for file in packages.rglob("*") if file.is_file())
+    assert size < LIGHT
+    assert not (packages / "polars").exists()
+
+
+def test_with_nothing_else_it_shows_its_help_and_says_what_more_a_study_needs(bare, tmp_path):
+    shown = in_bare(bare, tmp_path, "--help")
+    assert shown.returncode == 0, shown.stderr
+    assert "failbench diagnose train.log" in shown.stdout
+    study = in_bare(bare, tmp_path, "check")
+    assert study.returncode == 2
+    assert study.stderr == "failbench check: needs polars: pip install 'failbench[lab]'\n"
+
+
+def test_with_nothing_else_it_diagnoses_what_the_monitor_has_written(bare, tmp_path):
+    pytest.importorskip("torch", reason="a monitor watches a training")
+    from failbench.monitor import Monitor
+    from made_up_training import LOOPS
+
+    with Monitor(tmp_path / "run", every=1) as monitor:
+        LOOPS["adamw"].run(monitor, steps=10)
+    result = in_bare(bare, tmp_path, "diagnose", "run", "--json", "--html", "why.html")
+    document = json.loads(result.stdout)
+    assert result.returncode == EXIT[document["status"]]
+    assert "loss" in document["signals"]["present"]
+    assert (tmp_path / "why.html").stat().st_size > 1000

@@ -12,13 +12,7 @@ from failbench.base.errors import BadInputError
 from failbench.monitor.bounds import write_bounds
 from failbench.monitor.endings import ENDINGS
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.monitor.records.versions import (
-    BOUNDS,
-    RULE_FILES,
-    VERSIONS,
-    read_frozen,
-    read_rules,
-)
+from failbench.monitor.records.versions import BOUNDS, RULE_FILES, VERSIONS, read_frozen, read_rules
 from failbench.recording.validity.freezing import (
     CODE,
     FILES,
@@ -73,13 +67,9 @@ def test_a_version_is_applied_as_it_was_frozen(folder, package):
     )
     write_bounds(folder / BOUNDS / "gru-sgd.json", {}, 4, "made up again")
     freeze(folder, "2", TODAY, "one bound", "a test", package)
-    bounds = {
-        version: {each.id: each for each in read_rules(folder, version).invariants}[
-            "labels_are_classes"
-        ].bound
-        for version in ("1", "2")
-    }
-    assert (bounds["1"].high, bounds["2"].high) == (0.0, 7.0)
+    for version, high in (("1", 0.0), ("2", 7.0)):
+        by_id = {each.id: each for each in read_rules(folder, version).invariants}
+        assert by_id["labels_are_classes"].bound.high == high
     assert read_rules(folder, "1").bounds == {"gru-sgd": BOUND}
     history = list(csv.DictReader((folder / HISTORY).open(encoding="utf-8")))
     frozen = read_frozen(folder)

@@ -6,12 +6,10 @@ fit take seconds to import.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable
-from importlib.resources import files
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal, get_args
 
-from failbench.base.records import Record
+from failbench.base.records import InCell, OrNone, Record, packaged_rows
 
 Family = Literal[
     "rules",
@@ -47,8 +45,8 @@ class CatalogueEntry(Record):
     name: str
     label: str
     family: Family
-    reads: frozenset[Source]
-    module: str | None
+    reads: Annotated[frozenset[Source], InCell]
+    module: Annotated[str | None, OrNone]
 
     @property
     def reads_true_category(self) -> bool:
@@ -61,17 +59,7 @@ class CatalogueEntry(Record):
         return "invariants" in self.reads
 
 
-def _catalogue() -> tuple[CatalogueEntry, ...]:
-    text = files("failbench.base").joinpath("data/methods.csv").read_text("utf-8")
-    return tuple(
-        CatalogueEntry.model_validate(
-            row | {"reads": row["reads"].split("; "), "module": row["module"] or None}
-        )
-        for row in csv.DictReader(text.splitlines())
-    )
-
-
-CATALOGUE: Final = _catalogue()
+CATALOGUE: Final = packaged_rows("failbench.base", "methods.csv", CatalogueEntry)
 """The methods of the paper in the order of its Table 1, then the others."""
 
 ENTRIES: Final = {entry.name: entry for entry in CATALOGUE}

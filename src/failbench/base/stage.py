@@ -25,12 +25,6 @@ def read_output(path: Path, schema: pl.Schema, *, may_be_empty: bool = False) ->
     """Read the columns of ``schema`` from the parquet that an earlier stage wrote.
 
     Other columns are dropped, so that a stage cannot use unchecked ones.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not parquet, a column is missing or of another type, or there is
-        no row where one is required.
     """
     try:
         table = pl.read_parquet(path)
@@ -45,11 +39,6 @@ def read_outputs(
     """Read several parquet files of one folder, by name, as one table.
 
     Only the named files: leftovers of an earlier pipeline are not read.
-
-    Raises
-    ------
-    BadInputError
-        If :func:`read_output` refuses a file.
     """
     return pl.concat(
         read_output(folder / f"{name}.parquet", schema, may_be_empty=name in may_be_empty)
@@ -58,14 +47,7 @@ def read_outputs(
 
 
 def read_points(path: Path, schema: pl.Schema) -> pl.DataFrame:
-    """Read the columns of ``schema`` from the CSV of points that an earlier stage wrote.
-
-    Raises
-    ------
-    BadInputError
-        If the file is missing or not CSV, a column is missing or of another type, or there is no
-        row.
-    """
+    """Read the columns of ``schema`` from the CSV of points that an earlier stage wrote."""
     try:
         table = pl.read_csv(path, schema_overrides=schema, infer_schema_length=None)
     except (OSError, pl.exceptions.PolarsError) as error:

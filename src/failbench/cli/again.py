@@ -13,7 +13,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS, read_section
 from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import read_telemetry, write_parquet
-from failbench.cli.causes import Folders, read_causes, stop_after
+from failbench.cli.causes import read_causes, stop_after
 from failbench.cli.options import POSITIVE, Minutes, Output, Telemetry, Workers
 from failbench.cli.places import (
     PEERS_INSIDE,
@@ -70,10 +70,13 @@ def carry(
     for device in sorted({setting.device for setting in settings}):
         require_recording_extra(device)
     stop = stop_after(None)
-    campaigns = {}
-    for setting in settings:
-        folders = Folders(journal / setting.name, work_folder(telemetry))
-        campaigns[setting] = causes.campaign(setting, record, file, folders, stop=stop)
+    work = work_folder(telemetry)
+    campaigns = {
+        setting: causes.campaign(
+            setting, record, file, journal / setting.name, work=work, stop=stop
+        )
+        for setting in settings
+    }
     runs = telemetry / "runs.parquet"
     outdated = [
         candidate
@@ -157,9 +160,14 @@ def peers_inside(
             "Name a setting that is recorded, as bert-adamw or distilbert-adamw.",
         )
     stop = stop_after(minutes)
-    folders = Folders(journal_folder(telemetry) / setting, work_folder(telemetry))
     campaign = read_causes(None).campaign(
-        SETTINGS[setting], params, PARAMS, folders, known=read_known(telemetry), stop=stop
+        SETTINGS[setting],
+        params,
+        PARAMS,
+        journal_folder(telemetry) / setting,
+        work=work_folder(telemetry),
+        known=read_known(telemetry),
+        stop=stop,
     )
     started = time.monotonic()
     with recording_meter() as meter:
@@ -177,7 +185,7 @@ def peers_inside(
 def preflight_runs(*, output: Output = PREFLIGHT) -> int:
     """Train the runs of seed 0 again, with a preflight before some of their steps."""
     require_recording_extra()
-    from failbench.preflight.records.recorder import PreflightRecording
+    from failbench.preflight.records.recorder import record
 
     study = read_section("nested_cv", ReferenceStudy)
     name = f"{study.architecture}-{study.optimizer}"
@@ -185,7 +193,8 @@ def preflight_runs(*, output: Output = PREFLIGHT) -> int:
         SETTINGS[name],
         read_section("record", RecordParams),
         PARAMS,
-        Folders(RECORDING_WORK / f"{name}-preflight", RECORDING_WORK),
+        RECORDING_WORK / f"{name}-preflight",
+        work=RECORDING_WORK,
         known=read_known(TELEMETRY),
         stop=stop_after(None),
     )
@@ -197,7 +206,7 @@ def preflight_runs(*, output: Output = PREFLIGHT) -> int:
             kept.append(done)
             meter.show("preflights", done, total, seconds_left(started, done, total, kept[0]))
 
-        PreflightRecording(campaign, output).record(show)
+        record(campaign, output, show)
     if campaign.stop.is_set():
         print("Stopped. The same command goes on where this stopped.")
         return INTERRUPTED

@@ -35,27 +35,29 @@ class Causes:
         return self.folder.resolve() == SCENARIOS.resolve()
 
     def campaign(
-        self, setting: Setting, record: RecordParams, file: Path, folders: Folders, **options: Any
+        self,
+        setting: Setting,
+        record: RecordParams,
+        file: Path,
+        journal: Path,
+        *,
+        work: Path,
+        **options: Any,
     ) -> Campaign:
-        """The recording of their runs in a setting, with the detector of a file of parameters."""
+        """The recording of their runs in a setting, with the detector of a file of parameters.
+
+        The corpus is kept in the folder ``work``, and in ``journal`` what is in no table yet.
+        """
         return Campaign(
             setting,
             self.scenarios,
             record,
             read_section("detector", DetectorParams, file),
-            folders.journal,
-            corpus_cache(folders.work).resolve(),
+            journal,
+            corpus_cache(work).resolve(),
             outside=self.outside,
             **options,
         )
-
-
-@dataclass(frozen=True)
-class Folders:
-    """Where a campaign keeps what is in no table yet, and the corpus."""
-
-    journal: Path
-    work: Path
 
 
 def read_causes(

@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
-from typing import Final, NamedTuple
-
-from cyclopts import App, CycloptsError, Parameter
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from failbench.base.errors import BadInputError
 from failbench.cli.terminal import EndedError
+
+if TYPE_CHECKING:
+    from cyclopts import App
 
 GROUPS: Final = {"tool": "Look at a training", "lab": "lab: the benchmark and its studies"}
 
@@ -37,6 +38,8 @@ class Command(NamedTuple):
     @property
     def app(self) -> App:
         """Its arguments, which are those of its function."""
+        from cyclopts import App, Parameter
+
         module = import_module(f"failbench.cli.{self.module}")
         app = App(
             name="failbench",
@@ -67,6 +70,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if given in ([], ["--help"], ["-h"]):
         print(overview())
         return 0 if given else 2
+    # Not at the top: every process that a recording forks imports this module.
+    from cyclopts import CycloptsError
+
     name, known = given[0], commands()
     try:
         if name not in known:
@@ -77,9 +83,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         tokens = ["./-" if each == "-" else each for each in given]
         return int(known[name].app(tokens, exit_on_error=False, print_error=False) or 0)
     except BadInputError as error:
-        from failbench.diagnose.readers.lines import clean  # a path may have terminal escapes
-
-        sentence, status = clean(str(error)), 2
+        sentence, status = str(error), 2
     except EndedError as end:
         sentence, status = str(end), end.status
     except CycloptsError as error:
@@ -91,7 +95,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         extra = next((extra for extra, names in EXTRAS.items() if library in names), "lab")
         sentence = f"failbench {name}: needs {library}: pip install 'failbench[{extra}]'"
         status = 2
-    print(sentence, file=sys.stderr)
+    from failbench.diagnose.readers.lines import clean  # a path may have escapes of a terminal
+
+    print(clean(sentence), file=sys.stderr)
     return status
 
 

@@ -20,7 +20,6 @@ from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.scenarios import Architecture, Optimizer
 from failbench.cli.causes import (
-    Folders,
     read_causes,
     refuse_telemetry_of_the_benchmark,
     stop_after,
@@ -140,7 +139,8 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
             setting,
             section if wanted.seeds is None else section.with_seeds(setting, wanted.seeds),
             file,
-            Folders(journal_folder(folder) / setting.name, work_folder(folder)),
+            journal_folder(folder) / setting.name,
+            work=work_folder(folder),
             known=read_known(wanted.known or folder),
             again=frozenset(wanted.again),
             stop=stop,

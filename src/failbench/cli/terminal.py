@@ -35,7 +35,7 @@ class Meter(Protocol):
     def show(
         self, description: str, done: int, total: int, seconds_left: float | None = None
     ) -> None:
-        """Show counts, and the time left where it is known (not None, not NaN)."""
+        """Show counts, and the time left where it is known."""
 
     def say(self, line: str) -> None:
         """Write a line that stays."""
@@ -149,6 +149,6 @@ def time_left(seconds: float | None) -> str:
     >>> time_left(150.0), time_left(20.0), time_left(None)
     ('3 min left', 'under a minute left', '')
     """
-    if not seconds or math.isnan(seconds):
+    if not seconds:
         return ""
     return "under a minute left" if seconds < 60 else f"{math.ceil(seconds / 60)} min left"

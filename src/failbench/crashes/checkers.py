@@ -8,7 +8,6 @@ otherwise.
 
 from __future__ import annotations
 
-import csv
 import json
 import os
 import platform
@@ -20,7 +19,6 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
-from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, Final, Literal
@@ -28,7 +26,7 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
+from failbench.base.records import Record, packaged_rows
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Question
 
@@ -61,8 +59,7 @@ class Implied(Record):
 @cache
 def implied() -> tuple[Implied, ...]:
     """Which exceptions rules imply; a rule that is not there implies none."""
-    text = files("failbench.crashes").joinpath("data/exceptions.csv").read_text("utf-8")
-    return tuple(Implied.model_validate(row) for row in csv.DictReader(text.splitlines()))
+    return packaged_rows("failbench.crashes", "exceptions.csv", Implied)
 
 
 @dataclass(frozen=True)

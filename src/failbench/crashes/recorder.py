@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Final
 
 from failbench.base.replay import Replay
-from failbench.crashes.answers import ANSWER_TABLE, KEY, asked
+from failbench.crashes.answer_table import ANSWER_TABLE, KEY
+from failbench.crashes.answers import asked
 from failbench.crashes.cases import Case
 from failbench.crashes.catalogue import Predictor
 from failbench.crashes.question import Arm

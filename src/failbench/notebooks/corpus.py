@@ -181,13 +181,7 @@ def _hash(seed: int, name: str) -> str:
 
 def read_split(path: Path) -> dict[str, Assigned]:
     """Read the split, by name of the pair."""
-    assigned: dict[str, Assigned] = {}
-    for line, row in enumerate(read_rows(path, Assigned, DRAWN_ONCE), start=2):
-        if row.pair in assigned:
-            place = f"{path}, line {line}"
-            raise BadInputError(place, "pair", f"{row.pair!r} is there twice.", DRAWN_ONCE)
-        assigned[row.pair] = row
-    return assigned
+    return {row.pair: row for row in read_rows(path, Assigned, DRAWN_ONCE, ("pair",))}
 
 
 def write_split(path: Path, assigned: Sequence[Assigned]) -> None:

@@ -1,9 +1,7 @@
-"""Progress of a campaign, and how long the rest of it may take."""
+"""Progress of a campaign."""
 
 from __future__ import annotations
 
-import math
-import time
 from dataclasses import dataclass, field
 
 
@@ -16,11 +14,3 @@ class Progress:
     kept: int = 0
     as_expected: int = 0
     rejected: list[str] = field(default_factory=list)
-
-
-def seconds_left(started: float, progress: Progress) -> float:
-    """Estimate of the remaining time from the runs that were executed."""
-    executed = progress.done - progress.kept
-    if executed <= 0:
-        return math.nan
-    return (time.monotonic() - started) / executed * (progress.planned - progress.done)

@@ -29,7 +29,7 @@ Weights = Sequence[Array]
 """How much each row counts, by category: ``[..., n_rows]``."""
 SeedCounts = npt.NDArray[np.intp]
 """Rows that each scenario of a category has, one for each seed: ``[n_scenarios]``."""
-Seeds = tuple[SeedCounts, ...]
+SeedsByCategory = tuple[SeedCounts, ...]
 """The rows of each scenario, by category."""
 
 
@@ -39,12 +39,12 @@ def seed_counts(rows: pl.DataFrame) -> SeedCounts:
     return counts["seed"].to_numpy().astype(np.intp)
 
 
-def single_seeds(sizes: Iterable[int]) -> Seeds:
+def single_seeds(sizes: Iterable[int]) -> SeedsByCategory:
     """One row for each scenario; ``sizes`` are the scenarios of each category."""
     return tuple(np.ones(size, dtype=np.intp) for size in sizes)
 
 
-def unit_of(seeds: Seeds) -> str:
+def unit_of(seeds: SeedsByCategory) -> str:
     """What is resampled, in words: scenarios, and their seeds where there are several."""
     several = any((rows > 1).any() for rows in seeds)
     return "scenario, then seed" if several else "scenario"
@@ -58,7 +58,7 @@ def all_seeds(counts: Array, seeds: SeedCounts) -> Array:
     return np.asarray(np.repeat(counts / seeds, seeds, axis=-1), dtype=np.float64)
 
 
-def once(seeds: Seeds) -> Weights:
+def once(seeds: SeedsByCategory) -> Weights:
     """Row weights with which every scenario counts once."""
     return tuple(all_seeds(np.ones(len(counts)), counts) for counts in seeds)
 
@@ -188,7 +188,9 @@ class Resampled:
         return max(value - reach, 0.0), min(value + reach, 1.0), "normal bootstrap"
 
 
-def resample(seeds: Seeds, statistic: Statistic, settings: BootstrapSettings) -> Resampled:
+def resample(
+    seeds: SeedsByCategory, statistic: Statistic, settings: BootstrapSettings
+) -> Resampled:
     """Resample scenarios within categories, and the seeds of each drawn scenario.
 
     Both levels are drawn with replacement, the second of the two strategies that Davison and

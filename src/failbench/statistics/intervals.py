@@ -7,7 +7,7 @@ corrected-variance t interval states how much a method itself varies with its tr
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -174,10 +174,57 @@ def wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:
     return min(max(float(low), 0.0), rate), max(min(float(high), 1.0), rate)
 
 
-def wilson_interval(value: float, n: int, confidence: float, unit: str, estimand: str) -> Interval:
+def wilson_interval(
+    value: float, n: float, confidence: float, unit: str, estimand: str
+) -> Interval:
     """A rate over n units with Wilson's interval, as an estimate."""
-    bounds: Bounds = (*wilson(value, n, confidence), "Wilson")
-    return Interval.of(value, bounds, n, unit, estimand)
+    return Interval.of(value, (*wilson(value, n, confidence), "Wilson"), round(n), unit, estimand)
+
+
+def wilson_share(
+    table: pl.DataFrame, value: pl.Expr, unit: str, confidence: float
+) -> dict[str, float]:
+    """The mean over units of a value's mean in each, with Wilson's interval and n = units.
+
+    For such means Wilson's interval is an approximation.
+    """
+    # sorted, since a sum in another order differs in its last bit, which may round otherwise
+    means = table.group_by(unit).agg(share=value.cast(pl.Float64).mean()).sort(unit)["share"]
+    share = float(means.to_numpy().mean())
+    low, high = wilson(share, len(means), confidence)
+    return {"value": share, "ci_low": low, "ci_high": high, "n": len(means)}
+
+
+def wilson_intervals(figures: Iterable[ValueMetric], confidence: float) -> dict[str, Interval]:
+    """Shares with Wilson's intervals, n being the scenarios that each is of."""
+    found = {}
+    for figure in figures:
+        sums = figure.values.sums()
+        size = (float(sums[1]), confidence, "scenario", figure.estimand)
+        found[figure.name] = wilson_interval(float(figure.score(sums)), *size)
+    return found
+
+
+def few_or_many(
+    predictions: pl.DataFrame,
+    metrics: tuple[Metric, ...],
+    settings: ScenarioIntervalSettings,
+    values: tuple[ValueMetric, ...] = (),
+) -> dict[str, Interval]:
+    """Rates with intervals over scenarios, and Wilson's where a category has a single one.
+
+    There is nothing to resample within that, as there is little near one.
+    """
+    answers = scenario_answers(predictions)
+    if min(answers.sizes) > 1:
+        return scenario_intervals(answers, metrics, settings, values)
+    confusion, categories = answers.confusion(), answers.categories
+    size = (answers.n, settings.confidence, "scenario")
+    rates = {
+        each.name: wilson_interval(float(each.score(confusion, categories)), *size, each.estimand)
+        for each in metrics
+    }
+    return rates | wilson_intervals(values, settings.confidence)
 
 
 class IntervalSettings(ScenarioIntervalSettings):

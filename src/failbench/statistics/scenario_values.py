@@ -11,7 +11,7 @@ import polars as pl
 from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import ABSTAIN, ANSWERS, CATEGORIES
-from failbench.statistics.bootstrap import Seeds, Weights, once, seed_counts
+from failbench.statistics.bootstrap import SeedsByCategory, Weights, once, seed_counts
 
 UNIT = ("category", "scenario", "seed")
 """What rows are summed over: a row for each scenario and seed."""
@@ -20,7 +20,7 @@ RESOLUTION = 1e-6
 """Probabilities of prediction files have six decimals: a zero among them is anything below this."""
 
 
-def by_category(rows: pl.DataFrame) -> tuple[dict[str, pl.DataFrame], Seeds]:
+def by_category(rows: pl.DataFrame) -> tuple[dict[str, pl.DataFrame], SeedsByCategory]:
     """Rows of each category that has any, and those of each scenario, in the order of resampling.
 
     The rows have ``category``, ``scenario`` and ``seed``, and are sorted by them.
@@ -37,7 +37,7 @@ class ScenarioValues:
     values: Mapping[str, Array]
     """By category: an array ``[n_rows, ...]``, a row per scenario and seed, of one trailing shape
     for all categories."""
-    seeds: Seeds
+    seeds: SeedsByCategory
     """Rows of each scenario, by category."""
 
     @property

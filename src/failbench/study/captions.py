@@ -1,12 +1,12 @@
 """Captions: what people read of a study, as data with placeholders and conditions.
 
 ``paper/captions/<study>.yaml`` has an entry for each table (``caption`` and ``notes``) and figure
-(``finding`` and ``description``). In a text
+(``finding`` and ``description``), and maybe ``labels`` and ``columns``. In a text
 
 ============  ================================================  =====================
 ``{name}``    a number or word that the study names             ``76``
 ``{path}``    an estimate of the study, with its interval        ``27.9 [19.6, 36.4]``
-``|form``     either in one of :data:`~.forms.FORMS`             ``{confidence|share}``
+``|form``     either in one of :data:`~.cells.FORMS`             ``{confidence|share}``
 ============  ================================================  =====================
 
 where a path is the keys of an estimate with dots between them; ``.value``, ``.ci_low``,
@@ -28,8 +28,7 @@ from matplotlib.figure import Figure
 
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record
-from failbench.study.estimates import estimate_text
-from failbench.study.forms import FORMS, written
+from failbench.study.cells import FORMS, estimate_text, written
 from failbench.study.notes import with_development
 from failbench.study.picture import Picture
 from failbench.study.style import FULL_WIDTH
@@ -50,15 +49,8 @@ VALUES: Final = ("value", "difference")
 class Captions:
     """Texts of a study with the numbers that they name filled in.
 
-    Parameters
-    ----------
-    place
-        The file, for errors.
-    texts
-        What is in it.
-    numbers
-        By name, the words, counts and settings that texts may name; and the study's estimates,
-        nested, which are named by path.
+    Numbers are words, counts and settings by name, and the study's estimates, nested, which are
+    named by path; the place is the file, for errors.
     """
 
     def __init__(self, place: Path, texts: Mapping[str, Any], numbers: Mapping[str, Any]) -> None:
@@ -68,13 +60,7 @@ class Captions:
 
     @classmethod
     def read(cls, study: str, *numbers: Mapping[str, Any] | Record) -> Captions:
-        """Those of a study, with numbers, settings and nested estimates; the later ones go before.
-
-        Raises
-        ------
-        BadInputError
-            If the file is missing, is not YAML, or has no entries.
-        """
+        """Those of a study, with numbers, settings and nested estimates; later ones go before."""
         path = CAPTIONS / f"{study}.yaml"
         try:
             texts = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -100,6 +86,16 @@ class Captions:
         """The caption of a table."""
         return self.text(table, "caption")
 
+    def labels(self, entry: str) -> dict[str, Any]:
+        """What an entry calls things, by their names."""
+        labels: dict[str, Any] = self._declared(entry, "labels", dict)
+        return labels
+
+    def columns(self, entry: str) -> list[dict[str, Any]]:
+        """The columns of a table as whoever makes them calls their parts; headings filled in."""
+        field, columns = f"{entry}.columns", self._declared(entry, "columns", list)
+        return [each | {"heading": self._filled(each["heading"], field)} for each in columns]
+
     def notes(self, table: str) -> tuple[str, ...]:
         """The notes of a table; those whose condition leaves nothing of them are left out."""
         notes = self._texts.get(table, {}).get("notes", [])
@@ -119,27 +115,14 @@ class Captions:
         return Picture(title, self.text(figure, "description"), width, height, draw)
 
     def text(self, entry: str, key: str) -> str:
-        """A text of an entry, filled in.
-
-        Raises
-        ------
-        BadInputError
-            If there is no such text, it names what is no number of the study, or what it says does
-            not hold.
-        """
+        """A text of an entry, filled in."""
         text = self._texts.get(entry, {}).get(key)
         if text is None:
             raise self._refused(f"{entry}.{key}", "is missing.", "Write it.")
         return self._filled(text, f"{entry}.{key}")
 
     def unmet(self, conditions: Iterable[str], field: str) -> Iterator[str]:
-        """Why conditions do not hold, of those that do not; errors name the field.
-
-        Raises
-        ------
-        BadInputError
-            If a condition is no comparison, or a side of it is no number.
-        """
+        """Why conditions do not hold, of those that do not; errors name the field."""
         for condition in conditions:
             sides = CONDITION.match(condition)
             if sides is None:
@@ -155,6 +138,12 @@ class Captions:
             found = at_path(self._numbers, placeholder["path"].removesuffix(".value"))
             if _value(found) is not None:
                 yield found
+
+    def _declared(self, entry: str, key: str, kind: type) -> Any:
+        declared = self._texts.get(entry, {}).get(key)
+        if not isinstance(declared, kind):
+            raise self._refused(f"{entry}.{key}", "are missing.", "Write them.")
+        return declared
 
     def _filled(self, text: str | Mapping[str, Any] | list[Any], field: str) -> str:
         if isinstance(text, list):

@@ -1,18 +1,17 @@
-"""Cells: how tables and figures write names, numbers and intervals."""
+"""Cells: how tables, figures and captions write names, numbers and estimates."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Any, Final
 
-from failbench.statistics.bootstrap import Interval
+ABSENT: Final = "–"
 
-ABSENT = "–"
-
-Estimate = Mapping[str, float]
-"""``value``, ``ci_low``, ``ci_high`` and ``n``."""
-
-Measured = Mapping[str, Mapping[str, Mapping[str, Estimate]]]
+Measured = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
 """Estimates by feature set, method and metric: the content of ``data/metrics/intervals.json``."""
+
+Form = str | Callable[[float], str]
+"""A name of :data:`FORMS`, or a function."""
 
 
 def words(name: str) -> str:
@@ -33,15 +32,6 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def two_decimals(value: float) -> str:
-    """A number with two decimals.
-
-    >>> two_decimals(0.125)
-    '0.12'
-    """
-    return f"{value:.2f}"
-
-
 def percent(value: float) -> str:
     """A fraction as percent with one decimal, without the sign.
 
@@ -53,40 +43,6 @@ def percent(value: float) -> str:
     return f"{100 * value:z.1f}"
 
 
-def one_decimal(value: float) -> str:
-    """A number with one decimal.
-
-    >>> one_decimal(3.14)
-    '3.1'
-    """
-    return f"{value:.1f}"
-
-
-def three_decimals(value: float) -> str:
-    """A number with three decimals.
-
-    >>> three_decimals(0.12345)
-    '0.123'
-    """
-    return f"{value:.3f}"
-
-
-def with_interval(
-    value: float, low: float, high: float, form: Callable[[float], str] = percent
-) -> str:
-    """A number and its interval, as percent or in another form.
-
-    >>> with_interval(0.125, 0.1, 0.2)
-    '12.5 [10.0, 20.0]'
-    """
-    return f"{form(value)} [{form(low)}, {form(high)}]"
-
-
-def interval_cell(interval: Interval, form: Callable[[float], str] = percent) -> str:
-    """A figure with its bounds, as percent or in another form."""
-    return with_interval(interval.value, interval.ci_low, interval.ci_high, form)
-
-
 def signed(points: float) -> str:
     """A difference with its sign and one decimal; zero has no sign.
 
@@ -95,3 +51,47 @@ def signed(points: float) -> str:
     """
     text = f"{points:+.1f}".replace("-", "−")
     return text if any(digit in text for digit in "123456789") else "0.0"
+
+
+FORMS: Final[Mapping[str, Callable[[float], str]]] = {
+    "percent": percent,
+    "share": lambda value: f"{100 * value:g}",
+    "whole": lambda value: f"{100 * value:.0f}",
+    "points": lambda value: signed(100 * value),
+    "signed": signed,
+    "one": "{:.1f}".format,
+    "two": "{:.2f}".format,
+    "three": "{:.3f}".format,
+    "count": "{:.0f}".format,
+    "steps": lambda value: f"{value:.0f}".replace("-", "−"),
+    "plain": "{:g}".format,
+    "p": lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}",
+    "said_p": lambda value: "p < 0.001" if value < 0.001 else f"p = {value:.3f}",
+}
+"""``percent``: 27.9 for 0.279. ``share``: 95 for 0.95, as settings are written. ``whole``: 28.
+``points``: +27.9. ``steps``: a count that may be negative. ``p``: a probability of a test, alone or
+(``said_p``) as in a sentence."""
+
+
+def written(value: float, form: Form = "percent") -> str:
+    """A number in one of the forms.
+
+    >>> written(0.95), written(0.95, "share"), written(-0.05, "points"), written(0.0002, "p")
+    ('95.0', '95', '−5.0', '< 0.001')
+    """
+    write = FORMS[form] if isinstance(form, str) else form
+    return write(value)
+
+
+def estimate_text(row: Mapping[str, Any], form: Form = "percent") -> str:
+    """An estimate as text, with its interval if it has one, or with the deviation ``sd``.
+
+    >>> estimate_text({"value": 0.125, "ci_low": 0.1, "ci_high": 0.2})
+    '12.5 [10.0, 20.0]'
+    """
+    value = written(row["value"], form)
+    if row.get("sd") is not None:
+        return f"{value} ± {written(row['sd'], form)}"
+    if row.get("ci_low") is None or row.get("ci_high") is None:
+        return value
+    return f"{value} [{written(row['ci_low'], form)}, {written(row['ci_high'], form)}]"

@@ -28,10 +28,8 @@ from failbench.statistics.intervals import (
 from failbench.statistics.metrics import Metric, ValueMetric
 from failbench.statistics.scenario_values import scenario_answers
 from failbench.statistics.significance import Difference, comparisons_table
-from failbench.study.cells import ABSENT
-from failbench.study.forms import Form, written
+from failbench.study.cells import ABSENT, Form, estimate_text
 
-Row = dict[str, Any]
 FLOATS: Final = pl.selectors.float()
 
 
@@ -70,14 +68,8 @@ class Estimates:
         asked = [pl.col(key).eq_missing(pl.lit(value)) for key, value in keys.items()]
         return Estimates(self.frame.filter(reduce(operator.and_, asked)))
 
-    def row(self, **keys: object) -> Row | None:
-        """The one row with these keys, or None where there is none or it has no value.
-
-        Raises
-        ------
-        ValueError
-            If there are several: the keys do not name an estimate.
-        """
+    def row(self, **keys: object) -> dict[str, Any] | None:
+        """The one row with these keys, or None where there is none or no value; two are refused."""
         rows = self.where(**keys).frame.to_dicts()
         if len(rows) > 1:
             raise ValueError(f"{len(rows)} estimates have the keys {keys}.")
@@ -109,17 +101,9 @@ class Estimates:
         return self.frame[key].drop_nulls().unique(maintain_order=True).to_list()
 
 
-def estimate_text(row: Mapping[str, Any], form: Form = "percent") -> str:
-    """An estimate as text, with its interval if it has one, or with the deviation ``sd``."""
-    value = written(row["value"], form)
-    if row.get("sd") is not None:
-        return f"{value} ± {written(row['sd'], form)}"
-    if row.get("ci_low") is None or row.get("ci_high") is None:
-        return value
-    return f"{value} [{written(row['ci_low'], form)}, {written(row['ci_high'], form)}]"
-
-
-def reported(n: float | None = None, *, keys: Mapping[str, Any], **values: float) -> list[Row]:
+def reported(
+    n: float | None = None, *, keys: Mapping[str, Any], **values: float
+) -> list[dict[str, Any]]:
     """Numbers that others print as rows of the frame: without intervals, and all of one n.
 
     >>> reported(76, keys={"key": "reported"}, accuracy=0.5)
@@ -152,17 +136,8 @@ def of_groups(
 ) -> pl.DataFrame:
     """What a function finds of each group of rows, in the order of the keys.
 
-    Parameters
-    ----------
-    table
-        Rows.
-    keys
-        Columns whose values name a group.
-    estimates
-        Called with the rows of a group, and its keys by name; a function of a module or a partial
-        of one, as processes are handed it.
-    workers
-        Processes; the result does not depend on it.
+    The function is called with the rows of a group and its keys by name; it is one of a module or a
+    partial of one, as processes are handed it. The result does not depend on their number.
     """
     groups = table.sort(keys).group_by(keys, maintain_order=True)
     tasks = [(estimates, part, dict(zip(keys, key, strict=True))) for key, part in groups]
@@ -180,15 +155,7 @@ def over_folds(
 ) -> pl.DataFrame:
     """A value, the lowest and the highest of several folds as a row of the frame."""
     value, low, high = bounds
-    interval = Interval(
-        value=value,
-        ci_low=low,
-        ci_high=high,
-        n=folds,
-        method="range",
-        resampling_unit="fold",
-        estimand=estimand,
-    )
+    interval = Interval.of(value, (low, high, "range"), folds, "fold", estimand)
     return estimate_rows({metric: interval}, **keys)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal, Self
+from typing import Annotated, Generic, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
@@ -17,8 +17,8 @@ REPORTED_HYBRIDS = {"hybrid": "hybrid_accuracy_figure", "hybrid_two_way": "hybri
 
 Fraction = Annotated[float, Field(ge=0.0, le=1.0)]
 Drop = Annotated[float, Field(ge=-1.0, le=0.0)]
-Interval = tuple[Fraction, Fraction]
-Score = Annotated[float, Field(ge=0.0, le=100.0)]
+_Interval = tuple[Fraction, Fraction]
+_Score = Annotated[float, Field(ge=0.0, le=100.0)]
 Place = Annotated[str, Field(pattern=r"^(Abstract|Sections? \d|Table \d|Figure \d)")]
 
 
@@ -27,7 +27,7 @@ class ReportedMethod(Record):
 
     label: str
     accuracy: Fraction
-    interval: Interval | None = None
+    interval: _Interval | None = None
     standard_deviation: Fraction | None = None
     abstention: Fraction | None = None
     interpretable: Literal["Yes", "High", "Partial", "No"]
@@ -40,7 +40,7 @@ class ReportedCategory(Record):
     precision: Fraction
     recall: Fraction
     f1: Fraction
-    interval: Interval
+    interval: _Interval
 
 
 class ReportedArchitecture(Record):
@@ -49,7 +49,7 @@ class ReportedArchitecture(Record):
     label: str
     parameters: Annotated[int, Field(gt=0)]
     accuracy: Fraction
-    interval: Interval
+    interval: _Interval
     f1: Fraction
 
 
@@ -70,39 +70,22 @@ class ReportedImportance(Record):
     parts: dict[str, Fraction] = Field(default_factory=dict)
 
 
-class MethodsTable(Record):
-    """Table 1, by method."""
+_Key = TypeVar("_Key")
+_Row = TypeVar("_Row")
+
+
+class _Numbered(Record, Generic[_Key, _Row]):
+    """Rows of a table or a figure, and where they stand."""
 
     place: Place
-    rows: dict[str, ReportedMethod]
+    rows: dict[_Key, _Row]
 
 
-class CategoriesTable(Record):
-    """Table 2, by category."""
-
-    place: Place
-    rows: dict[Category, ReportedCategory]
+Counts = tuple[int, int, int, int, int]
 
 
-class ArchitecturesTable(Record):
-    """Table 3, by architecture."""
-
-    place: Place
-    rows: dict[Architecture, ReportedArchitecture]
-
-
-class AblationTable(Record):
-    """Table 4, by signals that are kept."""
-
-    place: Place
-    rows: dict[str, ReportedAblation]
-
-
-class ConfusionTable(Record):
+class ConfusionTable(_Numbered[Category, Counts]):
     """Table 5: counts by actual category; columns are predicted categories in their order."""
-
-    place: Place
-    rows: dict[Category, tuple[int, int, int, int, int]]
 
     @model_validator(mode="after")
     def _has_every_category(self) -> Self:
@@ -111,22 +94,15 @@ class ConfusionTable(Record):
         return self
 
 
-class ImportanceTable(Record):
-    """Table 6, by feature group."""
-
-    place: Place
-    rows: dict[str, ReportedImportance]
-
-
 class ReportedTables(Record):
-    """The numbered tables with figures in them."""
+    """Tables 1 to 6; that of ablation is by signals that are kept, the last by feature group."""
 
-    methods: MethodsTable
-    per_category: CategoriesTable
-    architectures: ArchitecturesTable
-    ablation: AblationTable
+    methods: _Numbered[str, ReportedMethod]
+    per_category: _Numbered[Category, ReportedCategory]
+    architectures: _Numbered[Architecture, ReportedArchitecture]
+    ablation: _Numbered[str, ReportedAblation]
     confusion: ConfusionTable
-    importance: ImportanceTable
+    importance: _Numbered[str, ReportedImportance]
 
 
 class ReportedTradeoff(Record):
@@ -137,7 +113,7 @@ class ReportedTradeoff(Record):
     """
 
     accuracy: Fraction
-    interpretability: tuple[Score, Score]
+    interpretability: tuple[_Score, _Score]
 
     @model_validator(mode="after")
     def _is_in_order(self) -> Self:
@@ -146,17 +122,10 @@ class ReportedTradeoff(Record):
         return self
 
 
-class TradeoffFigure(Record):
-    """Figure 2, by method."""
-
-    place: Place
-    rows: dict[str, ReportedTradeoff]
-
-
 class ReportedFigures(Record):
     """The figures whose points the paper gives as numbers."""
 
-    tradeoff: TradeoffFigure
+    tradeoff: _Numbered[str, ReportedTradeoff]
 
 
 class Claim(Record):
@@ -192,12 +161,7 @@ def reported_number(reported: Reported, claim: str) -> float:
     """The value of a claim that is a single number."""
     stated = reported.claims.get(claim)
     if stated is None or isinstance(stated.value, tuple):
-        raise BadInputError(
-            "data/reported/paper.yaml",
-            f"claims.{claim}",
-            "is missing or is not a single number.",
-            "Restore it from the paper.",
-        )
+        raise _unstated(claim, "a single number")
     return stated.value
 
 
@@ -205,13 +169,14 @@ def reported_numbers(reported: Reported, claim: str, count: int) -> tuple[float,
     """The values of a claim that is a list of so many numbers."""
     stated = reported.claims.get(claim)
     if stated is None or not isinstance(stated.value, tuple) or len(stated.value) != count:
-        raise BadInputError(
-            "data/reported/paper.yaml",
-            f"claims.{claim}",
-            f"is missing or is not a list of {count} numbers.",
-            "Restore it from the paper.",
-        )
+        raise _unstated(claim, f"a list of {count} numbers")
     return stated.value
+
+
+def _unstated(claim: str, what: str) -> BadInputError:
+    problem = f"is missing or is not {what}."
+    place = "data/reported/paper.yaml"
+    return BadInputError(place, f"claims.{claim}", problem, "Restore it from the paper.")
 
 
 def reported_accuracies(reported: Reported) -> dict[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from io import StringIO
 from pathlib import Path
@@ -17,7 +17,7 @@ from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.legend import Legend
 from matplotlib.textpath import text_to_path
 
-from failbench.study.style import FINDING_TEXT
+from failbench.study.style import FINDING_TEXT, Mark
 
 POINTS: Final = 72.0
 """In an inch."""
@@ -85,14 +85,19 @@ def wrapped(text: str, width: float) -> list[str]:
 
 
 def legend_outside(
-    figure: Figure, handles: Sequence[Artist], *, above: bool = True, columns: int, **look: Any
+    figure: Figure,
+    handles: Iterable[Artist | Mark],
+    *,
+    above: bool = True,
+    columns: int,
+    **look: Any,
 ) -> Legend:
     """A legend above or below all panels, which make room for it."""
     engine = figure.get_layout_engine()
     assert isinstance(engine, ConstrainedLayoutEngine)  # pictures have one
     left, bottom, width, height = engine.get()["rect"]
     legend = figure.legend(
-        handles=list(handles),
+        handles=[each.handle if isinstance(each, Mark) else each for each in handles],
         loc="upper left" if above else "lower left",
         bbox_to_anchor=(0.0, bottom + height if above else bottom),
         ncols=columns,

@@ -1,9 +1,12 @@
-"""Table: plain text in rows and columns, whatever language it is written in."""
+"""Tables of plain text in rows and columns, and how they are written as markdown and as typst."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
 from typing import Any, Literal
 
 Alignment = Literal["left", "right"]
@@ -73,3 +76,117 @@ class Table:
     def spans_pages(self) -> bool:
         """Whether it is made of sentences, and so may be too long for a page."""
         return any(column.width is not None for column in self.columns)
+
+
+MARKDOWN_SPECIAL = re.compile(r"[\\`*_<~$|&#]|\](?=\()")
+"""What CommonMark and GitHub's extensions (tables, formulas, strikethrough) read as markup."""
+
+
+def render(table: Table) -> dict[str, str]:
+    """The text of a table by the suffix of its file: ``md`` and ``typ``."""
+    return {"md": markdown(table), "typ": typst(table)}
+
+
+def write_table(table: Table, folder: Path) -> None:
+    """Write a table in both languages, as ``name.md`` and ``name.typ``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for suffix, text in render(table).items():
+        (folder / f"{table.name}.{suffix}").write_text(text, encoding="utf-8")
+
+
+def markdown(table: Table) -> str:
+    """Caption, table with padded cells, and notes, as GitHub's markdown."""
+    lines = [
+        [
+            _escape_markdown(
+                f"{column.heading} ({column.group})" if column.group else column.heading
+            )
+            for column in table.columns
+        ],
+        *([_escape_markdown(cell) for cell in row] for row in table.rows),
+    ]
+    # a rule needs three characters: a colon, a dash and a colon
+    widths = [max(3, *map(len, cells)) for cells in zip(*lines, strict=True)]
+    padded = [
+        [
+            _padded(cell, width, column.align)
+            for cell, width, column in zip(line, widths, table.columns, strict=True)
+        ]
+        for line in lines
+    ]
+    rule = [_rule(width, column.align) for width, column in zip(widths, table.columns, strict=True)]
+    body = "\n".join(f"| {' | '.join(line)} |" for line in [padded[0], rule, *padded[1:]])
+    texts = (_escape_markdown(text) for text in table.notes)
+    return "\n\n".join([_escape_markdown(table.caption), body, *texts]) + "\n"
+
+
+def typst(table: Table) -> str:
+    """A typst figure with a table; texts are strings, in which typst sees no markup."""
+    aligned = ", ".join(column.align for column in table.columns)
+    widths = ", ".join(
+        "auto" if column.width is None else f"{100 * column.width:g}%" for column in table.columns
+    )
+    figure = [
+        "#figure(",
+        "  table(",
+        f"    columns: {f'({widths},)' if table.spans_pages else len(table.columns)},",
+        f"    align: ({aligned},),",
+        "    stroke: none,",
+        "    table.hline(),",
+        "    table.header(",
+        *_typst_groups(table.columns),
+        f"      {_typst_row([column.heading for column in table.columns])}",
+        "    ),",
+        "    table.hline(stroke: 0.5pt),",
+        *(f"    {_typst_row(row)}" for row in table.rows),
+        "    table.hline(),",
+        "  ),",
+        f"  caption: {_typst_string(' '.join((table.caption, *table.notes)))},",
+        f") <tab-{table.name}>",
+    ]
+    # the rule holds inside the brackets alone
+    breakable = ["#[", "#show figure: set block(breakable: true)", *figure, "]"]
+    return "\n".join(breakable if table.spans_pages else figure) + "\n"
+
+
+def _escape_markdown(text: str) -> str:
+    return MARKDOWN_SPECIAL.sub(lambda match: f"\\{match.group()}", text)
+
+
+def _padded(cell: str, width: int, align: Alignment) -> str:
+    return cell.ljust(width) if align == "left" else cell.rjust(width)
+
+
+def _rule(width: int, align: Alignment) -> str:
+    return "-" * width if align == "left" else "-" * (width - 1) + ":"
+
+
+def _typst_string(text: str) -> str:
+    r"""A string literal, in which only ``\\`` and ``"`` are special; an interval is not broken."""
+    escaped = text.replace("\\", r"\\").replace('"', r"\"")
+    unbroken = re.sub(r"\[[^\]]*\]", lambda match: match.group().replace(" ", r"\u{a0}"), escaped)
+    return f'"{unbroken}"'
+
+
+def _typst_row(cells: Sequence[str]) -> str:
+    return ", ".join(_typst_string(cell) for cell in cells) + ","
+
+
+def _typst_groups(columns: Sequence[Column]) -> list[str]:
+    """The row of what columns share, with a rule beneath each, if there is such a row."""
+    cells, rules = [], []
+    for group, first, last in _groups(columns):
+        span = last - first + 1
+        if group:
+            cells.append(f"table.cell(colspan: {span}, align: center, {_typst_string(group)}),")
+            rules.append(f"table.hline(start: {first - 1}, end: {last}, stroke: 0.5pt),")
+        else:
+            cells += ['"",'] * span
+    return [f"      {' '.join(cells)}", f"      {' '.join(rules)}"] if rules else []
+
+
+def _groups(columns: Sequence[Column]) -> list[tuple[str, int, int]]:
+    """Each group with the numbers, from one, of its first and last column."""
+    numbered = groupby(enumerate(columns, start=1), key=lambda pair: pair[1].group)
+    members = [(group, [number for number, _ in pairs]) for group, pairs in numbered]
+    return [(group, numbers[0], numbers[-1]) for group, numbers in members]

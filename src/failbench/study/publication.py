@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,19 +12,17 @@ import matplotlib as mpl
 import polars as pl
 
 from failbench.base import stage
+from failbench.base.errors import BadInputError
 from failbench.base.stage import print_table, write_metrics
 from failbench.statistics.intervals import nest
 from failbench.study.estimates import rounded
-from failbench.study.markup import write_table
 from failbench.study.picture import Picture, save_picture
-from failbench.study.plain_table import Table
-from failbench.study.style_file import check_style
+from failbench.study.plain_table import Table, write_table
 
-METRICS = Path("data/metrics")
-POINTS = Path("data/plots")
-TABLES = Path("paper/tables")
-FIGURES = Path("figures")
-STYLE = FIGURES / "matplotlibrc"
+_POINTS = Path("data/plots")
+_TABLES = Path("paper/tables")
+_FIGURES = Path("figures")
+_STYLE = _FIGURES / "matplotlibrc"
 
 
 def publish(
@@ -38,51 +38,31 @@ def publish(
 ) -> None:
     """Write what a study has found, under its name.
 
-    Parameters
-    ----------
-    study
-        Its name.
-    metrics
-        Nested scalars, for ``data/metrics/<study>.json``.
-    points
-        A table for ``data/plots/<study>.csv``, or several by name; floats get six decimals.
-    tables
-        For the study's folder in ``paper/tables``.
-    figures
-        By name, for ``figures``; drawn in the project's style.
-    sentences
-        Texts by name, for the folder of tables.
-    summary
-        A short table for the terminal.
-    exact
-        Whether points are written as they are, where six decimals would not show them; or which
-        columns of them are.
-
-    Raises
-    ------
-    BadInputError
-        If the style cannot be read; nothing is written then.
+    Metrics are nested scalars, for ``data/metrics/<study>.json``; points a table for
+    ``data/plots/<study>.csv``, or several by name, whose floats get six decimals but where
+    ``exact`` says that these would not show them, of all columns or of some; tables, and sentences
+    by name, are for the study's folder in ``paper/tables``, figures by name for ``figures``, in the
+    project's style; and the summary is for the terminal. If the style cannot be read nothing is
+    written.
     """
-    check_style(STYLE)
-    mpl.rc_file(STYLE)
+    check_style(_STYLE)
+    mpl.rc_file(_STYLE)
     made = tuple(tables)
     if metrics:
-        write_metrics(METRICS / f"{study}.json", metrics)
-    POINTS.mkdir(parents=True, exist_ok=True)
+        write_metrics(Path(f"data/metrics/{study}.json"), metrics)
+    _POINTS.mkdir(parents=True, exist_ok=True)
     named = {study: points} if isinstance(points, pl.DataFrame) else points or {}
     for name, each in named.items():
-        (each if exact is True else rounded(each, *(exact or ()))).write_csv(POINTS / f"{name}.csv")
+        kept = each if exact is True else rounded(each, *(exact or ()))
+        kept.write_csv(_POINTS / f"{name}.csv")
     for table in made:
-        write_table(table, TABLES / study)
+        write_table(table, _TABLES / study)
     for name, text in (sentences or {}).items():
-        (TABLES / study / f"{name}.md").write_text(text, encoding="utf-8")
+        (_TABLES / study / f"{name}.md").write_text(text, encoding="utf-8")
     for name, picture in (figures or {}).items():
-        save_picture(picture, FIGURES / f"{name}.svg")
+        save_picture(picture, _FIGURES / f"{name}.svg")
     if summary is not None:
         print_table(summary.columns, summary.rows())
-
-
-SUMMARY = ("value", "ci_low", "ci_high", "n")
 
 
 def publish_estimates(
@@ -95,24 +75,14 @@ def publish_estimates(
 ) -> None:
     """Write a study whose frame of estimates is its metrics, its points and its summary.
 
-    Parameters
-    ----------
-    study
-        Its name.
-    estimates
-        The frame.
-    keys
-        Of the frame, the outermost level of the metrics first.
-    metrics
-        What the metrics hold beside the frame.
-    published
-        What else :func:`publish` writes.
+    The first of the keys is the outermost level of the metrics, which may hold more beside the
+    frame; the rest is what :func:`publish` writes.
     """
     publish(
         study,
         **{
             "points": estimates,
-            "summary": estimates.select(*keys, *SUMMARY),
+            "summary": estimates.select(*keys, "value", "ci_low", "ci_high", "n"),
             **published,
             "metrics": {**nest(estimates, *keys), **(metrics or {})},
         },
@@ -123,7 +93,48 @@ def run(main: Callable[[], None]) -> None:
     """Run a stage that publishes; what its figures are drawn with is refused before it computes."""
 
     def checked() -> None:
-        check_style(STYLE)
+        check_style(_STYLE)
         main()
 
     stage.run(checked)
+
+
+class _Complaints(logging.Handler):
+    """What matplotlib logs of lines that it skips, where a misspelt one would go unseen."""
+
+    def __init__(self) -> None:
+        super().__init__(logging.WARNING)
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+def check_style(path: Path) -> None:
+    """Refuse a style file that matplotlib would not follow to the last line, by its number."""
+    complaints = _Complaints()
+    logger = logging.getLogger(mpl.__name__)
+    logger.addHandler(complaints)
+    try:
+        settings = mpl.rc_params_from_file(path, use_default_template=False)
+    except (OSError, ValueError) as error:
+        raise BadInputError(
+            path, "(file)", "is missing or is not text.", "Restore it with git."
+        ) from error
+    finally:
+        logger.removeHandler(complaints)
+    numbers = [
+        int(number)
+        for text in complaints.messages
+        for number in re.findall(r"\bline (\d+)", text)[:1]
+    ]
+    if numbers:
+        line = path.read_text(encoding="utf-8").splitlines()[min(numbers) - 1].strip()
+        raise BadInputError(
+            path,
+            f"line {min(numbers)}",
+            f"{line!r} is no setting that matplotlib follows.",
+            "Write `name: value` as it knows them, each name once, or restore it with git.",
+        )
+    if not settings:
+        raise BadInputError(path, "(file)", "has no settings.", "Restore it with git.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
 
 import polars as pl
 
@@ -14,11 +13,8 @@ from failbench.base.records import Record
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import categories_of
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
+from failbench.statistics.intervals import ScenarioIntervalSettings, few_or_many
 from failbench.statistics.metrics import METRICS
-from failbench.statistics.scenario_values import scenario_answers
-
-ACCURACY: Final = METRICS["accuracy"]
 
 
 class MethodScore(Record):
@@ -95,22 +91,5 @@ def method_scores(
 
 
 def accuracy_interval(predictions: pl.DataFrame, settings: ScenarioIntervalSettings) -> Interval:
-    """Accuracy with the interval that the studies report, over scenarios and their seeds.
-
-    Where a category has a single scenario there is nothing to resample within it, and Wilson's
-    interval with n = scenarios takes the place of the bootstrap's, as it does near one.
-    """
-    answers = scenario_answers(predictions)
-    if min(answers.sizes) > 1:
-        return scenario_intervals(answers, (ACCURACY,), settings)[ACCURACY.name]
-    value = float(ACCURACY.score(answers.confusion(), answers.categories))
-    low, high = wilson(value, answers.n, settings.confidence)
-    return Interval(
-        value=value,
-        ci_low=low,
-        ci_high=high,
-        n=answers.n,
-        method="Wilson",
-        resampling_unit="scenario",
-        estimand=ACCURACY.estimand,
-    )
+    """Accuracy with the interval that the studies report, over scenarios and their seeds."""
+    return few_or_many(predictions, (METRICS["accuracy"],), settings)["accuracy"]

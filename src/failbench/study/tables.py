@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from failbench.study.captions import Captions
-from failbench.study.cells import ABSENT
-from failbench.study.estimates import Estimates, estimate_text
-from failbench.study.forms import Form, written
+from failbench.study.cells import ABSENT, Form, estimate_text, written
+from failbench.study.estimates import Estimates
 from failbench.study.plain_table import Alignment, Column, Divider, Table
 
 Show = Literal["interval", "value", "n", "interval, n", "count"]
@@ -31,13 +30,10 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Text:
+class Text(Column):
     """A column of words: the next text of each row."""
 
-    heading: str
-    group: str = ""
     align: Alignment = "left"
-    width: float | None = None
 
 
 @dataclass(frozen=True)
@@ -79,6 +75,11 @@ def n_of(metric: str, heading: str = "n", group: str = "", **keys: object) -> Of
     return Of(metric, heading, group, keys=keys, show="n")
 
 
+def columns_of(name: str, said: Captions) -> list[Text | Of]:
+    """The columns that the study's file declares: numbers where it names a metric, else words."""
+    return [Of(**each) if "metric" in each else Text(**each) for each in said.columns(name)]
+
+
 def rows(key: str, labels: Mapping[Any, str], **keys: object) -> list[Row]:
     """A row for each value of a key, called by its label."""
     return [Row((label,), {**keys, key: value}) for value, label in labels.items()]
@@ -87,14 +88,17 @@ def rows(key: str, labels: Mapping[Any, str], **keys: object) -> list[Row]:
 def table(
     name: str,
     found: Estimates,
-    columns: Iterable[Text | Of],
+    columns: Iterable[Text | Of] | None,
     body: Iterable[Row | Divider],
     said: Captions,
     *more_notes: str,
 ) -> Table:
-    """The frame pivoted, under the caption and above the notes that the study's file has for it."""
-    columns, heads, place = tuple(columns), [], 0
-    for column in columns:
+    """The frame pivoted, under the caption and above the notes that the study's file has for it.
+
+    Where there are no columns they are those that the file declares.
+    """
+    heads, place = [], 0
+    for column in columns_of(name, said) if columns is None else columns:
         if isinstance(column, Text):
 
             def words(row: Row, place: int = place) -> str:
@@ -108,4 +112,26 @@ def table(
                 return column.cell(found, row)
 
             heads.append(Column(column.heading, column.group, column.align, cell=number))
-    return Table.of(name, heads, body, said.caption(name), (*said.notes(name), *more_notes))
+    return sheet(name, body, said, *more_notes, columns=heads)
+
+
+def sheet(
+    name: str,
+    body: Iterable[Any],
+    said: Captions,
+    *more_notes: str,
+    columns: Iterable[Column] | None = None,
+) -> Table:
+    """A table, under its caption and above its notes, of texts or of what columns make of rows.
+
+    Texts are tuples; a divider stands among them, too. Columns are those that the study's file
+    declares, or others.
+    """
+    if columns is None:
+        columns = [Text(**each) for each in said.columns(name)]
+    columns, notes = tuple(columns), (*said.notes(name), *more_notes)
+    if any(column.cell for column in columns):
+        return Table.of(name, columns, body, said.caption(name), notes)
+    blanks = ("",) * (len(columns) - 1)
+    texts = ((row.text, *blanks) if isinstance(row, Divider) else tuple(row) for row in body)
+    return Table(name, columns, tuple(texts), said.caption(name), notes)

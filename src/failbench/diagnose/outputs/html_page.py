@@ -96,7 +96,8 @@ def _figure(diagnosis: LogDiagnosis) -> str:
     try:
         drawn = svg_of(diagnosis)
     except BadInputError as error:
-        return f"<p>{escape(f'No curves: {error}')}</p>"
+        why = f"No curves: {error.field} {error.problem} {error.remedy}"
+        return f"<p>{escape(why)}</p>"
     drawn = drawn.replace("<svg ", '<svg role="img" aria-label="Curves of the log" ', 1)
     for name, colour in COLOURS.items():
         drawn = drawn.replace(colour, f"var(--{name})")

@@ -8,7 +8,6 @@ whose places the files name; it leaves every threshold to the eye.
 
 from __future__ import annotations
 
-import csv
 import math
 import operator
 from collections.abc import Callable, Mapping
@@ -20,7 +19,7 @@ from typing import Final, Literal, get_args
 from pydantic import Field, TypeAdapter
 
 from failbench.base.arrays import Array
-from failbench.base.records import Record
+from failbench.base.records import Record, packaged_rows
 
 Lens = Literal["surface", "fft", "compression", "hazard"]
 
@@ -109,8 +108,7 @@ def _text(name: str) -> str:
 @cache
 def measure_kinds() -> dict[Lens, dict[str, MeasureKind]]:
     """The numbers of each lens by their names, in their order."""
-    rows = csv.DictReader(_text("measures.csv").splitlines())
-    kinds = [MeasureKind.model_validate(row) for row in rows]
+    kinds = packaged_rows("failbench.neighbours.lenses", "measures.csv", MeasureKind)
     return {lens: {kind.name: kind for kind in kinds if kind.lens == lens} for lens in LENSES}
 
 

@@ -58,36 +58,38 @@ def measure_compression(part: Slice, weights: Array, scale: Scale, confidence: f
     sizes_of = np.array([compressed_bytes(text) for text in texts], dtype=np.float64)
     repeated = np.array([repetition(text) for text in texts])
     loops = np.array([ends_in_loop(text) for text in texts], dtype=np.float64)
-    right, failed = weights * part.right, weights * part.failed
-    n_right, n_failed = right[0].sum(), failed[0].sum()
-    if n_right < LEAST:
-        right = np.full_like(right, np.nan)
-    if n_failed < LEAST:
-        failed = np.full_like(failed, np.nan)
-    loops_right, loops_failed = _mean(right, loops), _mean(failed, loops)
-    draws = {
-        "tokens_right": _mean(right, part.tokens),
-        "tokens_failed": _mean(failed, part.tokens),
-        "token_ratio": _token_ratio(right, failed, part),
-        "bytes_per_token_right": ratio(right @ sizes_of, right @ part.tokens),
-        "bytes_per_token_failed": ratio(failed @ sizes_of, failed @ part.tokens),
+    kinds = {"right": weights * part.right, "failed": weights * part.failed}
+    counts = {kind: each[0].sum() for kind, each in kinds.items()}
+    right, failed = (
+        each if counts[kind] >= LEAST else np.full_like(each, np.nan)
+        for kind, each in kinds.items()
+    )
+    draws = {}
+    for kind, each in (("right", right), ("failed", failed)):
+        draws[f"tokens_{kind}"] = _mean(each, part.tokens)
+        draws[f"bytes_per_token_{kind}"] = ratio(each @ sizes_of, each @ part.tokens)
+        draws[f"repetition_{kind}"] = _mean(each, repeated)
+        draws[f"loops_{kind}"] = _mean(each, loops)
+    matched, share = _within(right, failed, _numbered(part.tokens), sizes_of)
+    # the geometric mean of the tokens of failed by those of right answers within cells
+    logs = np.log(np.maximum(part.tokens, 1))
+    draws |= {
+        "token_ratio": np.asarray(np.exp(_within(right, failed, part.cells, logs)[0])),
         "unmatched_difference": _mean(failed, sizes_of) - _mean(right, sizes_of),
-        **_matched(right, failed, part.tokens, sizes_of),
+        "matched_difference": matched,
+        "matched_share": share,
         "unmatched_auc": _auc(right, failed, np.zeros_like(part.tokens), sizes_of),
         "matched_auc": _auc(right, failed, part.tokens, sizes_of),
-        "repetition_right": _mean(right, repeated),
-        "repetition_failed": _mean(failed, repeated),
-        "loops_right": loops_right,
-        "loops_failed": loops_failed,
-        "loops_excess": loops_failed - np.nan_to_num(loops_right),
+        "loops_excess": draws["loops_failed"] - np.nan_to_num(draws["loops_right"]),
         "growth": _growth(weights, part, sizes_of),
     }
-    sizes = {name: float(len(texts)) for name in draws}
-    for name in draws:
-        if name.endswith("_right"):
-            sizes[name] = n_right
-        elif name.endswith("_failed") or name in {"loops_excess", "matched_share"}:
-            sizes[name] = n_failed
+    of_failed = ("loops_excess", "matched_share")
+    sizes = {
+        name: float(
+            counts.get("failed" if name in of_failed else name.rpartition("_")[2], len(texts))
+        )
+        for name in draws
+    }
     points = partial(_points, part, scale.bucket, sizes_of, repeated, loops)
     return Measured(draws, sizes, points)
 
@@ -96,16 +98,9 @@ def _mean(weights: Array, values: Array | Integers) -> Array:
     return ratio(weights @ values, weights.sum(axis=1))
 
 
-def _token_ratio(right: Array, failed: Array, part: Slice) -> Array:
-    """Geometric mean of the tokens of failed by those of right answers within cells."""
-    logs = np.log(np.maximum(part.tokens, 1))
-    return np.asarray(np.exp(_within(right, failed, part.cells, logs)[0]))
-
-
-def _matched(right: Array, failed: Array, tokens: Integers, sizes: Array) -> dict[str, Array]:
-    strata = np.unique(tokens, return_inverse=True)[1]
-    difference, share = _within(right, failed, strata, sizes)
-    return {"matched_difference": difference, "matched_share": share}
+def _numbered(values: Array | Integers) -> Integers:
+    """The number of each value among those that there are, from 0."""
+    return np.unique(values, return_inverse=True)[1]
 
 
 def _within(right: Array, failed: Array, strata: Integers, values: Array) -> tuple[Array, Array]:
@@ -127,8 +122,7 @@ def _within(right: Array, failed: Array, strata: Integers, values: Array) -> tup
 
 def _auc(right: Array, failed: Array, strata: Integers, sizes: Array) -> Array:
     """Probability that of a right and a failed answer of a stratum the right one has more bytes."""
-    strata = np.unique(strata, return_inverse=True)[1]
-    levels = np.unique(sizes, return_inverse=True)[1]
+    strata, levels = _numbered(strata), _numbered(sizes)
     shape = int(strata.max()) + 1, int(levels.max()) + 1
     places = strata * shape[1] + levels
     result = np.empty(len(right))

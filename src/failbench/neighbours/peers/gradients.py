@@ -16,7 +16,6 @@ from typing import Any, Final
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
 from failbench.neighbours.peers.default_plus_plus import PACKAGE, installed_version
 
@@ -73,21 +72,6 @@ def write_gradients(observed: pl.DataFrame, path: Path) -> None:
     """Write observations as csv, with six digits."""
     text = observed.with_columns(pl.selectors.float().round_sig_figs(6)).write_csv()
     write_atomically(path, text.encode(), "Free space or choose another folder.")
-
-
-def read_gradients(path: Path) -> pl.DataFrame:
-    """Read observations."""
-    remedy = "Restore it with `git checkout`, or observe again: `failbench peers-gradients`."
-    try:
-        table = pl.read_csv(path, schema=GRADIENT_SCHEMA)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        first = (str(error).splitlines() or ["unreadable"])[0]
-        raise BadInputError(
-            path, "(file)", f"is no table of observations ({first}).", remedy
-        ) from error
-    if table.select("model", "way", "step").is_duplicated().any():
-        raise BadInputError(path, "step", "is there twice of one model and way.", remedy)
-    return table
 
 
 def _models(transformers: Any) -> dict[str, tuple[str, Any]]:

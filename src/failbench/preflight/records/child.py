@@ -9,7 +9,6 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from failbench.preflight.findings import Report
 from failbench.preflight.preflight import capacity_of, preflight
 from failbench.recording import child
 from failbench.recording.architectures import Examples
@@ -91,16 +90,13 @@ def _answer(run: TrainingRun, examples: Examples) -> dict[str, Any]:
     run.meter.leave_out(taken)
     if soft != resource.RLIM_INFINITY:
         resource.setrlimit(resource.RLIMIT_DATA, (soft + taken, hard))
-    return _record(report, capacity)
-
-
-def _record(report: Report, capacity: int | None) -> dict[str, Any]:
+    found = report.findings
     return {
-        "findings": [each.id for each in report.findings],
-        "severities": [each.severity for each in report.findings],
-        "causes": [each.cause or "" for each in report.findings],
-        "places": [each.where for each in report.findings],
-        "errors": [each.error or "" for each in report.findings],
+        "findings": [each.id for each in found],
+        "severities": [each.severity for each in found],
+        "causes": [each.cause or "" for each in found],
+        "places": [each.where for each in found],
+        "errors": [each.error or "" for each in found],
         "estimated_bytes": None if report.memory is None else report.memory.peak,
         "capacity_bytes": capacity,
         "seconds": report.seconds,

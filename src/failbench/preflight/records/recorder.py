@@ -44,6 +44,11 @@ LOOK_SECONDS: Final = 300.0
 RUN_SECONDS: Final = 3600.0
 """A run that trains for longer is an error of the recorder."""
 
+EMPTY: Final[Mapping[str, Any]] = {
+    name: [] if isinstance(kind, pl.List) else None for name, kind in ANSWER_SCHEMA.items()
+}
+"""A row where nothing is said."""
+
 PRELOADED: Final = ("failbench.preflight.records.child",)
 
 
@@ -92,116 +97,90 @@ def looks_of(failure: Mapping[str, Any]) -> dict[int, tuple[Look, ...]]:
     return looks
 
 
-class PreflightRecording:
-    """Records what a preflight says of the runs of a campaign."""
-
-    def __init__(self, campaign: Campaign, path: Path) -> None:
-        self._campaign = campaign
-        self._path = path
-
-    def record(self, show: Callable[[int, int], None]) -> None:
-        """Record what is missing, one run at a time, and write the table after each."""
-        units = [*self._units()]
-        names = {each.run_id for unit in units for each in (unit.planned, unit.twin) if each}
-        with Replay(ANSWER_TABLE, self._path) as replay:
-            replay.drop_strangers(lambda row: row["run_id"] in names)
-            due = [
-                unit
-                for unit in units
-                if not replay.has((unit.planned.run_id,), [(self._fingerprint(unit),)])
-            ]
-            context = fork_server(PRELOADED)
-            show(len(units) - len(due), len(units))
-            for left, unit in zip(range(len(due) - 1, -1, -1), due, strict=True):
-                if self._campaign.stop.is_set():
-                    break
-                replay.keep(self._rows(unit, context))
-                show(len(units) - left, len(units))
-
-    def _units(self) -> Iterator[Unit]:
-        campaign = self._campaign
-        for planned in campaign.successes:
-            entry = campaign.keep(planned)
-            if entry is not None:
-                yield Unit(planned, entry, None, {0: ("start",)})
-        for pair in campaign.pairs:
-            twin = campaign.keep(pair.twin)
-            if pair.failure.seed != SEED or twin is None:
-                continue
-            drawn = campaign.drawn(pair.twin, twin.run["draw"])
-            failure = campaign.keep(drawn.failure)
-            if failure is None or failure.run["draw"] != drawn.failure.draw:
-                continue
-            limit, looks = twin.run["capacity_bytes"], looks_of(failure.run)
-            if drawn.failure.onset_step:
-                yield Unit(drawn.failure, failure, limit, looks, drawn.twin)
-            else:
-                yield Unit(drawn.failure, failure, limit, looks)
-                yield Unit(drawn.twin, twin, limit, {0: ("start", "onset")})
-
-    def _fingerprint(self, unit: Unit) -> str:
-        text = f"{unit.entry.run['fingerprint']} {preflight_code()} {dict(unit.looks)}"
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
-
-    def _rows(self, unit: Unit, context: Any) -> list[dict[str, Any]]:
-        campaign = self._campaign
-        order = order_for(unit.planned, campaign.setting, unit.limit, str(campaign.corpus_cache))
-        with tempfile.TemporaryDirectory(prefix="failbench-looks-") as folder:
-            path = Path(folder, "looks.jsonl")
-            steps = tuple(unit.looks)
-            report = execute(
-                context,
-                order,
-                LOOK_SECONDS,
-                RUN_SECONDS,
-                TrainingWithLooks(steps, unit.healthy_step, unit.crashes, str(path)),
-            )
-            if report.ending == "timeout" and unit.entry.run["ending"] != "timeout":
-                raise RecorderError(
-                    f"{unit.planned.run_id}: nothing came of it for {LOOK_SECONDS:g} seconds. "
-                    "Record on an idle machine."
-                )
-            lines = path.read_text("utf-8").splitlines() if path.exists() else []
-        said = {(line["step"], line["healthy"]): line for line in map(json.loads, lines)}
-        whole = max(0, min(len(report.steps), len(unit.entry.steps)) - 1)  # the last may be cut off
-        compared, equal = compared_steps(unit.entry.steps[:whole], report.steps[:whole])
-        of_run = {
-            "step_seconds": _usual_seconds(report),
-            "compared_steps": compared,
-            "equal": equal,
-            "fingerprint": self._fingerprint(unit),
-        }
-        rows = [
-            _row(unit.planned, look, step, said.get((step, False)), of_run)
-            | {"error_type": _error_type(report)}
-            for step, looks in unit.looks.items()
-            for look in looks
+def record(campaign: Campaign, path: Path, show: Callable[[int, int], None]) -> None:
+    """Record what preflights say of the runs of a campaign: what is missing, one run at a time."""
+    units = [*_units(campaign)]
+    names = {each.run_id for unit in units for each in (unit.planned, unit.twin) if each}
+    with Replay(ANSWER_TABLE, path) as replay:
+        replay.drop_strangers(lambda row: row["run_id"] in names)
+        due = [
+            unit
+            for unit in units
+            if not replay.has((unit.planned.run_id,), [(_fingerprint(unit),)])
         ]
-        if unit.twin is not None and unit.healthy_step is not None:
-            step = unit.healthy_step
-            rows.append(_row(unit.twin, "start", 0, said.get((0, False)), of_run))
-            rows.append(_row(unit.twin, "onset", step, said.get((step, True)), of_run))
-        return rows
+        context = fork_server(PRELOADED)
+        done = len(units) - len(due)
+        show(done, len(units))
+        for number, unit in enumerate(due, start=done + 1):
+            if campaign.stop.is_set():
+                break
+            replay.keep(_rows(unit, campaign, context))
+            show(number, len(units))
 
 
-def _row(
-    planned: PlannedRun,
-    look: Look,
-    step: int,
-    answer: Mapping[str, Any] | None,
-    of_run: Mapping[str, Any],
-) -> dict[str, Any]:
-    empty: dict[str, Any] = {
-        name: [] if isinstance(kind, pl.List) else None for name, kind in ANSWER_SCHEMA.items()
+def _units(campaign: Campaign) -> Iterator[Unit]:
+    for planned in campaign.successes:
+        entry = campaign.keep(planned)
+        if entry is not None:
+            yield Unit(planned, entry, None, {0: ("start",)})
+    for pair in campaign.pairs:
+        twin = campaign.keep(pair.twin)
+        if pair.failure.seed != SEED or twin is None:
+            continue
+        drawn = campaign.drawn(pair.twin, twin.run["draw"])
+        failure = campaign.keep(drawn.failure)
+        if failure is None or failure.run["draw"] != drawn.failure.draw:
+            continue
+        limit, looks = twin.run["capacity_bytes"], looks_of(failure.run)
+        if drawn.failure.onset_step:
+            yield Unit(drawn.failure, failure, limit, looks, drawn.twin)
+        else:
+            yield Unit(drawn.failure, failure, limit, looks)
+            yield Unit(drawn.twin, twin, limit, {0: ("start", "onset")})
+
+
+def _fingerprint(unit: Unit) -> str:
+    text = f"{unit.entry.run['fingerprint']} {preflight_code()} {dict(unit.looks)}"
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _rows(unit: Unit, campaign: Campaign, context: Any) -> list[dict[str, Any]]:
+    order = order_for(unit.planned, campaign.setting, unit.limit, str(campaign.corpus_cache))
+    with tempfile.TemporaryDirectory(prefix="failbench-looks-") as folder:
+        path = Path(folder, "looks.jsonl")
+        looks = TrainingWithLooks(tuple(unit.looks), unit.healthy_step, unit.crashes, str(path))
+        report = execute(context, order, LOOK_SECONDS, RUN_SECONDS, looks)
+        if report.ending == "timeout" and unit.entry.run["ending"] != "timeout":
+            raise RecorderError(
+                f"{unit.planned.run_id}: nothing came of it for {LOOK_SECONDS:g} seconds. "
+                "Record on an idle machine."
+            )
+        lines = path.read_text("utf-8").splitlines() if path.exists() else []
+    said = {(line["step"], line["healthy"]): line for line in map(json.loads, lines)}
+    whole = max(0, min(len(report.steps), len(unit.entry.steps)) - 1)  # the last may be cut off
+    compared, equal = compared_steps(unit.entry.steps[:whole], report.steps[:whole])
+    of_run = {
+        "step_seconds": _usual_seconds(report),
+        "compared_steps": compared,
+        "equal": equal,
+        "fingerprint": _fingerprint(unit),
     }
-    return {
-        **{name: (answer or {}).get(name, value) for name, value in empty.items()},
-        **of_run,
-        "run_id": planned.run_id,
-        "look": look,
-        "step": step,
-        "reached": answer is not None,
-    }
+
+    def row(run_id: str, look: Look, step: int, *, healthy: bool = False) -> dict[str, Any]:
+        answer = said.get((step, healthy), {})
+        key = {"run_id": run_id, "look": look, "step": step, "reached": bool(answer)}
+        known = {name: answer.get(name, empty) for name, empty in EMPTY.items()}
+        return known | of_run | key
+
+    rows = [
+        row(unit.planned.run_id, look, step) | {"error_type": _error_type(report)}
+        for step, looks_at in unit.looks.items()
+        for look in looks_at
+    ]
+    if unit.twin is not None and unit.healthy_step is not None:
+        rows.append(row(unit.twin.run_id, "start", 0))
+        rows.append(row(unit.twin.run_id, "onset", unit.healthy_step, healthy=True))
+    return rows
 
 
 def _error_type(report: RunReport) -> str | None:

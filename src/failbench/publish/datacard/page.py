@@ -14,9 +14,8 @@ from failbench.base.telemetry import KINDS, Telemetry
 from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
 from failbench.publish.datacard.main_tables import DATA, MainTable
 from failbench.publish.datacard.statements import Citation, Entry, Statements, declared
-from failbench.study.markup import markdown
-from failbench.study.plain_table import Column, Table
-from failbench.study.replaced import REPLACED
+from failbench.study.notes import REPLACED
+from failbench.study.plain_table import Column, Table, markdown
 
 MILLION = 1e6
 SETTING = ("architecture", "optimizer", "scale")

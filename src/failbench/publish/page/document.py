@@ -10,35 +10,15 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Final
 
-STYLES: Final = (
-    "base.css",
-    "parts.css",
-    "landing.css",
-    "failures.css",
-    "failure.css",
-    "methods.css",
-    "reported.css",
-)
+_STYLES: Final = "base parts landing failures failure methods reported"
+STYLES: Final = tuple(f"{name}.css" for name in _STYLES.split())
 """In the order in which they hold: later ones may build on what earlier ones declare."""
 
-SCRIPTS: Final = (
-    "core.js",
-    "scales.js",
-    "charts.js",
-    "tables.js",
-    "runs.js",
-    "landing.js",
-    "cards.js",
-    "filters.js",
-    "failures.js",
-    "failure.js",
-    "method_tables.js",
-    "confusion.js",
-    "risk.js",
-    "methods.js",
-    "reported.js",
-    "boot.js",
+_NOUNS: Final = "core scales charts tables runs"
+_VIEWS: Final = (
+    "landing cards filters failures failure method_tables confusion risk methods reported"
 )
+SCRIPTS: Final = tuple(f"{name}.js" for name in f"{_NOUNS} {_VIEWS} boot".split())
 """In the order in which they run, inside one function: nouns, then views, then what starts them."""
 
 TEMPLATE: Final = "page.html"

@@ -11,19 +11,12 @@ from matplotlib.figure import Figure
 from failbench.base.records import Record
 from failbench.base.stage import read_section
 from failbench.statistics.intervals import nest
-from failbench.study import (
-    Captions,
-    Estimates,
-    Of,
-    Row,
-    Text,
-    n_of,
-    publish,
-    read_main_study,
-    run,
-    table,
-)
+from failbench.study.captions import Captions
+from failbench.study.estimates import Estimates
+from failbench.study.inputs import read_main_study
 from failbench.study.labels import in_label_order, label_inside, method_label
+from failbench.study.publication import publish, run
+from failbench.study.tables import Of, Row, Text, n_of, table
 
 POINTS_SCHEMA = pl.Schema(
     {"left": pl.String, "right": pl.String, "value": pl.Float64, "n": pl.Int64}

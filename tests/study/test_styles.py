@@ -1,3 +1,5 @@
+"""Colours that most eyes can tell apart, and labels and marks of methods."""
+
 from __future__ import annotations
 
 from itertools import combinations
@@ -6,14 +8,17 @@ import numpy as np
 import pytest
 from matplotlib.colors import to_rgb
 
-from abstention import CURVES, REASONS
+from abstention import REASONS
+from failbench.base.errors import BadInputError
+from failbench.base.methods import CATALOGUE
 from failbench.base.vocabulary import CATEGORIES
+from failbench.study.labels import METHOD_LABELS, in_label_order, method_label
+from failbench.study.method_styles import METHOD_STYLES, method_styles
 from failbench.study.style import (
     CATEGORY_COLOURS,
     CATEGORY_LINES,
     LINE,
     TWIN,
-    Mark,
 )
 from hybrid import ROUTE_COLOURS
 
@@ -81,12 +86,6 @@ def test_the_colour_space_has_known_values():
     assert lab("#FF0000", EYES["normal"]) == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
 
 
-def test_red_and_green_of_equal_lightness_collapse_for_eyes_without_green_cones():
-    confused = ("#A05C00", "#6E7A00")
-    assert distance(*confused, EYES["normal"]) > 30
-    assert distance(*confused, EYES["deuteranopia"]) < LEAST_DISTANCE
-
-
 @pytest.mark.parametrize("eye", EYES)
 @pytest.mark.parametrize("palette", PALETTES)
 def test_colours_of_a_palette_stay_apart_for_every_eye(palette, eye):
@@ -106,16 +105,27 @@ def test_lines_of_categories_differ_in_more_than_colour_but_for_the_two_farthest
         assert distance(CATEGORY_COLOURS[first], CATEGORY_COLOURS[second], eye) > 35
 
 
-def test_lines_of_the_sweep_of_abstention_differ_without_colours():
-    lines = [line for _, _, line in CURVES.values()]
-    assert len(set(lines)) == len(lines)
+ADDED = ["llm_qwen_7b", "llm_gemma_9b", "llm_phi_4b"]
 
 
-@pytest.mark.parametrize(
-    ("fill", "face", "style"),
-    [("full", "red", "full"), ("none", "white", "full"), ("left", "red", "left")],
-)
-def test_a_mark_is_full_hollow_or_half_filled(fill, face, style):
-    look = Mark("a mark", "red", "o", fill).look
-    assert (look["markerfacecolor"], look["fillstyle"]) == (face, style)
-    assert look["markeredgecolor"] == "red"
+def test_the_order_is_that_of_the_labels():
+    assert in_label_order(reversed(METHOD_LABELS)) == list(METHOD_LABELS)
+
+
+def test_what_is_neither_known_nor_a_language_model_is_refused():
+    for look_up in (method_label, lambda name: method_styles([name])):
+        with pytest.raises(BadInputError, match="oracle"):
+            look_up("oracle")
+
+
+ADDED = ["llm_qwen_7b", "llm_gemma_9b"]
+
+
+def test_every_method_of_the_catalogue_has_a_style():
+    assert set(METHOD_STYLES) == {entry.name for entry in CATALOGUE}
+
+
+def test_no_two_methods_have_the_same_marker_or_label():
+    styles = method_styles([*METHOD_STYLES, *ADDED]).values()
+    assert len({style.marker for style in styles}) == len(styles)
+    assert len({style.label for style in styles}) == len(styles)

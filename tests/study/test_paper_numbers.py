@@ -1,4 +1,4 @@
-"""The committed file of the paper's numbers, and the records that hold it."""
+"""The numbers that the paper prints agree with one another, and others are refused."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.records import kept_by_hand
-from failbench.base.scenarios import ARCHITECTURES, COUNTS
+from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.study.paper_numbers import Reported, reported_number
 
@@ -32,11 +32,6 @@ def test_ablation_drops_are_against_the_full_framework(reported):
     for row in rows.values():
         if row.drop is not None:
             assert row.accuracy - rows["full"].accuracy == pytest.approx(row.drop)
-
-
-def test_all_architectures_and_categories_have_their_row(reported):
-    assert set(reported.tables.architectures.rows) == set(ARCHITECTURES)
-    assert set(reported.tables.per_category.rows) == set(CATEGORIES)
 
 
 def test_counts_in_the_text_are_the_scenario_counts(reported):
@@ -87,15 +82,6 @@ def test_accuracies_of_figure_2_agree_with_the_table_and_the_text(reported):
             assert point.accuracy == rows[method].accuracy
     hybrid = reported.figures.tradeoff.rows["hybrid_two_way"].accuracy
     assert hybrid == reported_number(reported, "hybrid_accuracy")
-
-
-def test_scores_of_figure_2_are_those_listed_among_the_claims(reported):
-    scores = {
-        score
-        for point in reported.figures.tradeoff.rows.values()
-        for score in point.interpretability
-    }
-    assert scores == set(reported.claims["interpretability_scores"].value)
 
 
 def test_a_claim_with_several_numbers_is_not_taken_for_one(reported):

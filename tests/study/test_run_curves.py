@@ -1,3 +1,5 @@
+"""Curves of runs over those of their twins, and the panels that are drawn from them."""
+
 from __future__ import annotations
 
 import dataclasses
@@ -7,22 +9,15 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import Telemetry
-from failbench.study.run_curves import pairs, run_curves, sheet_curves, sheet_runs
+from failbench.study.run_curves import (
+    gallery_picture,
+    run_curves,
+    sheet_curves,
+    sheet_runs,
+)
+from printed_pictures import assert_printable
 
 RUNAWAY = "runaway-transformer-adamw-s0"
-
-
-def test_each_failing_run_is_paired_with_the_twin_that_names_it(small_telemetry):
-    twins = dict(pairs(small_telemetry).select("run_id", "twin").iter_rows())
-    assert twins == {run_id: f"{run_id}-twin" for run_id in twins}
-    assert len(twins) == 3
-
-
-def test_a_failing_run_without_a_twin_stays_on_the_sheet(small_telemetry):
-    alone = small_telemetry.select(pl.col("kind") == "failure")
-    assert set(sheet_curves(alone, 1)["role"]) == {"failing"}
-    assert pairs(alone)["twin"].null_count() == 3
 
 
 def test_run_curves_give_units_that_the_figure_states(small_telemetry):
@@ -32,11 +27,6 @@ def test_run_curves_give_units_that_the_figure_states(small_telemetry):
     assert step_5["memory"] == pytest.approx(105 / 200)
     assert step_5["tokens_per_second"] == pytest.approx(50 / 0.5)
     assert step_5["perplexity"] == pytest.approx(math.exp(2.0), rel=1e-4)
-
-
-def test_perplexity_is_absent_between_validations(small_telemetry):
-    curves = run_curves(small_telemetry, RUNAWAY).filter(pl.col("role") == "twin")
-    assert curves.filter(pl.col("perplexity").is_not_null())["step"].to_list() == [0, 5]
 
 
 def test_curves_of_a_run_that_was_not_recorded_name_the_run(small_telemetry):
@@ -69,15 +59,35 @@ def test_a_run_of_an_unknown_scenario_is_named(small_telemetry, small_scenarios)
         sheet_runs(foreign, small_scenarios)
 
 
-def test_remedies_of_a_run_are_roles_of_their_own(small_telemetry):
-    named = f"{RUNAWAY}-clipped"
-    run = small_telemetry.runs.filter(run_id=RUNAWAY).with_columns(
-        run_id=pl.lit(named), kind=pl.lit("remedy"), twin_of=pl.lit(RUNAWAY)
+pytestmark = pytest.mark.usefixtures("project_style")
+
+
+def sheet(telemetry, scenarios, category, curves=None):
+    return gallery_picture(
+        category,
+        sheet_runs(telemetry, scenarios),
+        sheet_curves(telemetry, 1) if curves is None else curves,
+        setting="all runs",
     )
-    steps = small_telemetry.steps.filter(run_id=RUNAWAY).with_columns(run_id=pl.lit(named))
-    remedied = Telemetry(
-        pl.concat([small_telemetry.runs, run]), pl.concat([small_telemetry.steps, steps])
-    )
-    curves = run_curves(remedied, RUNAWAY)
-    assert set(curves["role"]) == {"failing", "twin", "clipped"}
-    assert curves.filter(pl.col("role") != "clipped").equals(run_curves(small_telemetry, RUNAWAY))
+
+
+def cell(telemetry, scenarios, category, curves=None):
+    """The figure of a sheet that has one run, and the axes of its loss."""
+    figure = assert_printable(sheet(telemetry, scenarios, category, curves))
+    loss_axes, _ = sorted(figure.axes, key=lambda axes: -axes.get_position().y0)
+    return figure, loss_axes
+
+
+@pytest.mark.parametrize(
+    ("category", "name"),
+    [
+        ("memory_hardware", "late crash"),
+        ("optimization", "runaway"),
+        ("model_software", "no start"),
+    ],
+)
+def test_gallery_has_a_cell_for_every_failing_run_even_one_without_steps(
+    small_telemetry, small_scenarios, category, name
+):
+    _, loss_axes = cell(small_telemetry, small_scenarios, category)
+    assert loss_axes.get_title(loc="left") == name

@@ -1,0 +1,52 @@
+"""What is installed with the package and none of its extras, told from what is installed here."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import tomllib
+from importlib.metadata import Distribution, distribution, packages_distributions, requires
+from pathlib import Path
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+
+def _project(requirement: str) -> str:
+    """The normal name of what a requirement asks for."""
+    (name,) = re.findall(r"^[\w.-]+", requirement)
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def needed() -> list[Distribution]:
+    """The declared dependencies, and all that these need."""
+    declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
+    waiting, found = [*map(_project, declared["project"]["dependencies"])], set[str]()
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            # markers here are of extras, of older Pythons or of other systems
+            waiting += [_project(each) for each in requires(name) or () if ";" not in each]
+    return [distribution(name) for name in sorted(found)]
+
+
+def absent_modules() -> set[str]:
+    """Modules that are here and would not be there."""
+    names = {_project(each.metadata["Name"]) for each in needed()} | {"failbench"}
+    installed = packages_distributions()
+    return {
+        module
+        for module, projects in installed.items()
+        if module.isidentifier() and names.isdisjoint(map(_project, projects))
+    }
+
+
+def install(folder: Path) -> None:
+    """Put what is needed into a folder, as an installer would."""
+    for each in needed():
+        for file in each.files or ():
+            source = Path(str(file.locate()))
+            if ".." not in file.parts and file.suffix != ".pyc" and source.is_file():
+                target = folder / file
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(source, target)
