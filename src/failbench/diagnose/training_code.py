@@ -110,7 +110,7 @@ def _what(node: ast.AST) -> str:
 
 
 class Slip(Record):
-    """What a pattern of training code means."""
+    """A slip of training code: what it is called, and how strongly it speaks."""
 
     id: str
     strength: Strength
