@@ -16,9 +16,8 @@ from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.monitor_methods import AbstainingSettings, EndingSettings, NoSettings
 from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.monitor.records.judged_runs import JudgedRuns, versioned
-from failbench.monitor.records.known import known_table, with_known
-from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
+from failbench.monitor.records.scoring import ScoringParams, versioned
+from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, known_table, with_known
 from failbench.monitor.records.versions import read_rules
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import SPLIT_SCHEMA
@@ -40,7 +39,7 @@ OTHER_SET = "19+keywords"
 
 
 def main() -> None:
-    judged = read_section("monitor", JudgedRuns)
+    judged = read_section("monitor", ScoringParams)
     study = read_section("nested_cv", ReferenceStudy)
     settings = {
         "invariants": NoSettings(),

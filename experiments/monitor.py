@@ -16,9 +16,16 @@ from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import read_output, read_outputs, read_points, read_section
 from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES, PRIMARY_SET
 from failbench.monitor.records.fitting import setting_of
-from failbench.monitor.records.halves import HALF_SCHEMA, Half
-from failbench.monitor.records.judged_runs import Judged, JudgedRuns, labelled, versioned
-from failbench.monitor.records.ladder import COST_SCHEMA, LADDER
+from failbench.monitor.records.scoring import (
+    COST_SCHEMA,
+    HALF_SCHEMA,
+    LADDER,
+    Half,
+    ScoringParams,
+    VersionVerdicts,
+    labelled,
+    versioned,
+)
 from failbench.monitor.records.tables import MONITORED_SCHEMA
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
@@ -94,7 +101,7 @@ HEALTHY_LABELS = {
 SIZE = Text("Scenarios / runs", align="right")
 
 
-def read_judged(runs: JudgedRuns) -> list[Judged]:
+def read_judged(runs: ScoringParams) -> list[VersionVerdicts]:
     """What each version of the rules says of the monitored runs."""
     breaks = read_output(MEASURED / "breaks.parquet", versioned(BREAK_SCHEMA))
     verdicts = read_output(MEASURED / "verdicts.parquet", versioned(VERDICT_SCHEMA))
@@ -106,7 +113,7 @@ def read_judged(runs: JudgedRuns) -> list[Judged]:
     for version in runs.versions:
         rules, said = read_rules(MONITORED, version), verdicts.filter(version=version)
         ended = ends.join(said, on="run_id", how="semi")
-        judged.append(Judged(rules, breaks.filter(version=version), said, ended, known))
+        judged.append(VersionVerdicts(rules, breaks.filter(version=version), said, ended, known))
     return judged
 
 
@@ -130,7 +137,7 @@ def first_break(row: Mapping[str, Any]) -> str:
 
 
 def rate_tables(
-    found: Estimates, delayed: pl.DataFrame, said: Captions, runs: JudgedRuns, reference: str
+    found: Estimates, delayed: pl.DataFrame, said: Captions, runs: ScoringParams, reference: str
 ) -> Iterator[Table]:
     """Every version, and the last one by setting and by whose bounds it had."""
     body: list[Row | Divider] = []
@@ -295,7 +302,11 @@ def other_tables(methods: Estimates, history: pl.DataFrame, said: Captions) -> I
 
 
 def numbers(
-    found: Estimates, alarms: Estimates, blind: Mapping[str, Any], runs: JudgedRuns, reference: str
+    found: Estimates,
+    alarms: Estimates,
+    blind: Mapping[str, Any],
+    runs: ScoringParams,
+    reference: str,
 ) -> dict[str, object]:
     """What captions and the finding say of the first, the last and the blind version."""
 
@@ -382,7 +393,7 @@ def nested(measured: pl.DataFrame, delayed: pl.DataFrame, alarmed: pl.DataFrame)
 
 
 def main() -> None:
-    runs = read_section("monitor", JudgedRuns)
+    runs = read_section("monitor", ScoringParams)
     reference = setting_of(read_section("nested_cv", ReferenceStudy).model_dump())
     intervals = read_statistics(ScenarioIntervalSettings)
     said = Captions.read("monitor", intervals)

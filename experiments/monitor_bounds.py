@@ -22,7 +22,7 @@ from failbench.monitor.records.fitting import (
     measured_settings,
     reach_of,
 )
-from failbench.monitor.records.halves import HALF_SCHEMA
+from failbench.monitor.records.scoring import HALF_SCHEMA
 from failbench.monitor.records.tables import Monitored
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import wilson

@@ -16,7 +16,7 @@ torch = pytest.importorskip("torch")
 from failbench.monitor import Monitor, Vocabulary  # noqa: E402
 from failbench.monitor.invariants import CATALOGUE  # noqa: E402
 from failbench.monitor.memory import MOST_SHARE  # noqa: E402
-from failbench.monitor.records.ladder import COST_SCHEMA, LADDER, speaking  # noqa: E402
+from failbench.monitor.records.scoring import COST_SCHEMA, LADDER, speaking  # noqa: E402
 from failbench.monitor.signals import SIGNALS  # noqa: E402
 from test_monitor_costs import EVERY, LEARNT, TOKENS, rows_for, seconds_of_steps  # noqa: E402
 

@@ -19,8 +19,14 @@ from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand
 from failbench.methods.monitor_methods import EndingTable
 from failbench.monitor.end import End
-from failbench.monitor.records.known import FLAGS, KNOWN_SCHEMA, known_table, with_known
-from failbench.monitor.records.verdicts import break_table, ends_of
+from failbench.monitor.records.verdicts import (
+    FLAGS,
+    KNOWN_SCHEMA,
+    break_table,
+    ends_of,
+    known_table,
+    with_known,
+)
 from made_up_monitored import history, monitored, rules
 
 CRASH = End("exception", "data", 59, "OSError", "")

@@ -8,7 +8,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from failbench.base.scenarios import read_scenarios
-from failbench.monitor.records.halves import HALF_SCHEMA, halves
+from failbench.monitor.records.scoring import HALF_SCHEMA, halves
 
 REPOSITORY = Path(__file__).parents[2]
 COMMITTED = REPOSITORY / "data/monitor/halves.csv"

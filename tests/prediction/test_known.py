@@ -15,8 +15,14 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.monitor_methods import NoSettings
 from failbench.monitor.end import End
-from failbench.monitor.records.known import COURSE_SCHEMA, FLAGS, known_course, known_table
-from failbench.monitor.records.verdicts import OWN, verdict_table
+from failbench.monitor.records.verdicts import (
+    COURSE_SCHEMA,
+    FLAGS,
+    OWN,
+    known_course,
+    known_table,
+    verdict_table,
+)
 from failbench.prediction.across_architectures import across_architectures
 from failbench.prediction.known import Known, read_by
 from failbench.prediction.nested_cv import nested_cv

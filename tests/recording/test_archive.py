@@ -9,7 +9,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from failbench.base.telemetry import Telemetry, read_telemetry
-from failbench.recording.archive import archive, read_known
+from failbench.recording.journal import archive, read_known
 from failbench.recording.plan import Setting
 
 ADAMW, SGD = Setting("transformer", "adamw"), Setting("transformer", "sgd")

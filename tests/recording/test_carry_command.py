@@ -24,12 +24,11 @@ from failbench.base.scenarios import read_scenarios
 from failbench.base.telemetry import RUN_SCHEMA, Telemetry, read_telemetry, write_parquet
 from failbench.cli.main import main
 from failbench.cli.terminal import INTERRUPTED
-from failbench.recording.archive import archive
 from failbench.recording.campaign import Campaign
-from failbench.recording.corpus_cache import corpus_cache
+from failbench.recording.fingerprint import corpus_cache
+from failbench.recording.journal import archive, steps_of
 from failbench.recording.plan import RecordParams, Setting
 from failbench.recording.sandbox import RunReport
-from failbench.recording.verdicts import steps_of
 
 SETTING = Setting("transformer", "adamw")
 TELEMETRY = Path("data/telemetry")

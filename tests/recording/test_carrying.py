@@ -16,22 +16,20 @@ from small_campaign import OUT_OF_MEMORY, SCENARIOS
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import read_telemetry, write_parquet
-from failbench.recording.archive import archive
 from failbench.recording.campaign import Campaign
-from failbench.recording.carried import (
+from failbench.recording.carrying import (
     CARRIED,
     CARRIED_SCHEMA,
+    Candidate,
+    Comparison,
+    candidates,
     carry_over,
+    drawn_sample,
     read_carried,
+    repeat,
     with_fingerprints,
 )
-from failbench.recording.carrying import (
-    Candidate,
-    Repeated,
-    candidates,
-    drawn_sample,
-    repeat,
-)
+from failbench.recording.journal import archive
 from failbench.recording.plan import PlannedRun, Setting
 
 STALE = "0123456789abcdef"
@@ -62,15 +60,10 @@ def outdated(campaign: Campaign, folder: Path, *excepted: str) -> list[Candidate
 
 
 def repeated(
-    campaign: Campaign, folder: Path, sample: list[Candidate], stop_after: int | None = None
-) -> list[Repeated]:
-    stop = threading.Event()
-
-    def show(progress: object, _: Repeated) -> None:
-        if progress.done == stop_after:  # type: ignore[attr-defined]
-            stop.set()
-
-    return repeat(sample, {SETTING: campaign}, read_telemetry(folder), 1, show, stop)
+    campaign: Campaign, folder: Path, sample: list[Candidate]
+) -> list[tuple[Candidate, Comparison]]:
+    known = read_telemetry(folder)
+    return repeat(sample, {SETTING: campaign}, known, 1, lambda *_: None, threading.Event())
 
 
 def change_loss(folder: Path, run_id: str, step: int) -> None:
@@ -148,7 +141,7 @@ def test_equal_runs_carry_all_fingerprints_over_and_change_nothing_else(
     found = outdated(again, folder)
     sample = drawn_sample(found, 7, seed=3)
     compared = repeated(again, folder, sample)
-    assert [each.comparison.difference for each in compared] == [None] * 7
+    assert [comparison.difference for _, comparison in compared] == [None] * 7
     assert made_up_runs.counts == Counter(each.run_id for each in sample)
     for each in sample:
         with_fault = each.planned.kind in ("failure", "remedy")
@@ -176,11 +169,12 @@ def test_a_loss_that_differs_is_named_with_its_step(again: Campaign, folder: Pat
     change_loss(folder, OUT_OF_MEMORY, step=30)
     found = [each for each in outdated(again, folder) if each.run_id.startswith(OUT_OF_MEMORY)]
     differences = {
-        each.candidate.run_id: each.comparison.difference for each in repeated(again, folder, found)
+        candidate.run_id: comparison.difference
+        for candidate, comparison in repeated(again, folder, found)
     }
     difference = differences.pop(OUT_OF_MEMORY)
     assert difference is not None
-    assert (difference.column, difference.step) == ("loss", 30)
+    assert difference.startswith("loss at step 30 was ")
     assert set(differences.values()) == {None}
 
 

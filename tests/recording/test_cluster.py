@@ -24,7 +24,7 @@ from small_campaign import (
 from failbench.base.telemetry import Telemetry, read_telemetry
 from failbench.cli.cluster import job_executor, run_jobs, shard_command
 from failbench.cli.main import main
-from failbench.recording.shards import Shard
+from failbench.recording.plan import Shard
 
 pytest.importorskip("submitit", reason="needs the extra `cluster`")
 

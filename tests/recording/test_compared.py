@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from failbench.recording.compared import MOST_STEPS_APART, Comparison, Difference, compare
+from failbench.recording.carrying import MOST_STEPS_APART, Comparison, compare
 from failbench.recording.journal import JournalEntry
 
 LENGTH = 30
@@ -77,15 +77,13 @@ def test_values_are_equal_as_the_tables_keep_them():
 )
 def test_the_first_column_of_the_first_step_that_differs_is_named(values, column):
     again = changed(changed(recorded(), 9, loss=-1.0), 3, **values)
-    difference = compare(recorded(), again).difference
-    assert (difference.column, difference.step) == (column, 3)
-    assert f"{column} at step 3 was " in str(difference)
+    assert compare(recorded(), again).difference.startswith(f"{column} at step 3 was ")
 
 
 def test_nan_is_equal_to_nan_and_to_nothing_else():
     assert compare(recorded(), recorded()).difference is None
     difference = compare(recorded(), changed(recorded(), 25, loss=None)).difference
-    assert (difference.column, difference.step, difference.again) == ("loss", 25, None)
+    assert difference == "loss at step 25 was nan and is now None"
 
 
 @pytest.mark.parametrize("column", ["error_type", "error_message"])
@@ -96,7 +94,7 @@ def test_another_error_is_a_difference_and_another_line_of_its_traceback_is_not(
     elsewhere = recorded(**BAD_INDEX | {"error_traceback": 'File "step.py", line 7, in forward'})
     assert compare(stored, elsewhere) == Comparison(LENGTH, 0, True, False, None)
     difference = compare(stored, recorded(**BAD_INDEX | {column: "other"})).difference
-    assert difference == Difference(column, None, BAD_INDEX[column], "other")
+    assert difference == f"{column} was {BAD_INDEX[column]!r} and is now 'other'"
 
 
 @pytest.mark.parametrize("end", [OUT_OF_MEMORY, KILLED, HUNG])
@@ -109,20 +107,20 @@ def test_a_run_that_memory_or_a_clock_ends_may_be_of_another_length(end, apart):
     assert comparison.difference is None
     assert (comparison.steps_compared, comparison.length_difference) == (last, apart)
     difference = compare(stored, changed(again, last - 1, loss=0.5)).difference
-    assert (difference.column, difference.step) == ("loss", last - 1)
+    assert difference.startswith(f"loss at step {last - 1} was ")
 
 
 @pytest.mark.parametrize("apart", [-1 - MOST_STEPS_APART, 1 + MOST_STEPS_APART])
 def test_but_not_of_a_length_that_memory_does_not_explain(apart):
     again = recorded(LENGTH + apart, **OUT_OF_MEMORY)
     difference = compare(recorded(**OUT_OF_MEMORY), again).difference
-    assert difference == Difference("steps", None, LENGTH, LENGTH + apart)
+    assert difference == f"steps was {LENGTH} and is now {LENGTH + apart}"
 
 
 @pytest.mark.parametrize("end", [{}, BAD_INDEX, {"ending": "signal", "exit_signal": "SIGSEGV"}])
 def test_no_other_run_may_be_of_another_length(end):
     difference = compare(recorded(**end), recorded(LENGTH + 1, **end)).difference
-    assert difference == Difference("steps", None, LENGTH, LENGTH + 1)
+    assert difference == f"steps was {LENGTH} and is now {LENGTH + 1}"
 
 
 def test_the_allocation_that_fails_first_may_be_another_and_is_reported():
@@ -131,7 +129,7 @@ def test_the_allocation_that_fails_first_may_be_another_and_is_reported():
         LENGTH - 1, 0, False, True, None
     )
     difference = compare(recorded(**OUT_OF_MEMORY), recorded(**BAD_INDEX)).difference
-    assert difference.column == "error_type"
+    assert difference.startswith("error_type was ")
     mismatch = OUT_OF_MEMORY | {"error_message": "mat1 and mat2 shapes cannot be multiplied"}
     difference = compare(recorded(**OUT_OF_MEMORY), recorded(**mismatch)).difference
-    assert difference.column == "error_message"
+    assert difference.startswith("error_message was ")

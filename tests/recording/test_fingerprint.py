@@ -10,10 +10,9 @@ import pytest
 
 from failbench.base.scenarios import FaultDeclaration
 from failbench.recording import fingerprint as module
-from failbench.recording.corpus_cache import corpus_cache
 from failbench.recording.fingerprint import (
     PROVENANCE,
-    corpus_code,
+    corpus_cache,
     fault_code,
     fingerprint,
     loop_code,
@@ -51,7 +50,7 @@ Edit = Callable[[str, str], None]
 
 
 def _clear() -> None:
-    for cached in (loop_code, corpus_code, fault_code, module._fault_definitions):
+    for cached in (loop_code, fault_code, module._fault_definitions):
         cached.cache_clear()
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from failbench.base.detector import DetectorParams
 from failbench.base.errors import BadInputError
-from failbench.recording.journal import JournalEntry
-from failbench.recording.verdicts import tables_of
+from failbench.recording.journal import JournalEntry, tables_of
 
 PARAMS = DetectorParams(
     deviations=3,

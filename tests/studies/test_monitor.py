@@ -26,7 +26,7 @@ from failbench.features.feature_table import (
 )
 from failbench.monitor.bounds import write_bounds
 from failbench.monitor.end import End
-from failbench.monitor.records.ladder import COST_SCHEMA, LADDER
+from failbench.monitor.records.scoring import COST_SCHEMA, LADDER
 from failbench.monitor.records.tables import write_monitored
 from failbench.prediction.splits import make_splits
 from failbench.recording.validity.freezing import PACKAGE, freeze

@@ -16,11 +16,11 @@ from failbench.cli.causes import read_causes
 from failbench.cli.record import journal_folder, stop_after, work_folder
 from failbench.cli.reference import params_file
 from failbench.cli.terminal import INTERRUPTED, progress_meter
-from failbench.recording.plan import RecordParams
+from failbench.recording.plan import RecordParams, Setting
 from failbench.recording.progress import Progress, seconds_left
 
 if TYPE_CHECKING:
-    from failbench.recording.carrying import Repeated
+    from failbench.recording.carrying import Candidate, Comparison
 
 _UNCHANGED = "No file was changed."
 
@@ -30,14 +30,8 @@ def carry_fingerprints(
 ) -> int:
     """Record a sample of stale runs again; if all are equal, renew fingerprints."""
     from failbench.recording.campaign import Campaign
-    from failbench.recording.carried import carry_over
-    from failbench.recording.carrying import (
-        candidates,
-        drawn_sample,
-        recorded_settings,
-        repeat,
-    )
-    from failbench.recording.corpus_cache import corpus_cache
+    from failbench.recording.carrying import candidates, carry_over, drawn_sample, repeat
+    from failbench.recording.fingerprint import corpus_cache
     from failbench.recording.sandbox import RecorderError, require_recording_extra
 
     read_causes(None, (), excepted)  # refuses an id that no scenario has
@@ -48,7 +42,8 @@ def carry_fingerprints(
     known = read_telemetry(telemetry)
     journal = journal_folder(telemetry) / "carry"
     corpus = corpus_cache(work_folder(telemetry)).resolve()
-    settings = recorded_settings(known.runs)
+    columns = ("architecture", "optimizer", "scale", "device")
+    settings = [Setting(*key) for key in known.runs.select(columns).unique().sort(columns).rows()]
     for device in sorted({setting.device for setting in settings}):
         require_recording_extra(device)
     stop = stop_after(None)
@@ -72,54 +67,52 @@ def carry_fingerprints(
     started = time.monotonic()
     with progress_meter() as meter:
 
-        def show(progress: Progress, latest: Repeated) -> None:
+        def show(progress: Progress, candidate: Candidate, comparison: Comparison) -> None:
             meter.show(
                 f"{progress.as_expected} equal, {len(progress.rejected)} different",
                 progress.done,
                 progress.planned,
                 seconds_left(started, progress),
             )
-            if latest.comparison.difference is not None:
-                meter.say(f"{latest.candidate.run_id}: {latest.comparison.difference}.")
+            if comparison.difference is not None:
+                meter.say(f"{candidate.run_id}: {comparison.difference}.")
 
         try:
-            repeated = repeat(drawn, campaigns, known, workers, show, stop)
+            compared = repeat(drawn, campaigns, known, workers, show, stop)
         except RecorderError as error:
             print(f"{error} {_UNCHANGED}", file=sys.stderr)
             return 1
     if stop.is_set():
         print(
-            f"Stopped after {len(repeated)} of {len(drawn)} runs. {_UNCHANGED} The same command "
+            f"Stopped after {len(compared)} of {len(drawn)} runs. {_UNCHANGED} The same command "
             "goes on where this stopped."
         )
         return INTERRUPTED
     shutil.rmtree(journal, ignore_errors=True)
-    different = [each for each in repeated if each.comparison.difference is not None]
-    if different:
-        print(_refusal(different, len(repeated)))
+    differences = [
+        f"  {candidate.run_id}: {comparison.difference}"
+        for candidate, comparison in compared
+        if comparison.difference is not None
+    ]
+    if differences:
+        print(
+            f"{len(differences)} of {len(compared)} runs that were recorded again differ:\n"
+            + "\n".join(differences)
+            + f"\n{_UNCHANGED} Leave out scenarios whose failing runs are meant to change with "
+            "--except, or record all runs again with `failbench record`."
+        )
         return 1
-    carry_over(telemetry, outdated, repeated, seed)
-    print(_summary(repeated, len(outdated), known.runs.height))
+    carry_over(telemetry, outdated, compared, seed)
+    print(_summary([each[1] for each in compared], len(outdated), known.runs.height))
     return 0
 
 
-def _refusal(different: Sequence[Repeated], compared: int) -> str:
-    lines = [f"  {each.candidate.run_id}: {each.comparison.difference}" for each in different]
-    return (
-        f"{len(different)} of {compared} runs that were recorded again differ:\n"
-        + "\n".join(lines)
-        + f"\n{_UNCHANGED} Leave out scenarios whose failing runs are meant to change with "
-        "--except, or record all runs again with `failbench record`."
-    )
-
-
-def _summary(repeated: Sequence[Repeated], carried: int, runs: int) -> str:
-    comparisons = [each.comparison for each in repeated]
+def _summary(comparisons: Sequence[Comparison], carried: int, runs: int) -> str:
     steps = sum(comparison.steps_compared for comparison in comparisons)
     lengths = [comparison.length_difference for comparison in comparisons]
     errors = [each for each in comparisons if each.same_traceback is not None]
     return (
-        f"{len(repeated)} of {carried} runs were recorded again and are equal in {steps} steps; "
+        f"{len(comparisons)} of {carried} runs were recorded again and are equal in {steps} steps; "
         f"{sum(length != 0 for length in lengths)} that memory or a clock ends are of another "
         f"length, by {max(map(abs, lengths))} steps at most. Of {len(errors)} errors "
         f"{sum(each.same_message is False for each in errors)} have another message and "

@@ -14,10 +14,10 @@ from failbench.cli.paths import TELEMETRY
 from failbench.cli.record import record_settings, work_folder
 from failbench.cli.shards import CLUSTERS, INCOMPLETE
 from failbench.cli.terminal import INTERRUPTED
-from failbench.recording.shards import Shard
+from failbench.recording.plan import Shard
 
 if TYPE_CHECKING:
-    from submitit import AutoExecutor, Job
+    from submitit import AutoExecutor
 
 _DEFAULTS: dict[str, str | int] = {"name": "failbench", "timeout_min": 240}
 """Parameters of jobs that are not given; submitit's own limit would be a few minutes."""
@@ -51,11 +51,18 @@ def record(
         raise _refused("--jobs", "is missing.", "Say into how many jobs to divide the plan.")
     logs = work_folder(options["output"] or TELEMETRY) / "jobs"
     executor = job_executor(cluster, cluster_options, logs)
-    parts = [Shard(number + 1, jobs) for number in range(jobs)]
+    of_jobs = {**options, "workers": workers}
     try:
         code = record_settings(**{**here, "merge": True})  # refuses what every job would refuse
         if code == INCOMPLETE:
-            _record_parts(executor, cluster, parts, {**options, "workers": workers})
+            waiting = [Shard(number + 1, jobs) for number in range(jobs)]
+            for _ in range(_PASSES):
+                commands = [shard_command(part, of_jobs) for part in waiting]
+                codes = run_jobs(executor, cluster, waiting, commands)
+                waiting = [part for part, status in codes.items() if status == INCOMPLETE]
+                # A lost one may be what the others wait for.
+                if not waiting or {*codes.values()} - {0, INCOMPLETE}:
+                    break
             code = record_settings(**{**here, "merge": True})
     except KeyboardInterrupt:
         print("Stopped, and its jobs with it. The same command goes on where they stopped.")
@@ -63,19 +70,6 @@ def record(
     if code == INCOMPLETE:
         print("The same command goes on with the runs that are missing.")
     return code
-
-
-def _record_parts(
-    executor: AutoExecutor, cluster: str, parts: Sequence[Shard], options: Mapping[str, Any]
-) -> None:
-    """Record shards until none of them can go on: a lost one may be what the others wait for."""
-    waiting = parts
-    for _ in range(_PASSES):
-        commands = [shard_command(part, options) for part in waiting]
-        codes = run_jobs(executor, cluster, waiting, commands)
-        waiting = [part for part, code in codes.items() if code == INCOMPLETE]
-        if not waiting or any(code not in (0, INCOMPLETE) for code in codes.values()):
-            return
 
 
 def shard_command(shard: Shard, options: Mapping[str, Any]) -> list[str]:
@@ -137,7 +131,10 @@ def job_executor(cluster: str, cluster_options: Sequence[str], logs: Path) -> Au
 def run_jobs(
     executor: AutoExecutor, cluster: str, shards: Sequence[Shard], commands: list[list[str]]
 ) -> dict[Shard, int | None]:
-    """Submit a command for each shard, and wait until no job is left."""
+    """Submit a command for each shard, and wait until no job is left.
+
+    A lost job has no exit status, and ends no other.
+    """
     from submitit.helpers import as_completed
 
     try:
@@ -153,11 +150,11 @@ def run_jobs(
     try:
         for job in as_completed(jobs, poll_frequency=_POLL_SECONDS[cluster]):
             shard = of_job[job.job_id]
-            codes[shard] = _exit_status(job)
-            if codes[shard] not in (0, INCOMPLETE):
+            code = codes[shard] = None if job.exception() is not None else int(job.result())
+            if code not in (0, INCOMPLETE):
                 print(
                     f"Shard {shard} was not recorded to its end: job {job.job_id} ended with "
-                    f"{codes[shard] or 'no'} exit status. Its logs are {job.paths.stdout} and "
+                    f"{code or 'no'} exit status. Its logs are {job.paths.stdout} and "
                     f"{job.paths.stderr}.",
                     file=sys.stderr,
                 )
@@ -166,11 +163,6 @@ def run_jobs(
             job.cancel(check=False)
         raise
     return codes
-
-
-def _exit_status(job: Job[int]) -> int | None:
-    """The exit status of a finished job; None if the job was lost, which ends no other."""
-    return None if job.exception() is not None else int(job.result())
 
 
 def _refused(field: str, problem: str, remedy: str) -> BadInputError:

@@ -27,10 +27,10 @@ def train_with_peer(
     """Train runs of one seed again with the peer in them, and keep what it says."""
     from failbench.base.telemetry import write_parquet
     from failbench.neighbours.peers.default_plus_plus import verdicts_of
-    from failbench.recording.archive import read_known
     from failbench.recording.campaign import Campaign
-    from failbench.recording.corpus_cache import corpus_cache
+    from failbench.recording.fingerprint import corpus_cache
     from failbench.recording.inside import InsideRecording
+    from failbench.recording.journal import read_known
     from failbench.recording.sandbox import RecorderError, require_recording_extra
 
     require_recording_extra()

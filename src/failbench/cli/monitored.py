@@ -26,8 +26,7 @@ def reads_monitor(methods: Iterable[str]) -> bool:
 
 def known_of_reference(reference: Reference) -> pl.DataFrame:
     """What the last frozen version of the rules knows of the benchmark's runs."""
-    from failbench.monitor.records.known import known_table
-    from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
+    from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, known_table
 
     rules = _last_rules(reference)
     folder = reference.root / BROKEN
@@ -40,9 +39,8 @@ def known_of_reference(reference: Reference) -> pl.DataFrame:
 def known_of_folder(telemetry: Path, reference: Reference) -> pl.DataFrame:
     """What the last frozen version of the rules knows of runs that were recorded with a monitor."""
     from failbench.base.telemetry_stream import remedied_anywhere
-    from failbench.monitor.records.known import known_table
     from failbench.monitor.records.tables import RUNS, SIGNALS, read_monitored
-    from failbench.monitor.records.verdicts import break_table, ends_of
+    from failbench.monitor.records.verdicts import break_table, ends_of, known_table
 
     folder = telemetry / MONITORED.name
     if not (folder / RUNS).exists():

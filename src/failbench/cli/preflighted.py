@@ -22,9 +22,9 @@ def record_preflights(*, output: Path) -> int:
     from failbench.base.scenarios import read_scenarios
     from failbench.cli.record import stop_after
     from failbench.preflight.records.recorder import PreflightRecording
-    from failbench.recording.archive import read_known
     from failbench.recording.campaign import Campaign
-    from failbench.recording.corpus_cache import corpus_cache
+    from failbench.recording.fingerprint import corpus_cache
+    from failbench.recording.journal import read_known
 
     study = read_section("nested_cv", ReferenceStudy)
     name = f"{study.architecture}-{study.optimizer}"

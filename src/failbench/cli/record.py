@@ -28,9 +28,8 @@ from failbench.cli.shards import (
 from failbench.cli.signals import record_signals
 from failbench.cli.terminal import INTERRUPTED, progress_meter
 from failbench.monitor.signals import Level
-from failbench.recording.plan import RecordParams, Setting
+from failbench.recording.plan import WHOLE, RecordParams, Setting, Shard
 from failbench.recording.progress import Progress, seconds_left
-from failbench.recording.shards import WHOLE, Shard
 
 if TYPE_CHECKING:
     from failbench.recording.campaign import Campaign
@@ -110,9 +109,9 @@ def record_settings(
         stop_with_the_job(stop, causes.outside.preloaded)
 
     def campaign(setting: Setting) -> Campaign:
-        from failbench.recording.archive import read_known
         from failbench.recording.campaign import Campaign
-        from failbench.recording.corpus_cache import corpus_cache
+        from failbench.recording.fingerprint import corpus_cache
+        from failbench.recording.journal import read_known
 
         return Campaign(
             setting,

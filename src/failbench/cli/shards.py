@@ -10,7 +10,7 @@ from multiprocessing import forkserver
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from failbench.recording.shards import Shard
+from failbench.recording.plan import Shard
 
 if TYPE_CHECKING:
     from failbench.recording.campaign import Campaign
@@ -45,10 +45,8 @@ def stop_with_the_job(stop: threading.Event, preloaded: Sequence[str]) -> None:
 
 def report_shard(campaign: Campaign, shard: Shard) -> int:
     """Say whether a shard is recorded; 0, or ``INCOMPLETE`` if its pairs wait for other shards."""
-    from failbench.recording.merge import recorded
-
     name = campaign.setting.name
-    if not recorded(campaign, shard).missing:
+    if not campaign.recorded(shard)[1]:
         print(f"{name}: shard {shard} is recorded.")
         return 0
     awaited = [run.run_id for run in campaign.successes if campaign.keep(run) is None]
@@ -62,16 +60,13 @@ def report_shard(campaign: Campaign, shard: Shard) -> int:
 
 def merge_shards(campaign: Campaign, output: Path, whole: bool) -> int:
     """Write the tables of a setting of which all runs are recorded, or name what is missing."""
-    from failbench.recording.merge import recorded
-
     name = campaign.setting.name
-    found = recorded(campaign)
-    total = len(found.entries) + len(found.missing)
-    if found.missing:
-        missing = f"{len(found.missing)} of {total} runs are missing"
-        print(f"{name}: {missing}: {_listed(found.missing)}.")
+    entries, missing = campaign.recorded()
+    total = len(entries) + len(missing)
+    if missing:
+        print(f"{name}: {len(missing)} of {total} runs are missing: {_listed(missing)}.")
         return INCOMPLETE
-    write_tables(campaign, found.entries, output, whole)
+    write_tables(campaign, entries, output, whole)
     print(f"{name}: {total} runs are in {output}.")
     return 0
 
@@ -80,7 +75,7 @@ def write_tables(
     campaign: Campaign, entries: list[JournalEntry], output: Path, whole: bool
 ) -> None:
     """Put what a campaign recorded into the tables, after which its journal is not needed."""
-    from failbench.recording.archive import archive
+    from failbench.recording.journal import archive
 
     archive(output, campaign.setting, campaign.tables(entries), whole)
     shutil.rmtree(campaign.journal, ignore_errors=True)

@@ -58,37 +58,16 @@ def _marks(decorator: ast.expr) -> bool:
 
 
 def _signature(arguments: ast.arguments) -> inspect.Signature:
-    kinds = inspect.Parameter
-    positional = [*arguments.posonlyargs, *arguments.args]
-    required = len(positional) - len(arguments.defaults)
-    parameters = [
-        _parameter(
-            argument,
-            kinds.POSITIONAL_ONLY
-            if index < len(arguments.posonlyargs)
-            else kinds.POSITIONAL_OR_KEYWORD,
-            optional=index >= required,
-        )
-        for index, argument in enumerate(positional)
-    ]
-    if arguments.vararg:
-        parameters.append(_parameter(arguments.vararg, kinds.VAR_POSITIONAL))
-    parameters += [
-        _parameter(argument, kinds.KEYWORD_ONLY, optional=default is not None)
-        for argument, default in zip(arguments.kwonlyargs, arguments.kw_defaults, strict=True)
-    ]
-    if arguments.kwarg:
-        parameters.append(_parameter(arguments.kwarg, kinds.VAR_KEYWORD))
-    return inspect.Signature(parameters)
+    """The signature of a function, its annotations as text and its defaults as None.
 
-
-def _parameter(
-    argument: ast.arg, kind: inspect._ParameterKind, *, optional: bool = False
-) -> inspect.Parameter:
-    empty = inspect.Parameter.empty
-    annotation = empty if argument.annotation is None else ast.unparse(argument.annotation)
-    default = None if optional else empty
-    return inspect.Parameter(argument.arg, kind, default=default, annotation=annotation)
+    Neither is evaluated: they may name what only an import of the module has.
+    """
+    arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
+    arguments.kw_defaults = [default and ast.Constant(None) for default in arguments.kw_defaults]
+    header = f"def marked({ast.unparse(arguments)}): ..."
+    namespace: dict[str, Callable[..., None]] = {}
+    exec(f"from __future__ import annotations\n{header}", namespace)  # noqa: S102 - no values
+    return inspect.signature(namespace["marked"])
 
 
 @cache

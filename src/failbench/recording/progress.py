@@ -1,10 +1,16 @@
-"""Progress of a campaign, and how long the rest of it may take."""
+"""Units of work, several at a time, and how far a campaign is with them."""
 
 from __future__ import annotations
 
 import math
+import threading
 import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
+from typing import TypeVar
+
+Unit = TypeVar("Unit")
 
 
 @dataclass
@@ -24,3 +30,29 @@ def seconds_left(started: float, progress: Progress) -> float:
     if executed <= 0:
         return math.nan
     return (time.monotonic() - started) / executed * (progress.planned - progress.done)
+
+
+def for_each(
+    units: Iterable[Unit], action: Callable[[Unit], None], workers: int, stop: threading.Event
+) -> None:
+    """Apply an action to each unit on several threads, until done or stopped.
+
+    The first error ends all of it.
+    """
+    remaining = iter(units)
+    with ThreadPoolExecutor(workers) as pool:
+        running: set[Future[None]] = set()
+        try:
+            while not stop.is_set():
+                while len(running) < workers and (unit := next(remaining, None)) is not None:
+                    running.add(pool.submit(action, unit))
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+            for future in running:
+                future.result()
+        except BaseException:
+            stop.set()
+            raise

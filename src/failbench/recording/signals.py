@@ -26,13 +26,12 @@ from failbench.monitor.records.tables import (
 )
 from failbench.monitor.signals import Level
 from failbench.recording.campaign import Campaign
-from failbench.recording.compared import STEP_COLUMNS
+from failbench.recording.carrying import STEP_COLUMNS
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
 from failbench.recording.plan import PlannedRun, order_for
+from failbench.recording.progress import for_each
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
-from failbench.recording.shards import WHOLE, Shard
-from failbench.recording.threads import for_each
 
 MONITOR: Final = Path(__file__).parents[1] / "monitor"
 READS: Final = (
@@ -119,11 +118,9 @@ class SignalRecording:
         if known is not None:
             self._known = dict(known.runs.select("run_id", "fingerprint").rows())
 
-    def record(
-        self, workers: int, show: Callable[[int, int, int], None], shard: Shard = WHOLE
-    ) -> Monitored:
+    def record(self, workers: int, show: Callable[[int, int, int], None]) -> Monitored:
         """Record what is missing; return what is recorded beside the signals known before."""
-        units = [*self._units(shard)]
+        units = [*self._units()]
         if self._from_start:
             units = [unit.from_start() for unit in units if _begins_later_in_the_first_seed(unit)]
         missing = [unit for unit in units if not self._is_known(unit)]
@@ -141,24 +138,17 @@ class SignalRecording:
         for_each(missing, record, workers, self._campaign.stop)
         return monitored_of([(entry.run, entry.steps) for entry in entries])
 
-    def _units(self, shard: Shard) -> Iterator[Unit]:
+    def _units(self) -> Iterator[Unit]:
         """The recorded runs of the plan: healthy ones, then pairs."""
         campaign = self._campaign
-        for planned in shard.part(campaign.successes):
+        for planned in campaign.successes:
             entry = campaign.keep(planned)
             if entry is not None:
                 yield Unit(planned, entry, None, planned.nominal.onset_step)
-        for pair in shard.part(campaign.pairs):
-            twin = campaign.keep(pair.twin)
-            if twin is None:
-                continue
-            drawn = campaign.drawn(pair.twin, twin.run["draw"])
-            failure = campaign.keep(drawn.failure)
-            if failure is None or failure.run["draw"] != drawn.failure.draw:
-                continue
+        for pair, twin, failure in campaign.recorded_pairs():
             failed = failure.run["failure_step"]
-            yield Unit(drawn.twin, twin, None, failed)
-            yield Unit(drawn.failure, failure, twin.run["capacity_bytes"], failed)
+            yield Unit(pair.twin, twin, None, failed)
+            yield Unit(pair.failure, failure, twin.run["capacity_bytes"], failed)
 
     def _fingerprint(self, unit: Unit) -> str:
         of_run = unit.entry.run["fingerprint"] + (" from step 0" if unit.is_variant else "")

@@ -20,7 +20,7 @@ from failbench.methods.band_features import band_features
 from failbench.methods.declaration import Context
 from failbench.methods.healthy_band import HealthyBand, healthy_band
 from failbench.methods.method import Method
-from failbench.monitor.records.known import with_known
+from failbench.monitor.records.verdicts import with_known
 from failbench.prediction.labelled_runs import LabelledRuns
 
 

@@ -74,9 +74,8 @@ class Reach:
         broken = []
         for place, invariant in enumerate(self.invariants):
             bound = invariant.bound or fitted.get(invariant.id)
-            if bound is not None and (
-                self.highs[run, place] > bound.high or self.lows[run, place] < bound.low
-            ):
+            lowest, highest = self.lows[run, place], self.highs[run, place]
+            if bound is not None and (highest > bound.high or lowest < bound.low):
                 broken.append(invariant)
         return broken
 
@@ -87,20 +86,14 @@ def setting_of(run: Mapping[str, str]) -> str:
     return f"{run['architecture']}-{run['optimizer']}{scale}"
 
 
-def settings_of(monitored: Monitored) -> dict[str, Monitored]:
-    """Monitored runs by setting, in the order of their names."""
-    keys = ("architecture", "optimizer", "scale")
-    parts = {}
-    for run in monitored.runs.select(keys).unique().to_dicts():
-        same = pl.all_horizontal(pl.col(key) == run[key] for key in keys)
-        parts[setting_of(run)] = monitored.select(same)
-    return dict(sorted(parts.items()))
-
-
 def measured_settings(folder: Path) -> dict[str, Monitored]:
     """Monitored runs of a folder by setting, each of which has measurements."""
-    settings = settings_of(read_monitored(folder))
-    for name, runs in settings.items():
+    monitored = read_monitored(folder)
+    names = pl.Series([setting_of(run) for run in monitored.runs.iter_rows(named=True)])
+    settings = {}
+    for name in sorted(names.unique()):
+        ids = monitored.runs["run_id"].filter(names == name)
+        settings[name] = runs = monitored.select(pl.col("run_id").is_in(ids.implode()))
         if runs.signals.is_empty():
             raise BadInputError(
                 folder / SIGNALS / f"{name}.parquet",
@@ -154,12 +147,10 @@ def alarms_by_margin(
         if unfitted is not None:
             fitted = reach.bounds(margin)
             broken += [unfitted.broken(run, fitted) for run in range(unfitted.n)]
-        alarmed = dict.fromkeys(ALARMS, 0)
-        for invariants in broken:
-            kinds = {each.kind for each in invariants}
-            for alarm in ALARMS:
-                alarmed[alarm] += bool(kinds) if alarm == "any" else alarm in kinds
-        rows += [(margin, alarm, count, len(broken)) for alarm, count in alarmed.items()]
+        kinds = [{each.kind for each in invariants} for invariants in broken]
+        for alarm in ALARMS:
+            count = sum(bool(each) if alarm == "any" else alarm in each for each in kinds)
+            rows.append((margin, alarm, count, len(broken)))
     return pl.DataFrame(rows, schema=MARGIN_SCHEMA, orient="row")
 
 
