@@ -16,10 +16,10 @@ from failbench.monitor.history import History, Row  # noqa: E402
 from failbench.monitor.invariants import CATALOGUE  # noqa: E402
 from failbench.monitor.signals import SIGNALS  # noqa: E402
 from failbench.monitor.stopping.monitor import StoppingMonitor  # noqa: E402
-from failbench.monitor.stopping.standing import Standing  # noqa: E402
 from failbench.monitor.stopping.stop import (  # noqa: E402
     NOT_FINITE,
     STOPPING,
+    Standing,
     StopTraining,
     choices,
     chosen,
