@@ -17,10 +17,10 @@ from matplotlib.patches import Patch
 from matplotlib.typing import LineStyleType
 
 from failbench.base.arrays import Array
+from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import read_output, read_section
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES, Reason
-from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.statistics.commitment import at_threshold, lowest_thresholds
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import METRICS, commitment, proportion

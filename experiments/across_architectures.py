@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from failbench.base.predictions import SPLIT_SCHEMA
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.base.telemetry import write_parquet
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.catalogue import method_named
 from failbench.prediction.across_architectures import across_architectures
-from failbench.prediction.splits import SPLIT_SCHEMA
 from known_runs import read_known
 
 FEATURES = Path("data/features/features.parquet")

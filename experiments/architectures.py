@@ -15,6 +15,7 @@ from matplotlib.patches import Patch
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.scenarios import ARCHITECTURES, Architecture
 from failbench.base.stage import read_names, read_output, read_outputs, read_section, workers
@@ -27,7 +28,6 @@ from failbench.base.studies import (
 )
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.statistics.corrected_t import ResampledMean
 from failbench.statistics.estimates import ESTIMATE, nest
 from failbench.statistics.intervals import ScenarioIntervalSettings

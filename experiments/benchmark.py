@@ -14,6 +14,7 @@ from typing import Any, get_args
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import ImprovedRulesSettings, SimpleRulesSettings
 from failbench.base.methods import CATALOGUE
 from failbench.base.scenarios import OnsetKind, Outcome, Scenario
 from failbench.base.slices import ReferenceStudy
@@ -24,14 +25,13 @@ from failbench.features.catalogue import KEYWORD_FEATURES, PAPER_FEATURES
 from failbench.features.feature import CEILING
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
 from failbench.features.keywords import KEYWORDS
-from failbench.methods.healthy_band import HealthyBand, healthy_band
-from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.improved_tree import TREE
-from failbench.methods.improved_tree import band_features as improved_features
+from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.llm.prompt import Prompt, prompts_of
 from failbench.methods.llm.settings import LlmAgentsSettings
+from failbench.methods.rule_tree import TREE
+from failbench.methods.rule_tree import band_features as improved_features
 from failbench.methods.rules import Declared, ErrorMatches
-from failbench.methods.simple_rules import FALLBACK, SIMPLE_RULES, SimpleRulesSettings
+from failbench.methods.simple_rules import FALLBACK, SIMPLE_RULES
 from failbench.methods.simple_rules import band_features as simple_features
 from failbench.monitor.invariants import CATALOGUE as INVARIANTS
 from failbench.monitor.invariants import Invariant, Kind

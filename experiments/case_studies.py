@@ -16,11 +16,11 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench.base.errors import BadInputError
+from failbench.base.explanations import CHECKED_IN_ORDER, evidence_of
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import read_output, read_outputs, read_section
 from failbench.base.telemetry import read_telemetry
 from failbench.base.vocabulary import ANSWERS, PRIMARY_SET
-from failbench.prediction.explanations import CHECKED_IN_ORDER, evidence_of
 from failbench.statistics.estimates import nest
 from failbench.study import Captions, Estimates, publish, read_reported, run
 from failbench.study.cells import ABSENT, three_decimals, words

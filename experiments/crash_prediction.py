@@ -16,7 +16,7 @@ from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.vocabulary import DIFFICULTIES
-from failbench.crashes.answers import REMEDY, asked, read_answers
+from failbench.crashes.answers import ANSWER_TABLE, REMEDY, asked
 from failbench.crashes.baselines import by_length, majority
 from failbench.crashes.cases import Case, read_cases
 from failbench.crashes.catalogue import PREDICTORS
@@ -448,7 +448,7 @@ def main() -> None:
     settings = read_with_statistics("crash_prediction", CrashPredictionSettings)
     agents = read_section("crash_agents", CrashAgentsSettings)
     published = read_published(PUBLISHED)
-    recorded = read_answers(ANSWERS)
+    recorded = ANSWER_TABLE.read(ANSWERS)
     cases = read_cases(NOTEBOOKS, settings.control_seed)
     models = replay(cases, agents)
     answers = collect(cases, recorded, ANSWERS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.base.files import write_atomically
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA
 from failbench.base.stage import print_table, read_names, read_output, read_outputs, run
 from failbench.base.studies import (
     LANGUAGE_MODELS,
@@ -13,7 +13,6 @@ from failbench.base.studies import (
     prediction_files,
 )
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.publish.datacard.citation import Citation
 from failbench.publish.datacard.croissant import croissant
 from failbench.publish.datacard.dictionary import read_dictionary

@@ -26,8 +26,8 @@ from failbench.diagnose.outputs.page import print_page
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.text import read_text
 from failbench.monitor.records.fitting import setting_of
-from failbench.neighbours.peers.answers import recorded_answers, skill_answers
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
+from failbench.neighbours.peers.skill import skill_verdicts
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, recorded_answers
 from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import COMPLETE, complete_shape
@@ -449,7 +449,7 @@ def main() -> None:
     at_reference = answers.filter(setting=reference)
     run_ids = at_reference["run_id"].unique(maintain_order=True)
     verdicts = recorded_answers(read_output(VERDICTS, VERDICT_SCHEMA))
-    theirs = pl.concat([verdicts, skill_answers(telemetry.steps, run_ids)])
+    theirs = pl.concat([verdicts, recorded_answers(skill_verdicts(telemetry.steps, run_ids))])
     first = at_reference.filter(repeat=0)
     both = [ours(first.filter(model=OF_COMPLETE)), theirs.rename({"peer": "method"})]
 

@@ -11,6 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from failbench.base.methods import reads_known
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import read_names, read_outputs
 from failbench.base.studies import (
@@ -23,7 +24,6 @@ from failbench.base.studies import (
     same_repeats,
 )
 from failbench.base.vocabulary import PRIMARY_SET
-from failbench.prediction.known import read_by
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import OVERALL
@@ -174,7 +174,7 @@ def numbers(found: Estimates) -> dict[str, object]:
         for study in (LEFT_OUT, KNOWN_SCENARIOS)
     )
     return {
-        "of_monitor": read_by(found.distinct("method")),
+        "of_monitor": reads_known(found.distinct("method")),
         "best_new": label_inside(new),
         "new": at_new,
         "best_known": label_inside(known),

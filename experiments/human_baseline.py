@@ -18,10 +18,10 @@ from pydantic import Field
 
 from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimulatedHumanSettings, SkillLevel
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import read_output, read_section
 from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
-from failbench.methods.simulated_human import SimulatedHumanSettings, SkillLevel
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import ValueMetric

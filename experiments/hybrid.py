@@ -12,12 +12,12 @@ import polars as pl
 from matplotlib.figure import Figure
 from pydantic import Field
 
+from failbench.base.method_settings import HybridSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.records import Record
 from failbench.base.stage import read_output, read_section
 from failbench.base.studies import ON_INVARIANTS
 from failbench.base.vocabulary import Route
-from failbench.methods.hybrid import HybridSettings
 from failbench.statistics.costs import UnitCosts, cost_metrics
 from failbench.statistics.estimates import nest
 from failbench.statistics.intervals import ScenarioIntervalSettings

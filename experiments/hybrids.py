@@ -6,12 +6,13 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.method_settings import HybridSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import print_table, read_output, read_section, run
 from failbench.base.studies import ON_INVARIANTS
 from failbench.base.telemetry import write_parquet
 from failbench.base.vocabulary import Route
-from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
+from failbench.methods.hybrid import Hybrid, HybridTwoWay
 from failbench.prediction.hybrids import compose
 
 ROUTES = ("rules", "classifier", "human")

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.known_columns import COURSE_KEYS, KNOWN_OF_RUN, flags_in
+from failbench.base.methods import reads_known
 from failbench.base.stage import read_output, unreadable
-from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN, flags_in
-from failbench.prediction.known import Known, read_by
+from failbench.prediction.known import Known
 
 __all__ = ["read_known"]
 
@@ -22,7 +23,7 @@ def read_known(path: Path, methods: Iterable[str]) -> Known | None:
     BadInputError
         If the file is missing or not parquet, or a column is missing or of another type.
     """
-    if not read_by(methods):
+    if not reads_known(methods):
         return None
     try:
         flags = flags_in(pl.read_parquet_schema(path))

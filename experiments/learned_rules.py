@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 
 from failbench.base.stage import read_output
+from failbench.base.verdicts import SIGNS
 from failbench.features.catalogue import FEATURES
-from failbench.methods.learned_rules import SIGNS
 from failbench.statistics.estimates import nest
 from failbench.study import Captions, publish, rounded, run
 from failbench.study.cells import percent, words

@@ -17,7 +17,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.method_settings import ImprovedRulesSettings, RandomForestSettings
+from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
 from failbench.base.records import Record
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import print_table, read_output, read_section, run, workers
@@ -27,16 +28,15 @@ from failbench.base.vocabulary import ALL_GROUPS, ERROR_TEXT_SIGNAL
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, to_frame
-from failbench.methods.band_features import band_features
-from failbench.methods.classifiers import RandomForestSettings, random_forest
-from failbench.methods.healthy_band import HealthyBand, healthy_band
-from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
+from failbench.features.signal_groups import signal_groups
+from failbench.methods.classifiers import random_forest
+from failbench.methods.healthy import HealthyBand, healthy_band
+from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.method import Method
-from failbench.methods.signal_groups import signal_groups
+from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fold_predictions, fold_seed
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
 from shared.ablation import ABLATION_SCHEMA, FOREST, REDUCED, RULES, AblationDesign
 
 FEATURES = Path("data/features/features.parquet")
@@ -121,7 +121,7 @@ def ablation(
     """Predict every run by each method with each subset of the signals."""
     taken = first_repeats(splits, settings.repeats, "ablation.repeats")
     runs = LabelledRuns.from_table(failures)
-    band = healthy_band(to_frame(successes), band_features())
+    band = healthy_band(to_frame(successes), all_band_features())
     first_of_grid = {
         name: getattr(forest, name)[:1] for name in ("max_features", "min_samples_leaf")
     }

@@ -6,16 +6,15 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.method_settings import ImprovedRulesSettings
+from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.base.telemetry import write_parquet
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.fold_plans import by_tested_fold, within_training
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import SPLIT_SCHEMA
 from shared.abstention import RULES, AbstentionSettings
 
 FEATURES = Path("data/features/features.parquet")

@@ -11,7 +11,8 @@ import polars as pl
 from sklearn.base import clone
 
 from failbench.base.errors import BadInputError
-from failbench.base.predictions import DECIMALS
+from failbench.base.method_settings import ImprovedRulesSettings
+from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA
 from failbench.base.scenarios import Scenario
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import read_output, read_section, run, workers
@@ -20,13 +21,12 @@ from failbench.base.telemetry import STEP_SCHEMA, Telemetry, write_parquet
 from failbench.base.vocabulary import CATEGORIES, PRIMARY_SET
 from failbench.base.workers import parallel_map
 from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, to_frame
-from failbench.methods.healthy_band import Band, healthy_band, percentile_band
-from failbench.methods.improved_rules import ImprovedRules, ImprovedRulesSettings
-from failbench.methods.improved_tree import band_features
+from failbench.methods.healthy import Band, healthy_band, percentile_band
+from failbench.methods.improved_rules import ImprovedRules
+from failbench.methods.rule_tree import band_features
 from failbench.methods.rules import EvaluatedConditions
 from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
-from failbench.prediction.splits import SPLIT_SCHEMA
 from recordings import read_recordings
 from shared.architectures import KEYS, RECORDED, RULE_PREDICTION_SCHEMA, RULES, ArchitecturesDesign
 

@@ -9,7 +9,18 @@ from typing import Any
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.predictions import DECIMALS
+from failbench.base.explanations import condition_of
+from failbench.base.method_settings import (
+    DecisionTreeSettings,
+    EbmSettings,
+    ImprovedRulesSettings,
+    LearnedRulesSettings,
+    LightgbmSettings,
+    LogisticRegressionSettings,
+    RandomForestSettings,
+    SimpleRulesSettings,
+)
+from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA
 from failbench.base.records import Record
 from failbench.base.scenarios import Scenario
 from failbench.base.slices import ReferenceStudy
@@ -21,23 +32,11 @@ from failbench.base.vocabulary import PRIMARY_SET
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
-from failbench.methods.band_features import band_features
-from failbench.methods.boosting_machine import EbmSettings
-from failbench.methods.classifiers import (
-    DecisionTreeSettings,
-    LightgbmSettings,
-    LogisticRegressionSettings,
-    RandomForestSettings,
-)
-from failbench.methods.healthy_band import HealthyBand, healthy_band
-from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.learned_rules import LearnedRulesSettings
-from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.prediction.explanations import condition_of
+from failbench.methods.healthy import HealthyBand, healthy_band
+from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.fold_plans import by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fit_fold
-from failbench.prediction.splits import SPLIT_SCHEMA
 from recordings import read_recordings
 from shared.case_studies import (
     CASE_SCHEMA,
@@ -210,7 +209,7 @@ def case_diagnoses(
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What each method says of each case, and the conditions that it says it on."""
     runs = LabelledRuns.from_table(study.failures(features))
-    band = healthy_band(to_frame(study.successes(features)), band_features())
+    band = healthy_band(to_frame(study.successes(features)), all_band_features())
     tasks = [
         (case, method, settings, runs, band, splits, study.seed)
         for case in picked_of(cases)

@@ -16,21 +16,20 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 
 from failbench.base.arrays import Array, Mask
 from failbench.base.errors import BadInputError
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.method_settings import DecisionTreeSettings
+from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import Scenario
 from failbench.base.stage import read_output, read_section, run, workers
-from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.base.telemetry import Telemetry, categories_of, write_parquet
 from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA, categories_of, feature_table
+from failbench.features.feature_table import FEATURE_SCHEMA, feature_table
 from failbench.features.measurements import STEP_TIMES, measurements
 from failbench.features.raw_table import raw_table
-from failbench.methods.classifiers import DecisionTreeSettings
 from failbench.methods.raw.telemetry import RawTelemetrySettings
 from failbench.prediction.fold_plans import by_scenario
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
 from recordings import read_recordings
 from shared.controls import (
     ALL_LABELS,

@@ -11,7 +11,7 @@ import numpy as np
 import polars as pl
 
 from failbench.base.arrays import Mask
-from failbench.base.predictions import DECIMALS
+from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA, first_repeats
 from failbench.base.stage import print_table, read_output, read_section, run, workers
 from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
 from failbench.base.vocabulary import CATEGORIES
@@ -36,7 +36,7 @@ from failbench.neighbours.rendering.formats import FORMATS, rendered
 from failbench.neighbours.rendering.normal import read_files, rendered_log
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import COMPLETE, complete_shape, draw_shape
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats, rows_in_fold
+from failbench.prediction.splits import rows_in_fold
 from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 
 TELEMETRY = Path("data/telemetry")

@@ -6,6 +6,18 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.explanations import explained
+from failbench.base.method_settings import (
+    DecisionTreeSettings,
+    EbmSettings,
+    ImprovedRulesSettings,
+    LearnedRulesSettings,
+    LightgbmSettings,
+    LogisticRegressionSettings,
+    RandomForestSettings,
+    SimpleRulesSettings,
+)
+from failbench.base.predictions import SPLIT_SCHEMA
 from failbench.base.records import Record
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import read_output, read_section, run, workers
@@ -15,23 +27,11 @@ from failbench.base.vocabulary import PRIMARY_SET
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
-from failbench.methods.band_features import band_features
-from failbench.methods.boosting_machine import EbmSettings
-from failbench.methods.classifiers import (
-    DecisionTreeSettings,
-    LightgbmSettings,
-    LogisticRegressionSettings,
-    RandomForestSettings,
-)
-from failbench.methods.healthy_band import HealthyBand, healthy_band
-from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.learned_rules import LearnedRulesSettings
-from failbench.methods.simple_rules import SimpleRulesSettings
-from failbench.prediction.explanations import explained
+from failbench.methods.healthy import HealthyBand, healthy_band
+from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fit_fold
-from failbench.prediction.splits import SPLIT_SCHEMA
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
@@ -69,7 +69,7 @@ def main() -> None:
         "ebm": read_section("ebm", EbmSettings),
     }
     runs = LabelledRuns.from_table(study.failures(features))
-    band = healthy_band(to_frame(study.successes(features)), band_features())
+    band = healthy_band(to_frame(study.successes(features)), all_band_features())
     first = splits.filter(pl.col("repeat") == pl.col("repeat").min())
     tasks = [
         (runs, band, first, method, settings, study, plan)

@@ -32,6 +32,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from failbench.base.arrays import Labels
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.stage import print_table, read_section, run, workers
 from failbench.base.telemetry import write_parquet
 from failbench.base.workers import parallel_map
@@ -44,7 +45,6 @@ from failbench.methods.classifiers import (
     random_forest,
 )
 from failbench.methods.learned_rules import learned_rules
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.neighbours.external.rules import our_features, simple_answers
 from failbench.neighbours.external.tables import (

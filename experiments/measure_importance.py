@@ -24,21 +24,21 @@ import pandas as pd
 import polars as pl
 
 from failbench.base.arrays import Mask
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.known_columns import flags_in
+from failbench.base.method_settings import EbmSettings, RandomForestSettings
+from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import print_accuracy, read_names, read_output, read_section, run, workers
 from failbench.base.studies import NESTED_CV
 from failbench.base.telemetry import write_parquet
 from failbench.base.workers import parallel_map
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.features.known_columns import flags_in
-from failbench.methods.boosting_machine import EbmSettings, ebm
-from failbench.methods.classifiers import RandomForestSettings, random_forest
+from failbench.methods.boosting_machine import ebm
+from failbench.methods.classifiers import random_forest
 from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fold_predictions, fold_seed
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
 from known_runs import read_known
 from shared.importance import (
     BUILT_IN_SCHEMA,

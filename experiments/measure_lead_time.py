@@ -16,36 +16,34 @@ import numpy as np
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.base.known_columns import flags_in
+from failbench.base.method_settings import ImprovedRulesSettings, SimpleRulesSettings
+from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.records import Record
 from failbench.base.scenarios import Scenario
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import print_table, read_names, read_output, read_section, run, workers
-from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.base.telemetry import Telemetry, categories_of, write_parquet
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import (
-    categories_of,
     feature_table,
     snapshot_table,
     split_snapshot_ids,
     to_frame,
 )
-from failbench.features.known_columns import flags_in
-from failbench.methods.band_features import band_features
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
-from failbench.methods.healthy_band import healthy_band
+from failbench.methods.healthy import healthy_band
 from failbench.methods.healthy_course import healthy_course
-from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
-from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.conditions import by_view, stacked
 from failbench.prediction.fold_plans import FoldPlan
 from failbench.prediction.known import Known
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fold_predictions, nested_cv
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
 from known_runs import read_known
 from recordings import read_recordings
 from shared.lead_time import FAILING, HEALTHY, LOOK, TWIN, LeadTimeSettings, methods_asked
@@ -186,7 +184,7 @@ def of_healthy(
 ) -> pl.DataFrame:
     """What the method answers of each twin when trained on all failing runs, and on evidence."""
     runs, frame = LabelledRuns.from_table(failing), to_frame(twins)
-    band = healthy_band(to_frame(successes), band_features())
+    band = healthy_band(to_frame(successes), all_band_features())
     context = Context(EARLY_FEATURES, band, seed, known=flags_in(runs.frame.columns))
     estimator = method_named(method).build(settings, context)
     estimator.fit(runs.frame, runs.labels, groups=runs.groups)
@@ -271,7 +269,7 @@ def alarm_scores(
     def cut(runs: pl.DataFrame, end: pl.Expr = FAILURE) -> pl.DataFrame:
         return snapshot_table(telemetry, scenarios, looks(runs, every, pl.lit(1), end))
 
-    course = healthy_course(cut(successes), band_features())
+    course = healthy_course(cut(successes), all_band_features())
     highest = course.scores(cut(twins)).group_by("run_id").agg(pl.col("score").max())
     of_scenario = highest.join(twins.select("scenario", "run_id"), on="run_id").join(
         categories_of(scenarios), on="scenario"

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.method_settings import LearnedRulesSettings
+from failbench.base.predictions import SPLIT_SCHEMA
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import print_table, read_output, read_section, run, workers
 from failbench.base.telemetry import write_parquet
@@ -14,16 +16,10 @@ from failbench.base.vocabulary import PRIMARY_SET
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.learned_rules import (
-    LearnedRule,
-    LearnedRulesSettings,
-    learned_rules,
-    rule_list,
-    top_signals,
-)
+from failbench.methods.learned_rules import LearnedRule, learned_rules, rule_list, top_signals
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.prediction.nested_cv import fold_seed
-from failbench.prediction.splits import SPLIT_SCHEMA, rows_in_fold
+from failbench.prediction.splits import rows_in_fold
 from shared.learned_rules import RULE_SCHEMA, TEST, TOP_SCHEMA
 
 FEATURES = Path("data/features/features.parquet")

@@ -8,7 +8,7 @@ from typing import Any
 
 import polars as pl
 
-from failbench.base.predictions import DECIMALS, PREDICTION_SCHEMA
+from failbench.base.predictions import DECIMALS, PREDICTION_SCHEMA, SPLIT_SCHEMA
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import print_accuracy, read_output, read_section, run
 from failbench.base.studies import NESTED_CV
@@ -27,7 +27,6 @@ from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.tables import MONITORED_SCHEMA
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
 from failbench.monitor.records.versions import read_rules
-from failbench.prediction.splits import SPLIT_SCHEMA
 from shared.llm_agents import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 
 CACHE = Path("data/llm")

@@ -6,21 +6,23 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.method_settings import (
+    ImprovedRulesSettings,
+    RandomForestSettings,
+    SimpleRulesSettings,
+)
 from failbench.base.methods import MONITOR_METHODS
+from failbench.base.predictions import SPLIT_SCHEMA
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.base.telemetry import write_parquet
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.classifiers import RandomForestSettings
-from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.methods.monitor_methods import AbstainingSettings, EndingSettings, NoSettings
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, known_table, with_known
 from failbench.monitor.records.versions import read_rules
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import SPLIT_SCHEMA
 
 MONITORED = Path("data/monitor")
 FROZEN = Path("data/monitor/frozen.json")

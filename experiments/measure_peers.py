@@ -9,8 +9,8 @@ import polars as pl
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import print_table, read_section, run
 from failbench.base.telemetry import read_telemetry, write_parquet
-from failbench.neighbours.peers.alarms import alarm_table
-from failbench.neighbours.peers.answers import skill_verdicts
+from failbench.neighbours.peers.rules import alarm_table
+from failbench.neighbours.peers.skill import skill_verdicts
 from shared.peers import PeersStudy
 
 TELEMETRY = Path("data/telemetry")

@@ -8,6 +8,9 @@ from pathlib import Path
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.base.known_columns import OWN
+from failbench.base.method_settings import ImprovedRulesSettings, SimpleRulesSettings
+from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.records import Record
 from failbench.base.scenarios import Scenario
 from failbench.base.slices import RunSetting
@@ -16,15 +19,11 @@ from failbench.base.telemetry import Telemetry, write_parquet
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table
-from failbench.features.known_columns import OWN
-from failbench.methods.improved_rules import ImprovedRulesSettings
+from failbench.methods.healthy import band_of, changes, recalibrated
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
-from failbench.methods.rescaling import band_of, changes, recalibrated
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.conditions import by_view, stacked
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
 from known_runs import read_known
 from recordings import read_recordings
 from shared.portability import (
@@ -65,7 +64,7 @@ def measure(
 
     A scenario that is tested, under whichever optimizer, was trained on under neither. Thresholds
     are those of the successful runs at home in every condition; what changes is the scale that
-    features are read on (see :mod:`failbench.methods.rescaling`).
+    features are read on (see :mod:`failbench.methods.healthy`).
     """
     tables, successes = condition_tables(telemetry, tuple(scenarios), settings)
     folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")

@@ -8,6 +8,14 @@ from pathlib import Path
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import (
+    DecisionTreeSettings,
+    EbmSettings,
+    ImprovedRulesSettings,
+    RandomForestSettings,
+    SimpleRulesSettings,
+)
+from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.records import Record
 from failbench.base.scenarios import Scenario
 from failbench.base.slices import ReferenceStudy
@@ -15,13 +23,9 @@ from failbench.base.stage import print_accuracy, read_output, read_section, run,
 from failbench.base.telemetry import write_parquet
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.boosting_machine import EbmSettings
-from failbench.methods.classifiers import DecisionTreeSettings, RandomForestSettings
-from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.fold_plans import by_scenario
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats, make_splits
+from failbench.prediction.splits import make_splits
 from recordings import read_scenarios_of
 from shared.sensitivity import (
     FAULTS_APART,

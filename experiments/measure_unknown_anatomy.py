@@ -8,6 +8,7 @@ import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.base.lookalikes import partners
+from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
@@ -17,7 +18,6 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.features.measurements import measurements
 from failbench.prediction.neighbours import nearest_scenarios
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
 from shared.unknown_anatomy import MEASURED_SETS, UNKNOWN, UnknownAnatomyDesign
 
 TELEMETRY = Path("data/telemetry")

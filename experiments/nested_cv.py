@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+from failbench.base.predictions import SPLIT_SCHEMA
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.base.telemetry import write_parquet
@@ -12,7 +13,6 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.catalogue import method_named
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import SPLIT_SCHEMA
 from known_runs import read_known
 
 FEATURES = Path("data/features/features.parquet")

@@ -18,12 +18,12 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.slices import ReferenceStudy, RunSetting
 from failbench.base.stage import read_output, read_section
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET, Category
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.statistics.association import cramers_v, permutation_test
 from failbench.statistics.estimates import ESTIMATE
 from failbench.statistics.intervals import scenario_intervals

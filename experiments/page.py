@@ -7,8 +7,9 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.explanations import ANSWER_SCHEMA, CONDITION_SCHEMA
 from failbench.base.lookalikes import PARTNER_SCHEMA
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.predictions import NEIGHBOUR_SCHEMA, PREDICTION_SCHEMA
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import (
     read_names,
@@ -24,8 +25,6 @@ from failbench.base.vocabulary import PRIMARY_SET
 from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
-from failbench.prediction.explanations import ANSWER_SCHEMA, CONDITION_SCHEMA
-from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
 from failbench.publish.page.answers import answers_by_scenario
 from failbench.publish.page.curves import MOST_POINTS, MOST_POINTS_ELSEWHERE, curves
 from failbench.publish.page.document import page_of

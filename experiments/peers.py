@@ -10,20 +10,17 @@ from typing import Any
 import polars as pl
 from matplotlib.figure import Figure
 
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import read_scenarios
 from failbench.base.slices import ReferenceStudy, RunSetting
 from failbench.base.stage import read_output, read_outputs, read_section
 from failbench.base.telemetry import RUN_SCHEMA, read_table
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET
-from failbench.neighbours.peers.alarms import ALARM_SCHEMA
 from failbench.neighbours.peers.best_thresholds import DOCUMENTED, OBJECTIVES, with_best_thresholds
-from failbench.neighbours.peers.mapping import refuse_unmapped
-from failbench.neighbours.peers.rules import SCOPES, peer_rules, rules_of
-from failbench.neighbours.peers.standards import standards
+from failbench.neighbours.peers.mapping import refuse_unmapped, standards
+from failbench.neighbours.peers.rules import ALARM_SCHEMA, SCOPES, peer_rules, rules_of
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
 from failbench.neighbours.rendering.shape import COMPLETE
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import (

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
+from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.slices import AcrossArchitectures, ReferenceStudy
 from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.base.studies import POOLED
@@ -14,7 +15,6 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.features.raw_table import raw_table
 from failbench.methods.raw.telemetry import RawTelemetrySettings
 from failbench.prediction.fold_plans import by_scenario
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats
 from recordings import read_recordings
 from shared.raw_telemetry import raw_predictions
 

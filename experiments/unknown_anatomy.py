@@ -21,11 +21,10 @@ from matplotlib.patches import Patch
 
 from failbench.base.errors import BadInputError
 from failbench.base.lookalikes import PARTNER_SCHEMA
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.predictions import NEIGHBOUR_SCHEMA, PREDICTION_SCHEMA
 from failbench.base.scenarios import Scenario
 from failbench.base.stage import read_output, read_section
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET, Category
-from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA
 from failbench.statistics.comparison import Comparison, contrasts_of
 from failbench.statistics.estimates import estimate_rows
 from failbench.statistics.intervals import ScenarioIntervalSettings, wilson

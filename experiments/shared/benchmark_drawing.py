@@ -17,8 +17,7 @@ from pydantic import Field, model_validator
 from failbench.base.methods import ENTRIES, Source
 from failbench.base.records import Record
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.improved_tree import TREE
-from failbench.methods.rule_tree import Abstention, Leaf
+from failbench.methods.rule_tree import TREE, Leaf
 from failbench.methods.rules import Declared
 from failbench.study.cells import words
 from failbench.study.labels import CATEGORY_LABELS
@@ -117,14 +116,14 @@ def nodes() -> list[Node]:
     return rows
 
 
-def leaf_node(number: str, leaf: Leaf[Declared]) -> Node:
+def leaf_node(number: str, leaf: Leaf) -> Node:
     answer, confirms, against = "", "", ""
-    if isinstance(leaf, Abstention):
-        answer = f"abstains: {words(leaf.reason)}"
+    if leaf.category is None:
+        answer = f"abstains: {words(str(leaf.reason))}"
     else:
         answer = leaf.category
         confirms = ", ".join(map(short, leaf.confirms))
-        against = ", ".join(short(indicator.condition) for indicator in leaf.against)
+        against = ", ".join(map(short, leaf.against))
     reached = when(leaf.when)
     return Node(LEAF, number, words(leaf.name), reached, answer, confirms, against, leaf.source)
 

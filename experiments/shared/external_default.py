@@ -11,16 +11,16 @@ import polars as pl
 from pydantic import Field, model_validator
 
 from failbench.base.arrays import Labels, Mask
-from failbench.base.records import Record
-from failbench.methods.boosting_machine import EbmSettings
-from failbench.methods.classifiers import (
+from failbench.base.method_settings import (
     Count,
     DecisionTreeSettings,
+    EbmSettings,
+    LearnedRulesSettings,
     LightgbmSettings,
     LogisticRegressionSettings,
     RandomForestSettings,
 )
-from failbench.methods.learned_rules import LearnedRulesSettings
+from failbench.base.records import Record
 from failbench.neighbours.external.tables import (
     BUGGY,
     DETECTION,

@@ -12,7 +12,7 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from failbench.base.arrays import Array
-from failbench.methods.simulated_human import SkillLevel
+from failbench.base.method_settings import SkillLevel
 
 BOUND = 60.0
 """Abilities in logits lie between plus and minus this: a probability of 1e-26 to one."""

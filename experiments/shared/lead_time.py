@@ -7,9 +7,9 @@ from collections.abc import Iterable
 import polars as pl
 from pydantic import Field
 
+from failbench.base.method_settings import LogisticRegressionSettings, RandomForestSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.records import Record
-from failbench.methods.classifiers import LogisticRegressionSettings, RandomForestSettings
 
 METHODS = ("simple_rules", "improved_rules", "logistic_regression", "random_forest")
 """The methods on features that are asked, in the order of the published rates."""

@@ -33,12 +33,13 @@ from pydantic import Field
 
 from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import Telemetry
 from failbench.features.feature_table import to_frame
-from failbench.methods.healthy_band import healthy_band
+from failbench.methods.healthy import healthy_band
 from failbench.methods.rules import ErrorMatches
-from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRulesSettings
+from failbench.methods.simple_rules import SIMPLE_RULES
 from failbench.statistics.intervals import ScenarioIntervalSettings
 
 KINDS = ("gradual", "sudden", "none")

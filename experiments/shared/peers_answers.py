@@ -14,12 +14,10 @@ from failbench.base.scenarios import Scenario
 from failbench.base.slices import ReferenceStudy
 from failbench.base.vocabulary import ABSTAIN
 from failbench.diagnose.answer import NAMED
-from failbench.neighbours.peers.alarms import watched
-from failbench.neighbours.peers.answers import recorded_answers
 from failbench.neighbours.peers.best_thresholds import DOCUMENTED
-from failbench.neighbours.peers.mapping import issues_of
-from failbench.neighbours.peers.standards import Standard, standards
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
+from failbench.neighbours.peers.mapping import Standard, issues_of, standards
+from failbench.neighbours.peers.rules import watched
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, recorded_answers
 from shared.peers import RUN_SCHEMA, SAID_SCHEMA
 
 KINDS = ("failure", "twin", "success")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from failbench.neighbours.peers.mapping import standards
 from failbench.neighbours.peers.rules import SCOPES, Condition, peer_rules, rule_peers, rules_of
-from failbench.neighbours.peers.standards import standards
 from failbench.study import Captions, Estimates, Row, Text, table
 from failbench.study.cells import ABSENT, counted, words
 from failbench.study.plain_table import Divider, Table

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import polars as pl
 from pydantic import Field
 
+from failbench.base.method_settings import LogisticRegressionSettings, RandomForestSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.records import Record
 from failbench.base.slices import RunSetting
-from failbench.methods.classifiers import LogisticRegressionSettings, RandomForestSettings
 from failbench.statistics.paired_scores import Pair
 
 HOME, HOME_ADAPTIVE = "home", "home_adaptive"

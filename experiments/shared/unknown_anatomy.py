@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from failbench.base.method_settings import RandomForestSettings
 from failbench.base.records import Record
 from failbench.base.vocabulary import PRIMARY_SET, Category
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.measurements import ENDINGS, STEP_TIMES
-from failbench.methods.classifiers import RandomForestSettings
 
 UNKNOWN: Category = "unknown"
 """The category of scenarios whose cause nobody can tell."""

@@ -29,12 +29,12 @@ from failbench.diagnose.batch.training import fitted_method, read_features
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table, to_frame
 from failbench.features.raw_table import raw_table
-from failbench.methods.band_features import band_features
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
-from failbench.methods.healthy_band import HealthyBand, healthy_band
+from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.method import Method
 from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
+from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.labelled_runs import LabelledRuns
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.method_intervals import IntervalSettings, method_intervals
@@ -180,7 +180,7 @@ def method(name: str, size: int) -> Works:
     """A method fitted to all failing runs, its search included, and asked about the same runs."""
     failures = features().filter(pl.col("kind") == "failure")
     successes = features().filter(pl.col("kind") == "success")
-    band = healthy_band(to_frame(successes), band_features())
+    band = healthy_band(to_frame(successes), all_band_features())
     runs = LabelledRuns.from_table(grown_table(failures, size))
     declaration = method_named(name)
     key = dict(zip(runs.frame.index, runs.labels, strict=True)) if declaration.simulation else {}

@@ -7,10 +7,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from failbench.base.errors import BadInputError
 from failbench.cli.arguments.shared import PREDICTORS as NAMES
 from failbench.crashes import recorder
-from failbench.crashes.answers import asked, read_answers, write_answers
+from failbench.crashes.answers import ANSWER_TABLE, asked
 from failbench.crashes.catalogue import PREDICTORS, Predictor
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.recorder import record
@@ -43,7 +42,7 @@ def test_every_notebook_is_asked_about_in_every_arm_once(case, told, tmp_path):
     path.parent.mkdir()
     assert recorded(cases, told, path) == 4
     assert recorded(cases, told, path) == 0
-    table = read_answers(path)
+    table = ANSWER_TABLE.read(path)
     assert table["arm"].to_list() == ["all", "all", "code", "code"]
     assert set(table["exception"]) == {"KeyError"}
 
@@ -54,7 +53,7 @@ def test_what_changed_is_asked_again_and_what_is_gone_is_dropped(case, told, tmp
     assert recorded([case(target="x[1]"), case("second")], told, path) == 2
     told.module.version = "2"
     assert recorded([case("second")], told, path) == 2
-    assert set(read_answers(path)["pair"]) == {"second"}
+    assert set(ANSWER_TABLE.read(path)["pair"]) == {"second"}
 
 
 def test_an_interruption_keeps_the_answers_before_it(case, told, tmp_path, monkeypatch):
@@ -68,7 +67,7 @@ def test_an_interruption_keeps_the_answers_before_it(case, told, tmp_path, monke
 
     with pytest.raises(KeyboardInterrupt):
         record(cases, [told.predictor], path, stop)
-    assert read_answers(path).height == 2
+    assert ANSWER_TABLE.read(path).height == 2
     assert recorded(cases, told, path) == 4
 
 
@@ -89,15 +88,6 @@ def test_questions_differ_by_code_and_by_what_is_told(case):
     one = case()
     assert len({asked(one.ask(arm)) for arm in ("code", "type", "all", "other")}) == 4
     assert asked(one.ask("all")) == asked(case(version="mended").ask("all"))
-
-
-def test_an_answer_that_is_there_twice_is_refused(case, told, tmp_path):
-    path = tmp_path / "answers.parquet"
-    recorded([case()], told, path)
-    rows = read_answers(path).to_dicts()
-    write_answers(path, [*rows, rows[0]])
-    with pytest.raises(BadInputError, match="twice"):
-        read_answers(path)
 
 
 def test_the_command_names_every_predictor_of_the_catalogue():

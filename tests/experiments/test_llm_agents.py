@@ -13,9 +13,9 @@ import yaml
 import llm_agents
 import measure_llm_agents
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.base.telemetry import Telemetry, categories_of, write_parquet
 from failbench.cli.main import main
-from failbench.features.feature_table import categories_of, feature_table
+from failbench.features.feature_table import feature_table
 from failbench.monitor.records.tables import write_monitored
 from failbench.monitor.records.verdicts import break_table, ends_of
 from failbench.monitor.records.versions import read_rules

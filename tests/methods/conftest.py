@@ -12,10 +12,10 @@ import yaml
 from failbench.base.records import Record
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
-from failbench.methods.band_features import band_features
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
-from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.healthy import HealthyBand
+from failbench.methods.rule_tree import all_band_features
 
 Runs = tuple[pd.DataFrame, np.ndarray, np.ndarray]
 
@@ -96,7 +96,7 @@ def settings_of(repository):
 @pytest.fixture(scope="session")
 def context() -> Context:
     """Healthy features have mean 1 and standard deviation 0.1; simulations know ``runs``."""
-    names = band_features()
+    names = all_band_features()
     band = HealthyBand(dict.fromkeys(names, 1.0), dict.fromkeys(names, 0.1))
     true_categories = {f"run_{index}": CATEGORIES[index // 12] for index in range(60)}
     return Context(FEATURE_SETS["19"], band, seed=0, true_categories=true_categories)

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.methods.healthy_band import healthy_band, percentile_band
+from failbench.methods.healthy import healthy_band, percentile_band
 
 
 @pytest.fixture

@@ -10,10 +10,11 @@ import pytest
 from pydantic import ValidationError
 from sklearn.base import BaseEstimator
 
+from failbench.base.method_settings import HybridSettings
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.catalogue import method_named
-from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
+from failbench.methods.hybrid import Hybrid, HybridTwoWay
 
 ABOVE = np.nextafter(0.85, 1)
 BELOW = np.nextafter(0.60, 0)

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.healthy import HealthyBand
 from failbench.methods.improved_rules import ImprovedRules
-from failbench.methods.improved_tree import TREE
+from failbench.methods.rule_tree import TREE
 
 OOM = ("RuntimeError", "DefaultCPUAllocator: can't allocate memory")
 FULL = {"memory_warning": 1.0}

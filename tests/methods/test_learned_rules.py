@@ -5,13 +5,9 @@ import pandas as pd
 import pytest
 from pydantic import ValidationError
 
+from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.learned_rules import (
-    LearnedRulesSettings,
-    learned_rules,
-    rule_list,
-    top_signals,
-)
+from failbench.methods.learned_rules import learned_rules, rule_list, top_signals
 
 FEATURES = tuple("abcdef")
 SETTINGS = {

@@ -16,7 +16,7 @@ from failbench.features.feature_table import to_frame
 from failbench.methods.broken_invariants import AbstainingInvariants, BrokenInvariants
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
-from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.healthy import HealthyBand
 from failbench.methods.monitor_methods import EndingTable
 from failbench.monitor.end import End
 from failbench.monitor.records.verdicts import (

@@ -4,7 +4,7 @@ import pytest
 
 from failbench.base.vocabulary import SIGNAL_GROUPS
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.signal_groups import signal_groups
+from failbench.features.signal_groups import signal_groups
 from shared.importance import IMPORTANCE_SETS, TABLE_SIX
 
 

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from failbench.features.catalogue import FEATURES
-from failbench.methods.healthy_band import healthy_band
+from failbench.methods.healthy import healthy_band
 from failbench.methods.rules import ErrorMatches
 from failbench.methods.simple_rules import FALLBACK, SIMPLE_RULES, SimpleRules, band_features
 

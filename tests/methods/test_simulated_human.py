@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimulatedHumanSettings
 from failbench.base.methods import ENTRIES, FEATURE_METHODS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.catalogue import method_named
-from failbench.methods.simulated_human import SimulatedHuman, SimulatedHumanSettings
+from failbench.methods.simulated_human import SimulatedHuman
 
 LEVELS = {
     "novice": {"share": 0.3, "accuracy": 0.5},

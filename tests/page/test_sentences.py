@@ -5,10 +5,10 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from failbench.base.explanations import explained
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.prediction.explanations import explained
 from failbench.publish.page.explanations import explanations
 from failbench.publish.page.sentences import NOTHING_BROKE, broken_sentences, decided_sentence
 from made_up_monitored import rules

@@ -10,12 +10,10 @@ import polars as pl
 import pytest
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_table
-from failbench.neighbours.peers.mapping import mapping
-from failbench.neighbours.peers.record import KINDS, installed_peers, record_peers
-from failbench.neighbours.peers.recorder import digest_of, record
-from failbench.neighbours.peers.renderings import FORMATS, renderer
-from failbench.neighbours.peers.standards import standards
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, read_verdicts
+from failbench.neighbours.peers.mapping import mapping, standards
+from failbench.neighbours.peers.recorder import KINDS, digest_of, record, record_peers, renderer
+from failbench.neighbours.peers.tools import FORMATS, installed_peers
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, VERDICT_TABLE
 
 DATA = Path(__file__).parents[2] / "data"
 SETTING = {"architecture": "transformer", "optimizer": "adamw", "scale": "small"}
@@ -26,7 +24,7 @@ INSTALLED = all(find_spec(name) is not None for name in ("runmedic", "training_d
 
 @cache
 def committed() -> pl.DataFrame:
-    return read_verdicts(DATA / "peers/verdicts.parquet")
+    return VERDICT_TABLE.read(DATA / "peers/verdicts.parquet")
 
 
 @cache

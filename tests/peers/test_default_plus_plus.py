@@ -11,7 +11,6 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
-from failbench.neighbours.peers.answers import recorded_answers
 from failbench.neighbours.peers.default_plus_plus import (
     ANSWER_SCHEMA,
     INSIDE,
@@ -20,9 +19,8 @@ from failbench.neighbours.peers.default_plus_plus import (
     read_inside_answers,
     verdicts_of,
 )
-from failbench.neighbours.peers.mapping import issues_of, mapping
-from failbench.neighbours.peers.standards import standards
-from failbench.neighbours.peers.verdicts import read_verdicts
+from failbench.neighbours.peers.mapping import issues_of, mapping, standards
+from failbench.neighbours.peers.verdicts import VERDICT_TABLE, recorded_answers
 
 DATA = Path(__file__).parents[2] / "data"
 TABLE = DATA / "peers/default_plus_plus.parquet"
@@ -81,7 +79,9 @@ def _names(predictor):
 
 def test_the_committed_verdicts_are_what_the_committed_answers_come_to():
     replayed = verdicts_of(committed())
-    assert_frame_equal(read_verdicts(DATA / "peers/default_plus_plus_verdicts.parquet"), replayed)
+    assert_frame_equal(
+        VERDICT_TABLE.read(DATA / "peers/default_plus_plus_verdicts.parquet"), replayed
+    )
 
 
 def test_every_committed_answer_is_of_the_version_that_is_compared_with():

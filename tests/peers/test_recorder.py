@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import numpy as np
 import polars as pl
 import pytest
 
-from failbench.base.errors import BadInputError
-from failbench.base.telemetry import write_parquet
-from failbench.neighbours.peers.recorder import Peer, record
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, Reading, read_verdicts
+from failbench.base.telemetry import Telemetry
+from failbench.neighbours.peers.recorder import SEED, record, renderer
+from failbench.neighbours.peers.tools import FORMATS, Peer
+from failbench.neighbours.peers.verdicts import VERDICT_TABLE, Reading
+from failbench.neighbours.rendering.names import draw_names
+from failbench.neighbours.rendering.shape import complete_shape, formats
+from made_up_telemetry import STEPS, made_up_telemetry
 
 RUNS = ("run-a", "run-b")
 
@@ -45,7 +49,7 @@ def test_every_run_is_asked_about_in_every_format(tmp_path):
         ("run-b", "csv"),
         ("run-b", "text"),
     ]
-    assert read_verdicts(tmp_path / "verdicts.parquet").equals(table)
+    assert VERDICT_TABLE.read(tmp_path / "verdicts.parquet").equals(table)
 
 
 def test_a_peer_is_given_its_own_formats_alone(tmp_path):
@@ -102,16 +106,46 @@ def test_an_issue_that_is_not_mapped_stops_the_recording(tmp_path):
         recorded(tmp_path / "verdicts.parquet", Asked(issue="bad_weather"))
 
 
-def test_a_verdict_that_is_there_twice_is_refused(tmp_path):
-    row = {
-        "run_id": "run-a",
-        "format": "csv",
-        "peer": "runmedic",
-        "issues": [],
-        "severities": [],
-        "confidences": [],
+GIVEN = sorted({form for given in FORMATS.values() for form in given})
+
+
+def test_the_names_of_users_are_those_that_the_peers_document():
+    names = draw_names(np.random.default_rng(SEED))
+    assert {name: names[name] for name in ("step", "loss", "grad_norm", "learning_rate")} == {
+        "step": "step",
+        "loss": "loss",
+        "grad_norm": "grad_norm",
+        "learning_rate": "lr",
     }
-    path = tmp_path / "verdicts.parquet"
-    write_parquet(pl.DataFrame([row, row], schema=VERDICT_SCHEMA), path)
-    with pytest.raises(BadInputError, match="runmedic has two verdicts of 'run-a' as csv"):
-        read_verdicts(path)
+    assert names["validation"] == "eval_loss"
+    assert names["memory"] == "gpu_mem"
+    assert names["throughput"] == "tokens_per_sec"
+
+
+def telemetry() -> Telemetry:
+    made_up = made_up_telemetry()
+    runs = made_up.runs.with_columns(
+        nominal_batch_size=pl.lit(4, pl.Int32),
+        nominal_sequence_length=pl.lit(16, pl.Int32),
+        planned_steps=pl.lit(STEPS, pl.Int32),
+        corpus_tokens=pl.lit(640, pl.Int64),
+    )
+    return Telemetry(runs, made_up.steps)
+
+
+@pytest.mark.parametrize("form", GIVEN)
+def test_a_shape_has_every_signal_of_its_format_at_every_step(form):
+    shape = complete_shape(form)
+    assert set(shape.signals) == {*formats()[form].always, *formats()[form].may}
+    assert shape.every == 1
+    assert shape.validation
+    assert shape.ending
+    assert shape.terminal
+
+
+def test_a_run_without_steps_can_be_rendered():
+    made_up = telemetry()
+    empty = Telemetry(made_up.runs, made_up.steps.clear())
+    assert (
+        renderer(empty)(made_up.runs["run_id"][0], "csv")["metrics.csv"].decode().count("\n") == 1
+    )

@@ -8,9 +8,18 @@ import pytest
 
 from failbench.base.telemetry import STEP_SCHEMA
 from failbench.diagnose.readers.log import ROW_SCHEMA, Log, Source
-from failbench.neighbours.peers.curves import Curves, curves_of, recorded_curves
-from failbench.neighbours.peers.skill import PEER, reading_of_curves, skill_reading, skill_rules
-from failbench.neighbours.peers.standards import standards
+from failbench.neighbours.peers.mapping import SEVERITIES, standards
+from failbench.neighbours.peers.skill import (
+    PEER,
+    Curves,
+    curves_of,
+    reading_of_curves,
+    recorded_curves,
+    skill_rules,
+    skill_verdicts,
+)
+from failbench.neighbours.peers.verdicts import recorded_answers
+from made_up_telemetry import made_up_telemetry
 
 STEPS = 300
 
@@ -71,8 +80,11 @@ def test_an_issue_is_found_where_its_threshold_is_passed(issue):
     assert issue in reading_of_curves(FAULTY[issue]).issues
 
 
-def test_every_issue_of_the_rules_is_tried():
+def test_every_issue_of_the_rules_is_tried_and_names_what_there_is():
     assert set(FAULTY) == {rule.issue for rule in skill_rules()}
+    for rule in skill_rules():
+        assert rule.confirmed_by <= set(FAULTY)
+        assert rule.severity in SEVERITIES
 
 
 @pytest.mark.parametrize("rule", skill_rules(), ids=lambda rule: f"{rule.issue}-{rule.statistic}")
@@ -180,4 +192,14 @@ def test_a_log_and_the_telemetry_that_it_tells_have_the_same_curves():
     read, recorded = curves_of(log), recorded_curves(steps)
     for name in ("loss", "grad_norm", "learning_rate", "validation", "training"):
         np.testing.assert_array_equal(getattr(read, name), getattr(recorded, name))
-    assert skill_reading(log) == reading_of_curves(recorded)
+    assert reading_of_curves(read) == reading_of_curves(recorded)
+
+
+def test_the_skill_answers_for_every_run_and_for_one_without_steps():
+    telemetry = made_up_telemetry()
+    runs = pl.concat([telemetry.runs["run_id"], pl.Series(["no-steps"])])
+    answers = recorded_answers(skill_verdicts(telemetry.steps, runs))
+    assert sorted(answers["run_id"]) == sorted(runs)
+    (empty,) = answers.filter(pl.col("run_id") == "no-steps").to_dicts()
+    assert empty["issues"] == []
+    assert empty["prediction"] == "abstain"

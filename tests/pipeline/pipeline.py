@@ -17,6 +17,8 @@ from typing import Any
 import yaml
 from pydantic import BaseModel
 
+from failbench.base.methods import CATALOGUE
+
 REPOSITORY = Path(__file__).parents[2]
 EXPERIMENTS = REPOSITORY / "experiments"
 IMPORT_ROOTS = (REPOSITORY / "src", EXPERIMENTS)
@@ -45,7 +47,7 @@ SHARED_INPUTS = {
 }
 """Files that scripts read through functions that they share, by function."""
 
-MODULE_NAME = re.compile(r"^failbench(\.\w+)+$")
+METHOD_MODULE = "f'failbench.methods.{module}'"
 
 PROJECT_PATH = re.compile(
     r"^(figures|CITATION\.cff|(data|docs|figures|paper|src/failbench/fitted)(/[\w.@+-]+)+)$"
@@ -176,8 +178,9 @@ def _imported(source: str) -> frozenset[str]:
             assert node.module is not None
             modules.add(node.module)
             modules |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Constant) and MODULE_NAME.match(str(node.value)):
-            modules.add(str(node.value))  # the catalogue imports a method's module by its name
+        elif isinstance(node, ast.JoinedStr) and ast.unparse(node) == METHOD_MODULE:
+            # the catalogue imports a method's module by its name
+            modules |= {f"failbench.methods.{each.module}" for each in CATALOGUE if each.module}
     return frozenset(modules)
 
 

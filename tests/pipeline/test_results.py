@@ -13,10 +13,9 @@ import pytest
 import yaml
 
 from failbench.base.methods import MONITOR_METHODS
-from failbench.base.predictions import PREDICTION_SCHEMA, most_probable
+from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, most_probable
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, ON_INVARIANTS, POOLED
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
-from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.recording.fingerprint import PROVENANCE
 from pipeline import REPOSITORY
 from shared.controls import CHANCE

@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import DecisionTreeSettings
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, POOLED
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.classifiers import DecisionTreeSettings
 from failbench.prediction import nested_cv as harness
 from failbench.prediction.across_architectures import across_architectures
 from failbench.prediction.fold_plans import by_architecture, by_scenario

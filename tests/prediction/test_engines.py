@@ -10,10 +10,10 @@ import joblib
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import DecisionTreeSettings
 from failbench.base.telemetry import write_parquet
 from failbench.base.workers import ENGINE, parallel_map
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.classifiers import DecisionTreeSettings
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
 from worker_threads import process, threads_of_libraries

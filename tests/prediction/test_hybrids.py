@@ -4,14 +4,18 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import (
+    HybridSettings,
+    ImprovedRulesSettings,
+    RandomForestSettings,
+    SimulatedHumanSettings,
+    SkillLevel,
+)
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.records import Record
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.composed_methods import HybridSections
-from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
-from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.simulated_human import SimulatedHumanSettings, SkillLevel
+from failbench.methods.hybrid import Hybrid, HybridTwoWay
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits

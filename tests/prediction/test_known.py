@@ -5,14 +5,14 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from failbench.base import known_columns
 from failbench.base.errors import BadInputError
-from failbench.base.methods import MONITOR_METHODS
+from failbench.base.method_settings import RandomForestSettings
+from failbench.base.methods import MONITOR_METHODS, reads_known
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.studies import LEFT_OUT, POOLED
 from failbench.base.vocabulary import ABSTAIN
-from failbench.features import known_columns
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.monitor_methods import NoSettings
 from failbench.monitor.end import End
 from failbench.monitor.records.verdicts import (
@@ -24,7 +24,7 @@ from failbench.monitor.records.verdicts import (
     verdict_table,
 )
 from failbench.prediction.across_architectures import across_architectures
-from failbench.prediction.known import Known, read_by
+from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
 from made_up_known import judged, made_up_known
@@ -154,8 +154,8 @@ def test_a_run_that_no_monitor_watched_is_named_with_the_remedy(known, features)
 
 
 def test_known_is_read_by_the_methods_of_the_monitor_alone():
-    assert not read_by(["simple_rules", "symptom_baseline"])
-    assert all(read_by(["ebm", name]) for name in MONITOR_METHODS)
+    assert not reads_known(["simple_rules", "symptom_baseline"])
+    assert all(reads_known(["ebm", name]) for name in MONITOR_METHODS)
 
 
 def accuracy(predictions):

@@ -4,7 +4,8 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.prediction.neighbours import NEIGHBOUR_SCHEMA, nearest_scenarios
+from failbench.base.predictions import NEIGHBOUR_SCHEMA
+from failbench.prediction.neighbours import nearest_scenarios
 from made_up_scenarios import made_up_scenarios, reference_runs
 
 

@@ -7,13 +7,12 @@ import polars as pl
 import pytest
 
 from controls import leak_test
+from failbench.base.method_settings import RandomForestSettings, SimulatedHumanSettings
 from failbench.base.methods import ENTRIES, FEATURE_METHODS
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.catalogue import method_named
-from failbench.methods.classifiers import RandomForestSettings
 from failbench.methods.declaration import Context
-from failbench.methods.simulated_human import SimulatedHumanSettings
 from failbench.prediction import fold_plans
 from failbench.prediction import nested_cv as harness
 from failbench.prediction.nested_cv import nested_cv

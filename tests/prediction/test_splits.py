@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from failbench.base.errors import BadInputError
+from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.prediction.splits import SPLIT_SCHEMA, first_repeats, make_splits, rows_in_fold
+from failbench.prediction.splits import make_splits, rows_in_fold
 
 
 def scenarios_of(counts: dict[str, int]) -> pl.DataFrame:

@@ -55,7 +55,9 @@ def test_what_is_recorded_again_is_what_is_committed(repository, tmp_path):
             known=read_telemetry(repository / "data/telemetry"),
         )
     campaign.successes = campaign.successes[:2]
-    recorded = PreflightRecording(campaign, tmp_path / "answers.parquet").record(lambda *_: None)
+    path = tmp_path / "answers.parquet"
+    PreflightRecording(campaign, path).record(lambda *_: None)
+    recorded = read_answers(path)
     committed = read_answers(repository / "data/preflight/answers.parquet")
     expected = committed.join(recorded.select("run_id", "look"), on=["run_id", "look"], how="semi")
     order = ("run_id", "step", "look")

@@ -4,8 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
+from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
 from failbench.statistics.commitment import at_threshold, lowest_thresholds

@@ -8,10 +8,9 @@ from scipy import stats
 
 from ablation import AblationSettings, measured_interaction, reported_interaction, variant
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import ImprovedRulesSettings, RandomForestSettings
 from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
 from failbench.features.feature_table import to_frame
-from failbench.methods.classifiers import RandomForestSettings
-from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.splits import make_splits
 from failbench.statistics.paired_scores import paired_scores
 from measure_ablation import KEY, View, ablation

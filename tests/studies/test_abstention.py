@@ -4,10 +4,10 @@ import polars as pl
 import pytest
 
 from abstention import estimates as estimates_of
+from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.studies import NESTED_CV
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.improved_rules import ImprovedRulesSettings
 from failbench.prediction.fold_plans import within_training
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits

@@ -19,14 +19,14 @@ from architectures import (
     sizes,
 )
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.scenarios import read_scenarios
 from failbench.base.slices import ReferenceStudy
 from failbench.base.studies import LEFT_OUT, NESTED_CV, SAME_REPEATS
 from failbench.base.telemetry import STEP_SCHEMA, Telemetry, read_telemetry
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.healthy_band import HealthyBand
-from failbench.methods.improved_rules import ImprovedRulesSettings
-from failbench.methods.improved_tree import band_features
+from failbench.methods.healthy import HealthyBand
+from failbench.methods.rule_tree import band_features
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from made_up_studies import made_up_study
 from measure_architectures import MEASURED, calibrations, rules_on_architectures, with_noise

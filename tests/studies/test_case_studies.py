@@ -10,10 +10,10 @@ import pytest
 
 from case_studies import answers, last_losses
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.scenarios import Scenario
 from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.study.run_curves import run_curves
 from measure_case_studies import case_diagnoses, case_facts, pick_cases, picked_of
 from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings

@@ -5,7 +5,7 @@ import pytest
 
 from crash_prediction import COMBINED, DRY_RUN, LENGTH, RULES, collect, contrasts, estimates
 from failbench.base.errors import BadInputError
-from failbench.crashes.answers import read_answers
+from failbench.crashes.answers import ANSWER_TABLE
 from failbench.crashes.cases import read_cases
 from failbench.crashes.crane_llm import TOOLS, read_published
 from failbench.crashes.question import ARMS
@@ -33,7 +33,7 @@ def cases(repository):
 
 @pytest.fixture(scope="module")
 def recorded(repository):
-    return read_answers(repository / "data/crashes/answers.parquet")
+    return ANSWER_TABLE.read(repository / "data/crashes/answers.parquet")
 
 
 @pytest.fixture(scope="module")

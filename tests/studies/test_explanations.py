@@ -8,9 +8,9 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from failbench.base.explanations import SHOWN, evidence_of, explained
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import PRIMARY_SET
-from failbench.prediction.explanations import SHOWN, evidence_of, explained
 
 DATA = Path(__file__).parents[2] / "data"
 ANSWERS = DATA / "measurements/explanations/answers.parquet"

@@ -9,10 +9,10 @@ import pytest
 
 from external_default import estimates
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.params import read_section
 from failbench.features.feature import CEILING
 from failbench.methods.simple_rules import SIMPLE_RULES as OUR_SIMPLE_RULES
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.neighbours.external.rules import (
     improved_rules_asked,
     our_features,

@@ -5,8 +5,8 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SkillLevel
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.simulated_human import SkillLevel
 from human_baseline import GROUPS, HumanBaselineSettings, by_group, handed_over
 from shared.human_baseline_people import (
     DESIGNS,

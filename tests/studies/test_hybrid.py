@@ -7,9 +7,10 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import HybridSettings
 from failbench.base.validation import kept_by_hand
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.hybrid import Hybrid, HybridSettings
+from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
 from failbench.statistics.commitment import at_threshold
 from failbench.statistics.costs import UnitCosts

@@ -7,11 +7,11 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.slices import ReferenceStudy
-from failbench.features.feature_table import categories_of
+from failbench.base.telemetry import categories_of
 from failbench.methods.healthy_course import healthy_course
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.prediction.splits import make_splits
 from failbench.statistics.conformal import alarm_limit
 from failbench.statistics.intervals import ScenarioIntervalSettings

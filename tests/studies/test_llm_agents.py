@@ -4,9 +4,10 @@ import polars as pl
 import pytest
 
 from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.telemetry import categories_of
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import categories_of, feature_table
+from failbench.features.feature_table import feature_table
 from failbench.methods.llm.cache import CachedAnswer, LlmCache
 from failbench.methods.llm.prompt import prompt_hash, prompts_of
 from failbench.prediction.splits import make_splits

@@ -16,14 +16,9 @@ import pytest
 import yaml
 
 from failbench.base.scenarios import read_scenarios
-from failbench.base.telemetry import RUN_SCHEMA, write_parquet
+from failbench.base.telemetry import RUN_SCHEMA, categories_of, write_parquet
 from failbench.base.vocabulary import CATEGORIES, PRIMARY_SET
-from failbench.features.feature_table import (
-    ERROR_TEXT_COLUMNS,
-    FEATURE_SCHEMA,
-    KEYS,
-    categories_of,
-)
+from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, KEYS
 from failbench.monitor.bounds import write_bounds
 from failbench.monitor.end import End
 from failbench.monitor.records.scoring import COST_SCHEMA, LADDER

@@ -10,12 +10,12 @@ import pytest
 from scipy.stats.contingency import association as scipy_association
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.scenarios import read_scenarios
 from failbench.base.slices import RunSetting
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.simple_rules import SimpleRulesSettings
 from failbench.statistics.association import cramers_v, permutation_test
 from failbench.statistics.settings import read_with_statistics
 from onset import association, indicators, verdict, with_answers

@@ -11,16 +11,14 @@ import pytest
 from sklearn.metrics import f1_score
 
 from failbench.base.errors import BadInputError
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA
 from failbench.base.scenarios import read_scenarios
 from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import RUN_SCHEMA as ALL_RUNS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.neighbours.peers.alarms import ALARM_SCHEMA
 from failbench.neighbours.peers.best_thresholds import DOCUMENTED, with_best_thresholds
-from failbench.neighbours.peers.rules import peer_rules
+from failbench.neighbours.peers.rules import ALARM_SCHEMA, peer_rules
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
-from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.median_lead import lead_interval
 from peers import rate_table

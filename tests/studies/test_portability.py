@@ -7,13 +7,12 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.telemetry import Telemetry
-from failbench.features.feature_table import categories_of
-from failbench.methods.band_features import band_features
+from failbench.base.telemetry import Telemetry, categories_of
+from failbench.methods.healthy import MOVED, RATIOS, band_of, changes, recalibrated
 from failbench.methods.monitor_methods import NoSettings
-from failbench.methods.rescaling import MOVED, RATIOS, band_of, changes, recalibrated
-from failbench.methods.simple_rules import SimpleRulesSettings
+from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.splits import make_splits
 from failbench.statistics.significance import ComparisonSettings
 from made_up_known import made_up_known
@@ -152,7 +151,7 @@ def early(home):
 
 
 def test_every_feature_that_a_threshold_of_the_rules_is_on_is_moved():
-    assert set(band_features()) <= set(MOVED)
+    assert set(all_band_features()) <= set(MOVED)
 
 
 def test_recalibrating_undoes_a_change_of_scale(home):

@@ -7,11 +7,10 @@ import pytest
 
 import measure_sensitivity as module
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import DecisionTreeSettings, EbmSettings
 from failbench.base.scenarios import Scenario, read_scenarios
 from failbench.base.slices import ReferenceStudy
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.boosting_machine import EbmSettings
-from failbench.methods.classifiers import DecisionTreeSettings
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
 from failbench.statistics.intervals import ScenarioIntervalSettings

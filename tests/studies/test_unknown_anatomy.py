@@ -5,10 +5,10 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import RandomForestSettings
 from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.features.measurements import measurements
-from failbench.methods.classifiers import RandomForestSettings
 from failbench.prediction.splits import make_splits
 from failbench.statistics.settings import StatisticsSettings
 from failbench.study import Estimates

@@ -25,13 +25,13 @@ import yaml
 
 from benchmark import DIFFICULTY_SCHEMA
 from crosswalk import CONDITIONS, predictions_schema
+from failbench.base.known_columns import COURSE_KEYS, KNOWN_OF_RUN
 from failbench.base.methods import MONITOR_METHODS
 from failbench.base.studies import (
     LANGUAGE_MODELS,
     across_architectures_files,
     prediction_files,
 )
-from failbench.features.known_columns import COURSE_KEYS, KNOWN_OF_RUN
 from failbench.publish.page.logs import LOG_SCHEMA
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages

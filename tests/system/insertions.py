@@ -8,14 +8,14 @@ from repository_copy import Insertion
 
 METHOD = (
     Insertion(
-        "src/failbench/methods/catalogue.py",
+        "src/failbench/base/methods.py",
         """\
     _entry(
         "linear_discriminant",
         "Linear discriminant",
         "tree or additive model",
         "features",
-        module="failbench.methods.linear_discriminant",
+        module="linear_discriminant",
     ),
 """,
         before=''')

@@ -46,7 +46,7 @@ def to_run(copy: RepositoryCopy, *targets: str) -> list[str]:
 ADDED_METHOD, ITS_LABEL = "linear_discriminant", "Linear discriminant"
 TOUCHED_FOR_A_METHOD = {
     f"src/failbench/methods/{ADDED_METHOD}.py",
-    "src/failbench/methods/catalogue.py",
+    "src/failbench/base/methods.py",
     "params.yaml",
 }
 MARKERS = """
@@ -137,7 +137,8 @@ TREE_THAT_SEES_IT = f"""
 import polars as pl
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import to_frame
-from failbench.methods.classifiers import DecisionTreeSettings, decision_tree
+from failbench.methods.classifiers import decision_tree
+from failbench.base.method_settings import DecisionTreeSettings
 
 columns = ("{ADDED_FEATURE}", "peak_memory")
 runs = pl.read_parquet("{FEATURES}").filter(kind="failure", seed=0)

@@ -6,6 +6,7 @@ fit take seconds to import.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
@@ -66,12 +67,7 @@ def _entry(
 
 CATALOGUE: Final = (
     _entry(
-        "simple_rules",
-        "Simple rules",
-        "rules",
-        "features",
-        "error text",
-        module="simple_rules",
+        "simple_rules", "Simple rules", "rules", "features", "error text", module="simple_rules"
     ),
     _entry(
         "improved_rules",
@@ -81,13 +77,7 @@ CATALOGUE: Final = (
         "error text",
         module="improved_rules",
     ),
-    _entry(
-        "learned_rules",
-        "Learned rules",
-        "rules",
-        "features",
-        module="learned_rules",
-    ),
+    _entry("learned_rules", "Learned rules", "rules", "features", module="learned_rules"),
     _entry("mistral_7b", "Mistral 7B", "language model", "step series", "error text"),
     _entry("llama_3_8b", "Llama 3 8B", "language model", "step series", "error text"),
     _entry(
@@ -98,33 +88,11 @@ CATALOGUE: Final = (
         module="classifiers",
     ),
     _entry(
-        "decision_tree",
-        "Decision tree",
-        "tree or additive model",
-        "features",
-        module="classifiers",
+        "decision_tree", "Decision tree", "tree or additive model", "features", module="classifiers"
     ),
-    _entry(
-        "random_forest",
-        "Random forest",
-        "ensemble of trees",
-        "features",
-        module="classifiers",
-    ),
-    _entry(
-        "lightgbm",
-        "LightGBM",
-        "ensemble of trees",
-        "features",
-        module="classifiers",
-    ),
-    _entry(
-        "ebm",
-        "EBM",
-        "tree or additive model",
-        "features",
-        module="boosting_machine",
-    ),
+    _entry("random_forest", "Random forest", "ensemble of trees", "features", module="classifiers"),
+    _entry("lightgbm", "LightGBM", "ensemble of trees", "features", module="classifiers"),
+    _entry("ebm", "EBM", "tree or additive model", "features", module="boosting_machine"),
     _entry(
         "simulated_human",
         "Simulated human",
@@ -151,20 +119,9 @@ CATALOGUE: Final = (
     ),
     _entry("hybrid_monitor", "Hybrid, monitor", "hybrid", "features", "invariants", "ending"),
     _entry(
-        "symptom_baseline",
-        "Symptom baseline",
-        "baseline",
-        "symptoms",
-        module="symptom_baseline",
+        "symptom_baseline", "Symptom baseline", "baseline", "symptoms", module="symptom_baseline"
     ),
-    _entry(
-        "invariants",
-        "Invariants",
-        "rules",
-        "invariants",
-        "ending",
-        module="monitor_methods",
-    ),
+    _entry("invariants", "Invariants", "rules", "invariants", "ending", module="monitor_methods"),
     _entry(
         "invariants_abstaining",
         "Invariants, abstaining",
@@ -189,27 +146,9 @@ CATALOGUE: Final = (
         "ending",
         module="monitor_methods",
     ),
-    _entry(
-        "ending",
-        "Ending alone",
-        "baseline",
-        "ending",
-        module="monitor_methods",
-    ),
-    _entry(
-        "raw_series",
-        "Raw series",
-        "raw telemetry",
-        "step series",
-        module="raw.telemetry",
-    ),
-    _entry(
-        "raw_text",
-        "Raw error text",
-        "raw telemetry",
-        "error text",
-        module="raw.telemetry",
-    ),
+    _entry("ending", "Ending alone", "baseline", "ending", module="monitor_methods"),
+    _entry("raw_series", "Raw series", "raw telemetry", "step series", module="raw.telemetry"),
+    _entry("raw_text", "Raw error text", "raw telemetry", "error text", module="raw.telemetry"),
     _entry(
         "raw_telemetry",
         "Raw telemetry",
@@ -262,3 +201,12 @@ def reads_monitor(method: str) -> bool:
     (True, False)
     """
     return is_language_model(method) and method.endswith(MONITORED_SUFFIX)
+
+
+def reads_known(methods: Iterable[str]) -> bool:
+    """Whether one of some methods reads what the monitor knows."""
+    return not set(methods).isdisjoint(MONITOR_METHODS)
+
+
+Reads = Literal["telemetry", "telemetry_and_monitor"]
+"""What a prompt shows: telemetry and error text of a run; and what the monitor recorded of it."""

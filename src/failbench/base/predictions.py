@@ -6,6 +6,7 @@ import numpy as np
 import polars as pl
 
 from failbench.base.arrays import Labels, Probabilities
+from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
 
 PREDICTION_SCHEMA = pl.Schema(
@@ -58,3 +59,33 @@ def most_probable(probabilities: Probabilities) -> Labels:
     largest = probabilities.round(DECIMALS).argmax(axis=1)
     answers: Labels = np.array(CATEGORIES, dtype=object)[largest]
     return answers
+
+
+SPLIT_SCHEMA = pl.Schema({"repeat": pl.Int32, "fold": pl.Int32, "scenario": pl.String})
+
+
+def first_repeats(splits: pl.DataFrame, wanted: int, key: str) -> pl.DataFrame:
+    """The folds of the first repeats, as many as are wanted."""
+    available = splits["repeat"].n_unique()
+    if available < wanted:
+        raise BadInputError(
+            "params.yaml",
+            key,
+            f"{wanted} are wanted, and the splits have {available}.",
+            "Take fewer, or raise features.repeats.",
+        )
+    return splits.filter(pl.col("repeat") < wanted)
+
+
+NEIGHBOUR_SCHEMA = pl.Schema(
+    {
+        "scenario": pl.String,
+        "rank": pl.Int32,
+        "neighbour": pl.String,
+        "neighbour_category": pl.String,
+        "distance": pl.Float64,
+    }
+)
+
+
+RUN_KEY = ("study", "feature_set", "repeat", "fold", "run_id")

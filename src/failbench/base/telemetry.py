@@ -12,6 +12,7 @@ Two tables hold everything that is recorded:
 from __future__ import annotations
 
 import io
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args
@@ -20,6 +21,7 @@ import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
+from failbench.base.scenarios import Scenario
 
 Kind = Literal["failure", "twin", "success", "remedy"]
 Ending = Literal["completed", "exception", "signal", "timeout"]
@@ -228,3 +230,11 @@ def write_parquet(frame: pl.DataFrame, path: Path) -> None:
     frame.write_parquet(content, compression="zstd", compression_level=19, statistics=False)
     remedy = "Free space or choose another folder; an existing file is unchanged."
     write_atomically(path, content.getvalue(), remedy)
+
+
+def categories_of(scenarios: Iterable[Scenario]) -> pl.DataFrame:
+    """The category of each scenario, as a table to join: ``scenario``, ``category``."""
+    rows = [(scenario.id, scenario.category) for scenario in scenarios]
+    return pl.DataFrame(
+        rows, schema={"scenario": pl.String, "category": pl.String}, orient="row"
+    ).sort("scenario")

@@ -7,6 +7,13 @@ from typing import Literal
 
 from failbench.base.vocabulary import Answer, Reason, Route
 
+Side = Literal["above", "below"]
+
+
+OPPOSITE: dict[Side, Side] = {"above": "below", "below": "above"}
+
+SIGNS: dict[Side, str] = {"above": ">", "below": "<="}
+
 
 @dataclass(frozen=True)
 class Evidence:

@@ -25,10 +25,11 @@ from failbench.cli.paths import (
 from failbench.cli.terminal import INTERRUPTED, Meter, progress_meter
 
 if TYPE_CHECKING:
+    from failbench.base.methods import Reads
     from failbench.methods.llm.answer import AnswerForm
     from failbench.methods.llm.chat import Chat
     from failbench.methods.llm.record import MonitorRecord
-    from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, Reads, ServedModel
+    from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, ServedModel
 
 Model = TypeVar("Model", bound="ServedModel")
 

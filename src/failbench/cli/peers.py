@@ -16,7 +16,7 @@ def ask_peers(*, telemetry: Path, output: Path) -> int:
 
     from failbench.base.slices import ReferenceStudy
     from failbench.base.telemetry import read_telemetry
-    from failbench.neighbours.peers.record import record_peers
+    from failbench.neighbours.peers.recorder import record_peers
 
     study = read_section("nested_cv", ReferenceStudy)
     selected = read_telemetry(telemetry).select(

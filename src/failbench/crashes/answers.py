@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.files import write_atomically
-from failbench.base.telemetry import read_table
+from failbench.base.replay import AnswerTable
 from failbench.crashes.question import Question
 
 ANSWER_SCHEMA: Final = pl.Schema(
@@ -36,27 +32,11 @@ KEY: Final = ("predictor", "arm", "pair", "version")
 
 REMEDY: Final = "Restore it with git, or run `make record-crashes`."
 
+ANSWER_TABLE: Final = AnswerTable(ANSWER_SCHEMA, KEY, KEY, ("asked", "maker"), REMEDY)
+
 
 def asked(question: Question) -> str:
     """SHA-256 of a question, by which a recorded answer is known to be of it."""
     summary = None if question.summary is None else asdict(question.summary)
     content = {"executed": question.executed, "target": question.target, "summary": summary}
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def read_answers(path: Path) -> pl.DataFrame:
-    """Read the table, sorted by its key."""
-    if not path.exists():
-        raise BadInputError(path, "(file)", "does not exist.", REMEDY)
-    table = read_table(path, ANSWER_SCHEMA).sort(KEY)
-    if table.select(KEY).is_duplicated().any():
-        raise BadInputError(path, ", ".join(KEY), "an answer is there twice.", REMEDY)
-    return table
-
-
-def write_answers(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write the table atomically, sorted by its key."""
-    buffer = io.BytesIO()
-    table = pl.DataFrame(rows, ANSWER_SCHEMA).sort(KEY)
-    table.write_parquet(buffer, compression="zstd")
-    write_atomically(path, buffer.getvalue(), "Free space, or name another folder.")

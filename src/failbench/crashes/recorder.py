@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-from failbench.crashes.answers import asked, read_answers, write_answers
+from failbench.base.replay import Replay
+from failbench.crashes.answers import ANSWER_TABLE, KEY, asked
 from failbench.crashes.cases import Case
 from failbench.crashes.catalogue import Predictor
 from failbench.crashes.question import Arm
@@ -27,43 +28,33 @@ def record(
     An answer is kept if it is to the same question, by what would answer today.
     """
     names = {case.notebook.card.pair for case in cases}
-    kept = {_key(row): row for row in (read_answers(path).to_dicts() if path.exists() else ())}
-    rows = {key: row for key, row in kept.items() if row["pair"] in names}
     number = 0
-    for predictor in predictors:
-        maker = predictor.maker
-        wanted = [(arm, case) for arm in predictor.arms for case in cases]
-        due = [
-            (arm, case)
-            for arm, case in wanted
-            if not _answered(rows.get(_of(predictor, arm, case)), arm, case, maker)
-        ]
-        ask = predictor.build_for_many()
-        for first in range(0, len(due), CHUNK):
-            chunk = due[first : first + CHUNK]
-            show(predictor.name, len(wanted) - len(due) + first, len(wanted))
-            answers = ask([case.ask(arm) for arm, case in chunk])
-            for (arm, case), answer in zip(chunk, answers, strict=True):
-                key = _of(predictor, arm, case)
-                row = dict(zip(("predictor", "arm", "pair", "version"), key, strict=True))
-                rows[key] = row | asdict(answer) | {"asked": asked(case.ask(arm)), "maker": maker}
-            write_answers(path, list(rows.values()))
-        show(predictor.name, len(wanted), len(wanted))
-        number += len(due)
+    with Replay(ANSWER_TABLE, path) as replay:
+        replay.drop_strangers(lambda row: row["pair"] in names)
+        for predictor in predictors:
+            maker = predictor.maker
+            wanted = [(arm, case) for arm in predictor.arms for case in cases]
+            due = [
+                (arm, case)
+                for arm, case in wanted
+                if not replay.has(_unit(predictor, arm, case), [(asked(case.ask(arm)), maker)])
+            ]
+            ask = predictor.build_for_many()
+            for first in range(0, len(due), CHUNK):
+                chunk = due[first : first + CHUNK]
+                show(predictor.name, len(wanted) - len(due) + first, len(wanted))
+                answers = ask([case.ask(arm) for arm, case in chunk])
+                replay.keep(
+                    dict(zip(KEY, _unit(predictor, arm, case), strict=True))
+                    | asdict(answer)
+                    | {"asked": asked(case.ask(arm)), "maker": maker}
+                    for (arm, case), answer in zip(chunk, answers, strict=True)
+                )
+            show(predictor.name, len(wanted), len(wanted))
+            number += len(due)
     return number
 
 
-Key = tuple[str, str, str, str]
-
-
-def _key(row: dict[str, Any]) -> Key:
-    return row["predictor"], row["arm"], row["pair"], row["version"]
-
-
-def _of(predictor: Predictor, arm: Arm, case: Case) -> Key:
+def _unit(predictor: Predictor, arm: Arm, case: Case) -> tuple[str, str, str, str]:
     card = case.notebook.card
     return predictor.name, arm, card.pair, card.version
-
-
-def _answered(row: dict[str, Any] | None, arm: Arm, case: Case, maker: str) -> bool:
-    return row is not None and (row["asked"], row["maker"]) == (asked(case.ask(arm)), maker)

@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 
 from failbench.base.scenarios import Scenario
-from failbench.base.telemetry import Telemetry
+from failbench.base.telemetry import Telemetry, categories_of
 from failbench.features.catalogue import FEATURES, extract
 from failbench.features.observables import observe
 
@@ -23,14 +23,6 @@ FEATURE_SCHEMA = pl.Schema(
     }
 )
 """Columns of the feature table of all runs, keyed by ``run_id``."""
-
-
-def categories_of(scenarios: Iterable[Scenario]) -> pl.DataFrame:
-    """The category of each scenario, as a table to join: ``scenario``, ``category``."""
-    rows = [(scenario.id, scenario.category) for scenario in scenarios]
-    return pl.DataFrame(
-        rows, schema={"scenario": pl.String, "category": pl.String}, orient="row"
-    ).sort("scenario")
 
 
 def feature_table(

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from interpret.glassbox import ExplainableBoostingClassifier
-from pydantic import Field
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import Pipeline
 
 from failbench.base.arrays import Labels
-from failbench.base.records import Record
+from failbench.base.method_settings import EbmSettings
 from failbench.methods.contributions import explain_additive
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
@@ -21,19 +20,6 @@ from failbench.methods.tuned_classifier import TunedClassifier, imputed
 
 TRAINED, VALIDATED = 1, -1
 """Values of the library for a run that a bag trains or validates on."""
-
-
-class EbmSettings(Record):
-    """Size and grid of the boosting machine; the section ``ebm`` of params.yaml."""
-
-    inner_folds: int = Field(ge=2)
-    learning_rate: tuple[Annotated[float, Field(gt=0, le=1)], ...] = Field(min_length=1)
-    interactions: int = Field(ge=0)
-    outer_bags: int = Field(ge=2)
-    max_rounds: int = Field(ge=1)
-    min_samples_leaf: int = Field(ge=1)
-    max_bins: int = Field(ge=3)
-    early_stopping_rounds: int = Field(ge=1)
 
 
 class GroupBaggedBoosting(ExplainableBoostingClassifier):  # type: ignore[misc]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
-
 from lightgbm import LGBMClassifier
-from pydantic import Field
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from failbench.base.records import Record
+from failbench.base.method_settings import (
+    DecisionTreeSettings,
+    LightgbmSettings,
+    LogisticRegressionSettings,
+    RandomForestSettings,
+)
 from failbench.methods.contributions import explain_boosted, explain_linear
 from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
@@ -19,45 +21,6 @@ from failbench.methods.forest_paths import explain_forest
 from failbench.methods.method import Method
 from failbench.methods.tree_paths import ExplainTree
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
-
-Share = Annotated[float, Field(gt=0, le=1)]
-Count = Annotated[int, Field(ge=1)]
-Positive = Annotated[float, Field(gt=0)]
-
-
-class LogisticRegressionSettings(Record):
-    """Grid of logistic regression; the section ``logistic_regression`` of params.yaml."""
-
-    inner_folds: int = Field(ge=2)
-    inverse_penalty: tuple[Positive, ...] = Field(min_length=1)
-    max_iterations: int = Field(ge=1)
-
-
-class DecisionTreeSettings(Record):
-    """Grid of the decision tree; the section ``decision_tree`` of params.yaml."""
-
-    inner_folds: int = Field(ge=2)
-    max_depth: tuple[Count | None, ...] = Field(min_length=1)
-    min_samples_leaf: tuple[Count, ...] = Field(min_length=1)
-
-
-class RandomForestSettings(Record):
-    """Size and grid of the random forest; the section ``random_forest`` of params.yaml."""
-
-    trees: int = Field(ge=1)
-    inner_folds: int = Field(ge=2)
-    max_features: tuple[Literal["sqrt", "log2"] | Share, ...] = Field(min_length=1)
-    min_samples_leaf: tuple[Count, ...] = Field(min_length=1)
-
-
-class LightgbmSettings(Record):
-    """Size and grid of boosted trees; the section ``lightgbm`` of params.yaml."""
-
-    trees: int = Field(ge=1)
-    learning_rate: Positive
-    inner_folds: int = Field(ge=2)
-    leaves: tuple[Annotated[int, Field(ge=2)], ...] = Field(min_length=1)
-    min_samples_leaf: tuple[Count, ...] = Field(min_length=1)
 
 
 def logistic_regression(

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from failbench.methods.classifiers import RandomForestSettings, build_random_forest
+from failbench.base.method_settings import (
+    HybridSettings,
+    ImprovedRulesSettings,
+    RandomForestSettings,
+    SimulatedHumanSettings,
+)
+from failbench.methods.classifiers import build_random_forest
 from failbench.methods.declaration import Context, MethodDeclaration, Sections, by_name
-from failbench.methods.hybrid import Hybrid, HybridSettings, HybridTwoWay
-from failbench.methods.improved_rules import ImprovedRulesSettings, build_improved_rules
+from failbench.methods.hybrid import Hybrid, HybridTwoWay
+from failbench.methods.improved_rules import build_improved_rules
 from failbench.methods.method import Method
-from failbench.methods.simulated_human import SimulatedHumanSettings, build_simulated_human
+from failbench.methods.simulated_human import build_simulated_human
 
 
 class HybridSections(Sections):

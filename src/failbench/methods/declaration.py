@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from failbench.base.records import Record
-from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.healthy import HealthyBand
 from failbench.methods.method import Method
 
 

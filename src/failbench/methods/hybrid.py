@@ -8,27 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, model_validator
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.base.arrays import Labels, Probabilities
-from failbench.base.records import Record
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES, Route
-
-
-class HybridSettings(Record):
-    """Thresholds of the three-way hybrid; the section ``hybrid`` of params.yaml."""
-
-    rules_from: float = Field(ge=0, le=1)
-    classifier_from: float = Field(ge=0, le=1)
-
-    @model_validator(mode="after")
-    def _is_in_order(self) -> Self:
-        if self.classifier_from > self.rules_from:
-            raise ValueError("classifier_from must not be above rules_from")
-        return self
 
 
 class RoutedMethod(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]

@@ -8,42 +8,30 @@ from typing import Self, cast
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.base.arrays import Labels, Probabilities
-from failbench.base.records import Record
+from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
-from failbench.methods.healthy_band import Band
-from failbench.methods.improved_tree import TREE
+from failbench.methods.healthy import Band
 from failbench.methods.method import Method
-from failbench.methods.reduced_tree import reduced_tree
 from failbench.methods.rule_tree import (
-    Abstention,
-    Confirmation,
+    TREE,
+    Leaf,
     RuleTree,
     conditions_on_path,
-    resolve_tree,
+    reduced_tree,
     route,
 )
-from failbench.methods.rules import Condition, EvaluatedConditions, resolve_condition
+from failbench.methods.rules import EvaluatedConditions, resolve
 
 PRIOR = 0.5
 """Pseudo-counts of right and of wrong runs in a weight: Jeffreys' prior of a proportion."""
 
 Weights = npt.NDArray[np.float64]
-
-
-class ImprovedRulesSettings(Record):
-    """Limits of the rules; the section ``improved_rules`` of params.yaml."""
-
-    tau: float = Field(ge=0, le=1)
-    catastrophic_perplexity: float = Field(gt=1)
-    gradient_norm: float = Field(gt=0)
-    healthy_sds: float = Field(gt=0)
 
 
 @dataclass(frozen=True)
@@ -104,8 +92,6 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         labels = np.asarray(y, dtype=object)
         self.weights_: tuple[Weights, ...] = tuple(
             _weights(leaf, reached == position, labels == leaf.category, shares, evaluated)
-            if isinstance(leaf, Confirmation)
-            else np.empty(0)
             for position, leaf in enumerate(self.tree_.leaves)
         )
         self.classes_ = np.array(CATEGORIES, dtype=object)
@@ -119,15 +105,14 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         changed.weights_, changed.classes_ = self.weights_, self.classes_
         return cast("Self", changed)
 
-    def _resolved(self) -> RuleTree[Condition]:
+    def _resolved(self) -> RuleTree:
         limits = {
             "catastrophic_perplexity": self.catastrophic_perplexity,
             "gradient_norm": self.gradient_norm,
         }
         declared = TREE if self.signals is None else reduced_tree(TREE, self.signals)
-        return resolve_tree(
-            declared,
-            lambda condition: resolve_condition(condition, self.band, self.healthy_sds, limits),
+        return declared.with_conditions(
+            lambda conditions: resolve(conditions, self.band, self.healthy_sds, limits)
         )
 
     def predict(self, X: pd.DataFrame) -> Labels:
@@ -179,9 +164,7 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(confidence * chosen + (1 - confidence) / len(CATEGORIES))
 
     def _categories(self) -> Labels:
-        leaves = self.tree_.leaves
-        categories = [leaf.category if isinstance(leaf, Confirmation) else None for leaf in leaves]
-        return np.array(categories, dtype=object)
+        return np.array([leaf.category for leaf in self.tree_.leaves], dtype=object)
 
     def judge(self, evaluated: EvaluatedConditions) -> Judgements:
         """Judge runs from evaluated conditions, which several calls may share."""
@@ -193,17 +176,18 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             zip(self.tree_.leaves, self.weights_, strict=True)
         ):
             at_leaf = reached == position
-            if isinstance(leaf, Abstention):
+            if leaf.reason is not None:
                 reasons[at_leaf] = leaf.reason
                 continue
             # [n_signals, n_runs]
             holds = np.array([evaluated.holds(signal) for signal in leaf.confirms])
             confidence[at_leaf] = (weights[:, None] * holds).min(axis=0)[at_leaf]
-            against = [evaluated.holds(indicator.condition) for indicator in leaf.against]
+            against = [evaluated.holds(signal) for signal in leaf.against]
+            missing = evaluated.runs[leaf.critical].isna().any(axis=1).to_numpy()
             # later assignments overwrite earlier ones: the reason that comes first is assigned last
             reasons[at_leaf & (confidence < self.tau)] = "low_confidence"
             reasons[at_leaf & np.logical_or.reduce(against)] = "conflict"
-            reasons[at_leaf & evaluated.any_missing(leaf.critical)] = "missing"
+            reasons[at_leaf & missing] = "missing"
         return Judgements(reached, confidence, reasons)
 
 
@@ -217,7 +201,7 @@ def _shares(n_runs: int, groups: Labels | None) -> Weights:
 
 
 def _weights(
-    leaf: Confirmation[Condition],
+    leaf: Leaf,
     at_leaf: npt.NDArray[np.bool_],
     right: npt.NDArray[np.bool_],
     shares: Weights,

@@ -3,39 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
 
 import numpy as np
-from pydantic import Field
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
+from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.predictions import most_probable
-from failbench.base.records import Record
+from failbench.base.verdicts import SIGNS, Side
 from failbench.base.vocabulary import CATEGORIES, Category
-from failbench.methods.classifiers import Count
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
-from failbench.methods.rules import Side
 from failbench.methods.tree_paths import ExplainTree, leaf_conditions
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
-
-MAX_RULES = 25
-"""The paper's section 4.3: a decision list of at most 25 rules."""
-
-Leaves = Annotated[int, Field(ge=2, le=MAX_RULES)]
-
-SIGNS: dict[Side, str] = {"above": ">", "below": "<="}
-
-
-class LearnedRulesSettings(Record):
-    """Depth and grid of the tree; the section ``learned_rules`` of params.yaml."""
-
-    max_depth: int = Field(ge=1)
-    inner_folds: int = Field(ge=2)
-    max_leaf_nodes: tuple[Leaves, ...] = Field(min_length=1)
-    min_samples_leaf: tuple[Count, ...] = Field(min_length=1)
 
 
 @dataclass(frozen=True)

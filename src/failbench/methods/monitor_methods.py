@@ -1,6 +1,6 @@
 """Methods on what the monitor knows: its own answer, and classifiers on what broke.
 
-They read columns of :mod:`failbench.features.known_columns`, the same in every feature set:
+They read columns of :mod:`failbench.base.known_columns`, the same in every feature set:
 classifiers see the flags.
 """
 
@@ -16,17 +16,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from failbench.base.arrays import Array, Labels, Probabilities
 from failbench.base.errors import BadInputError
+from failbench.base.method_settings import EbmSettings, RandomForestSettings
 from failbench.base.predictions import DECIMALS, most_probable
 from failbench.base.records import Record
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.boosting_machine import EbmSettings, ebm
+from failbench.methods.boosting_machine import ebm
 from failbench.methods.broken_invariants import (
     AbstainingInvariants,
     BrokenInvariants,
     scenario_weights,
 )
-from failbench.methods.classifiers import RandomForestSettings, random_forest
+from failbench.methods.classifiers import random_forest
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
 

@@ -1,72 +1,67 @@
-"""A tree of rules in three levels: triage, refinement, and leaves that confirm or abstain."""
+"""The tree of the improved rules, as data in three levels, and how runs go through it.
+
+47 nodes: triage by the kind of error, refinement by measurements, and leaves that confirm a
+category or abstain. The wording of errors is that of the simple rules; limits are the paper's, and
+healthy runs alone decide which memory, loss or gradient norm is unusual. Each node names the source
+of its reasoning. No threshold comes from a failing run: only weights are learned. The tree was
+first committed a day after the first failing runs, so that the history does not show it blind to
+them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from typing import Generic, TypeVar
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from failbench.base.vocabulary import Category, Reason
-from failbench.methods.rules import Condition, Declared, ErrorMatches, EvaluatedConditions
-
-C = TypeVar("C", bound=Declared)
-"""``Declared`` in a declaration, ``Condition`` once every threshold is filled in."""
+from failbench.base.vocabulary import CATEGORIES, ERROR_TEXT_SIGNAL, Category, Reason
+from failbench.methods import simple_rules
+from failbench.methods.rules import (
+    Conditions,
+    Declared,
+    ErrorMatches,
+    EvaluatedConditions,
+    features_of,
+    features_of_band,
+    on_feature,
+    parts,
+    read_table,
+)
 
 
 @dataclass(frozen=True)
-class Indicator(Generic[C]):
-    """A signal that points to a category on its own."""
-
-    category: Category
-    condition: C
-
-
-@dataclass(frozen=True)
-class Confirmation(Generic[C]):
-    """A leaf that names a category if all its signals hold and none contradicts it."""
+class Leaf:
+    """Names a category if all its signals hold and none contradicts it; else abstains."""
 
     name: str
-    when: tuple[C, ...]
-    category: Category
-    confirms: tuple[C, ...]
-    against: tuple[Indicator[C], ...]
+    when: Conditions
+    category: Category | None
+    reason: Reason | None
+    confirms: Conditions
+    against: Conditions
     source: str
 
     @property
     def critical(self) -> list[str]:
         """Features without which the leaf cannot be confirmed."""
-        on_features = (signal for signal in self.confirms if not isinstance(signal, ErrorMatches))
-        return sorted({signal.feature for signal in on_features})
+        return sorted(features_of(self.confirms))
 
 
 @dataclass(frozen=True)
-class Abstention(Generic[C]):
-    """A leaf that always abstains, for a fixed reason."""
-
-    name: str
-    when: tuple[C, ...]
-    reason: Reason
-    source: str
-
-
-Leaf = Confirmation[C] | Abstention[C]
-
-
-@dataclass(frozen=True)
-class Refinement(Generic[C]):
+class Refinement:
     """A node of the second level, which splits the runs of one kind of error by measurements."""
 
     name: str
-    when: tuple[C, ...]
-    leaves: tuple[Leaf[C], ...]
+    when: Conditions
+    leaves: tuple[Leaf, ...]
     source: str
 
 
 @dataclass(frozen=True)
-class RuleTree(Generic[C]):
+class RuleTree:
     """The root, which sorts runs by the kind of their error, and its subtrees.
 
     At the root and at each refinement the first child whose conditions all hold is taken; the last
@@ -74,58 +69,144 @@ class RuleTree(Generic[C]):
     """
 
     name: str
-    refinements: tuple[Refinement[C], ...]
+    refinements: tuple[Refinement, ...]
     source: str
 
     @property
-    def leaves(self) -> tuple[Leaf[C], ...]:
+    def leaves(self) -> tuple[Leaf, ...]:
         """All leaves, in order."""
         return tuple(leaf for node in self.refinements for leaf in node.leaves)
 
     @property
-    def nodes(self) -> tuple[RuleTree[C] | Refinement[C] | Leaf[C], ...]:
+    def nodes(self) -> tuple[RuleTree | Refinement | Leaf, ...]:
         """All nodes: the root, the refinements, the leaves."""
         return (self, *self.refinements, *self.leaves)
 
-    def conditions(self) -> Iterator[C]:
+    def conditions(self) -> Iterator[Declared]:
         """Every condition in the tree, repeated where it is used several times."""
         for node in self.refinements:
             yield from node.when
         for leaf in self.leaves:
-            yield from leaf.when
-            if isinstance(leaf, Confirmation):
-                yield from leaf.confirms
-                yield from (indicator.condition for indicator in leaf.against)
+            yield from (*leaf.when, *leaf.confirms, *leaf.against)
 
+    def with_conditions(self, change: Callable[[Conditions], Conditions]) -> RuleTree:
+        """The same tree with other conditions.
 
-def resolve_tree(
-    tree: RuleTree[Declared], resolve: Callable[[Declared], Condition]
-) -> RuleTree[Condition]:
-    """The same tree with the threshold of every condition filled in."""
+        A leaf that keeps none of its confirming signals abstains as ``missing``.
+        """
 
-    def resolve_all(conditions: tuple[Declared, ...]) -> tuple[Condition, ...]:
-        return tuple(resolve(condition) for condition in conditions)
+        def of_leaf(leaf: Leaf) -> Leaf:
+            when, confirms = change(leaf.when), change(leaf.confirms)
+            if leaf.confirms and not confirms:
+                return Leaf(leaf.name, when, None, "missing", (), (), leaf.source)
+            return replace(leaf, when=when, confirms=confirms, against=change(leaf.against))
 
-    def resolve_leaf(leaf: Leaf[Declared]) -> Leaf[Condition]:
-        if isinstance(leaf, Abstention):
-            return Abstention(leaf.name, resolve_all(leaf.when), leaf.reason, leaf.source)
-        against = tuple(
-            Indicator(indicator.category, resolve(indicator.condition))
-            for indicator in leaf.against
+        refinements = tuple(
+            replace(node, when=change(node.when), leaves=tuple(map(of_leaf, node.leaves)))
+            for node in self.refinements
         )
-        when, confirms = resolve_all(leaf.when), resolve_all(leaf.confirms)
-        return Confirmation(leaf.name, when, leaf.category, confirms, against, leaf.source)
+        return replace(self, refinements=refinements)
 
+
+ANY_ERROR: Final = ErrorMatches(r"^[^:]+")
+"""The words that match are the type of the error."""
+
+_ROWS: Final = read_table("improved_signals")
+
+SIGNALS: Final[dict[str, Declared]] = {
+    "any_error": ANY_ERROR,
+    **{
+        row["name"]: on_feature(row["features"])
+        if row["features"]
+        else ErrorMatches("|".join(simple_rules.WORDINGS[name] for name in parts(row["wordings"])))
+        for row in _ROWS
+    },
+}
+"""The signals that several nodes share, by name."""
+
+POINTS_TO: Final = {SIGNALS[row["name"]]: row["points_to"] for row in _ROWS if row["points_to"]}
+"""The category that a signal points to on its own: against a leaf of another, it contradicts it."""
+
+
+def _conditions(cell: str) -> Conditions:
+    return tuple(SIGNALS[part] if part in SIGNALS else on_feature(part) for part in parts(cell))
+
+
+def _leaf(row: dict[str, str]) -> Leaf:
+    answer = row["answer"]
+    return Leaf(
+        row["leaf"],
+        _conditions(row["when"]),
+        answer if answer in CATEGORIES else None,
+        cast("Reason", answer) if answer in get_args(Reason) else None,
+        _conditions(row["confirms"]),
+        _conditions(row["against"]),
+        row["source"],
+    )
+
+
+def _read_tree() -> RuleTree:
+    rows = read_table("improved_tree")
     refinements = tuple(
         Refinement(
-            node.name, resolve_all(node.when), tuple(map(resolve_leaf, node.leaves)), node.source
+            node["refinement"],
+            _conditions(node["when"]),
+            tuple(
+                _leaf(row)
+                for row in rows
+                if row["leaf"] and row["refinement"] == node["refinement"]
+            ),
+            node["source"],
         )
-        for node in tree.refinements
+        for node in rows
+        if not node["leaf"]
     )
-    return RuleTree(tree.name, refinements, tree.source)
+    source = "the paper's section 4.2: error-type triage at the top level"
+    return RuleTree("error_type", refinements, source)
 
 
-def route(tree: RuleTree[Condition], evaluated: EvaluatedConditions) -> npt.NDArray[np.intp]:
+TREE: Final = _read_tree()
+"""One root, 12 refinements (seven of runs with error text), 34 leaves."""
+
+
+def band_features() -> tuple[str, ...]:
+    """Features whose healthy band some node needs."""
+    return features_of_band(TREE.conditions())
+
+
+def all_band_features() -> tuple[str, ...]:
+    """Features whose healthy band some rule needs, simple or improved, sorted."""
+    return tuple(sorted({*simple_rules.band_features(), *band_features()}))
+
+
+def signal_of(condition: Declared) -> str:
+    """The signal of a condition: a feature, or ``error_text``."""
+    return ERROR_TEXT_SIGNAL if isinstance(condition, ErrorMatches) else condition.feature
+
+
+def reduced_tree(tree: RuleTree, signals: Collection[str]) -> RuleTree:
+    """The same tree over some signals only.
+
+    Conditions on other signals are removed. A refinement or leaf all of whose leading conditions
+    are removed is removed with them, since nothing decides when it applies. A leaf that keeps some
+    of its confirming signals needs only these.
+    """
+
+    def kept(conditions: Conditions) -> Conditions:
+        return tuple(condition for condition in conditions if signal_of(condition) in signals)
+
+    def applies(child: Refinement | Leaf) -> bool:
+        return not child.when or bool(kept(child.when))
+
+    refinements = tuple(
+        replace(node, leaves=tuple(filter(applies, node.leaves)))
+        for node in tree.refinements
+        if applies(node)
+    )
+    return replace(tree, refinements=refinements).with_conditions(kept)
+
+
+def route(tree: RuleTree, evaluated: EvaluatedConditions) -> npt.NDArray[np.intp]:
     """The position in ``tree.leaves`` of the leaf that each run reaches: shape ``[n_runs]``."""
     taken = _first_that_holds(tree.refinements, evaluated)
     reached = np.zeros(len(evaluated.runs), dtype=np.intp)
@@ -138,38 +219,40 @@ def route(tree: RuleTree[Condition], evaluated: EvaluatedConditions) -> npt.NDAr
 
 
 def conditions_on_path(
-    tree: RuleTree[Condition], leaf_position: int, evaluated: EvaluatedConditions, run: int
-) -> list[Condition]:
+    tree: RuleTree, leaf_position: int, evaluated: EvaluatedConditions, run: int
+) -> list[Declared]:
     """The conditions to check to verify that a run reaches a leaf, and the leaf's answer.
 
     One failing condition of each child that was not taken; all conditions of each child that was;
     at the leaf, the confirming signals and those that would contradict it. A condition that occurs
     twice is checked once.
     """
-    checked: list[Condition] = []
-    before = 0
-    for node in tree.refinements:
-        if leaf_position < before + len(node.leaves):
-            break
-        checked.append(_failing(node.when, evaluated, run))
-        before += len(node.leaves)
-    checked.extend(node.when)
-    inner = leaf_position - before
-    checked.extend(_failing(leaf.when, evaluated, run) for leaf in node.leaves[:inner])
+
+    def failing(children: Sequence[Refinement | Leaf]) -> list[Declared]:
+        return [
+            next(condition for condition in child.when if not evaluated.holds(condition)[run])
+            for child in children
+        ]
+
+    inner, position = leaf_position, 0
+    while inner >= len(tree.refinements[position].leaves):
+        inner -= len(tree.refinements[position].leaves)
+        position += 1
+    node = tree.refinements[position]
     leaf = node.leaves[inner]
-    checked.extend(leaf.when)
-    if isinstance(leaf, Confirmation):
-        checked.extend(leaf.confirms)
-        checked.extend(indicator.condition for indicator in leaf.against)
+    checked = [
+        *failing(tree.refinements[:position]),
+        *node.when,
+        *failing(node.leaves[:inner]),
+        *leaf.when,
+        *leaf.confirms,
+        *leaf.against,
+    ]
     return list(dict.fromkeys(checked))
 
 
 def _first_that_holds(
-    children: Sequence[Refinement[Condition] | Leaf[Condition]], evaluated: EvaluatedConditions
+    children: Sequence[Refinement | Leaf], evaluated: EvaluatedConditions
 ) -> npt.NDArray[np.intp]:
     holds = [evaluated.all_hold(child.when) for child in children]  # [n_children, n_runs]
     return np.asarray(np.argmax(holds, axis=0))
-
-
-def _failing(when: tuple[Condition, ...], evaluated: EvaluatedConditions, run: int) -> Condition:
-    return next(condition for condition in when if not evaluated.holds(condition)[run])

@@ -1,23 +1,26 @@
-"""Rules as data: conditions on error text and on features, and their evaluation on runs."""
+"""Rules as data: conditions on error text and on features, and their evaluation on runs.
+
+In the tables of ``data/`` a condition on a feature reads ``max_loss above band`` (outside of the
+healthy band), ``peak_memory not above band`` (known, and not outside of it), ``memory_warning above
+0.5``, or ``perplexity above perplexity``, a setting of the method.
+"""
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from importlib.resources import files
+from typing import cast
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from failbench.base.verdicts import Evidence
-from failbench.base.vocabulary import Category
-from failbench.methods.healthy_band import Band
-
-Side = Literal["above", "below"]
-
-OPPOSITE: dict[Side, Side] = {"above": "below", "below": "above"}
+from failbench.base.arrays import Mask
+from failbench.base.verdicts import OPPOSITE, Evidence, Side
+from failbench.base.vocabulary import ERROR_TEXT_SIGNAL
+from failbench.methods.healthy import Band
 
 
 @dataclass(frozen=True)
@@ -26,16 +29,15 @@ class ErrorMatches:
 
     pattern: str
 
-    def holds(self, runs: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    def holds(self, runs: pd.DataFrame) -> Mask:
         """Whether each run matches; without error text none does."""
-        matches = error_text(runs).str.contains(self.pattern, regex=True)
-        return np.asarray(matches, dtype=bool)
+        return np.asarray(error_text(runs).str.contains(self.pattern, regex=True), dtype=bool)
 
     def evidence(self, runs: pd.DataFrame) -> list[Evidence]:
         """The words of each run that matched; empty where none did."""
         matches = [re.search(self.pattern, text) for text in error_text(runs)]
         return [
-            Evidence("error_text", match.group(0) if match else "", "matches", self.pattern)
+            Evidence(ERROR_TEXT_SIGNAL, match.group(0) if match else "", "matches", self.pattern)
             for match in matches
         ]
 
@@ -48,24 +50,20 @@ class Crosses:
     side: Side
     threshold: float
 
-    def holds(self, runs: pd.DataFrame) -> npt.NDArray[np.bool_]:
+    def holds(self, runs: pd.DataFrame) -> Mask:
         """Whether each run crosses the threshold."""
         values = runs[self.feature].to_numpy(dtype=float)
-        beyond = values > self.threshold if self.side == "above" else values < self.threshold
-        return np.asarray(beyond)
+        return np.asarray(
+            values > self.threshold if self.side == "above" else values < self.threshold
+        )
 
     def evidence(self, runs: pd.DataFrame) -> list[Evidence]:
         """The value of each run and its side; where missing, the side of the condition."""
         values = runs[self.feature].to_numpy(dtype=float)
-        opposite = ~(self.holds(runs) | np.isnan(values))
+        sides = np.where(self.holds(runs) | np.isnan(values), self.side, OPPOSITE[self.side])
         return [
-            Evidence(
-                self.feature,
-                value,
-                OPPOSITE[self.side] if is_opposite else self.side,
-                self.threshold,
-            )
-            for value, is_opposite in zip(values.tolist(), opposite.tolist(), strict=True)
+            Evidence(self.feature, value, cast("Side", side), self.threshold)
+            for value, side in zip(values.tolist(), sides.tolist(), strict=True)
         ]
 
 
@@ -76,11 +74,6 @@ class LeavesBand:
     feature: str
     side: Side
 
-    def resolve(self, band: Band, sds: float) -> Crosses:
-        """The same condition with its threshold filled in."""
-        edge = band.upper if self.side == "above" else band.lower
-        return Crosses(self.feature, self.side, edge(self.feature, sds))
-
 
 @dataclass(frozen=True)
 class StaysInBand:
@@ -88,11 +81,6 @@ class StaysInBand:
 
     feature: str
     side: Side
-
-    def resolve(self, band: Band, sds: float) -> Crosses:
-        """The same condition with its threshold filled in: inside the edge of that side."""
-        leaves = LeavesBand(self.feature, self.side).resolve(band, sds)
-        return Crosses(self.feature, OPPOSITE[self.side], leaves.threshold)
 
 
 @dataclass(frozen=True)
@@ -105,106 +93,99 @@ class PassesLimit:
 
 Condition = ErrorMatches | Crosses
 Declared = ErrorMatches | Crosses | LeavesBand | StaysInBand | PassesLimit
+Conditions = tuple[Declared, ...]
+"""All of which must hold."""
 
 
-@dataclass(frozen=True)
-class Rule:
-    """Names a category where all conditions hold."""
+def resolve(
+    conditions: Iterable[Declared], band: Band, sds: float, limits: Mapping[str, float]
+) -> tuple[Condition, ...]:
+    """Fill in thresholds: edges of the band, and limits by name of setting."""
 
-    name: str
-    category: Category
-    conditions: tuple[Declared, ...]
-    source: str
+    def resolved(condition: Declared) -> Condition:
+        match condition:
+            case LeavesBand(feature, side) | StaysInBand(feature, side):
+                edge = (band.upper if side == "above" else band.lower)(feature, sds)
+                leaves = isinstance(condition, LeavesBand)
+                return Crosses(feature, side if leaves else OPPOSITE[side], edge)
+            case PassesLimit(feature, setting):
+                return Crosses(feature, "above", limits[setting])
+            case _:
+                return condition
 
-
-@dataclass(frozen=True)
-class ResolvedRule:
-    """A rule with every threshold filled in."""
-
-    name: str
-    category: Category
-    conditions: tuple[Condition, ...]
-
-    def holds(self, runs: pd.DataFrame) -> npt.NDArray[np.bool_]:
-        """Whether every condition holds for each run."""
-        holds = [condition.holds(runs) for condition in self.conditions]
-        return np.asarray(np.logical_and.reduce(holds))
+    return tuple(map(resolved, conditions))
 
 
 class EvaluatedConditions:
-    """Conditions evaluated on the same runs, each computed once.
-
-    Parameters
-    ----------
-    runs
-        Features and error text, one row per run.
-    """
+    """Resolved conditions evaluated on the same runs, each computed once."""
 
     def __init__(self, runs: pd.DataFrame) -> None:
         self.runs = runs
-        self._holds: dict[Condition, npt.NDArray[np.bool_]] = {}
-        self._evidence: dict[Condition, list[Evidence]] = {}
-        self._missing: dict[str, npt.NDArray[np.bool_]] = {}
+        self._holds: dict[Declared, Mask] = {}
+        self._evidence: dict[Declared, list[Evidence]] = {}
 
-    def holds(self, condition: Condition) -> npt.NDArray[np.bool_]:
+    def holds(self, condition: Declared) -> Mask:
         """Whether the condition holds for each run."""
         if condition not in self._holds:
-            self._holds[condition] = condition.holds(self.runs)
+            self._holds[condition] = cast("Condition", condition).holds(self.runs)
         return self._holds[condition]
 
-    def all_hold(self, conditions: Iterable[Condition]) -> npt.NDArray[np.bool_]:
+    def all_hold(self, conditions: Iterable[Declared]) -> Mask:
         """Whether all conditions hold for each run; true without conditions."""
         holds = np.ones(len(self.runs), dtype=bool)
         for condition in conditions:
             holds &= self.holds(condition)
         return holds
 
-    def any_missing(self, features: Iterable[str]) -> npt.NDArray[np.bool_]:
-        """Whether any of the features is missing for each run; false without features."""
-        missing = np.zeros(len(self.runs), dtype=bool)
-        for feature in features:
-            if feature not in self._missing:
-                self._missing[feature] = self.runs[feature].isna().to_numpy()
-            missing |= self._missing[feature]
-        return missing
-
-    def evidence(self, condition: Condition) -> list[Evidence]:
+    def evidence(self, condition: Declared) -> list[Evidence]:
         """The value or words of each run that the condition looks at."""
         if condition not in self._evidence:
-            self._evidence[condition] = condition.evidence(self.runs)
+            self._evidence[condition] = cast("Condition", condition).evidence(self.runs)
         return self._evidence[condition]
 
 
-def resolve_condition(
-    condition: Declared, band: Band, sds: float, limits: dict[str, float]
-) -> Condition:
-    """Fill in the threshold of a condition: a band edge, or a limit by name of setting."""
-    match condition:
-        case LeavesBand() | StaysInBand():
-            return condition.resolve(band, sds)
-        case PassesLimit():
-            return Crosses(condition.feature, "above", limits[condition.setting])
-        case _:
-            return condition
-
-
-def resolve(rule: Rule, band: Band, sds: float, limits: dict[str, float]) -> ResolvedRule:
-    """Fill in the thresholds of a rule."""
-    conditions = (resolve_condition(condition, band, sds, limits) for condition in rule.conditions)
-    return ResolvedRule(rule.name, rule.category, tuple(conditions))
+def features_of(conditions: Iterable[Declared]) -> set[str]:
+    """Features that conditions look at."""
+    return {each.feature for each in conditions if not isinstance(each, ErrorMatches)}
 
 
 def features_of_band(conditions: Iterable[Declared]) -> tuple[str, ...]:
     """Features whose healthy band the conditions need, sorted."""
-    needed = {
-        condition.feature
-        for condition in conditions
-        if isinstance(condition, LeavesBand | StaysInBand)
-    }
-    return tuple(sorted(needed))
+    return tuple(
+        sorted(
+            features_of(each for each in conditions if isinstance(each, LeavesBand | StaysInBand))
+        )
+    )
 
 
 def error_text(runs: pd.DataFrame) -> pd.Series[str]:
     """``"<type>: <message>"`` of each run, empty where there was no error."""
     text = runs["error_type"].astype(str) + ": " + runs["error_message"].astype(str)
     return text.where(runs["error_type"].astype(str) != "", "")
+
+
+def read_table(name: str) -> list[dict[str, str]]:
+    """The rows of a table of ``data/``."""
+    text = files("failbench.methods").joinpath(f"data/{name}.csv").read_text("utf-8")
+    return list(csv.DictReader(text.splitlines()))
+
+
+def parts(cell: str) -> list[str]:
+    """What stands in a cell, parted by semicolons."""
+    return cell.split("; ") if cell else []
+
+
+def on_feature(phrase: str) -> Declared:
+    """The condition that a table has as a phrase.
+
+    >>> on_feature("max_loss not above band"), on_feature("oov_rate above 0.5")
+    (StaysInBand(feature='max_loss', side='above'), Crosses(feature='oov_rate', side='above', \
+threshold=0.5))
+    """
+    feature, *negation, word, edge = phrase.split()
+    side = cast("Side", word)
+    if edge == "band":
+        return (StaysInBand if negation else LeavesBand)(feature, side)
+    if edge.isidentifier():
+        return PassesLimit(feature, edge)
+    return Crosses(feature, side, float(edge))

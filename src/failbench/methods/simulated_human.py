@@ -8,47 +8,22 @@ purpose as an answer key. No diagnostic method receives one.
 from __future__ import annotations
 
 import hashlib
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Self, cast
 
 import numpy as np
 import pandas as pd
-from pydantic import Field, field_validator
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.base.arrays import Labels, Probabilities
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
+from failbench.base.method_settings import SimulatedHumanSettings, SkillLevel
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.method import Method
-
-
-class SkillLevel(Record):
-    """Share of people of a level, and their accuracy.
-
-    At one in five or less the person's answer would not be the most probable category.
-    """
-
-    share: float = Field(gt=0, le=1)
-    accuracy: float = Field(gt=1 / len(CATEGORIES), le=1)
-
-
-class SimulatedHumanSettings(Record):
-    """The population; the section ``simulated_human`` of params.yaml."""
-
-    levels: dict[str, SkillLevel] = Field(min_length=1)
-
-    @field_validator("levels")
-    @classmethod
-    def _is_a_whole_population(cls, levels: dict[str, SkillLevel]) -> dict[str, SkillLevel]:
-        if not math.isclose(sum(level.share for level in levels.values()), 1):
-            raise ValueError("the shares of the levels must add up to 1")
-        return levels
 
 
 @dataclass(frozen=True)

@@ -12,8 +12,7 @@ import pandas as pd
 from sklearn.pipeline import Pipeline
 from sklearn.tree import BaseDecisionTree
 
-from failbench.base.verdicts import Evidence
-from failbench.methods.rules import Side
+from failbench.base.verdicts import Evidence, Side
 
 NO_CHILD = -1
 """scikit-learn's mark of a leaf in ``children_left``."""

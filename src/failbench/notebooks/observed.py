@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import io
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.files import write_atomically
+from failbench.base.replay import AnswerTable
 
 OBSERVED: Final = "observed.parquet"
 """The file in the folder of the corpus."""
@@ -41,6 +40,10 @@ SCHEMA: Final = pl.Schema(
     }
 )
 
+OBSERVED_TABLE: Final = AnswerTable(
+    SCHEMA, KEY, ("pair",), ("notebook_sha256", "recorder", "versions"), REMEDY
+)
+
 
 def code_of_summary() -> str:
     """A hash of the modules that make the summary and name what is relevant."""
@@ -51,17 +54,7 @@ def code_of_summary() -> str:
 
 def read_observed(path: Path) -> pl.DataFrame:
     """Read the table, sorted by pair and version."""
-    try:
-        table = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        problem = f"is missing or is not parquet ({str(error).splitlines()[0]})."
-        raise BadInputError(path, "(file)", problem, REMEDY) from error
-    for name, kind in SCHEMA.items():
-        if table.schema.get(name) != kind:
-            raise BadInputError(path, name, f"the column must be there, of {kind}.", REMEDY)
-    table = table.select(SCHEMA.names()).sort(KEY)
-    if table.select(KEY).is_duplicated().any():
-        raise BadInputError(path, "pair, version", "a notebook is there twice.", REMEDY)
+    table = OBSERVED_TABLE.read(path)
     versions = table.group_by("pair").agg(pl.col("version").sort())
     alone = versions.filter(pl.col("version") != ["crashing", "mended"])
     if alone.height:
@@ -73,10 +66,3 @@ def read_observed(path: Path) -> pl.DataFrame:
         if needed[name].is_null().any():
             raise BadInputError(path, name, "a value is absent.", REMEDY)
     return table
-
-
-def write_observed(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Write the table atomically, sorted by pair and version."""
-    buffer = io.BytesIO()
-    pl.DataFrame(rows, SCHEMA).sort(KEY).write_parquet(buffer, compression="zstd")
-    write_atomically(path, buffer.getvalue(), "Free space, or name another folder.")

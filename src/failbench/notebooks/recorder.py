@@ -11,10 +11,16 @@ from pathlib import Path
 from typing import Any, Final
 
 from failbench.base.errors import BadInputError
+from failbench.base.replay import Replay
 from failbench.notebooks.corpus import Pair
 from failbench.notebooks.kernel import Failure, Forge, OutOfTimeError, forge
 from failbench.notebooks.notebook import Notebook
-from failbench.notebooks.observed import OBSERVED, code_of_summary, read_observed, write_observed
+from failbench.notebooks.observed import (
+    OBSERVED,
+    OBSERVED_TABLE,
+    code_of_summary,
+    read_observed,
+)
 from failbench.notebooks.relevant import relevant_names
 
 LIMIT: Final = 120.0
@@ -45,34 +51,27 @@ def record(
     path = folder / OBSERVED
     versions, code = _versions(), code_of_summary()
     names = {pair.card.pair for pair in pairs}
-    rows: dict[str, list[dict[str, Any]]] = {}
     if path.exists():
-        for (name,), part in read_observed(path).group_by("pair", maintain_order=True):
-            if name in names:
-                rows[str(name)] = part.to_dicts()
-    due = [
-        pair
-        for pair in pairs
-        if pair.card.pair in only
-        or not (only or _kept(rows.get(pair.card.pair, ())) == _wanted(pair, code, versions))
-    ]
-    if not due:
-        return 0
-    with forge(LIMIT, MEMORY, cache) as kernels:
-        for pair in due:
-            say(pair.card.pair)
-            observed = [_observe(notebook, kernels) for notebook in pair.notebooks]
-            made = {"versions": versions, "recorder": code}
-            rows[pair.card.pair] = [row | made for row in observed]
-            write_observed(path, [row for part in rows.values() for row in part])
+        read_observed(path)
+    with Replay(OBSERVED_TABLE, path) as replay:
+        replay.drop_strangers(lambda row: row["pair"] in names)
+        due = [
+            pair
+            for pair in pairs
+            if pair.card.pair in only
+            or not (only or replay.has((pair.card.pair,), _made(pair, code, versions)))
+        ]
+        if not due:
+            return 0
+        with forge(LIMIT, MEMORY, cache) as kernels:
+            for pair in due:
+                say(pair.card.pair)
+                made = {"versions": versions, "recorder": code}
+                replay.keep([_observe(notebook, kernels) | made for notebook in pair.notebooks])
     return len(due)
 
 
-def _kept(rows: Sequence[dict[str, Any]]) -> list[tuple[str, str, str]]:
-    return [(row["notebook_sha256"], row["recorder"], row["versions"]) for row in rows]
-
-
-def _wanted(pair: Pair, code: str, versions: str) -> list[tuple[str, str, str]]:
+def _made(pair: Pair, code: str, versions: str) -> list[tuple[str, str, str]]:
     return [(notebook.sha256, code, versions) for notebook in pair.notebooks]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.predictions import PREDICTION_SCHEMA, first_repeats
 from failbench.base.records import Record
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.studies import KNOWN_SCENARIOS, POOLED
@@ -13,7 +13,6 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.prediction.fold_plans import by_architecture, by_scenario
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import first_repeats
 
 
 def across_architectures(

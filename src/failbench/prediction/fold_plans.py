@@ -13,8 +13,6 @@ from failbench.base.errors import BadInputError
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT
 from failbench.prediction.splits import rows_in_fold
 
-"""Names of the studies, as the predictions carry them."""
-
 
 @dataclass(frozen=True)
 class FoldPlan:

@@ -11,12 +11,10 @@ from collections.abc import Mapping
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.predictions import PREDICTION_SCHEMA, RUN_KEY
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import Route
 from failbench.methods.hybrid import RoutedMethod
-
-KEY = ("study", "feature_set", "repeat", "fold", "run_id")
 
 
 def compose(
@@ -29,8 +27,8 @@ def compose(
     keyed = rules.with_columns(route=pl.Series(_routes(hybrid, rules), dtype=pl.String))
     parts = [keyed.filter(pl.col("route") == "rules")]
     for route, member in members.items():
-        handed_on = keyed.filter(pl.col("route") == route).select(*KEY, "route")
-        answered = member.drop("route").join(handed_on, on=KEY, how="inner")
+        handed_on = keyed.filter(pl.col("route") == route).select(*RUN_KEY, "route")
+        answered = member.drop("route").join(handed_on, on=RUN_KEY, how="inner")
         if answered.height != handed_on.height:
             raise BadInputError(
                 f"predictions of the {route}",

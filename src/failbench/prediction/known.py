@@ -6,20 +6,13 @@ no monitor watched have none, and are refused.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.methods import MONITOR_METHODS
+from failbench.base.known_columns import COURSE_KEYS, LOGIC, OWN, UNENDED
 from failbench.features.feature_table import split_snapshot_ids
-from failbench.features.known_columns import COURSE_KEYS, LOGIC, OWN, UNENDED
-
-
-def read_by(methods: Iterable[str]) -> bool:
-    """Whether one of some methods reads what the monitor knows."""
-    return not set(methods).isdisjoint(MONITOR_METHODS)
 
 
 @dataclass(frozen=True)

@@ -11,18 +11,9 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from failbench.base.errors import BadInputError
+from failbench.base.predictions import NEIGHBOUR_SCHEMA
 from failbench.methods.tuned_classifier import imputed
 from failbench.prediction.labelled_runs import LabelledRuns
-
-NEIGHBOUR_SCHEMA = pl.Schema(
-    {
-        "scenario": pl.String,
-        "rank": pl.Int32,
-        "neighbour": pl.String,
-        "neighbour_category": pl.String,
-        "distance": pl.Float64,
-    }
-)
 
 
 def nearest_scenarios(

@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 
 from failbench.base.arrays import Mask
+from failbench.base.known_columns import flags_in
 from failbench.base.predictions import DECIMALS, PREDICTION_SCHEMA
 from failbench.base.records import Record
 from failbench.base.studies import NESTED_CV
@@ -16,12 +17,11 @@ from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map
 from failbench.features.feature_table import to_frame
-from failbench.features.known_columns import flags_in
-from failbench.methods.band_features import band_features
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context, MethodDeclaration
-from failbench.methods.healthy_band import HealthyBand, healthy_band
+from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.method import Method
+from failbench.methods.rule_tree import all_band_features
 from failbench.prediction.fold_plans import FoldPlan, by_scenario
 from failbench.prediction.labelled_runs import LabelledRuns
 
@@ -45,7 +45,7 @@ def nested_cv(
     if plans is None:
         plans = by_scenario(NESTED_CV, splits)
     bands = {
-        left_out: healthy_band(to_frame(_without(successes, left_out)), band_features())
+        left_out: healthy_band(to_frame(_without(successes, left_out)), all_band_features())
         for left_out in {plan.left_out for plan in plans}
     }
     fitted = list(feature_sets) if _declared(method).reads_features else [next(iter(feature_sets))]

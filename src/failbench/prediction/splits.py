@@ -8,8 +8,7 @@ import polars as pl
 from sklearn.model_selection import RepeatedStratifiedKFold, StratifiedGroupKFold
 
 from failbench.base.errors import BadInputError
-
-SPLIT_SCHEMA = pl.Schema({"repeat": pl.Int32, "fold": pl.Int32, "scenario": pl.String})
+from failbench.base.predictions import SPLIT_SCHEMA
 
 
 def make_splits(
@@ -51,19 +50,6 @@ def make_splits(
         for index, (_, tested) in enumerate(parts)
     ]
     return pl.concat(rows).cast(SPLIT_SCHEMA).sort("repeat", "fold", "scenario")
-
-
-def first_repeats(splits: pl.DataFrame, wanted: int, key: str) -> pl.DataFrame:
-    """The folds of the first repeats, as many as are wanted."""
-    available = splits["repeat"].n_unique()
-    if available < wanted:
-        raise BadInputError(
-            "params.yaml",
-            key,
-            f"{wanted} are wanted, and the splits have {available}.",
-            "Take fewer, or raise features.repeats.",
-        )
-    return splits.filter(pl.col("repeat") < wanted)
 
 
 def rows_in_fold(

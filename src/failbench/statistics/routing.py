@@ -15,8 +15,8 @@ import polars as pl
 
 from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
+from failbench.base.predictions import RUN_KEY
 from failbench.base.vocabulary import CATEGORIES, Route
-from failbench.prediction.hybrids import KEY
 from failbench.statistics.commitment import ROUNDING, UNCLEAR, at_threshold
 from failbench.statistics.costs import UnitCosts
 from failbench.statistics.row_weights import Weights, once, seed_counts
@@ -98,7 +98,7 @@ def routed_grid(
     """
     classifier_from, rules_from = pairs_of_thresholds(step, further)
     table = at_threshold(rules, ROUNDING).select(
-        *KEY,
+        *RUN_KEY,
         "category",
         "scenario",
         "seed",
@@ -107,7 +107,7 @@ def routed_grid(
         rules=right(),
     )
     for route, member in members.items():
-        table = table.join(member.select(*KEY, right().alias(route)), on=KEY, how="left")
+        table = table.join(member.select(*RUN_KEY, right().alias(route)), on=RUN_KEY, how="left")
         if table[route].has_nulls():
             raise BadInputError(
                 f"predictions of the {route}",

@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from failbench.methods import improved_signals
-from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.healthy import HealthyBand
+from failbench.methods.rule_tree import ANY_ERROR, SIGNALS
 from failbench.methods.rules import (
     Condition,
     Crosses,
@@ -16,16 +16,14 @@ from failbench.methods.rules import (
     LeavesBand,
     PassesLimit,
     StaysInBand,
-    resolve_condition,
+    resolve,
 )
 from failbench.study.cells import ABSENT, words
 
 SIGNIFICANT_DIGITS: Final = 3
 
 SIGNAL_NAMES: Final[Mapping[Declared, str]] = {
-    condition: name.lower().replace("_", " ")
-    for name, condition in vars(improved_signals).items()
-    if isinstance(condition, Declared) and name.isupper()
+    condition: name.replace("_", " ") for name, condition in SIGNALS.items()
 }
 """What the improved rules call the conditions that several nodes share."""
 
@@ -69,7 +67,7 @@ def short(condition: Declared) -> str:
 
 def in_words(condition: Declared | Condition) -> str:
     """What must hold, without the threshold where healthy runs give it."""
-    if condition == improved_signals.ANY_ERROR:
+    if condition == ANY_ERROR:
         return "there is error text"
     match condition:
         case ErrorMatches(pattern):
@@ -88,7 +86,7 @@ def threshold_words(
     condition: Declared, band: HealthyBand, sds: float, limits: dict[str, float]
 ) -> str:
     """The number that a condition is held against, and where it is from; a dash for error text."""
-    resolved = resolve_condition(condition, band, sds, limits)
+    (resolved,) = resolve([condition], band, sds, limits)
     if not isinstance(resolved, Crosses):
         return ABSENT
     return f"{number(resolved.threshold)} ({origin(condition)})"

@@ -12,7 +12,7 @@ import polars as pl
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record
 from failbench.base.scenarios import Scenario
-from failbench.features.feature_table import categories_of
+from failbench.base.telemetry import categories_of
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
 from failbench.statistics.metrics import OVERALL

@@ -9,7 +9,7 @@ import pytest
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.declaration import Context
-from failbench.methods.healthy_band import HealthyBand
+from failbench.methods.healthy import HealthyBand
 from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings, joined_text
 
 SETTINGS = RawTelemetrySettings(

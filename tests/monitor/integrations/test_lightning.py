@@ -12,13 +12,13 @@ pytest.importorskip("transformers")
 torch = pytest.importorskip("torch")
 
 import lightning  # noqa: E402
-from logs import assert_all_is_measured, series  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from failbench.monitor import LightningCallback, Vocabulary  # noqa: E402
 from failbench.monitor.guard import MEASUREMENTS  # noqa: E402
 from failbench.monitor.signals import LEVELS  # noqa: E402
 from failbench.monitor.stopping.stop import StopTraining  # noqa: E402
+from made_up_logs import assert_all_is_measured, series  # noqa: E402
 from made_up_models import (  # noqa: E402
     ROWS,
     TOKENS,

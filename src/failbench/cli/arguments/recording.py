@@ -6,6 +6,7 @@ import argparse
 from pathlib import Path
 from typing import get_args
 
+from failbench.base.methods import Reads
 from failbench.base.scenarios import Architecture, Optimizer
 from failbench.cli.arguments.shared import (
     Commands,
@@ -31,7 +32,6 @@ from failbench.cli.paths import (
     TELEMETRY,
 )
 from failbench.cli.shards import CLUSTERS
-from failbench.methods.llm.settings import Reads
 
 
 def add_recording_commands(commands: Commands) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.base.known_columns import flags_in
 from failbench.base.methods import MONITOR_METHODS
 from failbench.base.records import Record
 from failbench.base.slices import AcrossArchitectures
@@ -14,12 +15,11 @@ from failbench.base.telemetry import read_telemetry
 from failbench.diagnose.batch.catalogue import declaration_named
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, to_frame
-from failbench.features.known_columns import flags_in
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT, raw_table
-from failbench.methods.band_features import band_features
 from failbench.methods.declaration import Context
-from failbench.methods.healthy_band import HealthyBand, healthy_band
+from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.method import Method
+from failbench.methods.rule_tree import all_band_features
 from failbench.monitor.records.verdicts import with_known
 from failbench.prediction.labelled_runs import LabelledRuns
 
@@ -60,7 +60,7 @@ def fitted_method(
     successes = study.slice(features).filter(pl.col("kind") == "success")
     context = Context(
         FEATURE_SETS[study.feature_sets[0]],
-        healthy_band(to_frame(successes), band_features()),
+        healthy_band(to_frame(successes), all_band_features()),
         study.seed,
         known=flags_in(failures.columns),
     )

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from failbench.base.methods import Reads
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.features.observables import Observables, observe
@@ -20,7 +21,7 @@ from failbench.methods.llm.answer import ANSWER_SCHEMA
 from failbench.methods.llm.chat import Chat, fence_mark, request_hash
 from failbench.methods.llm.monitor_record import records_of
 from failbench.methods.llm.record import NOT_LOGGED, MonitorRecord, ShownRun, shown_run
-from failbench.methods.llm.settings import LlmAgentsSettings, Reads
+from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.methods.llm.signals import STEP_SIGNALS
 
 CATEGORY_DEFINITIONS: dict[Category, str] = {

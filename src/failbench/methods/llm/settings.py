@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field, StringConstraints, field_validator
 
@@ -12,6 +12,7 @@ from failbench.base.methods import (
     MONITORED_SUFFIX,
     OTHER_MODELS_PREFIX,
     PAPER_MODELS,
+    Reads,
     is_language_model,
     reads_monitor,
 )
@@ -20,10 +21,6 @@ from failbench.base.scenarios import Identifier
 
 Digest = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{12,64}$")]
 """The first characters, twelve or more, of the SHA-256 that names a model's files."""
-
-
-Reads = Literal["telemetry", "telemetry_and_monitor"]
-"""What a prompt shows: telemetry and error text of a run; and what the monitor recorded of it."""
 
 
 class ServedModel(Record):

@@ -32,10 +32,10 @@ from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScale
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.base.arrays import Array, Labels, Probabilities
+from failbench.base.method_settings import Positive
 from failbench.base.records import Record
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
-from failbench.methods.classifiers import Positive
 from failbench.methods.contributions import SHARE, Positions, leading_terms, weighted_terms
 from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import Context, MethodDeclaration, by_name

@@ -15,8 +15,8 @@ from pydantic import Field
 
 from failbench.base.records import Record
 from failbench.base.scenarios import Scenario
+from failbench.base.telemetry import categories_of
 from failbench.base.vocabulary import CATEGORIES
-from failbench.features.feature_table import categories_of
 from failbench.monitor.invariants import Invariant, Kind
 from failbench.monitor.records.verdicts import OWN, verdict_table
 from failbench.monitor.records.versions import Rules

@@ -13,14 +13,7 @@ from typing import Any, Final, TypeAlias, get_args
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.features.known_columns import (
-    COURSE_KEYS,
-    DECIDED,
-    END,
-    KNOWN_OF_RUN,
-    LOGIC,
-    flag_column,
-)
+from failbench.base.known_columns import COURSE_KEYS, DECIDED, END, KNOWN_OF_RUN, LOGIC, flag_column
 from failbench.monitor.breaks import Break
 from failbench.monitor.diagnosis import answer_of
 from failbench.monitor.end import End, EndKind

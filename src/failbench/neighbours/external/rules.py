@@ -13,12 +13,12 @@ import numpy as np
 import pandas as pd
 
 from failbench.base.arrays import Labels
+from failbench.base.method_settings import SimpleRulesSettings
 from failbench.features.feature import CEILING
-from failbench.methods.healthy_band import HealthyBand
-from failbench.methods.improved_tree import TREE
-from failbench.methods.rule_tree import Confirmation
-from failbench.methods.rules import Declared, ErrorMatches
-from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRules, SimpleRulesSettings
+from failbench.methods.healthy import HealthyBand
+from failbench.methods.rule_tree import TREE
+from failbench.methods.rules import Declared, ErrorMatches, features_of
+from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRules
 from failbench.neighbours.external.tables import BUGGY, CORRECT, ColumnNote
 
 TEXTS: Final = ("error_type", "error_message")
@@ -36,7 +36,7 @@ def improved_rules_asked(columns: Iterable[ColumnNote]) -> dict[str, int]:
         (*node.when, *leaf.when, *leaf.confirms)
         for node in TREE.refinements
         for leaf in node.leaves
-        if isinstance(leaf, Confirmation)
+        if leaf.category
     )
     return _asked(paths, columns)
 
@@ -48,7 +48,7 @@ def our_features(rows: pd.DataFrame, columns: Iterable[ColumnNote]) -> pd.DataFr
     empty in a row with other values was not a number in any epoch.
     """
     named = {note.feature: note.column for note in columns if note.feature}
-    read = _features_of(condition for rule in SIMPLE_RULES for condition in rule.conditions)
+    read = features_of(condition for rule in SIMPLE_RULES for condition in rule.conditions)
     frame = pd.DataFrame(index=rows.index)
     for feature in sorted(read):
         if feature in named:
@@ -81,14 +81,8 @@ def _asked(
         counts["rules"] += 1
         if any(isinstance(condition, ErrorMatches) for condition in of_rule):
             counts["of_text"] += 1
-        elif _features_of(of_rule) <= named:
+        elif features_of(of_rule) <= named:
             counts["applicable"] += 1
         else:
             counts["without_column"] += 1
     return counts
-
-
-def _features_of(conditions: Iterable[Declared]) -> set[str]:
-    return {
-        condition.feature for condition in conditions if not isinstance(condition, ErrorMatches)
-    }

@@ -12,7 +12,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final
 
@@ -20,9 +19,8 @@ import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import read_table
-from failbench.neighbours.peers.mapping import mapping
-from failbench.neighbours.peers.standards import standards
-from failbench.neighbours.peers.verdicts import KEY, VERDICT_SCHEMA
+from failbench.neighbours.peers.mapping import compared_version, mapping
+from failbench.neighbours.peers.verdicts import KEY, VERDICT_SCHEMA, Reading, verdict_row
 
 PEER: Final = "default_plus_plus"
 INSIDE: Final = "inside_training"
@@ -78,16 +76,7 @@ class Diagnosis:
 
 def installed_version() -> str:
     """Version of the installed package."""
-    standard = standards()[PEER]
-    try:
-        found = version(PACKAGE)
-    except PackageNotFoundError as error:
-        raise BadInputError(standard.label, "(package)", "is not installed.", INSTALL) from error
-    if found != standard.version:
-        raise BadInputError(
-            standard.label, "(version)", f"is {found} and must be {standard.version}.", INSTALL
-        )
-    return found
+    return compared_version(PEER, PACKAGE, INSTALL)
 
 
 def diagnose(features: Mapping[str, float], family: str = FAMILY) -> Diagnosis:
@@ -155,18 +144,12 @@ def read_inside_answers(path: Path) -> pl.DataFrame:
 
 def verdicts_of(answers: pl.DataFrame) -> pl.DataFrame:
     """Its answers in the form that those of all peers have."""
-    rows = [
-        {
-            "run_id": row["run_id"],
-            "format": INSIDE,
-            "peer": PEER,
-            "version": row["version"],
-            "rendering": row["rendering"],
-            "issues": [row["category"]] if row["is_faulty"] else [],
-            "severities": [FAULTY] if row["is_faulty"] else [],
-            "confidences": [row["detection_probability"]] if row["is_faulty"] else [],
-            "unreadable": row["unreadable"],
-        }
-        for row in answers.iter_rows(named=True)
-    ]
+    rows = []
+    for row in answers.iter_rows(named=True):
+        said = Reading(unreadable=row["unreadable"])
+        if row["is_faulty"]:
+            said = Reading((row["category"],), (FAULTY,), (row["detection_probability"],))
+        rows.append(
+            verdict_row(row["run_id"], INSIDE, PEER, row["version"], row["rendering"], said)
+        )
     return pl.DataFrame(rows, schema=VERDICT_SCHEMA).sort(KEY)

@@ -8,55 +8,95 @@ stand-in (the norm of all gradients in place of a layer's) says so.
 
 from __future__ import annotations
 
-import csv
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, Self, get_args
 
 import numpy as np
+import polars as pl
+from pydantic import Field, model_validator
 
-from failbench.base.arrays import Array, Mask
-from failbench.neighbours.peers.rule_signals import SIGNALS, Signal
-from failbench.neighbours.peers.rule_statistics import RULE_STATISTICS
-from failbench.neighbours.peers.standards import standards
+from failbench.base.arrays import Mask
+from failbench.base.records import Record
+from failbench.base.telemetry import Telemetry
+from failbench.base.vocabulary import ABSTAIN
+from failbench.neighbours.peers.mapping import mapping, rows_of, standards
+from failbench.neighbours.peers.signals import SIGNALS, STATISTICS, Signal, rule_signals
 
 Relation = Literal["above", "at_least", "below", "at_most"]
+BEYOND: Final[dict[Relation, Callable[..., Any]]] = {
+    "above": np.greater,
+    "at_least": np.greater_equal,
+    "below": np.less,
+    "at_most": np.less_equal,
+}
 Scope = Literal["exact", "mapped", "not_applicable"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 
+ALARM_SCHEMA: Final = pl.Schema(
+    {
+        "run_id": pl.String(),
+        "peer": pl.String(),
+        "rule": pl.String(),
+        "factor": pl.Float64(),  # of all thresholds of the peer; 1 as documented
+        "step": pl.Int32(),  # at which it first fires
+    }
+)
+"""Columns of a table of alarms; its key is all but ``step``. A rule that never fires has no row."""
 
-@dataclass(frozen=True)
-class Condition:
+WATCHED_SCHEMA: Final = pl.Schema(
+    {
+        "run_id": pl.String(),
+        "peer": pl.String(),
+        "factor": pl.Float64(),
+        "detected": pl.Boolean(),
+        "step": pl.Int32(),  # of the first alarm; null without one
+        "prediction": pl.String(),  # a category or "abstain"
+        "conditions": pl.Int32(),
+    }
+)
+"""Columns of what peers with rules say of runs; its key are the first three."""
+
+
+class Condition(Record):
     """A threshold, and what is held against it."""
 
     signal: str
     statistic: str
-    window: int
-    margin: float
+    window: int = 0
+    margin: float = 0.0
     relation: Relation
     threshold: float
     looks: int
     every: int
+
+    @model_validator(mode="after")
+    def _names_are_known(self) -> Self:
+        for name, known in ((self.signal, SIGNALS), (self.statistic, STATISTICS)):
+            if name not in known:
+                raise ValueError(f"{name!r} is none of {', '.join(known)}.")
+        return self
 
     def measured(self, signal: Signal) -> Signal:
         """The statistic of a run's signal at each look."""
         if signal.values.size == 0:
             return signal
         with np.errstate(all="ignore"):  # what is no number is beyond no threshold
-            values = RULE_STATISTICS[self.statistic](signal.values, self.window, self.margin)
+            values = STATISTICS[self.statistic](signal.values, self.window, self.margin)
         looked = np.arange(self.every - 1, values.size, self.every)
         return Signal(signal.steps[looked], values[looked])
 
     def holds(self, measured: Signal, factor: float) -> Mask:
-        """Whether the condition holds, at each look."""
-        beyond = _beyond(measured.values, self.relation, self.threshold, factor)
-        return _in_a_row(beyond, self.looks)
+        """Whether the condition holds at each look: whether the last so many looks agree."""
+        is_upper = self.relation in ("above", "at_least")
+        threshold = self.threshold * factor if is_upper else self.threshold / factor
+        beyond: Mask = BEYOND[self.relation](measured.values, threshold)
+        if self.looks == 1 or beyond.size == 0:
+            return beyond
+        return np.convolve(beyond, np.ones(self.looks, np.int64))[: beyond.size] >= self.looks
 
 
-@dataclass(frozen=True)
-class PeerRule:
+class PeerRule(Record):
     """A documented rule."""
 
     peer: str
@@ -64,9 +104,17 @@ class PeerRule:
     issue: str
     scope: Scope
     conditions: tuple[Condition, ...]
-    missing: str
-    mapped: str
-    source: str
+    missing: str = ""
+    mapped: str = ""
+    source: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _says_what_it_is_held_against(self) -> Self:
+        if self.peer not in standards():
+            raise ValueError(f"{self.peer!r} is no peer.")
+        if bool(self.missing) == self.applies or bool(self.mapped) != (self.scope == "mapped"):
+            raise ValueError("says too little or too much of its signal.")
+        return self
 
     @property
     def applies(self) -> bool:
@@ -98,17 +146,25 @@ class PeerRule:
 @cache
 def peer_rules() -> tuple[PeerRule, ...]:
     """All rules, in the order of the file, which is that in which alarms of one step count."""
-    text = files("failbench.neighbours.peers").joinpath("data/rules.csv").read_text("utf-8")
     rules: dict[tuple[str, str], PeerRule] = {}
-    for row in csv.DictReader(text.splitlines()):
-        rule = _rule(row)
+    for row in rows_of("rules.csv"):
+        rule = rule_of(row)
         known = rules.setdefault((rule.peer, rule.name), rule)
         if known is rule:
             continue
         if not rule.applies or (known.issue, known.scope) != (rule.issue, rule.scope):
             raise ValueError(f"{rule.peer}: rows of {rule.name!r} are of two rules.")
-        rules[rule.peer, rule.name] = _with(known, rule.conditions)
+        both = known.conditions + rule.conditions
+        rules[rule.peer, rule.name] = known.model_copy(update={"conditions": both})
     return tuple(rules.values())
+
+
+def rule_of(row: Mapping[str, str]) -> PeerRule:
+    """A row of the file as a rule of one condition, or of none."""
+    condition = {name: row[name] for name in Condition.model_fields if name in row}
+    rest = {name: value for name, value in row.items() if name not in (*condition, "rule")}
+    conditions = [condition] if condition else []
+    return PeerRule.model_validate({**rest, "name": row["rule"], "conditions": conditions})
 
 
 def rules_of(peer: str) -> tuple[PeerRule, ...]:
@@ -121,75 +177,73 @@ def rule_peers() -> tuple[str, ...]:
     return tuple(dict.fromkeys(rule.peer for rule in peer_rules()))
 
 
-def _with(rule: PeerRule, conditions: tuple[Condition, ...]) -> PeerRule:
-    return PeerRule(
-        rule.peer,
-        rule.name,
-        rule.issue,
-        rule.scope,
-        rule.conditions + conditions,
-        rule.missing,
-        rule.mapped,
-        rule.source,
+def alarm_table(telemetry: Telemetry, factors: Sequence[float]) -> pl.DataFrame:
+    """Hold every rule that applies against every run."""
+    parameters = dict(telemetry.runs.select("run_id", "parameters").iter_rows())
+    rules = [rule for rule in peer_rules() if rule.applies]
+    rows = []
+    for (run,), steps in telemetry.steps.group_by("run_id", maintain_order=True):
+        signals = rule_signals(steps.sort("step"), parameters[run])
+        rows += [
+            (run, rule.peer, rule.name, factor, step)
+            for rule in rules
+            for factor, step in zip(factors, rule.first_firings(signals, factors), strict=True)
+            if step is not None
+        ]
+    table = pl.DataFrame(rows, schema=ALARM_SCHEMA, orient="row")
+    return table.sort("run_id", "peer", "rule", "factor")
+
+
+def watched(alarms: pl.DataFrame, runs: pl.Series, factors: Sequence[float]) -> pl.DataFrame:
+    """What each peer with rules says of each run, if all of its alarms count.
+
+    The category is that of the first alarm that points to one; of alarms of one step that of the
+    rule that stands first in the file. A person who checks it must see that the rule's conditions
+    hold, and of every other rule of the peer one that does not; without an alarm, of all.
+    """
+    rules = pl.DataFrame(
+        [
+            {
+                "peer": rule.peer,
+                "rule": rule.name,
+                "category": mapping()[rule.peer, rule.issue].category,
+                "conditions": len(rules_of(rule.peer)) - 1 + len(rule.conditions),
+            }
+            for rule in peer_rules()
+            if rule.applies
+        ],
+        schema_overrides={"category": pl.String},
+    ).with_row_index("order")
+    points = pl.col("category").is_not_null()
+    first = (
+        alarms.join(rules, on=["peer", "rule"])
+        .sort("step", "order")
+        .group_by("run_id", "peer", "factor", maintain_order=True)
+        .agg(
+            step=pl.col("step").first(),
+            prediction=pl.col("category").drop_nulls().first(),
+            conditions=pl.coalesce(
+                pl.col("conditions").filter(points).first(), pl.col("conditions").first()
+            ),
+        )
     )
-
-
-def _rule(row: Mapping[str, str]) -> PeerRule:
-    name = f"{row['peer']}: {row['rule']}"
-    scope = next((scope for scope in SCOPES if scope == row["scope"]), None)
-    if scope is None or row["peer"] not in standards():
-        raise ValueError(f"{name}: {row['scope']!r} is no scope, or it is of no peer.")
-    applies = scope != "not_applicable"
-    if (
-        not row["source"]
-        or bool(row["missing"]) == applies
-        or bool(row["mapped"]) != (scope == "mapped")
-    ):
-        raise ValueError(f"{name}: says too little or too much of its source and its signal.")
-    conditions = (_condition(row, name),) if applies else ()
-    return PeerRule(
-        row["peer"],
-        row["rule"],
-        row["issue"],
-        scope,
-        conditions,
-        row["missing"],
-        row["mapped"],
-        row["source"],
+    peers = rules.group_by("peer", maintain_order=True).agg(rules=pl.len())
+    every = (
+        pl.DataFrame({"run_id": runs})
+        .join(peers, how="cross")
+        .join(pl.DataFrame({"factor": list(factors)}, schema={"factor": pl.Float64}), how="cross")
     )
-
-
-def _condition(row: Mapping[str, str], name: str) -> Condition:
-    relation = next((known for known in get_args(Relation) if known == row["relation"]), None)
-    if relation is None:
-        raise ValueError(f"{name}: {row['relation']!r} is no relation.")
-    for column, known in (("signal", tuple(SIGNALS)), ("statistic", tuple(RULE_STATISTICS))):
-        if row[column] not in known:
-            raise ValueError(f"{name}: {row[column]!r} is none of {', '.join(known)}.")
-    return Condition(
-        row["signal"],
-        row["statistic"],
-        int(row["window"] or 0),
-        float(row["margin"] or 0.0),
-        relation,
-        float(row["threshold"]),
-        int(row["looks"]),
-        int(row["every"]),
+    return (
+        every.join(first, on=["run_id", "peer", "factor"], how="left")
+        .select(
+            "run_id",
+            "peer",
+            "factor",
+            pl.col("step").is_not_null().alias("detected"),
+            "step",
+            pl.col("prediction").fill_null(str(ABSTAIN)),
+            pl.coalesce("conditions", "rules").alias("conditions"),
+        )
+        .cast(WATCHED_SCHEMA)
+        .sort("run_id", "peer", "factor")
     )
-
-
-def _beyond(measured: Array, relation: Relation, threshold: float, factor: float) -> Mask:
-    if relation == "above":
-        return measured > threshold * factor
-    if relation == "at_least":
-        return measured >= threshold * factor
-    if relation == "below":
-        return measured < threshold / factor
-    return measured <= threshold / factor
-
-
-def _in_a_row(beyond: Mask, looks: int) -> Mask:
-    """Where the last so many looks agree."""
-    if looks == 1 or beyond.size == 0:
-        return beyond
-    return np.convolve(beyond, np.ones(looks, dtype=np.int64))[: beyond.size] >= looks

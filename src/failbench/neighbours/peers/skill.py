@@ -15,21 +15,29 @@ below 70 % would give the same answers.
 
 from __future__ import annotations
 
-import csv
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Final, Literal, get_args
+from itertools import groupby
+from typing import Annotated, Final, Literal
 
+import numpy as np
+import polars as pl
+from pydantic import BeforeValidator
+from scipy.signal import savgol_filter
+
+from failbench.base.arrays import Array
+from failbench.base.records import Record
 from failbench.diagnose.readers.log import Log
-from failbench.neighbours.peers.curve_statistics import STATISTICS, Measured
-from failbench.neighbours.peers.curves import SIGNALS, Curves, curves_of
-from failbench.neighbours.peers.standards import SEVERITIES
-from failbench.neighbours.peers.verdicts import Reading
+from failbench.neighbours.peers.mapping import SEVERITIES, rows_of, standards
+from failbench.neighbours.peers.rules import BEYOND, Relation
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, Reading, verdict_row
 
 PEER: Final = "ml_training_debugger"
 
-Relation = Literal["above", "below", "at_least"]
+TELEMETRY: Final = "telemetry"
+"""The format of its verdicts: what was recorded, every signal at every step."""
+
 EvidenceLevel = Literal["direct", "circumstantial", "hint"]
 
 CONFIDENCES: Final[dict[EvidenceLevel, float]] = {
@@ -38,71 +46,155 @@ CONFIDENCES: Final[dict[EvidenceLevel, float]] = {
     "hint": 0.60,
 }
 
+POLYNOMIAL: Final = 3
+"""Order of the filter that noise is measured against; the documentation has it with window 11."""
+
 
 @dataclass(frozen=True)
-class SkillRule:
-    """A documented threshold."""
+class Curves:
+    """Series of one run, in the order in which they were logged; a logged NaN stays one."""
+
+    loss: Array
+    grad_norm: Array
+    learning_rate: Array
+    validation: Array
+    training: Array
+
+    @property
+    def gap(self) -> Array:
+        """Distance of training from each validation, as a share of the latter.
+
+        Its sign does not count, as in the documentation: a validation far below training is a gap
+        too.
+        """
+        with np.errstate(all="ignore"):
+            gap = np.abs(self.training - self.validation) / np.abs(self.validation)
+        return np.where(np.isfinite(gap), gap, np.nan)
+
+
+def _rise_over_rolling(values: Array, window: int, margin: float) -> float:
+    """The largest deviation of a value that lies a margin above what was usual before.
+
+    What was usual are the mean and the standard deviation of a centred window, one window before
+    the value; the deviation is in these standard deviations, and 0 if no value lies so far above.
+    """
+    behind = window + window // 2
+    if values.size <= behind:
+        return np.nan
+    windows = np.lib.stride_tricks.sliding_window_view(values, window)[: values.size - behind]
+    mean, deviation = windows.mean(axis=1), windows.std(axis=1, ddof=1)
+    later = values[behind:]
+    rises = (later > mean + margin * np.abs(mean)) & (deviation > 0)
+    return float(((later - mean)[rises] / deviation[rises]).max()) if rises.any() else 0.0
+
+
+def _thirds(values: Array) -> tuple[float, float]:
+    """Means of the first and of the last third."""
+    third = values.size // 3
+    if third == 0 or values[:third].mean() == 0:
+        return np.nan, np.nan
+    return float(values[:third].mean()), float(values[-third:].mean())
+
+
+def _last_over_first_third(values: Array, _window: int, _margin: float) -> float:
+    first, last = _thirds(values)
+    return last / first
+
+
+def _change_of_thirds(values: Array, _window: int, _margin: float) -> float:
+    """How far the mean of the last third is from that of the first, as a share of it."""
+    first, last = _thirds(values)
+    return abs(last - first) / abs(first)
+
+
+def _longest_flat(values: Array, _window: int, margin: float) -> float:
+    """Most values in a row whose slope is below the slope that a share of all values lie below."""
+    if values.size < 2:
+        return np.nan
+    slopes = np.abs(np.gradient(values))
+    rows = groupby(slopes < np.quantile(slopes, margin))
+    return float(max((len([*row]) for is_flat, row in rows if is_flat), default=0))
+
+
+def _noise(values: Array, window: int, _margin: float) -> float:
+    """Standard deviation of what a Savitzky-Golay filter takes away, as a share of the mean."""
+    if values.size < window or values.mean() == 0:
+        return np.nan
+    residual = values - savgol_filter(values, window, POLYNOMIAL)
+    return float(residual.std() / abs(values.mean()))
+
+
+OF_ALL: Final = ("not_finite", "mean_of_last")
+"""Statistics of values that are no numbers too; of the others only finite values count."""
+
+STATISTICS: Final[dict[str, Callable[[Array, int, float], float]]] = {
+    "not_finite": lambda values, *_: float(np.count_nonzero(~np.isfinite(values))),
+    "mean_of_last": lambda values, window, _: (
+        float(values[-window:].mean()) if values.size >= window else np.nan
+    ),
+    "largest": lambda values, *_: float(values.max()) if values.size else np.nan,
+    "smallest": lambda values, *_: float(values.min()) if values.size else np.nan,
+    "variance_of_last": lambda values, window, _: (
+        float(values[-window:].var()) if values.size >= window else np.nan
+    ),
+    "rise_over_rolling": _rise_over_rolling,
+    "last_over_first_third": _last_over_first_third,
+    "change_of_thirds": _change_of_thirds,
+    "longest_flat": _longest_flat,
+    "noise": _noise,
+}
+"""From values, a window and a margin to a number; NaN where the curve is too short for it."""
+
+
+def _names(text: object) -> object:
+    return text.split(";") if isinstance(text, str) else text
+
+
+class SkillRule(Record):
+    """A documented threshold; a row of ``skill_rules.csv``."""
 
     issue: str
-    of: Measured
+    signal: Literal["loss", "grad_norm", "learning_rate", "gap"]
     statistic: str
     relation: Relation
     threshold: float
+    window: int = 0
+    margin: float = 0.0
     severity: str
     level: EvidenceLevel
-    confirmed_by: frozenset[str]
+    confirmed_by: Annotated[frozenset[str], BeforeValidator(_names)] = frozenset()
     section: str
 
     def fires(self, curves: Curves) -> bool:
         """Whether the curves are beyond the threshold; never where they are too short to tell."""
-        value = STATISTICS[self.statistic](curves, self.of)
-        if value is None:
-            return False
-        if self.relation == "above":
-            return value > self.threshold
-        return value < self.threshold if self.relation == "below" else value >= self.threshold
+        values: Array = getattr(curves, self.signal)
+        if self.statistic not in OF_ALL:
+            values = values[np.isfinite(values)]
+        measured = STATISTICS[self.statistic](values, self.window, self.margin)
+        return bool(BEYOND[self.relation](measured, self.threshold))
+
+    @property
+    def rank(self) -> int:
+        """Place of its severity, the most severe first."""
+        return SEVERITIES.index(self.severity)
 
 
 @cache
 def skill_rules() -> tuple[SkillRule, ...]:
     """All rules, in the order of the file."""
-    text = files("failbench.neighbours.peers").joinpath("data/skill_rules.csv").read_text("utf-8")
-    rules = tuple(_rule(row) for row in csv.DictReader(text.splitlines()))
-    issues = {rule.issue for rule in rules}
-    for rule in rules:
-        if not rule.confirmed_by <= issues:
-            raise ValueError(f"{rule.issue!r} is confirmed by an issue that there is not.")
-    return rules
+    return tuple(SkillRule.model_validate(row) for row in rows_of("skill_rules.csv"))
 
 
-def _rule(row: dict[str, str]) -> SkillRule:
-    relation = next((name for name in get_args(Relation) if name == row["relation"]), None)
-    level = next((name for name in CONFIDENCES if name == row["level"]), None)
-    if relation is None or level is None:
-        raise ValueError(f"{row['issue']}: {row['relation']!r} or {row['level']!r} is not known.")
-    for name, known in (
-        (row["signal"], SIGNALS),
-        (row["statistic"], tuple(STATISTICS)),
-        (row["severity"], SEVERITIES),
-    ):
-        if name not in known:
-            raise ValueError(f"{row['issue']}: {name!r} is none of {', '.join(known)}.")
-    return SkillRule(
-        row["issue"],
-        Measured(row["signal"], int(row["window"] or 0), float(row["margin"] or 0.0)),
-        row["statistic"],
-        relation,
-        float(row["threshold"]),
-        row["severity"],
-        level,
-        frozenset(name for name in row["confirmed_by"].split(";") if name),
-        row["section"],
-    )
-
-
-def skill_reading(log: Log) -> Reading:
-    """What the documented thresholds say of a log, as a reading like that of any peer."""
-    return reading_of_curves(curves_of(log))
+def skill_verdicts(steps: pl.DataFrame, runs: pl.Series) -> pl.DataFrame:
+    """What the skill's documented thresholds say of recorded telemetry, as a peer's verdicts."""
+    kept = steps.filter(pl.col("run_id").is_in(runs.implode())).sort("run_id", "step")
+    by_run = kept.partition_by("run_id", as_dict=True)
+    version = standards()[PEER].version
+    rows = []
+    for run in runs:
+        reading = reading_of_curves(recorded_curves(by_run.get((run,), steps.clear())))
+        rows.append(verdict_row(run, TELEMETRY, PEER, version, "", reading))
+    return pl.DataFrame(rows, schema=VERDICT_SCHEMA)
 
 
 def reading_of_curves(curves: Curves) -> Reading:
@@ -111,23 +203,47 @@ def reading_of_curves(curves: Curves) -> Reading:
     issues = {rule.issue for rule in fired}
     worst: dict[str, SkillRule] = {}
     for rule in fired:
-        known = worst.get(rule.issue)
-        if known is None or _rank(rule) < _rank(known):
-            worst[rule.issue] = rule
-    found = sorted(
-        ((_rank(rule), -_confidence(rule, issues), rule) for rule in worst.values()),
-        key=lambda item: item[:2],
-    )
+        worst[rule.issue] = min(worst.get(rule.issue, rule), rule, key=lambda each: each.rank)
+    confidences = {
+        rule.issue: CONFIDENCES["direct" if rule.confirmed_by & issues else rule.level]
+        for rule in worst.values()
+    }
+    found = sorted(worst.values(), key=lambda rule: (rule.rank, -confidences[rule.issue]))
     return Reading(
-        tuple(rule.issue for _, _, rule in found),
-        tuple(rule.severity for _, _, rule in found),
-        tuple(-confidence for _, confidence, _ in found),
+        tuple(rule.issue for rule in found),
+        tuple(rule.severity for rule in found),
+        tuple(confidences[rule.issue] for rule in found),
     )
 
 
-def _rank(rule: SkillRule) -> int:
-    return SEVERITIES.index(rule.severity)
+def curves_of(log: Log) -> Curves:
+    """The series of a log; of several sources the one with most training losses counts."""
+    rows = log.rows.with_columns(split=pl.col("split").cast(pl.String))
+    losses = rows.filter(pl.col("loss").is_not_null(), split="train")
+    if losses.height:
+        source = losses.group_by("source").len().sort("len", "source", descending=[True, False])
+        rows = rows.filter(source=source["source"][0])
+    trained = rows.filter(split="train")
+    last = pl.when(split="train").then("loss").forward_fill()
+    return _curves(trained, rows.with_columns(training=last).filter(split="validation"))
 
 
-def _confidence(rule: SkillRule, issues: set[str]) -> float:
-    return CONFIDENCES["direct" if rule.confirmed_by & issues else rule.level]
+def recorded_curves(steps: pl.DataFrame) -> Curves:
+    """The series of a recorded run, as a log of every step would have them."""
+    last = steps.select(loss="validation_loss", training=pl.col("loss").forward_fill())
+    return _curves(steps.rename({"gradient_norm": "grad_norm"}), last)
+
+
+def _curves(trained: pl.DataFrame, validated: pl.DataFrame) -> Curves:
+    pairs = validated.drop_nulls(["loss", "training"])
+    return Curves(
+        loss=_floats(trained["loss"].drop_nulls()),
+        grad_norm=_floats(trained["grad_norm"].drop_nulls()),
+        learning_rate=_floats(trained["learning_rate"].drop_nulls()),
+        validation=_floats(pairs["loss"]),
+        training=_floats(pairs["training"]),
+    )
+
+
+def _floats(series: pl.Series) -> Array:
+    return series.cast(pl.Float64).to_numpy().astype(np.float64)

@@ -1,16 +1,16 @@
-"""Verdicts: what others' tools said of runs, as a table, and what is made of it."""
+"""Verdicts: what others' tools said of runs, as a table, and what it comes to without any tool."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Final
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.telemetry import read_table
-from failbench.base.vocabulary import Category
+from failbench.base.replay import DENSE, AnswerTable
+from failbench.base.vocabulary import ABSTAIN
+from failbench.neighbours.peers.mapping import Standard, mapping, standards
 
 VERDICT_SCHEMA: Final = pl.Schema(
     {
@@ -29,6 +29,30 @@ VERDICT_SCHEMA: Final = pl.Schema(
 
 KEY: Final = ("run_id", "format", "peer")
 
+VERDICT_TABLE: Final = AnswerTable(
+    VERDICT_SCHEMA,
+    KEY,
+    KEY,
+    ("version", "rendering"),
+    "Restore it with git, or delete it and run `make record-peers`.",
+    DENSE,
+)
+
+ANSWER_SCHEMA: Final = pl.Schema(
+    {
+        "peer": pl.String(),
+        "run_id": pl.String(),
+        "format": pl.String(),
+        "issues": pl.List(pl.String),
+        "prediction": pl.String(),  # a category or "abstain"
+        "cause": pl.String(),  # null where the issue has none of the project's
+        "detected": pl.Boolean(),
+        "confidence": pl.Float64(),  # null where the peer states none
+        "readable": pl.Boolean(),
+    }
+)
+"""Columns of a table of answers; its key is ``(peer, run_id, format)``."""
+
 
 @dataclass(frozen=True)
 class Reading:
@@ -40,41 +64,43 @@ class Reading:
     unreadable: str | None = None
 
 
-@dataclass(frozen=True)
-class PeerVerdict:
-    """What a peer's answer comes to."""
-
-    peer: str
-    run_id: str
-    format: str
-    issues: tuple[str, ...]
-    category: Category | None
-    cause: str | None
-    detected: bool
-    confidence: float | None
+def verdict_row(
+    run_id: str, form: str, peer: str, version: str, rendering: str, reading: Reading
+) -> dict[str, Any]:
+    """A row of the table of verdicts."""
+    place = {"run_id": run_id, "format": form, "peer": peer}
+    return place | {"version": version, "rendering": rendering} | asdict(reading)
 
 
-def read_verdicts(path: Path) -> pl.DataFrame:
-    """Read a table of verdicts, sorted by its key."""
-    table = read_table(path, VERDICT_SCHEMA).select(*VERDICT_SCHEMA).sort(KEY)
-    repeated = table.filter(table.select(KEY).is_duplicated())
-    if repeated.height:
-        run, form, peer = (repeated[name][0] for name in KEY)
-        raise BadInputError(
-            path,
-            "run_id",
-            f"{peer} has two verdicts of {run!r} as {form}.",
-            "Delete the file and record the peers again.",
-        )
-    return table
+def answer(standard: Standard, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What a verdict comes to by the standard of its peer and the mapping.
+
+    The first issue with a category that the peer commits itself to is the answer.
+    """
+    confidences = row["confidences"] or [None] * len(row["issues"])
+    said = list(zip(row["severities"], confidences, strict=True))
+    meanings = [mapping()[standard.peer, issue] for issue in row["issues"]]
+    detected = any(standard.reaches(standard.detects_from, *each) for each in said)
+    committed = [
+        number
+        for number, (each, meaning) in enumerate(zip(said, meanings, strict=True))
+        if meaning.category is not None and standard.reaches(standard.commits_from, *each)
+    ]
+    meant = meanings[committed[0]] if committed else None
+    return {
+        **{name: row[name] for name in ("peer", "run_id", "format", "issues")},
+        "prediction": ABSTAIN if meant is None else meant.category,
+        "cause": None if meant is None else meant.cause,
+        "detected": detected,
+        "confidence": confidences[committed[0] if committed else 0] if confidences else None,
+        "readable": row["unreadable"] is None,
+    }
 
 
-def reading_of(row: dict[str, object]) -> Reading:
-    """The reading that a row of the table holds."""
-    issues, severities, confidences = row["issues"], row["severities"], row["confidences"]
-    unreadable = row["unreadable"]
-    assert isinstance(issues, list)
-    assert isinstance(severities, list)
-    assert isinstance(confidences, list)
-    assert unreadable is None or isinstance(unreadable, str)
-    return Reading(tuple(issues), tuple(severities), tuple(confidences), unreadable)
+def recorded_answers(
+    verdicts: pl.DataFrame, by: Mapping[str, Standard] | None = None
+) -> pl.DataFrame:
+    """Answers of peers, each taken by its own standard unless others are given."""
+    by = by or standards()
+    rows = [answer(by[row["peer"]], row) for row in verdicts.iter_rows(named=True)]
+    return pl.DataFrame(rows, schema=ANSWER_SCHEMA).sort("peer", "run_id", "format")

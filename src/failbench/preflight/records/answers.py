@@ -8,7 +8,7 @@ from typing import Final, Literal, get_args
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import read_table
+from failbench.base.replay import DENSE, AnswerTable
 
 Look = Literal["start", "onset", "failure"]
 """Before the first step, before the step of the fault's onset, before the step that crashes."""
@@ -40,12 +40,14 @@ ANSWER_SCHEMA: Final = pl.Schema(
 
 REMEDY: Final = "Run `make record-preflight`."
 
+ANSWER_TABLE: Final = AnswerTable(
+    ANSWER_SCHEMA, ("run_id", "step", "look"), ("run_id",), ("fingerprint",), REMEDY, DENSE
+)
+
 
 def read_answers(path: Path) -> pl.DataFrame:
     """Read the table."""
-    if not path.exists():
-        raise BadInputError(path, "(file)", "does not exist.", REMEDY)
-    table = read_table(path, ANSWER_SCHEMA)
+    table = ANSWER_TABLE.read(path)
     if table.is_empty():
         raise BadInputError(path, "(rows)", "the table has none.", REMEDY)
     return table

@@ -22,8 +22,8 @@ from typing import Any, Final
 import polars as pl
 
 import failbench.preflight
-from failbench.base.telemetry import write_parquet
-from failbench.preflight.records.answers import ANSWER_SCHEMA, Look, read_answers
+from failbench.base.replay import Replay
+from failbench.preflight.records.answers import ANSWER_SCHEMA, ANSWER_TABLE, Look
 from failbench.preflight.records.child import LookedAtError, TrainingWithLooks
 from failbench.recording.campaign import Campaign
 from failbench.recording.fingerprint import code_hash
@@ -99,28 +99,24 @@ class PreflightRecording:
         self._campaign = campaign
         self._path = path
 
-    def record(self, show: Callable[[int, int], None]) -> pl.DataFrame:
+    def record(self, show: Callable[[int, int], None]) -> None:
         """Record what is missing, one run at a time, and write the table after each."""
         units = [*self._units()]
-        wanted = {unit.planned.run_id: self._fingerprint(unit) for unit in units}
-        kept: list[dict[str, Any]] = []
-        if self._path.exists():
-            rows = read_answers(self._path).to_dicts()
-            current = set(wanted.values())
-            kept = [row for row in rows if row["fingerprint"] in current]
-        done = {row["run_id"] for row in kept if row["run_id"] in wanted}
-        context = fork_server(PRELOADED)
-        show(len(done), len(units))
-        for unit in units:
-            if unit.planned.run_id in done:
-                continue
-            if self._campaign.stop.is_set():
-                break
-            kept += self._rows(unit, context)
-            done.add(unit.planned.run_id)
-            write_parquet(_table(kept), self._path)
-            show(len(done), len(units))
-        return _table(kept)
+        names = {each.run_id for unit in units for each in (unit.planned, unit.twin) if each}
+        with Replay(ANSWER_TABLE, self._path) as replay:
+            replay.drop_strangers(lambda row: row["run_id"] in names)
+            due = [
+                unit
+                for unit in units
+                if not replay.has((unit.planned.run_id,), [(self._fingerprint(unit),)])
+            ]
+            context = fork_server(PRELOADED)
+            show(len(units) - len(due), len(units))
+            for left, unit in zip(range(len(due) - 1, -1, -1), due, strict=True):
+                if self._campaign.stop.is_set():
+                    break
+                replay.keep(self._rows(unit, context))
+                show(len(units) - left, len(units))
 
     def _units(self) -> Iterator[Unit]:
         campaign = self._campaign
@@ -195,8 +191,11 @@ def _row(
     answer: Mapping[str, Any] | None,
     of_run: Mapping[str, Any],
 ) -> dict[str, Any]:
+    empty: dict[str, Any] = {
+        name: [] if isinstance(kind, pl.List) else None for name, kind in ANSWER_SCHEMA.items()
+    }
     return {
-        **{name: (answer or {}).get(name) for name in ANSWER_SCHEMA},
+        **{name: (answer or {}).get(name, value) for name, value in empty.items()},
         **of_run,
         "run_id": planned.run_id,
         "look": look,
@@ -215,9 +214,3 @@ def _usual_seconds(report: RunReport) -> float | None:
     """Median time of a step of the run; null where none was finished."""
     times = [row["step_seconds"] for row in report.steps if row["loss"] is not None]
     return statistics.median(times) if times else None
-
-
-def _table(rows: list[dict[str, Any]]) -> pl.DataFrame:
-    table = pl.DataFrame(rows, schema=ANSWER_SCHEMA).sort("run_id", "step", "look")
-    lists = [name for name, kind in ANSWER_SCHEMA.items() if isinstance(kind, pl.List)]
-    return table.with_columns(pl.col(name).fill_null([]) for name in lists)

@@ -12,12 +12,11 @@ from typing import Final
 
 import polars as pl
 
-from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA
 from failbench.features.catalogue import FEATURES
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, KEYS
-from failbench.prediction.splits import SPLIT_SCHEMA
 from failbench.publish.datacard.columns import Column, columns_of_record, columns_of_table
 from failbench.publish.datacard.dictionary import Entry, entry_of
 

@@ -6,7 +6,7 @@ from typing import Final
 
 import polars as pl
 
-from failbench.prediction.explanations import SHOWN, evidence_of
+from failbench.base.explanations import SHOWN, evidence_of
 from failbench.publish.page.sentences import evidence_sentence
 
 HOW: Final = (

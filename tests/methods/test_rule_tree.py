@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.improved_tree import TREE
+from failbench.base.vocabulary import CATEGORIES, ERROR_TEXT_SIGNAL
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.rule_tree import (
-    Abstention,
-    Confirmation,
+    POINTS_TO,
+    TREE,
     conditions_on_path,
-    resolve_tree,
+    reduced_tree,
     route,
+    signal_of,
 )
-from failbench.methods.rules import EvaluatedConditions, resolve_condition
+from failbench.methods.rules import EvaluatedConditions, resolve
 
 LEAVES = {leaf.name: position for position, leaf in enumerate(TREE.leaves)}
-CONFIRMATIONS = [leaf for leaf in TREE.leaves if isinstance(leaf, Confirmation)]
+CONFIRMATIONS = [leaf for leaf in TREE.leaves if leaf.category]
 
 OOM = ("RuntimeError", "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes")
 INDEX = ("IndexError", "index out of range in self")
@@ -80,19 +83,19 @@ RUNS = {
 @pytest.fixture
 def tree(context):
     limits = {"catastrophic_perplexity": 400.0, "gradient_norm": 1000.0}
-    return resolve_tree(TREE, lambda item: resolve_condition(item, context.band, 3.0, limits))
+    return TREE.with_conditions(lambda each: resolve(each, context.band, 3.0, limits))
 
 
 def test_every_leaf_names_a_category_or_a_reason_to_abstain():
     assert {leaf.category for leaf in CONFIRMATIONS} == set(CATEGORIES)
-    reasons = {leaf.reason for leaf in TREE.leaves if isinstance(leaf, Abstention)}
+    reasons = {leaf.reason for leaf in TREE.leaves if leaf.reason}
     assert reasons == {"missing", "conflict", "low_confidence"}
 
 
 def test_contradicting_signals_of_a_leaf_are_of_another_category_and_not_its_own():
     for leaf in CONFIRMATIONS:
-        assert leaf.category not in {item.category for item in leaf.against}
-        assert not {item.condition for item in leaf.against} & set(leaf.confirms)
+        assert leaf.category not in {POINTS_TO[signal] for signal in leaf.against}
+        assert not set(leaf.against) & set(leaf.confirms)
 
 
 def test_only_the_last_child_takes_every_run():
@@ -129,3 +132,59 @@ def test_the_path_shows_that_each_child_passed_over_fails_and_each_taken_holds(t
         for sibling in node.leaves[: leaf - before]:
             assert set(sibling.when) & (set(checked) - held)
         assert set(tree.leaves[leaf].when) <= held
+
+
+EVERYTHING = (*FEATURE_SETS["19"], ERROR_TEXT_SIGNAL)
+MEMORY = ("peak_memory", "memory_at_failure", "memory_growth_rate", "memory_warning")
+CATASTROPHE = {"perplexity": 401.0, "steps_before_failure": 200.0}
+
+
+def leaves(*signals: str):
+    return {leaf.name: leaf for leaf in reduced_tree(TREE, signals).leaves}
+
+
+def test_with_every_signal_it_is_the_whole_tree():
+    assert reduced_tree(TREE, EVERYTHING) == TREE
+
+
+@pytest.mark.parametrize("signals", [MEMORY, ("perplexity",), (ERROR_TEXT_SIGNAL,), ("oov_rate",)])
+def test_no_condition_looks_at_anything_else(signals):
+    assert {signal_of(condition) for condition in reduced_tree(TREE, signals).conditions()} <= set(
+        signals
+    )
+
+
+def test_what_only_hidden_signals_lead_to_is_taken_out():
+    actual = leaves(*MEMORY)
+    assert "memory_grows_to_capacity" in actual
+    assert not {"out_of_memory_at_once", "explosion_that_the_loss_follows"} & set(actual)
+
+
+def test_a_leaf_is_content_with_the_signals_it_keeps():
+    whole = next(leaf for leaf in TREE.leaves if leaf.name == "perplexity_of_usual_training")
+    actual = leaves("perplexity")["perplexity_of_usual_training"]
+    assert actual.confirms == whole.confirms[:1]
+    assert actual.against == ()
+
+
+def test_a_leaf_that_keeps_no_signal_abstains_as_missing():
+    actual = leaves("oov_rate")["everything_looks_usual"]
+    assert actual.category is None
+    assert actual.reason == "missing"
+
+
+def answers(context, run, signals, *shown) -> list[str]:
+    """Answers of rules that learned from a catastrophe, with missing or with reduced signals."""
+    frame = pd.concat([run(**CATASTROPHE)] * 4)
+    method = ImprovedRules(context.band, signals=signals)
+    method.fit(frame, np.array(["data_pipeline"] * 4, dtype=object))
+    return method.predict(pd.concat(shown)).tolist()
+
+
+def test_the_whole_tree_wants_confirmation_that_perplexity_alone_cannot_give(context, run):
+    alone = run(**CATASTROPHE)
+    others = [column for column in FEATURE_SETS["19"] if column != "perplexity"]
+    blind = alone.assign(**dict.fromkeys(others, np.nan))
+    assert answers(context, run, None, alone) == ["data_pipeline"]
+    assert answers(context, run, None, blind) == ["abstain"]
+    assert answers(context, run, ("perplexity",), blind) == ["data_pipeline"]

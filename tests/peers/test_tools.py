@@ -11,8 +11,12 @@ from types import ModuleType
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.neighbours.peers import runmedic, training_doctor
-from failbench.neighbours.peers.record import installed_peers
+from failbench.neighbours.peers import mapping
+from failbench.neighbours.peers.tools import (
+    installed_peers,
+    read_by_runmedic,
+    read_by_training_doctor,
+)
 from failbench.neighbours.peers.verdicts import Reading
 
 INSTALLED = {name: find_spec(name) is not None for name in ("runmedic", "training_doctor")}
@@ -40,14 +44,14 @@ def medic(monkeypatch):
 
 def test_runmedic_is_called_as_its_users_call_it(medic, tmp_path):
     medic.says = lambda: print("[]")
-    assert runmedic.read(tmp_path) == Reading()
+    assert read_by_runmedic(tmp_path) == Reading()
     assert medic.called == [["diagnose", str(tmp_path), "--json"]]
 
 
 def test_the_first_cause_of_a_finding_tells_its_variant(medic, tmp_path):
     said = finding("non_finite", "critical", "Exploding gradients: too fast", "Sudden blow-up")
     medic.says = lambda: print(json.dumps([{"findings": [said]}]))
-    assert runmedic.read(tmp_path).issues == ("non_finite/exploding",)
+    assert read_by_runmedic(tmp_path).issues == ("non_finite/exploding",)
 
 
 def test_what_runmedic_fails_with_is_kept(medic, tmp_path):
@@ -55,21 +59,21 @@ def test_what_runmedic_fails_with_is_kept(medic, tmp_path):
         raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
 
     medic.says = fail
-    assert runmedic.read(tmp_path).unreadable.startswith("UnicodeDecodeError: 'utf-8'")
+    assert read_by_runmedic(tmp_path).unreadable.startswith("UnicodeDecodeError: 'utf-8'")
 
 
 def test_a_peer_that_is_not_installed_is_named_with_what_to_do(monkeypatch):
-    def missing():
-        raise PackageNotFoundError("runmedic")
+    def missing(package):
+        raise PackageNotFoundError(package)
 
-    monkeypatch.setattr(runmedic, "installed_version", missing)
+    monkeypatch.setattr(mapping, "version", missing)
     with pytest.raises(BadInputError, match=r"runmedic: .*is not installed\. Install the extra"):
         installed_peers()
 
 
 def test_a_peer_of_another_version_is_refused(monkeypatch):
-    monkeypatch.setattr(runmedic, "installed_version", lambda: "0.1.1")
-    monkeypatch.setattr(training_doctor, "installed_version", lambda: "0.3.0")
+    found = {"runmedic": "0.1.1", "training-doctor": "0.3.0"}
+    monkeypatch.setattr(mapping, "version", found.__getitem__)
     with pytest.raises(BadInputError, match=r"is 0\.3\.0 and must be 0\.1\.0"):
         installed_peers()
 
@@ -86,17 +90,17 @@ FALLING = [5.0 - step / 100 for step in range(200)]
 @pytest.mark.skipif(not INSTALLED["runmedic"], reason="the extra `peers` is not installed")
 def test_the_real_runmedic_sees_a_loss_that_breaks_and_nothing_in_one_that_falls(tmp_path):
     table(tmp_path, FALLING)
-    assert runmedic.read(tmp_path) == Reading()
+    assert read_by_runmedic(tmp_path) == Reading()
     table(tmp_path, [*FALLING[:150], *["nan"] * 50])
-    assert runmedic.read(tmp_path) == Reading(("non_finite/sudden",), ("critical",))
+    assert read_by_runmedic(tmp_path) == Reading(("non_finite/sudden",), ("critical",))
 
 
 @pytest.mark.skipif(not INSTALLED["training_doctor"], reason="the extra `peers` is not installed")
 def test_the_real_training_doctor_sees_a_loss_that_breaks_and_nothing_in_one_that_falls(tmp_path):
     table(tmp_path, FALLING)
-    assert training_doctor.read(tmp_path) == Reading()
+    assert read_by_training_doctor(tmp_path) == Reading()
     table(tmp_path, [*FALLING[:150], *["nan"] * 50])
-    reading = training_doctor.read(tmp_path)
+    reading = read_by_training_doctor(tmp_path)
     assert reading.issues[0] == "lr_too_high"
     assert reading.severities[0] == "critical"
     assert reading.confidences[0] >= 0.5
