@@ -146,20 +146,6 @@ def test_signatures_read_from_source_are_those_of_the_registered_functions() -> 
         ]
 
 
-def test_a_fault_of_the_module_has_a_fingerprint_of_its_code(
-    module: Path, ranges: NominalRanges, codes_after: Callable[[str, str], OutsideFaults]
-) -> None:
-    provenance = dict.fromkeys(PROVENANCE, "one")
-    declaration = FaultDeclaration(name="stopped", onset="mid_run")
-
-    def of(faults: OutsideFaults) -> str:
-        return fingerprint(ranges, "adamw", declaration, provenance, outside=faults.codes)
-
-    before = of(read_outside_faults([str(module)]))
-    assert of(codes_after("return LOW", "return 7 + LOW")) == before
-    assert of(codes_after("return HIGH", "return 5")) != before
-
-
 def test_paths_in_error_text_begin_in_the_folder_of_the_module(module: Path) -> None:
     faults = read_outside_faults([str(module)])
     text = f'  File "{module}", line 3, in stopped\n  File "torch/nn.py", line 1'

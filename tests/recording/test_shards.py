@@ -70,28 +70,6 @@ def test_merged_shards_give_the_tables_of_the_whole_campaign(campaign_in, execut
     assert not (tmp_path / "sharded").exists()
 
 
-def test_journals_from_other_machines_are_merged_when_they_are_copied_together(
-    campaign_in, executed, tmp_path
-):
-    """Without a shared folder: healthy runs are handed round, and then all journals collected."""
-    record_shard(campaign_in("whole"))
-    for shard in SHARDS:
-        record_shard(campaign_in(f"machine-{shard.number}"), shard)
-    folders = [tmp_path / f"machine-{shard.number}" for shard in SHARDS]
-
-    def hand_round() -> None:
-        for name, content in {k: v for f in folders for k, v in files_of(f).items()}.items():
-            for folder in folders:
-                (folder / name).write_bytes(content)
-
-    hand_round()
-    for shard in SHARDS:
-        record_shard(campaign_in(f"machine-{shard.number}"), shard)
-    hand_round()
-    for folder in folders:
-        assert files_of(folder) == files_of(tmp_path / "whole")
-
-
 def test_what_is_missing_is_named_and_no_table_is_written(campaign_in, executed, tmp_path, capsys):
     record_shard(campaign_in("journal"))
     lost = tmp_path / "journal" / f"{REMEDIED}.json.gz"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
@@ -61,46 +61,36 @@ Outcome: TypeAlias = tuple[PlannedRun, JournalEntry, bool]
 """A run, what was recorded of it, and whether it was before."""
 
 
+@dataclass(eq=False)
 class Campaign:
     """Records all runs of one setting."""
 
-    def __init__(
-        self,
-        setting: Setting,
-        scenarios: tuple[Scenario, ...],
-        params: RecordParams,
-        detector: DetectorParams,
-        journal: Path,
-        corpus_cache: Path,
-        known: Telemetry | None = None,
-        again: frozenset[str] = frozenset(),
-        stop: threading.Event | None = None,
-        outside: OutsideFaults | None = None,
-    ) -> None:
-        self.setting = setting
-        self.params = params
-        self.detector = detector
-        self.journal = journal
-        self.corpus_cache = corpus_cache
-        corpus = load_corpus(corpus_cache)
+    setting: Setting
+    scenarios: tuple[Scenario, ...]
+    params: RecordParams
+    detector: DetectorParams
+    journal: Path
+    corpus_cache: Path
+    known: Telemetry | None = None
+    again: frozenset[str] = frozenset()
+    stop: threading.Event = field(default_factory=threading.Event)
+    outside: OutsideFaults = field(default_factory=OutsideFaults)
+
+    def __post_init__(self) -> None:
+        corpus = load_corpus(self.corpus_cache)
         self._slices = len(corpus.slices)
         self.provenance = {
-            "device": setting.device,
+            "device": self.setting.device,
             "corpus_sha256": corpus.sha256,
             "python_version": python_version(),
             "torch_version": version("torch"),
             "transformers_version": version("transformers"),
             "tokenizers_version": version("tokenizers"),
         }
-        self.successes = plan_successes(setting, params, self._slices)
-        self.pairs = plan_pairs(setting, scenarios, params, self._slices)
-        self.again = again
-        self.known = known
-        self._known_rows: dict[str, dict[str, Any]] = {}
-        if known is not None:
-            self._known_rows = {row["run_id"]: row for row in known.runs.to_dicts()}
-        self.outside = outside or OutsideFaults()
-        self.stop = stop or threading.Event()
+        self.successes = plan_successes(self.setting, self.params, self._slices)
+        self.pairs = plan_pairs(self.setting, self.scenarios, self.params, self._slices)
+        rows = [] if self.known is None else self.known.runs.to_dicts()
+        self._known_rows: dict[str, dict[str, Any]] = {row["run_id"]: row for row in rows}
 
     def start(self) -> None:
         """Prepare to execute runs, in the thread that starts all others.

@@ -71,6 +71,12 @@ class Unit:
         """Whether no run without a monitor is like it."""
         return self.planned.run_id != self.entry.run["run_id"]
 
+    @property
+    def begins_later(self) -> bool:
+        """Whether its fault is switched on in mid-run."""
+        declaration = self.planned.declaration
+        return declaration is not None and declaration.onset == "mid_run"
+
     def from_start(self) -> Unit:
         """The variant whose fault is on from step 0."""
         nominal = replace(self.planned.nominal, onset_step=0)
@@ -122,7 +128,8 @@ class SignalRecording:
         """Record what is missing; return what is recorded beside the signals known before."""
         units = [*self._units()]
         if self._from_start:
-            units = [unit.from_start() for unit in units if _begins_later_in_the_first_seed(unit)]
+            first = [unit for unit in units if unit.planned.seed == 0]
+            units = [unit.from_start() for unit in first if unit.begins_later]
         missing = [unit for unit in units if not self._is_known(unit)]
         entries: list[JournalEntry] = []
         kept = len(units) - len(missing)
@@ -132,7 +139,10 @@ class SignalRecording:
         )
 
         def record(unit: Unit) -> None:
-            entries.append(self._journalled(unit) or self._execute(unit))
+            entry = read_entry(self.journal, unit.planned.run_id)
+            if entry is None or entry.run["fingerprint"] != self._fingerprint(unit):
+                entry = self._execute(unit)
+            entries.append(entry)
             show(kept + len(entries), kept, len(units))
 
         for_each(missing, record, workers, self._campaign.stop)
@@ -158,12 +168,6 @@ class SignalRecording:
         run_id = unit.planned.run_id
         is_wanted_again = run_id in self._campaign.again
         return not is_wanted_again and self._known.get(run_id) == self._fingerprint(unit)
-
-    def _journalled(self, unit: Unit) -> JournalEntry | None:
-        entry = read_entry(self.journal, unit.planned.run_id)
-        if entry is None or entry.run["fingerprint"] != self._fingerprint(unit):
-            return None
-        return entry
 
     def _execute(self, unit: Unit) -> JournalEntry:
         campaign, planned = self._campaign, unit.planned
@@ -202,11 +206,6 @@ class SignalRecording:
                 "fingerprint": self._fingerprint(unit),
             },
         )
-
-
-def _begins_later_in_the_first_seed(unit: Unit) -> bool:
-    declaration = unit.planned.declaration
-    return declaration is not None and declaration.onset == "mid_run" and unit.planned.seed == 0
 
 
 def compared_steps(
