@@ -13,7 +13,7 @@ from failbench.cli.paths import SCENARIOS, TELEMETRY
 from failbench.cli.reference import known_reference
 
 if TYPE_CHECKING:
-    from failbench.recording.outside_faults import OutsideFaults
+    from failbench.recording.fault_modules import OutsideFaults
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,7 @@ def read_causes(
     folder: Path | None, faults: Sequence[str], only: Sequence[str] | None = None
 ) -> Causes:
     """Read scenarios and modules of faults, and hold them against each other."""
-    from failbench.recording.fault_signatures import refuse_unusable_faults
-    from failbench.recording.outside_faults import read_outside_faults
+    from failbench.recording.fault_modules import read_outside_faults, refuse_unusable_faults
 
     folder = SCENARIOS if folder is None else folder
     if not folder.is_dir():
@@ -69,7 +68,7 @@ def _only(
 
 def _refuse_taken_ids(causes: Causes) -> None:
     """Refuse ids of the benchmark: its methods have learnt from runs of that name."""
-    from failbench.recording.fault_signatures import file_of
+    from failbench.recording.fault_modules import file_of
 
     reference = known_reference()
     if reference is None or causes.folder.resolve() == reference.scenarios.resolve():

@@ -57,8 +57,11 @@ def record_settings(
     merge: bool = False,
 ) -> int:
     """Record the runs of params.yaml that are missing or out of date."""
-    from failbench.recording.fault_signatures import refuse_unusable_remedies
-    from failbench.recording.outside_faults import import_faults, refuse_unregistered_faults
+    from failbench.recording.fault_modules import (
+        import_faults,
+        refuse_unregistered_faults,
+        refuse_unusable_remedies,
+    )
     from failbench.recording.sandbox import require_recording_extra
 
     if signals is not None and (shard is not None or merge):

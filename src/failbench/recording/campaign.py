@@ -17,6 +17,7 @@ from failbench.base.detector import DetectorParams, HealthyLimits
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import Telemetry
 from failbench.recording.corpus import load_corpus
+from failbench.recording.fault_modules import OutsideFaults
 from failbench.recording.fingerprint import fingerprint
 from failbench.recording.journal import (
     JournalEntry,
@@ -26,7 +27,6 @@ from failbench.recording.journal import (
     tables_of,
     write_entry,
 )
-from failbench.recording.outside_faults import OutsideFaults
 from failbench.recording.plan import (
     WHOLE,
     Pair,

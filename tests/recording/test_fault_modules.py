@@ -10,16 +10,16 @@ from pathlib import Path
 import pytest
 
 from failbench.base.scenarios import FaultDeclaration
-from failbench.recording.fault_signatures import package_signatures
+from failbench.recording.fault_modules import (
+    OutsideFaults,
+    import_faults,
+    package_signatures,
+    read_outside_faults,
+)
 from failbench.recording.faults import registry
 from failbench.recording.fingerprint import PROVENANCE, fault_code, fingerprint
 from failbench.recording.nominal import Nominal, NominalRanges, Seeds
 from failbench.recording.order import RunOrder
-from failbench.recording.outside_faults import (
-    OutsideFaults,
-    import_faults,
-    read_outside_faults,
-)
 from failbench.recording.sandbox import execute, fork_server
 
 EMPTY = inspect.Parameter.empty
