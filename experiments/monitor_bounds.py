@@ -11,7 +11,7 @@ import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.base.stage import read_points
-from failbench.monitor.bounds import write_bounds
+from failbench.monitor.bounds import reach_of, write_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound, Invariant
 from failbench.monitor.records.fitting import (
     ALARMS,
@@ -20,7 +20,6 @@ from failbench.monitor.records.fitting import (
     chosen_margin,
     healthy_histories,
     measured_settings,
-    reach_of,
 )
 from failbench.monitor.records.scoring import HALF_SCHEMA
 from failbench.monitor.records.tables import Monitored

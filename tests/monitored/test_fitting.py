@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from failbench.base.errors import BadInputError
-from failbench.monitor.bounds import fit_bounds
+from failbench.monitor.bounds import fit_bounds, reach_of
 from failbench.monitor.breaks import breaks
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
@@ -23,7 +23,6 @@ from failbench.monitor.records.fitting import (
     chosen_margin,
     healthy_histories,
     measured_settings,
-    reach_of,
 )
 from failbench.monitor.records.tables import write_monitored
 from failbench.monitor.signals import SIGNALS
@@ -84,13 +83,11 @@ def test_a_run_reaches_beyond_a_bound_exactly_where_the_invariant_breaks(
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.5])
-def test_bounds_from_what_was_reached_are_those_that_are_fitted(margin):
+def test_bounds_of_some_runs_are_those_that_are_fitted_to_them_alone(margin):
     runs = healthy_runs(5)
     runs[2] = history(loss=[1.0, 2.0])  # measured nearly nothing
-    reach = reach_of(runs, CATALOGUE)
-    assert reach.bounds(margin) == fit_bounds(runs, CATALOGUE, margin)
-    but_first = np.arange(5) > 0
-    assert reach.bounds(margin, but_first) == fit_bounds(runs[1:], CATALOGUE, margin)
+    but_first = reach_of(runs, CATALOGUE).bounds(margin, np.arange(5) > 0)
+    assert but_first == fit_bounds(runs[1:], CATALOGUE, margin)
 
 
 def test_a_run_is_held_against_the_others_and_wider_bounds_alarm_less():
