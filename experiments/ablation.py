@@ -23,15 +23,18 @@ from failbench.base.vocabulary import (
     SIGNAL_GROUPS,
 )
 from failbench.base.workers import parallel_map
-from failbench.statistics.comparison import comparisons_table, contrasts_of, difference_metrics
-from failbench.statistics.corrected_t import ROUNDING, resampled_mean
-from failbench.statistics.estimates import ESTIMATE, nest
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ESTIMATE, ScenarioIntervalSettings, nest
 from failbench.statistics.metrics import METRICS
-from failbench.statistics.paired_bootstrap import difference_bounds
-from failbench.statistics.paired_scores import PairedScores, paired_scores
+from failbench.statistics.paired_tests import ROUNDING, resampled_mean
+from failbench.statistics.pairs import PairedScores, difference_bounds, paired_scores
 from failbench.statistics.settings import read_with_statistics
-from failbench.statistics.significance import ComparisonSettings, compare_all
+from failbench.statistics.significance import (
+    ComparisonSettings,
+    compare_all,
+    comparisons_table,
+    contrasts_of,
+    difference_metrics,
+)
 from failbench.study import (
     Captions,
     Estimates,

@@ -21,11 +21,11 @@ from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import read_output, read_section
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES, Reason
-from failbench.statistics.commitment import at_threshold, lowest_thresholds
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import METRICS, commitment, proportion
 from failbench.statistics.scenario_values import over_those
 from failbench.statistics.settings import read_statistics
+from failbench.statistics.thresholds import at_threshold, lowest_thresholds
 from failbench.study import (
     Captions,
     Estimates,

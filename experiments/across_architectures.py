@@ -11,7 +11,7 @@ from failbench.base.stage import print_accuracy, read_output, read_section, run,
 from failbench.base.telemetry import write_parquet
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.catalogue import method_named
-from failbench.prediction.across_architectures import across_architectures
+from failbench.prediction.nested_cv import across_architectures
 from known_runs import read_known
 
 FEATURES = Path("data/features/features.parquet")

@@ -28,12 +28,10 @@ from failbench.base.studies import (
 )
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.statistics.corrected_t import ResampledMean
-from failbench.statistics.estimates import ESTIMATE, nest
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ESTIMATE, ScenarioIntervalSettings, nest
 from failbench.statistics.metrics import METRICS
+from failbench.statistics.paired_tests import ResampledMean, stability
 from failbench.statistics.settings import read_statistics, read_with_statistics
-from failbench.statistics.stability import stability
 from failbench.study import (
     Captions,
     Estimates,

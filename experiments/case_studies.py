@@ -21,7 +21,7 @@ from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import read_output, read_outputs, read_section
 from failbench.base.telemetry import read_telemetry
 from failbench.base.vocabulary import ANSWERS, PRIMARY_SET
-from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import nest
 from failbench.study import Captions, Estimates, publish, read_reported, run
 from failbench.study.cells import ABSENT, three_decimals, words
 from failbench.study.dot_plot import dot_plot

@@ -24,8 +24,7 @@ from scipy import stats
 from failbench.base.arrays import Array
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import read_output
-from failbench.statistics.estimates import ESTIMATE, nest
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ESTIMATE, ScenarioIntervalSettings, nest
 from failbench.statistics.metrics import METRICS
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, estimate_text, of_scenarios, publish, rounded, run

@@ -17,23 +17,18 @@ from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.vocabulary import DIFFICULTIES
 from failbench.crashes.answers import ANSWER_TABLE, REMEDY, asked
-from failbench.crashes.baselines import by_length, majority
-from failbench.crashes.cases import Case, read_cases
+from failbench.crashes.cases import Case, CrashPredictionSettings, by_length, majority, read_cases
 from failbench.crashes.catalogue import PREDICTORS
 from failbench.crashes.crane_llm import TOOLS, read_published
-from failbench.crashes.language.replay import Replayed, replayed
-from failbench.crashes.language.settings import CrashAgentsSettings
+from failbench.crashes.language import CrashAgentsSettings, Replayed, replayed
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import ARMS, Arm
-from failbench.crashes.settings import CrashPredictionSettings
 from failbench.methods.llm.cache import cache_path, read_cache
 from failbench.notebooks.corpus import LIBRARIES
-from failbench.statistics.bootstrap import resample
-from failbench.statistics.estimates import ESTIMATE, nest
-from failbench.statistics.intervals import ScenarioIntervalSettings, wilson
-from failbench.statistics.row_weights import Weights, single_seeds
+from failbench.statistics.bootstrap import Weights, resample, single_seeds
+from failbench.statistics.intervals import ESTIMATE, ScenarioIntervalSettings, nest, wilson
+from failbench.statistics.paired_tests import discordant
 from failbench.statistics.settings import read_with_statistics
-from failbench.statistics.textbook_tests import discordant
 from failbench.study import (
     Captions,
     Estimates,

@@ -32,17 +32,22 @@ from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import COMPLETE, complete_shape
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.calibration import calibration_error, calibration_floor, calibration_gaps
-from failbench.statistics.estimates import estimate_rows, nest
+from failbench.statistics.confidence import calibration_error, calibration_floor, calibration_gaps
 from failbench.statistics.intervals import (
     ScenarioIntervalSettings,
+    estimate_rows,
+    nest,
     scenario_intervals,
     wilson,
     wilson_interval,
 )
 from failbench.statistics.metrics import ValueMetric, proportion
-from failbench.statistics.scenario_values import over_committed, over_scenarios, right
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.scenario_values import (
+    over_committed,
+    over_scenarios,
+    right,
+    scenario_answers,
+)
 from failbench.statistics.settings import read_statistics
 from failbench.study import (
     Captions,

@@ -18,12 +18,14 @@ from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import read_output, read_section
 from failbench.base.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES, Category
 from failbench.statistics.agreement import rank_agreement, weighted_kappa
-from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
+from failbench.statistics.bootstrap import single_seeds
+from failbench.statistics.intervals import (
+    ScenarioIntervalSettings,
+    estimate_rows,
+    scenario_intervals,
+)
 from failbench.statistics.metrics import METRICS, ValueMetric, metrics_for, proportion
-from failbench.statistics.row_weights import single_seeds
-from failbench.statistics.scenario_values import ScenarioValues, weighted_mean
-from failbench.statistics.scores import ScenarioAnswers
+from failbench.statistics.scenario_values import ScenarioAnswers, ScenarioValues, weighted_mean
 from failbench.statistics.settings import read_statistics
 from failbench.study import (
     Captions,

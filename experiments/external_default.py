@@ -23,10 +23,8 @@ from failbench.neighbours.external.tables import (
     crashed,
     read_released,
 )
-from failbench.statistics.bootstrap import BootstrapSettings, resample
-from failbench.statistics.estimates import ESTIMATE, nest
-from failbench.statistics.intervals import wilson
-from failbench.statistics.row_weights import Weights, single_seeds
+from failbench.statistics.bootstrap import BootstrapSettings, Weights, resample, single_seeds
+from failbench.statistics.intervals import ESTIMATE, nest, wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import (
     Captions,

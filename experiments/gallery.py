@@ -15,7 +15,7 @@ from failbench.base.scenarios import Architecture, Optimizer
 from failbench.base.stage import read_section
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import nest
 from failbench.study import Captions, publish, run
 from failbench.study.cells import counted, words
 from failbench.study.run_curves import pairs, run_curves, sheet_curves, sheet_runs

@@ -24,11 +24,10 @@ from failbench.base.studies import (
     same_repeats,
 )
 from failbench.base.vocabulary import PRIMARY_SET
-from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_rows
 from failbench.statistics.metrics import OVERALL
+from failbench.statistics.pairs import study_difference
 from failbench.statistics.settings import read_statistics
-from failbench.statistics.study_difference import study_difference
 from failbench.study import (
     Captions,
     Estimates,

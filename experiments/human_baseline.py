@@ -22,8 +22,7 @@ from failbench.base.method_settings import SimulatedHumanSettings, SkillLevel
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import read_output, read_section
 from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
-from failbench.statistics.estimates import nest
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings, nest
 from failbench.statistics.metrics import ValueMetric
 from failbench.statistics.scenario_values import weighted_mean
 from failbench.statistics.settings import read_with_statistics

@@ -18,18 +18,18 @@ from failbench.base.records import Record
 from failbench.base.stage import read_output, read_section
 from failbench.base.studies import ON_INVARIANTS
 from failbench.base.vocabulary import Route
-from failbench.statistics.costs import UnitCosts, cost_metrics
-from failbench.statistics.estimates import nest
-from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.statistics.metrics import METRICS, ValueMetric, proportion
-from failbench.statistics.routing import ROUTES, price, routed_grid
+from failbench.statistics.intervals import ScenarioIntervalSettings, nest
+from failbench.statistics.metrics import METRICS, UnitCosts, ValueMetric, cost_metrics, proportion
 from failbench.statistics.scenario_values import over_scenarios, over_those, right
 from failbench.statistics.settings import read_statistics
-from failbench.statistics.threshold_choice import (
+from failbench.statistics.thresholds import (
+    ROUTES,
     Prices,
     cheapest_in_resamples,
     costs_of_halves,
     optimism,
+    price,
+    routed_grid,
     uncertainty,
 )
 from failbench.study import (
@@ -160,7 +160,7 @@ def best_thresholds(
     """
     pair = (main_study.classifier_from, main_study.rules_from)
     grid = routed_grid(rules, members, settings.step, pair)
-    n, measured, person_alone = sum(grid.sizes), grid.position(*pair), grid.position(1.0, 1.0)
+    n, measured, person_alone = grid.outcomes.n, grid.position(*pair), grid.position(1.0, 1.0)
     prices: Prices = [
         (costs.model_copy(update={"human": human}), wrong)
         for human, wrong in product(settings.human_costs, settings.wrong_answer_costs)

@@ -27,9 +27,8 @@ from failbench.base.vocabulary import (
 )
 from failbench.features.catalogue import FEATURES
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.estimates import ESTIMATE, nest
-from failbench.statistics.paired_bootstrap import difference_bounds
-from failbench.statistics.paired_scores import paired_shares
+from failbench.statistics.intervals import ESTIMATE, nest
+from failbench.statistics.pairs import difference_bounds, paired_shares
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import (
     Captions,

@@ -14,8 +14,8 @@ from failbench.base.methods import ENTRIES
 from failbench.base.stage import read_output, read_section, workers
 from failbench.base.telemetry import RUN_SCHEMA
 from failbench.base.vocabulary import PRIMARY_SET
-from failbench.statistics.costs import UnitCosts
-from failbench.statistics.method_intervals import IntervalSettings, intervals_table
+from failbench.statistics.intervals import IntervalSettings, intervals_table
+from failbench.statistics.metrics import UnitCosts
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import (
     Captions,

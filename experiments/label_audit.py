@@ -14,13 +14,11 @@ from matplotlib.figure import Figure
 from pydantic import BeforeValidator, Field, model_validator
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
+from failbench.base.records import Record, validated
 from failbench.base.scenarios import Identifier, Scenario, read_scenarios
-from failbench.base.validation import validated
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.statistics.agreement import fleiss_kappa, kappa_interval
-from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_rows
 from failbench.statistics.metrics import ValueMetric, proportion
 from failbench.statistics.scenario_values import weighted_mean
 from failbench.statistics.settings import read_statistics

@@ -30,13 +30,12 @@ from failbench.base.stage import read_names, read_output, read_outputs, read_sec
 from failbench.base.studies import same_repeats
 from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
 from failbench.base.workers import parallel_map
-from failbench.statistics.conformal import alarm_limit
-from failbench.statistics.estimates import estimate_rows, nest
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_rows, nest
+from failbench.statistics.lead import alarm_limit
 from failbench.statistics.metrics import METRICS, proportion
+from failbench.statistics.pairs import study_difference
 from failbench.statistics.scenario_values import over_scenarios, right
 from failbench.statistics.settings import read_statistics
-from failbench.statistics.study_difference import study_difference
 from failbench.study import (
     Captions,
     Estimates,

@@ -11,7 +11,7 @@ import polars as pl
 from failbench.base.stage import read_output
 from failbench.base.verdicts import SIGNS
 from failbench.features.catalogue import FEATURES
-from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import nest
 from failbench.study import Captions, publish, rounded, run
 from failbench.study.cells import percent, words
 from failbench.study.plain_table import Column, Table

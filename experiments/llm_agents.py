@@ -12,8 +12,7 @@ import polars as pl
 
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import read_output
-from failbench.statistics.estimates import nest
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings, nest
 from failbench.statistics.metrics import METRICS, proportion
 from failbench.statistics.scenario_values import over_scenarios
 from failbench.statistics.settings import read_statistics

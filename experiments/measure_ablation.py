@@ -26,17 +26,15 @@ from failbench.base.studies import NESTED_CV
 from failbench.base.telemetry import write_parquet
 from failbench.base.vocabulary import ALL_GROUPS, ERROR_TEXT_SIGNAL
 from failbench.base.workers import parallel_map
-from failbench.features.catalogue import FEATURE_SETS
+from failbench.features.catalogue import FEATURE_SETS, signal_groups
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, to_frame
-from failbench.features.signal_groups import signal_groups
 from failbench.methods.classifiers import random_forest
+from failbench.methods.declaration import Method
 from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.improved_rules import ImprovedRules
-from failbench.methods.method import Method
 from failbench.methods.rule_tree import all_band_features
-from failbench.prediction.fold_plans import FoldPlan, by_scenario
-from failbench.prediction.labelled_runs import LabelledRuns
-from failbench.prediction.nested_cv import fold_predictions, fold_seed
+from failbench.prediction.folds import FoldPlan, by_scenario
+from failbench.prediction.nested_cv import LabelledRuns, fold_predictions, fold_seed
 from shared.ablation import ABLATION_SCHEMA, FOREST, REDUCED, RULES, AblationDesign
 
 FEATURES = Path("data/features/features.parquet")

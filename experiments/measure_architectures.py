@@ -25,8 +25,8 @@ from failbench.methods.healthy import Band, healthy_band, percentile_band
 from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.rule_tree import band_features
 from failbench.methods.rules import EvaluatedConditions
-from failbench.prediction.fold_plans import FoldPlan, by_scenario
-from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.folds import FoldPlan, by_scenario
+from failbench.prediction.nested_cv import LabelledRuns
 from recordings import read_recordings
 from shared.architectures import KEYS, RECORDED, RULE_PREDICTION_SCHEMA, RULES, ArchitecturesDesign
 

@@ -24,11 +24,10 @@ from failbench.base.telemetry import Telemetry, categories_of, write_parquet
 from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA, feature_table
+from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, raw_table
 from failbench.features.measurements import STEP_TIMES, measurements
-from failbench.features.raw_table import raw_table
 from failbench.methods.raw.telemetry import RawTelemetrySettings
-from failbench.prediction.fold_plans import by_scenario
+from failbench.prediction.folds import by_scenario
 from failbench.prediction.nested_cv import nested_cv
 from recordings import read_recordings
 from shared.controls import (

@@ -23,7 +23,7 @@ from failbench.diagnose.evidence import look_up
 from failbench.diagnose.fitting import Choices, KnownLog, fitted
 from failbench.diagnose.model import Model, read_model, write_model
 from failbench.diagnose.readers.log import Log
-from failbench.diagnose.readers.monitor_log import log_of_history
+from failbench.diagnose.readers.records import log_of_history
 from failbench.diagnose.signs import signs_of
 from failbench.diagnose.supports import cause_names, supports_of
 from failbench.monitor.history import History
@@ -36,7 +36,7 @@ from failbench.neighbours.rendering.formats import FORMATS, rendered
 from failbench.neighbours.rendering.normal import read_files, rendered_log
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import COMPLETE, complete_shape, draw_shape
-from failbench.prediction.splits import rows_in_fold
+from failbench.prediction.folds import rows_in_fold
 from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 
 TELEMETRY = Path("data/telemetry")

@@ -36,9 +36,8 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.boosting_machine import ebm
 from failbench.methods.classifiers import random_forest
 from failbench.methods.tuned_classifier import TunedClassifier
-from failbench.prediction.fold_plans import FoldPlan, by_scenario
-from failbench.prediction.labelled_runs import LabelledRuns
-from failbench.prediction.nested_cv import fold_predictions, fold_seed
+from failbench.prediction.folds import FoldPlan, by_scenario
+from failbench.prediction.nested_cv import LabelledRuns, fold_predictions, fold_seed
 from known_runs import read_known
 from shared.importance import (
     BUILT_IN_SCHEMA,

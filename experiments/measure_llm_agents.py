@@ -19,9 +19,8 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.llm.answer import LlmAnswer, Unreadable, read_answer
 from failbench.methods.llm.cache import LlmCache, cache_path, read_cache
 from failbench.methods.llm.faithfulness import Explanation, explanation_of
-from failbench.methods.llm.monitor_record import monitor_records
 from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_by_reads
-from failbench.methods.llm.record import MonitorRecord
+from failbench.methods.llm.record import MonitorRecord, monitor_records
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.tables import MONITORED_SCHEMA

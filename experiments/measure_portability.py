@@ -21,7 +21,7 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table
 from failbench.methods.healthy import band_of, changes, recalibrated
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
-from failbench.prediction.conditions import by_view, stacked
+from failbench.prediction.folds import by_view, stacked
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import nested_cv
 from known_runs import read_known

@@ -7,9 +7,8 @@ from pathlib import Path
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.lookalikes import partners
 from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
-from failbench.base.slices import ReferenceStudy
+from failbench.base.slices import ReferenceStudy, partners
 from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
 from failbench.base.vocabulary import PRIMARY_SET

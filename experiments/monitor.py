@@ -29,8 +29,7 @@ from failbench.monitor.records.scoring import (
 from failbench.monitor.records.tables import MONITORED_SCHEMA
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
-from failbench.statistics.estimates import estimate_rows, nest
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_rows, nest
 from failbench.statistics.settings import read_statistics
 from failbench.study import (
     Captions,

@@ -23,8 +23,7 @@ from failbench.monitor.records.fitting import (
 )
 from failbench.monitor.records.scoring import HALF_SCHEMA
 from failbench.monitor.records.tables import Monitored
-from failbench.statistics.estimates import nest
-from failbench.statistics.intervals import wilson
+from failbench.statistics.intervals import nest, wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, Estimates, Of, Row, Text, publish, run, table
 from failbench.study.plain_table import Table

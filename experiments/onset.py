@@ -24,13 +24,16 @@ from failbench.base.slices import ReferenceStudy, RunSetting
 from failbench.base.stage import read_output, read_section
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET, Category
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.statistics.association import cramers_v, permutation_test
-from failbench.statistics.estimates import ESTIMATE
-from failbench.statistics.intervals import scenario_intervals
+from failbench.statistics.agreement import cramers_v, permutation_test
+from failbench.statistics.bootstrap import seed_counts
+from failbench.statistics.intervals import ESTIMATE, scenario_intervals
 from failbench.statistics.metrics import ValueMetric, proportion
-from failbench.statistics.row_weights import seed_counts
-from failbench.statistics.scenario_values import ScenarioValues, over_scenarios, over_those
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.scenario_values import (
+    ScenarioValues,
+    over_scenarios,
+    over_those,
+    scenario_answers,
+)
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, Form, estimate_text, publish, rounded, run, written
 from failbench.study.cells import ABSENT, one_decimal, percent, with_interval

@@ -21,8 +21,7 @@ from failbench.monitor.records.tables import Monitored, histories, read_monitore
 from failbench.monitor.signals import Level, signals_of
 from failbench.neighbours.outside_list.bugs import Bug, read_bugs
 from failbench.neighbours.outside_list.runs import STATES, run_ids
-from failbench.statistics.estimates import ESTIMATE, nest
-from failbench.statistics.intervals import wilson
+from failbench.statistics.intervals import ESTIMATE, nest, wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, Estimates, Row, Text, estimate_text, publish, run, table
 from failbench.study.cells import ABSENT, words

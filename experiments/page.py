@@ -8,9 +8,8 @@ from pathlib import Path
 import polars as pl
 
 from failbench.base.explanations import ANSWER_SCHEMA, CONDITION_SCHEMA
-from failbench.base.lookalikes import PARTNER_SCHEMA
 from failbench.base.predictions import NEIGHBOUR_SCHEMA, PREDICTION_SCHEMA
-from failbench.base.slices import ReferenceStudy
+from failbench.base.slices import PARTNER_SCHEMA, ReferenceStudy
 from failbench.base.stage import (
     read_names,
     read_output,

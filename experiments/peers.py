@@ -22,17 +22,23 @@ from failbench.neighbours.peers.rules import ALARM_SCHEMA, SCOPES, peer_rules, r
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
 from failbench.neighbours.rendering.shape import COMPLETE
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.estimates import estimate_rows, nest
 from failbench.statistics.intervals import (
     ScenarioIntervalSettings,
+    estimate_rows,
+    nest,
     scenario_intervals,
     wilson,
     wilson_interval,
 )
-from failbench.statistics.median_lead import lead_interval
+from failbench.statistics.lead import lead_interval
 from failbench.statistics.metrics import ValueMetric, proportion
-from failbench.statistics.scenario_values import over_committed, over_scenarios, over_those, right
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.scenario_values import (
+    over_committed,
+    over_scenarios,
+    over_those,
+    right,
+    scenario_answers,
+)
 from failbench.statistics.settings import read_statistics
 from failbench.study import (
     Captions,

@@ -19,7 +19,7 @@ from failbench.base.stage import workers
 from failbench.base.vocabulary import ABSTAIN, ANSWERS, CATEGORIES, PRIMARY_SET
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import precision_metrics
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.scenario_values import scenario_answers
 from failbench.statistics.settings import read_statistics
 from failbench.study import (
     Captions,
@@ -76,7 +76,7 @@ def precisions(
     Its mean over the repeats that name the category at all; one that is never named has none.
     """
     named = set(predictions["prediction"])
-    categories = scenario_answers(predictions).shares
+    categories = scenario_answers(predictions).categories
     metrics = precision_metrics(tuple(category for category in categories if category in named))
     return of_scenarios(predictions, metrics, settings, (), **keys)
 
@@ -86,7 +86,7 @@ def confusions(predictions: pl.DataFrame, **keys: object) -> pl.DataFrame:
     answers = scenario_answers(predictions)
     counts = answers.confusion().mean(axis=0).tolist()
     rows: list[dict[str, Any]] = []
-    for category, size, row in zip(answers.shares, answers.sizes, counts, strict=True):
+    for category, size, row in zip(answers.categories, answers.sizes, counts, strict=True):
         given = dict(zip(ANSWERS, row, strict=True))
         given[BOTH] = given["unknown"] + given[ABSTAIN]
         rows += [

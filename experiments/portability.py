@@ -14,13 +14,17 @@ from matplotlib.lines import Line2D
 
 from failbench.base.stage import read_names, read_outputs, read_section, workers
 from failbench.base.workers import parallel_map
-from failbench.statistics.comparison import Difference, contrasts_of, difference_metrics
-from failbench.statistics.estimates import nest
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings, nest
 from failbench.statistics.metrics import METRICS
-from failbench.statistics.paired_scores import Pair
+from failbench.statistics.pairs import Pair
 from failbench.statistics.settings import read_statistics
-from failbench.statistics.significance import ComparisonSettings, compare_all
+from failbench.statistics.significance import (
+    ComparisonSettings,
+    Difference,
+    compare_all,
+    contrasts_of,
+    difference_metrics,
+)
 from failbench.study import (
     Captions,
     Estimates,

@@ -22,8 +22,7 @@ from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import Telemetry
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.preflight.records.answers import LOOKS, REMEDY, Look, read_answers
-from failbench.statistics.estimates import nest
-from failbench.statistics.intervals import wilson
+from failbench.statistics.intervals import nest, wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import (
     Captions,

@@ -11,10 +11,9 @@ from failbench.base.slices import AcrossArchitectures, ReferenceStudy
 from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
 from failbench.base.studies import POOLED
 from failbench.base.telemetry import write_parquet
-from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.features.raw_table import raw_table
+from failbench.features.feature_table import FEATURE_SCHEMA, raw_table
 from failbench.methods.raw.telemetry import RawTelemetrySettings
-from failbench.prediction.fold_plans import by_scenario
+from failbench.prediction.folds import by_scenario
 from recordings import read_recordings
 from shared.raw_telemetry import raw_predictions
 

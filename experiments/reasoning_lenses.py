@@ -17,16 +17,26 @@ from pydantic import Field
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record
 from failbench.neighbours.lenses.catalogue import LENSES, Lens, measure_kinds
-from failbench.neighbours.lenses.curves import curves_of
-from failbench.neighbours.lenses.drawing import draw_curves, marks_of, name_axes, outcome_handles
+from failbench.neighbours.lenses.drawing import (
+    curves_of,
+    draw_curves,
+    marks_of,
+    name_axes,
+    outcome_handles,
+)
 from failbench.neighbours.lenses.expected import Expected, read_expected, verdicts_given
-from failbench.neighbours.lenses.looking import Joined
-from failbench.neighbours.lenses.models import look_at_models, measure_table, vectors, verdict_table
-from failbench.neighbours.lenses.naming import PRIMARY, Origins, classifiers, named, told_apart
-from failbench.neighbours.lenses.resampling import ResamplingSettings
+from failbench.neighbours.lenses.looking import View, look_at_models, measure_table, verdict_table
+from failbench.neighbours.lenses.naming import (
+    PRIMARY,
+    Origins,
+    classifiers,
+    named,
+    told_apart,
+    vectors,
+)
+from failbench.neighbours.lenses.slices import ResamplingSettings
 from failbench.reasoning.traces import read_traces
-from failbench.statistics.estimates import ESTIMATE, nest
-from failbench.statistics.intervals import wilson
+from failbench.statistics.intervals import ESTIMATE, nest, wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, estimate_text, publish, rounded, run
 from failbench.study.cells import ABSENT, percent, two_decimals, words
@@ -108,7 +118,7 @@ Pairs = dict[str, set[frozenset[str]]]
 
 
 def naming(
-    looks: Sequence[Joined], models: pl.DataFrame, settings: ReasoningLensesSettings
+    looks: Sequence[View], models: pl.DataFrame, settings: ReasoningLensesSettings
 ) -> tuple[pl.DataFrame, pl.DataFrame, Pairs]:
     """How often lenses name the condition, what they name each model, and what they tell apart."""
     origins = Origins.of(models, settings.healthy)
@@ -281,8 +291,8 @@ TITLES = {
 
 
 def pictured_looks(
-    looks: Sequence[Joined], settings: ReasoningLensesSettings
-) -> tuple[list[Joined], list[Joined]]:
+    looks: Sequence[View], settings: ReasoningLensesSettings
+) -> tuple[list[View], list[View]]:
     """Looks at the models of the figure, the healthy one first, and at different prompts.
 
     The lens ``fft`` sees prompts, which are the same for most models of a tokenizer: there the
@@ -292,7 +302,7 @@ def pictured_looks(
     where = pictured.task, pictured.seed
     same = [each for each in looks if (each.part.task, each.part.seed) == where]
     known = {(each.part.condition, each.part.tokenizer): each for each in same}
-    chosen, different = [], list[Joined]()
+    chosen, different = [], list[View]()
     for condition in (settings.healthy, *pictured.conditions):
         if (condition, pictured.tokenizer) not in known:
             raise BadInputError(
@@ -310,7 +320,7 @@ def pictured_looks(
     return chosen, different
 
 
-def curves_of_looks(chosen: Sequence[Joined], different: Sequence[Joined]) -> pl.DataFrame:
+def curves_of_looks(chosen: Sequence[View], different: Sequence[View]) -> pl.DataFrame:
     keys = ("condition", "tokenizer", "model")
     return rounded(
         pl.concat(
@@ -351,7 +361,7 @@ def draw(curves: pl.DataFrame, figure: Figure) -> None:
 
 
 def numbers(
-    traces: pl.DataFrame, models: pl.DataFrame, names: pl.DataFrame, chosen: Sequence[Joined]
+    traces: pl.DataFrame, models: pl.DataFrame, names: pl.DataFrame, chosen: Sequence[View]
 ) -> dict[str, object]:
     """The sample, and at which length each model of the figure stops being right."""
     boundaries = (

@@ -19,8 +19,8 @@ from failbench.base.errors import BadInputError
 from failbench.base.stage import workers
 from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.risk_coverage import area_interval, rankings, risk_curve
+from failbench.statistics.confidence import area_interval, rankings, risk_curve
+from failbench.statistics.intervals import estimate_rows
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import (
     Captions,

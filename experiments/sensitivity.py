@@ -12,11 +12,10 @@ from failbench.base.errors import BadInputError
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.stage import read_outputs, read_section
 from failbench.base.studies import NESTED_CV
-from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import ScenarioIntervalSettings
+from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_rows
 from failbench.statistics.metrics import METRICS
+from failbench.statistics.pairs import study_difference
 from failbench.statistics.settings import read_statistics
-from failbench.statistics.study_difference import study_difference
 from failbench.study import (
     Captions,
     Estimates,

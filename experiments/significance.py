@@ -12,16 +12,17 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from failbench.statistics.comparison import (
+from failbench.statistics.pairs import Pair
+from failbench.statistics.settings import read_with_statistics
+from failbench.statistics.significance import (
     Comparison,
     Difference,
+    SignificanceSettings,
+    compare_all,
     comparisons_table,
     contrasts_of,
     difference_metrics,
 )
-from failbench.statistics.paired_scores import Pair
-from failbench.statistics.settings import read_with_statistics
-from failbench.statistics.significance import SignificanceSettings, compare_all
 from failbench.study import (
     Captions,
     Estimates,

@@ -20,20 +20,18 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from failbench.base.errors import BadInputError
-from failbench.base.lookalikes import PARTNER_SCHEMA
 from failbench.base.predictions import NEIGHBOUR_SCHEMA, PREDICTION_SCHEMA
 from failbench.base.scenarios import Scenario
+from failbench.base.slices import PARTNER_SCHEMA
 from failbench.base.stage import read_output, read_section
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES, PRIMARY_SET, Category
-from failbench.statistics.comparison import Comparison, contrasts_of
-from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import ScenarioIntervalSettings, wilson
+from failbench.statistics.confidence import entropy, separation
+from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_rows, wilson
 from failbench.statistics.metrics import METRICS, ValueMetric
+from failbench.statistics.paired_tests import fewest_signs, sign_test
 from failbench.statistics.scenario_values import over_scenarios, right
-from failbench.statistics.separation import entropy, separation
 from failbench.statistics.settings import StatisticsSettings, read_statistics
-from failbench.statistics.significance import compare_all
-from failbench.statistics.textbook_tests import fewest_signs, sign_test
+from failbench.statistics.significance import Comparison, compare_all, contrasts_of
 from failbench.study import (
     Captions,
     Estimates,

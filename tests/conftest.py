@@ -12,7 +12,7 @@ from hypothesis import settings
 
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.statistics.comparison import Comparison
+from failbench.statistics.significance import Comparison
 
 pytest_plugins = ["prediction_fixtures", "reporting_fixtures"]
 

@@ -11,8 +11,8 @@ from failbench.base.scenarios import read_scenarios
 from failbench.base.telemetry import read_telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.observables import observe
-from failbench.methods.llm.monitor_record import monitor_records
 from failbench.methods.llm.prompt import prompts_of
+from failbench.methods.llm.record import monitor_records
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.monitor.records.scoring import ScoringParams
 from failbench.monitor.records.versions import read_rules

@@ -18,7 +18,7 @@ from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, verdict
 from failbench.monitor.records.versions import read_rules
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
 from failbench.statistics.metrics import OVERALL
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.scenario_values import scenario_answers
 from failbench.study.scoring import accuracy_interval, method_scores
 from made_up_monitored import history, monitored
 

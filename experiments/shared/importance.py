@@ -10,8 +10,7 @@ from pydantic import Field
 
 from failbench.base.known_columns import FLAG_KINDS, flags_in
 from failbench.base.records import Record
-from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.signal_groups import signal_groups
+from failbench.features.catalogue import FEATURE_SETS, signal_groups
 
 Source = Literal["training_fold", "test_fold"]
 SOURCES: tuple[Source, ...] = ("training_fold", "test_fold")

@@ -11,11 +11,19 @@ from failbench.base.vocabulary import ABSTAIN, CATEGORIES, DIFFICULTIES
 from failbench.monitor.records.scoring import LADDER, Half, ScoringParams, VersionVerdicts, speaking
 from failbench.monitor.records.verdicts import OWN
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.estimates import estimate_rows
-from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
+from failbench.statistics.intervals import (
+    ScenarioIntervalSettings,
+    estimate_rows,
+    scenario_intervals,
+    wilson,
+)
 from failbench.statistics.metrics import METRICS, ValueMetric
-from failbench.statistics.scenario_values import over_committed, over_scenarios, right
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.scenario_values import (
+    over_committed,
+    over_scenarios,
+    right,
+    scenario_answers,
+)
 
 ALL_SETTINGS, OTHER_ARCHITECTURES = "all", "other_architectures"
 FROM_START, WITH_PAST = "from_start", "with_past"
@@ -67,7 +75,7 @@ def rates_of(answers: pl.DataFrame, settings: ScenarioIntervalSettings) -> dict[
     collected = scenario_answers(answers)
     if min(collected.sizes) > 1:
         return scenario_intervals(collected, (accuracy,), settings, tuple(figures))
-    value = float(accuracy.score(collected.confusion(), tuple(collected.shares)))
+    value = float(accuracy.score(collected.confusion(), collected.categories))
     found = {accuracy.name: (value, float(collected.n), accuracy.estimand)}
     for figure in figures:
         sums = figure.values.sums()

@@ -11,7 +11,7 @@ from failbench.base.method_settings import LogisticRegressionSettings, RandomFor
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.records import Record
 from failbench.base.slices import RunSetting
-from failbench.statistics.paired_scores import Pair
+from failbench.statistics.pairs import Pair
 
 HOME, HOME_ADAPTIVE = "home", "home_adaptive"
 FIXED, RECALIBRATED, ADAPTIVE = "fixed", "recalibrated", "adaptive"

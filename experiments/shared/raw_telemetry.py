@@ -8,9 +8,9 @@ import polars as pl
 
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
+from failbench.features.feature_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
-from failbench.prediction.fold_plans import FoldPlan
+from failbench.prediction.folds import FoldPlan
 from failbench.prediction.nested_cv import nested_cv
 
 COLUMNS = (*RAW_TEXT, *RAW_SERIES)

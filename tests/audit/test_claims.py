@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 from failbench.base.errors import BadInputError
-from failbench.base.validation import kept_by_hand
+from failbench.base.records import kept_by_hand
 from failbench.publish.audit.check import VERDICTS
 from failbench.publish.audit.claims import (
     AUDIT_SCHEMA,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.validation import kept_by_hand
+from failbench.base.records import kept_by_hand
 from failbench.publish.audit.claims import AuditedPaper
 from made_up_audit import check, declared
 

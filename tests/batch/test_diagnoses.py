@@ -17,7 +17,7 @@ from failbench.diagnose.batch.catalogue import settings_of
 from failbench.diagnose.batch.diagnoses import DIAGNOSIS_SCHEMA, diagnose_stream, diagnoses_of
 from failbench.diagnose.batch.training import fitted_method, read_features
 from failbench.features.feature_table import feature_table, to_frame
-from failbench.methods.method import Method
+from failbench.methods.declaration import Method
 
 
 @pytest.fixture(scope="module")

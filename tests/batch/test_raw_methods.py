@@ -18,9 +18,8 @@ from failbench.cli.reference import Reference
 from failbench.diagnose.batch.catalogue import RAW_METHODS, settings_of
 from failbench.diagnose.batch.diagnoses import diagnose_stream, diagnoses_of
 from failbench.diagnose.batch.training import fitted_raw_method, raw_training_runs, read_features
-from failbench.features.feature_table import feature_table
-from failbench.features.raw_table import raw_table
-from failbench.methods.method import Method
+from failbench.features.feature_table import feature_table, raw_table
+from failbench.methods.declaration import Method
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
 FAILED = pl.col("kind") == "failure"

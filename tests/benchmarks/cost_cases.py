@@ -27,18 +27,16 @@ from failbench.diagnose.batch.diagnoses import diagnose_stream
 from failbench.diagnose.batch.formats import write_diagnoses
 from failbench.diagnose.batch.training import fitted_method, read_features
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import feature_table, to_frame
-from failbench.features.raw_table import raw_table
+from failbench.features.feature_table import feature_table, raw_table, to_frame
 from failbench.methods.catalogue import method_named
-from failbench.methods.declaration import Context
+from failbench.methods.declaration import Context, Method
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.method import Method
 from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
 from failbench.methods.rule_tree import all_band_features
-from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.nested_cv import LabelledRuns
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.method_intervals import IntervalSettings, method_intervals
-from failbench.statistics.risk_coverage import area_interval
+from failbench.statistics.confidence import area_interval
+from failbench.statistics.intervals import IntervalSettings, method_intervals
 from failbench.statistics.settings import read_statistics, read_with_statistics
 from failbench.statistics.significance import SignificanceSettings, compare_all
 from grown import (

@@ -48,7 +48,7 @@ def log_of(lines: int) -> list[bytes]:
 
 def test_four_times_the_lines_take_about_four_times_as_long():
     small, large = log_of(LINES), log_of(4 * LINES)
-    assert read_text("-", small).rows.height
+    assert len(read_text("-", small).rows)
     assert times_as_long(lambda: read_text("-", large), lambda: read_text("-", small), 7) <= 7
 
 

@@ -1,16 +1,20 @@
-"""Cases of the committed corpus: every notebook with its own summary, and one that is lent."""
+"""Cases: what each arm tells of a notebook, and which notebook lends its summary to which."""
 
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import asdict, fields
 
 import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.crashes.cases import lenders, read_cases
+from failbench.crashes.prediction import CrashPrediction
+from failbench.crashes.question import ARMS, Question
 from failbench.notebooks.corpus import read_corpus
 from failbench.notebooks.split import read_split
+from failbench.notebooks.summaries import FACTS
 
 SEED = 20261123
 
@@ -25,55 +29,57 @@ def cases(corpus):
     return read_cases(corpus, SEED)
 
 
-@pytest.fixture(scope="module")
-def lent(corpus):
-    pairs = read_corpus(corpus)
-    split = read_split(corpus / "split.csv")
-    parts = {name: row.part for name, row in split.items()}
-    return lenders(pairs, parts, SEED), {pair.card.pair: pair.card.library for pair in pairs}, parts
+def test_each_arm_tells_its_class_of_facts_and_the_control_those_of_another_notebook(case):
+    asked = {arm: case().ask(arm) for arm in ARMS}
+    assert asked["code"].summary is None
+    for arm in FACTS:
+        (entry,) = asked[arm].summary.names.values()
+        assert entry.keys() == {arm}
+    assert (asked["all"].summary, asked["other"].summary) == (case().summary, case().other)
+    assert {question.target for question in asked.values()} == {case().notebook.target}
 
 
-def test_of_every_pair_one_notebook_crashed(cases):
+@pytest.mark.parametrize("arm", ARMS)
+def test_a_question_is_the_same_whatever_the_card_says_but_for_the_target(case, arm):
+    crashing, mended = case(version="crashing"), case(version="mended", pair="other name")
+    assert crashing.ask(arm) == mended.ask(arm)
+    assert {field.name for field in fields(Question)} == {"executed", "target", "summary"}
+
+
+def test_only_a_crash_has_an_exception():
+    with pytest.raises(ValueError, match="only a crash"):
+        CrashPrediction(None, "KeyError", "a reason")
+    assert asdict(CrashPrediction(True, "KeyError", "a reason", 2))["line"] == 2
+
+
+def test_of_every_pair_one_notebook_crashed_and_the_control_rarely_has_its_names(cases):
     crashed = Counter(case.notebook.card.pair for case in cases if case.exception)
     assert len(cases) == 2 * len(crashed)
     assert set(crashed.values()) == {1}
-
-
-def test_a_lender_is_of_another_pair_of_the_same_library_and_part(lent):
-    pairs, libraries, parts = lent
-    for (borrower, _), (lender, _) in pairs.items():
-        assert borrower != lender
-        assert libraries[borrower] == libraries[lender]
-        assert parts[borrower] == parts[lender]
-
-
-def test_every_notebook_lends_once(lent):
-    pairs, _, _ = lent
-    assert sorted(pairs) == sorted(pairs.values())
-
-
-def test_where_a_summary_is_from_does_not_tell_which_notebook_crashes(lent):
-    """About half of the crashing notebooks are lent a crashing one's: 75 of 150, give or take."""
-    pairs, _, _ = lent
-    alike = sum(version == lender for (_, version), (_, lender) in pairs.items())
-    assert 0.35 < alike / len(pairs) < 0.65
-
-
-def test_the_control_tells_of_no_name_as_if_it_were_the_targets(cases):
-    """A summary of another notebook rarely has the names that this target depends on."""
     shared = sum(case.summary.relevant == case.other.relevant for case in cases)
     assert shared < len(cases) / 10
 
 
+def test_every_notebook_lends_once_to_another_pair_of_its_library_and_part(corpus):
+    pairs = read_corpus(corpus)
+    parts = {name: row.part for name, row in read_split(corpus / "split.csv").items()}
+    libraries = {pair.card.pair: pair.card.library for pair in pairs}
+    lent = lenders(pairs, parts, SEED)
+    assert sorted(lent) == sorted(lent.values())
+    for (borrower, _), (lender, _) in lent.items():
+        assert borrower != lender
+        assert (libraries[borrower], parts[borrower]) == (libraries[lender], parts[lender])
+    # where a summary is from does not tell which notebook crashes: half are lent one of their kind
+    alike = sum(version == lender for (_, version), (_, lender) in lent.items())
+    assert 0.35 < alike / len(lent) < 0.65
+
+
 def test_a_notebook_that_was_not_observed_as_it_is_is_named(corpus, tmp_path):
-    copy = tmp_path / "notebooks"
-    copy.mkdir()
     for path in corpus.iterdir():
-        (copy / path.name).symlink_to(path)
-    (copy / "observed.parquet").unlink()
+        (tmp_path / path.name).symlink_to(path)
+    (tmp_path / "observed.parquet").unlink()
     table = pl.read_parquet(corpus / "observed.parquet")
-    first = table["notebook_sha256"][0]
-    changed = pl.col("notebook_sha256").replace(first, "0" * 64)
-    table.with_columns(changed).write_parquet(copy / "observed.parquet")
+    changed = pl.col("notebook_sha256").replace(table["notebook_sha256"][0], "0" * 64)
+    table.with_columns(changed).write_parquet(tmp_path / "observed.parquet")
     with pytest.raises(BadInputError, match="was not observed as it is"):
-        read_cases(copy, SEED)
+        read_cases(tmp_path, SEED)

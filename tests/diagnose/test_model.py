@@ -11,18 +11,19 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
-from failbench.diagnose.fitting import Choices, KnownLog, calibrations_of, chosen_margin, fitted
-from failbench.diagnose.model import (
-    Examples,
-    category_scores,
+from failbench.diagnose.fitting import (
+    Choices,
+    KnownLog,
+    calibrations_of,
+    chosen_margin,
     chosen_temperature,
+    examples_of,
+    fitted,
     fitted_weights,
-    read_model,
-    softmax,
-    write_model,
 )
+from failbench.diagnose.model import category_scores, read_model, softmax, write_model
 from failbench.diagnose.signs import Sign
-from failbench.diagnose.supports import OWN, SHARED, said_category, supports_of
+from failbench.diagnose.supports import SHARED, said_category, supports_of
 
 CHOICES = Choices(
     penalties=(0.3, 3.0), margins=(0.0, 1.0, 4.0), most_alarmed=0.05, inner_folds=3, seed=0
@@ -136,8 +137,6 @@ def test_the_order_of_logs_does_not_matter():
 
 
 def _examples(logs):
-    from failbench.diagnose.fitting import examples_of
-
     failing = [log for log in logs if log.cause is not None]
     return examples_of(failing, [supports_of(log.signs, {}) for log in failing])
 
@@ -203,11 +202,3 @@ def test_a_model_that_is_none_is_refused(tmp_path, model, change, field):
     path.write_text(json.dumps(change(json.loads(model.model_dump_json()))))
     with pytest.raises(BadInputError, match=field):
         read_model(path)
-
-
-def test_examples_can_be_taken_apart():
-    examples = _examples(known_logs(np.random.default_rng(0)))
-    taken = np.arange(len(examples.cause)) % 2 == 0
-    half = examples.of(taken)
-    assert isinstance(half, Examples)
-    assert half.own.shape == (taken.sum(), len(OWN))

@@ -13,7 +13,6 @@ from failbench.features.catalogue import (
     FEATURES,
     KEYWORD_FEATURES,
     PAPER_FEATURES,
-    SIGNIFICANT_DIGITS,
     extract,
 )
 from failbench.features.feature import CEILING
@@ -96,12 +95,6 @@ def test_the_primary_set_is_the_19_features_of_the_paper_in_its_groups():
     }
 
 
-def test_every_declared_feature_is_extracted_once():
-    names = [feature.name for feature in FEATURES]
-    assert len(set(names)) == len(names)
-    assert features_of(steps_of("a")).columns == ["row", *names]
-
-
 def test_features_equal_their_definitions_computed_by_numpy_and_scipy():
     steps = steps_of("a")
     actual = features_of_run(steps)
@@ -182,33 +175,10 @@ def test_perplexity_falls_back_on_training_loss_before_the_first_validation():
     assert actual["perplexity_trend"] is None
 
 
-@pytest.mark.parametrize(("peak", "warned"), [(900_000, 0.0), (900_001, 1.0)])
-def test_memory_warns_above_ninety_percent_of_capacity(peak: int, warned: float):
-    memory = [500_000] * (STEPS - 1) + [peak]
-    assert features_of_run(steps_of("a", memory_bytes=memory))["memory_warning"] == warned
-
-
-def test_clipping_is_read_from_the_last_step():
-    switched_off = [1.0] * 30 + [None] * 30
-    assert features_of_run(steps_of("a", clip_norm=switched_off))["gradient_clipping"] == 0.0
-
-
 def test_a_run_has_the_same_features_alone_and_among_others():
     alone = features_of(steps_of("b")).drop("row")
     among = features_of(steps_of("a"), steps_of("b"), steps_of("c")).drop("row")
     assert among[1].equals(alone)
-
-
-@pytest.mark.parametrize("last_step", [0, 1, 17, 40])
-def test_features_of_a_snapshot_equal_features_of_the_run_cut_there(last_step: int):
-    snapshot = features_of(steps_of("a"), last_step=last_step)
-    cut = features_of(steps_of("a").head(last_step + 1), last_step=last_step)
-    assert snapshot.equals(cut)
-
-
-def test_features_carry_nine_significant_digits():
-    table = features_of(steps_of("a"))
-    assert table.equals(table.with_columns(pl.col(pl.Float64).round_sig_figs(SIGNIFICANT_DIGITS)))
 
 
 @pytest.mark.parametrize(

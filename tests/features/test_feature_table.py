@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from failbench.features.feature_table import feature_table, snapshot_table, split_snapshot_ids
+from failbench.features.feature_table import feature_table, snapshot_table
 
 RUN = "late_crash-transformer-adamw-s0"
 
@@ -22,9 +22,3 @@ def test_a_snapshot_is_the_feature_row_of_the_run_cut_there(small_telemetry, sma
         alone = feature_table(small_telemetry, small_scenarios, at(step))
         mine = several.filter(pl.col("run_id") == f"{RUN}@{step}")
         assert mine.drop("run_id").equals(alone.drop("run_id"))
-
-
-def test_a_snapshot_names_its_run_and_its_step(small_telemetry, small_scenarios):
-    cut = split_snapshot_ids(snapshot_table(small_telemetry, small_scenarios, at(6, 2)))
-    assert cut["run"].to_list() == [RUN, RUN]
-    assert cut["step"].to_list() == [2, 6]

@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import math
-
 import polars as pl
 import pytest
 
@@ -46,11 +44,6 @@ def test_a_run_that_becomes_three_times_as_slow_shows_it():
     assert actual["step_seconds_ratio"] == pytest.approx(3.0)
     assert actual["slowest_step_ratio"] == pytest.approx(3.0)
     assert actual["slow_step_share"] == pytest.approx(20 / 140)
-
-
-def test_the_trend_of_a_time_that_doubles_every_ten_steps_is_its_rate():
-    actual = measured([0.01 * 2 ** (step / 10) for step in range(60)])
-    assert actual["step_seconds_trend"] == pytest.approx(math.log(2) / 10, rel=1e-5)
 
 
 def test_nothing_depends_on_the_speed_of_the_machine():

@@ -83,12 +83,6 @@ def test_observables_have_no_column_that_tells_the_cause_or_the_draw():
     assert not [name for name in seen if name.startswith("nominal_")]
 
 
-def test_every_observed_column_is_delivered_once_a_snapshot():
-    observables, _ = observe(telemetry_of(a=3, b=2), at(b=1, a=2))
-    assert observables.runs.columns == ["row", *RUN_COLUMNS]
-    assert observables.steps.columns == ["row", *STEP_COLUMNS]
-
-
 @given(kept=st.integers(-1, 5))
 def test_a_snapshot_equals_the_end_of_a_run_that_was_physically_cut_there(kept: int):
     whole = telemetry_of(a=6, b=4)
@@ -102,12 +96,6 @@ def test_a_snapshot_equals_the_end_of_a_run_that_was_physically_cut_there(kept: 
     assert snapshot.runs.equals(end.runs)
     assert snapshot.steps.equals(end.steps)
     assert snapshot.steps.filter(pl.col("row") == 0).height == kept + 1
-
-
-@pytest.mark.parametrize(("last_step", "seen"), [(1, False), (2, True), (9, True)])
-def test_error_text_is_seen_at_the_end_only(last_step: int, seen: bool):
-    observables, _ = observe(telemetry_of(a=3), at(a=last_step))
-    assert observables.runs["error_message"].is_not_null().to_list() == [seen]
 
 
 @pytest.mark.parametrize("last_step", [0, None])

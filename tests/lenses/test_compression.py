@@ -7,8 +7,8 @@ import zlib
 import numpy as np
 import pytest
 
+from failbench.neighbours.lenses.compression import compressed_bytes, ends_in_loop, loop_letters
 from failbench.neighbours.lenses.looking import look
-from failbench.neighbours.lenses.texts import compressed_bytes, ends_in_loop, loop_letters
 from made_up_traces import SETTINGS, looping, made_up_slice
 
 

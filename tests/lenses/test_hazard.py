@@ -7,8 +7,7 @@ import polars as pl
 import pytest
 from statsmodels.duration.survfunc import SurvfuncRight
 
-from failbench.neighbours.lenses.hazard import course_of
-from failbench.neighbours.lenses.incidence import RIGHT_EVENT, WRONG_EVENT, incidences
+from failbench.neighbours.lenses.hazard import RIGHT_EVENT, WRONG_EVENT, course_of, incidences
 from failbench.neighbours.lenses.looking import look
 from failbench.neighbours.lenses.slices import Scale, Slice
 from made_up_traces import SETTINGS, made_up_slice

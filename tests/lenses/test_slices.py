@@ -9,8 +9,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.cli.main import main
-from failbench.neighbours.lenses.filters import filter_of, filtered
-from failbench.neighbours.lenses.slices import scale_of, slices_of
+from failbench.neighbours.lenses.slices import filter_of, filtered, scale_of, slices_of
 from failbench.reasoning.traces import read_traces
 from made_up_traces import made_up_answers
 

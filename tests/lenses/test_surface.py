@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 import statsmodels.api as sm
 
-from failbench.neighbours.lenses.logistic import firth_fit
 from failbench.neighbours.lenses.looking import look
+from failbench.neighbours.lenses.surface import firth_fit
 from failbench.statistics.intervals import wilson
 from made_up_traces import SETTINGS, falling, made_up_slice
 

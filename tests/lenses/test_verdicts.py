@@ -8,9 +8,15 @@ import math
 import numpy as np
 import pytest
 
-from failbench.neighbours.lenses.catalogue import LENSES, measure_kinds, rules, syntheses
-from failbench.neighbours.lenses.measured import Measure
-from failbench.neighbours.lenses.verdicts import synthesis_of, verdict_of
+from failbench.neighbours.lenses.catalogue import (
+    LENSES,
+    Measure,
+    measure_kinds,
+    rules,
+    syntheses,
+    synthesis_of,
+    verdict_of,
+)
 
 
 def measures(lens, value):

@@ -16,10 +16,10 @@ import pytest
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import ANSWERS, CATEGORIES
 from failbench.base.workers import parallel_map
+from failbench.statistics.bootstrap import single_seeds
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
-from failbench.statistics.metrics import Metric, metrics_for
-from failbench.statistics.row_weights import single_seeds
-from failbench.statistics.scores import ScenarioAnswers, f1_scores
+from failbench.statistics.metrics import Metric, f1_scores, metrics_for
+from failbench.statistics.scenario_values import ScenarioAnswers
 
 pytestmark = pytest.mark.long
 

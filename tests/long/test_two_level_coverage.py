@@ -26,9 +26,8 @@ from failbench.base.vocabulary import ABSTAIN, ANSWERS
 from failbench.base.workers import parallel_map
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
 from failbench.statistics.metrics import OVERALL
-from failbench.statistics.paired_bootstrap import difference_bounds
-from failbench.statistics.paired_scores import paired_shares
-from failbench.statistics.scores import ScenarioAnswers
+from failbench.statistics.pairs import difference_bounds, paired_shares
+from failbench.statistics.scenario_values import ScenarioAnswers
 
 pytestmark = pytest.mark.long
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from failbench.base.validation import kept_by_hand
+from failbench.base.records import kept_by_hand
 from failbench.publish.audit.check import AuditSettings
 from failbench.publish.audit.claims import AuditedPaper
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from failbench.crashes.language.settings import CrashAgentsSettings
+from failbench.crashes.language import CrashAgentsSettings
 
 VALUES: dict[str, object] = {
     "models": {

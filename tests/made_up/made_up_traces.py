@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import polars as pl
 
-from failbench.neighbours.lenses.resampling import ResamplingSettings
-from failbench.neighbours.lenses.slices import Scale, Slice, scale_of, slices_of
+from failbench.neighbours.lenses.slices import ResamplingSettings, Scale, Slice, scale_of, slices_of
 from failbench.reasoning.traces import TRACE_SCHEMA, checked
 
 SETTINGS = ResamplingSettings(resamples=100, confidence=0.95, seed=0)

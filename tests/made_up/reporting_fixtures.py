@@ -7,7 +7,7 @@ import copy
 import pytest
 import yaml
 
-from failbench.base.validation import kept_by_hand
+from failbench.base.records import kept_by_hand
 from failbench.study.paper_numbers import Reported
 
 

@@ -14,7 +14,7 @@ import warnings
 import numpy as np
 import pytest
 
-from failbench.diagnose.readers.known_lines import said_in
+from failbench.diagnose.readers.text import said_in
 from failbench.messages.catalogue import message_of
 
 torch = pytest.importorskip("torch")

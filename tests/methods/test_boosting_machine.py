@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from interpret.glassbox import ExplainableBoostingClassifier
 
-from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.boosting_machine import TRAINED, VALIDATED, group_bags
 from failbench.methods.catalogue import method_named
 
@@ -39,12 +38,6 @@ def test_each_scenario_is_validated_on_in_one_bag_and_trained_in_the_others(runs
     assert (bags == TRAINED).sum(axis=1).tolist() == [3] * 60
 
 
-def test_every_bag_validates_on_every_category(runs):
-    _, labels, groups = runs
-    for bag in group_bags(labels, groups, 4, seed=0).T:
-        assert set(labels[bag == VALIDATED]) == set(CATEGORIES)
-
-
 def test_scenarios_stay_together_in_the_bags_of_every_fit_of_the_search(
     context, runs, settings_of, received
 ):
@@ -55,14 +48,6 @@ def test_scenarios_stay_together_in_the_bags_of_every_fit_of_the_search(
     for bags in received:
         # The made-up runs of a scenario stand next to one another, and folds keep their order.
         assert (bags[0::2] == bags[1::2]).all()
-
-
-def test_a_feature_that_never_varies_is_no_evidence(context, settings_of, runs):
-    frame, labels, groups = runs
-    frame = frame.assign(batch_size=16.0)
-    method = method_named("ebm").build(settings_of("ebm"), context).fit(frame, labels, groups)
-    signals = {item.signal for diagnosis in method.diagnose(frame) for item in diagnosis.evidence}
-    assert "batch_size" not in signals
 
 
 def test_a_category_of_a_single_scenario_is_trained_on_in_every_bag():

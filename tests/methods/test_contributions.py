@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from failbench.methods.catalogue import method_named
-from failbench.methods.contributions import (
+from failbench.methods.evidence import (
     SHARE,
     additive_contributions,
     boosted_contributions,
@@ -119,18 +119,6 @@ def test_evidence_lies_on_the_side_it_says(name, fitted, runs):
         assert len(signals) == len(set(signals))
         for item in diagnosis.evidence:
             assert (item.value > item.threshold) == (item.relation == "above")
-
-
-def test_linear_evidence_is_compared_with_the_training_mean(fitted, runs):
-    method, frame = fitted("logistic_regression"), runs[0]
-    mean = frame["max_loss"].mean()
-    thresholds = {
-        item.threshold
-        for diagnosis in method.diagnose(frame)
-        for item in diagnosis.evidence
-        if item.signal == "max_loss"
-    }
-    assert list(thresholds) == [pytest.approx(mean)]
 
 
 def test_a_term_of_two_features_is_two_conditions_and_each_feature_is_evidence_once(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from failbench.methods.catalogue import method_named
-from failbench.methods.forest_paths import SHOWN_TESTS
+from failbench.methods.evidence import SHOWN_TESTS
 
 
 @pytest.fixture
@@ -46,9 +46,3 @@ def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(forest, 
         assert made == pytest.approx(sorted(counts.values(), reverse=True)[: len(made)])
         assert min(made) > 0
         assert len(made) == min(SHOWN_TESTS, sum(count > 0 for count in counts.values()))
-
-
-def test_values_lie_on_the_side_that_the_evidence_says(forest, runs):
-    for diagnosis in forest.diagnose(runs[0]):
-        for item in diagnosis.evidence:
-            assert (item.value > item.threshold) == (item.relation == "above")

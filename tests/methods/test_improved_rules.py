@@ -53,12 +53,6 @@ def test_a_weight_is_the_precision_at_the_leaf_under_jeffreys_prior(explosions):
     assert weights_of(explosions, "explosion_that_the_loss_follows") == pytest.approx(expected)
 
 
-def test_confidence_is_the_smallest_weight_of_the_signals_of_the_leaf(explosions, run):
-    (diagnosis,) = explosions.diagnose(run(**VOLATILE))
-    assert (diagnosis.category, diagnosis.reason) == ("optimization", None)
-    assert diagnosis.confidence == pytest.approx(4.5 / 6)
-
-
 def test_confidence_is_zero_when_one_signal_is_absent(explosions, run):
     (diagnosis,) = explosions.diagnose(run(**EXPLODES))
     assert (diagnosis.category, diagnosis.reason) == ("abstain", "low_confidence")
@@ -105,20 +99,10 @@ def test_abstains_when_a_metric_of_the_leaf_is_missing_whatever_else_speaks(expl
     assert diagnosis.confidence == 0
 
 
-def test_conflict_is_named_before_low_confidence(explosions, run):
-    (diagnosis,) = explosions.diagnose(run(**EXPLODES, oov_rate=2.0))
-    assert (diagnosis.confidence, diagnosis.reason) == (0, "conflict")
-
-
 def test_probabilities_spread_what_the_confidence_leaves_over_all_categories(explosions, run):
     (probabilities,) = explosions.predict_proba(run(**VOLATILE))
     expected = dict.fromkeys(CATEGORIES, 0.25 / 5) | {"optimization": 0.75 + 0.25 / 5}
     assert dict(zip(CATEGORIES, probabilities, strict=True)) == pytest.approx(expected)
-
-
-def test_the_category_of_an_abstention_for_conflict_keeps_its_probability(explosions, run):
-    (probabilities,) = explosions.predict_proba(run(**VOLATILE, oov_rate=2.0))
-    assert probabilities[CATEGORIES.index("optimization")] == pytest.approx(0.8)
 
 
 def test_perplexity_is_catastrophic_above_400_once_there_was_training(fit, run):

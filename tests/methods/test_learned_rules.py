@@ -63,14 +63,6 @@ def test_the_list_reproduces_every_prediction_in_at_most_25_rules(seed):
         assert answers == method.predict(runs).tolist()
 
 
-def test_rules_count_the_training_runs_that_they_hold_for():
-    frame, labels = noise(1)
-    rules = rule_list(fitted(frame, labels))
-    assert sum(rule.runs for rule in rules) == len(frame)
-    right = sum(rule.runs * rule.share for rule in rules)
-    assert right == pytest.approx((fitted(frame, labels).predict(frame) == labels).sum())
-
-
 def test_top_signals_are_those_of_the_root_and_its_children_in_that_order(steps):
     assert top_signals(fitted(*steps)) == ("memory", "gradient")
 

@@ -13,20 +13,12 @@ from sklearn.exceptions import NotFittedError
 from failbench.base.methods import ENTRIES, MONITOR_METHODS
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.features.feature_table import to_frame
-from failbench.methods.broken_invariants import AbstainingInvariants, BrokenInvariants
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.monitor_methods import EndingTable
+from failbench.methods.monitor_methods import AbstainingInvariants, BrokenInvariants, EndingTable
 from failbench.monitor.end import End
-from failbench.monitor.records.verdicts import (
-    FLAGS,
-    KNOWN_SCHEMA,
-    break_table,
-    ends_of,
-    known_table,
-    with_known,
-)
+from failbench.monitor.records.verdicts import FLAGS, break_table, ends_of, known_table, with_known
 from made_up_monitored import history, monitored, rules
 
 CRASH = End("exception", "data", 59, "OSError", "")
@@ -89,28 +81,6 @@ def built(repository):
         return method.build(method.assemble(records), CONTEXT)
 
     return build
-
-
-def test_what_is_known_says_what_broke_how_it_ended_and_what_decided():
-    table = known({"a": SIGNS["data_pipeline"], "b": history()})
-    assert table.schema == KNOWN_SCHEMA
-    first, second = table.to_dicts()
-    assert {name for name in FLAGS if first[name]} == {
-        "broke_labels_are_classes",
-        "ended_exception",
-        "phase_data",
-    }
-    assert (first["answer"], first["decided_by"], first["decided_step"]) == (
-        "data_pipeline",
-        "labels_are_classes",
-        30,
-    )
-    assert (first["end_kind"], first["end_phase"], first["end_error"]) == (
-        "exception",
-        "data",
-        "OSError",
-    )
-    assert (second["answer"], second["decided_by"], second["decided_step"]) == (ABSTAIN, "", None)
 
 
 @pytest.mark.parametrize("name", MONITOR_METHODS)

@@ -3,8 +3,7 @@ from __future__ import annotations
 import pytest
 
 from failbench.base.vocabulary import SIGNAL_GROUPS
-from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.signal_groups import signal_groups
+from failbench.features.catalogue import FEATURE_SETS, signal_groups
 from shared.importance import IMPORTANCE_SETS, TABLE_SIX
 
 
@@ -26,7 +25,3 @@ def test_data_features_go_by_subgroup_and_keywords_by_error_text():
         4,
         3,
     ]
-
-
-def test_a_group_without_a_feature_is_left_out():
-    assert tuple(signal_groups(("oov_rate", "peak_memory"))) == ("memory", "vocabulary")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from failbench.methods.tree_paths import leaf_conditions, tree_paths
+from failbench.methods.evidence import leaf_conditions, tree_paths
 
 
 @pytest.fixture
@@ -48,11 +48,3 @@ def test_merged_conditions_hold_for_exactly_the_runs_of_their_leaf(limits):
             above = matrix[:, condition.column] > condition.threshold
             holds &= above if condition.side == "above" else ~above
         assert holds.tolist() == (leaves == leaf).tolist()
-
-
-def test_the_root_is_read_first():
-    tree, matrix = random_tree(5, max_leaf_nodes=12)
-    roots = {(path[0].signal, path[0].threshold) for path in tree_paths(tree, "abcd", matrix[:60])}
-    name = "abcd"[tree.tree_.feature[0]]
-    assert name in {signal for signal, _ in roots}
-    assert {signal for signal, _ in roots} == {name}

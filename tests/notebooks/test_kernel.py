@@ -47,10 +47,13 @@ def kernels(tmp_path_factory):
 @pytest.mark.system
 def test_a_kernel_keeps_names_between_cells_and_nothing_between_notebooks(kernels):
     with kernels.kernel() as kernel:
-        assert kernel.execute("a = 1") is None
-        assert kernel.execute("a + 1") is None
+        for code in ("a = 1", "a + 1", "open('x', 'w').close()"):
+            assert kernel.execute(code) is None
     with kernels.kernel() as kernel:
         assert kernel.execute("a").name == "NameError"
+        assert kernel.execute("import os, socket\nassert os.listdir() == []") is None
+        network = "socket.create_connection(('192.0.2.1', 9), timeout=2)"
+        assert kernel.execute(network) is not None
 
 
 @pytest.mark.system
@@ -62,15 +65,6 @@ def test_a_summary_binds_no_name_and_counts_no_execution(kernels):
         same = "assert {n for n in globals() if n[0] != '_'} == {n for n in known if n[0] != '_'}"
         assert kernel.execute(same) is None
         assert kernel.execute("1 / 0").frames == (Frame(4, 1, None),)
-
-
-@pytest.mark.system
-def test_a_kernel_has_no_network_and_an_empty_folder(kernels):
-    with kernels.kernel() as kernel:
-        code = "import os, socket\nassert os.listdir() == []\nopen('x', 'w').close()"
-        assert kernel.execute(code) is None
-        failure = kernel.execute("socket.create_connection(('192.0.2.1', 9), timeout=2)")
-        assert failure is not None
 
 
 @pytest.mark.system

@@ -7,7 +7,8 @@ import polars as pl
 import pytest
 
 from failbench.base.telemetry import STEP_SCHEMA
-from failbench.diagnose.readers.log import ROW_SCHEMA, Log, Source
+from failbench.diagnose.readers.log import Collector, Log, Rows, Source
+from failbench.diagnose.readers.names import Meaning
 from failbench.neighbours.peers.mapping import SEVERITIES, standards
 from failbench.neighbours.peers.skill import (
     PEER,
@@ -125,15 +126,14 @@ def test_a_hint_alone_is_not_enough_to_say_that_something_is_wrong():
     )
 
 
-def rows(**columns) -> pl.DataFrame:
-    frame = pl.DataFrame(columns)
-    missing = [name for name in ROW_SCHEMA if name not in frame.columns]
-    return (
-        frame.with_columns(*(pl.lit(None).alias(name) for name in missing))
-        .with_columns(source=pl.lit(0))
-        .cast(ROW_SCHEMA)
-        .select(*ROW_SCHEMA)
-    )
+def rows(**columns) -> Rows:
+    collected = Collector()
+    for values in zip(*columns.values(), strict=True):
+        row = dict(zip(columns, values, strict=True))
+        split = row.pop("split")
+        known = [(Meaning(name), value) for name, value in row.items() if value is not None]
+        collected.add(None, known, split)
+    return collected.rows()
 
 
 def made_up_log() -> Log:
@@ -188,7 +188,9 @@ def test_a_log_and_the_telemetry_that_it_tells_have_the_same_curves():
         ],
         how="diagonal",
     ).sort("step", "split")
-    log = Log((Source("run", "recorded telemetry", STEPS),), rows(**told.to_dict()), ())
+    log = Log(
+        (Source("run", "recorded telemetry", STEPS),), rows(**told.to_dict(as_series=False)), ()
+    )
     read, recorded = curves_of(log), recorded_curves(steps)
     for name in ("loss", "grad_norm", "learning_rate", "validation", "training"):
         np.testing.assert_array_equal(getattr(read, name), getattr(recorded, name))

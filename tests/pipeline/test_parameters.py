@@ -32,7 +32,7 @@ def readers() -> dict[str, list[tuple[type[BaseModel], Path]]]:
         for section, record in records_read(file).items():
             records[section].append((record, file))
     for method in PARAMS["methods"]:
-        module = importlib.import_module(str(ENTRIES[method].module))
+        module = importlib.import_module(f"failbench.methods.{ENTRIES[method].module}")
         for section, record in method_named(method).sections.items():
             records[section].append((record, Path(str(module.__file__))))
     return records

@@ -10,10 +10,8 @@ from failbench.base.slices import AcrossArchitectures
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, POOLED
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.prediction import nested_cv as harness
-from failbench.prediction.across_architectures import across_architectures
-from failbench.prediction.fold_plans import by_architecture, by_scenario
-from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
+from failbench.prediction.folds import by_architecture, by_scenario, make_splits
+from failbench.prediction.nested_cv import across_architectures, nested_cv
 
 TREE = DecisionTreeSettings(inner_folds=2, max_depth=(4,), min_samples_leaf=(1,))
 STUDY = AcrossArchitectures(

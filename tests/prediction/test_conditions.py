@@ -6,8 +6,7 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.prediction.conditions import by_view, stacked
-from failbench.prediction.splits import make_splits
+from failbench.prediction.folds import by_view, make_splits, stacked
 
 
 @pytest.fixture(scope="module")

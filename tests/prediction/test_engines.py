@@ -14,8 +14,8 @@ from failbench.base.method_settings import DecisionTreeSettings
 from failbench.base.telemetry import write_parquet
 from failbench.base.workers import ENGINE, parallel_map
 from failbench.features.catalogue import FEATURE_SETS
+from failbench.prediction.folds import make_splits
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
 from worker_threads import process, threads_of_libraries
 
 TREE = DecisionTreeSettings(inner_folds=2, max_depth=(2, None), min_samples_leaf=(1,))

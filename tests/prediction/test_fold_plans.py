@@ -7,8 +7,7 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV
 from failbench.base.vocabulary import CATEGORIES
-from failbench.prediction.fold_plans import FoldPlan, by_architecture, by_scenario
-from failbench.prediction.splits import make_splits
+from failbench.prediction.folds import FoldPlan, by_architecture, by_scenario, make_splits
 
 ARCHITECTURES = ("bert", "gru", "lstm")
 SCENARIOS = [f"{category}_{number}" for category in CATEGORIES for number in range(4)]

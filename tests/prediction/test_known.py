@@ -8,7 +8,6 @@ import pytest
 from failbench.base import known_columns
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import RandomForestSettings
-from failbench.base.methods import MONITOR_METHODS, reads_known
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.studies import LEFT_OUT, POOLED
 from failbench.base.vocabulary import ABSTAIN
@@ -23,10 +22,9 @@ from failbench.monitor.records.verdicts import (
     known_table,
     verdict_table,
 )
-from failbench.prediction.across_architectures import across_architectures
+from failbench.prediction.folds import make_splits
 from failbench.prediction.known import Known
-from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
+from failbench.prediction.nested_cv import across_architectures, nested_cv
 from made_up_known import judged, made_up_known
 from made_up_monitored import BOUNDS, history, monitored, rules
 
@@ -151,11 +149,6 @@ def test_a_run_that_no_monitor_watched_is_named_with_the_remedy(known, features)
             join()
         assert "'alone' and 0 other runs" in str(error.value)
         assert "failbench record --signals full" in str(error.value)
-
-
-def test_known_is_read_by_the_methods_of_the_monitor_alone():
-    assert not reads_known(["simple_rules", "symptom_baseline"])
-    assert all(reads_known(["ebm", name]) for name in MONITOR_METHODS)
 
 
 def accuracy(predictions):

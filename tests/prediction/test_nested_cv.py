@@ -15,8 +15,8 @@ from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
 from failbench.prediction import fold_plans
 from failbench.prediction import nested_cv as harness
+from failbench.prediction.folds import make_splits
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
 from measure_controls import planted_predictions
 
 FOREST = RandomForestSettings(
@@ -42,12 +42,6 @@ def test_each_run_is_predicted_once_a_repeat_and_feature_set(predictions, failur
     assert predictions.equals(predictions.sort(PREDICTION_SCHEMA.names()[:6]))
 
 
-def test_runs_are_tested_in_the_fold_of_their_scenario(predictions, splits):
-    rows = predictions.join(splits, on=["repeat", "scenario"], suffix="_of_scenario")
-    assert rows.height == predictions.height
-    assert (rows["fold"] == rows["fold_of_scenario"]).all()
-
-
 def test_probabilities_sum_to_one_and_confidence_is_that_of_the_answer(predictions):
     names = [name for name in predictions.columns if name.startswith("p_")]
     assert predictions.select(pl.sum_horizontal(names)).to_series().to_numpy() == pytest.approx(
@@ -62,12 +56,6 @@ def test_two_workers_give_the_bytes_of_one(predictions, failures, successes, spl
         failures, successes, splits, "random_forest", FOREST, FEATURE_SETS, seed=5, workers=2
     )
     assert parallel.write_csv() == predictions.write_csv()
-
-
-def test_the_order_of_rows_does_not_matter(predictions, failures, successes, splits):
-    shuffled = failures.sample(fraction=1, shuffle=True, seed=1)
-    again = nested_cv(shuffled, successes, splits, "random_forest", FOREST, FEATURE_SETS, seed=5)
-    assert again.equals(predictions)
 
 
 def test_nothing_of_the_tested_runs_reaches_the_training(failures, successes, splits):

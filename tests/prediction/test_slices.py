@@ -24,10 +24,6 @@ def test_of_a_single_seed_there_is_one_run_per_scenario(failures: pl.DataFrame) 
     assert of_seed["scenario"].n_unique() == failures["scenario"].n_unique()
 
 
-def test_successful_runs_are_those_of_every_seed(successes: pl.DataFrame) -> None:
-    assert STUDY.with_seed(1).successes(successes).height == successes.height
-
-
 @pytest.mark.parametrize(
     ("seeds", "problem"), [("[]", "run_seeds"), ("[0, 0]", "twice"), ("[-1]", "run_seeds")]
 )

@@ -10,7 +10,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.prediction.splits import make_splits, rows_in_fold
+from failbench.prediction.folds import make_splits, rows_in_fold
 
 
 def scenarios_of(counts: dict[str, int]) -> pl.DataFrame:
@@ -63,27 +63,11 @@ def test_scenarios_of_a_group_are_tested_together_and_each_once_a_repeat():
     assert len(set(folds)) == 3
 
 
-def test_the_main_study_tests_15_or_16_of_76_scenarios_a_fold():
-    splits = make_splits(scenarios_of(dict(COUNTS)), 5, 10, seed=0)
-    sizes = splits.group_by("repeat", "fold").len()["len"]
-    assert len(sizes) == 50
-    assert set(sizes) == {15, 16}
-
-
 def test_splits_depend_on_the_seed_alone_and_not_on_the_order_of_scenarios():
     table = scenarios_of(dict(COUNTS))
     splits = make_splits(table, 5, 2, seed=3)
     assert splits.equals(make_splits(table[::-1], 5, 2, seed=3))
     assert not splits.equals(make_splits(table, 5, 2, seed=4))
-
-
-def test_all_runs_of_a_scenario_are_tested_together():
-    table = scenarios_of(dict(COUNTS))
-    splits = make_splits(table, 5, 1, seed=0)
-    runs = np.repeat(table["scenario"].to_numpy(), 3).astype(object)
-    mask = rows_in_fold(splits, runs, repeat=0, fold=2)
-    assert not set(runs[mask]) & set(runs[~mask])
-    assert len(set(runs[mask])) in {15, 16}
 
 
 def test_a_category_with_fewer_scenarios_than_folds_is_refused():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import resource
 import subprocess
 import sys
@@ -131,25 +130,25 @@ def test_the_largest_part_names_the_cause():
     assert cause(loss=differences) == "tensor_blows_up"
 
 
+UNDER_A_LIMIT = """
+import json, resource, torch
+from failbench.preflight.capacity import free_bytes
+
+device = torch.device("cpu")
+free = free_bytes(device)
+kept = torch.zeros(2**24)
+pages = int(open("/proc/self/statm").read().split()[5])
+hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + 2**26, hard))
+print(json.dumps([free, free_bytes(device)]))
+"""
+
+
 def test_what_is_free_is_less_under_a_limit_of_the_process():
-    program = (
-        "import resource, torch, json\n"
-        "from failbench.preflight.capacity import free_bytes\n"
-        "device = torch.device('cpu')\n"
-        "free = free_bytes(device)\n"
-        "kept = torch.zeros(2**24)\n"
-        "pages = int(open('/proc/self/statm').read().split()[5])\n"
-        "used = pages * resource.getpagesize()\n"
-        "hard = resource.getrlimit(resource.RLIMIT_DATA)[1]\n"
-        "resource.setrlimit(resource.RLIMIT_DATA, (used + 2**26, hard))\n"
-        "print(json.dumps([free, free_bytes(device)]))\n"
-    )
     if resource.getrlimit(resource.RLIMIT_DATA)[0] != resource.RLIM_INFINITY:
         pytest.skip("this process has a limit already")
-    answer = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True, env=os.environ
-    )
-    free, limited = json.loads(answer.stdout)
+    answer = subprocess.check_output([sys.executable, "-c", UNDER_A_LIMIT])
+    free, limited = json.loads(answer)
     assert free > 2**27
     assert 2**26 <= limited < 2**27
 

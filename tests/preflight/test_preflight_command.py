@@ -1,8 +1,9 @@
-"""The command ``failbench preflight``, end to end."""
+"""The command ``failbench preflight``, end to end, and the example of its page."""
 
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 
@@ -53,18 +54,20 @@ def file(tmp_path):
     return path
 
 
-def test_a_sound_step_ends_with_0(file, capsys):
-    assert main(["preflight", str(file)]) == 0
+@pytest.mark.parametrize(
+    ("function", "status", "beginning", "words"),
+    [
+        ("", 0, "Nothing stands out in the first step.", "Memory of a step"),
+        (":wrong", 1, "The first step will crash.", "shapes cannot be multiplied (4x5 and 3x2)"),
+    ],
+)
+def test_a_sound_step_ends_with_0_and_one_that_will_crash_with_1(
+    file, capsys, function, status, beginning, words
+):
+    assert main(["preflight", f"{file}{function}"]) == status
     out = capsys.readouterr().out
-    assert out.startswith("Nothing stands out in the first step.")
-    assert "Memory of a step" in out
-
-
-def test_a_step_that_will_crash_ends_with_1_and_its_text(file, capsys):
-    assert main(["preflight", f"{file}:wrong"]) == 1
-    out = capsys.readouterr().out
-    assert out.startswith("The first step will crash.")
-    assert "mat1 and mat2 shapes cannot be multiplied (4x5 and 3x2)" in " ".join(out.split())
+    assert out.startswith(beginning)
+    assert words in " ".join(out.split())
 
 
 def test_the_document_has_what_the_page_has(file, capsys):
@@ -100,3 +103,12 @@ def test_importing_the_command_needs_no_torch():
         [sys.executable, "-c", program], capture_output=True, text=True, check=False
     )
     assert answer.stdout == "False\n", answer.stderr
+
+
+def test_the_example_of_the_page_prints_what_the_page_says(repository, capsys):
+    text = (repository / "docs/preflight.md").read_text(encoding="utf-8")
+    code, printed = re.search(
+        r"^```python\n(.*?)^```\n\n```\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE
+    ).groups()
+    exec(compile(code, "docs/preflight.md", "exec"), {})
+    assert capsys.readouterr().out == printed

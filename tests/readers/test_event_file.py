@@ -41,29 +41,29 @@ def data(folder):
 
 
 def losses(log, split="train"):
-    return log.series("loss", split)["loss"].to_list()
+    return log.series("loss", split)["loss"].tolist()
 
 
 def test_what_a_writer_wrote_is_read(folder):
     log = read_log(folder)
     assert [source.format for source in log.sources] == ["TensorBoard events"]
     assert losses(log) == pytest.approx(LOSSES, nan_ok=True)
-    assert log.series("loss")["step"].to_list() == [0, 1, 2, 3]
+    assert log.series("loss").step.tolist() == [0, 1, 2, 3]
     assert losses(log, "validation") == [2.0]
-    assert log.series("learning_rate")["learning_rate"].to_list() == [1e-3]
+    assert log.series("learning_rate")["learning_rate"].tolist() == [1e-3]
     assert log.present == ("loss", "learning_rate")
 
 
 def test_a_file_by_any_name_is_known_by_what_it_holds(folder, data, tmp_path):
     (tmp_path / "download").write_bytes(data)
-    assert read_log(tmp_path / "download").rows.equals(read_log(folder).rows)
+    assert read_log(tmp_path / "download").frame().equals(read_log(folder).frame())
 
 
 def test_a_file_that_ends_within_a_record_is_read_up_to_it(data):
     lengths = []
     for size in range(len(data)):
         log = read_events("-", [data[:size]])
-        lengths.append(log.rows.height)
+        lengths.append(len(log.rows))
         assert not log.sources[0].notes or "cut off" in log.sources[0].notes[0]
     assert lengths == sorted(lengths)
     assert lengths[-1] >= len(LOSSES)
@@ -72,7 +72,7 @@ def test_a_file_that_ends_within_a_record_is_read_up_to_it(data):
 @pytest.mark.parametrize("size", [1, 7, 1000])
 def test_it_does_not_matter_where_chunks_end(data, size):
     chunks = [data[at : at + size] for at in range(0, len(data), size)]
-    assert read_events("-", chunks).rows.equals(read_events("-", [data]).rows)
+    assert read_events("-", chunks).frame().equals(read_events("-", [data]).frame())
 
 
 def test_a_length_of_the_size_of_the_universe_ends_the_reading(data):

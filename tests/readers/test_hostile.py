@@ -11,18 +11,17 @@ from pathlib import Path
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.diagnose.readers import documents
+from failbench.diagnose.readers import records
 from failbench.diagnose.readers.opening import read_log
 
 LIMITED = """
 import resource, sys
 from pathlib import Path
-import polars
 from failbench.diagnose.readers.opening import read_log
 
 used = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 resource.setrlimit(resource.RLIMIT_AS, (used + 2**30, resource.RLIM_INFINITY))
-print(read_log(Path(sys.argv[1])).rows.height)
+print(len(read_log(Path(sys.argv[1])).rows))
 """
 """Reads a log with one GiB more than what the libraries take."""
 
@@ -34,7 +33,7 @@ def log_in(folder):
 
 
 def losses(path):
-    return read_log(path).rows["loss"].to_list()
+    return read_log(path).rows["loss"].tolist()
 
 
 def test_pipes_sockets_and_links_in_a_folder_are_left_out(tmp_path, monkeypatch):
@@ -118,7 +117,7 @@ def test_what_is_no_text_is_left_out_beside_a_log_and_said(tmp_path):
     (tmp_path / "bomb.log").write_bytes(b"PK\x03\x04" + bytes(1_000))
     (tmp_path / "model.txt").write_bytes(bytes(1_000))
     log = read_log(tmp_path)
-    assert log.rows["loss"].to_list() == [2.5]
+    assert log.rows["loss"].tolist() == [2.5]
     assert [source.format for source in log.sources] == ["not read", "not read", "printed lines"]
     assert "archive" in log.sources[0].notes[0]
     (tmp_path / "train.log").unlink()
@@ -138,9 +137,9 @@ def test_bytes_that_are_no_text_of_their_encoding_are_replaced(tmp_path):
 
 def test_a_document_of_too_many_values_is_not_built(monkeypatch):
     text = '[{"step": 1, "loss": 2.5}, {"step": 2, "loss": 2.5}]'
-    assert documents.read_document("-", text) is not None
-    monkeypatch.setattr(documents, "MOST_VALUES", 5)
-    assert documents.read_document("-", text) is None
+    assert records.read_document("-", text) is not None
+    monkeypatch.setattr(records, "MOST_VALUES", 5)
+    assert records.read_document("-", text) is None
 
 
 @pytest.mark.system

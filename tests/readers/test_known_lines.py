@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from failbench.diagnose.readers.known_lines import MOST_EVENTS
-from failbench.diagnose.readers.text import read_text
+from failbench.diagnose.readers.text import MOST_EVENTS, read_text
 from failbench.messages.catalogue import message_of, messages
 
 EXAMPLES = Path(__file__).parents[1] / "messages/examples.csv"
@@ -114,5 +113,5 @@ def test_arguments_that_are_printed_are_no_events():
 
 def test_a_rate_that_was_not_there_is_no_measurement():
     log = read("tried to get lr value before scheduler/optimizer started stepping, returning lr=0")
-    assert log.rows.height == 0
+    assert len(log.rows) == 0
     assert [event.kind for event in log.events] == ["warning"]

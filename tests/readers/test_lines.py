@@ -32,7 +32,7 @@ def test_what_a_progress_bar_overwrites_keeps_the_number_of_its_line():
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
 def test_the_mark_at_its_beginning_tells_the_encoding(encoding):
     log = read_text("-", ["step 1 loss 2.5".encode(encoding)])
-    assert log.rows["loss"].to_list() == [2.5]
+    assert log.rows["loss"].tolist() == [2.5]
 
 
 def test_colours_titles_and_letters_that_turn_text_around_are_gone():

@@ -59,17 +59,17 @@ def store(tmp_path_factory):
 
 
 def losses(log, split="train"):
-    return log.series("loss", split)["loss"].to_list()
+    return log.series("loss", split)["loss"].tolist()
 
 
 def test_a_run_of_the_library_is_read_with_its_steps_and_nan(store):
     _, experiment, (first, *_) = store
     log = read_log(experiment / first)
     assert losses(log) == pytest.approx(LOSSES, nan_ok=True)
-    assert log.series("loss")["step"].to_list() == [0, 10, 20, 30]
-    assert log.series("loss")["line"].to_list() == [1, 2, 3, 4]
+    assert log.series("loss").step.tolist() == [0, 10, 20, 30]
+    assert log.series("loss").line.tolist() == [1, 2, 3, 4]
     assert losses(log, "validation") == [2.0]
-    assert log.series("grad_norm")["grad_norm"].to_list() == [math.inf]
+    assert log.series("grad_norm")["grad_norm"].tolist() == [math.inf]
     assert {source.format for source in log.sources} == {"MLflow metric"}
     assert {source.name for source in log.sources} == {
         "metrics/train/loss", "metrics/val.loss", "metrics/grad_norm"

@@ -32,9 +32,9 @@ def test_the_state_of_a_trainer_is_read_with_its_nan(tmp_path):
     state(tmp_path / "trainer_state.json")
     log = read_log(tmp_path / "trainer_state.json")
     assert log.sources[0].format == "trainer_state"
-    assert log.rows["step"].to_list() == [10, 20, 20]
-    assert log.rows["split"].to_list() == ["train", "train", "validation"]
-    assert log.rows["grad_norm"].is_nan().to_list() == [False, True, None]
+    assert log.rows.step.tolist() == [10, 20, 20]
+    assert log.rows.is_train.tolist() == [True, True, False]
+    assert log.frame()["grad_norm"].is_nan().to_list() == [False, True, None]
     assert log.absent == ("perplexity", "memory", "throughput")
 
 
@@ -60,7 +60,7 @@ def test_of_the_states_of_checkpoints_the_last_one_holds_all(tmp_path):
 def test_records_and_curves_of_a_document_are_read(tmp_path, document, losses):
     path = tmp_path / "history.json"
     path.write_text(json.dumps(document))
-    assert read_log(path).rows["loss"].to_list() == losses
+    assert read_log(path).rows["loss"].tolist() == losses
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_a_folder_is_read_with_all_its_logs_and_links_are_not_followed(tmp_path)
     (run / "out.log").symlink_to(tmp_path / "secret.log")
     log = read_log(run)
     assert [source.name for source in log.sources] == ["logs/train.log", "stderr.txt"]
-    assert log.rows["loss"].to_list() == [2.5]
+    assert log.rows["loss"].tolist() == [2.5]
     assert [(event.source, event.name) for event in log.events] == [(1, "SIGKILL")]
 
 
@@ -94,8 +94,7 @@ def test_the_file_store_of_mlflow_is_read(tmp_path):
     (metrics / "loss").write_text("1700000000000 3.5 0\n1700000000100 nan 1\n")
     (metrics / "eval/loss").write_text("1700000000100 3.25 1\n")
     (metrics / "accuracy").write_text("1700000000100 0.5 1\n")
-    rows = read_log(tmp_path).rows
-    assert rows.select("step", "split").rows() == [
+    assert read_log(tmp_path).frame().select("step", "split").rows() == [
         (1, "validation"),
         (0, "train"),
         (1, "train"),
@@ -145,7 +144,7 @@ def test_a_folder_that_may_not_be_read_is_bad_input(tmp_path, monkeypatch):
 def test_an_empty_log_is_a_log_that_says_nothing(tmp_path):
     (tmp_path / "train.log").touch()
     log = read_log(tmp_path / "train.log")
-    assert (log.rows.height, log.events, log.present) == (0, (), ())
+    assert (len(log.rows), log.events, log.present) == (0, (), ())
 
 
 def test_the_command_says_what_is_there_and_what_is_not(tmp_path, capsys):
@@ -194,6 +193,6 @@ def test_reading_needs_no_torch(tmp_path):
     script = (
         "import sys; sys.modules['torch'] = None\n"
         "from pathlib import Path; from failbench.diagnose.readers.opening import read_log\n"
-        "assert read_log(Path('train.log')).rows.height == 1"
+        "assert len(read_log(Path('train.log')).rows) == 1"
     )
     subprocess.run([sys.executable, "-c", script], cwd=tmp_path, check=True)

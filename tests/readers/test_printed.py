@@ -172,7 +172,7 @@ LINES = {
 
 def read(text):
     """Step, epoch, split and signals of each row."""
-    rows = read_text("-", [text.encode()]).rows
+    rows = read_text("-", [text.encode()]).frame()
     return [
         (
             row["step"],

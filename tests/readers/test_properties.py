@@ -3,7 +3,6 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from failbench.diagnose.readers.log import ROW_SCHEMA
 from failbench.diagnose.readers.text import read_text
 
 PIECES = st.sampled_from(
@@ -23,9 +22,8 @@ MEASURED = [f"step {step} | loss {3 / (step + 1):.4f} | lr 1e-3" for step in ran
 def test_any_bytes_are_read(pieces):
     data = b"".join(pieces)
     log = read_text("-", [data])
-    assert log.rows.schema == ROW_SCHEMA
     lines = data.count(b"\n") + 1
-    assert all(1 <= line <= lines for line in log.rows["line"])
+    assert all(1 <= line <= lines for line in log.rows.line)
     assert all(0 <= event.line <= lines for event in log.events)
 
 
@@ -51,6 +49,7 @@ def test_lines_that_measure_nothing_change_nothing(added):
     for place, text in sorted(added, reverse=True):
         lines.insert(place, text)
     plain, longer = (
-        read_text("-", ["\n".join(text).encode()]).rows.drop("line") for text in (MEASURED, lines)
+        read_text("-", ["\n".join(text).encode()]).frame().drop("line")
+        for text in (MEASURED, lines)
     )
     assert plain.equals(longer)

@@ -20,7 +20,7 @@ def state(path, loss):
 
 
 def losses(log):
-    return log.series("loss")["loss"].to_list()
+    return log.series("loss")["loss"].tolist()
 
 
 def notes(log):

@@ -7,8 +7,8 @@ import copy
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.records import kept_by_hand
 from failbench.base.scenarios import ARCHITECTURES, COUNTS
-from failbench.base.validation import kept_by_hand
 from failbench.base.vocabulary import CATEGORIES
 from failbench.study.paper_numbers import Reported, reported_number
 

@@ -3,15 +3,12 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from scipy import stats
 from sklearn.metrics import cohen_kappa_score
 
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.agreement import (
     fleiss_kappa,
-    kappa_of_counts,
     rank_agreement,
     weighted_kappa,
     weighted_tau,
@@ -76,19 +73,6 @@ def test_the_interval_holds_the_value_of_scipy_and_does_not_depend_on_the_order_
     assert tau.ci_low < tau.value < tau.ci_high
     assert (tau.n, tau.resampling_unit) == (40, "scenario")
     assert agreement(table.sample(fraction=1, shuffle=True, seed=3)) == tau
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=40))
-def test_kappa_of_counts_is_that_of_scikit_learn(pairs):
-    counts = np.zeros((5, 5))
-    for left, right in pairs:
-        counts[left, right] += 1
-    left, right = zip(*pairs, strict=True)
-    actual = float(kappa_of_counts(counts))
-    if len({*left, *right}) == 1:
-        assert actual == 1.0  # where scikit-learn has no number
-    else:
-        assert actual == pytest.approx(cohen_kappa_score(left, right))
 
 
 def test_fleiss_kappa_pools_the_answers_of_both():

@@ -6,9 +6,14 @@ import pytest
 from scipy import stats
 
 from failbench.base.errors import BadInputError
-from failbench.statistics.bootstrap import BootstrapSettings, resample
-from failbench.statistics.method_intervals import IntervalSettings, method_intervals
-from failbench.statistics.row_weights import all_seeds, once, single_seeds
+from failbench.statistics.bootstrap import (
+    BootstrapSettings,
+    all_seeds,
+    once,
+    resample,
+    single_seeds,
+)
+from failbench.statistics.intervals import IntervalSettings, method_intervals
 from made_up import made_up_predictions
 
 SETTINGS = BootstrapSettings(resamples=10_000, confidence=0.95, seed=0)

@@ -9,9 +9,9 @@ from sklearn.calibration import calibration_curve
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import BATCH
-from failbench.statistics.calibration import calibration_error, calibration_floor, calibration_gaps
-from failbench.statistics.method_intervals import IntervalSettings, floor_interval, method_intervals
-from made_up import completed, made_up_predictions, over_resampled_rows, small_predictions
+from failbench.statistics.confidence import calibration_error, calibration_floor, calibration_gaps
+from failbench.statistics.intervals import IntervalSettings, method_intervals
+from made_up import made_up_predictions, over_resampled_rows, small_predictions
 
 SETTINGS = IntervalSettings(
     resamples=1000,
@@ -146,12 +146,6 @@ def test_the_floor_at_76_scenarios_is_near_what_theory_says_of_ten_bins():
     assert floor_of(predictions, 2000).mean() == pytest.approx(expected, rel=0.06)
 
 
-def test_the_floor_does_not_depend_on_what_was_right():
-    predictions = made_up_predictions()
-    wrong = predictions.with_columns(category=pl.lit("unknown"))
-    assert floor_of(predictions) == pytest.approx(floor_of(wrong))
-
-
 def test_the_errors_of_a_calibrated_method_are_those_of_its_floor():
     rng = np.random.default_rng(5)
     errors = []
@@ -164,24 +158,12 @@ def test_the_errors_of_a_calibrated_method_are_those_of_its_floor():
     assert np.std(errors) == pytest.approx(floor.std(), rel=0.15)
 
 
-def test_a_certain_method_has_a_floor_of_zero():
-    certain = completed(made_up_predictions().with_columns(confidence=pl.lit(1.0)))
-    interval = floor_interval(certain, SETTINGS)
-    assert (interval.ci_low, interval.value, interval.ci_high) == (0, 0, 0)
-    assert interval.method == "simulation"
-
-
 def test_repeats_and_runs_of_the_same_answers_leave_the_floor_as_it_is():
     once = made_up_predictions(repeats=1)
     again = pl.concat([once, once.with_columns(repeat=pl.lit(1, pl.Int32))])
     more = pl.concat([once, once.with_columns(run_id=pl.col("run_id") + "_again")])
     assert floor_of(again) == pytest.approx(floor_of(once))
     assert floor_of(more) == pytest.approx(floor_of(once))
-
-
-def test_four_times_the_scenarios_halve_the_floor():
-    few, many = (made_up_predictions(scenarios=scenarios) for scenarios in (12, 48))
-    assert floor_of(many).mean() == pytest.approx(floor_of(few).mean() / 2, rel=0.15)
 
 
 @pytest.mark.long

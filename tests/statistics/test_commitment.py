@@ -6,9 +6,9 @@ import pytest
 
 from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.features.catalogue import FEATURE_SETS
+from failbench.prediction.folds import make_splits
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
-from failbench.statistics.commitment import at_threshold, lowest_thresholds
+from failbench.statistics.thresholds import at_threshold, lowest_thresholds
 from made_up import made_up_predictions, small_predictions
 
 RULES = ImprovedRulesSettings(
@@ -65,15 +65,6 @@ def test_a_threshold_given_run_by_run_is_applied_run_by_run():
         assert committed.filter(rows).equals(expected)
 
 
-def test_a_conflict_is_never_lifted():
-    predictions = small_predictions(
-        category=["unknown"] * 2, prediction=["abstain"] * 2, confidence=[0.99, 0.0]
-    ).with_columns(reason=pl.Series(["conflict", "missing"]))
-    committed = at_threshold(predictions, 0.01)
-    assert committed["prediction"].to_list() == ["abstain"] * 2
-    assert committed["reason"].to_list() == ["conflict", "missing"]
-
-
 def test_a_threshold_of_zero_is_refused_as_nothing_is_known_of_confidence_zero():
     with pytest.raises(ValueError, match="must be above zero"):
         at_threshold(made_up_predictions(), 0.0)
@@ -104,14 +95,3 @@ def test_where_no_threshold_reaches_the_precision_there_is_none():
     wrong = by_confidence().with_columns(category=pl.lit("data_pipeline"))
     lowest = lowest_thresholds(wrong, np.array([0.1, 0.5, 1.0]), 0.5, ("repeat",))
     assert lowest.rows() == [(0, None, None, None)]
-
-
-def test_more_runs_of_a_scenario_with_the_same_answers_change_no_threshold():
-    once = made_up_predictions()
-    first = pl.col("scenario").str.ends_with("_1")
-    again = once.filter(first).with_columns(run_id=pl.col("run_id") + "_again")
-    taus = np.arange(1, 21) / 20
-    expected = lowest_thresholds(once, taus, 0.7, ("repeat",))
-    lowest = lowest_thresholds(pl.concat([once, again]), taus, 0.7, ("repeat",))
-    assert lowest["tau"].to_list() == expected["tau"].to_list()
-    assert lowest["coverage"].to_list() == pytest.approx(expected["coverage"].to_list())

@@ -3,9 +3,8 @@ from __future__ import annotations
 import baycomp
 import numpy as np
 import pytest
-from scipy import stats
 
-from failbench.statistics.corrected_t import resampled_mean
+from failbench.statistics.paired_tests import resampled_mean
 
 
 @pytest.fixture
@@ -27,22 +26,6 @@ def test_p_is_twice_the_tail_of_baycomps_posterior(differences):
     result = resampled_mean(differences, tested=15.2, trained=60.8)
     beyond = min(baycomp.two_on_single(np.zeros(50), differences, runs=10))
     assert result.p_value == pytest.approx(2 * beyond)
-
-
-def test_without_test_scenarios_it_is_the_plain_t_test(differences):
-    result = resampled_mean(differences, tested=0, trained=60)
-    expected = stats.ttest_1samp(differences, 0)
-    assert (result.statistic, result.p_value) == pytest.approx(
-        (expected.statistic, expected.pvalue)
-    )
-    assert result.interval(0.95) == pytest.approx(tuple(expected.confidence_interval(0.95)))
-
-
-def test_a_larger_share_of_test_scenarios_is_less_certain(differences):
-    few = resampled_mean(differences, tested=8, trained=68)
-    many = resampled_mean(differences, tested=38, trained=38)
-    assert few.standard_error < many.standard_error
-    assert few.p_value < many.p_value
 
 
 def test_no_difference_in_any_fold_has_a_p_of_one():

@@ -5,9 +5,9 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from failbench.statistics.costs import UnitCosts, cost_metrics, cost_per_run
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.metrics import UnitCosts, cost_metrics
+from failbench.statistics.scenario_values import scenario_answers
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 SETTINGS = ScenarioIntervalSettings(
@@ -37,26 +37,29 @@ def answered(routes: dict[str, list[str]]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema_overrides={"route": pl.String})
 
 
-def test_without_a_classifier_the_cost_is_that_of_the_paper():
-    costs = UnitCosts(rules=0.2, classifier=7.0, human=3.0)
-    assert cost_per_run({"rules": 0.7, "human": 0.3}, costs) == pytest.approx(0.2 * 0.7 + 3.0 * 0.3)
-
-
-def test_a_classifier_adds_its_share_times_its_own_cost():
-    shares = {"rules": 0.5, "classifier": 0.3, "human": 0.2}
-    assert cost_per_run(shares, COSTS) == pytest.approx(0.03 + 0.2)
-
-
-def test_the_cost_of_predictions_is_that_of_the_shares_of_their_routes():
-    predictions = answered(
-        {
-            "optimization": ["rules"] * 6 + ["human"] * 4,
-            "unknown": ["rules", "classifier"] * 5,
-        }
-    )
-    shares = {"rules": 11 / 20, "classifier": 5 / 20, "human": 4 / 20}
-    interval = hybrid_cost(predictions, COSTS, SETTINGS)
-    assert interval.value == pytest.approx(cost_per_run(shares, COSTS))
+@pytest.mark.parametrize(
+    ("costs", "routes", "paid"),
+    [
+        pytest.param(
+            UnitCosts(rules=0.2, classifier=7.0, human=3.0),
+            {
+                "optimization": ["rules"] * 8 + ["human"] * 2,
+                "unknown": ["rules"] * 6 + ["human"] * 4,
+            },
+            0.2 * 0.7 + 3.0 * 0.3,
+            id="without a classifier as the paper has it",
+        ),
+        pytest.param(
+            COSTS,
+            {"optimization": ["rules"] * 6 + ["human"] * 4, "unknown": ["rules", "classifier"] * 5},
+            0.1 * 5 / 20 + 1.0 * 4 / 20,
+            id="a classifier adds its share times its own cost",
+        ),
+    ],
+)
+def test_the_cost_of_predictions_is_that_of_the_shares_of_their_routes(costs, routes, paid):
+    interval = hybrid_cost(answered(routes), costs, SETTINGS)
+    assert interval.value == pytest.approx(paid)
     assert interval.n == 20
     assert interval.ci_low < interval.value < interval.ci_high
 

@@ -6,11 +6,11 @@ import pytest
 from scipy import stats
 
 from failbench.base.errors import BadInputError
-from failbench.statistics.method_intervals import (
+from failbench.statistics.intervals import (
     IntervalSettings,
     corrected_t,
     intervals_table,
-    nested_metrics,
+    nest,
 )
 from made_up import made_up_predictions
 
@@ -37,11 +37,6 @@ def test_the_corrected_t_interval_follows_nadeau_and_bengio():
     )
 
 
-def test_the_corrected_t_interval_of_equal_folds_is_a_point():
-    interval = corrected_t(made_up_predictions(accuracy=1.0), 0.95)
-    assert (interval.ci_low, interval.value, interval.ci_high) == (1, 1, 1)
-
-
 def test_one_fold_has_no_corrected_t_interval():
     single_fold = made_up_predictions(repeats=1).with_columns(fold=pl.lit(0, pl.Int32))
     with pytest.raises(BadInputError, match="single fold"):
@@ -50,7 +45,7 @@ def test_one_fold_has_no_corrected_t_interval():
 
 def test_the_metrics_file_nests_four_scalars_a_figure():
     table = intervals_table(made_up_predictions(), SETTINGS)
-    nested = nested_metrics(table)
+    nested = nest(table, "feature_set", "method", "metric")
     assert set(nested["19"]["made_up"]["accuracy"]) == {"value", "ci_low", "ci_high", "n"}
     assert nested["19"]["made_up"]["accuracy"]["n"] == 60
     assert set(table["resampling_unit"]) == {"scenario", "fold"}

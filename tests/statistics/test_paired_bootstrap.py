@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import polars as pl
 import pytest
@@ -9,8 +7,7 @@ from scipy import stats
 
 from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BATCH
-from failbench.statistics.paired_bootstrap import difference_bounds
-from failbench.statistics.paired_scores import paired_scores
+from failbench.statistics.pairs import difference_bounds, paired_scores
 
 RATES = {"a": 0.7, "b": 0.5, "c": 0.6}
 OPTIONS = {"resamples": 2000, "confidence": 0.95, "seed": 0}
@@ -42,34 +39,10 @@ def test_a_pair_has_the_same_bounds_whatever_other_pairs_there_are(answers):
     assert among[1] == alone[0]
 
 
-def test_turning_a_pair_round_turns_its_bounds_round(answers):
-    scores = paired_scores(answers(RATES))
-    forward, backward = difference_bounds(scores, [("a", "b"), ("b", "a")], **OPTIONS)
-    # BCa takes quantiles from the two sides, between which resamples interpolate.
-    assert forward == pytest.approx((-backward[1], -backward[0]), abs=2e-3)
-
-
-def test_methods_that_fail_together_differ_more_surely_than_methods_that_fail_apart(answers):
-    apart = paired_scores(answers({"a": 0.6, "b": 0.5}, repeats=1))
-    right = apart.scenarios["a"].to_numpy()
-    together = np.where(np.cumsum(right) % 6 == 0, 0.0, right)
-    matched = replace(apart, seeds=apart.seeds.with_columns(b=pl.Series(together)))
-    (low, high), (low_apart, high_apart) = (
-        difference_bounds(scores, [("a", "b")], **OPTIONS)[0] for scores in (matched, apart)
-    )
-    assert high - low < 0.7 * (high_apart - low_apart)
-
-
 def test_identical_methods_have_no_bounds(answers):
     assert difference_bounds(paired_scores(answers({"a": 1, "b": 1})), [("a", "b")], **OPTIONS) == [
         None
     ]
-
-
-def test_one_category_alone_is_resampled_as_a_whole(answers):
-    unknown = answers(RATES).filter(pl.col("category") == "unknown")
-    (bounds,) = difference_bounds(paired_scores(unknown), [("a", "b")], **OPTIONS)
-    assert bounds[0] < bounds[1]
 
 
 def test_a_category_with_one_scenario_is_refused(answers):

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.statistics.paired_scores import paired_scores
+from failbench.statistics.pairs import paired_scores
 
 
 def test_scores_are_kept_by_fold_by_scenario_and_of_the_first_repeat(answers):
@@ -17,17 +17,6 @@ def test_scores_are_kept_by_fold_by_scenario_and_of_the_first_repeat(answers):
     assert scores.first_repeat("a").tolist() == scores.fold_scores("a")[:5].tolist()
     assert scores.first["a"].dtype == pl.Boolean
     assert scores.first.height == 76
-
-
-def test_all_three_views_have_the_same_mean_accuracy(answers):
-    predictions = answers({"a": 0.7, "b": 0.5}, repeats=1)
-    scores = paired_scores(predictions)
-    right = (predictions["prediction"] == predictions["category"]) & (predictions["method"] == "a")
-    expected = right.sum() / 76
-    weights = scores.folds["tested"].to_numpy()
-    assert np.average(scores.fold_scores("a"), weights=weights) == pytest.approx(expected)
-    assert scores.scenario_scores("a").mean() == pytest.approx(expected)
-    assert scores.first["a"].mean() == pytest.approx(expected)
 
 
 def test_runs_are_averaged_within_their_scenario_before_anything_else(answers):
@@ -51,15 +40,6 @@ def test_a_scenario_with_many_runs_counts_no_more_than_one_with_a_single_run(ans
     )
     once, more = (paired_scores(table) for table in (predictions, pl.concat([predictions, again])))
     assert more.fold_scores("a") == pytest.approx(once.fold_scores("a"))
-
-
-def test_the_order_of_the_rows_does_not_matter(answers):
-    predictions = answers({"a": 0.7, "b": 0.5}, repeats=2)
-    shuffled = predictions.sample(fraction=1, shuffle=True, seed=1)
-    for view in ("folds", "seeds", "scenarios", "first"):
-        assert getattr(paired_scores(shuffled), view).equals(
-            getattr(paired_scores(predictions), view)
-        )
 
 
 def test_seeds_are_kept_and_count_alike_in_their_scenario(answers):

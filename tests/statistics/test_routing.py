@@ -7,17 +7,18 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
-from failbench.statistics.commitment import ROUNDING, at_threshold
-from failbench.statistics.costs import UnitCosts, cost_per_run
-from failbench.statistics.routing import (
+from failbench.statistics.metrics import UnitCosts
+from failbench.statistics.thresholds import (
+    ROUNDING,
     ROUTES,
     WRONG,
     RoutedGrid,
+    at_threshold,
     pairs_of_thresholds,
     price,
+    random_half,
     routed_grid,
 )
-from failbench.statistics.threshold_choice import random_half
 from made_up import made_up_predictions
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
@@ -95,7 +96,7 @@ def test_a_scenario_counts_once_whatever_its_runs():
 
 def test_weights_are_how_often_scenarios_were_drawn(grid):
     rng = np.random.default_rng(0)
-    weights = [rng.integers(0, 3, (4, n)).astype(float) for n in grid.sizes]
+    weights = [rng.integers(0, 3, (4, n)).astype(float) for n in grid.outcomes.sizes]
     shares = grid.shares(weights)
     assert shares.shape == (4, 4, len(grid.rules_from))
     parts = list(grid.outcomes.values.values())
@@ -111,9 +112,8 @@ def test_weights_are_how_often_scenarios_were_drawn(grid):
 
 def test_the_price_is_the_cost_of_the_routes_and_of_the_mistakes(grid):
     shares = grid.shares()
-    for position in range(shares.shape[1]):
-        routed = dict(zip(ROUTES, shares[:WRONG, position], strict=True))
-        assert price(shares, COSTS, 0.0)[position] == pytest.approx(cost_per_run(routed, COSTS))
+    by_classifier, by_human = (shares[ROUTES.index(route)] for route in ("classifier", "human"))
+    assert price(shares, COSTS, 0.0) == pytest.approx(0.1 * by_classifier + by_human)
     more = price(shares, COSTS, 3.0) - price(shares, COSTS, 0.0)
     assert more == pytest.approx(3 * shares[WRONG])
 

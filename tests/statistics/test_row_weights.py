@@ -4,10 +4,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.statistics.row_weights import (
-    all_seeds,
+from failbench.statistics.bootstrap import (
     drawn_seeds,
-    once,
     seed_counts,
     single_seeds,
     unit_of,
@@ -22,22 +20,6 @@ def test_seeds_are_counted_once_whatever_their_runs_and_repeats():
         {"scenario": ["b", "a", "a", "a", "b"], "seed": [0, 0, 1, 1, 0], "repeat": [0, 0, 0, 1, 1]}
     )
     assert seed_counts(rows).tolist() == [2, 1]
-
-
-def test_the_seeds_of_a_scenario_share_its_count():
-    weights = all_seeds(np.array([[1.0, 1.0, 1.0], [2.0, 0.0, 3.0]]), RAGGED)
-    assert weights[0].tolist() == pytest.approx([1 / 3] * 3 + [1.0] + [0.5] * 2)
-    assert weights[1].tolist() == pytest.approx([2 / 3] * 3 + [0.0] + [1.5] * 2)
-    assert [weight.sum() for weight in once((RAGGED, np.array([2])))] == pytest.approx([3, 1])
-
-
-def test_drawn_seeds_add_up_to_how_often_their_scenario_was_drawn():
-    counts = np.random.default_rng(0).integers(0, 4, (50, 3)).astype(float)
-    weights = drawn_seeds(counts, RAGGED, np.random.default_rng(1))
-    by_scenario = np.add.reduceat(weights, [0, 3, 4], axis=-1)
-    assert by_scenario == pytest.approx(counts)
-    assert (weights[:, :3] * 3) == pytest.approx(np.round(weights[:, :3] * 3))
-    assert (weights[:, 4:] * 2) == pytest.approx(np.round(weights[:, 4:] * 2))
 
 
 def test_seeds_are_drawn_as_by_a_loop_over_the_draws_of_a_scenario():

@@ -9,20 +9,18 @@ from sklearn.metrics import brier_score_loss, log_loss
 from failbench.base.predictions import DECIMALS
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.bootstrap import BATCH, BootstrapSettings, resample
-from failbench.statistics.intervals import scenario_intervals
-from failbench.statistics.method_intervals import IntervalSettings, method_intervals
+from failbench.statistics.bootstrap import BATCH, BootstrapSettings, resample, single_seeds
+from failbench.statistics.intervals import IntervalSettings, method_intervals, scenario_intervals
 from failbench.statistics.metrics import ValueMetric
-from failbench.statistics.row_weights import single_seeds
 from failbench.statistics.scenario_values import (
     RESOLUTION,
     over_committed,
     over_scenarios,
     ratio,
+    scenario_answers,
     weighted_mean,
 )
 from failbench.statistics.scenario_values import right as right_answer
-from failbench.statistics.scores import scenario_answers
 from made_up import completed, made_up_predictions, small_predictions
 
 SETTINGS = IntervalSettings(
@@ -130,14 +128,6 @@ def test_committed_accuracy_is_the_ratio_of_right_to_committed():
     assert "ratio" in interval.estimand
 
 
-def test_without_abstentions_committed_accuracy_is_accuracy():
-    intervals = method_intervals(made_up_predictions(), SETTINGS)
-    committed, other = intervals["accuracy_when_committed"], intervals["accuracy"]
-    assert (committed.value, committed.ci_low, committed.ci_high) == pytest.approx(
-        (other.value, other.ci_low, other.ci_high)
-    )
-
-
 def test_wilsons_interval_of_committed_accuracy_counts_what_was_committed():
     predictions = with_abstentions(made_up_predictions(accuracy=1.0, repeats=1))
     committed = int((predictions["prediction"] != "abstain").sum())
@@ -181,10 +171,6 @@ def test_conditions_are_averaged_over_scenarios_that_have_any():
     )
 
 
-def test_conditions_are_absent_where_there_is_nothing_to_read():
-    assert "conditions_to_read" not in method_intervals(made_up_predictions(), SETTINGS)
-
-
 def test_reasons_of_abstention_add_up_to_the_abstention_rate():
     predictions = with_abstentions(made_up_predictions()).with_columns(
         reason=pl.when(pl.col("prediction") == "abstain").then(
@@ -218,15 +204,6 @@ def test_routes_add_up_to_one_and_only_hybrids_have_them():
     assert routes["route_rules"] == pytest.approx((predictions["confidence"] > 0.7).mean())
     plain = method_intervals(made_up_predictions(), SETTINGS)
     assert not [name for name in plain if name.startswith(("route_", "abstained_"))]
-
-
-def test_runs_of_a_scenario_are_one_unit():
-    once = made_up_predictions()
-    more = pl.concat([once, once.with_columns(run_id=pl.col("run_id") + "_again")])
-    single, doubled = (method_intervals(table, SETTINGS) for table in (once, more))
-    for name in ("brier", "log_loss", "calibration_error", "accuracy_when_committed"):
-        assert doubled[name].value == pytest.approx(single[name].value)
-        assert doubled[name].ci_high == pytest.approx(single[name].ci_high)
 
 
 def test_where_bca_has_no_answer_quantiles_of_the_resamples_take_its_place():

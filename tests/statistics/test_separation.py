@@ -9,7 +9,7 @@ from sklearn.metrics import roc_auc_score
 
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.separation import entropy, separation
+from failbench.statistics.confidence import entropy, separation
 from made_up import made_up_predictions
 
 SETTINGS = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)

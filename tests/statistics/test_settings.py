@@ -6,18 +6,15 @@ from pathlib import Path
 
 import pytest
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.statistics.method_intervals import IntervalSettings
 from failbench.statistics.settings import (
-    StatisticsSettings,
     read_statistics,
     read_with_statistics,
 )
-from failbench.statistics.significance import ComparisonSettings, SignificanceSettings
+from failbench.statistics.significance import ComparisonSettings
 
 SHARED = {
     "confidence": 0.9,
@@ -51,13 +48,6 @@ def test_a_record_gets_the_keys_that_it_has(params):
     )
 
 
-def test_a_study_adds_its_own_keys(params):
-    path = params(study={"points": 3})
-    assert read_with_statistics("study", StudySettings, path) == StudySettings(
-        resamples=2000, confidence=0.9, seed=7, points=3
-    )
-
-
 def test_what_the_section_of_a_study_says_itself_holds(params):
     path = params(study={"points": 3, "seed": 1})
     assert read_with_statistics("study", StudySettings, path).seed == 1
@@ -85,18 +75,6 @@ def test_a_missing_key_is_refused_and_not_filled_in(params, key):
     missing = {name: value for name, value in SHARED.items() if name != key}
     with pytest.raises(BadInputError, match=rf"statistics\.{key}: Field required"):
         read_statistics(BootstrapSettings, params(missing))
-
-
-@pytest.mark.parametrize(
-    "record", [IntervalSettings, ScenarioIntervalSettings, StatisticsSettings, SignificanceSettings]
-)
-def test_no_setting_of_statistics_has_a_default(record):
-    assert [name for name, field in record.model_fields.items() if not field.is_required()] == []
-
-
-def test_wilsons_interval_has_no_silent_zero():
-    with pytest.raises(ValidationError, match="wilson_below"):
-        ScenarioIntervalSettings(resamples=1000, confidence=0.95, wilson_from=0.9, seed=0)
 
 
 def test_a_comparison_keeps_its_margins_whatever_is_contrasted(params):

@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 from statsmodels.stats.weightstats import ttost_paired
 
-from failbench.statistics.stability import Stability, stability
+from failbench.statistics.paired_tests import Stability, stability
 
 MARGIN = 0.1
 

@@ -5,7 +5,7 @@ import pytest
 
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.study_difference import study_difference
+from failbench.statistics.pairs import study_difference
 
 SETTINGS = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)
 

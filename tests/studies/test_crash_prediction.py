@@ -6,10 +6,9 @@ import pytest
 from crash_prediction import COMBINED, DRY_RUN, LENGTH, RULES, collect, contrasts, estimates
 from failbench.base.errors import BadInputError
 from failbench.crashes.answers import ANSWER_TABLE
-from failbench.crashes.cases import read_cases
+from failbench.crashes.cases import CrashPredictionSettings, read_cases
 from failbench.crashes.crane_llm import TOOLS, read_published
 from failbench.crashes.question import ARMS
-from failbench.crashes.settings import CrashPredictionSettings
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_with_statistics
 

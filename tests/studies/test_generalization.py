@@ -6,7 +6,7 @@ import pytest
 
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED, SAME_REPEATS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.method_intervals import IntervalSettings, method_intervals
+from failbench.statistics.intervals import IntervalSettings, method_intervals
 from generalization import ASKED, GAIN, estimates
 from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies, made_up_study
 

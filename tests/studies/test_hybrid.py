@@ -8,14 +8,13 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import HybridSettings
-from failbench.base.validation import kept_by_hand
+from failbench.base.records import kept_by_hand
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
-from failbench.statistics.commitment import at_threshold
-from failbench.statistics.costs import UnitCosts
-from failbench.statistics.method_intervals import IntervalSettings, method_intervals
-from failbench.statistics.routing import price, routed_grid
+from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.metrics import UnitCosts
+from failbench.statistics.thresholds import at_threshold, price, routed_grid
 from failbench.study import Estimates
 from failbench.study.paper_numbers import Reported
 from hybrid import RoutingSettings, best_thresholds, printed, routes

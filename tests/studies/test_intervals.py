@@ -9,7 +9,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.methods import FEATURE_METHODS
-from failbench.base.validation import kept_by_hand
+from failbench.base.records import kept_by_hand
 from failbench.study import Captions, Estimates
 from failbench.study.labels import method_label
 from failbench.study.paper_numbers import Reported

@@ -16,7 +16,7 @@ from failbench.base.slices import RunSetting
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.statistics.association import cramers_v, permutation_test
+from failbench.statistics.agreement import cramers_v, permutation_test
 from failbench.statistics.settings import read_with_statistics
 from onset import association, indicators, verdict, with_answers
 from shared.onset_signs import (

@@ -20,7 +20,7 @@ from failbench.neighbours.peers.best_thresholds import DOCUMENTED, with_best_thr
 from failbench.neighbours.peers.rules import ALARM_SCHEMA, peer_rules
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
 from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.statistics.median_lead import lead_interval
+from failbench.statistics.lead import lead_interval
 from peers import rate_table
 from pipeline import REPOSITORY
 from shared.peers import BREAKS, RUN_SCHEMA, SAID_SCHEMA

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 
 from failbench.base.errors import BadInputError
 from failbench.neighbours.lenses.expected import Expected, read_expected, verdicts_given
-from failbench.neighbours.lenses.models import look_at_models, verdict_table
+from failbench.neighbours.lenses.looking import look_at_models, verdict_table
 from failbench.neighbours.lenses.naming import NearestMean, Origins, from_healthy, named, told_apart
 from made_up_traces import made_up_study
 from reasoning_lenses import (

@@ -9,7 +9,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.bootstrap import BATCH, BootstrapSettings
-from failbench.statistics.risk_coverage import area_interval, area_under, rankings, risk_curve
+from failbench.statistics.confidence import area_interval, area_under, rankings, risk_curve
 from made_up import made_up_predictions, over_resampled_rows, small_predictions
 from risk_coverage import confident
 

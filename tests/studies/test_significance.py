@@ -4,8 +4,11 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.statistics.comparison import comparisons_table, difference_metrics
-from failbench.statistics.significance import SignificanceSettings
+from failbench.statistics.significance import (
+    SignificanceSettings,
+    comparisons_table,
+    difference_metrics,
+)
 from significance import compare, numbers
 from significance import sentence as sentence_of
 

@@ -8,18 +8,9 @@ from repository_copy import Insertion
 
 METHOD = (
     Insertion(
-        "src/failbench/base/methods.py",
-        """\
-    _entry(
-        "linear_discriminant",
-        "Linear discriminant",
-        "tree or additive model",
-        "features",
-        module="linear_discriminant",
-    ),
-""",
-        before=''')
-"""The methods of the paper in the order of its Table 1, then the others."""''',
+        "src/failbench/base/data/methods.csv",
+        "linear_discriminant,Linear discriminant,tree or additive model,features,"
+        "linear_discriminant\n",
     ),
     Insertion("params.yaml", "  - linear_discriminant\n", before="\nrecord:"),
     Insertion(

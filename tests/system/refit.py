@@ -22,11 +22,11 @@ from failbench.base.slices import AcrossArchitectures, ReferenceStudy
 from failbench.base.studies import NESTED_CV, POOLED
 from failbench.base.telemetry import Telemetry, read_telemetry
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.raw_table import raw_table
+from failbench.features.feature_table import raw_table
 from failbench.methods.catalogue import method_named
 from failbench.methods.raw.telemetry import RawTelemetrySettings
 from failbench.prediction import nested_cv as fits
-from failbench.prediction.fold_plans import by_scenario
+from failbench.prediction.folds import by_scenario
 from shared.raw_telemetry import raw_predictions
 
 REPOSITORY = Path(__file__).parents[2]

@@ -46,7 +46,7 @@ def to_run(copy: RepositoryCopy, *targets: str) -> list[str]:
 ADDED_METHOD, ITS_LABEL = "linear_discriminant", "Linear discriminant"
 TOUCHED_FOR_A_METHOD = {
     f"src/failbench/methods/{ADDED_METHOD}.py",
-    "src/failbench/base/methods.py",
+    "src/failbench/base/data/methods.csv",
     "params.yaml",
 }
 MARKERS = """

@@ -24,3 +24,7 @@ class BadInputError(Exception):
         self.problem = problem
         self.remedy = remedy
         super().__init__(f"{self.place}: {field}: {problem} {remedy}")
+
+    def __reduce__(self) -> tuple[type[BadInputError], tuple[str, str, str, str]]:
+        """What makes it anew in another process, where exceptions are given their message alone."""
+        return type(self), (self.place, self.field, self.problem, self.remedy)

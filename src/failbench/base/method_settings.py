@@ -100,6 +100,12 @@ class EbmSettings(Record):
     early_stopping_rounds: int = Field(ge=1)
 
 
+class SymptomBaselineSettings(Record):
+    """Size of the forest; the section ``symptom_baseline`` of params.yaml."""
+
+    trees: int = Field(ge=1)
+
+
 class SkillLevel(Record):
     """Share of people of a level, and their accuracy.
 

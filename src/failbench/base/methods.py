@@ -1,4 +1,4 @@
-"""Methods: name, label, family, inputs and module of each.
+"""Methods: name, label, family, inputs and module of each, as ``data/methods.csv`` lists them.
 
 Nothing that fits a model is imported: every table needs labels and families, and libraries that
 fit take seconds to import.
@@ -6,9 +6,12 @@ fit take seconds to import.
 
 from __future__ import annotations
 
+import csv
 from collections.abc import Iterable
-from dataclasses import dataclass
+from importlib.resources import files
 from typing import Final, Literal, get_args
+
+from failbench.base.records import Record
 
 Family = Literal[
     "rules",
@@ -38,15 +41,14 @@ which phase it saw the run end; only simulations of people receive the true cate
 SOURCES: tuple[Source, ...] = get_args(Source)
 
 
-@dataclass(frozen=True)
-class CatalogueEntry:
-    """One method of the catalogue."""
+class CatalogueEntry(Record):
+    """One method of the catalogue; one without a module is not fitted by name."""
 
     name: str
     label: str
     family: Family
     reads: frozenset[Source]
-    module: str | None = None
+    module: str | None
 
     @property
     def reads_true_category(self) -> bool:
@@ -59,105 +61,17 @@ class CatalogueEntry:
         return "invariants" in self.reads
 
 
-def _entry(
-    name: str, label: str, family: Family, *reads: Source, module: str | None = None
-) -> CatalogueEntry:
-    return CatalogueEntry(name, label, family, frozenset(reads), module)
+def _catalogue() -> tuple[CatalogueEntry, ...]:
+    text = files("failbench.base").joinpath("data/methods.csv").read_text("utf-8")
+    return tuple(
+        CatalogueEntry.model_validate(
+            row | {"reads": row["reads"].split("; "), "module": row["module"] or None}
+        )
+        for row in csv.DictReader(text.splitlines())
+    )
 
 
-CATALOGUE: Final = (
-    _entry(
-        "simple_rules", "Simple rules", "rules", "features", "error text", module="simple_rules"
-    ),
-    _entry(
-        "improved_rules",
-        "Improved rules",
-        "rules",
-        "features",
-        "error text",
-        module="improved_rules",
-    ),
-    _entry("learned_rules", "Learned rules", "rules", "features", module="learned_rules"),
-    _entry("mistral_7b", "Mistral 7B", "language model", "step series", "error text"),
-    _entry("llama_3_8b", "Llama 3 8B", "language model", "step series", "error text"),
-    _entry(
-        "logistic_regression",
-        "Logistic regression",
-        "tree or additive model",
-        "features",
-        module="classifiers",
-    ),
-    _entry(
-        "decision_tree", "Decision tree", "tree or additive model", "features", module="classifiers"
-    ),
-    _entry("random_forest", "Random forest", "ensemble of trees", "features", module="classifiers"),
-    _entry("lightgbm", "LightGBM", "ensemble of trees", "features", module="classifiers"),
-    _entry("ebm", "EBM", "tree or additive model", "features", module="boosting_machine"),
-    _entry(
-        "simulated_human",
-        "Simulated human",
-        "simulated person",
-        "true category",
-        module="simulated_human",
-    ),
-    _entry(
-        "hybrid",
-        "Hybrid, three-way",
-        "hybrid",
-        "features",
-        "error text",
-        "true category",
-        module="composed_methods",
-    ),
-    _entry(
-        "hybrid_two_way",
-        "Hybrid, two-way",
-        "hybrid",
-        "features",
-        "error text",
-        module="composed_methods",
-    ),
-    _entry("hybrid_monitor", "Hybrid, monitor", "hybrid", "features", "invariants", "ending"),
-    _entry(
-        "symptom_baseline", "Symptom baseline", "baseline", "symptoms", module="symptom_baseline"
-    ),
-    _entry("invariants", "Invariants", "rules", "invariants", "ending", module="monitor_methods"),
-    _entry(
-        "invariants_abstaining",
-        "Invariants, abstaining",
-        "rules",
-        "invariants",
-        "ending",
-        module="monitor_methods",
-    ),
-    _entry(
-        "forest_on_invariants",
-        "Forest on invariants",
-        "ensemble of trees",
-        "invariants",
-        "ending",
-        module="monitor_methods",
-    ),
-    _entry(
-        "ebm_on_invariants",
-        "EBM on invariants",
-        "tree or additive model",
-        "invariants",
-        "ending",
-        module="monitor_methods",
-    ),
-    _entry("ending", "Ending alone", "baseline", "ending", module="monitor_methods"),
-    _entry("raw_series", "Raw series", "raw telemetry", "step series", module="raw.telemetry"),
-    _entry("raw_text", "Raw error text", "raw telemetry", "error text", module="raw.telemetry"),
-    _entry(
-        "raw_telemetry",
-        "Raw telemetry",
-        "raw telemetry",
-        "step series",
-        "error text",
-        module="raw.telemetry",
-    ),
-)
+CATALOGUE: Final = _catalogue()
 """The methods of the paper in the order of its Table 1, then the others."""
 
 ENTRIES: Final = {entry.name: entry for entry in CATALOGUE}

@@ -11,7 +11,7 @@ from typing import Any
 import yaml
 
 from failbench.base.errors import BadInputError
-from failbench.base.validation import Model, validated
+from failbench.base.records import Model, validated
 
 PARAMS = Path("params.yaml")
 

@@ -13,7 +13,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.records import (
     Record as Record,  # re-exported: fingerprints hash the recorder's imports
 )
-from failbench.base.validation import validated
+from failbench.base.records import validated
 from failbench.base.vocabulary import CATEGORIES, Category, Difficulty
 
 Outcome = Literal["crash", "diverged", "stalled", "degraded", "hung", "killed", "slow"]

@@ -1,4 +1,4 @@
-"""Studies: the reference architecture, and all of them: pooled, and one at a time left out."""
+"""Which runs: those of a setting, those that a study compares, and those that look alike."""
 
 from __future__ import annotations
 
@@ -23,24 +23,49 @@ Seeds = Annotated[
 ]
 """Seeds of runs: one at least, none twice."""
 
+PARTNER_SCHEMA = pl.Schema(
+    {"scenario": pl.String, "partner": pl.String, "partner_category": pl.String}
+)
+SURFACE = ("outcome", "has_error", "exit_signal")
+"""What a run shows without reading its telemetry."""
 
-class ReferenceStudy(Record):
+
+class RunSetting(Record):
+    """Which runs: a setting of the recording."""
+
+    architecture: Architecture
+    optimizer: Optimizer
+    scale: str
+
+    @property
+    def name(self) -> str:
+        """Its name, which its recordings and bounds bear."""
+        scale = "" if self.scale == "small" else f"-{self.scale}"
+        return f"{self.architecture}-{self.optimizer}{scale}"
+
+    def of(self, table: pl.DataFrame) -> pl.DataFrame:
+        """The rows of a table of runs that belong to the setting."""
+        return table.filter(
+            pl.col("architecture") == self.architecture,
+            pl.col("optimizer") == self.optimizer,
+            pl.col("scale") == self.scale,
+        )
+
+
+class ReferenceStudy(RunSetting):
     """The runs that methods are compared on; the section ``nested_cv``.
 
     A fit learns from the runs of all seeds of its training scenarios, and is tested on those of all
     seeds of the others: a recorded run is data, and no run of a tested scenario is trained on.
     """
 
-    architecture: Architecture
-    optimizer: Optimizer
-    scale: str
     run_seeds: Seeds
     seed: int = Field(ge=0)
 
     def failures(self, features: pl.DataFrame) -> pl.DataFrame:
         """The failing runs of the study, one per scenario and seed, from a table of all runs."""
         of_seeds = pl.col("seed").is_in(self.run_seeds)
-        return self._slice(features).filter(pl.col("kind") == "failure", of_seeds)
+        return self.of(features).filter(pl.col("kind") == "failure", of_seeds)
 
     def with_seed(self, seed: int) -> ReferenceStudy:
         """The same study of the runs of one seed: one run per scenario."""
@@ -48,14 +73,7 @@ class ReferenceStudy(Record):
 
     def successes(self, features: pl.DataFrame) -> pl.DataFrame:
         """The successful runs of the same setting, of every seed."""
-        return self._slice(features).filter(pl.col("kind") == "success")
-
-    def _slice(self, features: pl.DataFrame) -> pl.DataFrame:
-        return features.filter(
-            pl.col("architecture") == self.architecture,
-            pl.col("optimizer") == self.optimizer,
-            pl.col("scale") == self.scale,
-        )
+        return self.of(features).filter(pl.col("kind") == "success")
 
 
 class AcrossArchitectures(Record):
@@ -85,23 +103,22 @@ class AcrossArchitectures(Record):
         return names
 
 
-class RunSetting(Record):
-    """Which runs: a setting of the recording."""
-
-    architecture: Architecture
-    optimizer: Optimizer
-    scale: str
-
-    @property
-    def name(self) -> str:
-        """Its name, which its recordings and bounds bear."""
-        scale = "" if self.scale == "small" else f"-{self.scale}"
-        return f"{self.architecture}-{self.optimizer}{scale}"
-
-    def of(self, table: pl.DataFrame) -> pl.DataFrame:
-        """The rows of a table of runs that belong to the setting."""
-        return table.filter(
-            pl.col("architecture") == self.architecture,
-            pl.col("optimizer") == self.optimizer,
-            pl.col("scale") == self.scale,
-        )
+def partners(failing: pl.DataFrame) -> pl.DataFrame:
+    """Partners: labelled scenarios with the same surface as an unknown one."""
+    surfaces = (
+        failing.with_columns(has_error=pl.col("error_type").is_not_null())
+        .select("scenario", "category", *SURFACE)
+        .unique()
+    )
+    unknown = pl.col("category") == "unknown"
+    labelled = surfaces.filter(~unknown).rename(
+        {"scenario": "partner", "category": "partner_category"}
+    )
+    return (
+        surfaces.filter(unknown)
+        .drop("category")
+        .join(labelled, on=SURFACE, nulls_equal=True)
+        .select("scenario", "partner", "partner_category")
+        .unique()
+        .sort("scenario", "partner_category", "partner")
+    )

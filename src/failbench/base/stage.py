@@ -11,25 +11,10 @@ from pathlib import Path
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.params import PARAMS, read_names, read_section
+from failbench.base.params import PARAMS as PARAMS
+from failbench.base.params import read_names as read_names
+from failbench.base.params import read_section as read_section
 from failbench.base.workers import available_workers
-
-__all__ = [
-    "DECIMALS",
-    "PARAMS",
-    "REMEDY",
-    "print_accuracy",
-    "print_table",
-    "read_names",
-    "read_output",
-    "read_outputs",
-    "read_points",
-    "read_section",
-    "run",
-    "unreadable",
-    "workers",
-    "write_metrics",
-]
 
 DECIMALS = 6
 

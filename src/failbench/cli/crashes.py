@@ -68,9 +68,8 @@ def foresee(
 
 def record_crashes(*, predictors: Sequence[str], corpus: Path, output: Path) -> int:
     """Ask the predictors whose answers are recorded about the notebooks of the corpus."""
-    from failbench.crashes.cases import read_cases
+    from failbench.crashes.cases import CrashPredictionSettings, read_cases
     from failbench.crashes.recorder import record
-    from failbench.crashes.settings import CrashPredictionSettings
     from failbench.statistics.settings import read_with_statistics
 
     settings = read_with_statistics("crash_prediction", CrashPredictionSettings, PARAMS)
@@ -107,7 +106,7 @@ def _look(notebook: Path, asked: Asked, files: Path | None) -> Summary:
         if find_spec(name) is None:
             remedy = "Install the extra: pip install -e '.[notebooks]', or use --code-only."
             raise BadInputError("failbench foresee", name, "is not installed.", remedy)
-    from failbench.crashes.looking import summary_before
+    from failbench.crashes.reading import summary_before
 
     return summary_before(notebook, asked, files)
 

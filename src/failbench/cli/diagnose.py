@@ -19,7 +19,7 @@ from failbench.cli.terminal import INTERRUPTED, Meter, progress_meter
 
 if TYPE_CHECKING:
     from failbench.base.slices import AcrossArchitectures
-    from failbench.methods.method import Method
+    from failbench.methods.declaration import Method
 
 
 def diagnose_telemetry(

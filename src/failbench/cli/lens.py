@@ -20,10 +20,8 @@ def look_at_traces(
 ) -> int:
     """Print what a lens says of every model and task of a file of traces."""
     from failbench.neighbours.lenses.catalogue import LENSES
-    from failbench.neighbours.lenses.filters import filter_of, filtered
-    from failbench.neighbours.lenses.resampling import DEFAULT
-    from failbench.neighbours.lenses.said import said_of
-    from failbench.neighbours.lenses.slices import scale_of
+    from failbench.neighbours.lenses.looking import views_of
+    from failbench.neighbours.lenses.slices import DEFAULT, filter_of, filtered, scale_of
     from failbench.reasoning.traces import read_traces
 
     filters = [filter_of(each) for each in where]
@@ -42,21 +40,21 @@ def look_at_traces(
                 traces, "--against", f"there is no trace of {against!r}.", f"Models are {models}."
             )
     lenses = [name for name in LENSES if lens in {name, "synthesis"}]
-    said = said_of(kept, reference, lenses, scale_of(table), DEFAULT)
+    views = views_of(kept, reference, lenses, scale_of(table), DEFAULT)
     if figure is not None:
         from failbench.neighbours.lenses.lens_figure import write_figure
 
-        write_figure(said, figure)
+        write_figure(views, figure)
     if as_json:
-        from failbench.neighbours.lenses.document import json_of
+        from failbench.neighbours.lenses.page import json_of
 
-        print(json_of(said, lens))
+        print(json_of(views, lens))
     else:
         from rich.console import Console
 
         from failbench.neighbours.lenses.page import print_page
 
-        print_page(said, Console())
+        print_page(views, Console())
         if figure is not None:
             print(f"figure written to {figure}", file=sys.stderr)
     return 0

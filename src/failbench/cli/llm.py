@@ -26,8 +26,7 @@ from failbench.cli.terminal import INTERRUPTED, Meter, progress_meter
 
 if TYPE_CHECKING:
     from failbench.base.methods import Reads
-    from failbench.methods.llm.answer import AnswerForm
-    from failbench.methods.llm.chat import Chat
+    from failbench.methods.llm.answer import AnswerForm, Chat
     from failbench.methods.llm.record import MonitorRecord
     from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, ServedModel
 
@@ -104,12 +103,9 @@ def _about_runs(model: str | None, limit: int | None) -> Asked:
 
 def _about_crashes(model: str | None, limit: int | None) -> Asked:
     """The first notebooks of the corpus, each in all arms."""
-    from failbench.crashes.cases import read_cases
-    from failbench.crashes.language.answer import CRASH
-    from failbench.crashes.language.prompt import prompt_of
-    from failbench.crashes.language.settings import CrashAgentsSettings
+    from failbench.crashes.cases import CrashPredictionSettings, read_cases
+    from failbench.crashes.language import CRASH, CrashAgentsSettings, prompt_of
     from failbench.crashes.question import ARMS
-    from failbench.crashes.settings import CrashPredictionSettings
     from failbench.statistics.settings import read_with_statistics
 
     settings = read_section("crash_agents", CrashAgentsSettings, PARAMS)
@@ -152,7 +148,7 @@ def print_prompt(*, run_id: str, reads: Reads) -> int:
 
 def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
     """What the monitor recorded of runs, by the last version of the rules in params.yaml."""
-    from failbench.methods.llm.monitor_record import monitor_records
+    from failbench.methods.llm.record import monitor_records
     from failbench.monitor.records.scoring import ScoringParams, versioned
     from failbench.monitor.records.tables import MONITORED_SCHEMA, RUNS
     from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA

@@ -9,8 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from failbench.diagnose.readers.log import Event, Log
-    from failbench.diagnose.readers.summary import SignalSummary
+    from failbench.diagnose.readers.log import Event, Log, SignalSummary
     from failbench.diagnose.readers.traps import Trap
 
 _OF_MESSAGE: Final = (
@@ -32,8 +31,8 @@ MESSAGE: Final = 300
 def read_any_log(*, log: Path, run_id: str | None, as_json: bool) -> int:
     """Print the signals, gaps and events of a log."""
     from failbench.diagnose.readers.lines import clean
+    from failbench.diagnose.readers.log import summaries
     from failbench.diagnose.readers.opening import read_log
-    from failbench.diagnose.readers.summary import summaries
     from failbench.diagnose.readers.traps import traps
 
     read = read_log(log, run_id)

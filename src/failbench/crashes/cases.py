@@ -1,23 +1,36 @@
-"""Cases: the notebooks of the corpus, of which predictors are asked in every arm."""
+"""Cases: the notebooks of the corpus, of which predictors are asked in every arm.
+
+Two predictors understand nothing, and are learnt from the development notebooks among the cases:
+always the same answer, and a threshold on characters.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from pydantic import Field
 
 from failbench.base.errors import BadInputError
-from failbench.crashes.question import Arm, Question, question
+from failbench.crashes.prediction import CrashPrediction
+from failbench.crashes.question import Arm, Question, told
 from failbench.notebooks.corpus import Pair, read_corpus
 from failbench.notebooks.notebook import Notebook
 from failbench.notebooks.observed import OBSERVED, read_observed
 from failbench.notebooks.split import SPLIT, Part, check_unchanged, read_split
 from failbench.notebooks.summaries import Summary, parse_summary
+from failbench.statistics.intervals import ScenarioIntervalSettings
 
 REMEDY = "Restore it with git, or run `make record-notebooks`."
+
+
+class CrashPredictionSettings(ScenarioIntervalSettings):
+    """The section ``crash_prediction`` of params.yaml, with what it takes of ``statistics``."""
+
+    control_seed: int = Field(ge=0)
 
 
 @dataclass(frozen=True)
@@ -32,7 +45,8 @@ class Case:
 
     def ask(self, arm: Arm) -> Question:
         """The question about it in an arm."""
-        return question(self.notebook, arm, self.summary, self.other)
+        known = told(arm, self.summary, self.other)
+        return Question(self.notebook.executed_sources, self.notebook.target, known)
 
     @property
     def characters(self) -> int:
@@ -98,7 +112,7 @@ def _by_notebook(
     observed: pl.DataFrame, pairs: Sequence[Pair], path: Path
 ) -> dict[tuple[str, str], dict[str, str | None]]:
     rows = {(row["pair"], row["version"]): row for row in observed.iter_rows(named=True)}
-    for notebook in _notebooks(pairs):
+    for notebook in (each for pair in pairs for each in pair.notebooks):
         row = rows.get(_key(notebook))
         if row is None or row["notebook_sha256"] != notebook.sha256:
             problem = f"{notebook.card.pair!r}, {notebook.card.version}, was not observed as it is."
@@ -106,13 +120,42 @@ def _by_notebook(
     return rows
 
 
-def _notebooks(pairs: Sequence[Pair]) -> Iterator[Notebook]:
-    for pair in pairs:
-        yield from pair.notebooks
-
-
 def _summary(text: str | None, path: Path) -> Summary:
     try:
         return parse_summary(text or "")
     except (ValueError, TypeError) as error:
         raise BadInputError(path, "summary", f"{error}.", REMEDY) from error
+
+
+def majority(cases: Sequence[Case]) -> list[CrashPrediction]:
+    """What most development notebooks do, and the exception that most of their crashes raise.
+
+    As many crash as do not: the tie goes to the crash, so that the exception can be named.
+    """
+    raised = [case.exception for case in cases if case.part == "development" and case.exception]
+    most = max(sorted(set(raised)), key=raised.count)
+    return [CrashPrediction(True, most, "Most that crash raise it.")] * len(cases)
+
+
+def by_length(cases: Sequence[Case]) -> list[CrashPrediction]:
+    """Crashes on one side of a number of characters of code."""
+    known = [case for case in cases if case.part == "development"]
+    sides = [
+        (threshold, longer)
+        for threshold in sorted({case.characters for case in known})
+        for longer in (False, True)
+    ]
+
+    def right(side: tuple[int, bool]) -> int:
+        threshold, longer = side
+        return sum(
+            ((case.characters >= threshold) == longer) == (case.exception is not None)
+            for case in known
+        )
+
+    threshold, longer = max(sides, key=right)
+    side = "at least" if longer else "fewer than"
+    reason = f"Code of {side} {threshold:,} characters crashes, of development notebooks."
+    return [
+        CrashPrediction((case.characters >= threshold) == longer, None, reason) for case in cases
+    ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any, Final
 
 from failbench.crashes.prediction import CrashPrediction
@@ -13,10 +13,13 @@ from failbench.crashes.question import ARMS, Arm, Question
 Predict = Callable[[Question], CrashPrediction]
 PredictAll = Callable[[Sequence[Question]], Sequence[CrashPrediction]]
 
+TOLD: Final[tuple[Arm, ...]] = ARMS[1:]
+"""Arms in which a summary is told."""
+
 
 @dataclass(frozen=True)
 class Predictor:
-    """A predictor."""
+    """A predictor; ``place`` is the module, or the object in one, that has its function."""
 
     name: str
     label: str
@@ -26,38 +29,33 @@ class Predictor:
 
     def build(self) -> Predict:
         """The function; this imports its module."""
-        built: Predict = self._module.predict
+        built: Predict = self._built.predict
         return built
 
     def build_for_many(self) -> PredictAll:
         """One that takes many questions at once, where it is of use; this imports its module."""
-        module = self._module
-        if hasattr(module, "predict_all"):
-            many: PredictAll = module.predict_all
+        if hasattr(self._built, "predict_all"):
+            many: PredictAll = self._built.predict_all
             return many
-        predict: Predict = module.predict
+        predict = self.build()
         return lambda questions: [predict(question) for question in questions]
 
     @property
     def maker(self) -> str:
         """What answers, of one that is recorded: versions, or a hash of code."""
-        made: str = self._module.maker()
+        made: str = self._built.maker()
         return made
 
     @property
-    def _module(self) -> Any:
-        return import_module(self.place)
+    def _built(self) -> Any:
+        return resolve_name(self.place)
 
 
-TOLD: Final[tuple[Arm, ...]] = ARMS[1:]
-"""Arms in which a summary is told."""
-
+ROOM: Final = "failbench.crashes"
 PREDICTORS: Final = (
-    Predictor(
-        "rules", "Small rules", "failbench.crashes.small_rules.predict", ARMS, recorded=False
-    ),
-    Predictor("dry_run", "Dry run", "failbench.crashes.dry_run.predict", TOLD, recorded=True),
-    Predictor("pyright", "Pyright", "failbench.crashes.checkers.pyright", ("code",), recorded=True),
-    Predictor("pylint", "Pylint", "failbench.crashes.checkers.pylint", ("code",), recorded=True),
+    Predictor("rules", "Small rules", f"{ROOM}.small_rules.predict", ARMS, recorded=False),
+    Predictor("dry_run", "Dry run", f"{ROOM}.dry_run.predict", TOLD, recorded=True),
+    Predictor("pyright", "Pyright", f"{ROOM}.checkers:PYRIGHT", ("code",), recorded=True),
+    Predictor("pylint", "Pylint", f"{ROOM}.checkers:PYLINT", ("code",), recorded=True),
 )
 """All but the majority, which needs no question, and language models, which params.yaml names."""

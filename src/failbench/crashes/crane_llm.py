@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
 
@@ -11,8 +9,7 @@ import polars as pl
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
-from failbench.base.validation import validated
+from failbench.base.records import Record, read_rows
 
 REMEDY: Final = "Restore it with git; data/reported/README.md says where it is from."
 
@@ -37,14 +34,8 @@ class PublishedRow(Record):
 
 def read_published(path: Path) -> pl.DataFrame:
     """What each model gains in accuracy, a fraction, as counted in either way."""
-    try:
-        lines = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
-    except (OSError, ValueError, csv.Error) as error:
-        problem = f"is missing or is not a CSV file ({' '.join(str(error).split())})."
-        raise BadInputError(path, "(file)", problem, REMEDY) from error
     accuracies: dict[tuple[str, str], dict[str, float]] = {}
-    for number, line in enumerate(lines, start=2):
-        row = validated(PublishedRow, line, f"{path}, line {number}", REMEDY)
+    for row in read_rows(path, PublishedRow, REMEDY):
         accuracies.setdefault((row.model, row.counted), {})[row.told] = row.accuracy
     models = {counted for model, counted in accuracies if model not in TOOLS}
     for counted in get_args(Counted):

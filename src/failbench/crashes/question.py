@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
-from failbench.notebooks.notebook import Notebook
 from failbench.notebooks.summaries import FACTS, Summary, without
 
 Arm = Literal["code", "structural", "type", "value", "all", "other"]
@@ -26,11 +25,6 @@ class Question:
     executed: tuple[str, ...]
     target: str
     summary: Summary | None = None
-
-
-def question(notebook: Notebook, arm: Arm, own: Summary, other: Summary) -> Question:
-    """Ask about a notebook of the corpus in an arm."""
-    return Question(notebook.executed_sources, notebook.target, told(arm, own, other))
 
 
 def told(arm: Arm, own: Summary, other: Summary) -> Summary | None:

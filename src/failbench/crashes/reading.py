@@ -1,22 +1,36 @@
-"""Any notebook of format 4: which cells were executed before one of them, in which order."""
+"""Any notebook of format 4: which cells come before one of them, and what a kernel holds then."""
 
 from __future__ import annotations
 
 import ast
-import json
+import shutil
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from failbench.base.errors import BadInputError
+from failbench.base.records import read_json
+from failbench.notebooks.relevant import relevant_names
+from failbench.notebooks.summaries import Summary, parse_summary
+
+if TYPE_CHECKING:
+    from failbench.notebooks.kernel import Kernel
 
 REMEDY: Final = "Name a Jupyter notebook of format 4, as `jupyter nbconvert --to notebook` writes."
+MEND: Final = "Mend it, give its data with --files, or use --code-only or --summary."
 
 MAGIC: Final = ("%", "!", "?")
 """What lines begin with that IPython understands and Python does not."""
 
 TRANSPARENT: Final = ("%%time", "%%timeit", "%%capture")
 """Magics of whole cells whose code is executed as Python all the same."""
+
+SECONDS: Final = 120.0
+"""That a cell before the target may take."""
+
+BYTES: Final = 8 * 2**30
+"""Of address space that the kernel has."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +48,7 @@ def read_asked(path: Path, index: int | None) -> Asked:
     Where the target was executed, these are the cells with lower counts, in order of counts; else
     all that have a count; and in a notebook without counts the cells of code above it.
     """
-    try:
-        raw = json.loads(path.read_bytes())
-    except (OSError, ValueError) as error:
-        problem = f"is missing or is not JSON ({' '.join(str(error).split())})."
-        raise BadInputError(path, "(file)", problem, REMEDY) from error
+    raw = read_json(path, REMEDY)
     if (
         not isinstance(raw, dict)
         or raw.get("nbformat") != 4
@@ -109,3 +119,44 @@ def _before(index: int, code: list[int], counts: dict[int, int]) -> list[int]:
     limit = counts.get(index)
     known = [place for place in counts if place != index and (not limit or counts[place] < limit)]
     return sorted(known, key=lambda place: counts[place])
+
+
+def summary_before(notebook: Path, asked: Asked, files: Path | None) -> Summary:
+    """Execute the cells before a target, without a network, and summarise what the kernel holds."""
+    from failbench.notebooks.kernel import forge  # needs the extra notebooks
+
+    try:
+        relevant = relevant_names(asked.executed, asked.target)
+    except SyntaxError as error:
+        problem = f"a cell is no Python ({error})."
+        raise BadInputError(notebook, "cells", problem, "Mend it, or use --code-only.") from error
+    with (
+        tempfile.TemporaryDirectory(prefix="failbench-") as cache,
+        forge(SECONDS, BYTES, Path(cache)) as kernels,
+        kernels.kernel() as kernel,
+    ):
+        if files is not None:
+            _copy(files, kernel.folder)
+        for place, source in enumerate(asked.executed):
+            _execute(kernel, source, notebook, f"executed cell {place}")
+        return parse_summary(kernel.summary(relevant.names, relevant.attributes))
+
+
+def _execute(kernel: Kernel, source: str, notebook: Path, field: str) -> None:
+    from failbench.notebooks.kernel import OutOfTimeError
+
+    try:
+        failure = kernel.execute(source)
+    except OutOfTimeError as error:
+        raise BadInputError(notebook, field, f"{error}.", MEND) from error
+    if failure is not None:
+        problem = f"raises {failure.name} ({failure.message}), before the target."
+        raise BadInputError(notebook, field, problem, MEND)
+
+
+def _copy(files: Path, folder: Path) -> None:
+    try:
+        shutil.copytree(files, folder, dirs_exist_ok=True)
+    except (OSError, shutil.Error) as error:
+        problem = f"cannot be copied ({' '.join(str(error).split())})."
+        raise BadInputError(files, "--files", problem, "Name a folder that can be read.") from error

@@ -10,7 +10,7 @@ import numpy as np
 from failbench.base.arrays import Array, Mask
 from failbench.base.records import Record
 from failbench.diagnose.checks import Check
-from failbench.diagnose.compared import Compared
+from failbench.diagnose.series import Compared
 from failbench.monitor.bounds import widened
 
 TIGHTEST: Final = 1e-6

@@ -33,7 +33,7 @@ Against = Literal[
     "any_progress",
     "climb",
 ]
-"""What a value is held against; see :mod:`failbench.diagnose.compared`."""
+"""What a value is held against; see :mod:`failbench.diagnose.series`."""
 
 Relation = Literal["above", "below"]
 FITTED: Final = "fitted"

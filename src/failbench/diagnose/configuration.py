@@ -21,7 +21,7 @@ from typing import Final
 
 from failbench.base.errors import BadInputError
 from failbench.diagnose.readers.lines import clean
-from failbench.diagnose.readers.numbers import number
+from failbench.diagnose.readers.names import number
 from failbench.diagnose.yaml_text import DEEPEST, MOST_VALUES, TooLargeError, yaml_value
 
 LARGEST: Final = 2**20

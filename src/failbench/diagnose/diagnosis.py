@@ -88,7 +88,7 @@ def diagnose_log(
     from failbench.diagnose.training_code import code_findings
 
     read = read_log(Path(log), run)
-    if not read.rows.height and not read.events and read.history is None:
+    if read.is_empty:
         raise BadInputError(
             log,
             "(log)",

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-import polars as pl
+import numpy as np
 
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.log import Log
@@ -58,13 +58,13 @@ def _same(value: float, text: str) -> bool:
 
 def _is_row(finding: Finding, log: Log) -> bool:
     """Whether a row of the log is at the finding's place, with its value where it has one."""
-    at = pl.lit(value=True)
+    at = np.ones(len(log.rows), dtype=bool)
     if finding.line is not None:
-        at &= pl.col("line") == finding.line
+        at &= log.rows.line == finding.line
     if finding.step is not None:
-        at &= pl.col("step") == finding.step
-    rows = log.rows.filter(at)
+        at &= log.rows.step == finding.step
     if finding.value is None or not finding.signal:
-        return bool(rows.height)
+        return bool(at.any())
     signal = "loss" if finding.signal == "validation_loss" else finding.signal
-    return any(_same(finding.value, repr(each)) for each in rows[signal].drop_nulls())
+    values = log.rows[signal][at & log.rows.has(signal)].tolist()
+    return any(_same(finding.value, repr(each)) for each in values)

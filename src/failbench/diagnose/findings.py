@@ -14,9 +14,9 @@ from failbench.diagnose.allocation import OUT_OF_PROPORTION, allocation_of
 from failbench.diagnose.bounds import CheckBound, lasting
 from failbench.diagnose.checks import Against
 from failbench.diagnose.finding import Finding
-from failbench.diagnose.readers.log import Event, Log
+from failbench.diagnose.readers.log import NOWHERE, Event, Log, known
 from failbench.diagnose.readers.traps import Trap
-from failbench.diagnose.series import GAP, NOWHERE
+from failbench.diagnose.series import GAP
 from failbench.diagnose.signs import BLOCK_TOO_LARGE, PLACES, CheckedSeries
 from failbench.messages.catalogue import message_of
 from failbench.monitor.breaks import FLOORS, SMALLEST, Break
@@ -91,18 +91,14 @@ def check_findings(
             check.strength,
             said,
             log.sources[each.series.source].name,
-            _known(int(each.series.lines[place])),
-            _known(int(each.series.steps[place])),
+            known(each.series.lines[place]),
+            known(each.series.steps[place]),
             signal,
             value,
             "equals" if check.against in ("zero", "zero_inside") else relation,
             None if math.isnan(threshold) else threshold,
             causes=check.causes,
         )
-
-
-def _known(number: int) -> int | None:
-    return None if number == NOWHERE else number
 
 
 def event_findings(log: Log) -> Iterator[Finding]:
@@ -114,23 +110,23 @@ def event_findings(log: Log) -> Iterator[Finding]:
         # the name of a signal is ours, and stands nowhere in the log
         name = event.name if event.kind != "death" else ""
         quote = ": ".join(filter(None, (name, event.message)))[:QUOTE]
-        known = message_of(event.name, event.message)
-        if known is not None and known.id not in seen:
-            seen.add(known.id)
+        said = message_of(event.name, event.message)
+        if said is not None and said.id not in seen:
+            seen.add(said.id)
             yield Finding(
-                known.id, "message", known.strength, known.meaning, source, line, step,
-                quote=quote, causes=known.causes,
+                said.id, "message", said.strength, said.meaning, source, line, step,
+                quote=quote, causes=said.causes,
             )  # fmt: skip
-        elif known is None and event.kind != "warning" and event.kind not in seen:
+        elif said is None and event.kind != "warning" and event.kind not in seen:
             seen.add(event.kind)
-            said = (
+            statement = (
                 "An error ended the run whose message is not in the catalogue."
                 if event.kind == "exception"
                 else "The process was ended, and the log does not say by whom."
             )
             yield Finding(
-                f"{event.kind}_not_known", "message", "circumstantial", said, source, line, step,
-                quote=quote,
+                f"{event.kind}_not_known", "message", "circumstantial", statement,
+                source, line, step, quote=quote,
             )  # fmt: skip
         raised = places_of(event.frames) if event.kind == "exception" else ()
         for place in raised[: len(PLACES)]:
@@ -169,10 +165,11 @@ def allocation_findings(log: Log) -> Iterator[Finding]:
 def _step_at(log: Log, event: Event) -> int | None:
     """The last step that was logged before the event in the same source."""
     rows = log.rows
-    before = rows.filter(
-        (rows["source"] == event.source) & (rows["line"].fill_null(0) <= (event.line or 2**31 - 1))
-    )["step"].drop_nulls()
-    return None if before.is_empty() else int(before[-1])
+    is_before = (rows.source == event.source) & (rows.step != NOWHERE)
+    if event.line:
+        is_before &= rows.line <= event.line
+    before = rows.step[is_before]
+    return int(before[-1]) if len(before) else None
 
 
 def trap_findings(log: Log, found: tuple[Trap, ...]) -> Iterator[Finding]:

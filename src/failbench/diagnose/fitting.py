@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import get_args
+from typing import Final, get_args
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.optimize import minimize, minimize_scalar
 from sklearn.isotonic import IsotonicRegression
 from sklearn.model_selection import StratifiedGroupKFold
 
 from failbench.base.arrays import Array, Labels, Mask
+from failbench.base.vocabulary import CATEGORIES
 from failbench.diagnose.bounds import CheckBound, fitted_bounds
 from failbench.diagnose.checks import checks
 from failbench.diagnose.model import (
@@ -24,11 +25,11 @@ from failbench.diagnose.model import (
     Examples,
     Model,
     Positions,
+    Weights,
     by_category,
     category_scores,
     cause_scores,
-    chosen_temperature,
-    fitted_weights,
+    logsumexp,
     softmax,
 )
 from failbench.diagnose.signs import Sign
@@ -41,6 +42,9 @@ from failbench.diagnose.supports import (
     cause_names,
     supports_of,
 )
+
+_TOLERANCE: Final = 1e-7
+_COOLEST, _HOTTEST = 0.2, 10.0
 
 
 @dataclass(frozen=True)
@@ -207,7 +211,7 @@ def _chosen(
             of_causes[left_out] = cause_scores(weights, held)
         temperature = chosen_temperature(scores, examples.category, examples.weights)
         scaled = scores / temperature
-        likelihood = scaled[rows, examples.category] - logsumexp(scaled, axis=1)
+        likelihood = scaled[rows, examples.category] - logsumexp(scaled)[:, 0]
         loss = -float(examples.weights @ likelihood)
         if best is None or loss < best[0]:
             members = category_of_cause()[None, :] == examples.category[:, None]
@@ -216,3 +220,84 @@ def _chosen(
             best = loss, penalty, temperature, of_cause, softmax(scaled)
     assert best is not None
     return best[1:]
+
+
+def fitted_weights(examples: Examples, penalty: float) -> Weights:
+    """Fit both logits by maximum likelihood with a quadratic penalty."""
+    kinds, categories, columns = len(SHARED), len(CATEGORIES), len(OWN)
+    truth = np.eye(categories)[examples.category]
+
+    def unpacked(packed: Array) -> tuple[Array, Array, Array]:
+        own = packed[kinds : kinds + columns * categories].reshape(columns, categories)
+        return packed[:kinds], own, packed[-categories:]
+
+    def loss(packed: Array) -> tuple[float, Array]:
+        shared, own, base = unpacked(packed)
+        scores = np.einsum("lkc,k->lc", examples.categories, shared) + examples.own @ own + base
+        total = logsumexp(scores)[:, 0]
+        value = float(examples.weights @ (total - (scores * truth).sum(axis=1)))
+        slope = examples.weights[:, None] * (np.exp(scores - total[:, None]) - truth)
+        gradient = np.concatenate(
+            [
+                np.einsum("lkc,lc->k", examples.categories, slope),
+                (examples.own.T @ slope).ravel(),
+                slope.sum(axis=0),
+            ]
+        )
+        return value + penalty / 2 * float(packed @ packed), gradient + penalty * packed
+
+    start = np.zeros(kinds + columns * categories + categories)
+    packed = _minimum(loss, start)
+    shared, own, base = unpacked(packed)
+    return Weights(
+        shared=tuple(shared.tolist()),
+        own=tuple(tuple(row) for row in own.tolist()),
+        base=tuple(base.tolist()),
+        causes=tuple(_cause_weights(examples, penalty).tolist()),
+    )
+
+
+def _cause_weights(examples: Examples, penalty: float) -> Array:
+    """Weights of the second logit: the true cause among those of the true category."""
+    members = category_of_cause()[None, :] == examples.category[:, None]
+    truth = np.eye(len(cause_names()))[examples.cause]
+
+    def loss(weights: Array) -> tuple[float, Array]:
+        scores = np.einsum("lkc,k->lc", examples.causes, weights)
+        total = logsumexp(np.where(members, scores, -np.inf))[:, 0]
+        value = float(examples.weights @ (total - (scores * truth).sum(axis=1)))
+        shares = np.where(members, np.exp(np.minimum(scores - total[:, None], 0.0)), 0.0)
+        slope = examples.weights[:, None] * (shares - truth)
+        gradient = np.einsum("lkc,lc->k", examples.causes, slope)
+        return value + penalty / 2 * float(weights @ weights), gradient + penalty * weights
+
+    return _minimum(loss, np.zeros(len(SHARED)))
+
+
+def _minimum(loss: object, start: Array) -> Array:
+    found = minimize(
+        loss,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": 2000, "ftol": 1e-14, "gtol": _TOLERANCE},
+    )
+    return np.asarray(found.x, np.float64)
+
+
+def chosen_temperature(scores: Array, truth: Positions, weights: Array) -> float:
+    """The temperature under which held-out scores make the truth most likely.
+
+    Temperature scaling of Guo, Pleiss, Sun and Weinberger (2017, "On calibration of modern neural
+    networks", ICML).
+    """
+    rows = np.arange(len(scores))
+
+    def loss(logarithm: float) -> float:
+        scaled = scores / np.exp(logarithm)
+        return float(weights @ (logsumexp(scaled)[:, 0] - scaled[rows, truth]))
+
+    found = minimize_scalar(
+        loss, bounds=(np.log(_COOLEST), np.log(_HOTTEST)), method="bounded", options={"xatol": 1e-5}
+    )
+    return float(np.exp(found.x))

@@ -5,15 +5,13 @@ from __future__ import annotations
 import re
 from typing import Final
 
-import polars as pl
-from polars import selectors as cs
+import numpy as np
 
 from failbench.base.arrays import Array
 from failbench.diagnose.bounds import TIGHTEST
 from failbench.diagnose.checks import checks
-from failbench.diagnose.compared import WINDOW
 from failbench.diagnose.readers.log import Log
-from failbench.diagnose.series import series_of
+from failbench.diagnose.series import WINDOW, series_of
 
 NAN: Final = re.compile(r"\bnan\b", re.IGNORECASE)
 
@@ -23,12 +21,14 @@ def shows_health(log: Log) -> bool:
 
     A NaN in another signal, or in a warning, is no health either.
     """
-    signals = log.rows.select(cs.float().drop_nulls().is_nan().any())
-    if any(signals.row(0)) or any(NAN.search(event.message) for event in log.events):
+    rows = log.rows
+    if np.isnan(rows.values[rows.logged]).any():
         return False
-    rates = log.rows["learning_rate"].drop_nulls()
-    losses = log.rows.select(pl.col("loss", "perplexity").drop_nulls().is_finite().all())
-    if not all(losses.row(0)) or (len(rates) and (rates == 0).all()):
+    if any(NAN.search(event.message) for event in log.events):
+        return False
+    losses = [rows[name][rows.has(name)] for name in ("loss", "perplexity")]
+    rates = rows["learning_rate"][rows.has("learning_rate")]
+    if not np.isfinite(np.concatenate(losses)).all() or (len(rates) and (rates == 0).all()):
         return False
     series = series_of(log)
     return any(

@@ -33,7 +33,7 @@ def uncertainty_of(
 ) -> tuple[str, ...]:
     """What limits the answer beside what is not logged, in sentences."""
     said = []
-    losses = log.series("loss").height
+    losses = len(log.series("loss"))
     if 0 < losses < SHORT:
         said.append(f"The log has {losses} losses alone: their course says little.")
     if not losses and log.history is None:

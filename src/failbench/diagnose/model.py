@@ -21,8 +21,6 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
-from scipy.optimize import minimize, minimize_scalar
-from scipy.special import logsumexp
 
 from failbench.base.arrays import Array, Mask
 from failbench.base.errors import BadInputError
@@ -35,14 +33,11 @@ from failbench.diagnose.supports import (
     LogKind,
     Supports,
     category_of_cause,
-    cause_names,
 )
 
 FORMAT: Final = 1
-_TOLERANCE: Final = 1e-7
 _AHEAD: Final = 1e-6
 """Least distance of the category that is named from the next: no other is as probable."""
-_COOLEST, _HOTTEST = 0.2, 10.0
 
 Positions = NDArray[np.int64]
 """Of categories or causes, of shape (logs,)."""
@@ -157,9 +152,22 @@ def _in_order(values: Mapping[Category, float]) -> tuple[float, ...]:
     return tuple(values[category] for category in CATEGORIES)
 
 
+def logsumexp(scores: Array) -> Array:
+    """Logarithms of sums of exponentials, of shape (rows, 1).
+
+    As ``scipy.special.logsumexp`` computes them, to the last bit: reading a log takes no SciPy.
+    """
+    top = scores.max(axis=1, keepdims=True)
+    is_top = scores == top
+    count = is_top.sum(axis=1, keepdims=True, dtype=np.float64)
+    rest = np.exp(np.where(is_top, -np.inf, scores) - top).sum(axis=1, keepdims=True)
+    sums: Array = np.log1p(rest / count) + np.log(count) + top
+    return sums
+
+
 def softmax(scores: Array) -> Array:
     """Exponentials that add up to 1 in each row, of the same shape."""
-    shares: Array = np.exp(scores - logsumexp(scores, axis=1, keepdims=True))
+    shares: Array = np.exp(scores - logsumexp(scores))
     return shares
 
 
@@ -188,87 +196,6 @@ def cause_shares(weights: Weights, examples: Examples, temperature: float) -> Ar
         members = of_category == category
         shares[:, members] = softmax(scores[:, members])
     return shares
-
-
-def fitted_weights(examples: Examples, penalty: float) -> Weights:
-    """Fit both logits by maximum likelihood with a quadratic penalty."""
-    kinds, categories, columns = len(SHARED), len(CATEGORIES), len(OWN)
-    truth = np.eye(categories)[examples.category]
-
-    def unpacked(packed: Array) -> tuple[Array, Array, Array]:
-        own = packed[kinds : kinds + columns * categories].reshape(columns, categories)
-        return packed[:kinds], own, packed[-categories:]
-
-    def loss(packed: Array) -> tuple[float, Array]:
-        shared, own, base = unpacked(packed)
-        scores = np.einsum("lkc,k->lc", examples.categories, shared) + examples.own @ own + base
-        total = logsumexp(scores, axis=1)
-        value = float(examples.weights @ (total - (scores * truth).sum(axis=1)))
-        slope = examples.weights[:, None] * (np.exp(scores - total[:, None]) - truth)
-        gradient = np.concatenate(
-            [
-                np.einsum("lkc,lc->k", examples.categories, slope),
-                (examples.own.T @ slope).ravel(),
-                slope.sum(axis=0),
-            ]
-        )
-        return value + penalty / 2 * float(packed @ packed), gradient + penalty * packed
-
-    start = np.zeros(kinds + columns * categories + categories)
-    packed = _minimum(loss, start)
-    shared, own, base = unpacked(packed)
-    return Weights(
-        shared=tuple(shared.tolist()),
-        own=tuple(tuple(row) for row in own.tolist()),
-        base=tuple(base.tolist()),
-        causes=tuple(_cause_weights(examples, penalty).tolist()),
-    )
-
-
-def _cause_weights(examples: Examples, penalty: float) -> Array:
-    """Weights of the second logit: the true cause among those of the true category."""
-    members = category_of_cause()[None, :] == examples.category[:, None]
-    truth = np.eye(len(cause_names()))[examples.cause]
-
-    def loss(weights: Array) -> tuple[float, Array]:
-        scores = np.einsum("lkc,k->lc", examples.causes, weights)
-        total = logsumexp(np.where(members, scores, -np.inf), axis=1)
-        value = float(examples.weights @ (total - (scores * truth).sum(axis=1)))
-        shares = np.where(members, np.exp(np.minimum(scores - total[:, None], 0.0)), 0.0)
-        slope = examples.weights[:, None] * (shares - truth)
-        gradient = np.einsum("lkc,lc->k", examples.causes, slope)
-        return value + penalty / 2 * float(weights @ weights), gradient + penalty * weights
-
-    return _minimum(loss, np.zeros(len(SHARED)))
-
-
-def _minimum(loss: object, start: Array) -> Array:
-    found = minimize(
-        loss,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": 2000, "ftol": 1e-14, "gtol": _TOLERANCE},
-    )
-    return np.asarray(found.x, np.float64)
-
-
-def chosen_temperature(scores: Array, truth: Positions, weights: Array) -> float:
-    """The temperature under which held-out scores make the truth most likely.
-
-    Temperature scaling of Guo, Pleiss, Sun and Weinberger (2017, "On calibration of modern neural
-    networks", ICML).
-    """
-    rows = np.arange(len(scores))
-
-    def loss(logarithm: float) -> float:
-        scaled = scores / np.exp(logarithm)
-        return float(weights @ (logsumexp(scaled, axis=1) - scaled[rows, truth]))
-
-    found = minimize_scalar(
-        loss, bounds=(np.log(_COOLEST), np.log(_HOTTEST)), method="bounded", options={"xatol": 1e-5}
-    )
-    return float(np.exp(found.x))
 
 
 def write_model(path: Path, model: Model) -> None:

@@ -14,13 +14,12 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, cast, get_args
 
-import polars as pl
+import numpy as np
 
 from failbench.causes.support import Strength
 from failbench.diagnose.configuration import Configuration, Setting, Value
 from failbench.diagnose.finding import Finding
-from failbench.diagnose.readers.log import Log
-from failbench.diagnose.readers.names import SignalName
+from failbench.diagnose.readers.log import NOWHERE, Log
 
 Comparison = Literal["above", "below", "at_least", "equals", "is", "has"]
 
@@ -86,20 +85,15 @@ def facts_of(log: Log) -> dict[str, float]:
 
     A gradient norm that is not finite counts as infinite.
     """
-    trained = log.rows.filter(pl.col("split").cast(pl.String) == "train")
-    rates = _values(trained, "learning_rate")
-    norms = [math.inf if math.isnan(norm) else norm for norm in _values(trained, "grad_norm")]
-    steps = trained["step"].drop_nulls().to_list()
+    steps = log.rows.step[log.rows.is_train]
+    rates = log.series("learning_rate")["learning_rate"]
+    norms = log.series("grad_norm")["grad_norm"]
     known = {
-        "last_step": steps,
-        "largest_learning_rate": [rate for rate in rates if math.isfinite(rate)],
-        "largest_grad_norm": norms,
+        "last_step": steps[steps != NOWHERE],
+        "largest_learning_rate": rates[np.isfinite(rates)],
+        "largest_grad_norm": np.where(np.isnan(norms), np.inf, norms),
     }
-    return {name: float(max(values)) for name, values in known.items() if values}
-
-
-def _values(rows: pl.DataFrame, signal: SignalName) -> list[float]:
-    return rows[signal].drop_nulls().to_list()
+    return {name: float(values.max()) for name, values in known.items() if len(values)}
 
 
 def _finding(

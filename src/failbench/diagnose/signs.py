@@ -15,11 +15,10 @@ from failbench.causes.support import Strength, supports
 from failbench.diagnose.allocation import allocation_of
 from failbench.diagnose.bounds import most_extreme
 from failbench.diagnose.checks import Check, checks
-from failbench.diagnose.compared import Compared, compared
-from failbench.diagnose.readers.log import Event, Log
+from failbench.diagnose.readers.log import NOWHERE, Event, Log
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.traps import traps
-from failbench.diagnose.series import Series, series_of
+from failbench.diagnose.series import Compared, Series, compared, series_of
 from failbench.messages.catalogue import message_of
 from failbench.monitor.breaks import Break, breaks
 from failbench.monitor.diagnosis import decide
@@ -130,9 +129,9 @@ def _of_events(events: tuple[Event, ...]) -> Iterator[Sign]:
 
 def fails_at_start(log: Log) -> bool:
     """Whether an error was raised within the first steps: what is wrong is there from the start."""
-    last = log.rows["step"].max()
+    last = log.rows.step.max(initial=NOWHERE)
     is_error = any(event.kind == "exception" for event in log.events)
-    return is_error and isinstance(last, int) and last < FIRST_STEPS
+    return is_error and NOWHERE < last < FIRST_STEPS
 
 
 def _of_allocation(log: Log) -> Iterator[Sign]:
@@ -155,7 +154,7 @@ def _of_checks(log: Log) -> Iterator[Sign]:
 
 def has_validation(log: Log) -> bool:
     """Whether a loss on data that are not trained on is logged."""
-    return bool(((log.rows["split"] == "validation") & log.rows["loss"].is_not_null()).any())
+    return len(log.series("loss", "validation")) > 0
 
 
 def _of_history(history: History, broken: tuple[Break, ...]) -> Iterator[Sign]:

@@ -12,10 +12,12 @@ One rule for missing and non-finite values, for all features:
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from typing import Literal
 
 import polars as pl
 
+from failbench.base.vocabulary import ERROR_TEXT_SIGNAL, SIGNAL_GROUPS
 from failbench.features.feature import (
     CEILING,
     RECENT_STEPS,
@@ -234,6 +236,26 @@ FEATURE_SETS: dict[str, tuple[str, ...]] = {
     "19+keywords": tuple(feature.name for feature in (*PAPER_FEATURES, *KEYWORD_FEATURES)),
 }
 """Columns by feature set; the first is primary."""
+
+
+def group_of(feature: Feature) -> str:
+    """The signal group of a feature; keywords are the error text as classifiers read it."""
+    if feature.group == "error_keywords":
+        return ERROR_TEXT_SIGNAL
+    return feature.subgroup if feature.group in ("data", "extra") else feature.group
+
+
+def signal_groups(columns: Collection[str]) -> dict[str, tuple[str, ...]]:
+    """Features by signal group, in the order of ``SIGNAL_GROUPS``, without empty groups."""
+    groups = {
+        group: tuple(
+            feature.name
+            for feature in FEATURES
+            if feature.name in columns and group_of(feature) == group
+        )
+        for group in SIGNAL_GROUPS
+    }
+    return {group: members for group, members in groups.items() if members}
 
 
 def extract(observables: Observables) -> pl.DataFrame:

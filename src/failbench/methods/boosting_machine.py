@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from functools import partial
 from typing import ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from interpret.glassbox import ExplainableBoostingClassifier
 from sklearn.model_selection import StratifiedGroupKFold
-from sklearn.pipeline import Pipeline
 
 from failbench.base.arrays import Labels
 from failbench.base.method_settings import EbmSettings
-from failbench.methods.contributions import explain_additive
-from failbench.methods.declaration import Context, MethodDeclaration, by_name
-from failbench.methods.method import Method
-from failbench.methods.tuned_classifier import TunedClassifier, imputed
+from failbench.methods.declaration import MethodDeclaration, by_name, from_features
+from failbench.methods.evidence import explain_additive
+from failbench.methods.tuned_classifier import TunedClassifier, tuned
 
 TRAINED, VALIDATED = 1, -1
 """Values of the library for a run that a bag trains or validates on."""
@@ -87,14 +86,8 @@ def ebm(settings: EbmSettings, features: tuple[str, ...], seed: int) -> TunedCla
         n_jobs=1,
         random_state=seed,
     )
-    pipeline = Pipeline([("impute", imputed(features)), ("classify", machine)])
-    grid = {"classify__learning_rate": settings.learning_rate}
-    return TunedClassifier(pipeline, grid, settings.inner_folds, seed, explain_additive)
+    grid = {"learning_rate": settings.learning_rate}
+    return tuned(features, machine, grid, settings.inner_folds, seed, explain_additive)
 
 
-def _build(settings: EbmSettings, context: Context) -> Method:
-    """The boosting machine on the feature set in use."""
-    return ebm(settings, context.features, context.seed)
-
-
-DECLARATIONS = by_name(MethodDeclaration("ebm", EbmSettings, _build))
+DECLARATIONS = by_name(MethodDeclaration("ebm", EbmSettings, partial(from_features, ebm)))

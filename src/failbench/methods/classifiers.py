@@ -1,11 +1,15 @@
-"""Supervised classifiers over the features: their pipelines, grids and settings."""
+"""Supervised classifiers over the features: their pipelines and grids."""
 
 from __future__ import annotations
 
+from functools import partial
+
 from lightgbm import LGBMClassifier
+from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import MissingIndicator
 from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import StandardScaler
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from failbench.base.method_settings import (
@@ -13,14 +17,18 @@ from failbench.base.method_settings import (
     LightgbmSettings,
     LogisticRegressionSettings,
     RandomForestSettings,
+    SymptomBaselineSettings,
 )
-from failbench.methods.contributions import explain_boosted, explain_linear
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.converged import ConvergedLogisticRegression
-from failbench.methods.declaration import Context, MethodDeclaration, by_name
-from failbench.methods.forest_paths import explain_forest
-from failbench.methods.method import Method
-from failbench.methods.tree_paths import ExplainTree
-from failbench.methods.tuned_classifier import TunedClassifier, imputed
+from failbench.methods.declaration import MethodDeclaration, by_name, from_features
+from failbench.methods.evidence import (
+    explain_boosted,
+    explain_forest,
+    explain_linear,
+    explain_tree,
+)
+from failbench.methods.tuned_classifier import TunedClassifier, tuned
 
 
 def logistic_regression(
@@ -31,29 +39,19 @@ def logistic_regression(
     Features are standardised so that one penalty suits all of them. The fit itself is not random:
     the seed is that of the inner folds.
     """
-    pipeline = Pipeline(
-        [
-            ("impute", imputed(features)),
-            ("scale", StandardScaler()),
-            ("classify", ConvergedLogisticRegression(max_iter=settings.max_iterations)),
-        ]
-    )
-    grid = {"classify__C": settings.inverse_penalty}
-    return TunedClassifier(pipeline, grid, settings.inner_folds, seed, explain_linear)
+    linear = ConvergedLogisticRegression(max_iter=settings.max_iterations)
+    grid = {"C": settings.inverse_penalty}
+    folds = settings.inner_folds
+    return tuned(features, linear, grid, folds, seed, explain_linear, StandardScaler())
 
 
 def decision_tree(
     settings: DecisionTreeSettings, features: tuple[str, ...], seed: int
 ) -> TunedClassifier:
     """A CART tree (the paper's section 4.4), tuned over depth and leaf size."""
-    pipeline = Pipeline(
-        [("impute", imputed(features)), ("classify", DecisionTreeClassifier(random_state=seed))]
-    )
-    grid = {
-        "classify__max_depth": settings.max_depth,
-        "classify__min_samples_leaf": settings.min_samples_leaf,
-    }
-    return TunedClassifier(pipeline, grid, settings.inner_folds, seed, ExplainTree(features))
+    tree = DecisionTreeClassifier(random_state=seed)
+    grid = {"max_depth": settings.max_depth, "min_samples_leaf": settings.min_samples_leaf}
+    return tuned(features, tree, grid, settings.inner_folds, seed, explain_tree)
 
 
 def random_forest(
@@ -61,12 +59,8 @@ def random_forest(
 ) -> TunedClassifier:
     """A random forest (the paper's section 4.4), tuned over features per split and leaf size."""
     forest = RandomForestClassifier(n_estimators=settings.trees, random_state=seed)
-    pipeline = Pipeline([("impute", imputed(features)), ("classify", forest)])
-    grid = {
-        "classify__max_features": settings.max_features,
-        "classify__min_samples_leaf": settings.min_samples_leaf,
-    }
-    return TunedClassifier(pipeline, grid, settings.inner_folds, seed, explain_forest)
+    grid = {"max_features": settings.max_features, "min_samples_leaf": settings.min_samples_leaf}
+    return tuned(features, forest, grid, settings.inner_folds, seed, explain_forest)
 
 
 def lightgbm(settings: LightgbmSettings, features: tuple[str, ...], seed: int) -> TunedClassifier:
@@ -81,39 +75,43 @@ def lightgbm(settings: LightgbmSettings, features: tuple[str, ...], seed: int) -
         verbosity=-1,
         random_state=seed,
     )
-    pipeline = Pipeline([("impute", imputed(features)), ("classify", boosting)])
-    grid = {
-        "classify__num_leaves": settings.leaves,
-        "classify__min_child_samples": settings.min_samples_leaf,
-    }
-    return TunedClassifier(pipeline, grid, settings.inner_folds, seed, explain_boosted)
+    grid = {"num_leaves": settings.leaves, "min_child_samples": settings.min_samples_leaf}
+    return tuned(features, boosting, grid, settings.inner_folds, seed, explain_boosted)
 
 
-def _build_logistic_regression(settings: LogisticRegressionSettings, context: Context) -> Method:
-    """Logistic regression on the feature set in use."""
-    return logistic_regression(settings, context.features, context.seed)
+def symptom_baseline(
+    settings: SymptomBaselineSettings,
+    features: tuple[str, ...],  # noqa: ARG001 - the same symptoms under every feature set
+    seed: int,
+) -> TunedClassifier:
+    """Accuracy without reading any measurement: a random forest on symptoms, without tuning.
 
-
-def _build_decision_tree(settings: DecisionTreeSettings, context: Context) -> Method:
-    """A decision tree on the feature set in use."""
-    return decision_tree(settings, context.features, context.seed)
-
-
-def build_random_forest(settings: RandomForestSettings, context: Context) -> Method:
-    """A random forest on the feature set in use."""
-    return random_forest(settings, context.features, context.seed)
-
-
-def _build_lightgbm(settings: LightgbmSettings, context: Context) -> Method:
-    """LightGBM on the feature set in use."""
-    return lightgbm(settings, context.features, context.seed)
+    It reads the type of the error, the number of steps and which features are missing. The margin
+    of a method over it is the contribution of the telemetry beyond the symptom.
+    """
+    symptoms = ColumnTransformer(
+        [
+            ("error_type", OneHotEncoder(handle_unknown="ignore"), ["error_type"]),
+            ("steps", "passthrough", ["steps_before_failure"]),
+            ("missing", MissingIndicator(features="all"), list(FEATURE_SETS["19"])),
+        ],
+        sparse_threshold=0.0,
+        verbose_feature_names_out=False,
+    )
+    forest = RandomForestClassifier(n_estimators=settings.trees, random_state=seed)
+    pipeline = Pipeline([("symptoms", symptoms), ("classify", forest)])
+    return TunedClassifier(pipeline, {}, seed=seed, explain=explain_forest)
 
 
 DECLARATIONS = by_name(
-    MethodDeclaration(
-        "logistic_regression", LogisticRegressionSettings, _build_logistic_regression
-    ),
-    MethodDeclaration("decision_tree", DecisionTreeSettings, _build_decision_tree),
-    MethodDeclaration("random_forest", RandomForestSettings, build_random_forest),
-    MethodDeclaration("lightgbm", LightgbmSettings, _build_lightgbm),
+    *(
+        MethodDeclaration(make.__name__, settings, partial(from_features, make))
+        for make, settings in (
+            (logistic_regression, LogisticRegressionSettings),
+            (decision_tree, DecisionTreeSettings),
+            (random_forest, RandomForestSettings),
+            (lightgbm, LightgbmSettings),
+            (symptom_baseline, SymptomBaselineSettings),
+        )
+    )
 )

@@ -1,14 +1,40 @@
-"""Declaration: the settings of a method, and how it is built from them."""
+"""Methods: their interface, their settings, and how they are built from them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Protocol, Self, cast
 
+import pandas as pd
+
+from failbench.base.arrays import Labels, Probabilities
 from failbench.base.records import Record
+from failbench.base.verdicts import Diagnosis
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.method import Method
+
+
+class Method(Protocol):
+    """A scikit-learn estimator over a frame of features and error text, indexed by run_id.
+
+    The columns of ``predict_proba`` are in the order of ``vocabulary.CATEGORIES``.
+    """
+
+    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
+        """Learn from labelled runs; ``groups`` are their scenarios."""
+        ...
+
+    def predict(self, X: pd.DataFrame) -> Labels:
+        """The category of each run, or ``"abstain"``."""
+        ...
+
+    def predict_proba(self, X: pd.DataFrame) -> Probabilities:
+        """Probabilities of shape ``[n_runs, n_categories]``."""
+        ...
+
+    def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
+        """The answer to each run, equal to that of ``predict``, with its evidence."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -84,3 +110,10 @@ class MethodDeclaration:
 def by_name(*declarations: MethodDeclaration) -> dict[str, MethodDeclaration]:
     """Declarations by name, as a module offers them to the catalogue."""
     return {declaration.name: declaration for declaration in declarations}
+
+
+def from_features(
+    make: Callable[[Any, tuple[str, ...], int], Method], settings: Record, context: Context
+) -> Method:
+    """A method on the feature set in use."""
+    return make(settings, context.features, context.seed)

@@ -12,8 +12,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.utils.validation import check_is_fitted
 
 from failbench.base.arrays import Labels, Probabilities
+from failbench.base.method_settings import (
+    HybridSettings,
+    ImprovedRulesSettings,
+    RandomForestSettings,
+    SimulatedHumanSettings,
+)
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES, Route
+from failbench.methods.classifiers import random_forest
+from failbench.methods.declaration import Context, Method, MethodDeclaration, Sections, by_name
+from failbench.methods.improved_rules import ImprovedRules
+from failbench.methods.simulated_human import build_simulated_human
 
 
 class RoutedMethod(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
@@ -132,3 +142,41 @@ class HybridTwoWay(RoutedMethod):
     def route(self, diagnosis: Diagnosis) -> Route:
         """The classifier where the rules abstain."""
         return "classifier" if diagnosis.category == ABSTAIN else "rules"
+
+
+class HybridSections(Sections):
+    """Sections that the three-way hybrid is built from."""
+
+    hybrid: HybridSettings
+    improved_rules: ImprovedRulesSettings
+    random_forest: RandomForestSettings
+    simulated_human: SimulatedHumanSettings
+
+
+class HybridTwoWaySections(Sections):
+    """Sections that the two-way hybrid is built from; it defers where the rules abstain."""
+
+    improved_rules: ImprovedRulesSettings
+    random_forest: RandomForestSettings
+
+
+def _hybrid(settings: HybridSections, context: Context) -> Method:
+    return Hybrid(
+        ImprovedRules(context.band, **settings.improved_rules.model_dump()),
+        random_forest(settings.random_forest, context.features, context.seed),
+        build_simulated_human(settings.simulated_human, context),
+        **settings.hybrid.model_dump(),
+    )
+
+
+def _hybrid_two_way(settings: HybridTwoWaySections, context: Context) -> Method:
+    return HybridTwoWay(
+        ImprovedRules(context.band, **settings.improved_rules.model_dump()),
+        random_forest(settings.random_forest, context.features, context.seed),
+    )
+
+
+DECLARATIONS = by_name(
+    MethodDeclaration("hybrid", HybridSections, _hybrid, simulation=True),
+    MethodDeclaration("hybrid_two_way", HybridTwoWaySections, _hybrid_two_way),
+)

@@ -15,9 +15,8 @@ from failbench.base.arrays import Labels, Probabilities
 from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
-from failbench.methods.declaration import Context, MethodDeclaration, by_name
+from failbench.methods.declaration import Context, Method, MethodDeclaration, by_name
 from failbench.methods.healthy import Band
-from failbench.methods.method import Method
 from failbench.methods.rule_tree import (
     TREE,
     Leaf,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
-from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.validation import check_is_fitted
 
@@ -13,10 +13,9 @@ from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.predictions import most_probable
 from failbench.base.verdicts import SIGNS, Side
 from failbench.base.vocabulary import CATEGORIES, Category
-from failbench.methods.declaration import Context, MethodDeclaration, by_name
-from failbench.methods.method import Method
-from failbench.methods.tree_paths import ExplainTree, leaf_conditions
-from failbench.methods.tuned_classifier import TunedClassifier, imputed
+from failbench.methods.declaration import MethodDeclaration, by_name, from_features
+from failbench.methods.evidence import explain_tree, leaf_conditions
+from failbench.methods.tuned_classifier import TunedClassifier, tuned
 
 
 @dataclass(frozen=True)
@@ -40,14 +39,11 @@ def learned_rules(
 ) -> TunedClassifier:
     """A CART tree of limited depth and size (the paper's section 4.3), tuned over both sizes."""
     tree = DecisionTreeClassifier(max_depth=settings.max_depth, random_state=seed)
-    pipeline = Pipeline([("impute", imputed(features)), ("classify", tree)])
     grid = {
-        "classify__max_leaf_nodes": settings.max_leaf_nodes,
-        "classify__min_samples_leaf": settings.min_samples_leaf,
+        "max_leaf_nodes": settings.max_leaf_nodes,
+        "min_samples_leaf": settings.min_samples_leaf,
     }
-    return TunedClassifier(
-        pipeline, grid, settings.inner_folds, seed, explain=ExplainTree(features)
-    )
+    return tuned(features, tree, grid, settings.inner_folds, seed, explain_tree)
 
 
 def rule_list(method: TunedClassifier) -> tuple[LearnedRule, ...]:
@@ -88,9 +84,6 @@ def top_signals(method: TunedClassifier) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(names[column]) for column in tested if column >= 0))
 
 
-def _build(settings: LearnedRulesSettings, context: Context) -> Method:
-    """The learned rules on the feature set in use."""
-    return learned_rules(settings, context.features, context.seed)
-
-
-DECLARATIONS = by_name(MethodDeclaration("learned_rules", LearnedRulesSettings, _build))
+DECLARATIONS = by_name(
+    MethodDeclaration("learned_rules", LearnedRulesSettings, partial(from_features, learned_rules))
+)

@@ -1,35 +1,188 @@
 """Methods on what the monitor knows: its own answer, and classifiers on what broke.
 
+Its own answers are those of the frozen rules, from which no fit can move them, and an abstention
+where nothing broke. What is learnt is how often they are right of what decided.
+
 They read columns of :mod:`failbench.base.known_columns`, the same in every feature set:
 classifiers see the flags.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.base.arrays import Array, Labels, Probabilities
+from failbench.base.arrays import Array, Labels, Mask, Probabilities
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import EbmSettings, RandomForestSettings
 from failbench.base.predictions import DECIMALS, most_probable
 from failbench.base.records import Record
 from failbench.base.verdicts import Diagnosis, Evidence
-from failbench.base.vocabulary import CATEGORIES
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.boosting_machine import ebm
-from failbench.methods.broken_invariants import (
-    AbstainingInvariants,
-    BrokenInvariants,
-    scenario_weights,
-)
 from failbench.methods.classifiers import random_forest
-from failbench.methods.declaration import Context, MethodDeclaration, by_name
-from failbench.methods.method import Method
+from failbench.methods.declaration import Context, Method, MethodDeclaration, by_name
+
+LEAST: Final = 1.0 / len(CATEGORIES) + 0.01
+"""Confidence of an answer at least: no other category is more probable."""
+
+PRIOR: Final = 2.0
+"""Scenarios that an estimate starts from: of a kind of decision, one right and one wrong; of an
+invariant or an ending, so many that were right as often as those of its kind."""
+
+
+def scenario_weights(X: pd.DataFrame, groups: Labels | None) -> npt.NDArray[np.float64]:
+    """One over the number of runs of each run's scenario; without groups every run is its own."""
+    if groups is None:
+        return np.ones(len(X))
+    _, places, counts = np.unique(
+        np.asarray(groups, dtype=str), return_inverse=True, return_counts=True
+    )
+    weights: npt.NDArray[np.float64] = 1.0 / counts[places]
+    return weights
+
+
+@dataclass(frozen=True)
+class Sureness:
+    """How often answers were right, in scenarios."""
+
+    kinds: dict[str, tuple[float, float]]
+    deciders: dict[str, tuple[float, float]]
+
+    @classmethod
+    def of(cls, X: pd.DataFrame, right: Mask, weights: Array) -> Sureness:
+        """Count runs that were decided, with their weights."""
+        tables = []
+        for column in ("decided_kind", "decided_by"):
+            counted = pd.DataFrame(
+                {"key": X[column].to_numpy(), "right": weights * right, "all": weights}
+            )
+            sums = counted.groupby("key", sort=True)[["right", "all"]].sum()
+            tables.append(
+                {str(key): (float(row["right"]), float(row["all"])) for key, row in sums.iterrows()}
+            )
+        return cls(*tables)
+
+    def of_runs(self, X: pd.DataFrame) -> Array:
+        """The estimated share of right answers among those that what decided each run decides."""
+        return np.array(
+            [
+                self.of_decision(str(kind), str(decider))
+                for kind, decider in zip(X["decided_kind"], X["decided_by"], strict=True)
+            ]
+        )
+
+    def of_decision(self, kind: str, decider: str) -> float:
+        """The same of one invariant or ending: its share, drawn towards that of its kind."""
+        right, whole = self.kinds.get(kind, (0.0, 0.0))
+        of_kind = (right + PRIOR / 2) / (whole + PRIOR)
+        right, whole = self.deciders.get(decider, (0.0, 0.0))
+        return (right + PRIOR * of_kind) / (whole + PRIOR)
+
+
+class BrokenInvariants(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """The monitor's own answer: the component whose invariant broke first."""
+
+    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
+        """Learn how sure answers are; without ``groups`` every run is its own scenario."""
+        self.sureness_ = Sureness.of(X, _is_right(X, y), scenario_weights(X, groups))
+        self.classes_ = np.array(CATEGORIES, dtype=object)
+        return self
+
+    def predict(self, X: pd.DataFrame) -> Labels:
+        """The component of what decided, or an abstention."""
+        check_is_fitted(self)
+        answers: Labels = X["answer"].to_numpy().astype(object)
+        return answers
+
+    def predict_proba(self, X: pd.DataFrame) -> Probabilities:
+        """Confidence in the answer, the rest in equal parts; the same for all where none broke."""
+        check_is_fitted(self)
+        probabilities = np.full((len(X), len(CATEGORIES)), 1.0 / len(CATEGORIES))
+        sureness = np.maximum(self.sureness_.of_runs(X), LEAST)
+        for row, (answer, sure) in enumerate(zip(X["answer"], sureness, strict=True)):
+            if answer in CATEGORIES:
+                probabilities[row] = (1 - sure) / (len(CATEGORIES) - 1)
+                probabilities[row, CATEGORIES.index(answer)] = sure
+        return probabilities
+
+    def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
+        """The answer to each run, with one line of evidence: what broke or how the run ended."""
+        confidences = self.predict_proba(X).max(axis=1).round(DECIMALS)
+        return tuple(
+            Diagnosis(answer, float(confidence), (_evidence(run),), conditions=1)
+            if answer != ABSTAIN
+            else Diagnosis(
+                ABSTAIN,
+                float(confidence),
+                reason="missing" if run["answer"] == ABSTAIN else "low_confidence",
+            )
+            for answer, confidence, run in zip(
+                self.predict(X), confidences, X.to_dict("records"), strict=True
+            )
+        )
+
+
+class AbstainingInvariants(BrokenInvariants):
+    """The monitor's own answer where it is sure, and an abstention elsewhere.
+
+    It is sure from the highest confidence on at which it still answers a given share of the
+    training scenarios, where the confidence of each is learnt from all others. A threshold that
+    makes so many answers right would be the other choice: among the surest answers of these rules
+    errors are too few, and too even, to tell one.
+    """
+
+    def __init__(self, coverage: float = 0.80) -> None:
+        self.coverage = coverage
+
+    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
+        """Learn how sure answers are, and from where on enough of them are left."""
+        super().fit(X, y, groups)
+        weights, right = scenario_weights(X, groups), _is_right(X, y)
+        scenarios = np.arange(len(X)) if groups is None else np.asarray(groups)
+        sure = np.empty(len(X))
+        for scenario in np.unique(scenarios):
+            held = scenarios == scenario
+            others = Sureness.of(X[~held], right[~held], weights[~held])
+            sure[held] = others.of_runs(X[held])
+        named = X["answer"].to_numpy() != ABSTAIN
+        sure = np.where(named, sure.round(DECIMALS), 0.0)
+        levels = np.unique(sure)[::-1]
+        enough = [
+            level for level in levels if weights[sure >= level].sum() >= self._wanted(weights)
+        ]
+        self.threshold_ = float(enough[0])
+        return self
+
+    def predict(self, X: pd.DataFrame) -> Labels:
+        """The component of what decided, or an abstention where that is not sure enough."""
+        answers = super().predict(X)
+        answers[self.sureness_.of_runs(X).round(DECIMALS) < self.threshold_] = ABSTAIN
+        return answers
+
+    def _wanted(self, weights: Array) -> float:
+        """The weight of the training runs that are to be answered; no more than rounding allows."""
+        return self.coverage * float(weights.sum()) - 1e-9
+
+
+def _is_right(X: pd.DataFrame, y: Labels) -> Mask:
+    right: Mask = X["answer"].to_numpy() == np.asarray(y)
+    return right
+
+
+def _evidence(run: dict[str, object]) -> Evidence:
+    name = str(run["decided_by"])
+    seen = f"step {float(str(run['decided_step'])):.0f}"
+    if run["decided_kind"] == "ending":
+        seen = f"{run['end_kind']} in {run['end_phase']}, {seen}"
+    return Evidence(name, seen, "matches", str(run["statement"]))
 
 
 class EndingTable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

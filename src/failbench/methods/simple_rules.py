@@ -20,9 +20,8 @@ from failbench.base.arrays import Labels, Probabilities
 from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import CATEGORIES, Category
-from failbench.methods.declaration import Context, MethodDeclaration, by_name
+from failbench.methods.declaration import Context, Method, MethodDeclaration, by_name
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.method import Method
 from failbench.methods.rules import (
     Conditions,
     ErrorMatches,

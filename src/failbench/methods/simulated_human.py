@@ -22,8 +22,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.method_settings import SimulatedHumanSettings, SkillLevel
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import CATEGORIES, Category
-from failbench.methods.declaration import Context, MethodDeclaration, by_name
-from failbench.methods.method import Method
+from failbench.methods.declaration import Context, Method, MethodDeclaration, by_name
 
 
 @dataclass(frozen=True)

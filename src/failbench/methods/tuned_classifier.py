@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
+from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
@@ -138,3 +139,19 @@ def imputed(features: Sequence[str]) -> ColumnTransformer:
     return ColumnTransformer(
         [("features", imputer, list(features))], verbose_feature_names_out=False
     )
+
+
+def tuned(
+    features: tuple[str, ...],
+    classifier: Any,
+    grid: Grid,
+    inner_folds: int,
+    seed: int,
+    explain: Explain,
+    scaler: Any = None,
+) -> TunedClassifier:
+    """A classifier of imputed features, maybe scaled, tuned over some of its own settings."""
+    scaled = [("scale", scaler)] if scaler is not None else []
+    steps = [("impute", imputed(features)), *scaled, ("classify", classifier)]
+    of_step = {f"classify__{name}": values for name, values in grid.items()}
+    return TunedClassifier(Pipeline(steps), of_step, inner_folds, seed, explain)

@@ -8,15 +8,7 @@ from pathlib import Path
 from typing import Final, get_args
 
 from failbench.base.errors import BadInputError
-from failbench.notebooks.edits import Edit, edit_between
-from failbench.notebooks.notebook import (
-    REMEDY,
-    Card,
-    Library,
-    Notebook,
-    Version,
-    read_notebook,
-)
+from failbench.notebooks.notebook import REMEDY, Card, Library, Notebook, Version, read_notebook
 
 LIBRARIES: Final[tuple[Library, ...]] = get_args(Library)
 VERSIONS: Final[tuple[Version, ...]] = get_args(Version)
@@ -28,7 +20,6 @@ class Pair:
 
     crashing: Notebook
     mended: Notebook
-    edit: Edit
 
     @property
     def card(self) -> Card:
@@ -62,16 +53,36 @@ def read_corpus(folder: Path, only: Collection[str] | None = None) -> tuple[Pair
 
 
 def _read_pair(folder: Path) -> Pair:
-    crashing, mended = (read_notebook(folder / f"{version}.ipynb") for version in VERSIONS)
-    for notebook in (crashing, mended):
-        card = notebook.card
-        expected = {
-            "library": folder.parent.name,
-            "pair": folder.name,
-            "version": notebook.path.stem,
-        }
-        for field, value in expected.items():
-            if getattr(card, field) != value:
-                problem = f"is {getattr(card, field)!r} in a file that stands for {value!r}."
+    pair = Pair(*(read_notebook(folder / f"{version}.ipynb") for version in VERSIONS))
+    for notebook in pair.notebooks:
+        place = {"library": folder.parent.name, "pair": folder.name, "version": notebook.path.stem}
+        for field, value in place.items():
+            written = getattr(notebook.card, field)
+            if written != value:
+                problem = f"is {written!r} in a file that stands for {value!r}."
                 raise BadInputError(notebook.path, f"metadata.failbench.{field}", problem, REMEDY)
-    return Pair(crashing, mended, edit_between(crashing, mended))
+    _check_edit(pair)
+    return pair
+
+
+def _check_edit(pair: Pair) -> None:
+    """One cell must separate the two, by the source of code or by how often it was executed."""
+    crashing, mended = pair.notebooks
+
+    def wrong(field: str, problem: str) -> BadInputError:
+        return BadInputError(mended.path, field, problem, REMEDY)
+
+    if crashing.card.model_copy(update={"version": "mended"}) != mended.card:
+        name = crashing.path.name
+        raise wrong("metadata.failbench", f"differs in more than the version from that of {name}.")
+    before, after = crashing.cells, mended.cells
+    if len(before) != len(after):
+        raise wrong("cells", f"has {len(after)} cells where its twin has {len(before)}.")
+    differing = [index for index in range(len(before)) if before[index] != after[index]]
+    if len(differing) != 1:
+        raise wrong("cells", f"differs from its twin in {len(differing)} cells, and must in one.")
+    (index,) = differing
+    old, new = before[index], after[index]
+    is_source = old.executions == new.executions and old.is_code
+    if old.source != new.source and not is_source:
+        raise wrong(f"cells.{index}", "differs from its twin in more than the source of code.")

@@ -11,12 +11,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from queue import Empty
 from typing import Any, Final
 
 from jupyter_client.blocking.client import BlockingKernelClient
@@ -90,19 +88,19 @@ class Kernel:
         return str(ast.literal_eval(answer["data"]["text/plain"]))
 
     def _ask(self, code: str, expressions: dict[str, str], *, silent: bool) -> dict[str, Any]:
-        sent = self._client.execute(
-            code, silent=silent, user_expressions=expressions, allow_stdin=False
-        )
-        end = time.monotonic() + self._limit
-        while (left := end - time.monotonic()) > 0:
-            try:
-                reply = self._client.get_shell_msg(timeout=left)
-            except Empty:
-                break
-            if reply["parent_header"].get("msg_id") == sent:
-                content: dict[str, Any] = reply["content"]
-                return content
-        raise OutOfTimeError(f"no end within {self._limit:g} seconds")
+        try:
+            reply: dict[str, Any] = self._client.execute(
+                code,
+                silent=silent,
+                user_expressions=expressions,
+                allow_stdin=False,
+                reply=True,
+                timeout=self._limit,
+            )
+        except TimeoutError as error:
+            raise OutOfTimeError(f"no end within {self._limit:g} seconds") from error
+        content: dict[str, Any] = reply["content"]
+        return content
 
 
 def frames_of(traceback: Sequence[str]) -> tuple[Frame, ...]:
@@ -111,11 +109,10 @@ def frames_of(traceback: Sequence[str]) -> tuple[Frame, ...]:
     Comprehensions, which are functions in some versions of Python, are left out.
     """
     text = COLOURS.sub("", "\n".join(traceback))
-    frames = (Frame(int(count), int(line), name) for count, line, name in FRAME.findall(text))
     return tuple(
-        Frame(frame.count, frame.line, frame.function or None)
-        for frame in frames
-        if frame.function not in COMPREHENSIONS
+        Frame(int(count), int(line), name or None)
+        for count, line, name in FRAME.findall(text)
+        if name not in COMPREHENSIONS
     )
 
 

@@ -1,9 +1,12 @@
-"""A notebook of the corpus: its cells in the order in which they were executed, and its card."""
+"""A notebook of the corpus: its cells in the order in which they were executed, and its card.
+
+How hard a crash is to foresee follows from a rule that was written before the first pair was
+recorded.
+"""
 
 from __future__ import annotations
 
 import hashlib
-import json
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,12 +15,11 @@ from typing import Any, Final, Literal
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
-from failbench.base.validation import validated
-from failbench.notebooks.difficulty import Difficulty, difficulty_of
+from failbench.base.records import Record, read_json, validated
 
 Library = Literal["numpy", "pandas", "sklearn", "matplotlib", "lightgbm", "torch"]
 Version = Literal["crashing", "mended"]
+Difficulty = Literal["easy", "medium", "hard"]
 Misuse = Literal[
     "shape", "dtype", "key", "unfitted", "nan", "api", "value", "index", "name", "device",
     "vocabulary", "memory",
@@ -29,6 +31,9 @@ CARD: Final = "failbench"
 
 EXECUTIONS: Final = "executions"
 """Key of the metadata of a cell that was executed more than once."""
+
+FAR: Final = 3
+"""Steps from which on a crash is hard even where the code alone shows it."""
 
 REMEDY: Final = "Restore it with git, or correct it after docs/notebooks.md."
 
@@ -123,12 +128,7 @@ class Notebook:
 
 def read_notebook(path: Path) -> Notebook:
     """Read a notebook of the corpus."""
-    try:
-        content = path.read_bytes()
-        raw = json.loads(content)
-    except (OSError, ValueError) as error:
-        problem = f"is missing or is not JSON ({' '.join(str(error).split())})."
-        raise BadInputError(path, "(file)", problem, REMEDY) from error
+    raw = read_json(path, REMEDY)
     is_notebook = isinstance(raw, dict) and isinstance(raw.get("metadata"), dict)
     if not is_notebook or (raw.get("nbformat"), raw.get("nbformat_minor")) != (4, 5):
         raise BadInputError(path, "nbformat", "is not a notebook of format 4.5.", REMEDY)
@@ -138,7 +138,7 @@ def read_notebook(path: Path) -> Notebook:
     if not isinstance(raw.get("cells"), list):
         raise BadInputError(path, "cells", "is missing or no list.", REMEDY)
     cells = tuple(_cell(cell, path, index) for index, cell in enumerate(raw["cells"]))
-    notebook = Notebook(path, hashlib.sha256(content).hexdigest(), card, cells)
+    notebook = Notebook(path, hashlib.sha256(path.read_bytes()).hexdigest(), card, cells)
     _check(notebook)
     return notebook
 
@@ -175,3 +175,15 @@ def _check(notebook: Notebook) -> None:
     if card.version == "crashing" and card.difficulty != rule:
         problem = f"is {card.difficulty!r} where the rule says {rule!r}."
         raise BadInputError(path, f"{field}.difficulty", problem, REMEDY)
+
+
+def difficulty_of(cells_between: int, functions_between: int, *, shown_by_code: bool) -> Difficulty:
+    """The grade of a crash.
+
+    Easy is what the code alone shows without a step between cause and crash. Hard is what the code
+    alone does not show with a step between, or what is three steps away. The rest is medium.
+    """
+    steps = cells_between + functions_between
+    if steps >= FAR or (steps and not shown_by_code):
+        return "hard"
+    return "medium" if steps or not shown_by_code else "easy"

@@ -7,6 +7,7 @@ import hashlib
 import io
 from collections import Counter
 from collections.abc import Sequence
+from itertools import product
 from pathlib import Path
 from typing import Final, Literal, get_args
 
@@ -14,11 +15,9 @@ from pydantic import Field
 
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
-from failbench.base.records import Record
-from failbench.base.validation import validated
+from failbench.base.records import Record, read_rows
 from failbench.notebooks.corpus import LIBRARIES, Pair
-from failbench.notebooks.difficulty import Difficulty
-from failbench.notebooks.notebook import Library, Misuse
+from failbench.notebooks.notebook import Difficulty, Library, Misuse
 
 SPLIT: Final = "split.csv"
 """The file in the folder of the corpus."""
@@ -55,24 +54,26 @@ def draw_split(pairs: Sequence[Pair], seed: int = SEED) -> tuple[Assigned, ...]:
     """
     parts: dict[str, Part] = {}
     sizes: Counter[tuple[str, Part]] = Counter()
-    for misuse in MISUSES:
-        for library in LIBRARIES:
-            names = sorted(
-                (
-                    pair.card.pair
-                    for pair in pairs
-                    if (pair.card.misuse, pair.card.library) == (misuse, library)
-                ),
-                key=lambda name: _hash(seed, name),
-            )
-            half = len(names) // 2
-            for place, name in enumerate(names):
-                part: Part = "development" if place < half else "test"
-                if place == 2 * half:
-                    part = _part_of_rest(sizes, misuse, library, _hash(seed, name))
-                parts[name] = part
-                sizes.update([(misuse, part), (library, part)])
-    return tuple(_assigned(pair, parts[pair.card.pair]) for pair in pairs)
+    for misuse, library in product(MISUSES, LIBRARIES):
+        cards = [pair.card for pair in pairs]
+        names = [card.pair for card in cards if (card.misuse, card.library) == (misuse, library)]
+        names.sort(key=lambda name: _hash(seed, name))
+        half = len(names) // 2
+        for place, name in enumerate(names):
+            part: Part = "development" if place < half else "test"
+            if place == 2 * half:
+                part = _part_of_rest(sizes, misuse, library, _hash(seed, name))
+            parts[name] = part
+            sizes.update([(misuse, part), (library, part)])
+    return tuple(
+        Assigned(
+            **pair.card.model_dump(include={"pair", "library", "misuse", "difficulty"}),
+            part=parts[pair.card.pair],
+            sha256_crashing=pair.crashing.sha256,
+            sha256_mended=pair.mended.sha256,
+        )
+        for pair in pairs
+    )
 
 
 def _part_of_rest(
@@ -89,33 +90,14 @@ def _hash(seed: int, name: str) -> str:
     return hashlib.sha256(f"{seed}:{name}".encode()).hexdigest()
 
 
-def _assigned(pair: Pair, part: Part) -> Assigned:
-    card = pair.card
-    return Assigned(
-        pair=card.pair,
-        library=card.library,
-        misuse=card.misuse,
-        difficulty=card.difficulty,
-        part=part,
-        sha256_crashing=pair.crashing.sha256,
-        sha256_mended=pair.mended.sha256,
-    )
-
-
 def read_split(path: Path) -> dict[str, Assigned]:
     """Read the split, by name of the pair."""
-    try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
-    except (OSError, ValueError, csv.Error) as error:
-        problem = f"is missing or is not a CSV file ({' '.join(str(error).split())})."
-        raise BadInputError(path, "(file)", problem, REMEDY) from error
     assigned: dict[str, Assigned] = {}
-    for line, row in enumerate(rows, start=2):
-        place = f"{path}, line {line}"
-        known = validated(Assigned, row, place, REMEDY)
-        if known.pair in assigned:
-            raise BadInputError(place, "pair", f"{known.pair!r} is there twice.", REMEDY)
-        assigned[known.pair] = known
+    for line, row in enumerate(read_rows(path, Assigned, REMEDY), start=2):
+        if row.pair in assigned:
+            place = f"{path}, line {line}"
+            raise BadInputError(place, "pair", f"{row.pair!r} is there twice.", REMEDY)
+        assigned[row.pair] = row
     return assigned
 
 
@@ -137,9 +119,8 @@ def check_unchanged(pairs: Sequence[Pair], split: dict[str, Assigned], path: Pat
         if known is None:
             problem = f"{pair.card.pair!r} is in neither part."
             raise BadInputError(path, "pair", problem, REMEDY)
-        for notebook, sha256 in zip(
-            pair.notebooks, (known.sha256_crashing, known.sha256_mended), strict=True
-        ):
+        sums = (known.sha256_crashing, known.sha256_mended)
+        for notebook, sha256 in zip(pair.notebooks, sums, strict=True):
             if notebook.sha256 != sha256:
                 problem = f"has changed since it became a {known.part} pair."
                 remedy = "Restore it with git: pairs are fixed with the split."

@@ -13,7 +13,7 @@ from sklearn.preprocessing import StandardScaler
 from failbench.base.errors import BadInputError
 from failbench.base.predictions import NEIGHBOUR_SCHEMA
 from failbench.methods.tuned_classifier import imputed
-from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.nested_cv import LabelledRuns
 
 
 def nearest_scenarios(

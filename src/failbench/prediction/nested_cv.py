@@ -3,27 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import polars as pl
 
-from failbench.base.arrays import Mask
+from failbench.base.arrays import Labels, Mask
+from failbench.base.errors import BadInputError
 from failbench.base.known_columns import flags_in
-from failbench.base.predictions import DECIMALS, PREDICTION_SCHEMA
+from failbench.base.predictions import DECIMALS, PREDICTION_SCHEMA, first_repeats
 from failbench.base.records import Record
-from failbench.base.studies import NESTED_CV
+from failbench.base.slices import AcrossArchitectures
+from failbench.base.studies import KNOWN_SCENARIOS, NESTED_CV, POOLED
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import to_frame
 from failbench.methods.catalogue import method_named
-from failbench.methods.declaration import Context, MethodDeclaration
+from failbench.methods.declaration import Context, Method, MethodDeclaration
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.method import Method
 from failbench.methods.rule_tree import all_band_features
-from failbench.prediction.fold_plans import FoldPlan, by_scenario
-from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.folds import FoldPlan, by_architecture, by_scenario
+from failbench.prediction.known import Known
+
+
+@dataclass(frozen=True)
+class LabelledRuns:
+    """Failing runs with what is known of them: four parallel views, one row per run."""
+
+    table: pl.DataFrame
+    frame: pd.DataFrame
+    labels: Labels
+    groups: Labels
+
+    @classmethod
+    def from_table(cls, table: pl.DataFrame) -> LabelledRuns:
+        """Take a feature table of failing runs apart."""
+        ordered = table.sort("run_id")
+        return cls(
+            ordered,
+            to_frame(ordered),
+            ordered["category"].to_numpy().astype(object),
+            ordered["scenario"].to_numpy().astype(object),
+        )
 
 
 def nested_cv(
@@ -155,3 +179,58 @@ def _column(diagnoses: tuple[Diagnosis, ...], name: str, dtype: pl.DataType) -> 
 def fold_seed(seed: int, repeat: int, fold: int) -> int:
     """Seed of one fit, a function of the study's seed, the repeat and the fold alone."""
     return int(np.random.SeedSequence([seed, repeat, fold]).generate_state(1)[0])
+
+
+def across_architectures(
+    features: pl.DataFrame,
+    splits: pl.DataFrame,
+    method: str,
+    settings: Record,
+    study: AcrossArchitectures,
+    workers: int = 1,
+    known: Known | None = None,
+) -> pl.DataFrame:
+    """Predict runs of all architectures, by fits that saw all of them and fits that did not."""
+    taken = study.slice(features)
+    architectures = taken["architecture"].unique().to_list()
+    if len(architectures) < 2:
+        raise BadInputError(
+            "features",
+            "architecture",
+            f"{len(architectures)} architecture was recorded with {study.optimizer} at scale "
+            f"{study.scale}; leaving one out takes two.",
+            "Run `failbench record` for another architecture.",
+        )
+    folds = first_repeats(splits, study.repeats, "across_architectures.repeats")
+    failures = taken.filter(pl.col("kind") == "failure")
+    plans = (
+        *by_scenario(POOLED, folds),
+        *by_architecture(folds, architectures, study.known_seed),
+    )
+    seen = [(failures, plans)]
+    if known is not None:
+        watched = failures.filter(pl.col("seed").is_in(study.monitored_seeds))
+        has_others = set(study.monitored_seeds) != {study.known_seed}
+        asked = [plan for plan in plans if has_others or plan.study != KNOWN_SCENARIOS]
+        seen = [
+            (
+                known.beside(watched, left_out=left_out),
+                tuple(plan for plan in asked if plan.left_out == left_out),
+            )
+            for left_out in (None, *sorted(architectures))
+        ]
+    parts = [
+        nested_cv(
+            table,
+            taken.filter(pl.col("kind") == "success"),
+            folds,
+            method,
+            settings,
+            {name: FEATURE_SETS[name] for name in study.feature_sets},
+            study.seed,
+            workers,
+            of_table,
+        )
+        for table, of_table in seen
+    ]
+    return pl.concat(parts).sort(PREDICTION_SCHEMA.names()[:6])

@@ -11,7 +11,7 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from failbench.base.validation import validated
+from failbench.base.records import validated
 from failbench.errors import BadInputError
 from failbench.reasoning.conditions import Condition, Settings
 from failbench.reasoning.grid import MAKERS, Cell, problems_of

@@ -1,4 +1,4 @@
-"""Agreement: of two answers, ratings or orderings of the same scenarios, with intervals."""
+"""Agreement of answers, ratings or orderings of the same scenarios, and what depends on what."""
 
 from __future__ import annotations
 
@@ -12,9 +12,14 @@ from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_kappa_of
 
-from failbench.base.arrays import Array
-from failbench.statistics.bootstrap import BootstrapSettings, Interval, resample
-from failbench.statistics.row_weights import Weights, single_seeds
+from failbench.base.arrays import Array, Labels
+from failbench.statistics.bootstrap import (
+    BootstrapSettings,
+    Interval,
+    Weights,
+    resample,
+    single_seeds,
+)
 
 
 def kappa_of_counts(counts: Array) -> Array:
@@ -125,13 +130,38 @@ def _over_scenarios(
     def of_weights(weights: Weights) -> Array:
         return statistic(np.concatenate(weights, axis=-1))[None]
 
-    low, high, method = resample(single_seeds(sizes), of_weights, settings).number(0, value)
-    return Interval(
-        value=value,
-        ci_low=low,
-        ci_high=high,
-        n=ordered.height,
-        method=method,
-        resampling_unit="scenario",
-        estimand=estimand,
+    bounds = resample(single_seeds(sizes), of_weights, settings).number(0, value)
+    return Interval.of(value, bounds, ordered.height, "scenario", estimand)
+
+
+def cramers_v(tables: Array) -> Array:
+    """Cramer's V (1946, "Mathematical methods of statistics", chapter 21) of shares."""
+    total = tables.sum(axis=(-2, -1), keepdims=True)
+    rows, columns = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
+    expected = np.divide(rows * columns, total, out=np.zeros_like(tables), where=total > 0)
+    parts = np.divide(
+        (tables - expected) ** 2, expected, out=np.zeros_like(tables), where=expected > 0
     )
+    least = np.minimum((rows > 0).sum(axis=(-2, -1)), (columns > 0).sum(axis=(-2, -1))) - 1
+    whole = total[..., 0, 0] * least
+    share = np.divide(parts.sum(axis=(-2, -1)), whole, out=np.zeros_like(whole), where=whole > 0)
+    v: Array = np.sqrt(share)
+    return v
+
+
+def permutation_test(
+    shares: Array, groups: Labels, permutations: int, rng: np.random.Generator
+) -> tuple[float, float]:
+    """Test whether shares of kinds depend on groups, by permuting the groups of whole scenarios.
+
+    The Monte Carlo test counts the observed order among the permutations (Phipson and Smyth, 2010,
+    "Permutation p-values should never be zero").
+    Given are the probability of the observed V or a larger one, and the mean V, under permutation.
+    """
+    members = (groups[None, :] == np.unique(groups)[:, None]).astype(np.float64)
+    observed = float(cramers_v(members @ shares).round(12))
+    drawn = np.array(
+        [cramers_v(members @ shares[rng.permutation(len(shares))]) for _ in range(permutations)]
+    ).round(12)
+    above = int((drawn >= observed).sum())
+    return (1 + above) / (1 + permutations), float(drawn.mean())

@@ -3,24 +3,85 @@
 Scenarios are drawn with replacement within categories, then the seeds of each drawn scenario, anew
 for each time that it is drawn; what belongs to a scenario and seed (repeats, architectures) moves
 together. A resample is a weight for each scenario and seed, so that any figure that is a function
-of weighted sums over them is computed for a thousand resamples at once.
+of weighted sums over them is computed for a thousand resamples at once. A scenario counts once
+however many seeds it was recorded with, and each of its seeds counts alike. What is summed has a
+row per scenario and seed, sorted by scenario.
 """
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+import polars as pl
 from pydantic import Field
 from scipy import stats
 
-from failbench.base.arrays import Array
+from failbench.base.arrays import Array, Mask
 from failbench.base.records import Record
-from failbench.statistics.row_weights import Seeds, Weights, all_seeds, drawn_seeds
+
+Weights = Sequence[Array]
+"""How much each row counts, by category: ``[..., n_rows]``."""
+SeedCounts = npt.NDArray[np.intp]
+"""Rows that each scenario of a category has, one for each seed: ``[n_scenarios]``."""
+Seeds = tuple[SeedCounts, ...]
+"""The rows of each scenario, by category."""
+
+
+def seed_counts(rows: pl.DataFrame) -> SeedCounts:
+    """Seeds of each scenario of a category, in the order of the scenarios' names."""
+    counts = rows.group_by("scenario").agg(pl.col("seed").n_unique()).sort("scenario")
+    return counts["seed"].to_numpy().astype(np.intp)
+
+
+def single_seeds(sizes: Iterable[int]) -> Seeds:
+    """One row for each scenario; ``sizes`` are the scenarios of each category."""
+    return tuple(np.ones(size, dtype=np.intp) for size in sizes)
+
+
+def unit_of(seeds: Seeds) -> str:
+    """What is resampled, in words: scenarios, and their seeds where there are several."""
+    several = any((rows > 1).any() for rows in seeds)
+    return "scenario, then seed" if several else "scenario"
+
+
+def all_seeds(counts: Array, seeds: SeedCounts) -> Array:
+    """Row weights of scenarios that count so often: the rows of one share its count evenly.
+
+    From ``[..., n_scenarios]`` to ``[..., n_rows]``.
+    """
+    return np.asarray(np.repeat(counts / seeds, seeds, axis=-1), dtype=np.float64)
+
+
+def once(seeds: Seeds) -> Weights:
+    """Row weights with which every scenario counts once."""
+    return tuple(all_seeds(np.ones(len(counts)), counts) for counts in seeds)
+
+
+def drawn_seeds(counts: Array, seeds: SeedCounts, rng: np.random.Generator) -> Array:
+    """Row weights of drawn scenarios whose seeds are drawn, too.
+
+    Each time that a scenario is drawn, as many of its seeds are drawn as it has, with replacement
+    and independently of its other draws. Over ``k`` draws of a scenario with ``m`` seeds that makes
+    ``k m`` draws among ``m`` seeds: their numbers are multinomial. Where every scenario has a
+    single seed there is nothing to draw, and ``rng`` is left alone. From whole numbers
+    ``[..., n_scenarios]`` to ``[..., n_rows]``: the weights of a scenario's rows add up to its
+    count.
+    """
+    weights = all_seeds(counts, seeds)
+    starts = np.cumsum(seeds) - seeds
+    for number in np.unique(seeds[seeds > 1]):
+        chosen = np.flatnonzero(seeds == number)
+        draws = number * counts[..., chosen].astype(np.int64)
+        rows = starts[chosen, None] + np.arange(number)
+        weights[..., rows] = rng.multinomial(draws, np.full(number, 1 / number)) / number
+    return weights
+
 
 Indices = npt.NDArray[np.intp]
 Statistic = Callable[[Weights], Array]
@@ -45,6 +106,10 @@ IntervalMethod = Literal[
 ]
 
 
+Bounds = tuple[float, float, IntervalMethod]
+"""The lower, the upper, and how they were found."""
+
+
 class BootstrapSettings(Record):
     """How scenarios and their seeds are resampled."""
 
@@ -64,30 +129,36 @@ class Interval(Record):
     resampling_unit: str
     estimand: str
 
+    @classmethod
+    def of(cls, value: float, bounds: Bounds, n: int, unit: str, estimand: str) -> Interval:
+        """A figure, its bounds, its n, its unit and what it estimates."""
+        low, high, method = bounds
+        return cls(
+            value=value,
+            ci_low=low,
+            ci_high=high,
+            n=n,
+            method=method,
+            resampling_unit=unit,
+            estimand=estimand,
+        )
+
 
 @dataclass(frozen=True)
 class Resampled:
-    """Bounds of several figures, all from the same resamples.
-
-    Attributes
-    ----------
-    bca
-        ``[n_figures, 2]``; NaN where BCa has no answer.
-    percentile
-        ``[n_figures, 2]``: quantiles of the resamples.
-    reach
-        ``[n_figures]``: how far the normal interval reaches to either side, standard errors of the
-        resamples times the normal quantile.
-    agree
-        ``[n_figures]``: whether all resamples of a figure are the same.
-    """
+    """Bounds of several figures, all from the same resamples."""
 
     bca: Array
+    """``[n_figures, 2]``; NaN where BCa has no answer."""
     percentile: Array
+    """``[n_figures, 2]``: quantiles of the resamples."""
     reach: Array
-    agree: npt.NDArray[np.bool_]
+    """``[n_figures]``: standard errors of the resamples times the normal quantile, which is how far
+    the normal interval reaches to either side."""
+    agree: Mask
+    """``[n_figures]``: whether all resamples of a figure are the same."""
 
-    def number(self, position: int, value: float) -> tuple[float, float, IntervalMethod]:
+    def number(self, position: int, value: float) -> Bounds:
         """Bounds of a figure that is not a proportion, and how they were found.
 
         Data whose resamples all agree give the value itself: nothing else is known of a figure
@@ -102,7 +173,7 @@ class Resampled:
         method: IntervalMethod = "percentile bootstrap" if unanswered else "BCa bootstrap"
         return min(float(low), value), max(float(high), value), method
 
-    def distance(self, position: int, value: float) -> tuple[float, float, IntervalMethod]:
+    def distance(self, position: int, value: float) -> Bounds:
         """Bounds of a distance between 0 and 1 that is biased upwards, the more so in resamples.
 
         The standard normal interval (Efron and Tibshirani, 1993, "An introduction to the
@@ -131,22 +202,11 @@ def resample(seeds: Seeds, statistic: Statistic, settings: BootstrapSettings) ->
     those of the first in 0.93 to 0.95. Where every scenario has a single seed, the two are the
     same, draw by draw.
 
-    Parameters
-    ----------
-    seeds
-        Rows of each scenario, at least two scenarios a category.
-    statistic
-        The figures as a function of the weights of rows.
-    settings
-        All figures share the resamples that the seed gives.
-
-    Returns
-    -------
-    Resampled
-        BCa bounds (Efron, 1987, "Better bootstrap confidence intervals", as in
-        `scipy.stats.bootstrap`), NaN where the resamples of a figure all agree. The bias is read
-        off the resamples of both levels; the acceleration is that of the jackknife over scenarios,
-        which are the independent units, each left out with all its seeds.
+    Bounds are BCa (Efron, 1987, "Better bootstrap confidence intervals", as in
+    `scipy.stats.bootstrap`). The bias is read off the resamples of both levels; the acceleration is
+    that of the jackknife over scenarios, which are the independent units, each left out with all
+    its seeds. Every category has at least two scenarios, and all figures share the resamples that
+    the seed gives.
     """
     rng = np.random.default_rng(settings.seed)
     seed_rng = rng.spawn(1)[0]  # of its own, so that scenarios are drawn alike with any seeds
@@ -155,21 +215,12 @@ def resample(seeds: Seeds, statistic: Statistic, settings: BootstrapSettings) ->
         # The bias correction counts ties with the observed value; rounding keeps them ties.
         return statistic(weights).round(12)
 
-    def with_drawn_seeds(*scenarios: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
-        return figures(
-            [
-                drawn_seeds(_counts(index, len(rows)), rows, seed_rng)
-                for index, rows in zip(scenarios, seeds, strict=True)
-            ]
-        )
+    def of(weigh: Callable[[Array, SeedCounts], Array]) -> Callable[..., Array]:
+        def statistic_of(*scenarios: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
+            drawn = zip(scenarios, seeds, strict=True)
+            return figures([weigh(_counts(index, len(rows)), rows) for index, rows in drawn])
 
-    def with_all_seeds(*scenarios: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
-        return figures(
-            [
-                all_seeds(_counts(index, len(rows)), rows)
-                for index, rows in zip(scenarios, seeds, strict=True)
-            ]
-        )
+        return statistic_of
 
     # A sample per category: scenarios are resampled within categories.
     scenarios = tuple(np.arange(len(rows)) for rows in seeds)
@@ -179,7 +230,7 @@ def resample(seeds: Seeds, statistic: Statistic, settings: BootstrapSettings) ->
         warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
         drawn = stats.bootstrap(
             scenarios,
-            with_drawn_seeds,
+            of(partial(drawn_seeds, rng=seed_rng)),
             n_resamples=settings.resamples,
             method="percentile",
             rng=rng,
@@ -187,7 +238,7 @@ def resample(seeds: Seeds, statistic: Statistic, settings: BootstrapSettings) ->
         )
         result = stats.bootstrap(
             scenarios,
-            with_all_seeds,
+            of(all_seeds),
             n_resamples=0,
             method="BCa",
             bootstrap_result=drawn,

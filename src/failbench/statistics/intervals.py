@@ -1,21 +1,79 @@
-"""Intervals: every rate with its uncertainty, its unit and what it estimates.
+"""Intervals: every figure of a method with its uncertainty, its unit and what it estimates.
 
 The independent unit is the scenario. BCa intervals resample scenarios within categories and then
-their seeds, all repeats moving together; they are conditional on the fitted models.
+their seeds, all repeats moving together; they are conditional on the fitted models. Beside them the
+corrected-variance t interval states how much a method itself varies with its training data.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
+import polars as pl
 from pydantic import Field
 from statsmodels.stats.proportion import proportion_confint
 
 from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
-from failbench.statistics.bootstrap import BootstrapSettings, Interval, IntervalMethod, resample
-from failbench.statistics.metrics import Metric, ValueMetric
-from failbench.statistics.row_weights import Weights, unit_of
-from failbench.statistics.scores import ScenarioAnswers
+from failbench.base.workers import parallel_map
+from failbench.statistics.bootstrap import (
+    BootstrapSettings,
+    Bounds,
+    Interval,
+    Weights,
+    resample,
+    unit_of,
+)
+from failbench.statistics.confidence import calibration_floor
+from failbench.statistics.metrics import (
+    Metric,
+    UnitCosts,
+    ValueMetric,
+    cost_metrics,
+    metrics_for,
+    value_metrics,
+)
+from failbench.statistics.paired_tests import resampled_mean
+from failbench.statistics.scenario_values import ScenarioAnswers, scenario_answers
+
+ESTIMATE = ("value", "ci_low", "ci_high", "n")
+"""What a metrics file holds of an interval."""
+
+
+def estimate_rows(intervals: Mapping[str, Interval], **keys: object) -> pl.DataFrame:
+    """Named intervals as a table with a row per metric, to the right of keys that all rows share.
+
+    What an interval calls its method is the column ``interval``.
+    """
+    rows = []
+    for metric, interval in intervals.items():
+        record = interval.model_dump()
+        rows.append({**keys, "metric": metric, "interval": record.pop("method"), **record})
+    return pl.DataFrame(rows)
+
+
+def nest(table: pl.DataFrame, *keys: str, leaves: tuple[str, ...] = ESTIMATE) -> dict[str, Any]:
+    """Rows as nested scalars, a level per key.
+
+    >>> rates = pl.DataFrame({"method": ["ebm"], "metric": ["accuracy"], "value": [0.5], "n": [76]})
+    >>> nest(rates, "method", "metric", leaves=("value", "n"))
+    {'ebm': {'accuracy': {'value': 0.5, 'n': 76}}}
+
+    The leaves are columns, of which a null is left out. Two rows with the same keys are refused:
+    one would hide the other.
+    """
+    nested: dict[str, Any] = {}
+    for row in table.iter_rows(named=True):
+        level = nested
+        for key in keys[:-1]:
+            level = level.setdefault(str(row[key]), {})
+        last = str(row[keys[-1]])
+        if last in level:
+            raise ValueError(f"Two rows have the same {', '.join(keys)}: {last!r}.")
+        level[last] = {leaf: row[leaf] for leaf in leaves if row[leaf] is not None}
+    return nested
 
 
 class ScenarioIntervalSettings(BootstrapSettings):
@@ -44,23 +102,9 @@ def scenario_intervals(
     resample may hold none of them, and a share of nothing has no value. With ten among many that
     happens about once in e^10 resamples, or 22,000.
 
-    Parameters
-    ----------
-    answers
-        What was answered, from which ``metrics`` are computed.
-    metrics
-        Scores of the confusions.
-    settings
-        Resamples, confidence, and the seed that all metrics share.
-    values
-        Further figures of the same scenarios.
-
-    Raises
-    ------
-    BadInputError
-        If a category has a single scenario: there is nothing to resample then.
+    Of a category with a single scenario there is nothing to resample, which is refused.
     """
-    sizes = dict(zip(answers.shares, answers.sizes, strict=True))
+    sizes = dict(zip(answers.categories, answers.sizes, strict=True))
     for category, scenarios in sizes.items():
         if scenarios < 2:
             raise BadInputError(
@@ -80,7 +124,7 @@ def scenario_intervals(
     resampled = resample(answers.seeds, statistic, settings)
     unit = unit_of(answers.seeds)
     confusion = answers.confusion()
-    intervals = {}
+    found: dict[str, tuple[float, Bounds, int, str]] = {}
     for position, metric in enumerate(metrics):
         value = float(metric.score(confusion, categories))
         if metric.size is None:
@@ -90,7 +134,7 @@ def scenario_intervals(
             size = max(float(metric.size(confusion, categories)), 1.0)
             bounds = _conditional(value, size, resampled.bca[position], settings)
             n = round(size)
-        intervals[metric.name] = _over_scenarios(value, bounds, n, unit, metric.estimand)
+        found[metric.name] = (value, bounds, n, metric.estimand)
     for position, figure in enumerate(values, start=len(metrics)):
         sums = figure.values.sums()
         value = float(figure.score(sums))
@@ -100,28 +144,14 @@ def scenario_intervals(
             bounds = resampled.distance(position, value)
         else:
             bounds = resampled.number(position, value)
-        intervals[figure.name] = _over_scenarios(value, bounds, answers.n, unit, figure.estimand)
-    return intervals
+        found[figure.name] = (value, bounds, answers.n, figure.estimand)
+    return {
+        name: Interval.of(value, bounds, n, "scenario" if bounds[2] == "Wilson" else unit, estimand)
+        for name, (value, bounds, n, estimand) in found.items()
+    }
 
 
-def _over_scenarios(
-    value: float, bounds: tuple[float, float, IntervalMethod], n: int, unit: str, estimand: str
-) -> Interval:
-    low, high, method = bounds
-    return Interval(
-        value=value,
-        ci_low=low,
-        ci_high=high,
-        n=n,
-        method=method,
-        resampling_unit="scenario" if method == "Wilson" else unit,
-        estimand=estimand,
-    )
-
-
-def _rate(
-    rate: float, n: float, bca: Array, settings: ScenarioIntervalSettings
-) -> tuple[float, float, IntervalMethod]:
+def _rate(rate: float, n: float, bca: Array, settings: ScenarioIntervalSettings) -> Bounds:
     """Bounds of a proportion: BCa, or Wilson's where that fails."""
     if rate >= settings.wilson_from or np.isnan(bca).any():
         return *wilson(rate, n, settings.confidence), "Wilson"
@@ -130,7 +160,7 @@ def _rate(
 
 def _conditional(
     rate: float, size: float, bca: Array, settings: ScenarioIntervalSettings
-) -> tuple[float, float, IntervalMethod]:
+) -> Bounds:
     """Bounds of a proportion of so many scenarios as the answers decide."""
     if size < settings.wilson_below:
         return *wilson(rate, size, settings.confidence), "Wilson"
@@ -146,13 +176,107 @@ def wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:
 
 def wilson_interval(value: float, n: int, confidence: float, unit: str, estimand: str) -> Interval:
     """A rate over n units with Wilson's interval, as an estimate."""
-    low, high = wilson(value, n, confidence)
-    return Interval(
-        value=value,
-        ci_low=low,
-        ci_high=high,
-        n=n,
-        method="Wilson",
-        resampling_unit=unit,
-        estimand=estimand,
+    bounds: Bounds = (*wilson(value, n, confidence), "Wilson")
+    return Interval.of(value, bounds, n, unit, estimand)
+
+
+class IntervalSettings(ScenarioIntervalSettings):
+    """How the figures of the main study get intervals; its section is ``intervals``."""
+
+    calibration_bins: int = Field(ge=2)
+    floor_draws: int = Field(ge=100)
+
+
+def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
+    """Mean fold accuracy with the interval of :func:`resampled_mean`; it takes two folds."""
+    folds = (
+        predictions.with_columns(correct=pl.col("prediction") == pl.col("category"))
+        .group_by("repeat", "fold", "scenario")
+        .agg(pl.col("correct").mean())
+        .group_by("repeat", "fold")
+        .agg(pl.col("correct").mean().alias("accuracy"), pl.len().alias("tested"))
+        .sort("repeat", "fold")
     )
+    if folds.height < 2:
+        raise BadInputError(
+            "predictions", "fold", "there is a single fold.", "Run at least two folds."
+        )
+    n = predictions["scenario"].n_unique()
+    tested = float(folds["tested"].to_numpy().mean())
+    mean = resampled_mean(folds["accuracy"].to_numpy(), tested, n - tested)
+    low, high = mean.interval(confidence)
+    bounds: Bounds = (max(low, 0.0), min(high, 1.0), "corrected t")
+    estimand = "expected accuracy of the method over training sets of this size"
+    return Interval.of(mean.mean, bounds, n, "fold", estimand)
+
+
+def method_intervals(
+    predictions: pl.DataFrame, settings: IntervalSettings, costs: UnitCosts | None = None
+) -> dict[str, Interval]:
+    """Every reported figure of one method on one feature set, by name.
+
+    Without ``costs``, what answers cost, no hybrid's cost is reported.
+    """
+    answers = scenario_answers(predictions)
+    values = value_metrics(predictions, settings.calibration_bins)
+    if costs is not None:
+        values += cost_metrics(predictions, costs)
+    metrics = metrics_for(answers.categories)
+    intervals = scenario_intervals(answers, metrics, settings, values)
+    if "calibration_error" in intervals:
+        intervals["calibration_floor"] = floor_interval(predictions, settings)
+    intervals["accuracy_over_training_sets"] = corrected_t(predictions, settings.confidence)
+    return intervals
+
+
+def floor_interval(predictions: pl.DataFrame, settings: IntervalSettings) -> Interval:
+    """Calibration error of a perfectly calibrated method: its mean, and the range it stays in.
+
+    Not an interval of an estimate: the central share ``settings.confidence`` of simulated errors.
+    """
+    errors = calibration_floor(
+        predictions,
+        settings.calibration_bins,
+        settings.floor_draws,
+        np.random.default_rng(settings.seed),
+    )
+    tail = (1 - settings.confidence) / 2
+    low, high = np.quantile(errors, (tail, 1 - tail))
+    return Interval.of(
+        float(errors.mean()),
+        (float(low), float(high), "simulation"),
+        predictions["scenario"].n_unique(),
+        "scenario",
+        "calibration error that the same confidences would show in a sample of this size, "
+        "were they the probabilities of being right",
+    )
+
+
+def intervals_table(
+    predictions: pl.DataFrame,
+    settings: IntervalSettings,
+    workers: int = 1,
+    costs: UnitCosts | None = None,
+) -> pl.DataFrame:
+    """Intervals of every (feature_set, method) in a table of predictions, one row per figure.
+
+    The result does not depend on the number of workers.
+    """
+    tasks = [
+        (feature_set, method, part, settings, costs)
+        for (feature_set, method), part in predictions.sort("feature_set", "method").group_by(
+            "feature_set", "method", maintain_order=True
+        )
+    ]
+    return pl.concat(parallel_map(_method_table, tasks, workers))
+
+
+def _method_table(
+    feature_set: str,
+    method: str,
+    predictions: pl.DataFrame,
+    settings: IntervalSettings,
+    costs: UnitCosts | None,
+) -> pl.DataFrame:
+    intervals = method_intervals(predictions, settings, costs)
+    return estimate_rows(intervals, feature_set=feature_set, method=method)

@@ -1,4 +1,4 @@
-"""Metrics: the scores that are reported, as data, with what each of them estimates."""
+"""Metrics: rates over confusions, other figures of scenarios, and what each of them estimates."""
 
 from __future__ import annotations
 
@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final, Literal, get_args
 
+import numpy as np
 import polars as pl
+from pydantic import Field
 
 from failbench.base.arrays import Array
-from failbench.base.vocabulary import ABSTAIN, AnswerReason, Reason, Route
-from failbench.statistics import scores
-from failbench.statistics.calibration import calibration_error, calibration_gaps
+from failbench.base.records import Record
+from failbench.base.vocabulary import ABSTAIN, ANSWERS, AnswerReason, Reason, Route
+from failbench.statistics.confidence import calibration_error, calibration_gaps
 from failbench.statistics.scenario_values import (
     ScenarioValues,
     over_committed,
@@ -23,52 +25,109 @@ from failbench.statistics.scenario_values import (
     squared_error,
     surprise,
 )
-from failbench.statistics.scores import Score
+
+Score = Callable[[Array, tuple[str, ...]], Array]
+"""From confusions ``[..., n_repeats, n_categories, n_answers]`` and the categories to ``[...]``."""
+
+
+def right_answers(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Shares on the diagonal, ``[..., n_categories]``; an abstention is never correct."""
+    columns = [ANSWERS.index(category) for category in categories]
+    diagonal: Array = confusion[..., np.arange(len(categories)), columns]
+    return diagonal
+
+
+def accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Correct / all, mean over repeats: the mean over scenarios of their mean correctness."""
+    correct = right_answers(confusion, categories).sum(axis=-1) / confusion.sum(axis=(-2, -1))
+    return _over_repeats(correct)
+
+
+def recalls(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Recall of each category in each repeat, ``[..., n_repeats, n_categories]``."""
+    return _ratio(right_answers(confusion, categories), confusion.sum(axis=-1))
+
+
+def balanced_accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Mean recall over categories, computed per repeat and averaged."""
+    return _over_repeats(recalls(confusion, categories).mean(axis=-1))
+
+
+def f1_scores(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """F1 of each category in each repeat; zero where it has neither runs nor answers."""
+    columns = [ANSWERS.index(category) for category in categories]
+    right = right_answers(confusion, categories)
+    answered = confusion.sum(axis=-2)[..., columns]
+    return _ratio(2 * right, confusion.sum(axis=-1) + answered)
+
+
+def macro_f1(confusion: Array, categories: tuple[str, ...]) -> Array:
+    """Mean F1 over categories, computed per repeat and averaged."""
+    return _over_repeats(f1_scores(confusion, categories).mean(axis=-1))
+
+
+def abstention(confusion: Array, categories: tuple[str, ...]) -> Array:  # noqa: ARG001
+    """Share of abstentions, mean over repeats."""
+    abstained = confusion[..., ANSWERS.index(ABSTAIN)].sum(axis=-1)
+    return _over_repeats(abstained / confusion.sum(axis=(-2, -1)))
+
+
+def category_recall(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
+    """Recall of one category, mean over repeats."""
+    return _over_repeats(recalls(confusion, categories)[..., categories.index(category)])
+
+
+def category_f1(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
+    """F1 of one category, computed per repeat and averaged."""
+    return _over_repeats(f1_scores(confusion, categories)[..., categories.index(category)])
+
+
+def category_precision(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
+    """Share of a category among those that it is named for, computed per repeat and averaged.
+
+    Over the repeats that name it at all; zero where none does.
+    """
+    right = right_answers(confusion, categories)[..., categories.index(category)]
+    named = _named(confusion, category)
+    return _ratio(_ratio(right, named).sum(axis=-1), (named > 0).sum(axis=-1))
+
+
+def category_named(confusion: Array, categories: tuple[str, ...], category: str) -> Array:  # noqa: ARG001
+    """Scenarios for which a category is named, of any category, mean over repeats."""
+    return _over_repeats(_named(confusion, category))
+
+
+def _named(confusion: Array, category: str) -> Array:
+    return np.asarray(confusion[..., ANSWERS.index(category)].sum(axis=-1), dtype=np.float64)
+
+
+def _over_repeats(values: Array) -> Array:
+    return np.asarray(values.mean(axis=-1), dtype=np.float64)
+
+
+def _ratio(part: Array, whole: Array) -> Array:
+    return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A score to report.
-
-    Attributes
-    ----------
-    name
-        Its key in the metrics file.
-    score
-        Function of the confusions.
-    estimand
-        What the value estimates, in words.
-    category
-        The one category whose scenarios it is about, if any.
-    size
-        How many scenarios it is a share of, a function of the confusions too, where the answers
-        decide that.
-    """
+    """A score to report: its key in the metrics file, and what the value estimates, in words."""
 
     name: str
     score: Score
     estimand: str
     category: str | None = None
+    """The one category whose scenarios it is about, if any."""
     size: Score | None = None
+    """How many scenarios it is a share of, where the answers decide that."""
 
 
 @dataclass(frozen=True)
 class ValueMetric:
-    """A figure to report that is no score of the confusions.
+    """A figure to report that is no score of the confusions, from sums ``[..., *trailing]``.
 
-    Attributes
-    ----------
-    name
-        Its key in the metrics file.
-    values
-        What it sums over scenarios and their seeds.
-    estimand
-        What the value estimates, in words.
-    score
-        Function of the sums: from ``[..., *trailing]`` to ``[...]``.
-    kind
-        Which interval it gets: a ``proportion`` is a share of scenarios, its sums the two of a
-        ratio; a ``distance`` is from 0 to 1 and biased upwards; a ``number`` is anything else.
+    Its kind says which interval it gets: a ``proportion`` is a share of scenarios, its sums the two
+    of a ratio; a ``distance`` is from 0 to 1 and biased upwards; a ``number`` is anything else.
     """
 
     name: str
@@ -78,31 +137,37 @@ class ValueMetric:
     kind: Literal["proportion", "distance", "number"] = "number"
 
 
-OVERALL: tuple[Metric, ...] = (
-    Metric(
-        "accuracy",
-        scores.accuracy,
-        "probability that a run of a new scenario, drawn with these categories, is diagnosed right",
-    ),
-    Metric(
-        "balanced_accuracy",
-        scores.balanced_accuracy,
-        "mean over categories of the probability that a run of a new scenario is diagnosed right",
-    ),
-    Metric(
-        "macro_f1",
-        scores.macro_f1,
-        "mean over categories of F1, computed per repeat and averaged",
-    ),
-    Metric(
-        "abstention_rate",
-        scores.abstention,
-        "probability that a run of a new scenario, drawn with these categories, is left undecided",
-    ),
-)
+METRICS: Final[Mapping[str, Metric]] = {
+    metric.name: metric
+    for metric in (
+        Metric(
+            "accuracy",
+            accuracy,
+            "probability that a run of a new scenario, drawn with these categories, is diagnosed "
+            "right",
+        ),
+        Metric(
+            "balanced_accuracy",
+            balanced_accuracy,
+            "mean over categories of the probability that a run of a new scenario is diagnosed "
+            "right",
+        ),
+        Metric(
+            "macro_f1",
+            macro_f1,
+            "mean over categories of F1, computed per repeat and averaged",
+        ),
+        Metric(
+            "abstention_rate",
+            abstention,
+            "probability that a run of a new scenario, drawn with these categories, is left "
+            "undecided",
+        ),
+    )
+}
+"""The scores over all categories, by name."""
 
-
-METRICS: Final[Mapping[str, Metric]] = {metric.name: metric for metric in OVERALL}
+OVERALL: Final = tuple(METRICS.values())
 
 
 def proportion(name: str, values: ScenarioValues, estimand: str) -> ValueMetric:
@@ -141,25 +206,23 @@ def accuracy_when_committed(predictions: pl.DataFrame) -> ValueMetric:
 
 def metrics_for(categories: tuple[str, ...]) -> tuple[Metric, ...]:
     """The overall metrics, and recall and F1 of each category."""
-    recalls = (
-        Metric(
-            f"recall_{category}",
-            partial(scores.category_recall, category=category),
-            f"probability that a new {category} scenario is diagnosed right",
-            category,
-        )
-        for category in categories
+    of_category: tuple[tuple[str, Callable[..., Array], str], ...] = (
+        ("recall", category_recall, "probability that a new {} scenario is diagnosed right"),
+        ("f1", category_f1, "F1 of {}, computed per repeat and averaged"),
     )
-    f1_scores = (
-        Metric(
-            f"f1_{category}",
-            partial(scores.category_f1, category=category),
-            f"F1 of {category}, computed per repeat and averaged",
-            category,
-        )
-        for category in categories
+    return (
+        *METRICS.values(),
+        *(
+            Metric(
+                f"{name}_{category}",
+                partial(score, category=category),
+                estimand.format(category),
+                category,
+            )
+            for name, score, estimand in of_category
+            for category in categories
+        ),
     )
-    return (*OVERALL, *recalls, *f1_scores)
 
 
 def precision_metrics(categories: tuple[str, ...]) -> tuple[Metric, ...]:
@@ -167,10 +230,10 @@ def precision_metrics(categories: tuple[str, ...]) -> tuple[Metric, ...]:
     return tuple(
         Metric(
             f"precision_{category}",
-            partial(scores.category_precision, category=category),
+            partial(category_precision, category=category),
             f"probability that a run of a new scenario is {category}, given that the method says "
             "so",
-            size=partial(scores.category_named, category=category),
+            size=partial(category_named, category=category),
         )
         for category in categories
     )
@@ -179,19 +242,14 @@ def precision_metrics(categories: tuple[str, ...]) -> tuple[Metric, ...]:
 def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ...]:
     """What is reported of a method beside its confusions; what a method has not is left out.
 
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of one method and one feature set.
-    bins
-        Of confidence, for the calibration error.
+    The predictions are of one method and one feature set; ``bins`` are those of confidence, for the
+    calibration error.
     """
     figures = [
-        ValueMetric(
+        proportion(
             "accuracy_abstaining_on_unknown",
             over_scenarios(predictions, right_or_abstaining_on_unknown()),
             "accuracy, were an abstention on an unknown scenario right",
-            kind="proportion",
         ),
         ValueMetric(
             "brier",
@@ -242,11 +300,43 @@ def _shares(
     if not predictions[column].is_in(values).any():
         return ()
     return tuple(
-        ValueMetric(
+        proportion(
             f"{prefix}_{value}",
             over_scenarios(predictions, pl.col(column).eq_missing(pl.lit(value))),
             f"probability that a run of a new scenario is {words} {value.replace('_', ' ')}",
-            kind="proportion",
         )
         for value in values
+    )
+
+
+class UnitCosts(Record):
+    """Cost of one answer by route, assumed and not measured; the section ``costs``."""
+
+    rules: float = Field(ge=0)
+    classifier: float = Field(ge=0)
+    human: float = Field(ge=0)
+
+    def by_route(self) -> dict[Route, float]:
+        """The costs, by the routes that diagnoses name."""
+        return {"rules": self.rules, "classifier": self.classifier, "human": self.human}
+
+
+def cost_metrics(predictions: pl.DataFrame, costs: UnitCosts) -> tuple[ValueMetric, ...]:
+    """Mean cost of a diagnosis of a hybrid; nothing where predictions do not say who answered.
+
+    The paper's section 9.1 has C_total = C_auto (1 - P_abstain) + C_human P_abstain, where rules
+    answer or a person does; a classifier that answers some adds its share times its own cost.
+
+    Its interval is about who answers; the unit costs are taken as given.
+    """
+    if predictions["route"].is_null().any():
+        return ()
+    cost = pl.col("route").replace_strict(costs.by_route(), return_dtype=pl.Float64)
+    return (
+        ValueMetric(
+            "cost_per_run",
+            over_scenarios(predictions, cost),
+            "expected cost of a diagnosis of a run of a new scenario, in units of the assumed "
+            "costs",
+        ),
     )

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.base.params import PARAMS, read_section
-from failbench.base.records import Record
-from failbench.base.validation import Model
+from failbench.base.records import Model, Record
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.significance import ComparisonSettings
 

@@ -7,8 +7,10 @@ McNemar's test the scenarios alone, the models being given.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
+from typing import Final, Literal
 
 import baycomp
 import polars as pl
@@ -16,13 +18,159 @@ from pydantic import Field
 from statsmodels.stats.multitest import multipletests
 
 from failbench.base.errors import BadInputError
+from failbench.base.records import Record
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.comparison import Comparison
-from failbench.statistics.corrected_t import resampled_mean
-from failbench.statistics.equivalence import detectable_effect, equivalence
-from failbench.statistics.paired_bootstrap import Bounds, difference_bounds
-from failbench.statistics.paired_scores import Pair, PairedScores, paired_scores
-from failbench.statistics.textbook_tests import cohens_d, discordant, paired_t
+from failbench.statistics.paired_tests import (
+    cohens_d,
+    detectable_effect,
+    discordant,
+    equivalence,
+    paired_t,
+    resampled_mean,
+)
+from failbench.statistics.pairs import Pair, PairedScores, difference_bounds, paired_scores
+
+Family = Literal["contrast", "exploratory"]
+
+
+class Difference(Record):
+    """Two methods on one feature set; differences are ``left`` less ``right``, as fractions.
+
+    ``n`` are scenarios, and ``folds`` those of all repeats. The difference is of accuracies over
+    scenarios, which are means over repeats; its BCa bounds are None where all resamples agree, and
+    so say nothing.
+    """
+
+    feature_set: str
+    left: str
+    right: str
+    n: int
+    folds: int
+    accuracy_left: float
+    accuracy_right: float
+    difference: float
+    ci_low: float | None
+    ci_high: float | None
+
+
+class Comparison(Difference):
+    """A difference, and every test of it."""
+
+    family: Family
+    """``contrast`` for those named beforehand, whose p values are adjusted for one another;
+    ``exploratory`` for all others, whose p values are not."""
+    t: float
+    df: int
+    p: float
+    """Corrected resampled t test of the fold differences."""
+    p_holm: float | None = None
+    """``p`` adjusted by Holm's method over the contrasts; None for other pairs."""
+    p_left: float
+    p_rope: float
+    p_right: float
+    """Posterior probabilities that left is better by more than the region of practical equivalence,
+    that neither is, and that right is."""
+    left_only: int
+    right_only: int
+    p_mcnemar: float
+    """Scenarios that only one method has right in the first repeat, and McNemar's exact p."""
+    legacy_t: float
+    legacy_p: float
+    """The paper's paired t test over the folds of the first repeat, kept for comparison with it:
+    folds share training runs, which it ignores."""
+    cohens_d: float
+    """Mean over standard deviation of the differences of scenarios."""
+    p_equivalence: float
+    equivalent: bool
+    smallest_margin: float
+    """Two one-sided tests with the corrected variance, their verdict, and the margin from which on
+    it would have been positive."""
+    detectable_difference: float | None
+    """The smallest true difference that this study finds with the power of the settings, at the
+    level before adjustment; None where all folds agree."""
+
+    @property
+    def reported_p(self) -> float:
+        """The p to judge by: adjusted for a contrast, as it is for an exploratory pair."""
+        return self.p if self.p_holm is None else self.p_holm
+
+    @property
+    def untested(self) -> Difference:
+        """The difference alone: an in-sample one has no p value."""
+        return Difference(**self.model_dump(include=set(Difference.model_fields)))
+
+
+def contrasts_of(comparisons: Iterable[Comparison]) -> list[Comparison]:
+    """Those that were named beforehand, in their order."""
+    return [comparison for comparison in comparisons if comparison.family == "contrast"]
+
+
+def comparisons_table(comparisons: Sequence[Difference]) -> pl.DataFrame:
+    """One row per comparison, one column per attribute; null what an untested one has not."""
+    return pl.DataFrame(
+        [comparison.model_dump() for comparison in comparisons], infer_schema_length=None
+    )
+
+
+def comparison_metrics(
+    comparisons: Sequence[Comparison], alpha: float
+) -> dict[str, dict[str, object]]:
+    """The contrasts in nested scalars, and how many exploratory pairs differ at level ``alpha``."""
+    exploratory: dict[str, object] = {}
+    for name in sorted({comparison.feature_set for comparison in comparisons}):
+        p_values = [
+            comparison.p
+            for comparison in comparisons
+            if comparison.feature_set == name and comparison.family == "exploratory"
+        ]
+        exploratory[name] = {"value": sum(p <= alpha for p in p_values), "n": len(p_values)}
+    contrasts = difference_metrics(contrasts_of(comparisons))
+    return {"contrasts": contrasts, "exploratory_below_level": exploratory}
+
+
+def difference_metrics(differences: Iterable[Difference]) -> dict[str, object]:
+    """Differences in nested scalars, with the tests of those that were tested.
+
+    What one has not, or what is infinite because all folds agree, is left out.
+    """
+    return {f"{each.left}_less_{each.right}": _leaves(each) for each in differences}
+
+
+def _leaves(difference: Difference) -> dict[str, dict[str, float]]:
+    nested: dict[str, dict[str, float | None]] = {
+        "difference": {
+            "value": difference.difference,
+            "ci_low": difference.ci_low,
+            "ci_high": difference.ci_high,
+            "n": difference.n,
+        }
+    }
+    if isinstance(difference, Comparison):
+        nested |= {
+            name: {leaf: getattr(difference, column) for leaf, column in columns.items()}
+            for name, columns in TEST_LEAVES.items()
+        }
+    finite = {
+        name: {key: x for key, x in leaves.items() if x is not None and math.isfinite(x)}
+        for name, leaves in nested.items()
+    }
+    return {name: leaves for name, leaves in finite.items() if leaves}
+
+
+TEST_LEAVES: Final[Mapping[str, Mapping[str, str]]] = {
+    "corrected_t": {"value": "t", "df": "df", "p": "p", "p_holm": "p_holm"},
+    "posterior": {"left": "p_left", "rope": "p_rope", "right": "p_right"},
+    "mcnemar": {"p": "p_mcnemar", "left_only": "left_only", "right_only": "right_only"},
+    "legacy_paired_t": {"value": "legacy_t", "p": "legacy_p"},
+    "cohens_d": {"value": "cohens_d"},
+    "equivalence": {
+        "p": "p_equivalence",
+        "shown": "equivalent",
+        "smallest_margin": "smallest_margin",
+    },
+    "detectable_difference": {"value": "detectable_difference"},
+}
+"""What a metrics file holds of each test, by attribute of a comparison."""
 
 
 class ComparisonSettings(BootstrapSettings):
@@ -55,23 +203,8 @@ def compare_all(
 ) -> tuple[Comparison, ...]:
     """Compare every pair of methods on every feature set.
 
-    Parameters
-    ----------
-    predictions
-        Rows of ``predictions.PREDICTION_SCHEMA`` of one study.
-    settings
-        Contrasts, which are tested on ``settings.feature_set``, and margins.
-
-    Returns
-    -------
-    tuple of Comparison
-        By feature set; the contrasts first and in their order, then the other pairs.
-
-    Raises
-    ------
-    BadInputError
-        If a contrast names a method, or the settings a feature set, that was not predicted; or if
-        the methods cannot be paired.
+    By feature set; the contrasts first and in their order, then the other pairs. Refused are a
+    contrast whose method, or a feature set, was not predicted, and methods that cannot be paired.
     """
     feature_sets = predictions["feature_set"].unique().sort().to_list()
     if settings.feature_set not in feature_sets:
@@ -134,7 +267,7 @@ def _pairs(methods: tuple[str, ...], contrasts: tuple[Pair, ...]) -> list[Pair]:
 def _comparison(
     scores: PairedScores,
     pair: Pair,
-    bounds: Bounds | None,
+    bounds: tuple[float, float] | None,
     effect: float,
     feature_set: str,
     settings: SignificanceSettings,

@@ -19,11 +19,15 @@ import polars as pl
 from failbench.base.predictions import DECIMALS
 from failbench.base.workers import parallel_map
 from failbench.statistics.bootstrap import Interval
-from failbench.statistics.comparison import Difference, comparisons_table
-from failbench.statistics.estimates import estimate_rows, nest
-from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
+from failbench.statistics.intervals import (
+    ScenarioIntervalSettings,
+    estimate_rows,
+    nest,
+    scenario_intervals,
+)
 from failbench.statistics.metrics import Metric, ValueMetric
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.scenario_values import scenario_answers
+from failbench.statistics.significance import Difference, comparisons_table
 from failbench.study.cells import ABSENT
 from failbench.study.forms import Form, written
 

@@ -11,10 +11,9 @@ from pydantic import RootModel
 
 from failbench.base.errors import BadInputError
 from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.records import Record
+from failbench.base.records import Model, Record, kept_by_hand, validated
 from failbench.base.stage import REMEDY, read_names, read_outputs, unreadable
 from failbench.base.studies import LANGUAGE_MODELS, prediction_files
-from failbench.base.validation import Model, kept_by_hand, validated
 from failbench.study.paper_numbers import Reported
 
 MAIN_STUDY = Path("data/predictions/nested_cv")

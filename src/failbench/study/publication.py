@@ -11,7 +11,7 @@ import polars as pl
 
 from failbench.base import stage
 from failbench.base.stage import print_table, write_metrics
-from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import nest
 from failbench.study.estimates import rounded
 from failbench.study.markup import write_table
 from failbench.study.picture import Picture, save_picture

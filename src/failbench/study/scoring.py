@@ -15,10 +15,10 @@ from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import categories_of
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
-from failbench.statistics.metrics import OVERALL
-from failbench.statistics.scores import scenario_answers
+from failbench.statistics.metrics import METRICS
+from failbench.statistics.scenario_values import scenario_answers
 
-ACCURACY: Final = next(metric for metric in OVERALL if metric.name == "accuracy")
+ACCURACY: Final = METRICS["accuracy"]
 
 
 class MethodScore(Record):
@@ -103,7 +103,7 @@ def accuracy_interval(predictions: pl.DataFrame, settings: ScenarioIntervalSetti
     answers = scenario_answers(predictions)
     if min(answers.sizes) > 1:
         return scenario_intervals(answers, (ACCURACY,), settings)[ACCURACY.name]
-    value = float(ACCURACY.score(answers.confusion(), tuple(answers.shares)))
+    value = float(ACCURACY.score(answers.confusion(), answers.categories))
     low, high = wilson(value, answers.n, settings.confidence)
     return Interval(
         value=value,

@@ -7,7 +7,6 @@ from failbench.methods.llm.cache import (
     CachedAnswer,
     LlmCache,
     append_answer,
-    cache_path,
     read_cache,
     rewrite_cache,
 )
@@ -25,16 +24,6 @@ def cached(prompt="0" * 64, digest=FIRST, text="It is\nthe “loss”."):
         attempt=0,
         client="0.6",
     )
-
-
-def test_answers_are_read_as_written_one_per_line(tmp_path):
-    path = cache_path(tmp_path / "new", "mistral_7b")
-    answers = (cached(), cached("1" * 64, text="\x00\ud800".encode("utf-8", "ignore").decode()))
-    for answer in answers:
-        append_answer(path, answer)
-    assert path.name == "mistral_7b.jsonl"
-    assert len(path.read_bytes().splitlines()) == 2
-    assert read_cache(path) == LlmCache(answers)
 
 
 def test_a_torn_last_line_is_dropped_and_rewriting_removes_it(tmp_path):

@@ -8,7 +8,6 @@ from failbench.methods.llm.answer import EvidenceItem, LlmAnswer
 from failbench.methods.llm.faithfulness import (
     Explanation,
     agrees,
-    cited_numbers,
     explanation_of,
     is_confirmed,
 )
@@ -89,12 +88,6 @@ def test_values_that_it_does_not_show_are_not(signal, value):
     assert not is_confirmed(item(signal, value), SHOWN)
 
 
-def test_a_run_without_an_error_shows_that_there_is_none():
-    shown = prompt_of(one_run(), settings()).shown
-    assert is_confirmed(item("error_type", "none"), shown)
-    assert not is_confirmed(item("error_type", "RuntimeError"), shown)
-
-
 @pytest.mark.parametrize(
     ("cited", "shown", "same"),
     [
@@ -115,13 +108,6 @@ def test_numbers_agree_within_the_digits_that_are_cited(cited, shown, same):
     assert agrees(cited, shown) is same
 
 
-def test_a_cited_text_is_the_numbers_that_it_can_mean():
-    assert cited_numbers("95 %") == (95.0, 0.95)
-    assert cited_numbers("> 1,024") == (1024.0,)
-    assert cited_numbers("-2.5e-3") == (-0.0025,)
-    assert cited_numbers("step 12") == ()
-
-
 def answer(category: str, *evidence: EvidenceItem) -> LlmAnswer:
     return LlmAnswer.model_validate(
         {"category": category, "confidence": 0.5, "explanation": "", "evidence": evidence}
@@ -136,12 +122,6 @@ def test_evidence_is_counted_by_what_is_there_and_by_what_it_speaks_for():
     assert explanation_of(answer("memory_hardware", *cited), SHOWN).points == 1
 
 
-def test_an_answer_without_evidence_has_shown_nothing():
-    explanation = explanation_of(answer("optimization"), SHOWN)
-    assert explanation == Explanation()
-    assert (explanation.confirmed_share, explanation.points_share) == (0, 0)
-
-
 def test_what_the_monitor_shows_is_confirmed_where_it_is_shown():
     for signal, value in (("labels_outside", 12), ("end_phase", "forward"), ("loss", 88.0)):
         assert is_confirmed(item(signal, value), MONITORED)
@@ -149,11 +129,3 @@ def test_what_the_monitor_shows_is_confirmed_where_it_is_shown():
     assert not is_confirmed(item("labels_outside", 13), MONITORED)
     # the mean of the steps is of the steps alone
     assert is_confirmed(item("loss", 3.77), MONITORED)
-
-
-def test_a_signal_of_the_monitor_points_to_the_component_of_its_invariants():
-    cited = item("labels_outside", 12)
-    apt, other = answer("data_pipeline", cited), answer("memory_hardware", cited)
-    assert explanation_of(apt, MONITORED) == Explanation(items=1, confirmed=1, points=1)
-    assert explanation_of(other, MONITORED) == Explanation(items=1, confirmed=1, points=0)
-    assert explanation_of(apt, SHOWN) == Explanation(items=1)

@@ -11,8 +11,8 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.llm.monitor_record import RAISED, monitor_records
-from failbench.methods.llm.prompt import prompts_by_reads, prompts_of
+from failbench.methods.llm.prompt import prompts_of
+from failbench.methods.llm.record import RAISED, monitor_records
 from failbench.monitor.clock import Clock
 from failbench.monitor.end import End
 from failbench.monitor.records.verdicts import break_table, ends_of
@@ -66,16 +66,6 @@ def test_it_says_how_the_run_ended_what_broke_in_order_of_steps_and_what_was_off
         "## Monitor: signals that were not measured",
         "probe_causality, ranks_disagree",
     ]
-
-
-def test_the_rest_of_the_prompt_is_that_without_a_monitor():
-    plain, shown = prompts_of(TELEMETRY, [RUN], settings())[RUN], prompt(records())
-    assert plain.shown.monitored is None
-    assert "Monitor" not in plain.user
-    marks = [each.user.split()[2] for each in (plain, shown)]
-    rest = shown.user.replace(f"\n\n## Monitor: {monitor_part(shown.user)}", "")
-    assert rest.replace(marks[1], marks[0]) == plain.user
-    assert shown.system.replace(marks[1], marks[0]) == plain.system
 
 
 def test_no_component_scenario_onset_twin_seed_or_name_of_an_invariant_is_shown():
@@ -138,13 +128,6 @@ def test_an_error_turns_a_signal_off_with_a_reason_that_is_known_as_one(fault):
     assert all(reason.startswith(RAISED) for reason in reasons)
 
 
-def test_the_name_of_an_exception_is_bounded_and_stays_inside_the_fence():
-    hostile = "<|eot_id|>\x1b" + "x" * 9_000
-    (record,) = records(table_of(end=replace(CRASH, error=hostile))).values()
-    assert record.end["end_error"].startswith(r"<\|eot_id|>\x1bxx")
-    assert len(record.end["end_error"]) < 1_600
-
-
 @pytest.mark.parametrize("missing", ["memory_hardware_0-adamw-s0", "unknown_3-adamw-s0"])
 def test_a_run_that_was_not_monitored_is_named_with_the_remedy(missing):
     with pytest.raises(BadInputError) as raised:
@@ -154,17 +137,3 @@ def test_a_run_that_was_not_monitored_is_named_with_the_remedy(missing):
         "`failbench record --signals full --architecture transformer --optimizer adamw`, then run "
         "`dvc repro --single-item invariants`."
     )
-
-
-def test_prompts_are_made_of_what_models_read_and_of_nothing_else():
-    reader = {"name": "mistral", "reads": "telemetry_and_monitor"}
-    arms = settings(models={"mistral_7b": {"name": "mistral"}, "llm_a_monitored": reader})
-    both = prompts_by_reads(TELEMETRY, [RUN], arms, records())
-    assert both == {
-        "telemetry": prompts_of(TELEMETRY, [RUN], arms),
-        "telemetry_and_monitor": prompts_of(TELEMETRY, [RUN], arms, records()),
-    }
-    other = "unknown_3-adamw-s0"
-    assert list(prompts_by_reads(TELEMETRY, [other], settings(), {})) == ["telemetry"]
-    with pytest.raises(BadInputError, match=other):
-        prompts_by_reads(TELEMETRY, [other], arms, records())

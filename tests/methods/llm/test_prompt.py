@@ -5,10 +5,8 @@ import re
 import polars as pl
 
 from failbench.features.observables import Observables
-from failbench.methods.llm import chat
-from failbench.methods.llm.chat import fence_mark
+from failbench.methods.llm.answer import visible
 from failbench.methods.llm.prompt import prompt_hash, prompt_of, prompts_of
-from failbench.methods.llm.record import abbreviated, number_text, visible
 from made_up_llm import one_run, settings
 
 MARKED = re.compile(r"^(BEGIN|END) RECORD (\w+)$", re.M)
@@ -80,11 +78,6 @@ def test_control_characters_and_marks_of_chat_templates_are_written_out():
     )
 
 
-def test_the_mark_is_one_that_the_text_does_not_hold(monkeypatch):
-    monkeypatch.setattr(chat, "MARK_LENGTH", 1)
-    assert fence_mark("0123456789abcde") == "f"
-
-
 def test_a_text_of_100000_characters_gives_a_bounded_prompt_that_says_what_is_left_out():
     message = "start" + "x" * 99_990 + "ended"
     trace = "\n".join(["Traceback", *["  line" * 100] * 500, f"Error: {message}"])
@@ -109,28 +102,6 @@ def test_a_table_in_which_everything_changes_fits_the_context_with_its_answer():
     table = table_of(prompt_of(Observables(run.runs, wide), settings()).user)
     assert len(table) == 1 + steps
     assert sum(len(",".join(row)) + 1 for row in table) < settings().context_tokens * 0.7
-
-
-def test_a_traceback_is_its_last_lines_without_the_message_and_markers():
-    lines = ["Traceback:", *(f'  File "torch/{n}.py"' for n in range(20)), "    ~~~^^^", "E: boom"]
-    run = one_run(error_type="E", error_message="boom", error_traceback="\n".join(lines))
-    shown = prompt_of(run, settings(traceback_lines=2)).shown
-    assert shown.error["error_traceback"] == '  File "torch/18.py"\n  File "torch/19.py"'
-    assert shown.error["error_message"] == "boom"
-
-
-def test_the_middle_of_a_text_is_left_out_and_a_short_text_stays():
-    assert abbreviated("abcdefghijkl", 6) == "abcd [6 characters left out] kl"
-    assert abbreviated("abcdef", 6) == "abcdef"
-
-
-def test_numbers_have_three_significant_digits_and_counts_all_of_theirs():
-    assert [number_text(value) for value in (123456, 0.0123456, 1e-7, None)] == [
-        "123456",
-        "0.0123",
-        "1e-07",
-        "-",
-    ]
 
 
 def test_the_hash_is_of_all_that_decides_an_answer_but_for_the_model():

@@ -159,18 +159,6 @@ def test_a_server_that_dies_keeps_what_was_answered_and_the_rest_alone_is_asked_
     assert server.questions == []
 
 
-def test_an_interruption_keeps_what_was_answered(server, session):
-    mine = session()
-
-    def stop_after_two(progress):
-        if progress.answered == 2:
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        mine.ask(PROMPTS, stop_after_two)
-    assert len(read_cache(mine.cache).answers) == 2
-
-
 def test_another_digest_answers_anew_and_the_old_answers_stay(server, session):
     mine = session("llama_3_8b")
     ask(mine)

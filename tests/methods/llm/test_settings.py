@@ -4,7 +4,6 @@ import pytest
 import yaml
 from pydantic import ValidationError
 
-from failbench.base.methods import FEATURE_METHODS, is_language_model
 from failbench.base.params import PARAMS, read_section
 from failbench.methods.llm.settings import LlmAgentsSettings, LlmModel
 from made_up_llm import settings
@@ -16,21 +15,10 @@ def test_a_label_that_could_be_taken_for_another_method_is_refused(label):
         settings(models={label: {"name": "qwen2.5:7b"}})
 
 
-def test_no_method_that_learns_is_taken_for_a_language_model():
-    assert not any(map(is_language_model, FEATURE_METHODS))
-    assert is_language_model("llama_3_8b")
-
-
 @pytest.mark.parametrize("digest", ["6577803", "sha256:6577803aa9a0", "XYZXYZXYZXYZ"])
 def test_a_digest_is_twelve_characters_or_more_of_a_sha_256(digest):
     with pytest.raises(ValidationError):
         LlmModel(name="mistral", digest=digest)
-
-
-def test_a_digest_is_compared_by_its_start_and_none_takes_any():
-    assert LlmModel(name="m", digest="a" * 12).is_digest("a" * 64)
-    assert not LlmModel(name="m", digest="a" * 12).is_digest("b" * 64)
-    assert LlmModel(name="m").is_digest("b" * 64)
 
 
 def test_the_committed_settings_are_those_of_the_paper(repository):

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 
 from failbench.base.vocabulary import CATEGORIES
-from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
+from failbench.features.feature_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.declaration import Context
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings, joined_text
+from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
 
 SETTINGS = RawTelemetrySettings(
     kernels=168, inner_folds=2, inverse_penalty=(1.0, 100.0), max_iterations=1000
@@ -95,11 +95,6 @@ def test_the_columns_are_learnt_without_labels(name, fitted, runs):
     other = method(name).fit(frame, labels[::-1], groups)
     columns = other.blocks_.transform(frame)
     assert columns.tobytes() == fitted[name].blocks_.transform(frame).tobytes()
-
-
-def test_text_is_all_that_was_printed_in_the_order_of_its_columns():
-    row = {"error_type": "OSError", "error_message": "no space", "error_traceback": "File x"}
-    assert joined_text(pd.DataFrame([row])).tolist() == ["OSError\nno space\nFile x"]
 
 
 def test_evidence_is_the_words_of_the_text_that_carry_the_answer(fitted, runs):

@@ -12,9 +12,8 @@ from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry
 from failbench.base.verdicts import Diagnosis
 from failbench.diagnose.batch.catalogue import RAW_METHODS
-from failbench.features.feature_table import feature_table, to_frame
-from failbench.features.raw_table import raw_table
-from failbench.methods.method import Method
+from failbench.features.feature_table import feature_table, raw_table, to_frame
+from failbench.methods.declaration import Method
 from failbench.monitor.records.tables import RUNS
 from failbench.monitor.records.verdicts import with_known
 

@@ -14,14 +14,19 @@ from failbench.base.slices import AcrossArchitectures
 from failbench.base.telemetry import read_telemetry
 from failbench.diagnose.batch.catalogue import declaration_named
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
-from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, to_frame
-from failbench.features.raw_table import RAW_SERIES, RAW_TEXT, raw_table
-from failbench.methods.declaration import Context
+from failbench.features.feature_table import (
+    ERROR_TEXT_COLUMNS,
+    KEYS,
+    RAW_SERIES,
+    RAW_TEXT,
+    raw_table,
+    to_frame,
+)
+from failbench.methods.declaration import Context, Method
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.method import Method
 from failbench.methods.rule_tree import all_band_features
 from failbench.monitor.records.verdicts import with_known
-from failbench.prediction.labelled_runs import LabelledRuns
+from failbench.prediction.nested_cv import LabelledRuns
 
 
 def read_features(path: Path) -> pl.DataFrame:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from failbench.diagnose.inspection.trend import Trend, slope_of
-from failbench.diagnose.readers.log import Log
+from failbench.diagnose.readers.log import Log, known
 from failbench.diagnose.readers.names import SignalName, Split
 
 Floats = NDArray[np.float64]
@@ -139,8 +139,11 @@ def course(signal: str, split: Split, places: list[Place]) -> Curve:
 
 
 def _places(log: Log, signal: SignalName, split: Split) -> list[Place]:
-    rows = log.series(signal, split).select(signal, "step", "line").rows()
-    return [Place(value, step, line) for value, step, line in rows]
+    rows = log.series(signal, split)
+    return [
+        Place(value, known(step), known(line))
+        for value, step, line in zip(rows[signal].tolist(), rows.step, rows.line, strict=True)
+    ]
 
 
 def _positions(places: list[Place]) -> Floats:

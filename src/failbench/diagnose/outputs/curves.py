@@ -117,7 +117,7 @@ def _style() -> Iterator[None]:
 
 
 def _curves(log: Log, signal: SignalName, places: Places) -> Iterator[Curve]:
-    rows = log.rows.with_columns(place=pl.Series(places.of_rows))
+    rows = log.frame().with_columns(place=pl.Series(places.of_rows))
     for split in SPLITS:
         of_split = rows.filter(
             pl.col(signal).is_not_null(), pl.col("split").cast(pl.String) == split

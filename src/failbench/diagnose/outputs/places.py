@@ -29,7 +29,7 @@ class Places:
 
 def places_of(log: Log) -> Places:
     """Where the rows of a log stand: by step, else by epoch, else by their order."""
-    rows = log.rows
+    rows = log.frame()
     sources = rows["source"].to_numpy()
     for unit in ("step", "epoch"):
         said = rows[unit].cast(pl.Float64).fill_null(np.nan).to_numpy()
@@ -48,8 +48,12 @@ def place_of_finding(finding: Finding, log: Log, places: Places) -> float | None
     if places.unit == "step" and finding.step is not None:
         return float(finding.step)
     names = [source.name for source in log.sources]
-    rows = log.rows.with_row_index("row").filter(
-        pl.col("source") == (names.index(finding.source) if finding.source in names else -1)
+    rows = (
+        log.frame()
+        .with_row_index("row")
+        .filter(
+            pl.col("source") == (names.index(finding.source) if finding.source in names else -1)
+        )
     )
     if finding.line is not None and rows["line"].null_count() < rows.height:
         before = rows.filter(pl.col("line") <= finding.line)
@@ -63,11 +67,7 @@ def place_of_finding(finding: Finding, log: Log, places: Places) -> float | None
 
 def _orders(said: Array, sources: np.ndarray, log: Log) -> bool:
     """Whether a count puts the values of the signal with most of them in an order."""
-    trained = pl.col("split").cast(pl.String) == "train"
-    measured = [
-        log.rows.select(pl.col(signal).is_not_null() & trained).to_series().to_numpy()
-        for signal in log.present
-    ]
+    measured = [log.rows.has(signal) & log.rows.is_train for signal in log.present]
     chosen = max(measured, key=np.count_nonzero, default=np.zeros(0, dtype=bool))
     chosen = ~np.isnan(said) & chosen
     if not chosen.any():

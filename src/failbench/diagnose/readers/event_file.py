@@ -13,9 +13,8 @@ import struct
 from collections.abc import Iterable, Iterator
 from typing import Final
 
-from failbench.diagnose.readers.log import Log, Source
+from failbench.diagnose.readers.log import Collector, Log, Source
 from failbench.diagnose.readers.names import POSITIONS, Meaning, meaning
-from failbench.diagnose.readers.rows import Rows
 
 FORMAT: Final = "TensorBoard events"
 MARK: Final = b"brain.Event:"
@@ -45,7 +44,7 @@ def is_event_file(head: bytes) -> bool:
 
 def read_events(name: str, chunks: Iterable[bytes]) -> Log:
     """Read the scalars whose tags stand for something; what follows a cut-off record is lost."""
-    rows, records = Rows(), _Records(chunks)
+    rows, records = Collector(), _Records(chunks)
     for payload in records:
         try:
             _add(rows, payload)
@@ -56,7 +55,7 @@ def read_events(name: str, chunks: Iterable[bytes]) -> Log:
         notes.append("The last record is cut off, as it is where a process was killed.")
     if records.damaged:
         notes.append(f"{records.damaged:,} records are damaged and were left out.")
-    return Log((Source(name, FORMAT, records.read, tuple(notes)),), rows.table(), ())
+    return Log((Source(name, FORMAT, records.read, tuple(notes)),), rows.rows(), ())
 
 
 class _Records:
@@ -87,7 +86,7 @@ class _Records:
         return taken
 
 
-def _add(rows: Rows, payload: bytes) -> None:
+def _add(rows: Collector, payload: bytes) -> None:
     """Add the scalars of an event."""
     event = _fields(payload)
     step = next((value for number, value in event if number == _STEP), 0)
@@ -99,7 +98,7 @@ def _add(rows: Rows, payload: bytes) -> None:
                 _add_value(rows, step, dict(_fields(entry)))
 
 
-def _add_value(rows: Rows, step: int, fields: dict[int, int | bytes]) -> None:
+def _add_value(rows: Collector, step: int, fields: dict[int, int | bytes]) -> None:
     tag = fields.get(_TAG)
     found = meaning(tag.decode("utf-8", errors="replace")) if isinstance(tag, bytes) else None
     value = _scalar(fields)

@@ -2,24 +2,102 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Final, Literal
 
-import polars as pl
+import numpy as np
+from numpy.typing import NDArray
 
-from failbench.diagnose.readers.names import SIGNALS, SPLITS, SignalName
+from failbench.base.arrays import Array, Mask
+from failbench.base.extras import of_extra
+from failbench.diagnose.readers.names import (
+    SIGNALS,
+    SPLITS,
+    Meaning,
+    SignalName,
+    Split,
+    whole_number,
+)
 from failbench.monitor.history import History
 
-_POSITION = {"source": pl.Int32(), "line": pl.Int32(), "step": pl.Int64(), "epoch": pl.Float64()}
+if TYPE_CHECKING:
+    import polars as pl
 
-ROW_SCHEMA = pl.Schema(
-    [*_POSITION.items(), ("split", pl.Enum(SPLITS)), *((name, pl.Float64()) for name in SIGNALS)]
-)
-"""Columns of measurements: which of the log's sources says it and in which line, when it was
-measured, on what, and the signals as they were logged. Null is what a line does not say; a logged
-NaN stays one. Units are the log's own."""
+Places = NDArray[np.int64]
+
+NOWHERE: Final = -1
+"""A line or step that is not known."""
+
+NUMBERS: Final = ("epoch", *SIGNALS)
+
+_PLACE: Final = {name: place for place, name in enumerate(NUMBERS)}
+_BLOCK: Final = 50_000
+"""Rows that are held as Python's numbers before they become arrays, which bounds memory."""
 
 EventKind = Literal["exception", "death", "warning"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Measurements, each row what one line says of one split.
+
+    Attributes
+    ----------
+    source
+        Which of the log's sources says it, of shape (rows,), as are the next three.
+    line
+        In which of its lines, or ``NOWHERE``.
+    step
+        When it was measured, or ``NOWHERE``.
+    is_train
+        Whether it was measured on the training data.
+    values
+        Epochs and signals as they were logged, in the log's own units, of shape (``NUMBERS``,
+        rows); no number where nothing was.
+    logged
+        Where one was, of the same shape: a logged NaN is one too.
+    """
+
+    source: Places
+    line: Places
+    step: Places
+    is_train: Mask
+    values: Array
+    logged: Mask
+
+    def __len__(self) -> int:
+        return len(self.source)
+
+    def __getitem__(self, name: str) -> Array:
+        """The values of a signal or the epochs, of shape (rows,)."""
+        values: Array = self.values[_PLACE[name]]
+        return values
+
+    def has(self, name: str) -> Mask:
+        """Where a signal or the epoch was logged, of shape (rows,)."""
+        logged: Mask = self.logged[_PLACE[name]]
+        return logged
+
+    def taken(self, rows: Mask | Places | slice) -> Rows:
+        """Some of the rows."""
+        return Rows(*(getattr(self, each.name)[..., rows] for each in fields(Rows)))
+
+
+def stacked(parts: Iterable[Rows]) -> Rows:
+    """Rows one after another."""
+    some = [NO_ROWS, *parts]
+    return Rows(
+        *(
+            np.concatenate([getattr(part, each.name) for part in some], axis=-1)
+            for each in fields(Rows)
+        )
+    )
+
+
+def known(number: int) -> int | None:
+    """A line or step, if there is one."""
+    return None if number == NOWHERE else int(number)
 
 
 @dataclass(frozen=True)
@@ -81,7 +159,7 @@ class Log:
     sources
         What was read, in the order in which rows name them.
     rows
-        Measurements; rows of ``ROW_SCHEMA`` in the order of sources and lines.
+        Measurements in the order of sources and lines.
     events
         In the same order.
     history
@@ -90,14 +168,19 @@ class Log:
     """
 
     sources: tuple[Source, ...]
-    rows: pl.DataFrame
+    rows: Rows
     events: tuple[Event, ...]
     history: History | None = None
 
     @property
+    def is_empty(self) -> bool:
+        """Whether nothing was read that is known."""
+        return not (len(self.rows) or self.events or self.history)
+
+    @property
     def present(self) -> tuple[SignalName, ...]:
         """Signals that are logged at least once."""
-        return tuple(name for name in SIGNALS if self.rows[name].null_count() < self.rows.height)
+        return tuple(name for name in SIGNALS if self.rows.has(name).any())
 
     @property
     def absent(self) -> tuple[SignalName, ...]:
@@ -105,32 +188,167 @@ class Log:
         present = self.present
         return tuple(name for name in SIGNALS if name not in present)
 
-    def series(self, signal: SignalName, split: str = "train") -> pl.DataFrame:
-        """Where a signal was logged: its rows with ``source``, ``line``, ``step`` and the value."""
-        return self.rows.filter(
-            pl.col(signal).is_not_null(), pl.col("split").cast(pl.String) == split
-        ).select("source", "line", "step", "epoch", signal)
+    def series(self, signal: SignalName, split: Split = "train") -> Rows:
+        """The rows of a split in which a signal was logged."""
+        rows = self.rows
+        return rows.taken(rows.has(signal) & (rows.is_train == (split == "train")))
+
+    def frame(self) -> pl.DataFrame:
+        """The rows as a table of polars, null where a line does not say a value.
+
+        Columns are ``source``, ``line``, ``step``, ``epoch``, ``split`` and the signals. It needs
+        ``pip install 'failbench[lab]'``.
+        """
+        with of_extra("a table of the rows of a log"):
+            import polars as pl
+        rows = self.rows
+        table = pl.DataFrame(
+            {
+                "source": rows.source.astype(np.int32),
+                "line": rows.line.astype(np.int32),
+                "step": rows.step,
+                **dict(zip(NUMBERS, rows.values, strict=True)),
+            }
+        )
+        split = pl.Series(np.where(rows.is_train, *SPLITS), dtype=pl.Enum(SPLITS))
+        unknown = {name: pl.Series(~rows.has(name)) for name in NUMBERS}
+        unknown |= {name: table[name] == NOWHERE for name in ("line", "step")}
+        return table.with_columns(
+            pl.when(is_unknown).then(None).otherwise(pl.col(name)).alias(name)
+            for name, is_unknown in unknown.items()
+        ).select("source", "line", "step", "epoch", split.alias("split"), *SIGNALS)
 
 
-def joined(parts: tuple[Log, ...]) -> Log:
+def joined(parts: Sequence[Log]) -> Log:
     """Logs one after another, as one."""
     sources: list[Source] = []
     rows, events = [], []
     for part in parts:
         offset = len(sources)
-        rows.append(part.rows.with_columns(pl.col("source") + offset))
-        events += [
-            Event(
-                event.kind,
-                event.source + offset,
-                event.line,
-                event.name,
-                event.message,
-                event.frames,
-            )
-            for event in part.events
-        ]
+        rows.append(replace(part.rows, source=part.rows.source + offset))
+        events += [replace(event, source=event.source + offset) for event in part.events]
         sources += part.sources
-    empty = ROW_SCHEMA.to_frame()
     history = next((part.history for part in parts if part.history is not None), None)
-    return Log(tuple(sources), pl.concat([empty, *rows]), tuple(events), history)
+    return Log(tuple(sources), stacked(rows), tuple(events), history)
+
+
+class Collector:
+    """Gathers the measurements of one source.
+
+    A line that says a step or an epoch and measures nothing speaks of the lines after it, as the
+    headings of Keras and Composer do.
+    """
+
+    def __init__(self) -> None:
+        self._rows: list[list[float | None]] = []
+        self._blocks: list[Rows] = []
+        self._step: int | None = None
+        self._epoch: float | None = None
+
+    def add(
+        self, line: int | None, values: Iterable[tuple[Meaning, float]], split: Split | None = None
+    ) -> bool:
+        """Add what was measured at one time, a row for each split."""
+        step: int | None = None
+        epoch: float | None = None
+        rows: dict[Split, list[float | None]] = {}
+        for (of, own), value in values:
+            if of == "step":
+                step = whole_number(value) if step is None else step
+            elif of == "epoch":
+                epoch = value if epoch is None else epoch
+            else:
+                part = own or split or "train"
+                if part not in rows:
+                    rows[part] = [None] * len(NUMBERS)
+                if rows[part][_PLACE[of]] is None:
+                    rows[part][_PLACE[of]] = value
+        if not rows:
+            if step is not None or epoch is not None:
+                self._step, self._epoch = step, epoch
+            return False
+        if step is None and epoch is None:
+            step, epoch = self._step, self._epoch
+        at = NOWHERE if line is None else line, NOWHERE if step is None else step
+        for part, numbers in rows.items():
+            numbers[0] = epoch
+            self._rows.append([*at, part == "train", *numbers])
+        if len(self._rows) >= _BLOCK:
+            self._make_block()
+        return True
+
+    def rows(self) -> Rows:
+        """All rows so far."""
+        self._make_block()
+        return stacked(self._blocks)
+
+    def _make_block(self) -> None:
+        if not self._rows:
+            return
+        line, step, is_train, *numbers = zip(*self._rows, strict=True)
+        self._blocks.append(
+            Rows(
+                np.zeros(len(line), np.int64),
+                np.array(line, np.int64),
+                np.array(step, np.int64),
+                np.array(is_train, bool),
+                np.array(numbers, np.float64),  # None becomes NaN
+                np.array([[each is not None for each in column] for column in numbers]),
+            )
+        )
+        self._rows = []
+
+
+NO_ROWS: Final = Rows(
+    *(np.zeros(0, kind) for kind in (np.int64, np.int64, np.int64, bool)),
+    *(np.zeros((len(NUMBERS), 0), kind) for kind in (np.float64, bool)),
+)
+
+
+@dataclass(frozen=True)
+class SignalSummary:
+    """What a log holds of one signal on one split: how much, from where to where, its extremes."""
+
+    signal: SignalName
+    split: Split
+    values: int
+    first_step: int | None
+    last_step: int | None
+    last_line: int | None
+    last: float
+    lowest: float | None
+    highest: float | None
+    not_finite: int
+    first_not_finite_step: int | None
+    first_not_finite_line: int | None
+
+
+def summaries(log: Log) -> list[SignalSummary]:
+    """Each signal and split that the log has values of, in the order of ``SIGNALS``."""
+    return [
+        _summary(series, signal, split)
+        for signal in SIGNALS
+        for split in SPLITS
+        if len(series := log.series(signal, split))
+    ]
+
+
+def _summary(series: Rows, signal: SignalName, split: Split) -> SignalSummary:
+    values = series[signal]
+    steps = series.step[series.step != NOWHERE]
+    is_finite = np.isfinite(values)
+    finite, broken = values[is_finite], series.taken(~is_finite)
+    return SignalSummary(
+        signal,
+        split,
+        len(values),
+        int(steps[0]) if len(steps) else None,
+        int(steps[-1]) if len(steps) else None,
+        known(series.line[-1]),
+        float(values[-1]),
+        float(finite.min()) if len(finite) else None,
+        float(finite.max()) if len(finite) else None,
+        len(broken),
+        known(broken.step[0]) if len(broken) else None,
+        known(broken.line[0]) if len(broken) else None,
+    )

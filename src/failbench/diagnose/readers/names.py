@@ -1,13 +1,12 @@
-"""Names of metrics: what a name in a log stands for."""
+"""Names and numbers: what a name in a log stands for, and what a number printed there is."""
 
 from __future__ import annotations
 
 import csv
 import re
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
-from typing import Final, Literal, cast, get_args
+from typing import Final, Literal, NamedTuple, cast, get_args
 
 Split = Literal["train", "validation"]
 SignalName = Literal["loss", "grad_norm", "learning_rate", "perplexity", "memory", "throughput"]
@@ -17,16 +16,10 @@ SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 SIGNALS: Final[tuple[SignalName, ...]] = get_args(SignalName)
 POSITIONS: Final[tuple[Position, ...]] = get_args(Position)
 
-_SPLIT_WORDS: Final[dict[str, Split]] = {
-    "train": "train",
-    "training": "train",
-    "eval": "validation",
-    "evaluation": "validation",
-    "val": "validation",
-    "valid": "validation",
-    "validation": "validation",
-    "dev": "validation",
-    "test": "validation",
+_HELD_OUT: Final = ("eval", "evaluation", "val", "valid", "validation", "dev", "test")
+SPLIT_WORDS: Final[dict[str, Split]] = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(_HELD_OUT, "validation"),
 }
 """Words that say on what a value was measured; held-out data are one split here."""
 
@@ -40,9 +33,17 @@ _WORDS: Final = re.compile(r"[a-z0-9]+")
 
 LONGEST_NAME: Final = 80
 
+NUMBER: Final = (
+    r"[-+]?(?:(?:\d[\d,]{0,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][-+]?\d{1,4})?(?!\d)"
+    r"|(?:nan|NaN|NAN|inf|Inf|INF|infinity|Infinity)\b)"
+)
+"""A pattern of numbers, which takes a time in proportion to what it reads: all repeats end."""
 
-@dataclass(frozen=True)
-class Meaning:
+LONGEST_NUMBER: Final = 64
+"""Letters of the longest text that is read as a number; a loss of more digits is none."""
+
+
+class Meaning(NamedTuple):
     """What a name stands for."""
 
     of: SignalName | Position
@@ -61,14 +62,14 @@ def meaning(name: str) -> Meaning | None:
     if len(name) > LONGEST_NAME:
         return None
     words = _WORDS.findall(name.lower())
-    split = next((_SPLIT_WORDS[word] for word in words if word in _SPLIT_WORDS), None)
-    kept = [word for word in words if word not in _SPLIT_WORDS and word not in _FILLERS]
+    split = next((SPLIT_WORDS[word] for word in words if word in SPLIT_WORDS), None)
+    kept = [word for word in words if word not in SPLIT_WORDS and word not in _FILLERS]
     known = _known_names()
     found = known.get(" ".join(kept))
     if found is None and len(kept) > 1 and kept[-1] in _WHEN:
         found = known.get(" ".join(kept[:-1]))
-    if found is None and len(kept) > 1 and kept[0] == "lr":
-        found = Meaning("learning_rate")  # one of several groups or optimizers, by its name
+    if found is None and len(kept) > 1 and kept[0] == "lr":  # of one of several optimizers
+        found = Meaning("learning_rate")
     return None if found is None else Meaning(found.of, found.split or split)
 
 
@@ -95,3 +96,30 @@ def _known_names() -> dict[str, Meaning]:
         )
         for row in csv.DictReader(text.splitlines())
     }
+
+
+def number(text: str) -> float | None:
+    """The number that a text shows, or None where it shows none.
+
+    Not a number and infinity are numbers here, as logs tell of them.
+
+    >>> number(" 1,234.5 "), number("1e-3"), number("-Infinity"), number("3.2e"), number("")
+    (1234.5, 0.001, -inf, None, None)
+    """
+    if len(text) > LONGEST_NUMBER:
+        return None
+    try:
+        return float(text.replace(",", "") if "," in text else text)
+    except ValueError:
+        return None
+
+
+def whole_number(value: float | None) -> int | None:
+    """A number of steps, if it is one.
+
+    >>> whole_number(12.0), whole_number(1.5), whole_number(float("nan")), whole_number(1e300)
+    (12, None, None, None)
+    """
+    if value is None or not 0 <= value < 2**53 or value != int(value):
+        return None
+    return int(value)

@@ -12,16 +12,28 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from failbench.base.errors import BadInputError
-from failbench.diagnose.readers import monitor_log, recorded
-from failbench.diagnose.readers.documents import LARGEST, read_document
 from failbench.diagnose.readers.event_file import NAMED, is_event_file, read_events
-from failbench.diagnose.readers.folders import files_below, is_own_file
+from failbench.diagnose.readers.folders import (
+    chosen_run,
+    files_below,
+    is_own_file,
+    key_of_metric,
+    notes_on_overlap,
+    run_of_metric,
+)
 from failbench.diagnose.readers.lines import chunks_of, lines_of
-from failbench.diagnose.readers.log import ROW_SCHEMA, Log, Source, joined
-from failbench.diagnose.readers.mlflow_store import key_of_metric, read_metric, run_of_metric
-from failbench.diagnose.readers.overlap import notes_on_overlap
-from failbench.diagnose.readers.runs import chosen_run
+from failbench.diagnose.readers.log import NO_ROWS, Log, Source, joined
+from failbench.diagnose.readers.records import (
+    LARGEST,
+    RUNS,
+    log_of_history,
+    read_document,
+    read_metric,
+    read_recorded,
+)
 from failbench.diagnose.readers.text import read_text
+from failbench.monitor.history import read_history
+from failbench.monitor.log import LINES
 
 STANDARD_INPUT: Final = "-"
 
@@ -64,8 +76,8 @@ def read_log(path: Path, run: str | None = None) -> Log:
     try:
         if path.is_dir():
             return _read_folder(path, run)
-        if path.name == monitor_log.FILE:
-            return monitor_log.read_monitor_log(path.name, path.parent)
+        if path.name == LINES:
+            return log_of_history(path.name, read_history(path.parent))
         return _read_file(path, path.name)
     except OSError as error:
         raise BadInputError(
@@ -77,13 +89,13 @@ def read_log(path: Path, run: str | None = None) -> Log:
 
 
 def _read_folder(folder: Path, run: str | None) -> Log:
-    if is_own_file(folder / recorded.RUNS):
-        return recorded.read_recorded(folder, run)
-    if is_own_file(folder / monitor_log.FILE):
-        return monitor_log.read_monitor_log(folder.name, folder)
-    chosen = chosen_run(folder, files_below(folder))
-    parts = [*_parts(folder, chosen.paths)]
-    if not any(part.rows.height or part.events or part.history for part in parts):
+    if is_own_file(folder / RUNS):
+        return read_recorded(folder, run)
+    if is_own_file(folder / LINES):
+        return log_of_history(folder.name, read_history(folder))
+    paths, notes = chosen_run(folder, files_below(folder))
+    parts = [*_parts(folder, paths)]
+    if all(part.is_empty for part in parts):
         why = " ".join(note for part in parts for note in part.sources[0].notes)
         raise BadInputError(
             folder,
@@ -95,11 +107,11 @@ def _read_folder(folder: Path, run: str | None) -> Log:
         )
     first, *others = parts
     source, *rest = first.sources
-    source = replace(source, notes=(*chosen.notes, *notes_on_overlap(parts), *source.notes))
+    source = replace(source, notes=(*notes, *notes_on_overlap(parts), *source.notes))
     return joined((replace(first, sources=(source, *rest)), *others))
 
 
-def _parts(folder: Path, paths: tuple[Path, ...]) -> Iterator[Log]:
+def _parts(folder: Path, paths: list[Path]) -> Iterator[Log]:
     """The logs among files; those of which nothing is known are left out."""
     for path in paths:
         name = path.relative_to(folder).as_posix()
@@ -108,24 +120,20 @@ def _parts(folder: Path, paths: tuple[Path, ...]) -> Iterator[Log]:
         except FileNotFoundError:  # a training that goes on removes old checkpoints
             continue
         except _UnreadableError as error:
-            yield Log(
-                (Source(name, "not read", 0, (f"{name} {error.problem}",)),),
-                ROW_SCHEMA.to_frame(),
-                (),
-            )
+            source = Source(name, "not read", 0, (f"{name} {error.problem}",))
+            yield Log((source,), NO_ROWS, ())
             continue
-        if part is not None and (part.rows.height or part.events or part.history):
+        if part is not None and not part.is_empty:
             yield part
 
 
 def _part(folder: Path, path: Path, name: str) -> Log | None:
-    if path.name == monitor_log.FILE:
-        return monitor_log.read_monitor_log(name, path.parent)
+    if path.name == LINES:
+        return log_of_history(name, read_history(path.parent))
     home = run_of_metric(folder, path)
     if home is not None:
         with path.open("rb") as stream:
-            lines = ((line.number, line.text) for line in lines_of(chunks_of(stream)))
-            return read_metric(name, key_of_metric(home, path), lines)
+            return read_metric(name, key_of_metric(home, path), lines_of(chunks_of(stream)))
     if path.suffix in _TEXT_SUFFIXES or NAMED in path.name:
         return _read_file(path, name)
     return None

@@ -1,13 +1,20 @@
-"""Printed lines: measurements in what a training writes to the terminal."""
+"""Printed lines and pasted tables: measurements in what a training writes to the terminal."""
 
 from __future__ import annotations
 
 import re
 from typing import Final, NamedTuple
 
-from failbench.diagnose.readers.names import POSITIONS, Meaning, Split, meaning, meaning_at_end
-from failbench.diagnose.readers.numbers import NUMBER, number
-from failbench.diagnose.readers.rows import Rows
+from failbench.diagnose.readers.log import Collector
+from failbench.diagnose.readers.names import (
+    NUMBER,
+    POSITIONS,
+    Meaning,
+    Split,
+    meaning,
+    meaning_at_end,
+    number,
+)
 
 _PAIR: Final = re.compile(
     r"(?<![\w./\-@])(?P<name>[A-Za-z_][\w./\-@]{0,60}(?: [A-Za-z_][\w./\-@]{0,60}){0,4})"
@@ -51,24 +58,23 @@ _THOUSANDS: Final = {"": 1.0, "k": 1e3, "M": 1e6}
 MOST_FORMS: Final = 4_096
 """Forms of lines that are remembered."""
 
+SEPARATORS: Final = (",", "\t", ";", "|")
+"""Of tables."""
+
 
 class Value(NamedTuple):
     """A number of a line that is read."""
 
     meaning: Meaning
     start: int
-    text: str
-    factor: float
+    factor: float = 1.0
 
 
 class Form(NamedTuple):
     """What is read from lines that differ in their numbers alone."""
 
-    values: tuple[tuple[Meaning, int, float], ...]
-    split: Split | None
-
-
-_NOTHING: Final = Form((), None)
+    values: tuple[tuple[Meaning, int, float], ...] = ()
+    split: Split | None = None
 
 
 class Printed:
@@ -83,7 +89,7 @@ class Printed:
     def __init__(self) -> None:
         self._forms: dict[str, Form] = {}
 
-    def feed(self, number_of_line: int, text: str, rows: Rows) -> bool:
+    def feed(self, line: int, text: str, rows: Collector) -> bool:
         """Add what a line measures to rows; False if it measures nothing."""
         parts = _TOKEN.split(text)
         if len(parts) < 3:
@@ -101,13 +107,13 @@ class Printed:
             for found, position, factor in form.values
             if (value := number(parts[position])) is not None
         ]
-        return rows.add(number_of_line, values, form.split)
+        return rows.add(line, values, form.split)
 
 
 def _form_of(text: str) -> Form:
     """The form of a line."""
     if _TELLS.search(text):
-        return _NOTHING
+        return Form()
     read = _quoted(text) if "{" in text else []
     split = None
     if not read:
@@ -123,7 +129,7 @@ def _form_of(text: str) -> Form:
 def _quoted(text: str) -> list[Value]:
     """The numbers of an object within a line, whatever is printed around it."""
     return [
-        Value(found, match.start("value"), match["value"], 1.0)
+        Value(found, match.start("value"))
         for match in _QUOTED.finditer(text, text.index("{"))
         if (found := meaning(match["name"])) is not None
     ]
@@ -138,19 +144,19 @@ def _pairs(text: str) -> list[Value]:
     read, signed = [], False
     bar = _BAR_NAME.match(text)
     if bar is not None:
-        read += [Value(Meaning(of), bar.start(of), bar[of], 1.0) for of in POSITIONS]
+        read += [Value(Meaning(of), bar.start(of)) for of in POSITIONS]
     for match in _PAIR.finditer(text):
         found = meaning_at_end(match["name"])
         if found is not None:
             signed = signed or match["sign"] is not None
             factor = _BYTES.get(match["unit"], 1.0)
-            read.append(Value(found, match.start("value"), match["value"], factor))
+            read.append(Value(found, match.start("value"), factor))
     if len(read) == 1 and not signed and read[0].meaning.of not in ("loss", *POSITIONS):
         return []
     rate = _RATE.search(text) if read else None
     if rate is not None:
         factor = _THOUSANDS[rate["thousands"]]
-        read.append(Value(Meaning("throughput"), rate.start("value"), rate["value"], factor))
+        read.append(Value(Meaning("throughput"), rate.start("value"), factor))
     return read
 
 
@@ -159,3 +165,70 @@ def _split_of(words: str) -> Split | None:
     if _HELD_OUT.search(words) and not _TRAIN.search(words):
         return "validation"
     return None
+
+
+class PastedTable:
+    """Reads comma, tab, semicolon and bar separated values from lines that are fed to it."""
+
+    def __init__(self) -> None:
+        self._separator = ""
+        self._columns: list[Meaning | None] = []
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a heading was read, and nothing yet that is no line of it."""
+        return bool(self._columns)
+
+    def feed(self, line: int, text: str, rows: Collector) -> bool:
+        """Take a line; whether it is one of a table. Its values are added to ``rows``."""
+        if self._columns:
+            cells = _cells(text, self._separator)
+            if len(cells) == len(self._columns) and self._add(line, cells, rows):
+                return True
+            if set(text) <= set("|-+: "):
+                return True  # the line below a heading of Markdown
+            self._columns = []
+        return self._heading(text)
+
+    def _heading(self, text: str) -> bool:
+        """Whether a line is a heading: names alone, of a signal at least and of a step or epoch."""
+        for separator in SEPARATORS:
+            if separator not in text:
+                continue
+            names = _cells(text, separator)
+            if len(names) < 2 or any(number(name) is not None for name in names):
+                continue
+            columns = [column_meaning(name) for name in names]
+            known = {column.of for column in columns if column is not None}
+            if known & {"step", "epoch"} and known - {"step", "epoch"}:
+                self._separator, self._columns = separator, columns
+                return True
+        return False
+
+    def _add(self, line: int, cells: list[str], rows: Collector) -> bool:
+        """Whether the cells hold numbers, which are added."""
+        values = [
+            (column, value)
+            for column, cell in zip(self._columns, cells, strict=True)
+            if column is not None and (value := number(cell)) is not None
+        ]
+        rows.add(line, values)
+        return bool(values)
+
+
+def column_meaning(name: str) -> Meaning | None:
+    """What a column holds; Weights & Biases puts the run's name before a metric's.
+
+    >>> column_meaning("clear-sun-7 - train/loss").of
+    'loss'
+    >>> column_meaning("clear-sun-7 - train/loss__MIN") is None
+    True
+    """
+    return meaning(name.rsplit(" - ", 1)[-1])
+
+
+def _cells(text: str, separator: str) -> list[str]:
+    cells = [cell.strip().strip("\"'") for cell in text.strip().split(separator)]
+    if separator == "|" and cells and not cells[0] and not cells[-1]:
+        return cells[1:-1]
+    return cells

@@ -1,49 +1,64 @@
 """Traps: values that a log shows and that do not mean what they say.
 
 ``data/traps.csv`` says what each means; what is misled by a message stands in
-``failbench.messages``.
+``failbench.messages``. A finder takes the rows of one source, those of training before those of
+held-out data, and says which of them are meant.
 """
 
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from typing import Final
 
-import polars as pl
+import numpy as np
 
+from failbench.base.arrays import Array, Mask
 from failbench.causes.catalogue import causes
-from failbench.diagnose.readers import suspect_losses, suspect_norms, suspect_rates
-from failbench.diagnose.readers.log import Log
-from failbench.diagnose.readers.series import Measured
+from failbench.diagnose.readers.log import NOWHERE, Log, Places, Rows, known
 
-Finder = Callable[[Measured], pl.DataFrame]
+FEWEST: Final = 8
+"""Values of a series that has a course: of fewer, a quarter is a single one."""
 
-FINDERS: Final[dict[str, Finder]] = {
-    "hidden_nan": suspect_losses.hidden_nan,
-    "missing_loss": suspect_losses.missing,
-    "evaluation_not_finite": suspect_losses.evaluation_not_finite,
-    "norm_not_measured": suspect_norms.not_measured,
-    "norm_of_overflow": suspect_norms.of_overflow,
-    "clipped_norm": suspect_norms.clipped,
-    "lone_overflow": suspect_norms.lone_overflow,
-    "rounded_rate": suspect_rates.rounded,
-    "warmup_from_zero": suspect_rates.warmup_from_zero,
-    "loss_left_out": suspect_losses.left_out,
-    "mean_of_run": suspect_losses.mean_of_run,
-    "loss_in_bits": suspect_losses.in_bits,
-    "capped_perplexity": suspect_losses.capped_perplexity,
-    "perplexity_overflows": suspect_losses.perplexity_overflows,
-    "rounded_loss": suspect_losses.rounded,
-    "steps_go_back": suspect_rates.steps_go_back,
-    "negative_loss": suspect_losses.negative,
-    "accumulated_loss": suspect_losses.accumulated,
-    "chance_level": suspect_losses.chance_level,
-}
-"""What finds the rows of each, in the order in which they are told."""
+SMALL: Final = 1e-3
+"""Nats: a loss that falls to exactly 0 passes below this before."""
+
+EQUAL: Final = 0.02
+"""Relative difference up to which two numbers of a log are one, which was rounded twice."""
+
+TWENTY: Final = 20
+"""Losses from which a plateau, or a whole run at one level, can be seen."""
+
+SEVERAL: Final = 3.5
+"""Times the loss of held-out data, from which a training loss is a sum: dropout and regularization
+do not reach this."""
+
+LARGE: Final = 1_000.0
+"""Perplexities from which an equal number is no rounding."""
+
+APART: Final = 0.05
+"""Nats by which two losses have different perplexities in any print."""
+
+CLASSES: Final = (2, 3, 4, 5, 10, 20, 100, 1000, 30522, 32000, 50257, 50304, 65536, 128256, 151936)
+"""Numbers of classes that are common, and vocabularies of public tokenizers."""
+
+AT_LEVEL: Final = 0.01
+"""Relative difference to the logarithm of a number of classes that batches make."""
+
+OFTEN: Final = 0.5
+"""Share of equal greatest norms from which they are clipped ones."""
+
+SELDOM: Final = 0.1
+"""Share of norms that are not finite up to which they are single ones."""
+
+FAR: Final = 3
+"""Times between two lines by which a step falls back; ranks that print in turn fall by less."""
+
+_NONE: Final = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -62,35 +77,258 @@ class Trap:
 def traps(log: Log) -> tuple[Trap, ...]:
     """The traps of a log, each once: values that do not mean what they say."""
     found: dict[str, Trap] = {}
-    for part in log.rows.partition_by("source", maintain_order=True):
-        measured = Measured.of(part)
-        for kind, find in FINDERS.items():
-            rows = find(measured)
-            if rows.height == 0:
+    for source in range(len(log.sources)):
+        of_source = np.flatnonzero(log.rows.source == source)
+        is_train = log.rows.is_train[of_source]
+        rows = log.rows.taken(np.concatenate([of_source[is_train], of_source[~is_train]]))
+        for kind, find in FINDERS.items() if len(rows) else ():
+            with np.errstate(all="ignore"):
+                at = find(rows)
+            if not len(at):
                 continue
-            earlier = found.get(kind)
-            found[kind] = (
-                _first(kind, rows)
-                if earlier is None
-                else replace(earlier, rows=earlier.rows + rows.height)
-            )
+            if kind in found:
+                found[kind] = replace(found[kind], rows=found[kind].rows + len(at))
+                continue
+            line, step = known(rows.line[at[0]]), known(rows.step[at[0]])
+            found[kind] = Trap(kind, source, line, step, len(at), *known_traps()[kind])
     return tuple(found[kind] for kind in FINDERS if kind in found)
-
-
-def _first(kind: str, rows: pl.DataFrame) -> Trap:
-    source, line, step = rows.select("source", "line", "step").row(0)
-    meaning, named = known_traps()[kind]
-    return Trap(kind, source, line, step, rows.height, meaning, named)
 
 
 @cache
 def known_traps() -> dict[str, tuple[str, tuple[str, ...]]]:
     """What each kind means, and the causes that it points to."""
     text = files("failbench.diagnose.readers").joinpath("data/traps.csv").read_text("utf-8")
-    known = {}
+    found = {}
     for row in csv.DictReader(text.splitlines()):
         named = tuple(name for name in row["causes"].split(";") if name)
         if not set(named) <= set(causes()):
             raise ValueError(f"A cause of {row['kind']} is none of the catalogue.")
-        known[row["kind"]] = (row["meaning"], named)
-    return known
+        found[row["kind"]] = (row["meaning"], named)
+    return found
+
+
+def _trained(rows: Rows, is_wanted: Mask) -> Places:
+    """Rows of training for which something holds."""
+    return np.flatnonzero(rows.is_train & is_wanted)
+
+
+def _losses(rows: Rows) -> tuple[Places, Array]:
+    """Finite losses of training, and where they are."""
+    at = _trained(rows, np.isfinite(rows["loss"]))
+    return at, rows["loss"][at]
+
+
+def _unfinite(rows: Rows, signal: str) -> Mask:
+    unfinite: Mask = rows.has(signal) & ~np.isfinite(rows[signal])
+    return unfinite
+
+
+def _learns(rows: Rows) -> bool:
+    """Whether the last quarter of losses lies mostly below all of the first one."""
+    losses = _losses(rows)[1]
+    quarter = len(losses) // 4
+    if len(losses) < FEWEST:
+        return False
+    return bool(np.median(losses[-quarter:]) < losses[:quarter].min())
+
+
+def _zero_while_learning(rows: Rows, signal: str) -> Places:
+    """Rows of a signal that is 0 all along though the loss falls."""
+    at = _trained(rows, rows.has(signal))
+    is_zero = len(at) >= FEWEST and bool((rows[signal][at] == 0.0).all())
+    return at if is_zero and _learns(rows) else _NONE
+
+
+def hidden_nan(rows: Rows) -> Places:
+    """Rows of a loss of exactly 0 beside a gradient that is not finite."""
+    return _trained(rows, (rows["loss"] == 0.0) & _unfinite(rows, "grad_norm"))
+
+
+def missing_loss(rows: Rows) -> Places:
+    """Rows of a loss of exactly 0 behind one that is not small."""
+    at = _trained(rows, rows.has("loss"))
+    losses = rows["loss"][at]
+    is_missing = (losses[1:] == 0.0) & ~(losses[:-1] <= SMALL)
+    missing: Places = at[1:][is_missing & ~_unfinite(rows, "grad_norm")[at[1:]]]
+    return missing
+
+
+def evaluation_not_finite(rows: Rows) -> Places:
+    """Rows of held-out losses that are not finite, if all of training are."""
+    broken = _unfinite(rows, "loss")
+    is_sound = not len(_trained(rows, broken | _unfinite(rows, "grad_norm")))
+    is_trained = len(_trained(rows, rows.has("loss"))) > 0
+    return np.flatnonzero(broken & ~rows.is_train) if is_sound and is_trained else _NONE
+
+
+def norm_not_measured(rows: Rows) -> Places:
+    """Rows of a norm that is 0 all along though the loss falls."""
+    return _zero_while_learning(rows, "grad_norm")
+
+
+def norm_of_overflow(rows: Rows) -> Places:
+    """Rows of a norm below 0."""
+    return _trained(rows, rows["grad_norm"] < 0)
+
+
+def clipped_norm(rows: Rows) -> Places:
+    """Rows of the greatest norm, if most have it."""
+    norms = rows["grad_norm"]
+    at = _trained(rows, np.isfinite(norms) & (norms > 0))
+    if len(at) < FEWEST:
+        return _NONE
+    greatest = at[norms[at] == norms[at].max()]
+    return greatest if len(greatest) >= OFTEN * len(at) else _NONE
+
+
+def lone_overflow(rows: Rows) -> Places:
+    """Rows of norms that are not finite, if they are few and every loss is finite and not 0."""
+    norms = _trained(rows, rows.has("grad_norm"))
+    overflowed = _trained(rows, _unfinite(rows, "grad_norm"))
+    losses = rows["loss"][_trained(rows, rows.has("loss"))]
+    is_sound = np.isfinite(losses).all() and not (rows["loss"][overflowed] == 0.0).any()
+    is_seldom = len(overflowed) <= SELDOM * len(norms)
+    return overflowed if is_seldom and is_sound and len(losses) else _NONE
+
+
+def rounded_rate(rows: Rows) -> Places:
+    """Rows of a rate that is 0 all along though the loss falls."""
+    return _zero_while_learning(rows, "learning_rate")
+
+
+def warmup_from_zero(rows: Rows) -> Places:
+    """Rows of a rate of 0 before all others."""
+    at = _trained(rows, rows.has("learning_rate"))
+    before = at[np.logical_and.accumulate(rows["learning_rate"][at] == 0.0)]
+    return before if len(before) < len(at) else _NONE
+
+
+def loss_left_out(rows: Rows) -> Places:
+    """Rows with a rate and a step but no loss, if most with these have one."""
+    is_line = rows.has("learning_rate") & (rows.step != NOWHERE)
+    without = _trained(rows, is_line & ~rows.has("loss"))
+    return without if 2 * len(without) < len(_trained(rows, is_line)) else _NONE
+
+
+def mean_of_run(rows: Rows) -> Places:
+    """The last row, if its loss is the mean of all before it and above the last ones."""
+    at, losses = _losses(rows)
+    before = losses[:-1]
+    if len(before) < FEWEST:
+        return _NONE
+    latest = before[-(len(before) // 4) :].max()
+    is_mean = _near(losses[-1:], before.mean()).all() and losses[-1] > latest
+    return at[-1:] if is_mean else _NONE
+
+
+def loss_in_bits(rows: Rows) -> Places:
+    """Rows with a loss whose power of 2 is the perplexity, if all with both are.
+
+    Below half a nat the powers of 2 and e are too near to one another.
+    """
+    both = _with_perplexity(rows)
+    losses = rows["loss"][both]
+    both = both[(losses >= 0.5) & (losses <= 100)]
+    is_power = _near(2.0 ** rows["loss"][both], rows["perplexity"][both])
+    return both if len(both) >= 3 and is_power.all() else _NONE
+
+
+def capped_perplexity(rows: Rows) -> Places:
+    """Rows of the greatest perplexity, if it is large and their losses differ."""
+    both = _with_perplexity(rows)
+    perplexities = rows["perplexity"][both]
+    if not len(both) or perplexities.max() < LARGE:
+        return _NONE
+    top = both[perplexities == perplexities.max()]
+    return top if np.ptp(rows["loss"][top]) > APART else _NONE
+
+
+def perplexity_overflows(rows: Rows) -> Places:
+    """Rows of a perplexity that is infinite beside a loss that is not."""
+    return np.flatnonzero(np.isinf(rows["perplexity"]) & np.isfinite(rows["loss"]))
+
+
+def rounded_loss(rows: Rows) -> Places:
+    """Rows whose loss equals the one before, if half do and all have two decimals at most."""
+    at, losses = _losses(rows)
+    if len(losses) < TWENTY or (losses == losses[0]).all():
+        return _NONE
+    hundreds = losses * 100
+    equal = at[1:][np.diff(losses) == 0.0]
+    is_coarse = (np.abs(hundreds - hundreds.round()) < 1e-6).all()
+    return equal if is_coarse and 2 * len(equal) >= len(losses) else _NONE
+
+
+def steps_go_back(rows: Rows) -> Places:
+    """Rows whose step is lower than that of the row before by several lines' worth."""
+    at = _trained(rows, rows.step != NOWHERE)
+    change = np.diff(rows.step[at])
+    forward = change[change > 0]
+    return at[1:][change < -FAR * np.median(forward)] if len(forward) else _NONE
+
+
+def negative_loss(rows: Rows) -> Places:
+    """Rows of a loss below 0."""
+    at, losses = _losses(rows)
+    return at[losses < 0]
+
+
+def accumulated_loss(rows: Rows) -> Places:
+    """The last quarter of losses, if it is several times as high as that of held-out data."""
+    at, losses = _losses(rows)
+    held_out = rows["loss"][~rows.is_train]
+    held_out = held_out[np.isfinite(held_out) & (held_out > 0)]
+    if len(losses) < FEWEST or len(held_out) < 2:
+        return _NONE
+    last = slice(-(len(losses) // 4), None)
+    latest = np.median(held_out[-max(1, len(held_out) // 4) :])
+    return at[last] if np.median(losses[last]) >= SEVERAL * latest else _NONE
+
+
+def chance_level(rows: Rows) -> Places:
+    """All losses behind the first quarter, if they stay at the logarithm of one number."""
+    at, losses = _losses(rows)
+    later = slice(len(losses) // 4, None)
+    if len(losses) < TWENTY:
+        return _NONE
+    for level in map(math.log, CLASSES):
+        is_near = (np.abs(losses[later] / level - 1) <= AT_LEVEL).all()
+        if is_near and (losses >= level * (1 - AT_LEVEL)).all():
+            return at[later]
+    return _NONE
+
+
+def _with_perplexity(rows: Rows) -> Places:
+    return np.flatnonzero(np.isfinite(rows["perplexity"]) & np.isfinite(rows["loss"]))
+
+
+def _near(first: Array, second: Array | np.float64) -> Mask:
+    near: Mask = np.abs(first / second - 1) <= EQUAL
+    return near
+
+
+FINDERS: Final[dict[str, Callable[[Rows], Places]]] = {
+    find.__name__: find
+    for find in (
+        hidden_nan,
+        missing_loss,
+        evaluation_not_finite,
+        norm_not_measured,
+        norm_of_overflow,
+        clipped_norm,
+        lone_overflow,
+        rounded_rate,
+        warmup_from_zero,
+        loss_left_out,
+        mean_of_run,
+        loss_in_bits,
+        capped_perplexity,
+        perplexity_overflows,
+        rounded_loss,
+        steps_go_back,
+        negative_loss,
+        accumulated_loss,
+        chance_level,
+    )
+}
+"""What finds the rows of each kind, in the order in which they are told."""

@@ -1,9 +1,10 @@
-"""The answer of a language model: its schema, and parsing the model's output."""
+"""What is sent to a model (two messages, and the fence around data in them), and its answer."""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeVar
@@ -12,6 +13,89 @@ from pydantic import Field, ValidationError
 
 from failbench.base.records import Record
 from failbench.base.vocabulary import Category
+
+MARK_LENGTH = 16
+
+
+@dataclass(frozen=True)
+class Chat:
+    """The two messages to a model."""
+
+    system: str
+    user: str
+
+    @property
+    def messages(self) -> list[dict[str, str]]:
+        """The messages as a chat."""
+        return [
+            {"role": "system", "content": self.system},
+            {"role": "user", "content": self.user},
+        ]
+
+
+def request_hash(chat: Chat, schema: Mapping[str, Any], options: Mapping[str, float | int]) -> str:
+    """SHA-256 of everything but the model that an answer depends on."""
+    request = {"messages": chat.messages, "format": schema, "options": options}
+    return hashlib.sha256(json.dumps(request, sort_keys=True).encode()).hexdigest()
+
+
+def fence_mark(text: str) -> str:
+    """A mark that does not occur in ``text``: the first characters of a hash of it.
+
+    A text cannot contain its mark on purpose, as the mark depends on all of it.
+    """
+    attempt = 0
+    while True:
+        mark = hashlib.sha256(f"{attempt}\n{text}".encode()).hexdigest()[:MARK_LENGTH]
+        if mark not in text:
+            return mark
+        attempt += 1
+
+
+def visible(text: str) -> str:
+    r"""Text with visible control characters and without the special tokens of a chat template.
+
+    Non-printing characters other than line ends are written as Python escapes them: control
+    characters, marks of the writing direction, lone surrogates. A backslash is inserted into
+    ``<|``, ``<s>``, ``[INST]`` and ``<<SYS>>`` (the special tokens that Meta and Mistral document
+    for Llama 3 and Mistral 7B), as a server may parse these within a text.
+
+    >>> visible("a\x1b[0m\r\n<|eot_id|> [/INST] </s>")
+    'a\\x1b[0m\\r\n<\\|eot_id|> [\\/INST] <\\/s>'
+    """
+    shown = "".join(
+        character
+        if character == "\n" or character.isprintable()
+        else character.encode("unicode_escape").decode()
+        for character in text
+    )
+    for opening, markers in TEMPLATE_MARKS.items():
+        for mark in markers:
+            shown = shown.replace(opening + mark, f"{opening}\\{mark}")
+    return shown
+
+
+TEMPLATE_MARKS: Mapping[str, Iterable[str]] = {
+    "<": ("|", "s>", "/s>", "<SYS>", "</SYS>"),
+    "[": ("INST]", "/INST]", "AVAILABLE_TOOLS]", "/AVAILABLE_TOOLS]", "TOOL_"),
+}
+
+
+def abbreviated(text: str, limit: int) -> str:
+    """Text of at most ``limit`` characters, with a note in place of the middle.
+
+    The kind of error comes first and what raised it last, so two thirds are kept of the start and
+    one third of the end.
+
+    >>> abbreviated("abcdefghijkl", 6)
+    'abcd [6 characters left out] kl'
+    """
+    if len(text) <= limit:
+        return text
+    head = limit * 2 // 3
+    tail = limit - head
+    return f"{text[:head]} [{len(text) - limit} characters left out] {text[-tail:]}"
+
 
 Misreading = Literal[
     "empty", "cut_off", "no_json", "several_answers", "wrong_category", "malformed"

@@ -17,8 +17,7 @@ from pydantic import Field, StringConstraints
 
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
-from failbench.base.records import Record
-from failbench.base.validation import validated
+from failbench.base.records import Record, validated
 from failbench.methods.llm.settings import ServedModel
 
 Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]

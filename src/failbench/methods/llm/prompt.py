@@ -17,10 +17,8 @@ from failbench.base.methods import Reads
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.features.observables import Observables, observe
-from failbench.methods.llm.answer import ANSWER_SCHEMA
-from failbench.methods.llm.chat import Chat, fence_mark, request_hash
-from failbench.methods.llm.monitor_record import records_of
-from failbench.methods.llm.record import NOT_LOGGED, MonitorRecord, ShownRun, shown_run
+from failbench.methods.llm.answer import ANSWER_SCHEMA, Chat, fence_mark, request_hash
+from failbench.methods.llm.record import NOT_LOGGED, MonitorRecord, ShownRun, records_of, shown_run
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.methods.llm.signals import STEP_SIGNALS
 

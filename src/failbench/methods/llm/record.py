@@ -1,21 +1,35 @@
 """The record of one run as a language model reads it: the last steps, configuration, error text.
 
 Like the features it is made of observables only. Every value is the exact text in the prompt, so
-that explanations can be checked against it.
+that explanations can be checked against it. A model may be shown what the monitor recorded as well:
+the end, breaks, and signals that were off. A break is shown by its step, the signal, its value
+there and the statement of what must hold. Whose invariant it is, is not shown: that is the answer
+that the monitor gives. Nor is anything that came after the failure.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, Final
 
 import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.features.observables import Observables
+from failbench.methods.llm.answer import abbreviated, visible
 from failbench.methods.llm.settings import LlmAgentsSettings
-from failbench.methods.llm.signals import CONFIGURATION_SIGNALS, ERROR_SIGNALS, STEP_SIGNALS
+from failbench.methods.llm.signals import (
+    CONFIGURATION_SIGNALS,
+    END_SIGNALS,
+    ERROR_SIGNALS,
+    STEP_SIGNALS,
+)
+from failbench.monitor.invariants import Invariant
+from failbench.monitor.records.verdicts import OWN
+from failbench.monitor.records.versions import Rules
 
 NOT_LOGGED = "-"
 """Text of a value that a run did not log."""
@@ -150,46 +164,100 @@ def _error(run: Mapping[str, str | None], settings: LlmAgentsSettings) -> dict[s
     return shown or {ERROR_SIGNALS[0].name: NO_ERROR}
 
 
-def visible(text: str) -> str:
-    r"""Text with visible control characters and without the special tokens of a chat template.
+NOT_ENDED: Final = "none: the run had not ended at its failure"
 
-    Non-printing characters other than line ends are written as Python escapes them: control
-    characters, marks of the writing direction, lone surrogates. A backslash is inserted into
-    ``<|``, ``<s>``, ``[INST]`` and ``<<SYS>>`` (the special tokens that Meta and Mistral document
-    for Llama 3 and Mistral 7B), as a server may parse these within a text.
+ENDED_BY_NOTHING: Final = ("completed", "running")
+"""Kinds of end of runs that failed before they ended, or never."""
 
-    >>> visible("a\x1b[0m\r\n<|eot_id|> [/INST] </s>")
-    'a\\x1b[0m\\r\n<\\|eot_id|> [\\/INST] <\\/s>'
-    """
-    shown = "".join(
-        character
-        if character == "\n" or character.isprintable()
-        else character.encode("unicode_escape").decode()
-        for character in text
+RAISED: Final = ("it raised ", "the monitor raised ")
+"""How reasons begin that turn a signal off while a run trains, at a step that no table has."""
+
+
+def monitor_records(
+    runs: pl.DataFrame,
+    breaks: pl.DataFrame,
+    ends: pl.DataFrame,
+    rules: Rules,
+    settings: LlmAgentsSettings,
+) -> dict[str, MonitorRecord]:
+    """What is shown of every monitored run that failed, by ``run_id``."""
+    statements = {invariant.id: invariant for invariant in rules.invariants}
+    own = breaks.filter(pl.col("bounds") == OWN).partition_by("run_id", as_dict=True)
+    failed = ends.filter(pl.col("failure_step").is_not_null()).join(
+        runs.select("run_id", "off"), on="run_id"
     )
-    for opening, markers in TEMPLATE_MARKS.items():
-        for mark in markers:
-            shown = shown.replace(opening + mark, f"{opening}\\{mark}")
-    return shown
+    records = {}
+    for run in failed.iter_rows(named=True):
+        part = own.get((run["run_id"],), breaks.clear())
+        by_failure = part.filter(pl.col("step") <= run["failure_step"])
+        records[run["run_id"]] = MonitorRecord(
+            _end(run, settings), _breaks(by_failure, statements), _off(run)
+        )
+    return records
 
 
-TEMPLATE_MARKS: Mapping[str, Iterable[str]] = {
-    "<": ("|", "s>", "/s>", "<SYS>", "</SYS>"),
-    "[": ("INST]", "/INST]", "AVAILABLE_TOOLS]", "/AVAILABLE_TOOLS]", "TOOL_"),
-}
+def _end(run: Mapping[str, Any], settings: LlmAgentsSettings) -> dict[str, str]:
+    """How the run ended, its parts limited in length; a missing error is left out."""
+    if run["end_kind"] in ENDED_BY_NOTHING:
+        return {END_SIGNALS[0].name: NOT_ENDED}
+    parts = {"end_kind": run["end_kind"], "end_phase": run["end_phase"], "end_error": run["error"]}
+    return {
+        signal.name: abbreviated(visible(parts[signal.name]), settings.error_characters)
+        for signal in END_SIGNALS
+        if parts[signal.name]
+    }
 
 
-def abbreviated(text: str, limit: int) -> str:
-    """Text of at most ``limit`` characters, with a note in place of the middle.
+def _breaks(breaks: pl.DataFrame, known: Mapping[str, Invariant]) -> tuple[ShownBreak, ...]:
+    """In order of steps; of the same step by name, as the catalogue's order is of components."""
+    shown = []
+    for row in breaks.iter_rows(named=True):
+        if row["invariant"] not in known:
+            raise BadInputError(
+                "breaks",
+                "invariant",
+                f"{row['invariant']!r} is none of the version's.",
+                "Take breaks and rules of one version.",
+            )
+        invariant = known[row["invariant"]]
+        shown.append((row["step"], invariant.signal, invariant.statement, row["value"]))
+    return tuple(
+        ShownBreak(str(step), signal, number_text(value), statement)
+        for step, signal, statement, value in sorted(shown, key=lambda each: each[:3])
+    )
 
-    The kind of error comes first and what raised it last, so two thirds are kept of the start and
-    one third of the end.
 
-    >>> abbreviated("abcdefghijkl", 6)
-    'abcd [6 characters left out] kl'
+def _off(run: Mapping[str, Any]) -> tuple[str, ...]:
+    """Signals that were off at the failure, as far as is known.
+
+    Of a run that lived on, what an error turned off is left out: it may have come after the
+    failure.
     """
-    if len(text) <= limit:
-        return text
-    head = limit * 2 // 3
-    tail = limit - head
-    return f"{text[:head]} [{len(text) - limit} characters left out] {text[-tail:]}"
+    lived_on = run["end_kind"] in ENDED_BY_NOTHING
+    return tuple(
+        sorted(
+            name
+            for name, reason in json.loads(run["off"]).items()
+            if not (lived_on and reason.startswith(RAISED))
+        )
+    )
+
+
+def records_of(
+    runs: pl.DataFrame, run_ids: Sequence[str], records: Mapping[str, MonitorRecord]
+) -> dict[str, MonitorRecord]:
+    """The monitor's records of some runs."""
+    settings = {run["run_id"]: run for run in runs.iter_rows(named=True)}
+    for run_id in run_ids:
+        if run_id not in records:
+            run = settings[run_id]
+            scale = "" if run["scale"] == "small" else f" --scale {run['scale']}"
+            raise BadInputError(
+                "monitored runs",
+                run_id,
+                "was not monitored, or not judged since.",
+                "Record it with `failbench record --signals full --architecture "
+                f"{run['architecture']} --optimizer {run['optimizer']}{scale}`, then run "
+                "`dvc repro --single-item invariants`.",
+            )
+    return {run_id: records[run_id] for run_id in run_ids}

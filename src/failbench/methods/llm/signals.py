@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import Final, cast
 
 from failbench.base.vocabulary import CATEGORIES, Category
+from failbench.methods.rules import parts, read_table
 from failbench.monitor.invariants import CATALOGUE
 
 
@@ -19,176 +21,32 @@ class Signal:
     aliases: tuple[str, ...] = ()
 
 
-STEP_SIGNALS: tuple[Signal, ...] = (
-    Signal(
-        "loss",
-        ("optimization", "data_pipeline"),
-        "the paper's section 3.1: oscillation and stagnation; data failures in which loss does not "
-        "decrease",
-        ("train_loss", "training_loss", "loss_trend"),
-    ),
-    Signal(
-        "gradient_norm",
-        ("optimization",),
-        "the paper's section 3.1: gradients that explode or vanish",
-        ("grad_norm", "gradient", "gradients", "gradient_norms", "norm"),
-    ),
-    Signal(
-        "learning_rate",
-        ("optimization",),
-        "the paper's section 3.1: a learning rate that is too high",
-        ("lr", "learning_rate_at_failure"),
-    ),
-    Signal(
-        "clip_norm",
-        ("optimization",),
-        "the paper's section 3.1: clipping that is not configured correctly",
-        ("gradient_clipping", "clipping", "gradient_clip", "grad_clip"),
-    ),
-    Signal(
-        "memory",
-        ("memory_hardware",),
-        "the paper's section 3.1: leaks, exhaustion and excessive use",
-        ("memory_usage", "memory_used", "memory_fraction", "memory_at_failure", "used_memory"),
-    ),
-    Signal(
-        "step_seconds",
-        ("memory_hardware", "unknown"),
-        "the paper's sections 3.1 and 6.12: swapping; slow-downs that are labelled unknown",
-        ("step_time", "batch_time", "seconds", "time_per_step", "step_duration"),
-    ),
-    Signal(
-        "batch_size",
-        ("memory_hardware",),
-        "the paper's section 3.1: the interplay of model size, batch size and memory",
-        ("batch", "sequences"),
-    ),
-    Signal(
-        "tokens",
-        ("data_pipeline",),
-        "the paper's section 3.1: distorted inputs",
-        ("token_count",),
-    ),
-    Signal(
-        "unknown_share",
-        ("data_pipeline",),
-        "the paper's section 3.1: tokenization errors",
-        ("unknown_tokens", "unknown_token_share", "oov", "oov_rate", "unknown_rate"),
-    ),
-    Signal(
-        "covered_share",
-        ("data_pipeline",),
-        "the paper's section 3.1: tokens without an embedding",
-        ("covered_tokens", "coverage", "vocabulary_coverage", "vocab_coverage"),
-    ),
-    Signal(
-        "max_token_id",
-        ("data_pipeline", "model_software"),
-        "the paper's section 3.1: tokens without an embedding; a vocabulary size that does not "
-        "match the tokenizer",
-        ("token_id", "token_ids", "highest_token_id", "largest_token_id"),
-    ),
-    Signal(
-        "mean_length",
-        ("data_pipeline", "memory_hardware"),
-        "the paper's section 3.2: sequence lengths are corpus statistics; and they take memory",
-        ("mean_sequence_length", "average_length", "length", "sequence_length"),
-    ),
-    Signal(
-        "max_length",
-        ("data_pipeline", "memory_hardware"),
-        "the same",
-        ("max_sequence_length", "maximum_length", "longest_sequence"),
-    ),
-    Signal(
-        "validation_loss",
-        ("data_pipeline",),
-        "the paper's equation 1: perplexity, of which it is the logarithm",
-        ("val_loss", "eval_loss", "held_out_loss"),
-    ),
-)
+def _part(name: str) -> tuple[Signal, ...]:
+    return tuple(
+        Signal(
+            row["name"],
+            cast("tuple[Category, ...]", tuple(parts(row["categories"]))),
+            row["source"],
+            tuple(parts(row["aliases"])),
+        )
+        for row in read_table("llm_signals")
+        if row["part"] == name
+    )
+
+
+STEP_SIGNALS: Final = _part("steps")
 """Columns of the table of steps, in their order."""
 
-CONFIGURATION_SIGNALS: tuple[Signal, ...] = (
-    Signal(
-        "steps_begun",
-        ("model_software",),
-        "the paper's section 3.1: a crash right away",
-        ("steps", "step", "steps_before_failure"),
-    ),
-    Signal(
-        "parameters",
-        ("memory_hardware",),
-        "the paper's section 3.1: the interplay of model size, batch size and memory",
-        ("parameter_count", "model_size", "params"),
-    ),
-    *(
-        Signal(name, ("model_software",), "the paper's section 3.1: dimensions that do not match")
-        for name in ("width", "layers", "heads")
-    ),
-    *(
-        Signal(
-            name,
-            ("data_pipeline", "model_software"),
-            "the paper's section 3.1: a vocabulary size that does not match the tokenizer",
-            aliases,
-        )
-        for name, aliases in (
-            ("model_vocabulary", ("vocab_size", "vocabulary_size", "model_vocab")),
-            ("tokenizer_vocabulary", ("tokenizer_vocab", "tokenizer_vocab_size")),
-        )
-    ),
-    Signal(
-        "schedule",
-        ("optimization",),
-        "the paper's section 3.2: learning rate schedules are training metrics",
-        ("learning_rate_schedule", "lr_schedule", "scheduler"),
-    ),
-    Signal(
-        "memory_capacity_mib",
-        ("memory_hardware",),
-        "the paper's section 3.1: memory limitations",
-        ("memory_capacity", "capacity", "capacity_mib"),
-    ),
-    *(
-        Signal(name, ("data_pipeline",), "the paper's section 3.2: corpus statistics", (name[7:],))
-        for name in (
-            "corpus_documents",
-            "corpus_tokens",
-            "corpus_distinct_tokens",
-            "corpus_unknown_share",
-            "corpus_token_entropy",
-        )
-    ),
-)
+CONFIGURATION_SIGNALS: Final = _part("configuration")
 """Values shown once per run, in their order."""
 
-ERROR_SIGNALS: tuple[Signal, ...] = tuple(
-    Signal(
-        name,
-        ("memory_hardware", "data_pipeline", "model_software", "unknown"),
-        "the paper's sections 3.1, 4.1 and 6.12: what is raised, or that a process was killed",
-        aliases,
-    )
-    for name, aliases in (
-        ("error_type", ("exception", "exception_type")),
-        ("error_message", ("error", "message", "error_text", "exception_message")),
-        ("error_traceback", ("traceback", "stack_trace", "stack")),
-    )
-)
+ERROR_SIGNALS: Final = _part("error")
 """The error text."""
 
-SIGNALS: tuple[Signal, ...] = (*STEP_SIGNALS, *CONFIGURATION_SIGNALS, *ERROR_SIGNALS)
-
-END_SIGNALS: tuple[Signal, ...] = tuple(
-    Signal(name, ERROR_SIGNALS[0].categories, ERROR_SIGNALS[0].source, aliases)
-    for name, aliases in (
-        ("end_kind", ("end", "ending")),
-        ("end_phase", ("phase",)),
-        ("end_error", ()),
-    )
-)
+END_SIGNALS: Final = _part("end")
 """How the monitor saw a run end, in their order."""
+
+SIGNALS: Final = (*STEP_SIGNALS, *CONFIGURATION_SIGNALS, *ERROR_SIGNALS)
 
 MONITOR_SIGNALS: tuple[Signal, ...] = (
     *END_SIGNALS,
@@ -208,38 +66,7 @@ MONITOR_SIGNALS: tuple[Signal, ...] = (
 )
 """What the monitor's record shows beside :data:`SIGNALS`, some of which it shows as well."""
 
-QUALIFIERS = frozenset(
-    {
-        "at",
-        "average",
-        "current",
-        "failure",
-        "final",
-        "first",
-        "high",
-        "highest",
-        "in",
-        "initial",
-        "largest",
-        "last",
-        "latest",
-        "low",
-        "lowest",
-        "max",
-        "maximum",
-        "mean",
-        "min",
-        "minimum",
-        "of",
-        "peak",
-        "recent",
-        "spike",
-        "step",
-        "sudden",
-        "the",
-        "value",
-    }
-)
+QUALIFIERS: Final = frozenset(_part("qualifier")[0].aliases)
 """Words that qualify a signal and are not part of its name."""
 
 

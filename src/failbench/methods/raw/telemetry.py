@@ -35,10 +35,10 @@ from failbench.base.arrays import Array, Labels, Probabilities
 from failbench.base.method_settings import Positive
 from failbench.base.records import Record
 from failbench.base.verdicts import Diagnosis, Evidence
-from failbench.features.raw_table import RAW_SERIES, RAW_TEXT
-from failbench.methods.contributions import SHARE, Positions, leading_terms, weighted_terms
+from failbench.features.feature_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
+from failbench.methods.evidence import SHARE, Positions, leading_terms, weighted_terms
 from failbench.methods.raw.series import AlignedSeries
 from failbench.methods.tuned_classifier import TunedClassifier
 
@@ -104,7 +104,7 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """The answer to each run, its evidence in words, and the number of terms to check.
 
         The terms are the fewest that make up 95 % of the score, as those of
-        :func:`failbench.methods.contributions.explain_linear`: the weight of a word, present
+        :func:`failbench.methods.evidence.explain_linear`: the weight of a word, present
         or absent, or of the output of a convolution, relative to the mean of the training runs.
         Only words that are present are evidence: the share of steps at which a sum of signals
         exceeds a bias is a condition to check, but means nothing to a reader.

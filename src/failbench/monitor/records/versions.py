@@ -21,8 +21,7 @@ from types import MappingProxyType
 from typing import Final
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
-from failbench.base.validation import validated
+from failbench.base.records import Record, validated
 from failbench.monitor.bounds import read_bounds
 from failbench.monitor.breaks import Break, breaks
 from failbench.monitor.diagnosis import decide

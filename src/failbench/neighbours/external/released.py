@@ -16,9 +16,8 @@ import polars as pl
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
+from failbench.base.records import Record, kept_by_hand
 from failbench.base.telemetry import write_parquet
-from failbench.base.validation import kept_by_hand
 from failbench.neighbours.external.tables import TABLES, path_of
 
 SOURCES: Final = "sources.csv"

@@ -16,8 +16,7 @@ from typing import Final, Literal
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
-from failbench.base.validation import kept_by_hand
+from failbench.base.records import Record, kept_by_hand
 
 DETECTION: Final = "detection"
 """The table of the first level: faulty runs and correct ones."""

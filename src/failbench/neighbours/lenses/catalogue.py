@@ -9,13 +9,17 @@ whose places the files name; it leaves every threshold to the eye.
 from __future__ import annotations
 
 import csv
-import json
+import math
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
 from pydantic import Field, TypeAdapter
 
+from failbench.base.arrays import Array
 from failbench.base.records import Record
 
 Lens = Literal["surface", "fft", "compression", "hazard"]
@@ -26,7 +30,12 @@ LENSES: Final[tuple[Lens, ...]] = get_args(Lens)
 End = Literal["value", "ci_low", "ci_high"]
 Relation = Literal["above", "at_least", "below", "at_most"]
 
-_FOLDER: Final = files("failbench.neighbours.lenses").joinpath("data")
+HOLDS: Final[dict[Relation, Callable[[float, float], bool]]] = {
+    "above": operator.gt,
+    "at_least": operator.ge,
+    "below": operator.lt,
+    "at_most": operator.le,
+}
 
 
 class MeasureKind(Record):
@@ -40,6 +49,18 @@ class MeasureKind(Record):
     meaning: str
 
 
+@dataclass(frozen=True)
+class Measure:
+    """A number with its interval."""
+
+    kind: MeasureKind
+    value: float
+    ci_low: float
+    ci_high: float
+    n: int
+    draws: Array = field(repr=False, compare=False)
+
+
 class Condition(Record):
     """What a number must be for a verdict."""
 
@@ -48,6 +69,11 @@ class Condition(Record):
     relation: Relation = Field(alias="is")
     threshold: float
     reason: str = Field(min_length=10)
+
+    def holds(self, measures: Mapping[str, Measure]) -> bool:
+        """Whether it holds; never where its number is not defined."""
+        value = getattr(measures[self.measure], self.end)
+        return math.isfinite(value) and HOLDS[self.relation](value, self.threshold)
 
 
 class Rule(Record):
@@ -60,7 +86,7 @@ class Rule(Record):
 
 
 class Synthesis(Record):
-    """What four verdicts say together."""
+    """What four verdicts say together; of a lens whose verdicts are none any verdict fits."""
 
     id: str
     surface: tuple[str, ...]
@@ -71,24 +97,40 @@ class Synthesis(Record):
     action: str = Field(min_length=10)
     place: str
 
+    def fits(self, lens: Lens, verdict: str) -> bool:
+        """Whether the verdict of a lens is one of those that it names."""
+        return verdict in (getattr(self, lens) or (verdict,))
+
+
+def _text(name: str) -> str:
+    return files("failbench.neighbours.lenses").joinpath("data", name).read_text(encoding="utf-8")
+
 
 @cache
 def measure_kinds() -> dict[Lens, dict[str, MeasureKind]]:
     """The numbers of each lens by their names, in their order."""
-    text = _FOLDER.joinpath("measures.csv").read_text(encoding="utf-8")
-    kinds = [MeasureKind.model_validate(row) for row in csv.DictReader(text.splitlines())]
+    rows = csv.DictReader(_text("measures.csv").splitlines())
+    kinds = [MeasureKind.model_validate(row) for row in rows]
     return {lens: {kind.name: kind for kind in kinds if kind.lens == lens} for lens in LENSES}
 
 
 @cache
 def rules() -> dict[Lens, tuple[Rule, ...]]:
     """The rules of each lens; the first whose conditions all hold gives the verdict."""
-    text = _FOLDER.joinpath("rules.json").read_text(encoding="utf-8")
-    return TypeAdapter(dict[Lens, tuple[Rule, ...]]).validate_python(json.loads(text))
+    return TypeAdapter(dict[Lens, tuple[Rule, ...]]).validate_json(_text("rules.json"))
 
 
 @cache
 def syntheses() -> tuple[Synthesis, ...]:
     """The joint hypotheses; the first that fits is the one."""
-    text = _FOLDER.joinpath("syntheses.json").read_text(encoding="utf-8")
-    return TypeAdapter(tuple[Synthesis, ...]).validate_python(json.loads(text))
+    return TypeAdapter(tuple[Synthesis, ...]).validate_json(_text("syntheses.json"))
+
+
+def verdict_of(lens: Lens, measures: Mapping[str, Measure]) -> Rule:
+    """The first rule of a lens whose conditions all hold; the last has none."""
+    return next(rule for rule in rules()[lens] if all(c.holds(measures) for c in rule.conditions))
+
+
+def synthesis_of(verdicts: Mapping[Lens, str]) -> Synthesis:
+    """The first joint hypothesis that four verdicts fit; the last takes any."""
+    return next(each for each in syntheses() if all(each.fits(*item) for item in verdicts.items()))

@@ -12,8 +12,7 @@ import polars as pl
 from pydantic import BeforeValidator, Field
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
-from failbench.base.validation import validated
+from failbench.base.records import Record, validated
 from failbench.neighbours.lenses.catalogue import Lens, rules
 
 REMEDY = "Restore it with git, or correct it after the verdicts of lenses/data/rules.json."

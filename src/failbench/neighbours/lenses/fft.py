@@ -15,9 +15,8 @@ import polars as pl
 from scipy.fft import rfft
 
 from failbench.base.arrays import Array
-from failbench.neighbours.lenses.measured import Measured
-from failbench.neighbours.lenses.resampling import ratio
-from failbench.neighbours.lenses.slices import Scale, Slice
+from failbench.neighbours.lenses.looking import Measured
+from failbench.neighbours.lenses.slices import Scale, Slice, ratio
 
 POINTS: Final = pl.Schema(
     {

@@ -16,15 +16,15 @@ from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
 from failbench.diagnose.outputs.curves import FORMATS
 from failbench.diagnose.readers.lines import clean
-from failbench.neighbours.lenses.curves import curves_of
 from failbench.neighbours.lenses.drawing import (
     LOOKS,
+    curves_of,
     draw_curves,
     marks_of,
     name_axes,
     outcome_handles,
 )
-from failbench.neighbours.lenses.said import Said
+from failbench.neighbours.lenses.looking import View
 
 PANEL: Final = (3.2, 2.3)
 """Inches of a panel."""
@@ -33,7 +33,7 @@ HEAD: Final = 0.5
 """Inches above all panels for the legend."""
 
 
-def write_figure(said: Sequence[Said], path: Path) -> None:
+def write_figure(views: Sequence[View], path: Path) -> None:
     """Draw what lenses saw into a file, whose bytes are the same for the same traces."""
     if path.suffix.lower() not in FORMATS:
         raise BadInputError(
@@ -42,7 +42,7 @@ def write_figure(said: Sequence[Said], path: Path) -> None:
             f"ends with {path.suffix!r}, which is no kind of picture that is drawn.",
             f"Name a file that ends with {', '.join(FORMATS)}.",
         )
-    models = _models(said)
+    models = _models(views)
     if len(models) > len(LOOKS):
         raise BadInputError(
             path,
@@ -56,21 +56,19 @@ def write_figure(said: Sequence[Said], path: Path) -> None:
         mpl.rcdefaults()
         mpl.rc_file(sheet, use_default_template=False)
         suffix = path.suffix.lower()
-        _figure(said, models).savefig(stream, format=suffix[1:], metadata=FORMATS[suffix])
+        _figure(views, models).savefig(stream, format=suffix[1:], metadata=FORMATS[suffix])
     write_atomically(path, stream.getvalue(), "Name a file in a folder that may be written.")
 
 
-def _models(said: Sequence[Said]) -> list[str]:
+def _models(views: Sequence[View]) -> list[str]:
     """References first."""
-    references = [
-        next(iter(each.against.values())).part.model for each in said if each.against is not None
-    ]
-    return list(dict.fromkeys([*references, *(each.part.model for each in said)]))
+    references = [each.reference.model for each in views if each.reference is not None]
+    return list(dict.fromkeys([*references, *(each.part.model for each in views)]))
 
 
-def _figure(said: Sequence[Said], models: list[str]) -> Figure:
-    tasks = list(dict.fromkeys(each.part.task for each in said))
-    lenses = list(said[0].looks)
+def _figure(views: Sequence[View], models: list[str]) -> Figure:
+    tasks = list(dict.fromkeys(each.part.task for each in views))
+    lenses = list(views[0].looks)
     marks = marks_of(models)
     height = PANEL[1] * len(tasks) + HEAD
     figure = Figure(figsize=(max(PANEL[0] * len(lenses), 4.5), height))
@@ -78,7 +76,7 @@ def _figure(said: Sequence[Said], models: list[str]) -> Figure:
     panels = figure.subplots(len(tasks), len(lenses), squeeze=False)
     for row, task in zip(panels, tasks, strict=True):
         for axes, lens in zip(row, lenses, strict=True):
-            of_task = [each for each in said if each.part.task == task]
+            of_task = [each for each in views if each.part.task == task]
             drawn = {
                 look.part.model: look
                 for each in of_task

@@ -3,28 +3,54 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
-from typing import Protocol
+from typing import Any, Final, cast
 
 import numpy as np
 import polars as pl
 
 from failbench.base.arrays import Array
-from failbench.neighbours.lenses.catalogue import LENSES, Lens, Rule, Synthesis
-from failbench.neighbours.lenses.measured import Measure, Measured, measures_of
-from failbench.neighbours.lenses.resampling import ResamplingSettings, answer_weights
-from failbench.neighbours.lenses.slices import Scale, Slice
-from failbench.neighbours.lenses.verdicts import synthesis_of, verdict_of
+from failbench.base.errors import BadInputError
+from failbench.neighbours.lenses.catalogue import (
+    LENSES,
+    Lens,
+    Measure,
+    MeasureKind,
+    Rule,
+    Synthesis,
+    measure_kinds,
+    synthesis_of,
+    verdict_of,
+)
+from failbench.neighbours.lenses.slices import (
+    ResamplingSettings,
+    Scale,
+    Slice,
+    answer_weights,
+    scale_of,
+    slices_of,
+)
+from failbench.statistics.intervals import wilson
+
+SAME: Final = 9
+"""Decimals of a number: what differs by less differs by rounding."""
 
 
-class Measuring(Protocol):
-    """What every lens is as a function."""
+@dataclass(frozen=True)
+class Measured:
+    """What a lens measured, before intervals: numbers in every draw, and what each rests on."""
 
-    def __call__(self, part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
-        """Measure a slice in the sample and in every resample."""
+    draws: Mapping[str, Array]
+    sizes: Mapping[str, float]
+    points: Callable[[], pl.DataFrame]
+
+
+Measuring = Callable[[Slice, Array, Scale, float], Measured]
+"""What every lens is as a function: of a slice, the weights of its answers in the sample and in
+every resample, the scale and the confidence."""
 
 
 @dataclass(frozen=True)
@@ -49,66 +75,188 @@ class Look:
 
 
 @dataclass(frozen=True)
-class Joined:
-    """What the four lenses say of a slice together."""
+class View:
+    """What one lens or all four say of a slice, beside a reference model if there is one."""
 
-    part: Slice
     looks: Mapping[Lens, Look]
-    synthesis: Synthesis
+    against: Mapping[Lens, Look] | None = None
 
+    @property
+    def part(self) -> Slice:
+        """Of which slice."""
+        return next(iter(self.looks.values())).part
 
-@dataclass(frozen=True)
-class Difference:
-    """A number of one slice less that of another, with its interval."""
+    @property
+    def reference(self) -> Slice | None:
+        """The slice of the reference."""
+        return None if self.against is None else next(iter(self.against.values())).part
 
-    measure: Measure
-    value: float
-    ci_low: float
-    ci_high: float
+    @property
+    def is_joint(self) -> bool:
+        """Whether all lenses looked."""
+        return len(self.looks) == len(LENSES)
 
-
-def measuring(lens: Lens) -> Measuring:
-    """The function of a lens, imported when it is asked for: survival analysis takes seconds."""
-    function: Measuring = getattr(
-        import_module(f"failbench.neighbours.lenses.{lens}"), f"measure_{lens}"
-    )
-    return function
+    @property
+    def synthesis(self) -> Synthesis:
+        """What four lenses say together."""
+        return synthesis_of({lens: each.verdict for lens, each in self.looks.items()})
 
 
 def look(lens: Lens, part: Slice, scale: Scale, settings: ResamplingSettings) -> Look:
     """Look at a slice through a lens."""
     rng = np.random.default_rng(settings.seed)
     weights = answer_weights(part.cells, settings.resamples, rng)
-    measured = measuring(lens)(part, weights, scale, settings.confidence)
-    measures = measures_of(lens, measured, settings)
+    # imported when it is asked for: survival analysis takes seconds
+    module = import_module(f"failbench.neighbours.lenses.{lens}")
+    measured = cast("Measuring", getattr(module, f"measure_{lens}"))(
+        part, weights, scale, settings.confidence
+    )
+    measures = {
+        # a zero has no sign: what rounding leaves of one differs between processors
+        name: _measure(
+            kind,
+            measured.draws[name].round(SAME) + 0.0,
+            measured.sizes[name],
+            settings.confidence,
+        )
+        for name, kind in measure_kinds()[lens].items()
+    }
     return Look(lens, part, measures, verdict_of(lens, measures), measured.points)
 
 
-def look_through_all(part: Slice, scale: Scale, settings: ResamplingSettings) -> Joined:
+def look_through_all(part: Slice, scale: Scale, settings: ResamplingSettings) -> View:
     """Look at a slice through all four lenses, and say what they say together."""
-    return joined({lens: look(lens, part, scale, settings) for lens in LENSES})
+    return View({lens: look(lens, part, scale, settings) for lens in LENSES})
 
 
-def joined(looks: Mapping[Lens, Look]) -> Joined:
-    """What four looks at one slice say together."""
-    verdicts = {lens: each.verdict for lens, each in looks.items()}
-    return Joined(looks["surface"].part, looks, synthesis_of(verdicts))
+def views_of(
+    traces: pl.DataFrame,
+    reference: pl.DataFrame | None,
+    lenses: Iterable[Lens],
+    scale: Scale,
+    settings: ResamplingSettings,
+) -> tuple[View, ...]:
+    """Look at every slice of traces, and at the reference on the same tasks."""
+    lenses = tuple(lenses)
+
+    def looks(part: Slice) -> dict[Lens, Look]:
+        return {lens: look(lens, part, scale, settings) for lens in lenses}
+
+    if reference is None:
+        return tuple(View(looks(part)) for part in slices_of(traces))
+    references = {part.task: looks(part) for part in slices_of(reference)}
+    views = []
+    for part in slices_of(traces):
+        if part.task not in references:
+            raise BadInputError(
+                "--against",
+                part.task,
+                "the model to compare with has no trace of this task.",
+                f"Add --where task={','.join(references)}, or compare with another.",
+            )
+        known = View(references[part.task])
+        views.append(known if known.part.model == part.model else View(looks(part), known.looks))
+    return tuple(views)
 
 
-def differences(of: Look, against: Look) -> dict[str, Difference]:
+def differences(of: Look, against: Look) -> dict[str, Measure]:
     """Each number of one look less that of another of the same lens.
 
     The interval is recovered from the two intervals (Zou and Donner, 2008, "Construction of
     confidence limits about effect measures", Statistics in Medicine 27), as for two independent
     samples: where both models answered the same problems it is rather too wide.
     """
-    return {
-        name: _difference(measure, against.measures[name]) for name, measure in of.measures.items()
-    }
+    less = {}
+    for name, one in of.measures.items():
+        other = against.measures[name]
+        value = one.value - other.value
+        low = value - math.hypot(one.value - one.ci_low, other.ci_high - other.value)
+        high = value + math.hypot(one.ci_high - one.value, other.value - other.ci_low)
+        less[name] = replace(one, value=value, ci_low=low, ci_high=high)
+    return less
 
 
-def _difference(of: Measure, against: Measure) -> Difference:
-    value = of.value - against.value
-    low = value - math.hypot(of.value - of.ci_low, against.ci_high - against.value)
-    high = value + math.hypot(of.ci_high - of.value, against.value - against.ci_low)
-    return Difference(of, value, low, high)
+def _measure(kind: MeasureKind, draws: Array, size: float, confidence: float) -> Measure:
+    value = float(draws[0])
+    low, high = math.nan, math.nan
+    if not math.isfinite(value):
+        value = math.nan
+    elif kind.interval == "wilson":
+        low, high = wilson(value, size, confidence)
+    elif kind.interval == "fixed":
+        low, high = value, value
+    else:
+        low, high = percentile_interval(draws, confidence)
+    return Measure(kind, value, low, high, round(size), draws)
+
+
+def percentile_interval(draws: Array, confidence: float) -> tuple[float, float]:
+    """Quantiles of the resamples (Efron, 1979), no narrower than the value, which is the first.
+
+    NaN where fewer than nine in ten resamples have a value.
+    """
+    finite = draws[1:][np.isfinite(draws[1:])]
+    if len(finite) < 0.9 * (len(draws) - 1):
+        return math.nan, math.nan
+    tail = (1 - confidence) / 2
+    low, high = np.quantile(finite, (tail, 1 - tail))
+    return min(float(low), float(draws[0])), max(float(high), float(draws[0]))
+
+
+_KEYS: Final = ("model", "condition", "seed", "tokenizer", "task")
+
+
+def look_at_models(traces: pl.DataFrame, settings: ResamplingSettings) -> tuple[View, ...]:
+    """Look at every model on every task through all lenses, sorted by model and task.
+
+    The lens ``fft`` reads prompts alone: models that were shown the same ones share its look.
+    """
+    scale, spectra, found = scale_of(traces), list[Look](), []
+    for part in slices_of(traces):
+        spectrum = next((each for each in spectra if _same_prompts(each.part, part)), None)
+        if spectrum is None:
+            spectrum = look("fft", part, scale, settings)
+            spectra.append(spectrum)
+        shared = replace(spectrum, part=part)
+        found.append(
+            View(
+                {
+                    lens: shared if lens == "fft" else look(lens, part, scale, settings)
+                    for lens in LENSES
+                }
+            )
+        )
+    return tuple(found)
+
+
+def _same_prompts(one: Slice, other: Slice) -> bool:
+    columns = ("tokenizer", "task", "length", "depth", "item", "prompt_ids")
+    return one.rows.select(columns).equals(other.rows.select(columns))
+
+
+def verdict_table(views: Iterable[View]) -> pl.DataFrame:
+    """The verdict of each lens on each model and task, and what they say together."""
+    return pl.DataFrame(
+        [
+            {**_keys(each), "lens": lens, "verdict": of.verdict, "synthesis": each.synthesis.id}
+            for each in views
+            for lens, of in each.looks.items()
+        ]
+    )
+
+
+def measure_table(views: Iterable[View]) -> pl.DataFrame:
+    """Every number of each lens on each model and task; null where it is not defined."""
+    ends = ("value", "ci_low", "ci_high")
+    rows = [
+        {**_keys(each), "lens": lens, "measure": name}
+        | {end: getattr(measure, end) for end in (*ends, "n")}
+        for each in views
+        for lens, of in each.looks.items()
+        for name, measure in of.measures.items()
+    ]
+    return pl.DataFrame(rows).with_columns(pl.col(ends).fill_nan(None))
+
+
+def _keys(each: View) -> dict[str, Any]:
+    return {key: getattr(each.part, key) for key in _KEYS}

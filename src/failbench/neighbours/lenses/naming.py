@@ -8,7 +8,7 @@ ones, its difference counts as none.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Final
@@ -17,13 +17,14 @@ import numpy as np
 import numpy.typing as npt
 import polars as pl
 from scipy.spatial.distance import cdist
-from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from failbench.base.arrays import Array
+from failbench.neighbours.lenses.catalogue import Lens
+from failbench.neighbours.lenses.looking import View
 
 PRIMARY: Final = "nearest_centroid"
 """Named before any trace was looked at: nothing in it is to be set."""
@@ -90,20 +91,27 @@ def classifiers(trees: int, seed: int) -> Mapping[str, Callable[[], Any]]:
     }
 
 
-def named(numbers: Array, origins: Origins, build: Callable[[], Any]) -> Names:
-    """What each model is named when its seed is held out, ``[n_models]``."""
-    answers = np.empty_like(origins.condition)
+def named(
+    numbers: Array, origins: Origins, build: Callable[[], Any], among: Sequence[str] | None = None
+) -> Names:
+    """What each model is named when its seed is held out, ``[n_models]``.
+
+    Where no difference is left to learn from, that is the most frequent condition; among a few
+    conditions, whose models alone are named, none.
+    """
+    chosen = np.isin(origins.condition, among or origins.condition)
+    answers = np.full_like(origins.condition, "")
     for seed in np.unique(origins.seed):
         train = origins.seed != seed
+        learnt, held_out = chosen & train, chosen & ~train
         differences = from_healthy(numbers, origins, train)
-        varied = differences[train].std(axis=0) > 0
+        varied = differences[learnt].std(axis=0) > 0
         if varied.any():
-            model = build()
-        else:
-            # no difference at all: the most frequent condition is what is left to name
-            model, varied = DummyClassifier(strategy="most_frequent"), np.ones_like(varied)
-        model.fit(differences[train][:, varied], origins.condition[train])
-        answers[~train] = model.predict(differences[~train][:, varied])
+            model = build().fit(differences[learnt][:, varied], origins.condition[learnt])
+            answers[held_out] = model.predict(differences[held_out][:, varied])
+        elif among is None:
+            names, counts = np.unique(origins.condition[learnt], return_counts=True)
+            answers[held_out] = names[counts.argmax()]
     return answers
 
 
@@ -123,25 +131,23 @@ def told_apart(numbers: Array, origins: Origins, build: Callable[[], Any]) -> se
     """Pairs of conditions of which every model is given to the right one of the two."""
     pairs = set()
     for pair in combinations(sorted(set(origins.condition.tolist())), 2):
-        answers = _of_pair(numbers, origins, pair, build)
         chosen = np.isin(origins.condition, pair)
+        answers = named(numbers, origins, build, pair)
         if (answers[chosen] == origins.condition[chosen]).all():
             pairs.add(frozenset(pair))
     return pairs
 
 
-def _of_pair(
-    numbers: Array, origins: Origins, pair: tuple[str, str], build: Callable[[], Any]
-) -> Names:
-    chosen = np.isin(origins.condition, pair)
-    answers = np.full_like(origins.condition, "")
-    for seed in np.unique(origins.seed):
-        train = origins.seed != seed
-        differences = from_healthy(numbers, origins, train)
-        learnt, held_out = chosen & train, chosen & ~train
-        varied = differences[learnt].std(axis=0) > 0
-        if not varied.any():
-            continue  # nothing differs, so that none of the two is named
-        model = build().fit(differences[learnt][:, varied], origins.condition[learnt])
-        answers[held_out] = model.predict(differences[held_out][:, varied])
-    return answers
+def vectors(views: Sequence[View], lenses: Sequence[Lens]) -> Array:
+    """All numbers of some lenses on all tasks, ``[1 + resamples, n_models, n_numbers]``.
+
+    The first is the sample itself. NaN is what is not defined. All models have the same tasks.
+    """
+    draws = [
+        measure.draws
+        for each in views
+        for lens in lenses
+        for measure in each.looks[lens].measures.values()
+    ]
+    n_models = len({each.part.model for each in views})
+    return np.stack(draws, axis=1).reshape(len(draws[0]), n_models, -1)

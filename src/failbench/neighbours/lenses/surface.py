@@ -7,18 +7,16 @@ the same. A truncated answer is a failure; what is left without truncated ones s
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import polars as pl
+from scipy.special import expit
 
 from failbench.base.arrays import Array
-from failbench.neighbours.lenses.logistic import firth_fit
-from failbench.neighbours.lenses.measured import Measured
-from failbench.neighbours.lenses.resampling import group_sums, ratio
-from failbench.neighbours.lenses.slices import Integers, Scale, Slice
+from failbench.neighbours.lenses.looking import Measured
+from failbench.neighbours.lenses.slices import Integers, Scale, Slice, group_sums, ratio
 from failbench.statistics.intervals import wilson
 
 POINTS: Final = pl.Schema(
@@ -44,12 +42,20 @@ FALL: Final = 2 * math.log(3)
 LONGEST_FALL: Final = 4.0
 """Of the way from the easiest to the hardest problems: as good as no fall."""
 
+STEPS: Final = 60
+"""Of Newton's method at most."""
+
+LONGEST_STEP: Final = 2.0
+"""Of a coefficient in one step, on the scale of numbers with standard deviation one."""
+
+ENOUGH: Final = 1e-9
+"""A step below this ends the fit."""
+
 
 def measure_surface(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
     """Measure accuracy over length and depth."""
     del scale
     guess = part.rows["guess"].to_numpy()
-    answered = 1.0 - part.truncated
     cells, first = part.cells, np.unique(part.cells, return_index=True)[1]
 
     def by_cell(of_answers: Array) -> Array:
@@ -57,32 +63,28 @@ def measure_surface(part: Slice, weights: Array, scale: Scale, confidence: float
 
     above = np.maximum(by_cell(part.right - guess), 0.0)
     trials = by_cell(1.0 - guess)
-    shortest = (part.lengths == part.lengths.min()).astype(np.float64)
-    longest = (part.lengths == part.lengths.max()).astype(np.float64)
-
-    def beyond_guessing(chosen: Array) -> tuple[Array, float]:
-        """Accuracy of chosen answers in every draw, and trials that it rests on."""
-        of_trials = weights @ (chosen * (1.0 - guess))
-        right = np.maximum(weights @ (chosen * (part.right - guess)), 0.0)
-        return ratio(right, of_trials), float(of_trials[0])
-
+    chosen = {
+        "accuracy": np.ones_like(guess),
+        "accuracy_answered": 1.0 - part.truncated,
+        "accuracy_shortest": (part.lengths == part.lengths.min()).astype(np.float64),
+        "accuracy_longest": (part.lengths == part.lengths.max()).astype(np.float64),
+    }
+    of_trials = {name: weights @ (each * (1.0 - guess)) for name, each in chosen.items()}
     shares = {
-        "accuracy": beyond_guessing(np.ones_like(guess)),
-        "accuracy_answered": beyond_guessing(answered),
-        "accuracy_shortest": beyond_guessing(shortest),
-        "accuracy_longest": beyond_guessing(longest),
+        name: ratio(np.maximum(weights @ (each * (part.right - guess)), 0.0), of_trials[name])
+        for name, each in chosen.items()
     }
     truncated, failed = weights @ part.truncated, weights @ part.failed
     n = weights.sum(axis=1)
     draws = {
-        **{name: values for name, (values, _) in shares.items()},
+        **shares,
         "truncated": ratio(truncated, n),
         "truncated_of_failures": ratio(truncated, failed),
         "depth_effect": _depth_effect(part, weights, guess),
         **_boundaries(part.lengths[first], part.depths[first], above, trials),
     }
-    sizes = dict.fromkeys(draws, shares["accuracy"][1])
-    sizes |= {name: size for name, (_, size) in shares.items()}
+    sizes = dict.fromkeys(draws, float(of_trials["accuracy"][0]))
+    sizes |= {name: float(trials[0]) for name, trials in of_trials.items()}
     sizes |= {"truncated": n[0], "truncated_of_failures": failed[0]}
     return Measured(draws, sizes, partial(_points, part, guess, confidence))
 
@@ -121,6 +123,33 @@ def _boundaries(
     return {**results, "descent": descent, "relative_fall": fall.clip(max=LONGEST_FALL)}
 
 
+def firth_fit(numbers: Array, successes: Array, trials: Array) -> Array:
+    """Intercept and slopes of logits on some numbers, for many resamples at once.
+
+    Firth (1993, "Bias reduction of maximum likelihood estimates", Biometrika 80) adds to each score
+    half of what the leverage of an observation is worth, which keeps the fit finite where shares
+    are all 0 on one side and all 1 on the other (Heinze and Schemper, 2002, "A solution to the
+    problem of separation in logistic regression", Statistics in Medicine 21): the case of a sharp
+    cliff. No kept library has it.
+    """
+    centre, spread = numbers.mean(axis=0), numbers.std(axis=0)
+    design = np.column_stack([np.ones(len(numbers)), (numbers - centre) / spread])
+    coefficients = np.zeros((len(successes), design.shape[1]))
+    for _ in range(STEPS):
+        fitted = expit(coefficients @ design.T)
+        weights = trials * fitted * (1 - fitted)
+        information = np.einsum("dg,gi,gj->dij", weights, design, design)
+        inverse = np.linalg.pinv(information, hermitian=True)  # numbers may go together
+        leverage = weights * np.einsum("gi,dij,gj->dg", design, inverse, design)
+        score = (successes - trials * fitted + leverage * (0.5 - fitted)) @ design
+        step = np.einsum("dij,dj->di", inverse, score).clip(-LONGEST_STEP, LONGEST_STEP)
+        coefficients = coefficients + step
+        if np.abs(step).max() < ENOUGH:
+            break
+    slopes = coefficients[:, 1:] / spread
+    return np.column_stack([coefficients[:, 0] - slopes @ centre, slopes])
+
+
 def _depth_effect(part: Slice, weights: Array, guess: Array) -> Array:
     """Accuracy at the least depth less that at the greatest, over lengths that have both."""
     shallow, deep = part.depths == part.depths.min(), part.depths == part.depths.max()
@@ -141,25 +170,24 @@ def _depth_effect(part: Slice, weights: Array, guess: Array) -> Array:
 
 
 def _points(part: Slice, guess: Array, confidence: float) -> pl.DataFrame:
-    rows = list(_rows(part, guess, confidence))
-    return pl.DataFrame(rows, schema=POINTS, orient="row")
-
-
-def _rows(part: Slice, guess: Array, confidence: float) -> Iterator[tuple[Any, ...]]:
+    rows: list[tuple[Any, ...]] = []
     for length in np.unique(part.lengths):
         of_length = part.lengths == length
         for depth in (None, *np.unique(part.depths[of_length])):
             chosen = of_length if depth is None else of_length & (part.depths == depth)
             answered = chosen & (part.truncated == 0)
-            yield (
-                int(length),
-                None if depth is None else int(depth),
-                int(chosen.sum()),
-                int(part.right[chosen].sum()),
-                int(part.truncated[chosen].sum()),
-                *_share(part.right[chosen], guess[chosen], confidence),
-                *_share(part.right[answered], guess[answered], confidence),
+            rows.append(
+                (
+                    int(length),
+                    None if depth is None else int(depth),
+                    int(chosen.sum()),
+                    int(part.right[chosen].sum()),
+                    int(part.truncated[chosen].sum()),
+                    *_share(part.right[chosen], guess[chosen], confidence),
+                    *_share(part.right[answered], guess[answered], confidence),
+                )
             )
+    return pl.DataFrame(rows, schema=POINTS, orient="row")
 
 
 def _share(right: Array, guess: Array, confidence: float) -> tuple[float | None, ...]:

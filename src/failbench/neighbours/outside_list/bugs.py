@@ -9,8 +9,7 @@ from typing import Annotated, Self
 from pydantic import BeforeValidator, Field, model_validator
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
-from failbench.base.validation import validated
+from failbench.base.records import Record, validated
 from failbench.base.vocabulary import Category
 
 BUGS = "traincheck.csv"

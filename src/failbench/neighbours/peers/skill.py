@@ -218,7 +218,7 @@ def reading_of_curves(curves: Curves) -> Reading:
 
 def curves_of(log: Log) -> Curves:
     """The series of a log; of several sources the one with most training losses counts."""
-    rows = log.rows.with_columns(split=pl.col("split").cast(pl.String))
+    rows = log.frame().with_columns(split=pl.col("split").cast(pl.String))
     losses = rows.filter(pl.col("loss").is_not_null(), split="train")
     if losses.height:
         source = losses.group_by("source").len().sort("len", "source", descending=[True, False])

@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 import numpy as np
 
 from failbench.base.errors import BadInputError
-from failbench.diagnose.readers.log import ROW_SCHEMA, Log
+from failbench.diagnose.readers.log import NO_ROWS, Log
 from failbench.diagnose.readers.opening import read_log
 from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.run import LoggedRun
@@ -41,4 +41,4 @@ def read_files(files: dict[str, bytes]) -> Log:
         try:
             return read_log(folder / next(iter(files)) if alone else folder)
         except BadInputError:
-            return Log((), ROW_SCHEMA.to_frame(), ())
+            return Log((), NO_ROWS, ())

@@ -16,9 +16,21 @@ import polars as pl
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import ANSWERS, CATEGORIES, PRIMARY_SET
 from failbench.publish.page.answers import method_facts
-from failbench.statistics import scores
-from failbench.statistics.scenario_values import over_committed, ratio, right
-from failbench.statistics.scores import ScenarioAnswers, Score, scenario_answers
+from failbench.statistics.metrics import (
+    Score,
+    abstention,
+    accuracy,
+    balanced_accuracy,
+    category_f1,
+    macro_f1,
+)
+from failbench.statistics.scenario_values import (
+    ScenarioAnswers,
+    over_committed,
+    ratio,
+    right,
+    scenario_answers,
+)
 from failbench.study.labels import (
     CATEGORY_LABELS,
     FEATURE_SET_LABELS,
@@ -48,11 +60,11 @@ CURVE_SCHEMA: Final = pl.Schema(
 """Columns of the points of risk and coverage, keyed by the first three."""
 
 FIGURES: Final[Mapping[str, Score]] = {
-    "accuracy": scores.accuracy,
-    "balanced_accuracy": scores.balanced_accuracy,
-    "macro_f1": scores.macro_f1,
-    "abstention_rate": scores.abstention,
-    **{f"f1_{name}": partial(scores.category_f1, category=name) for name in CATEGORIES},
+    "accuracy": accuracy,
+    "balanced_accuracy": balanced_accuracy,
+    "macro_f1": macro_f1,
+    "abstention_rate": abstention,
+    **{f"f1_{name}": partial(category_f1, category=name) for name in CATEGORIES},
 }
 """Scores of confusions that the table shows; names are those of the metrics file."""
 
@@ -118,7 +130,7 @@ def seed_figures(predictions: pl.DataFrame) -> dict[str, list[float]]:
     A method that commits itself to nothing has no ``accuracy_when_committed``.
     """
     answers = scenario_answers(predictions)
-    confusion, categories = answers.confusion(), tuple(answers.shares)
+    confusion, categories = answers.confusion(), answers.categories
     values = {name: float(score(confusion, categories)) for name, score in FIGURES.items()}
     if (predictions["prediction"] != "abstain").any():
         values[COMMITTED] = float(ratio(over_committed(predictions, right()).sums()))

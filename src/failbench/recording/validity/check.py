@@ -7,22 +7,28 @@ whole benchmark are then evaluated on the recorded runs, unless they are of othe
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import polars as pl
 
-from failbench.base.detector import DetectorParams, HealthyLimits, detect, healthy_limits, measure
+from failbench.base.detector import DetectorParams, detect, healthy_limits, measure
 from failbench.base.scenarios import Scenario, missing_from_counts
-from failbench.base.telemetry import STEP_SCHEMA, Telemetry
+from failbench.base.telemetry import NOISY_STEP_COLUMNS, STEP_SCHEMA, Kind, Telemetry
 from failbench.base.vocabulary import Category
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.plan import RecordParams, Remedy, Setting
-from failbench.recording.validity.pairs import differing_pairs
 from failbench.recording.validity.rules import RuleResult, check_rules
 
 _SETTING = ("architecture", "optimizer", "scale")
+
+GPU_RELATIVE_TOLERANCE = 1e-3
+"""On a GPU the order of summation may vary: run and twin agree to this, not bit for bit."""
+
+Row: TypeAlias = dict[str, Any]
+"""A run, by column."""
 
 
 @dataclass(frozen=True)
@@ -31,6 +37,7 @@ class RunCheck:
 
     run_id: str
     scenario: str
+    seed: int
     expected: tuple[str, ...]
     outcome: str
     outcome_reproduced: bool
@@ -47,59 +54,45 @@ class RunCheck:
     @property
     def problems(self) -> tuple[str, ...]:
         """Descriptions of what is wrong with it."""
-        problems = []
-        if self.outcome not in self.expected:
-            problems.append(f"{self.outcome} where {' or '.join(self.expected)} was expected")
-        if not self.outcome_reproduced:
-            problems.append("the detector now says otherwise")
-        if not self.after_onset:
-            problems.append("it failed before its fault was switched on")
-        if not self.twin_healthy:
-            problems.append("its twin did not complete in health")
-        if not self.equal_before_onset:
-            problems.append("run and twin differ before onset")
-        if not self.fingerprint_matches:
-            problems.append("its fingerprint does not match the code: record it again")
-        return tuple(problems)
-
-
-@dataclass(frozen=True)
-class MissingRun:
-    """A failing run that should be there."""
-
-    scenario: str
-    seed: int
+        expected = f"{self.outcome} where {' or '.join(self.expected)} was expected"
+        claims = {
+            expected: self.outcome in self.expected,
+            "the detector now says otherwise": self.outcome_reproduced,
+            "it failed before its fault was switched on": self.after_onset,
+            "its twin did not complete in health": self.twin_healthy,
+            "run and twin differ before onset": self.equal_before_onset,
+            "its fingerprint does not match the code: record it again": self.fingerprint_matches,
+        }
+        return tuple(problem for problem, holds in claims.items() if not holds)
 
 
 @dataclass(frozen=True)
 class SettingCheck:
     """Check of the runs of one architecture, optimizer and scale.
 
-    ``orphans`` are failing runs whose scenario no file defines.
+    ``missing`` are scenarios and seeds, ``orphans`` failing runs whose scenario no file defines.
     """
 
     name: str
     runs: tuple[RunCheck, ...]
-    missing: tuple[MissingRun, ...]
+    missing: tuple[tuple[str, int], ...]
     orphans: tuple[str, ...]
     not_applicable: dict[str, str]
     successes: int
     successes_wanted: int
     successes_flagged: int
     successes_out_of_date: int
+    outdated_remedies: tuple[str, ...]
     rules: tuple[RuleResult, ...]
-    outdated_remedies: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         """Whether all runs are recorded and pass, and every rule holds."""
         return (
             all(run.passed for run in self.runs)
-            and not self.missing
-            and not self.orphans
+            and not (self.missing or self.orphans or self.outdated_remedies)
             and self.successes >= self.successes_wanted
             and not self.successes_out_of_date
-            and not self.outdated_remedies
             and all(rule.holds for rule in self.rules)
         )
 
@@ -120,8 +113,7 @@ class BenchmarkCheck:
         """Whether the benchmark, or the set of other causes, is valid."""
         return (
             all(count <= 0 for count in self.fewer_than_paper.values())
-            and not self.unrecorded
-            and not self.absent
+            and not (self.unrecorded or self.absent)
             and all(setting.passed for setting in self.settings)
         )
 
@@ -136,16 +128,13 @@ def check(
     benchmark: bool = True,
 ) -> BenchmarkCheck:
     """Check all telemetry, setting by setting."""
-    checks, recorded = [], set()
+    checks = []
     for key in telemetry.runs.select(_SETTING).unique().sort(_SETTING).rows():
-        setting = Setting(*key)
         of_setting = [pl.col(name) == value for name, value in zip(_SETTING, key, strict=True)]
         part = telemetry.select(pl.all_horizontal(of_setting))
-        checks.append(
-            _check_setting(setting, scenarios, part, record, detector, outside, benchmark)
-        )
-        recorded.add(setting.name)
-    absent = tuple(setting for setting in record.planned() if setting.name not in recorded)
+        recorded = _Recorded(Setting(*key), part, record, detector, outside)
+        checks.append(recorded.check(scenarios, benchmark=benchmark))
+    known = {each.name for each in checks}
     failing = set(telemetry.runs.filter(pl.col("kind") == "failure")["scenario"])
     unrecorded = tuple(
         scenario.id
@@ -153,6 +142,7 @@ def check(
         if scenario.id not in failing
         and any(setting.architecture not in scenario.not_applicable for setting in record.planned())
     )
+    absent = tuple(setting for setting in record.planned() if setting.name not in known)
     return BenchmarkCheck(
         len(scenarios),
         missing_from_counts(scenarios) if benchmark else {},
@@ -163,106 +153,146 @@ def check(
     )
 
 
-def _check_setting(
-    setting: Setting,
-    scenarios: tuple[Scenario, ...],
-    telemetry: Telemetry,
-    record: RecordParams,
-    detector: DetectorParams,
-    outside: Mapping[str, str],
-    benchmark: bool,
-) -> SettingCheck:
-    wanted = record.wanted(setting)
-    steps = telemetry.steps.partition_by("run_id", as_dict=True, include_key=False)
-    empty = STEP_SCHEMA.to_frame().drop("run_id")
-    rows = {row["run_id"]: row for row in telemetry.runs.to_dicts()}
-    successes = [row for row in rows.values() if row["kind"] == "success"]
-    healthy = [row for row in successes if row["ending"] == "completed"]
-    limits = healthy_limits(
-        [measure(steps[(row["run_id"],)], detector) for row in healthy], detector
-    )
-    twins = {row["twin_of"]: row for row in rows.values() if row["kind"] == "twin"}
-    differing = differing_pairs(telemetry)
-    by_id = {scenario.id: scenario for scenario in scenarios}
+class _Recorded:
+    """What is recorded of a setting, and what today's code says of it."""
 
-    def is_detected_as_recorded(row: dict[str, object], limits: HealthyLimits) -> bool:
-        detection = detect(row["ending"], steps.get((row["run_id"],), empty), limits, detector)  # type: ignore[arg-type]
+    def __init__(
+        self,
+        setting: Setting,
+        telemetry: Telemetry,
+        record: RecordParams,
+        detector: DetectorParams,
+        outside: Mapping[str, str],
+    ) -> None:
+        self.setting, self.telemetry, self.record = setting, telemetry, record
+        self.detector, self.outside = detector, outside
+        self.rows = {row["run_id"]: row for row in telemetry.runs.to_dicts()}
+        self.steps = telemetry.steps.partition_by("run_id", as_dict=True, include_key=False)
+        healthy = [row for row in self.of_kind("success") if row["ending"] == "completed"]
+        signals = [measure(self.steps[row["run_id"],], detector) for row in healthy]
+        self.limits = healthy_limits(signals, detector)
+
+    def of_kind(self, kind: Kind) -> list[Row]:
+        return [row for row in self.rows.values() if row["kind"] == kind]
+
+    def is_reproduced(self, row: Row) -> bool:
+        """Whether the detector says of a run what is recorded."""
+        steps = self.steps.get((row["run_id"],), STEP_SCHEMA.to_frame().drop("run_id"))
+        detection = detect(row["ending"], steps, self.limits, self.detector)
         return (detection.outcome, detection.failure_step) == (row["outcome"], row["failure_step"])
 
     def is_up_to_date(
-        row: dict[str, object], scenario: Scenario | None, remedy: Remedy | None = None
+        self, row: Row, scenario: Scenario | None = None, remedy: Remedy | None = None
     ) -> bool:
+        """Whether a run has the fingerprint of today; a healthy one has no scenario."""
         declaration = scenario.fault if scenario is not None else None
         if declaration is not None and remedy is not None and remedy.fault is not None:
             declaration = declaration.model_copy(update={"name": remedy.fault})
         provenance = {column: row[column] for column in PROVENANCE}
         changes = None if remedy is None else remedy.model_dump(mode="json")
         expected = fingerprint(
-            record.nominal,
-            row["optimizer"],  # type: ignore[arg-type]
-            declaration,
-            provenance,
-            changes,
-            outside,
+            self.record.nominal, row["optimizer"], declaration, provenance, changes, self.outside
         )
-        return expected == row["fingerprint"]
+        return bool(expected == row["fingerprint"])
 
-    def remedy_is_up_to_date(name: str, remedy: Remedy) -> bool:
-        row = rows.get(f"{remedy.run}-{name}")
-        scenario = None if row is None else by_id.get(row["scenario"])
-        return row is not None and scenario is not None and is_up_to_date(row, scenario, remedy)
+    def check(self, scenarios: tuple[Scenario, ...], *, benchmark: bool) -> SettingCheck:
+        wanted, architecture = self.record.wanted(self.setting), self.setting.architecture
+        by_id = {scenario.id: scenario for scenario in scenarios}
+        failures, successes = self.of_kind("failure"), self.of_kind("success")
+        runs = tuple(self._runs(failures, by_id))
+        recorded = {(run.scenario, run.seed) for run in runs}
+        return SettingCheck(
+            name=self.setting.name,
+            runs=runs,
+            missing=tuple(
+                (scenario.id, seed)
+                for scenario in scenarios
+                if architecture not in scenario.not_applicable
+                for seed in range(wanted.seeds)
+                if (scenario.id, seed) not in recorded
+            ),
+            orphans=tuple(row["run_id"] for row in failures if row["scenario"] not in by_id),
+            not_applicable={
+                scenario.id: scenario.not_applicable[architecture]
+                for scenario in scenarios
+                if architecture in scenario.not_applicable
+            },
+            successes=len(successes),
+            successes_wanted=wanted.successes,
+            successes_flagged=sum(row["outcome"] != "completed" for row in successes),
+            successes_out_of_date=sum(not self.is_up_to_date(row) for row in successes),
+            outdated_remedies=tuple(self._outdated_remedies(by_id)),
+            rules=check_rules(scenarios, self.telemetry, self.record, benchmark=benchmark),
+        )
 
-    checks, orphans = [], []
-    for run_id, row in sorted(rows.items()):
-        if row["kind"] != "failure":
-            continue
-        scenario = by_id.get(row["scenario"])
-        if scenario is None:
-            orphans.append(run_id)
-            continue
-        twin = twins.get(run_id)
-        checks.append(
-            RunCheck(
-                run_id=run_id,
+    def _runs(self, failures: list[Row], by_id: Mapping[str, Scenario]) -> Iterator[RunCheck]:
+        twins = {row["twin_of"]: row for row in self.of_kind("twin")}
+        differing = differing_pairs(self.telemetry)
+        for row in failures:
+            scenario, twin = by_id.get(row["scenario"]), twins.get(row["run_id"])
+            if scenario is None:
+                continue
+            yield RunCheck(
+                run_id=row["run_id"],
                 scenario=scenario.id,
+                seed=row["seed"],
                 expected=scenario.outcomes,
                 outcome=row["outcome"],
-                outcome_reproduced=is_detected_as_recorded(row, limits)
-                and (twin is None or is_detected_as_recorded(twin, limits)),
+                outcome_reproduced=self.is_reproduced(row)
+                and (twin is None or self.is_reproduced(twin)),
                 after_onset=row["failure_step"] >= row["onset_step"],
                 twin_healthy=twin is not None and twin["outcome"] == "completed",
-                equal_before_onset=twin is not None and run_id not in differing,
-                fingerprint_matches=is_up_to_date(row, scenario)
-                and (twin is None or is_up_to_date(twin, None)),
+                equal_before_onset=twin is not None and row["run_id"] not in differing,
+                fingerprint_matches=self.is_up_to_date(row, scenario)
+                and (twin is None or self.is_up_to_date(twin)),
             )
-        )
-    architecture = setting.architecture
-    recorded = {(rows[run.run_id]["scenario"], rows[run.run_id]["seed"]) for run in checks}
-    missing = [
-        MissingRun(scenario.id, seed)
-        for scenario in scenarios
-        if architecture not in scenario.not_applicable
-        for seed in range(wanted.seeds)
-        if (scenario.id, seed) not in recorded
-    ]
-    return SettingCheck(
-        name=setting.name,
-        runs=tuple(checks),
-        missing=tuple(missing),
-        orphans=tuple(orphans),
-        not_applicable={
-            scenario.id: scenario.not_applicable[architecture]
-            for scenario in scenarios
-            if architecture in scenario.not_applicable
-        },
-        successes=len(successes),
-        successes_wanted=wanted.successes,
-        successes_flagged=sum(row["outcome"] != "completed" for row in successes),
-        successes_out_of_date=sum(not is_up_to_date(row, None) for row in successes),
-        outdated_remedies=tuple(
-            f"{remedy.run}-{name}"
-            for name, remedy in record.remedies.items()
-            if remedy.run in rows and not remedy_is_up_to_date(name, remedy)
-        ),
-        rules=check_rules(scenarios, telemetry, record, benchmark=benchmark),
+
+    def _outdated_remedies(self, by_id: Mapping[str, Scenario]) -> Iterator[str]:
+        for name, remedy in self.record.remedies.items():
+            row = self.rows.get(f"{remedy.run}-{name}")
+            scenario = by_id.get(row["scenario"]) if row else None
+            is_current = row and scenario and self.is_up_to_date(row, scenario, remedy)
+            if remedy.run in self.rows and not is_current:
+                yield f"{remedy.run}-{name}"
+
+
+def differing_pairs(telemetry: Telemetry) -> set[str]:
+    """Failing runs that differ from their twin in a deterministic column before onset.
+
+    A twin that is shorter than the onset, or not there, differs. On a GPU values may differ by
+    :data:`GPU_RELATIVE_TOLERANCE`.
+    """
+    runs = telemetry.runs
+    failing = runs.filter(pl.col("kind") == "failure").select("run_id", "onset_step", "device")
+    columns = [name for name in STEP_SCHEMA if name not in NOISY_STEP_COLUMNS]
+    before = (
+        telemetry.steps.select(columns)
+        .join(failing, on="run_id")
+        .filter(pl.col("step") < pl.col("onset_step"))
     )
+    twin_steps = (
+        telemetry.steps.select(columns)
+        .join(runs.filter(pl.col("kind") == "twin").select("run_id", "twin_of"), on="run_id")
+        .drop("run_id")
+        .rename({"twin_of": "run_id"})
+    )
+    compared = [name for name in columns if name not in ("run_id", "step")]
+    joined = before.join(twin_steps, on=["run_id", "step"], how="left", suffix="_twin")
+    unequal = [
+        pl.when(pl.col("device") == "cpu")
+        .then(pl.col(name).ne_missing(pl.col(f"{name}_twin")))
+        .otherwise(_beyond_tolerance(pl.col(name), pl.col(f"{name}_twin")))
+        for name in compared
+    ]
+    different = joined.filter(pl.any_horizontal(unequal))["run_id"]
+    short = (
+        failing.filter(pl.col("onset_step") > 0)
+        .join(before.group_by("run_id").len(), on="run_id", how="left")
+        .filter(pl.col("len").fill_null(0) != pl.col("onset_step"))["run_id"]
+    )
+    return set(different) | set(short)
+
+
+def _beyond_tolerance(value: pl.Expr, twin: pl.Expr) -> pl.Expr:
+    apart = (value - twin).abs() > GPU_RELATIVE_TOLERANCE * twin.abs()
+    return apart.fill_null(False) | (value.is_null() != twin.is_null())

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 
 from failbench.recording.validity.check import BenchmarkCheck
 
@@ -35,9 +35,9 @@ def report(check: BenchmarkCheck, brief: bool) -> str:
             state = "ok" if run.passed else "FAILED: " + "; ".join(run.problems)
             lines.append(f"  {run.run_id:<58} {run.outcome:<9} {state}")
         lines += [
-            f"  missing: {run.scenario}, seed {run.seed}"
-            for run in setting.missing
-            if run.scenario not in check.unrecorded
+            f"  missing: {scenario}, seed {seed}"
+            for scenario, seed in setting.missing
+            if scenario not in check.unrecorded
         ]
         lines += [f"  missing: {run_id} has no scenario file" for run_id in setting.orphans]
         lines += [
@@ -66,23 +66,20 @@ def metrics(check: BenchmarkCheck) -> dict[str, object]:
     """Counts for the metrics file, by setting."""
     by_setting: dict[str, object] = {}
     for setting in check.settings:
-        outcomes = Counter(run.outcome for run in setting.runs)
-        counts: dict[str, int] = defaultdict(int)
-        for run in setting.runs:
-            counts["as_expected"] += run.outcome == run.expected[0]
-            counts["other_outcome"] += run.outcome in run.expected[1:]
-            counts["twins_healthy"] += run.twin_healthy
-            counts["equal_before_onset"] += run.equal_before_onset
-            counts["fingerprints_match"] += run.fingerprint_matches
+        runs = setting.runs
         by_setting[setting.name] = {
-            "failing_runs": len(setting.runs),
-            "passed": sum(run.passed for run in setting.runs),
+            "failing_runs": len(runs),
+            "passed": sum(run.passed for run in runs),
             "missing": len(setting.missing) + len(setting.orphans),
             "not_applicable": len(setting.not_applicable),
             "successes": setting.successes,
             "successes_outside_band": setting.successes_flagged,
-            "outcomes": dict(sorted(outcomes.items())),
-            **dict(counts),
+            "outcomes": dict(sorted(Counter(run.outcome for run in runs).items())),
+            "as_expected": sum(run.outcome == run.expected[0] for run in runs),
+            "other_outcome": sum(run.outcome in run.expected[1:] for run in runs),
+            "twins_healthy": sum(run.twin_healthy for run in runs),
+            "equal_before_onset": sum(run.equal_before_onset for run in runs),
+            "fingerprints_match": sum(run.fingerprint_matches for run in runs),
             "rules": {rule.name: {"holds": rule.holds, **rule.counts} for rule in setting.rules},
         }
     return by_setting

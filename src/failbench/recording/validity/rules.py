@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 
 import polars as pl
 
-from failbench.base.lookalikes import partners
 from failbench.base.scenarios import Scenario
+from failbench.base.slices import partners
 from failbench.base.telemetry import Telemetry
-from failbench.base.vocabulary import CATEGORIES
+from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
 from failbench.recording.plan import RecordParams
 
 EARLY_BEFORE = 110
@@ -53,13 +53,9 @@ def check_rules(
 ) -> tuple[RuleResult, ...]:
     """Evaluate the rules on the failing runs of one setting."""
     categories = pl.DataFrame(
-        {
-            "scenario": [scenario.id for scenario in scenarios],
-            "category": [scenario.category for scenario in scenarios],
-            "onset_kind": [scenario.fault.onset for scenario in scenarios],
-            "ambiguity": [scenario.ambiguity for scenario in scenarios],
-        },
-        schema_overrides={"ambiguity": pl.String},
+        [(each.id, each.category, each.fault.onset, each.ambiguity) for each in scenarios],
+        dict.fromkeys(("scenario", "category", "onset_kind", "ambiguity"), pl.String),
+        orient="row",
     )
     failing = telemetry.runs.filter(pl.col("kind") == "failure").join(categories, on="scenario")
     of_runs = (_healthy_learning(telemetry, record), _onset_kinds(failing, record))
@@ -151,47 +147,36 @@ def _slow(failing: pl.DataFrame) -> RuleResult:
 def _difficulty(scenarios: tuple[Scenario, ...]) -> RuleResult:
     hard = sum(scenario.difficulty == "hard" for scenario in scenarios)
     counts = Counter((scenario.category, scenario.difficulty) for scenario in scenarios)
-    all_levels = all(
-        counts[category, difficulty]
+    levels = {
+        category: {level: counts[category, level] for level in DIFFICULTIES}
         for category in CATEGORIES
-        for difficulty in ("easy", "medium", "hard")
-    )
+    }
     return RuleResult(
         "hard_scenarios",
-        hard >= HARD_SHARE * len(scenarios) and all_levels,
+        hard >= HARD_SHARE * len(scenarios) and all(all(each.values()) for each in levels.values()),
         f"{hard} of {len(scenarios)} scenarios are hard (at least a third), and each category has "
         "easy, medium and hard ones",
         {"hard": hard, "share": round(hard / max(1, len(scenarios)), 4)},
         tuple(
-            f"{category}: {counts[category, 'easy']} easy, {counts[category, 'medium']} medium, "
-            f"{counts[category, 'hard']} hard"
-            for category in CATEGORIES
+            f"{category}: " + ", ".join(f"{count} {level}" for level, count in each.items())
+            for category, each in levels.items()
         ),
     )
 
 
 def _shared_symptoms(failing: pl.DataFrame, column: str) -> RuleResult:
     """Whether each value of a column (outcome, exit signal) occurs in several categories."""
-    counted = (
-        failing.drop_nulls(column)
-        .group_by(column, "category")
-        .agg(pl.col("scenario").n_unique())
-        .sort(column, "category")
-    )
-    details, unshared = [], 0
-    for value in counted[column].unique(maintain_order=True):
-        categories = counted.filter(pl.col(column) == value)
-        unshared += categories.height < 2
-        details.append(
-            f"{value}: " + _listed(dict(categories.select("category", "scenario").rows()))
-        )
+    known = failing.drop_nulls(column).select(column, "scenario", "category").unique()
+    by_value = known.sort(column).partition_by(column, as_dict=True, maintain_order=True)
+    counts = {value: _by_category(part) for (value,), part in by_value.items()}
+    unshared = sum(len(categories) < 2 for categories in counts.values())
     name = column.replace("_", " ")
     return RuleResult(
         f"{column}s_shared",
         unshared == 0,
         f"each {name} occurs in at least two categories",
-        {"values": len(details), "in_one_category": unshared},
-        tuple(details),
+        {"values": len(counts), "in_one_category": unshared},
+        tuple(f"{value}: {_listed(categories)}" for value, categories in counts.items()),
     )
 
 
@@ -201,12 +186,8 @@ def _partners(failing: pl.DataFrame) -> RuleResult:
     details, short = [], 0
     unknown = failing.filter(pl.col("category") == "unknown").select("scenario", "ambiguity")
     for scenario, ambiguity in unknown.unique().sort("scenario").rows():
-        matches = pairs.filter(pl.col("scenario") == scenario)
-        short += (
-            matches.height < FEWEST_PARTNERS
-            or matches["partner_category"].n_unique() < FEWEST_PARTNERS
-        )
-        rows = matches.select("partner", "partner_category").rows()
+        rows = pairs.filter(scenario=scenario).select("partner", "partner_category").rows()
+        short += len({category for _, category in rows}) < FEWEST_PARTNERS
         names = ", ".join(f"{name} ({category})" for name, category in rows)
         details.append(f"{scenario} ({ambiguity}): {names or 'none'}")
     return RuleResult(

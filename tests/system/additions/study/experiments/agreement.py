@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 
 from failbench.base.records import Record
 from failbench.base.stage import read_section
-from failbench.statistics.estimates import nest
+from failbench.statistics.intervals import nest
 from failbench.study import (
     Captions,
     Estimates,

@@ -10,9 +10,8 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import StandardScaler
 
 from failbench.base.records import Record
-from failbench.methods.contributions import explain_linear
-from failbench.methods.declaration import Context, MethodDeclaration, by_name
-from failbench.methods.method import Method
+from failbench.methods.declaration import Context, Method, MethodDeclaration, by_name
+from failbench.methods.evidence import explain_linear
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
 
 

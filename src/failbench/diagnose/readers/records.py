@@ -1,0 +1,208 @@
+"""Records: measurements that a program wrote as such, and not for a person to read.
+
+JSON documents, metrics of MLflow, the log of failbench's own monitor, recorded telemetry of the
+benchmark. Event files of TensorBoard have a module of their own.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from failbench.base.errors import BadInputError
+from failbench.base.extras import of_extra
+from failbench.diagnose.readers.lines import Line
+from failbench.diagnose.readers.log import Collector, Event, EventKind, Log, Rows, Source
+from failbench.diagnose.readers.names import Meaning, meaning, number
+from failbench.monitor.end import End
+from failbench.monitor.history import History
+
+if TYPE_CHECKING:
+    import polars as pl
+
+LARGEST: Final = 256 * 2**20
+"""Bytes of a document that is read whole."""
+
+MOST_VALUES: Final = 10_000_000
+"""Values of a document that is read: each takes some 70 to 200 bytes of memory, however short."""
+
+RUNS: Final = "runs.parquet"
+"""By which a folder is known as recorded telemetry."""
+
+_STATE: Final = "log_history"
+_WRAPPERS: Final = (_STATE, "history", "metrics", "logs", "data")
+"""Keys under which documents keep what was measured; the first is the Trainer's."""
+
+_MONITORED: Final = {
+    "loss": Meaning("loss", "train"),
+    "gradient_norm": Meaning("grad_norm", "train"),
+    "learning_rate": Meaning("learning_rate", "train"),
+    "memory": Meaning("memory", "train"),
+    "evaluation_loss": Meaning("loss", "validation"),
+}
+"""What a monitor calls the signals of a row."""
+
+_ENDS: Final[dict[str, EventKind]] = {
+    "exception": "exception",
+    "out of memory": "exception",
+    "killed": "death",
+    "hung": "death",
+}
+
+_RECORDED: Final = {
+    "loss": Meaning("loss"),
+    "gradient_norm": Meaning("grad_norm"),
+    "learning_rate": Meaning("learning_rate"),
+    "memory_bytes": Meaning("memory"),
+    "throughput": Meaning("throughput"),
+    "validation_loss": Meaning("loss", "validation"),
+    "step": Meaning("step"),
+}
+_SHOWN: Final = 3
+"""Runs that an error names."""
+
+
+def read_document(name: str, text: str) -> Log | None:
+    """Read a document of records or of curves; None if it is neither, or too large.
+
+    Records are a list of objects, by itself or under a key, as in ``trainer_state.json``. Curves
+    are lists of equal length under the names of what they hold. A bare ``NaN`` is read as one.
+    """
+    if sum(map(text.count, ",[{")) > MOST_VALUES:
+        return None
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    collected = Collector()
+    for record in _records(document):
+        values = [
+            (found, logged)
+            for key, value in record.items()
+            if (found := meaning(key) or meaning(key.removesuffix("s"))) is not None
+            if (logged := _number(value)) is not None
+        ]
+        collected.add(None, values)
+    rows = collected.rows()
+    if not len(rows):
+        return None
+    is_state = isinstance(document, dict) and _STATE in document
+    read_as = "trainer_state" if is_state else "JSON document"
+    return Log((Source(name, read_as, text.count("\n") + 1),), rows, ())
+
+
+def _records(document: object) -> Iterator[Mapping[str, object]]:
+    """The objects of a document, one for each time of measurement."""
+    if isinstance(document, dict):
+        inner = next((document[key] for key in _WRAPPERS if key in document), document)
+    else:
+        inner = document
+    if isinstance(inner, list):
+        yield from (record for record in inner if isinstance(record, dict))
+    elif isinstance(inner, dict):
+        curves = {name: values for name, values in inner.items() if isinstance(values, list)}
+        for at in range(max(map(len, curves.values()), default=0)):
+            yield {name: values[at] for name, values in curves.items() if at < len(values)}
+
+
+def _number(value: object) -> float | None:
+    if isinstance(value, str):
+        return number(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except OverflowError:
+            return None
+    return None
+
+
+def read_metric(name: str, key: str, lines: Iterator[Line]) -> Log | None:
+    """Read one of MLflow's metrics: lines of time in milliseconds, value, step.
+
+    None if the key (``mlflow/store/tracking/file_store.py``) is none that is read.
+    """
+    found = meaning(key)
+    if found is None:
+        return None
+    rows, last = Collector(), 0
+    for last, text in lines:
+        value, step = ([number(cell) for cell in text.split()[1:3]] + [None, None])[:2]
+        if value is not None and step is not None:
+            rows.add(last, [(found, value), (Meaning("step"), step)])
+    return Log((Source(name, "MLflow metric", last),), rows.rows(), ())
+
+
+def log_of_history(name: str, history: History) -> Log:
+    """What a monitor measured, of which rows hold the signals that other logs have too."""
+    collected = Collector()
+    for row in history.rows:
+        values = [
+            (_MONITORED[signal], value)
+            for signal, value in row.values.items()
+            if signal in _MONITORED
+        ]
+        collected.add(None, [(Meaning("step"), float(row.step)), *values])
+    notes = tuple(f"{signal} was not measured: {why}" for signal, why in history.off.items())
+    rows = collected.rows()
+    source = Source(name, "monitor", len(rows), notes)
+    return Log((source,), rows, _end_of_monitored(history.end), history)
+
+
+def _end_of_monitored(end: End) -> tuple[Event, ...]:
+    """How the run ended, if it failed."""
+    if not end.failed:
+        return ()
+    words = end.message or f"The run was {end.kind} in the phase {end.phase} of step {end.step}."
+    return (Event(_ENDS[end.kind], 0, 0, end.error, words),)
+
+
+def read_recorded(folder: Path, run: str | None) -> Log:
+    """Read one run of a folder of telemetry.
+
+    Its throughput is in tokens per second, its memory in bytes.
+    """
+    with of_extra("recorded telemetry"):
+        import polars as pl
+
+        from failbench.base.telemetry import read_telemetry
+    recorded = read_telemetry(folder)
+    runs = recorded.runs["run_id"].to_list()
+    if run is None and len(runs) == 1:
+        run = runs[0]
+    if run not in runs:
+        named = "no run is named" if run is None else f"{run!r} is no run of it"
+        examples = ", ".join(runs[:_SHOWN])
+        raise BadInputError(
+            folder / RUNS,
+            "run_id",
+            f"{named}, and it has {len(runs):,}.",
+            f"Name one with --run: {examples}, ...",
+        )
+    telemetry = recorded.select(pl.col("run_id") == run)
+    steps = telemetry.steps.with_columns(throughput=pl.col("tokens") / pl.col("step_seconds"))
+    (facts,) = telemetry.runs.to_dicts()
+    source = Source(str(run), "recorded telemetry", steps.height)
+    return Log((source,), _rows_of_steps(steps), _end_of_recorded(facts))
+
+
+def _rows_of_steps(steps: pl.DataFrame) -> Rows:
+    """Rows of the normal form, training before validation in each step."""
+    collected = Collector()
+    for row in steps.sort("step").select(*_RECORDED).iter_rows():
+        measured = zip(_RECORDED.values(), row, strict=True)
+        collected.add(None, [(found, value) for found, value in measured if value is not None])
+    return collected.rows()
+
+
+def _end_of_recorded(facts: dict[str, Any]) -> tuple[Event, ...]:
+    """How the run ended, if an exception or a signal ended it."""
+    if facts["error_type"] is not None:
+        message = facts["error_message"] or ""
+        return (Event("exception", 0, 0, facts["error_type"], message),)
+    if facts["ending"] == "timeout":  # the signal that ended it is the recorder's own
+        return (Event("death", 0, 0, "", "The run made no progress any more and was ended."),)
+    if facts["exit_signal"] is not None:
+        return (Event("death", 0, 0, facts["exit_signal"], "The process was ended by a signal."),)
+    return ()

@@ -1,0 +1,366 @@
+"""Evidence of classifiers: the terms of additive scores, and the tests on the paths of trees.
+
+Lage et al. (2019, "Human evaluation of models built for interpretability") find that the time to
+verify an explanation grows with its number of parts. Of an additive score a reader checks every
+term needed for 95 % of the sum of the absolute contributions to the score of the answer. Of a tree
+the conditions are those on its path (Freitas, 2014, "Comprehensible classification models"); of a
+forest all tests on the paths through all trees, none merged. These are hundreds; the evidence names
+the tests that the answer's trees make most often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from sklearn.tree import BaseDecisionTree
+
+from failbench.base.arrays import Array, Labels
+from failbench.base.verdicts import Evidence, Side
+from failbench.methods.tuned_classifier import Explanation
+
+Positions = npt.NDArray[np.intp]
+
+SHARE = 0.95
+"""Share of a score's absolute contributions that its evidence accounts for."""
+
+ROUNDING = 1e-9
+"""Shares and sizes of terms that differ by less are equal."""
+
+
+def leading_terms(contributions: Array, share: float) -> list[Positions]:
+    """The fewest terms that make up a share of the absolute contributions, largest first."""
+    sizes = np.abs(contributions)
+    totals = sizes.sum(axis=1, keepdims=True)
+    shares = np.divide(sizes, totals, out=np.zeros_like(sizes), where=totals > 0)
+    # Processors disagree about the last digits of sums of products: these must not decide.
+    order = np.argsort(-np.rint(shares / ROUNDING), axis=1, kind="stable")
+    reached = np.take_along_axis(shares, order, axis=1).cumsum(axis=1)
+    short = reached < share - ROUNDING
+    needed = np.where(totals[:, 0] > 0, short.sum(axis=1) + 1, 0)
+    return [terms[:count] for terms, count in zip(order, needed, strict=True)]
+
+
+def linear_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Array:
+    """Coefficient times standardised value, ``[n_runs, n_features]``.
+
+    As values are measured from the training mean, these are the SHAP values of a linear score
+    (Lundberg and Lee, 2017, "A unified approach to interpreting model predictions", corollary 1).
+    """
+    classifier = pipeline["classify"]
+    return weighted_terms(classifier, classifier.coef_, pipeline[:-1].transform(X), answers)
+
+
+def weighted_terms(classifier: Any, weights: Array, values: Array, answers: Labels) -> Array:
+    """Value times weight in the score of the answer, ``[n_runs, n_features]``."""
+    by_class = _all_classes(weights.T)  # [n_features, n_classes]
+    contributions: Array = values * by_class[:, _positions(classifier, answers)].T
+    return contributions
+
+
+def boosted_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Array:
+    """SHAP values of boosted trees, ``[n_runs, n_features]``, as LightGBM computes them.
+
+    Lundberg and Lee (2017); with LightGBM's expected score they add up to the raw score of the
+    answer.
+    """
+    values = pipeline[:-1].transform(X)
+    flat = pipeline["classify"].predict(values, pred_contrib=True)
+    by_class = flat.reshape(len(values), -1, values.shape[1] + 1)[:, :, :-1]
+    return _of_answers(_all_classes(np.moveaxis(by_class, 1, 2)), _positions(pipeline, answers))
+
+
+def additive_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Array:
+    """Values of the shape functions of features and of pairs of them, ``[n_runs, n_terms]``.
+
+    Nori et al. (2019, "InterpretML: a unified framework for machine learning interpretability");
+    with the intercept they add up to the raw score of the answer.
+    """
+    terms = pipeline["classify"].eval_terms(pipeline[:-1].transform(X))
+    by_class = terms.reshape(*terms.shape[:2], -1)
+    return _of_answers(_all_classes(by_class), _positions(pipeline, answers))
+
+
+def explain_linear(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Explanation]:
+    """Terms of a linear score, each compared with the mean of the training runs."""
+    terms = leading_terms(linear_contributions(pipeline, X, answers), SHARE)
+    values = pipeline["impute"].transform(X)
+    means = np.broadcast_to(pipeline["scale"].mean_, values.shape)
+    return _explanations(pipeline, terms, values, means)
+
+
+def explain_boosted(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Explanation]:
+    """Features that carry the answer of boosted trees, each compared with the training median.
+
+    Such evidence summarises the trees, as do Ribeiro et al. (2016, "Why should I trust you?"), and
+    does not prove the answer. The conditions counted are those that do: the tests on the paths
+    through all trees of the answered category (Freitas, 2014, "Comprehensible classification
+    models").
+    """
+    terms = leading_terms(boosted_contributions(pipeline, X, answers), SHARE)
+    values = pipeline["impute"].transform(X)
+    all_missing = pd.DataFrame(np.nan, index=[0], columns=pipeline["impute"].feature_names_in_)
+    medians = np.broadcast_to(pipeline["impute"].transform(all_missing), values.shape)
+    explanations = _explanations(pipeline, terms, values, medians)
+    tests = boosted_path_lengths(pipeline, X, answers)
+    return [
+        (evidence, int(count)) for (evidence, _), count in zip(explanations, tests, strict=True)
+    ]
+
+
+def explain_additive(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Explanation]:
+    """Terms of an additive score, each compared with the nearer edge of its bin.
+
+    Within a bin the contribution is constant; it changes at the nearer edge. A term of two features
+    is two conditions, one on each axis of its surface.
+    """
+    terms = leading_terms(additive_contributions(pipeline, X, answers), SHARE)
+    values = pipeline["impute"].transform(X)
+    edges = [levels[0] for levels in pipeline["classify"].bins_]
+    nearest = np.column_stack(
+        [_nearest_edge(column, cuts) for column, cuts in zip(values.T, edges, strict=True)]
+    )
+    members = pipeline["classify"].term_features_  # the features of each term, one or two
+    features = [[feature for term in leading for feature in members[term]] for leading in terms]
+    # A feature is evidence once, however many of the terms contain it.
+    unique = (np.array(list(dict.fromkeys(of_run)), dtype=np.intp) for of_run in features)
+    explanations = _explanations(pipeline, unique, values, nearest)
+    return [
+        (evidence, len(of_run))
+        for (evidence, _), of_run in zip(explanations, features, strict=True)
+    ]
+
+
+def boosted_path_lengths(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Positions:
+    """Tests on the paths through all trees of the answered category, ``[n_runs]``."""
+    classifier = pipeline["classify"]
+    leaves = classifier.predict(pipeline[:-1].transform(X), pred_leaf=True)  # [n_runs, n_trees]
+    trees = classifier.booster_.dump_model()["tree_info"]
+    lengths = np.column_stack(
+        [_depths(tree["tree_structure"])[leaf] for tree, leaf in zip(trees, leaves.T, strict=True)]
+    )
+    classes = classifier.booster_.num_model_per_iteration()
+    # Trees alternate over the categories; two categories share one sequence of trees.
+    tree_classes = np.arange(len(trees)) % classes
+    of_answer = tree_classes == (_positions(pipeline, answers) % classes)[:, None]
+    tests: Positions = np.where(of_answer, lengths, 0).sum(axis=1)
+    return tests
+
+
+def _depths(root: dict[str, Any]) -> Positions:
+    """Depth of each leaf of a dumped tree, by the number of the leaf."""
+    depths: dict[int, int] = {}
+    pending = [(root, 0)]
+    while pending:
+        node, depth = pending.pop()
+        if "split_index" in node:
+            pending += [(node[side], depth + 1) for side in ("left_child", "right_child")]
+        else:
+            # The only leaf of a tree without splits has no number.
+            depths[node.get("leaf_index", 0)] = depth
+    return np.array([depths[leaf] for leaf in sorted(depths)])
+
+
+def _all_classes(scores: Array) -> Array:
+    """Scores per category on the last axis; of two categories libraries give only the second."""
+    return np.concatenate([-scores, scores], axis=-1) if scores.shape[-1] == 1 else scores
+
+
+def _positions(classifier: Any, answers: Labels) -> Positions:
+    """Positions of the answers among the categories of the classifier."""
+    return np.asarray(np.searchsorted(classifier.classes_, answers.astype(str)), dtype=np.intp)
+
+
+def _of_answers(by_class: Array, positions: Positions) -> Array:
+    """The terms of each run's answer, from ``[n_runs, n_terms, n_classes]``."""
+    contributions: Array = by_class[np.arange(len(positions)), :, positions]
+    return contributions
+
+
+def _nearest_edge(values: Array, cuts: Array) -> Array:
+    """The cut nearest to each value; without cuts, the value itself."""
+    if not len(cuts):
+        return values
+    nearest: Array = cuts[np.abs(values[:, None] - cuts).argmin(axis=1)]
+    return nearest
+
+
+def _explanations(
+    pipeline: Any, terms: Iterable[Positions], values: Array, thresholds: Array
+) -> list[Explanation]:
+    """Evidence of the leading features of each run; a value at its threshold counts as below."""
+    names = pipeline["impute"].get_feature_names_out()
+    explanations: list[Explanation] = []
+    for run, leading in enumerate(terms):
+        evidence = tuple(
+            Evidence(
+                str(names[term]),
+                float(values[run, term]),
+                "above" if values[run, term] > thresholds[run, term] else "below",
+                float(thresholds[run, term]),
+            )
+            for term in leading
+        )
+        explanations.append((evidence, len(evidence)))
+    return explanations
+
+
+NO_CHILD = -1
+"""scikit-learn's mark of a leaf in ``children_left``."""
+
+
+@dataclass(frozen=True)
+class PathCondition:
+    """One side of a split: the column is above the threshold, or at most equal to it."""
+
+    column: int
+    side: Side
+    threshold: float
+
+
+PathConditions = tuple[PathCondition, ...]
+
+
+def leaf_conditions(tree: BaseDecisionTree) -> dict[int, PathConditions]:
+    """The merged conditions on the path to each leaf, by node number.
+
+    Of several tests of one column on one side only the tightest is kept, at the position of the
+    first: it implies the others. The leaves are in the order of the tree, left before right.
+    """
+    nodes = tree.tree_
+    leaves: dict[int, PathConditions] = {}
+    pending: list[tuple[int, PathConditions]] = [(0, ())]
+    while pending:
+        node, path = pending.pop()
+        if nodes.children_left[node] == NO_CHILD:
+            leaves[node] = path
+            continue
+        column, threshold = int(nodes.feature[node]), float(nodes.threshold[node])
+        below, above = (
+            PathCondition(column, "below", threshold),
+            PathCondition(column, "above", threshold),
+        )
+        # the left child is popped first
+        pending.append((int(nodes.children_right[node]), _tightened(path, above)))
+        pending.append((int(nodes.children_left[node]), _tightened(path, below)))
+    return leaves
+
+
+def tree_paths(
+    tree: BaseDecisionTree, features: Iterable[str], matrix: npt.NDArray[np.float64]
+) -> list[tuple[Evidence, ...]]:
+    """The merged conditions on the path of each run through a fitted tree, root first."""
+    paths, names = leaf_conditions(tree), list(map(str, features))
+    return [
+        tuple(
+            Evidence(
+                names[condition.column],
+                float(values[condition.column]),
+                condition.side,
+                condition.threshold,
+            )
+            for condition in paths[int(leaf)]
+        )
+        for values, leaf in zip(matrix, tree.apply(matrix), strict=True)
+    ]
+
+
+def explain_tree(
+    pipeline: Any,
+    X: pd.DataFrame,
+    answers: Labels,  # noqa: ARG001
+) -> list[Explanation]:
+    """The merged conditions on the path to the leaf of one tree."""
+    matrix = np.asarray(pipeline["impute"].transform(X), dtype=np.float64)
+    names = pipeline["impute"].get_feature_names_out()
+    paths = tree_paths(pipeline["classify"], names, matrix)
+    return [(evidence, len(evidence)) for evidence in paths]
+
+
+def _tightened(path: PathConditions, deeper: PathCondition) -> PathConditions:
+    # on one path a deeper test of the same column and side is always tighter
+    key = (deeper.column, deeper.side)
+    if key not in {(condition.column, condition.side) for condition in path}:
+        return (*path, deeper)
+    return tuple(
+        deeper if (condition.column, condition.side) == key else condition for condition in path
+    )
+
+
+SHOWN_TESTS = 10
+"""Number of tests in the evidence of a forest."""
+
+RUNS_PER_BATCH = 1000
+"""Runs whose paths are in memory at once: some tens of megabytes with a hundred trees."""
+
+
+def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Explanation]:
+    """The ten most frequent tests for each answer, and the number of tests on all paths.
+
+    A test is a feature and a side. Each occurrence on a run's path is weighted by the probability
+    that the tree gives to the answer, so a tree that votes against the answer adds nothing. A test
+    is shown with the median of its thresholds, on the same side of which the value lies; a missing
+    value is shown as imputed. Runs are processed in batches, so that memory does not grow with
+    their number.
+    """
+    columns = pipeline[:-1].get_feature_names_out()
+    values = np.asarray(pipeline[:-1].transform(X), dtype=np.float64)
+    forest = pipeline[-1]
+    trees = [tree.tree_ for tree in forest.estimators_]
+    features = np.concatenate([tree.feature for tree in trees])
+    thresholds = np.concatenate([tree.threshold for tree in trees])
+    tree_of_node = np.repeat(np.arange(len(trees)), [tree.node_count for tree in trees])
+    explanations: list[Explanation] = []
+    for start in range(0, len(values), RUNS_PER_BATCH):
+        batch = values[start : start + RUNS_PER_BATCH]
+        paths, _ = forest.decision_path(batch)
+        votes = _votes(forest, batch, answers[start : start + RUNS_PER_BATCH])
+        for run, row in enumerate(batch):
+            nodes = paths.indices[paths.indptr[run] : paths.indptr[run + 1]]
+            tests = nodes[features[nodes] >= 0]  # a leaf tests nothing
+            # scikit-learn's trees compare in single precision.
+            above = row[features[tests]].astype(np.float32) > thresholds[tests]
+            evidence = _most_frequent(
+                columns,
+                row,
+                features[tests],
+                above,
+                thresholds[tests],
+                votes[run, tree_of_node[tests]],
+            )
+            explanations.append((evidence, len(tests)))
+    return explanations
+
+
+def _votes(forest: Any, values: Array, answers: Labels) -> Array:
+    """Probability of the answer of each run by each tree: ``[n_runs, n_trees]``."""
+    positions = np.searchsorted(forest.classes_, answers.astype(str))
+    by_tree = [tree.predict_proba(values)[np.arange(len(values)), positions] for tree in forest]
+    return np.column_stack(by_tree)
+
+
+def _most_frequent(
+    columns: npt.NDArray[np.object_],
+    row: Array,
+    features: npt.NDArray[np.intp],
+    above: npt.NDArray[np.bool_],
+    thresholds: Array,
+    weights: Array,
+) -> tuple[Evidence, ...]:
+    """The tests of one run with the largest sums of weights, largest first."""
+    keys = 2 * features + above
+    sums = np.bincount(keys, weights, minlength=1)
+    leading = [key for key in np.argsort(-sums, kind="stable")[:SHOWN_TESTS] if sums[key] > 0]
+    return tuple(
+        Evidence(
+            str(columns[key // 2]),
+            float(row[key // 2]),
+            "above" if key % 2 else "below",
+            float(np.median(thresholds[(keys == key) & (weights > 0)])),
+        )
+        for key in leading
+    )

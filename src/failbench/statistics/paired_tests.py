@@ -1,0 +1,282 @@
+"""Paired tests: of the mean of fold scores, of what was not found, and those of textbooks.
+
+That a test finds no difference does not show that there is none. Equivalence within a margin does,
+and it needs enough scenarios to be shown.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import polars as pl
+from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
+from statsmodels.stats.power import TTestPower
+
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
+from failbench.statistics.pairs import Pair
+
+ROUNDING = 1e-12
+"""A standard deviation below this is rounding: the folds agree."""
+
+
+@dataclass(frozen=True)
+class ResampledMean:
+    """The mean of a score over folds, as the corrected resampled t test sees it."""
+
+    mean: float
+    standard_error: float
+    """Root of the corrected variance; 0 where the folds agree."""
+    df: int
+    """Folds less one."""
+
+    @property
+    def statistic(self) -> float:
+        """The mean in standard errors; 0 for a mean of 0, infinite where folds agree on another."""
+        if self.standard_error > 0:
+            return self.mean / self.standard_error
+        return float(np.sign(self.mean)) * np.inf if self.mean else 0.0
+
+    @property
+    def p_value(self) -> float:
+        """Two-sided p of a mean of zero; 1 where there is no difference in any fold."""
+        return float(2 * stats.t.sf(abs(self.statistic), self.df))
+
+    def interval(self, confidence: float) -> tuple[float, float]:
+        """Bounds on the expected score over training sets; a point where the folds agree."""
+        if self.standard_error == 0:
+            return self.mean, self.mean
+        low, high = stats.t.interval(confidence, self.df, self.mean, self.standard_error)
+        return float(low), float(high)
+
+
+def resampled_mean(scores: Array, tested: float, trained: float) -> ResampledMean:
+    """Summarise scores ``[n_repeats * n_folds]`` of repeated cross-validation.
+
+    The corrected resampled t test of Nadeau and Bengio (2003, "Inference for the generalization
+    error"), for repeated cross-validation as in Bouckaert and Frank (2004): the variance over the
+    k r folds is multiplied by 1 / (k r) + n_test / n_train, because folds share training runs, and
+    there are k r - 1 degrees of freedom.
+
+    Tested and trained are scenarios of a fold, on average, and not runs: the runs of one scenario
+    are not independent.
+    """
+    values = np.asarray(scores, dtype=np.float64)
+    mean, deviation = float(values.mean()), float(values.std(ddof=1))
+    if deviation < ROUNDING:
+        # Folds that agree do so to the last bit or not at all; so should their mean.
+        return ResampledMean(float(np.round(mean, 12)), 0.0, len(values) - 1)
+    standard_error = deviation * np.sqrt(1 / len(values) + tested / trained)
+    return ResampledMean(mean, float(standard_error), len(values) - 1)
+
+
+@dataclass(frozen=True)
+class Equivalence:
+    """The two one-sided tests of a difference, and how much this number of scenarios can tell.
+
+    ``p`` is the larger p of the two tests that the difference lies beyond the margin. Where both
+    are rejected the methods are equivalent within it; any margin above the smallest would have
+    succeeded.
+    """
+
+    p: float
+    shown: bool
+    smallest_margin: float
+
+
+def equivalence(difference: ResampledMean, margin: float, alpha: float) -> Equivalence:
+    """Two one-sided tests (Schuirmann, 1987), each at level ``alpha``, by the corrected t.
+
+    The margin is the largest difference that counts as none, a fraction, fixed before results are
+    seen. The conjunction of the tests has the level of each.
+    """
+    quantile = float(stats.t.isf(alpha, difference.df))
+    smallest = abs(difference.mean) + quantile * difference.standard_error
+    inside = margin - abs(difference.mean)
+    if difference.standard_error == 0:
+        p = 0.0 if inside > 0 else 1.0
+    else:
+        p = float(stats.t.sf(inside / difference.standard_error, difference.df))
+    return Equivalence(p, p <= alpha, smallest)
+
+
+def detectable_effect(df: int, alpha: float, power: float) -> float:
+    """The smallest true mean, in standard errors, that a two-sided t test finds with this power.
+
+    The solution of the power function of the noncentral t (Cohen, 1988, chapter 2), by
+    `statsmodels.stats.power.TTestPower`. Times a corrected standard error it is the smallest
+    difference between methods that a study of this size could have shown.
+    """
+    n = df + 1
+    per_deviation = TTestPower().solve_power(
+        nobs=n, alpha=alpha, power=power, alternative="two-sided"
+    )
+    return float(per_deviation) * float(np.sqrt(n))
+
+
+def discordant(first: pl.DataFrame, pair: Pair) -> tuple[int, int, float]:
+    """McNemar's exact test (McNemar, 1947) over the scenarios of one repeat.
+
+    Of a row per scenario, and whether each method was right: scenarios that only the first of the
+    pair has right, those that only the second has, and the two-sided binomial p of such a split; 1
+    where no scenario tells them apart.
+    """
+    left, right = (first[method].to_numpy() for method in pair)
+    left_only, right_only = int((left & ~right).sum()), int((~left & right).sum())
+    table = [[int((left & right).sum()), left_only], [right_only, int((~left & ~right).sum())]]
+    return left_only, right_only, float(mcnemar(table, exact=True).pvalue)
+
+
+def sign_test(differences: Array) -> tuple[int, int, float]:
+    """The exact sign test over scenarios (Dixon and Mood, 1946, "The statistical sign test").
+
+    How many are better and worse, and the two-sided p of such a split; what is the same does not
+    count, and where all are, p is 1.
+    """
+    rounded = np.round(differences, 12)
+    better, worse = int((rounded > 0).sum()), int((rounded < 0).sum())
+    changed = better + worse
+    return better, worse, float(stats.binomtest(better, changed).pvalue) if changed else 1.0
+
+
+def fewest_signs(n: int, alpha: float) -> int | None:
+    """How many of n must be better, and none worse, for the sign test to be significant."""
+    enough = (k for k in range(1, n + 1) if stats.binomtest(k, k).pvalue <= alpha)
+    return next(enough, None)
+
+
+def paired_t(left: Array, right: Array) -> tuple[float, float]:
+    """Student's paired t over the folds ``[n_folds]`` of one repeat, and its two-sided p.
+
+    It takes folds for independent, which they are not, as they share training runs (Dietterich,
+    1998): no conclusion rests on it. Where no fold differs, t is 0 and p is 1.
+    """
+    differences = np.asarray(left - right, dtype=np.float64)
+    if differences.std() < ROUNDING:
+        t = _infinite_or_zero(float(differences.mean()))
+        return t, 0.0 if t else 1.0
+    result = stats.ttest_rel(left, right)
+    return float(result.statistic), float(result.pvalue)
+
+
+def cohens_d(differences: Array) -> float:
+    """Mean over standard deviation of paired differences (Cohen, 1988, chapter 2).
+
+    0 where there is no difference at all, and infinite where all are alike.
+    """
+    mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
+    return mean / deviation if deviation >= ROUNDING else _infinite_or_zero(mean)
+
+
+def _infinite_or_zero(mean: float) -> float:
+    """A mean in units of a spread that is nothing but rounding."""
+    return float(np.copysign(np.inf, mean)) if abs(mean) >= ROUNDING else 0.0
+
+
+@dataclass(frozen=True)
+class PairedDifference:
+    """A difference in accuracy over scenarios that both sides have."""
+
+    value: float
+    ci_low: float
+    ci_high: float
+    p: float
+    p_equivalence: float
+    equivalent: bool
+    smallest_margin: float
+    detectable: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Stability:
+    """How alike the conditions are.
+
+    All pairs must be equivalent: an intersection-union test, whose level is that of each of its
+    tests, without adjustment (Berger and Hsu, 1996, "Bioequivalence trials, intersection-union
+    tests and equivalence confidence sets", Statistical Science 11).
+    """
+
+    against_others: dict[str, PairedDifference]
+    spread: float
+    p_equivalence: float
+    shown: bool
+    smallest_margin: float
+    detectable: float
+    n: int
+
+
+def stability(
+    answers: pl.DataFrame, condition: str, margin: float, confidence: float, power: float
+) -> Stability:
+    """Compare an accuracy under several conditions, scenario by scenario.
+
+    A scenario is one number per condition, the mean correctness of its runs and repeats, so that
+    scenarios are independent and Student's t for paired samples holds; it is conditional on the
+    fitted models. Scenarios that lack a condition are left out.
+    """
+    right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64)
+    wide = (
+        answers.with_columns(right=right)
+        .pivot(condition, index="scenario", values="right", aggregate_function="mean")
+        .drop_nulls()
+    )
+    names = sorted(set(wide.columns) - {"scenario"})
+    if len(names) < 2 or wide.height < 2:
+        raise BadInputError(
+            "predictions",
+            condition,
+            f"there are {len(names)} conditions with {wide.height} scenarios in common.",
+            "Stability takes two of each: record another architecture, or more scenarios.",
+        )
+    scores = {name: wide[name].to_numpy() for name in names}
+
+    def compared(left: Array, right: Array) -> PairedDifference:
+        return _difference(left - right, margin, confidence, power)
+
+    pairs = [compared(scores[left], scores[right]) for left, right in combinations(names, 2)]
+    means = [float(scores[name].mean()) for name in names]
+    return Stability(
+        against_others={
+            name: compared(
+                scores[name], np.mean([scores[other] for other in names if other != name], axis=0)
+            )
+            for name in names
+        },
+        spread=max(means) - min(means),
+        p_equivalence=max(pair.p_equivalence for pair in pairs),
+        shown=all(pair.equivalent for pair in pairs),
+        smallest_margin=max(pair.smallest_margin for pair in pairs),
+        detectable=max(pair.detectable for pair in pairs),
+        n=wide.height,
+    )
+
+
+def _difference(
+    differences: Array, margin: float, confidence: float, power: float
+) -> PairedDifference:
+    n = len(differences)
+    deviation = float(differences.std(ddof=1))
+    mean = float(differences.mean())
+    # Scenarios that agree do so to the last bit or not at all; so should their mean.
+    resampled = (
+        ResampledMean(float(np.round(mean, 12)), 0.0, n - 1)
+        if deviation < ROUNDING
+        else ResampledMean(mean, deviation / float(np.sqrt(n)), n - 1)
+    )
+    low, high = resampled.interval(confidence)
+    equal = equivalence(resampled, margin, 1 - confidence)
+    return PairedDifference(
+        value=resampled.mean,
+        ci_low=low,
+        ci_high=high,
+        p=resampled.p_value,
+        p_equivalence=equal.p,
+        equivalent=equal.shown,
+        smallest_margin=equal.smallest_margin,
+        detectable=detectable_effect(n - 1, 1 - confidence, power) * resampled.standard_error,
+        n=n,
+    )

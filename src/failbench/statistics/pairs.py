@@ -1,0 +1,201 @@
+"""Pairs: methods or studies on the same scenarios, and how far apart they are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from failbench.base.arrays import Array
+from failbench.base.errors import BadInputError
+from failbench.statistics.bootstrap import (
+    BootstrapSettings,
+    Bounds,
+    Interval,
+    Weights,
+    resample,
+    seed_counts,
+    unit_of,
+)
+
+Pair = tuple[str, str]
+"""Two methods; differences are the first less the second."""
+
+
+@dataclass(frozen=True)
+class PairedScores:
+    """Correctness of several methods on the same test folds, with a column for each method.
+
+    The runs of a scenario are averaged inside a fold first, so that a scenario counts once however
+    many runs it has. Abstentions are never correct.
+
+    """
+
+    methods: tuple[str, ...]
+    """Sorted."""
+    folds: pl.DataFrame
+    """``repeat``, ``fold``, ``tested`` (scenarios) and the accuracy of each method in the fold."""
+    seeds: pl.DataFrame
+    """``category``, ``scenario``, ``seed`` and the correctness of each method, mean over repeats;
+    sorted."""
+    first: pl.DataFrame
+    """``scenario`` and whether each method was right in the first repeat; a scenario with several
+    runs counts as right where more than half of them are."""
+
+    @cached_property
+    def scenarios(self) -> pl.DataFrame:
+        """``category``, ``scenario`` and the correctness of each method, mean over its seeds."""
+        return (
+            self.seeds.group_by("category", "scenario")
+            .agg(pl.col(self.methods).mean())
+            .sort("category", "scenario")
+        )
+
+    @property
+    def n(self) -> int:
+        """Number of scenarios."""
+        return self.scenarios.height
+
+    @property
+    def unit(self) -> str:
+        """What the bootstrap resamples, in words."""
+        return unit_of((seed_counts(self.seeds),))
+
+    @property
+    def repeats(self) -> int:
+        """Number of repeats."""
+        return self.folds["repeat"].n_unique()
+
+    @property
+    def tested(self) -> float:
+        """Scenarios that a fold tests, on average; it trains on the others."""
+        return float(self.folds["tested"].to_numpy().mean())
+
+    def fold_scores(self, method: str) -> Array:
+        """Accuracy in each fold, ``[n_repeats * n_folds]``, repeat by repeat."""
+        return self.folds[method].to_numpy()
+
+    def first_repeat(self, method: str) -> Array:
+        """Accuracy in each fold of the first repeat, ``[n_folds]``."""
+        first = self.folds["repeat"] == self.folds["repeat"].min()
+        return self.folds.filter(first)[method].to_numpy()
+
+    def scenario_scores(self, method: str) -> Array:
+        """Correctness of each scenario, mean over repeats, ``[n_scenarios]``."""
+        return self.scenarios[method].to_numpy()
+
+
+def paired_scores(predictions: pl.DataFrame) -> PairedScores:
+    """Line up the predictions of several methods on one feature set."""
+    correct = (pl.col("prediction") == pl.col("category")).cast(pl.Float64)
+    return paired_shares(predictions.with_columns(correct=correct))
+
+
+def paired_shares(answers: pl.DataFrame) -> PairedScores:
+    """Line up several methods of whose answers no more is known than how far they are right.
+
+    The answers have ``method``, ``repeat``, ``fold``, ``category``, ``scenario``, ``seed`` and
+    ``correct``, from 0 to 1. A single method is refused, and methods that were not all tested in
+    the same folds on the same scenarios.
+    """
+    methods = tuple(answers["method"].unique().sort().to_list())
+    if len(methods) < 2:
+        raise BadInputError(
+            "predictions", "method", "there is a single method.", "Predict with at least two."
+        )
+    keys = ["repeat", "fold", "category", "scenario"]
+    by_seed = answers.pivot(
+        "method", index=[*keys, "seed"], values="correct", aggregate_function="mean"
+    ).sort(*keys, "seed")
+    for method in methods:
+        if by_seed[method].null_count():
+            raise BadInputError(
+                "predictions",
+                "method",
+                f"{method} was not tested in all the folds, scenarios and seeds of the others.",
+                "Run `dvc repro nested_cv`, so that all methods share their splits.",
+            )
+    by_scenario = by_seed.group_by(keys).agg(pl.col(methods).mean()).sort(keys)
+    return PairedScores(
+        methods,
+        folds=by_scenario.group_by("repeat", "fold")
+        .agg(pl.len().alias("tested"), pl.col(methods).mean())
+        .sort("repeat", "fold"),
+        seeds=by_seed.group_by("category", "scenario", "seed")
+        .agg(pl.col(methods).mean())
+        .sort("category", "scenario", "seed"),
+        first=by_scenario.filter(pl.col("repeat") == pl.col("repeat").min())
+        .sort("scenario")
+        .select("scenario", pl.col(methods) > 0.5),
+    )
+
+
+def difference_bounds(
+    scores: PairedScores, pairs: Sequence[Pair], resamples: int, confidence: float, seed: int
+) -> list[tuple[float, float] | None]:
+    """BCa bounds of each pair's difference in accuracy, conditional on the fitted models.
+
+    Scenarios are resampled within categories, then their seeds (see
+    :mod:`failbench.statistics.bootstrap`), once for all pairs: what is drawn brings the answers of
+    every method, in all repeats.
+
+    Bounds are None where all resamples agree, and so say nothing of the spread. Of a category with
+    a single scenario there is nothing to resample, which is refused.
+    """
+    groups = scores.seeds.partition_by("category", maintain_order=True)
+    seeds = tuple(seed_counts(group) for group in groups)
+    for group, rows in zip(groups, seeds, strict=True):
+        if len(rows) < 2:
+            raise BadInputError(
+                "predictions",
+                "scenario",
+                f"{group['category'][0]} has a single scenario.",
+                "An interval needs at least two scenarios a category.",
+            )
+    values = [group.select(scores.methods).to_numpy().T for group in groups]
+    lefts, rights = ([scores.methods.index(pair[side]) for pair in pairs] for side in (0, 1))
+
+    def statistic(weights: Weights) -> Array:
+        sums = [
+            np.tensordot(correct, weight, axes=(-1, -1))
+            for correct, weight in zip(values, weights, strict=True)
+        ]  # [n_methods, ...] for each category
+        accuracies = np.sum(sums, axis=0) / scores.n
+        return np.asarray(accuracies[lefts] - accuracies[rights], dtype=np.float64)
+
+    settings = BootstrapSettings(resamples=resamples, confidence=confidence, seed=seed)
+    resampled = resample(seeds, statistic, settings)
+    return [
+        None if agree else (float(low), float(high))
+        for agree, (low, high) in zip(resampled.agree, resampled.bca, strict=True)
+    ]
+
+
+def study_difference(
+    predictions: pl.DataFrame, left: str, right: str, settings: BootstrapSettings, estimand: str
+) -> Interval:
+    """Accuracy of a method in one study less its accuracy in another, paired over their runs.
+
+    The predictions are of one method and feature set. Of the two studies the runs are taken that
+    both predict; how these were split into folds may differ. Where all resamples agree the interval
+    is a point.
+    """
+    runs = [set(predictions.filter(pl.col("study") == study)["run_id"]) for study in (left, right)]
+    shared = predictions.filter(
+        pl.col("study").is_in([left, right]), pl.col("run_id").is_in(list(runs[0] & runs[1]))
+    )
+    scores = paired_scores(shared.with_columns(method="study", repeat=pl.lit(0), fold=pl.lit(0)))
+    left_accuracy, right_accuracy = (
+        float(scores.scenario_scores(study).mean()) for study in (left, right)
+    )
+    difference = left_accuracy - right_accuracy
+    (bounds,) = difference_bounds(
+        scores, [(left, right)], settings.resamples, settings.confidence, settings.seed
+    )
+    given: Bounds = (
+        (difference, difference, "point") if bounds is None else (*bounds, "BCa bootstrap")
+    )
+    return Interval.of(difference, given, scores.n, scores.unit, estimand)

@@ -1,0 +1,117 @@
+"""Records: what fits becomes one, and what does not is named by file, key and remedy."""
+
+from __future__ import annotations
+
+import pickle
+
+import pytest
+from pydantic import Field, model_validator
+
+from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
+from failbench.base.records import Record, kept_by_hand, read_json, read_rows, validated
+
+
+class Inner(Record):
+    folds: int = Field(ge=2)
+
+
+class Outer(Record):
+    name: str = "study"
+    inner: Inner = Inner(folds=5)
+
+    @model_validator(mode="after")
+    def _is_no_stub(self):
+        if self.name == "stub":
+            raise ValueError("a stub is no study")
+        return self
+
+
+def test_what_fits_becomes_the_record(tmp_path):
+    actual = validated(Outer, {"inner": {"folds": 3}}, "a.yaml", "Mend it.")
+    assert actual == Outer(inner=Inner(folds=3))
+    path = tmp_path / "a"
+    path.write_text("folds\n3\n4\n", encoding="utf-8")
+    assert read_rows(path, Inner, "Mend it.") == [Inner(folds=3), Inner(folds=4)]
+    path.write_text('{"folds": 3}', encoding="utf-8")
+    assert read_json(path, "Mend it.") == {"folds": 3}
+
+
+@pytest.mark.parametrize(
+    ("raw", "complaint"),
+    [
+        ({"size": 1}, "size: the key is unknown. Known keys are name, inner."),
+        ({"inner": {"folds": 3, "size": 1}}, "inner.size: the key is unknown. Mend it."),
+        ({"inner": {}}, "inner.folds: Field required. Mend it."),
+        (
+            {"inner": {"folds": 1}},
+            "inner.folds: Input should be greater than or equal to 2 (found 1). Mend it.",
+        ),
+        ({"name": "stub"}, "(file): Value error, a stub is no study. Mend it."),
+        ([], "(file): Input should be a valid dictionary or instance of Outer. Mend it."),
+    ],
+)
+def test_what_does_not_is_named_by_file_and_key(raw, complaint):
+    with pytest.raises(BadInputError) as caught:
+        validated(Outer, raw, "a.yaml", "Mend it.")
+    assert str(caught.value) == f"a.yaml: {complaint}"
+
+
+def test_keys_that_lead_to_a_part_and_the_module_to_correct_it_after_are_named():
+    with pytest.raises(BadInputError, match=r"^a\.yaml: studies\.pooled\.name: "):
+        validated(Outer, {"name": 3}, "a.yaml", "Mend it.", ("studies", "pooled"))
+    with pytest.raises(BadInputError, match=rf"Correct it after the records in {__name__}\.$"):
+        kept_by_hand(Outer, {"inner": {}}, "facts.yaml")
+
+
+@pytest.mark.parametrize("content", [None, b"", b"\xff\xfe"])
+def test_a_file_that_is_missing_or_of_another_format_is_one_line(tmp_path, content):
+    path = tmp_path / "a"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(BadInputError, match=r"a: \(file\): is missing or is not JSON \(.+\)\. Me"):
+        read_json(path, "Mend it.")
+    if content != b"":
+        with pytest.raises(BadInputError, match=r"a: \(file\): is missing or is not a CSV file"):
+            read_rows(path, Inner, "Mend it.")
+
+
+def test_a_line_that_does_not_fit_is_named_by_its_number(tmp_path):
+    path = tmp_path / "a"
+    path.write_text("folds\n3\n1\n", encoding="utf-8")
+    with pytest.raises(BadInputError, match=r"a, line 3: folds: .*\(found '1'\)\. Mend it\.$"):
+        read_rows(path, Inner, "Mend it.")
+
+
+def test_bad_input_in_another_process_is_the_same_there_and_here():
+    error = BadInputError("a.yaml", "folds", "is 1.", "Give 2.")
+    back = pickle.loads(pickle.dumps(error))
+    assert (back.args, vars(back)) == (error.args, vars(error))
+
+
+@pytest.mark.parametrize(
+    ("content", "complaint"),
+    [
+        (b"study: {folds: 5, fold: 3}", r"study\.fold: the key is unknown\. Known keys are folds"),
+        (b"study: {folds: 1}", r"study\.folds: .*greater than or equal to 2 \(found 1\)"),
+        (b"study: {}", r"study\.folds: Field required"),
+        (b"other: {folds: 5}", r"study: the section is missing or empty\. Give it the keys folds"),
+        (b"study: 5", r"study: the section is missing or empty"),
+        (b"study: [", r"\(file\): is not YAML"),
+        (b"study: \xff", r"\(file\): is not YAML"),
+        (None, r"\(file\): cannot be read\. Run the stage from the repository's root"),
+    ],
+)
+def test_bad_parameters_are_refused_by_file_key_and_remedy(tmp_path, content, complaint):
+    path = tmp_path / "params.yaml"
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(BadInputError, match=r"params\.yaml: " + complaint):
+        read_section("study", Inner, path)
+
+
+def test_parameters_that_have_changed_are_read_again(tmp_path):
+    path = tmp_path / "params.yaml"
+    for folds in (5, 6):
+        path.write_text(f"study: {{folds: {folds}}}\nother: {{x: 1}}", encoding="utf-8")
+        assert read_section("study", Inner, path) == Inner(folds=folds)
