@@ -152,7 +152,7 @@ tutorials: $(RECORDER)  ## put into the tutorials what their commands print now 
 # mlflow-skinny needs a library that exists as a beta alone, and says that it needs an older
 # importlib-metadata than the pipeline's; its file store runs with this one, which a test shows.
 lock:  ## resolve the two lock files anew (needs uv)
-	@$(UV) pip compile pyproject.toml --extra dev --extra cluster $(LOCK_OPTIONS) \
+	@$(UV) pip compile pyproject.toml --extra lab --extra dev --extra cluster $(LOCK_OPTIONS) \
 		--output-file requirements.lock
 	@printf "torch; sys_platform == 'never'\nimportlib-metadata>=8\n%s\n%s\n" \
 		"google-auth; sys_platform == 'never'" "uvicorn; sys_platform == 'never'" | { \

@@ -26,10 +26,10 @@ from failbench.features.feature import CEILING
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
 from failbench.features.keywords import KEYWORDS
 from failbench.methods.healthy import HealthyBand, healthy_band
+from failbench.methods.improved_tree import TREE
+from failbench.methods.improved_tree import band_features as improved_features
 from failbench.methods.llm.prompt import Prompt, prompts_of
 from failbench.methods.llm.settings import LlmAgentsSettings
-from failbench.methods.rule_tree import TREE
-from failbench.methods.rule_tree import band_features as improved_features
 from failbench.methods.rules import Declared, ErrorMatches
 from failbench.methods.simple_rules import FALLBACK, SIMPLE_RULES
 from failbench.methods.simple_rules import band_features as simple_features

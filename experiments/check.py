@@ -8,8 +8,7 @@ from pathlib import Path
 from failbench.base.detector import DetectorParams
 from failbench.base.stage import read_section, run, write_metrics
 from failbench.recording.plan import RecordParams
-from failbench.recording.validity.check import check
-from failbench.recording.validity.report import metrics, report
+from failbench.recording.validity.check import check, metrics, report
 from recordings import read_recordings
 
 SCENARIOS = Path("data/scenarios")

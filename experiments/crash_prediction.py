@@ -16,10 +16,9 @@ from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.vocabulary import DIFFICULTIES
-from failbench.crashes.answers import ANSWER_TABLE, REMEDY, asked
+from failbench.crashes.answers import ANSWER_TABLE, REMEDY, TOOLS, asked, read_published
 from failbench.crashes.cases import Case, CrashPredictionSettings, by_length, majority, read_cases
 from failbench.crashes.catalogue import PREDICTORS
-from failbench.crashes.crane_llm import TOOLS, read_published
 from failbench.crashes.language import CrashAgentsSettings, Replayed, replayed
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import ARMS, Arm

@@ -13,13 +13,10 @@ from failbench.base.studies import (
     prediction_files,
 )
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.publish.datacard.citation import Citation
 from failbench.publish.datacard.croissant import croissant
-from failbench.publish.datacard.dictionary import read_dictionary
-from failbench.publish.datacard.facts import facts, runs_by_setting, scenarios_by_category
 from failbench.publish.datacard.main_tables import main_tables
-from failbench.publish.datacard.page import page
-from failbench.publish.datacard.statements import statements
+from failbench.publish.datacard.page import facts, page, runs_by_setting, scenarios_by_category
+from failbench.publish.datacard.statements import Citation, read_dictionary, statements
 from failbench.study.inputs import read_facts
 from recordings import read_recordings
 

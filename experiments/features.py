@@ -11,7 +11,7 @@ from failbench.base.records import Record
 from failbench.base.stage import print_table, read_section, run
 from failbench.base.telemetry import write_parquet
 from failbench.features.feature_table import feature_table
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from recordings import read_recordings
 
 SCENARIOS = Path("data/scenarios")

@@ -32,9 +32,9 @@ from failbench.methods.classifiers import random_forest
 from failbench.methods.declaration import Method
 from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.improved_rules import ImprovedRules
-from failbench.methods.rule_tree import all_band_features
-from failbench.prediction.folds import FoldPlan, by_scenario
+from failbench.methods.improved_tree import all_band_features
 from failbench.prediction.nested_cv import LabelledRuns, fold_predictions, fold_seed
+from failbench.prediction.splits import FoldPlan, by_scenario
 from shared.ablation import ABLATION_SCHEMA, FOREST, REDUCED, RULES, AblationDesign
 
 FEATURES = Path("data/features/features.parquet")

@@ -13,8 +13,8 @@ from failbench.base.stage import print_accuracy, read_output, read_section, run,
 from failbench.base.telemetry import write_parquet
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.prediction.folds import by_tested_fold, within_training
 from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import by_tested_fold, within_training
 from shared.abstention import RULES, AbstentionSettings
 
 FEATURES = Path("data/features/features.parquet")

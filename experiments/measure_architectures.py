@@ -23,10 +23,10 @@ from failbench.base.workers import parallel_map
 from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, to_frame
 from failbench.methods.healthy import Band, healthy_band, percentile_band
 from failbench.methods.improved_rules import ImprovedRules
-from failbench.methods.rule_tree import band_features
+from failbench.methods.improved_tree import band_features
 from failbench.methods.rules import EvaluatedConditions
-from failbench.prediction.folds import FoldPlan, by_scenario
 from failbench.prediction.nested_cv import LabelledRuns
+from failbench.prediction.splits import FoldPlan, by_scenario
 from recordings import read_recordings
 from shared.architectures import KEYS, RECORDED, RULE_PREDICTION_SCHEMA, RULES, ArchitecturesDesign
 

@@ -33,9 +33,9 @@ from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.rule_tree import all_band_features
-from failbench.prediction.folds import by_scenario
+from failbench.methods.improved_tree import all_band_features
 from failbench.prediction.nested_cv import LabelledRuns, fit_fold
+from failbench.prediction.splits import by_scenario
 from recordings import read_recordings
 from shared.case_studies import (
     CASE_SCHEMA,

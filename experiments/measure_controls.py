@@ -26,9 +26,9 @@ from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, raw_table
 from failbench.features.measurements import STEP_TIMES, measurements
-from failbench.methods.raw.telemetry import RawTelemetrySettings
-from failbench.prediction.folds import by_scenario
+from failbench.methods.raw_telemetry import RawTelemetrySettings
 from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import by_scenario
 from recordings import read_recordings
 from shared.controls import (
     ALL_LABELS,

@@ -17,26 +17,23 @@ from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
 from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map
 from failbench.causes.catalogue import cause_of_scenario, causes
-from failbench.diagnose.alarm import is_alarm
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.evidence import look_up
 from failbench.diagnose.fitting import Choices, KnownLog, fitted
-from failbench.diagnose.model import Model, read_model, write_model
+from failbench.diagnose.model import Model, cause_names, read_model, supports_of, write_model
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.records import log_of_history
-from failbench.diagnose.signs import signs_of
-from failbench.diagnose.supports import cause_names, supports_of
+from failbench.diagnose.signs import is_alarm, signs_of
 from failbench.monitor.history import History
 from failbench.monitor.invariants import Bound
 from failbench.monitor.records.fitting import measured_settings, setting_of
 from failbench.monitor.records.tables import histories, together
 from failbench.monitor.records.verdicts import END_SCHEMA, RUNNING
 from failbench.monitor.records.versions import read_rules
-from failbench.neighbours.rendering.formats import FORMATS, rendered
-from failbench.neighbours.rendering.normal import read_files, rendered_log
+from failbench.neighbours.rendering.formats import FORMATS, read_files, rendered
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import COMPLETE, complete_shape, draw_shape
-from failbench.prediction.folds import rows_in_fold
+from failbench.prediction.splits import rows_in_fold
 from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 
 TELEMETRY = Path("data/telemetry")
@@ -90,9 +87,9 @@ def _rendered(
         logged = logged_run(recorded, steps, last)
         for place in sorted(rng.choice(len(FORMATS), formats_per_run, replace=False)):
             shape = draw_shape(FORMATS[place], rng)
-            log = rendered_log(logged, FORMATS[place], shape, rng)
+            log = read_files(rendered(logged, FORMATS[place], shape, rng))
             examples.append(example_of(recorded, FORMATS[place], log, {}))
-        log = rendered_log(logged, COMPLETE_FORMAT, complete_shape(COMPLETE_FORMAT), rng)
+        log = read_files(rendered(logged, COMPLETE_FORMAT, complete_shape(COMPLETE_FORMAT), rng))
         examples.append(example_of(recorded, COMPLETE, log, {}))
     return examples
 

@@ -28,9 +28,9 @@ from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.rule_tree import all_band_features
-from failbench.prediction.folds import FoldPlan, by_scenario
+from failbench.methods.improved_tree import all_band_features
 from failbench.prediction.nested_cv import LabelledRuns, fit_fold
+from failbench.prediction.splits import FoldPlan, by_scenario
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")

@@ -36,8 +36,8 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.boosting_machine import ebm
 from failbench.methods.classifiers import random_forest
 from failbench.methods.tuned_classifier import TunedClassifier
-from failbench.prediction.folds import FoldPlan, by_scenario
 from failbench.prediction.nested_cv import LabelledRuns, fold_predictions, fold_seed
+from failbench.prediction.splits import FoldPlan, by_scenario
 from known_runs import read_known
 from shared.importance import (
     BUILT_IN_SCHEMA,

@@ -37,11 +37,11 @@ from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy import healthy_band
 from failbench.methods.healthy_course import healthy_course
+from failbench.methods.improved_tree import all_band_features
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
-from failbench.methods.rule_tree import all_band_features
-from failbench.prediction.folds import FoldPlan, by_view, stacked
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import LabelledRuns, fold_predictions, nested_cv
+from failbench.prediction.splits import FoldPlan, by_view, stacked
 from known_runs import read_known
 from recordings import read_recordings
 from shared.lead_time import FAILING, HEALTHY, LOOK, TWIN, LeadTimeSettings, methods_asked

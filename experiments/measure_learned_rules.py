@@ -17,8 +17,8 @@ from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.learned_rules import LearnedRule, learned_rules, rule_list, top_signals
-from failbench.prediction.folds import rows_in_fold
 from failbench.prediction.nested_cv import LabelledRuns, fold_seed
+from failbench.prediction.splits import rows_in_fold
 from shared.learned_rules import RULE_SCHEMA, TEST, TOP_SCHEMA
 
 FEATURES = Path("data/features/features.parquet")

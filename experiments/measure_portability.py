@@ -21,9 +21,9 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table
 from failbench.methods.healthy import band_of, changes, recalibrated
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
-from failbench.prediction.folds import by_view, stacked
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import by_view, stacked
 from known_runs import read_known
 from recordings import read_recordings
 from shared.portability import (

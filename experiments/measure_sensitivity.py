@@ -23,8 +23,8 @@ from failbench.base.stage import print_accuracy, read_output, read_section, run,
 from failbench.base.telemetry import write_parquet
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.prediction.folds import by_scenario, make_splits
 from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import by_scenario, make_splits
 from recordings import read_scenarios_of
 from shared.sensitivity import (
     FAULTS_APART,

@@ -19,8 +19,7 @@ from failbench.monitor.history import Row as Measured
 from failbench.monitor.invariants import CATALOGUE, Bound
 from failbench.monitor.records.tables import Monitored, histories, read_monitored
 from failbench.monitor.signals import Level, signals_of
-from failbench.neighbours.outside_list.bugs import Bug, read_bugs
-from failbench.neighbours.outside_list.runs import STATES, run_ids
+from failbench.neighbours.outside_list.bugs import STATES, Bug, read_bugs, run_ids
 from failbench.statistics.intervals import ESTIMATE, nest, wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study import Captions, Estimates, Row, Text, estimate_text, publish, run, table

@@ -27,14 +27,18 @@ from failbench.monitor.records.versions import read_rules
 from failbench.publish.page.answers import answers_by_scenario
 from failbench.publish.page.curves import MOST_POINTS, MOST_POINTS_ELSEWHERE, curves
 from failbench.publish.page.document import page_of
-from failbench.publish.page.explanations import explanations
-from failbench.publish.page.failure import LookAlikes, Monitored, details
+from failbench.publish.page.failure import (
+    LOG_SCHEMA,
+    LookAlikes,
+    Monitored,
+    answers_to_logs,
+    details,
+    explanations,
+)
 from failbench.publish.page.failures import failures, settings_of
-from failbench.publish.page.landing import landing
-from failbench.publish.page.logs import LOG_SCHEMA, answers_to_logs
+from failbench.publish.page.landing import ShownIntervals, landing
 from failbench.publish.page.methods import CURVE_SCHEMA, methods_section
-from failbench.publish.page.reported_numbers import AUDIT_SCHEMA, reported_section
-from failbench.publish.page.settings import ShownIntervals
+from failbench.publish.page.reported import AUDIT_SCHEMA, reported_section
 from failbench.statistics.settings import read_statistics
 from failbench.study.inputs import read_metrics, read_reported
 from failbench.study.scope import Scope, majority_share

@@ -5,10 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.base.stage import read_section
-from failbench.publish.audit.check import AuditSettings
-from failbench.publish.audit.claims import AuditedPaper, audit_metrics, audit_paper
-from failbench.publish.audit.figure import paper_audit_picture
-from failbench.publish.audit.tables import audit_table
+from failbench.publish.audit.claims import AuditedPaper, audit_metrics, audit_paper, audit_table
+from failbench.publish.audit.figures import AuditSettings
+from failbench.publish.audit.picture import paper_audit_picture
 from failbench.study import publish, read_facts, rounded, run
 
 CLAIMS = Path("data/reported/claims.yaml")

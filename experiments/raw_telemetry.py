@@ -12,8 +12,8 @@ from failbench.base.stage import print_accuracy, read_output, read_section, run,
 from failbench.base.studies import POOLED
 from failbench.base.telemetry import write_parquet
 from failbench.features.feature_table import FEATURE_SCHEMA, raw_table
-from failbench.methods.raw.telemetry import RawTelemetrySettings
-from failbench.prediction.folds import by_scenario
+from failbench.methods.raw_telemetry import RawTelemetrySettings
+from failbench.prediction.splits import by_scenario
 from recordings import read_recordings
 from shared.raw_telemetry import raw_predictions
 

@@ -17,7 +17,7 @@ from pydantic import Field, model_validator
 from failbench.base.methods import ENTRIES, Source
 from failbench.base.records import Record
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.rule_tree import TREE, Leaf
+from failbench.methods.improved_tree import TREE, Leaf
 from failbench.methods.rules import Declared
 from failbench.study.cells import words
 from failbench.study.labels import CATEGORY_LABELS

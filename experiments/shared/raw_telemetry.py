@@ -9,9 +9,9 @@ import polars as pl
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import RAW_SERIES, RAW_TEXT
-from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
-from failbench.prediction.folds import FoldPlan
+from failbench.methods.raw_telemetry import DECLARATIONS, RawTelemetrySettings
 from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import FoldPlan
 
 COLUMNS = (*RAW_TEXT, *RAW_SERIES)
 

@@ -13,8 +13,8 @@ from polars.testing import assert_frame_equal
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
 from failbench.base.telemetry_stream import telemetry_batches
-from failbench.cli.diagnose import diagnose_telemetry, study_of
-from failbench.cli.reference import Reference
+from failbench.cli.methods import diagnose_telemetry, study_of
+from failbench.cli.places import Reference
 from failbench.diagnose.batch.catalogue import RAW_METHODS, settings_of
 from failbench.diagnose.batch.diagnoses import diagnose_stream, diagnoses_of
 from failbench.diagnose.batch.training import fitted_raw_method, raw_training_runs, read_features
@@ -160,7 +160,7 @@ def test_a_broken_folder_is_named_before_anything_is_fitted(
     def fit(*_: object) -> None:
         raise AssertionError("a method was fitted")
 
-    monkeypatch.setattr("failbench.cli.diagnose.fitted_methods", fit)
+    monkeypatch.setattr("failbench.cli.methods.fitted_methods", fit)
     folder = write_telemetry(recorded_runs(seeds=1), tmp_path / "mine")
     place = folder / harm(folder)
     with pytest.raises(BadInputError) as caught:

@@ -31,8 +31,8 @@ from failbench.features.feature_table import feature_table, raw_table, to_frame
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context, Method
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.raw.telemetry import DECLARATIONS, RawTelemetrySettings
-from failbench.methods.rule_tree import all_band_features
+from failbench.methods.improved_tree import all_band_features
+from failbench.methods.raw_telemetry import DECLARATIONS, RawTelemetrySettings
 from failbench.prediction.nested_cv import LabelledRuns
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.confidence import area_interval

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
-from failbench.causes.places import place_of, places, places_of
+from failbench.causes.support import places, places_of
 from failbench.diagnose.readers.text import read_text
 
 torch = pytest.importorskip("torch")
@@ -102,8 +101,12 @@ def raised(work):
 
 
 def place_raised(work):
-    found = place_of(raised(work)[-1].frames)
-    return found.id if found is not None else None
+    return place_of(*raised(work)[-1].frames)
+
+
+def place_of(*frames):
+    """The innermost known place."""
+    return next((place.id for place in places_of(frames)), None)
 
 
 def backward_twice():
@@ -346,12 +349,12 @@ def test_what_ends_a_trainer_of_lightning_names_its_place(tmp_path, where, expec
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_frame_names_its_place(name):
-    assert place_of((EXAMPLES[name],)).id == name
+    assert place_of(EXAMPLES[name]) == name
 
 
 @pytest.mark.parametrize("frame", SILENT)
 def test_a_frame_that_all_pass_through_names_none(frame):
-    assert place_of((frame,)) is None
+    assert place_of(frame) is None
 
 
 def test_every_place_has_an_example():
@@ -360,9 +363,9 @@ def test_every_place_has_an_example():
 
 def test_the_innermost_known_frame_counts():
     outer, inner = EXAMPLES["optimizer_step"], EXAMPLES["loss"]
-    assert place_of(("train.py:3 in main", outer, inner, SILENT[3])).id == "loss"
+    assert place_of("train.py:3 in main", outer, inner, SILENT[3]) == "loss"
     assert [place.id for place in places_of((outer, inner, outer))] == ["optimizer_step", "loss"]
-    assert place_of(()) is None
+    assert place_of() is None
     assert places_of(SILENT) == ()
 
 
@@ -376,15 +379,12 @@ def test_a_frame_that_rich_printed_names_its_place():
         "RuntimeError: sizes differ\n"
     )
     (event,) = read_text("-", [printed.encode()]).events
-    assert place_of(event.frames).id == "optimizer_step"
+    assert place_of(*event.frames) == "optimizer_step"
 
 
 def test_places_point_at_components_and_causes_that_there_are():
     for place in places():
-        assert place.component is None or place.component in CATEGORIES
-        assert len(place.causes) <= 4
-        assert len(set(place.causes)) == len(place.causes)
-        assert set(place.causes) <= set(causes()), place.id
+        assert len(set(place.causes)) == len(place.causes) <= 4
         if place.component is not None:
             assert causes()[place.causes[0]].category == place.component, place.id
         assert re.fullmatch(r"[A-Z][^`]+\.", place.statement), place.id
@@ -392,5 +392,5 @@ def test_places_point_at_components_and_causes_that_there_are():
 
 def test_a_long_frame_is_searched_at_its_end():
     frame = "/" + "a" * 100_000 + "/torch/optim/adamw.py:133 in step"
-    assert place_of((frame,)).id == "optimizer_step"
-    assert place_of(("in " * 100_000,)) is None
+    assert place_of(frame) == "optimizer_step"
+    assert place_of("in " * 100_000) is None

@@ -12,8 +12,7 @@ from failbench.base.errors import BadInputError
 from failbench.crashes.cases import lenders, read_cases
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import ARMS, Question
-from failbench.notebooks.corpus import read_corpus
-from failbench.notebooks.split import read_split
+from failbench.notebooks.corpus import read_corpus, read_split
 from failbench.notebooks.summaries import FACTS
 
 SEED = 20261123

@@ -12,7 +12,7 @@ from pydantic import ValidationError
 
 from failbench.base.params import PARAMS, read_section
 from failbench.cli.main import main
-from failbench.cli.paths import LLM_CRASH_ANSWERS
+from failbench.cli.places import LLM_CRASH_ANSWERS
 from failbench.crashes import cases as of_cases
 from failbench.crashes.language import (
     CRASH,
@@ -29,8 +29,33 @@ from failbench.crashes.question import ARMS, Question
 from failbench.methods.llm.answer import Unreadable
 from failbench.methods.llm.cache import cache_path, read_cache
 from failbench.notebooks.summaries import Summary, parse_summary
-from made_up_crash_llm import VALUES, crash_text, settings
 from made_up_ollama import OllamaServer, Reply, serving
+
+VALUES = {
+    "models": {
+        "mistral_7b": {"name": "mistral", "digest": "6577803aa9a0"},
+        "llama_3_8b": {"name": "llama3:8b", "digest": None},
+    },
+    "summary_characters": 12_000,
+    "temperature": 0,
+    "seed": 0,
+    "context_tokens": 8192,
+    "answer_tokens": 512,
+    "timeout_seconds": 5,
+    "attempts": 2,
+    "pause_seconds": 0,
+}
+
+
+def settings(**values):
+    return CrashAgentsSettings.model_validate(VALUES | values)
+
+
+def crash_text(**values):
+    """A good answer: the target crashes."""
+    facts = {"crash": True, "exception": "KeyError", "line": 1, "explanation": "No such key."}
+    return json.dumps(facts | values)
+
 
 # Answers
 

@@ -7,9 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from failbench.diagnose.bounds import CheckBound, fitted_bounds, lasting, most_extreme
-from failbench.diagnose.checks import checks
-from failbench.diagnose.series import FROM_SCRATCH, LONG, WINDOW, compared
+from failbench.diagnose.checks import CheckBound, checks, fitted_bounds
+from failbench.diagnose.series import FROM_SCRATCH, LONG, WINDOW, CheckedSeries, compared
 
 STEADY = np.full(20, 2.0)
 
@@ -94,7 +93,7 @@ def test_short_and_broken_series_are_compared_too(check, count):
     for value in (1.0, 0.0, -1.0, math.nan, math.inf, 1e308):
         held = compared(np.full(count, value), check.against)
         assert len(held.amounts) == len(held.references) == count
-        assert len(lasting(check, held)) == count
+        assert len(CheckedSeries(check, None, held).lasting()) == count
 
 
 def test_a_limit_is_given_in_the_unit_of_the_signal():
@@ -106,10 +105,9 @@ def test_a_limit_is_given_in_the_unit_of_the_signal():
 
 def test_what_must_last_is_no_single_value():
     check = checks()["memory_grows"]
-    grown = compared(np.array([*[1.0] * 9, 4.0, *[1.0] * 9]), check.against)
-    assert most_extreme(check, grown) == pytest.approx(0.0)
-    lasted = compared(np.array([*[1.0] * 9, 4.0, 4.0, *[1.0] * 9]), check.against)
-    assert most_extreme(check, lasted) == pytest.approx(math.log(4))
+    for grown, extreme in (([4.0], 0.0), ([4.0, 4.0], math.log(4))):
+        held = compared(np.array([*[1.0] * 9, *grown, *[1.0] * 9]), check.against)
+        assert CheckedSeries(check, None, held).most_extreme() == pytest.approx(extreme)
 
 
 def test_a_bound_lies_beyond_the_most_extreme_healthy_log():

@@ -15,7 +15,7 @@ from failbench.causes.catalogue import causes
 from failbench.diagnose.answer import NAMED, level_of
 from failbench.diagnose.diagnosis import diagnose_log, diagnosis_of
 from failbench.diagnose.finding import Finding
-from failbench.diagnose.outputs.wording import headline
+from failbench.diagnose.outputs.outline import headline
 from failbench.diagnose.readers.text import read_text
 
 OUT_OF_MEMORY = """\

@@ -21,9 +21,16 @@ from failbench.diagnose.fitting import (
     fitted,
     fitted_weights,
 )
-from failbench.diagnose.model import category_scores, read_model, softmax, write_model
+from failbench.diagnose.model import (
+    SHARED,
+    category_scores,
+    read_model,
+    said_category,
+    softmax,
+    supports_of,
+    write_model,
+)
 from failbench.diagnose.signs import Sign
-from failbench.diagnose.supports import SHARED, said_category, supports_of
 
 CHOICES = Choices(
     penalties=(0.3, 3.0), margins=(0.0, 1.0, 4.0), most_alarmed=0.05, inner_folds=3, seed=0

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import os
-from importlib.resources import files
 
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.causes.catalogue import causes
-from failbench.diagnose.loop_patterns import LOOP_PATTERNS
-from failbench.diagnose.model_patterns import MODEL_PATTERNS
-from failbench.diagnose.training_code import NOT_READ, code_findings
+from failbench.diagnose.code_patterns import CODE_PATTERNS
+from failbench.diagnose.training_code import NOT_READ, code_findings, slips
 
 LOOP = """
 model.train()
@@ -186,17 +182,12 @@ def test_a_loop_as_it_should_be_says_nothing(tmp_path):
 
 
 def test_every_pattern_is_declared_and_has_cases_of_both_kinds():
-    names = [pattern.__name__ for pattern in (*LOOP_PATTERNS, *MODEL_PATTERNS)]
-    text = files("failbench.diagnose").joinpath("data/code_patterns.csv").read_text("utf-8")
-    rows = list(csv.DictReader(text.splitlines()))
-    assert sorted(row["id"] for row in rows) == sorted(names) == sorted(CASES)
-    for row in rows:
-        assert set(row["causes"].split(";")) <= set(causes()), row["id"]
-        assert row["strength"] in ("direct", "circumstantial")
-        assert {quote is None for _, quote in CASES[row["id"]]} == {True, False}
+    names = [pattern.__name__ for pattern in CODE_PATTERNS]
+    assert sorted(slips()) == sorted(names) == sorted(CASES)
+    assert all({quote is None for _, quote in cases} == {True, False} for cases in CASES.values())
 
 
-def test_the_loops_of_this_repository_have_no_direct_slips(repository):
+def test_the_loops_of_this_repository_have_no_directslips(repository):
     """They train in health; faults are injected elsewhere."""
     findings = code_findings(repository / "src/failbench/recording/loop.py")
     assert [each for each in findings if each.strength == "direct"] == []

@@ -19,7 +19,7 @@ from failbench.features.feature_table import feature_table
 from failbench.monitor.records.tables import write_monitored
 from failbench.monitor.records.verdicts import break_table, ends_of
 from failbench.monitor.records.versions import read_rules
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from made_up_llm import VALUES
 from made_up_monitored import history, monitored
 from made_up_ollama import OllamaServer, Reply, serving

@@ -1,5 +1,8 @@
+"""What stages and reports read and write, when something is wrong with it."""
+
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,17 +12,21 @@ import pytest
 
 from failbench.base import stage
 from failbench.base.errors import BadInputError
+from failbench.study.inputs import read_metrics
+from failbench.study.publication import run
 
 
-@pytest.mark.parametrize("value", [None, [1, 2]])
-def test_metrics_must_be_scalars_because_dvc_does_not_show_others(tmp_path, value):
-    with pytest.raises(TypeError, match="must be a scalar"):
+@pytest.mark.parametrize(
+    ("value", "error", "problem"),
+    [
+        (None, TypeError, "must be a scalar"),  # dvc does not show others
+        ([1, 2], TypeError, "must be a scalar"),
+        (float("nan"), ValueError, "not JSON compliant"),
+    ],
+)
+def test_a_metric_must_be_a_number(tmp_path, value, error, problem):
+    with pytest.raises(error, match=problem):
         stage.write_metrics(tmp_path / "metrics.json", {"a": value})
-
-
-def test_a_metric_that_is_not_a_number_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        stage.write_metrics(tmp_path / "metrics.json", {"a": float("nan")})
 
 
 def test_workers_come_from_the_environment(monkeypatch):
@@ -34,11 +41,6 @@ def test_workers_must_be_a_positive_number(monkeypatch, value):
     monkeypatch.setenv("FAILBENCH_WORKERS", value)
     with pytest.raises(BadInputError, match="FAILBENCH_WORKERS"):
         stage.workers()
-
-
-def test_an_output_that_is_not_there_names_the_command_that_makes_it(tmp_path):
-    with pytest.raises(BadInputError, match="dvc repro"):
-        stage.read_output(tmp_path / "features.parquet", pl.Schema({"a": pl.Int64}))
 
 
 @pytest.mark.parametrize("script", ["features", "nested_cv"])
@@ -71,12 +73,6 @@ SCHEMA = pl.Schema({"method": pl.String, "value": pl.Float64})
 TABLE = pl.DataFrame({"method": ["ebm"], "other": [1], "value": [0.5]})
 
 
-def test_only_the_columns_that_were_checked_are_read(tmp_path):
-    TABLE.write_parquet(tmp_path / "table.parquet")
-    table = stage.read_output(tmp_path / "table.parquet", SCHEMA)
-    assert table.equals(TABLE.select("method", "value"))
-
-
 @pytest.mark.parametrize(
     ("broken", "line"),
     [
@@ -87,8 +83,12 @@ def test_only_the_columns_that_were_checked_are_read(tmp_path):
     ],
 )
 def test_a_table_that_is_not_as_declared_is_refused_by_file_and_column(tmp_path, broken, line):
-    broken.write_parquet(tmp_path / "ebm.parquet")
     path = tmp_path / "ebm.parquet"
+    with pytest.raises(BadInputError, match="dvc repro"):
+        stage.read_output(tmp_path / "absent.parquet", SCHEMA)
+    TABLE.write_parquet(path)
+    assert stage.read_output(path, SCHEMA).equals(TABLE.select("method", "value"))
+    broken.write_parquet(path)
     for read in (
         lambda: stage.read_output(path, SCHEMA),
         lambda: stage.read_outputs(tmp_path, ["ebm"], SCHEMA),
@@ -146,3 +146,47 @@ def test_a_broken_input_ends_a_stage_with_one_line_before_it_writes(hybrids, pat
     assert done.stdout == ""
     assert done.stderr.startswith(f"{path}: ")
     assert done.stderr.count("\n") == 1
+
+
+ESTIMATE = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
+METRICS = {"19": {"ebm": {"accuracy": ESTIMATE}}}
+
+
+def test_metrics_are_read_as_they_were_written(tmp_path):
+    path = tmp_path / "intervals.json"
+    path.write_text(json.dumps(METRICS), encoding="utf-8")
+    assert read_metrics(path, "19") == METRICS
+
+
+@pytest.mark.parametrize(
+    ("content", "field"),
+    [
+        ("no JSON", "(file)"),
+        ("[]", "(file)"),
+        ("{}", "19"),
+        (json.dumps({"19": {"ebm": {}}}), "19.ebm.accuracy"),
+        (json.dumps({"19": {"ebm": {"accuracy": {"value": 0.5}}}}), "19.ebm.accuracy.ci_low"),
+        (json.dumps({"19": {"ebm": {"accuracy": ESTIMATE | {"n": "many"}}}}), "19.ebm.accuracy.n"),
+    ],
+)
+def test_metrics_that_lack_an_estimate_are_refused_by_its_name(tmp_path, content, field):
+    path = tmp_path / "intervals.json"
+    path.write_text(content, encoding="utf-8")
+    with pytest.raises(BadInputError) as error:
+        read_metrics(path, "19")
+    assert (error.value.place, error.value.field) == (str(path), field)
+    assert "dvc repro" in error.value.remedy
+
+
+def test_a_broken_style_ends_a_stage_before_it_computes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "figures").mkdir()
+    (tmp_path / "figures/matplotlibrc").write_text("font.size: 9\nfont.sise: 9\n", "utf-8")
+    computed = []
+    with pytest.raises(SystemExit) as end:
+        run(lambda: computed.append("study"))
+    assert end.value.code == 2
+    assert not computed
+    error = capsys.readouterr().err
+    assert error.startswith("figures/matplotlibrc: line 2: 'font.sise: 9' is no setting")
+    assert error.count("\n") == 1

@@ -8,16 +8,19 @@ import pytest
 from scipy import stats
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.vocabulary import SIGNAL_GROUPS
 from failbench.features.catalogue import (
     FEATURE_SETS,
     FEATURES,
     KEYWORD_FEATURES,
     PAPER_FEATURES,
     extract,
+    signal_groups,
 )
 from failbench.features.feature import CEILING
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, feature_table, to_frame
 from failbench.features.observables import observe
+from shared.importance import IMPORTANCE_SETS, TABLE_SIX
 
 CAPACITY = 1_000_000
 STEPS = 60
@@ -225,3 +228,23 @@ def test_methods_receive_no_key_but_the_run_id(small_telemetry, small_scenarios)
     assert not set(frame.columns) & set(KEYS)
     assert frame["error_type"].tolist() == [""] * len(frame)
     assert frame["max_loss"].isna().sum() == 1
+
+
+@pytest.mark.parametrize("columns", [*FEATURE_SETS.values(), *IMPORTANCE_SETS.values()])
+def test_every_feature_is_in_one_group(columns):
+    members = [name for names in signal_groups(columns).values() for name in names]
+    assert sorted(members) == sorted(columns)
+
+
+def test_data_features_go_by_subgroup_and_keywords_by_error_text():
+    actual = signal_groups(IMPORTANCE_SETS[TABLE_SIX])
+    assert tuple(actual) == SIGNAL_GROUPS
+    assert actual["perplexity"] == ("perplexity", "perplexity_trend")
+    assert actual["vocabulary"] == ("vocabulary_coverage", "oov_rate")
+    assert actual["sequence_length"] == ("sequence_length_spread",)
+    assert all(name.startswith("keyword_") for name in actual["error_text"])
+    assert [len(actual[name]) for name in ("training_dynamics", "memory", "configuration")] == [
+        8,
+        4,
+        3,
+    ]

@@ -6,12 +6,11 @@ import json
 
 import pytest
 
-from failbench.base.errors import BadInputError
-from failbench.cli.inspect import inspect_any_log
+from failbench.cli.main import main
 
 
 def shown(capsys, log, as_json=False):
-    assert inspect_any_log(log=log, run_id=None, as_json=as_json) == 0
+    assert main(["inspect", str(log), *(["--json"] if as_json else [])]) == 0
     return capsys.readouterr().out
 
 
@@ -30,11 +29,6 @@ def test_a_record_has_no_number_that_json_has_not(text_log, capsys):
     assert loss["last"] == {"value": None, "step": 20, "line": 21}
     assert loss["best"]["step"] == 19
     assert (record["memory"], record["first_to_leave"]) == ([], None)
-
-
-def test_a_missing_log_is_bad_input(tmp_path):
-    with pytest.raises(BadInputError):
-        inspect_any_log(log=tmp_path / "none", run_id=None, as_json=False)
 
 
 def test_a_monitors_folder_shows_memory_by_phase_gradients_and_updates(tmp_path, capsys):

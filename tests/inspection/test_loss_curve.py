@@ -6,8 +6,11 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import theilslopes
 
-from failbench.diagnose.inspection.loss_curve import Place, course, loss_curves
+from failbench.diagnose.inspection.loss_curve import Place, course, loss_curves, slope_of
 from failbench.diagnose.readers.opening import read_log
 
 
@@ -45,6 +48,20 @@ def test_a_trend_is_not_moved_by_single_values():
     assert found.trend.low <= found.trend.slope <= found.trend.high
     assert curve(values, steps=False).unit == "value"
     assert curve(values, steps=False).trend.slope == pytest.approx(-0.01, rel=0.05)
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(-5, 5)), min_size=2, max_size=60))
+def test_a_trend_is_scipy_s_with_ties_in_either(points):
+    places, values = np.array(points, dtype=float).T
+    trend = slope_of(places, values)
+    if trend is None:
+        assert len(set(places)) == 1
+    else:
+        with np.errstate(invalid="ignore"):
+            known = theilslopes(values, places, 0.95)
+        expected = [known.slope, known.low_slope, known.high_slope]
+        assert [trend.slope, trend.low, trend.high] == pytest.approx(expected, nan_ok=True)
 
 
 def test_the_largest_jump_is_measured_in_deviations_of_the_usual_change():

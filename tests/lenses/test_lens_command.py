@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from typing import get_args
 
 import polars as pl
 import pytest
 
-from failbench.cli.arguments.diagnosing import LENSES as CHOICES
 from failbench.cli.main import main
+from failbench.cli.reasoning import Lens
 from failbench.neighbours.lenses.catalogue import LENSES
 from made_up_traces import falling, made_up_answers
 
@@ -26,7 +27,7 @@ def file(tmp_path_factory):
 
 
 def test_the_command_offers_every_lens():
-    assert (*LENSES, "synthesis") == CHOICES
+    assert (*LENSES, "synthesis") == get_args(Lens)
 
 
 def test_the_document_holds_numbers_grounds_and_points(file, capsys):

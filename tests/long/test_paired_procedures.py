@@ -16,7 +16,7 @@ from scipy import stats
 
 from failbench.base.scenarios import COUNTS
 from failbench.base.workers import parallel_map
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from failbench.statistics.significance import SignificanceSettings, compare_all
 
 pytestmark = pytest.mark.long

@@ -21,7 +21,7 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from failbench.base.scenarios import COUNTS
 from failbench.base.workers import parallel_map
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from failbench.statistics.paired_tests import resampled_mean
 
 pytestmark = pytest.mark.long

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from failbench.base.records import kept_by_hand
-from failbench.publish.audit.check import AuditSettings
 from failbench.publish.audit.claims import AuditedPaper
+from failbench.publish.audit.figures import AuditSettings
 
 SETTINGS = AuditSettings(confidence=0.95, alpha=0.05, draws=2000, seed=0)
 

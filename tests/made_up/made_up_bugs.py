@@ -8,8 +8,7 @@ from typing import Any
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitor.records.tables import Monitored, monitored_of, monitored_row, signal_rows
-from failbench.neighbours.outside_list.bugs import Bug
-from failbench.neighbours.outside_list.runs import STATES, run_ids
+from failbench.neighbours.outside_list.bugs import STATES, Bug, run_ids
 
 Series = Mapping[int, Mapping[str, float]]
 """Signals by step."""

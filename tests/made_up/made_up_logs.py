@@ -1,47 +1,79 @@
-"""What a log of either library must hold of a healthy training of eight steps."""
+"""A made-up run as a log could tell of it."""
 
 from __future__ import annotations
 
-import pytest
+import math
 
-from made_up_models import ROWS, alarms
+from failbench.neighbours.rendering.run import LoggedRun, perplexity
+from failbench.neighbours.rendering.shape import LogShape
+from failbench.neighbours.rendering.tracebacks import Ending, neutral_traceback
 
-STEPS = list(range(8))
+ERROR = """\
+Traceback (most recent call last):
+  File "failbench/recording/child.py", line 50, in _train
+    _execute(order, line.channel, meter, Path(line.scratch))
+  File "failbench/recording/child.py", line 96, in _execute
+    run.train_step()
+  File "failbench/recording/loop.py", line 198, in train_step
+    self.backward(loss)
+  File "failbench/recording/faults/software.py", line 77, in backward
+    inner(loss)
+  File "failbench/recording/loop.py", line 277, in _backward
+    loss.backward()
+  File "torch/_tensor.py", line 623, in backward
+    torch.autograd.backward(
+  File "python3.11/gzip.py", line 314, in read1
+    return self._buffer.read1(size)
+           ^^^^^^^^^^^^^^^^^^^^^^^^
+RuntimeError: the batch is broken
+\tin two places
+"""
+
+ENDINGS = {
+    "completed": Ending("completed"),
+    "exception": Ending("exception", neutral_traceback(ERROR)),
+    "death": Ending("death", signal="SIGKILL"),
+    "silence": Ending("silence"),
+}
+
+SHAPE = LogShape(
+    signals=("loss", "grad_norm", "learning_rate", "perplexity", "memory", "throughput"),
+    every=1,
+    validation=True,
+    terminal=False,
+    ending=True,
+    prefixed=False,
+    coloured=False,
+    bars=False,
+    digits=6,
+    style="plain",
+    kept=60,
+    cut="none",
+)
+"""Everything is logged, and nothing beside it."""
 
 
-def series(callback, name):
-    steps, values = callback.monitor.history().series(name)
-    return list(steps), list(values)
-
-
-def assert_all_is_measured(callback, unmeasured=()):
-    """Batches, losses, updates and two evaluations, but for some signals and those of padding."""
-    history = callback.monitor.history()
-    assert history.end.kind == "completed"
-    assert alarms(history) == set()
-    left_out = {"memory_available", "ranks_disagree", *unmeasured}
-    assert {name for name in history.off if "padding" not in name} <= left_out
-    for name, healthy in {
-        "rows": ROWS,
-        "forwards": 1,
-        "backwards": 1,
-        "labels_next": 1,
-        "gradients_left": 0,
-        "outside_tokenizer": 0,
-        "outside_token_table": 0,
-        "modules_in_evaluation": 0,
-        "weights_kept": 0,
-    }.items():
-        if name not in unmeasured:
-            measured, values = series(callback, name)
-            assert set(values) == {healthy}, name
-            assert set(measured) >= set(STEPS[1:]), name
-    for name in ("loss", "gradient_norm", "learning_rate", "busy_data", "busy_backward"):
-        assert series(callback, name)[0] == STEPS, name
-    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
-    assert series(callback, "update_error")[1] == pytest.approx([0] * 8, abs=1e-3)
-    assert series(callback, "evaluation_loss")[0] == [3, 7]
-    assert series(callback, "evaluation_loss_ratio")[1] == pytest.approx([1, 1], rel=1e-4)
-    assert series(callback, "evaluation_rows")[1] == [ROWS, ROWS]
-    for name in ("evaluation_changed", "evaluation_graph", "evaluation_training"):
-        assert series(callback, name) == ([3, 7], [0, 0]), name
+def made_up_run(ending="completed", count=100, losses=None):
+    """A run that learns; an epoch has 40 steps, and every tenth step is validated."""
+    losses = losses or [6.0 * math.exp(-step / 80) + 0.01 * math.sin(step) for step in range(count)]
+    count = len(losses)
+    seconds = tuple(0.05 + 0.001 * (step % 7) for step in range(count))
+    tokens = tuple(600 + step for step in range(count))
+    signals = {
+        "loss": losses,
+        "grad_norm": [0.5 + 0.01 * (step % 13) for step in range(count)],
+        "learning_rate": [1e-3 * (1 - step / 200) for step in range(count)],
+        "memory": [40 * 2**20 + 4096 * step for step in range(count)],
+        "throughput": [number / time for number, time in zip(tokens, seconds, strict=True)],
+        "perplexity": [perplexity(loss) for loss in losses],
+    }
+    return LoggedRun(
+        steps=tuple(range(count)),
+        signals=signals,
+        validation=tuple(5.0 - 0.01 * step if step % 10 == 0 else None for step in range(count)),
+        seconds=seconds,
+        sequences=16,
+        steps_per_epoch=40,
+        planned_steps=count,
+        ending=ENDINGS[ending],
+    )

@@ -13,7 +13,7 @@ from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURES
 from failbench.features.feature_table import KEYS
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 
 
 def made_up_table(

@@ -15,7 +15,7 @@ from failbench.features.catalogue import FEATURE_SETS, FEATURES
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.rule_tree import all_band_features
+from failbench.methods.improved_tree import all_band_features
 
 Runs = tuple[pd.DataFrame, np.ndarray, np.ndarray]
 

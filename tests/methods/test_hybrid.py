@@ -7,8 +7,10 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 import pytest
+from pydantic import ValidationError
 from sklearn.base import BaseEstimator
 
+from failbench.base.method_settings import HybridSettings
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.catalogue import method_named
@@ -133,6 +135,11 @@ def test_every_member_learns_from_all_training_runs_and_the_given_ones_stay_unfi
     assert [member.fitted_to_ for member in members] == [learned] * 3
     assert not hasattr(method.rules, "fitted_to_")
     assert not hasattr(method.classifier, "fitted_to_")
+
+
+def test_thresholds_must_be_in_order():
+    with pytest.raises(ValidationError, match="classifier_from must not be above rules_from"):
+        HybridSettings(rules_from=0.5, classifier_from=0.6)
 
 
 def test_only_the_simulated_human_in_a_hybrid_holds_the_answers(context, settings_of):

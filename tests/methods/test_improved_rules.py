@@ -7,7 +7,7 @@ import pytest
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.healthy import HealthyBand
 from failbench.methods.improved_rules import ImprovedRules
-from failbench.methods.rule_tree import TREE
+from failbench.methods.improved_tree import TREE
 
 OOM = ("RuntimeError", "DefaultCPUAllocator: can't allocate memory")
 FULL = {"memory_warning": 1.0}

@@ -10,12 +10,7 @@ from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.learned_rules import learned_rules, rule_list, top_signals
 
 FEATURES = tuple("abcdef")
-SETTINGS = {
-    "max_depth": 5,
-    "inner_folds": 2,
-    "max_leaf_nodes": [25],
-    "min_samples_leaf": [1],
-}
+SETTINGS = {"max_depth": 5, "inner_folds": 2, "max_leaf_nodes": [25], "min_samples_leaf": [1]}
 
 
 def fitted(frame: pd.DataFrame, labels: np.ndarray, **changes: object):

@@ -12,9 +12,8 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.cli.main import main
-from failbench.notebooks.corpus import read_corpus
+from failbench.notebooks.corpus import SPLIT, draw_split, read_corpus, write_split
 from failbench.notebooks.observed import OBSERVED, read_observed
-from failbench.notebooks.split import SPLIT, draw_split, write_split
 from made_up_notebooks import MENDED, SOURCES, document
 
 pytest.importorskip("jupyter_client")

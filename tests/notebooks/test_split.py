@@ -7,11 +7,11 @@ from collections import Counter
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.notebooks.corpus import read_corpus
-from failbench.notebooks.split import (
+from failbench.notebooks.corpus import (
     SPLIT,
     check_unchanged,
     draw_split,
+    read_corpus,
     read_split,
     write_split,
 )

@@ -9,7 +9,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry
-from failbench.publish.page.curves import SIGNALS, curves, thinning, windows
+from failbench.publish.page.curves import SIGNALS, curves
 from failbench.publish.page.document import significant
 from made_up_telemetry import ONSET, STEPS, made_up_telemetry
 
@@ -27,21 +27,15 @@ def changed(telemetry: Telemetry, **columns: pl.Expr) -> Telemetry:
     return Telemetry(telemetry.runs, telemetry.steps.with_columns(**columns))
 
 
-def test_every_value_was_recorded_at_its_step():
+def test_every_value_was_recorded_at_its_step_and_extremes_are_kept():
     telemetry = made_up_telemetry()
     losses = drawn(curves(telemetry, SETTING, 0, most=8)[SCENARIO]["run"]["loss"])
     recorded = telemetry.steps.filter(pl.col("run_id") == RUN)
     assert 2 < len(losses) <= 8
     for step, value in losses.items():
         assert value == significant(recorded["loss"][step])
-
-
-def test_the_highest_and_the_lowest_value_of_a_curve_are_kept():
-    telemetry = made_up_telemetry()
-    recorded = telemetry.steps.filter(pl.col("run_id") == RUN)["loss"]
-    values = drawn(curves(telemetry, SETTING, 0, most=8)[SCENARIO]["run"]["loss"]).values()
-    assert max(values) == significant(recorded.max())
-    assert min(values) == significant(recorded.min())
+    assert max(losses.values()) == significant(recorded["loss"].max())
+    assert min(losses.values()) == significant(recorded["loss"].min())
 
 
 def test_a_twin_begins_at_onset_but_for_what_measures_the_machine():
@@ -50,13 +44,6 @@ def test_a_twin_begins_at_onset_but_for_what_measures_the_machine():
     of_machine = {signal.name for signal in SIGNALS if signal.of_machine}
     assert {first[name] for name in of_machine} == {0}
     assert first["loss"] == ONSET
-
-
-def test_run_and_twin_are_equal_before_onset_where_one_line_stands_for_both():
-    telemetry = made_up_telemetry()
-    before = telemetry.steps.filter(pl.col("step") < ONSET)
-    run, twin = (before.filter(pl.col("run_id") == name) for name in (RUN, f"{RUN}-twin"))
-    assert run["loss"].equals(twin["loss"])
 
 
 def test_a_loss_that_is_not_finite_breaks_the_line():
@@ -85,9 +72,3 @@ def test_a_failing_run_without_a_twin_is_one_clear_error():
     alone = telemetry.select(pl.col("run_id") != f"{RUN}-twin")
     with pytest.raises(BadInputError, match=rf"twin_of: .*{RUN}.*record it again"):
         curves(alone, SETTING, 0)
-
-
-def test_the_page_says_how_many_windows_there_are():
-    assert windows(120) == 39
-    assert "39 equally long windows" in thinning(120, 60)
-    assert "19 in settings other" in thinning(120, 60)

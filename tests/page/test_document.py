@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from importlib.resources import files
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from failbench.publish.page.document import (
     data_block,
     page_of,
     script_hash,
-    significant,
 )
 
 ASSETS = Path(str(files("failbench.publish.page"))) / "assets"
@@ -41,19 +39,10 @@ def test_a_number_that_is_not_finite_is_refused():
         data_block("a", [float("nan")])
 
 
-def test_a_number_keeps_its_leading_digits_or_is_nothing():
-    assert significant(0.000123456, 3) == 0.000123
-    assert significant(12.0) == 12
-    assert significant(float("nan")) is None
-
-
 def test_the_same_sections_give_the_same_bytes_in_the_order_given():
     sections = {"b": [1, 2], "a": {"x": HOSTILE}}
     assert page_of(sections) == page_of(sections)
     assert list(blocks(page_of(sections))) == ["b", "a"]
-
-
-def test_every_place_of_the_template_is_filled():
     assert "{{" not in page_of({})
 
 
@@ -90,18 +79,3 @@ def test_no_asset_names_anything_on_a_network(name):
     addresses = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"']*", text))
     assert addresses <= {"http://www.w3.org/2000/svg"}
     assert "innerHTML" not in text
-
-
-@pytest.mark.system
-def test_the_wheel_has_the_assets(tmp_path):
-    import subprocess
-    import sys
-
-    root = Path(__file__).parents[2]
-    command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)]
-    subprocess.run(command, cwd=root, check=True, capture_output=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    packed = set(zipfile.ZipFile(wheel).namelist())
-    assert {
-        f"failbench/publish/page/assets/{name}" for name in (*STYLES, *SCRIPTS, TEMPLATE)
-    } <= packed

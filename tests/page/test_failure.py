@@ -5,10 +5,21 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from failbench.base.explanations import explained
+from failbench.base.verdicts import Diagnosis, Evidence
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.monitor.records.verdicts import END_SCHEMA
 from failbench.publish.page.answers import answers_by_scenario
-from failbench.publish.page.failure import LookAlikes, Monitored, details
-from failbench.publish.page.logs import answers_to_logs
+from failbench.publish.page.failure import (
+    NOTHING_BROKE,
+    LookAlikes,
+    Monitored,
+    answers_to_logs,
+    decided_sentence,
+    details,
+    explanations,
+)
 from made_up import made_up_predictions
 from made_up_monitored import rules
 from made_up_telemetry import ONSET, SCENARIOS, STEPS, made_up_scenarios, made_up_telemetry
@@ -96,7 +107,10 @@ def test_the_whole_error_text_is_there_once(detail):
 
 def test_what_broke_is_that_of_the_run_that_is_drawn(detail):
     seen = detail[SOME]["monitor"]
-    assert [each["step"] for each in seen["broken"]] == [9]
+    (broken,) = seen["broken"]
+    assert (broken["step"], broken["statement"]) == (9, INVARIANT.statement)
+    assert broken["seen"].endswith("is 2")
+    assert broken["decided"]
     assert INVARIANT.statement in seen["evidence"]
     assert detail["unknown_0"]["monitor"] is None
 
@@ -133,3 +147,27 @@ def test_answers_to_logs_are_counted_by_kind_of_log():
     assert rows["any log"]["cause_right"] == 0.0
     assert rows["complete log"]["cause_right"] == 1.0
     assert rows["log of the monitor, logic alone"]["share"] == 1.0
+
+
+END = {"end_step": 30, "end_phase": "backward", "error": "ValueError", "message": "</script>"}
+
+
+def test_nothing_broken_and_an_ending_that_decided_with_its_error_are_said():
+    decided = {"decided_by": None, "decided_kind": None}
+    assert decided_sentence(decided, END, pl.DataFrame(), rules()) == NOTHING_BROKE
+    ending = rules().endings[0]
+    decided = {"decided_by": ending.id, "decided_kind": "ending"}
+    text = decided_sentence(decided, END, pl.DataFrame(), rules())
+    assert text.endswith(f"{ending.statement} ValueError: </script>")
+
+
+@pytest.mark.parametrize("method", ["simple_rules", "random_forest"])
+def test_conditions_come_back_as_sentences_and_those_left_out_are_counted(method):
+    signals = FEATURE_SETS[PRIMARY_SET][:7]
+    evidence = tuple(Evidence(name, float(i), "above", 0.5) for i, name in enumerate(signals))
+    made = explained([("run", "scenario")], method, [Diagnosis("unknown", 0.5, evidence)])
+    section = explanations(*made)["scenario"][method]
+    assert section["left_out"] == 2
+    assert len(section["evidence"]) == 5
+    first = 2 if method == "simple_rules" else 0
+    assert f" is {first}, above 0.5." in section["evidence"][0]

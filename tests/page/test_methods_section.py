@@ -12,7 +12,6 @@ import yaml
 from failbench.base.errors import BadInputError
 from failbench.publish.page.methods import (
     CURVE_SCHEMA,
-    FIGURES,
     SHOWN,
     methods_section,
     risk_curves,
@@ -70,18 +69,6 @@ def test_what_is_computed_for_a_seed_gives_the_metrics_file_for_all_of_them(meth
     assert set(computed) == set(SHOWN)
 
 
-def test_the_accuracy_of_a_seed_is_the_mean_over_its_scenarios():
-    for seed in made()["seeds"]:
-        of_seed = of("random_forest").filter(pl.col("seed") == seed)
-        by_hand = (
-            of_seed.group_by("scenario")
-            .agg((pl.col("prediction") == pl.col("category")).mean().alias("right"))["right"]
-            .mean()
-        )
-        shown = made()["figures"]["19"]["random_forest"][str(seed)]["accuracy"]
-        assert shown == [pytest.approx(by_hand, abs=2e-6)]
-
-
 def test_a_seed_has_values_and_no_intervals_and_all_seeds_have_both():
     for by_method in made()["figures"].values():
         for by_seed in by_method.values():
@@ -135,8 +122,3 @@ def test_metrics_that_lack_a_method_or_a_figure_are_refused_by_name():
 def test_curves_with_other_points_of_coverage_are_refused():
     with pytest.raises(BadInputError, match="other points"):
         risk_curves(curves().filter((pl.col("method") != "ebm") | (pl.col("coverage") > 0.5)))
-
-
-def test_the_figures_of_the_table_are_all_among_the_metrics():
-    estimates = metrics()["19"]["random_forest"]
-    assert set(FIGURES) <= set(estimates)

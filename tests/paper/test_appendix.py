@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from failbench.publish.paper.document import sources
-from failbench.publish.reproduction.compiled import page_texts
+from failbench.publish.reproduction.printed import page_texts
 from pipeline import REPOSITORY
 
 PAPER = REPOSITORY / "paper"

@@ -16,7 +16,7 @@ from failbench.base.params import read_section
 from failbench.publish.paper.document import Compiled, compiled, sources
 from failbench.publish.paper.facts import facts
 from failbench.publish.paper.sources import named_files
-from failbench.publish.reproduction.compiled import page_texts
+from failbench.publish.reproduction.printed import page_texts
 from failbench.statistics.settings import StatisticsSettings
 from paper import READS, TEXT
 from pipeline import REPOSITORY

@@ -8,8 +8,7 @@ from failbench.base.telemetry import Telemetry
 from failbench.neighbours.peers.recorder import SEED, record, renderer
 from failbench.neighbours.peers.tools import FORMATS, Peer
 from failbench.neighbours.peers.verdicts import VERDICT_TABLE, Reading
-from failbench.neighbours.rendering.names import draw_names
-from failbench.neighbours.rendering.shape import complete_shape, formats
+from failbench.neighbours.rendering.shape import complete_shape, draw_names, formats
 from made_up_telemetry import STEPS, made_up_telemetry
 
 RUNS = ("run-a", "run-b")

@@ -34,7 +34,7 @@ READERS = {"read_section", "read_names", "read_with_statistics"}
 """Functions that read the section of params.yaml that they are called with."""
 
 SHARED_READERS = {"read_statistics", "read_with_statistics"}
-"""Functions that read those keys of ``statistics`` that the record, their last argument, has."""
+"""Functions that read the section ``statistics``."""
 
 PUBLISHED = ("data/metrics", "data/plots", "figures", "paper/tables")
 """Folders that ``publish`` writes to, under names that it makes of the study's."""
@@ -56,10 +56,20 @@ PROJECT_PATH = re.compile(
 
 @dataclass(frozen=True)
 class Stage:
-    """One stage as dvc.yaml declares it; a foreach stage is one stage, with ``${item}`` inside."""
+    """One stage as dvc.yaml declares it.
+
+    A foreach stage over methods is one stage, with ``${item}`` inside. Each study of studies.yaml
+    is a stage of its own, which declares what studies of its form read: more than it reads itself.
+    """
 
     name: str
     body: dict[str, Any]
+    of_form: bool = False
+
+    @property
+    def target(self) -> str:
+        """What DVC calls it."""
+        return f"study@{self.name}" if self.of_form else self.name
 
     @property
     def script(self) -> Path:
@@ -76,8 +86,24 @@ class Stage:
         return {dep for dep in code if not dep.startswith("src/failbench/fitted/")}
 
     @property
+    def inputs(self) -> set[str]:
+        """Files and folders of data that it reads."""
+        data = self.deps - self.code
+        if not self.of_form:
+            return data
+        named = paths_named(self.script)
+        read = {path for path in data if any(holds(path, each) for each in named)}
+        return {path for path in read if not any(holds(path, each) for each in read - {path})}
+
+    @property
     def params(self) -> set[str]:
+        """Sections of params.yaml that it depends on."""
         return set(self.body.get("params", []))
+
+    @property
+    def sections(self) -> set[str]:
+        """Sections of params.yaml that it reads."""
+        return parameters_read(self.script)[0] if self.of_form else self.params
 
     @cached_property
     def outputs(self) -> dict[str, dict[str, Any]]:
@@ -100,21 +126,31 @@ def _read_yaml(name: str) -> Any:
 
 
 def stages() -> dict[str, Stage]:
-    declared = _read_yaml("dvc.yaml")["stages"]
-    return {name: Stage(name, body.get("do", body)) for name, body in declared.items()}
+    """Every stage by name."""
+    declared = dict(_read_yaml("dvc.yaml")["stages"])
+    form = declared.pop("study")["do"]
+    found = {name: Stage(name, body.get("do", body)) for name, body in declared.items()}
+    for name, row in _read_yaml("studies.yaml")["studies"].items():
+        found[name] = Stage(name, filled(form, {"key": name} | row), of_form=True)
+    return found
+
+
+def filled(template: Any, row: dict[str, str]) -> Any:
+    """What a template of dvc.yaml comes to for a row of studies.yaml."""
+    if isinstance(template, dict):
+        return {filled(key, row): filled(value, row) for key, value in template.items()}
+    if isinstance(template, list):
+        return [filled(value, row) for value in template]
+    if isinstance(template, str):
+        return re.sub(r"\$\{(?:item\.)?(\w+)\}", lambda match: row[match[1]], template)
+    return template
 
 
 def foreach_items() -> dict[str, list[str]]:
-    """The items of each foreach stage."""
+    """The items of the stages that are made for each method."""
     declared, params = _read_yaml("dvc.yaml")["stages"], _read_yaml("params.yaml")
-    items = {}
-    for name, body in declared.items():
-        if "foreach" in body:
-            value: Any = params
-            for key in body["foreach"].removeprefix("${").removesuffix("}").split("."):
-                value = value[key]
-            items[name] = list(value)
-    return items
+    methods = {name for name, body in declared.items() if body.get("foreach") == "${methods}"}
+    return {name: list(params["methods"]) for name in methods}
 
 
 def scripts() -> list[Path]:
@@ -148,22 +184,9 @@ def holds(declared: str, path: str) -> bool:
 
 
 def code_dependencies(closure: set[str]) -> list[str]:
-    """Files and folders that hold a closure: scripts, modules of no package, and packages.
-
-    Of a package from which one or two modules are imported, these are named and not the folder, so
-    that the others do not run the stage again.
-    """
-    folders: dict[str, list[str]] = {}
-    files = []
-    for path in sorted(closure):
-        parts = path.split("/")
-        if parts[0] == "src" and len(parts) > 3:
-            folders.setdefault("/".join(parts[:3]), []).append(path)
-        else:
-            files.append(path)
-    for folder, held in folders.items():
-        files += held if len(held) <= 2 else [folder]
-    return files
+    """What holds a closure: scripts, and rooms of the package."""
+    depths = {"src": 3, "experiments": None}
+    return sorted({"/".join(path.split("/")[: depths[path.split("/")[0]]]) for path in closure})
 
 
 @cache
@@ -195,11 +218,7 @@ def _files(module: str) -> list[Path]:
 
 
 def parameters_read(script: Path) -> tuple[set[str], bool]:
-    """Sections of params.yaml that a script reads, and keys of ``statistics``; if some is computed.
-
-    A key that the section of a study has itself is not read of ``statistics``.
-    """
-    params = _read_yaml("params.yaml")
+    """Sections of params.yaml that a script reads; if some is computed."""
     literal, computed = set(), False
     for function in READERS:
         for call in calls(script, function):
@@ -207,14 +226,8 @@ def parameters_read(script: Path) -> tuple[set[str], bool]:
                 literal.add(str(call.args[0].value))
             else:
                 computed = True
-    for function in SHARED_READERS:
-        for call in calls(script, function):
-            *section, record = call.args
-            keys = set(record_named(script, ast.unparse(record)).model_fields)
-            of_study = {key for name in section for key in params[ast.literal_eval(name)]}
-            literal |= {
-                f"statistics.{key}" for key in (keys - of_study) & set(params["statistics"])
-            }
+    if any(calls(script, function) for function in SHARED_READERS):
+        literal.add("statistics")
     if calls(script, "read_main_study"):
         literal.add("methods")
     return literal, computed

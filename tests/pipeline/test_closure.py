@@ -59,21 +59,10 @@ def test_sections_are_those_named_in_calls_and_computed_ones_are_reported(projec
     assert pipeline.parameters_read(script) == ({"one"}, False)
 
 
-RECORD = "from failbench.statistics.bootstrap import BootstrapSettings\n"
-
-
-def test_of_what_studies_share_those_keys_are_read_that_the_record_has(project, params):
+def test_what_studies_share_is_read_whole(project, params):
     script = project / "experiments/study.py"
-    script.write_text(RECORD + "read_statistics(BootstrapSettings)\n", encoding="utf-8")
-    keys = {"statistics.resamples", "statistics.seed"}
-    assert pipeline.parameters_read(script) == (keys, False)
-
-
-def test_a_key_that_the_section_of_a_study_has_is_not_read_of_what_studies_share(project, params):
-    script = project / "experiments/study.py"
-    call = 'read_with_statistics("study", BootstrapSettings)\n'
-    script.write_text(RECORD + call, encoding="utf-8")
-    assert pipeline.parameters_read(script) == ({"study", "statistics.resamples"}, False)
+    script.write_text('read_with_statistics("study", BootstrapSettings)\n', encoding="utf-8")
+    assert pipeline.parameters_read(script) == ({"study", "statistics"}, False)
 
 
 def test_paths_are_found_in_literals_and_in_formatted_strings(project):

@@ -8,8 +8,7 @@ import re
 import pytest
 
 from failbench.base.methods import CATALOGUE
-from failbench.publish.reproduction.marked import generated_blocks
-from failbench.publish.reproduction.printed import text_share
+from failbench.publish.reproduction.printed import generated_blocks, text_share
 from pipeline import REPOSITORY
 
 METRICS = json.loads((REPOSITORY / "data/metrics/intervals.json").read_text(encoding="utf-8"))

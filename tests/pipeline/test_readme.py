@@ -6,8 +6,7 @@ import re
 
 import pytest
 
-from failbench.publish.reproduction.marked import generated_blocks
-from failbench.publish.reproduction.printed import text_differences
+from failbench.publish.reproduction.printed import generated_blocks, text_differences
 from pipeline import REPOSITORY
 
 README = (REPOSITORY / "README.md").read_text(encoding="utf-8")

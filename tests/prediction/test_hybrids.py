@@ -15,9 +15,9 @@ from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.records import Record
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.hybrid import Hybrid, HybridSections, HybridTwoWay
-from failbench.prediction.folds import make_splits
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import make_splits
 
 SECTIONS = HybridSections(
     hybrid=HybridSettings(rules_from=0.85, classifier_from=0.6),

@@ -22,9 +22,9 @@ from failbench.monitor.records.verdicts import (
     known_table,
     verdict_table,
 )
-from failbench.prediction.folds import make_splits
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import across_architectures, nested_cv
+from failbench.prediction.splits import make_splits
 from made_up_known import judged, made_up_known
 from made_up_monitored import BOUNDS, history, monitored, rules
 
@@ -182,7 +182,7 @@ def test_bounds_of_an_architecture_count_where_it_is_not_left_out(runs_of_three_
         features, splits, "invariants", NoSettings(), STUDY, known=known
     )
     of = predictions.partition_by("study", as_dict=True)
-    assert accuracy(of[POOLED,]) == 1
-    wrong = of[LEFT_OUT,].filter(pl.col("prediction") != pl.col("category"))
+    assert accuracy(of[POOLED]) == 1
+    wrong = of[LEFT_OUT].filter(pl.col("prediction") != pl.col("category"))
     assert set(wrong["category"]) == {"unknown"}
-    assert accuracy(of[LEFT_OUT,]) == pytest.approx(0.8)
+    assert accuracy(of[LEFT_OUT]) == pytest.approx(0.8)

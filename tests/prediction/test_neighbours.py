@@ -3,6 +3,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from failbench.base.errors import BadInputError
 from failbench.base.predictions import NEIGHBOUR_SCHEMA
 from failbench.prediction.neighbours import nearest_scenarios
 from made_up_scenarios import made_up_scenarios, reference_runs
@@ -68,3 +69,10 @@ def test_two_scenarios_are_as_far_apart_as_their_runs_are_on_average(runs):
     assert nearest(both, "unknown_0") == ["data_pipeline_0", "optimization_1"]
     near, further = both.filter(scenario="unknown_0")["distance"]
     assert further == pytest.approx(1.5 * near)
+
+
+def test_more_neighbours_than_there_are_others_are_refused(runs):
+    with pytest.raises(BadInputError, match="too few for 10 neighbours"):
+        nearest_scenarios(runs, ["max_loss"], 10)
+    with pytest.raises(BadInputError, match="there are 8 scenarios to be near to"):
+        nearest_scenarios(runs, ["max_loss"], 8, labelled=True)

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
+import yaml
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.slices import ReferenceStudy
+from failbench.base.studies import across_architectures_files
 
 STUDY = ReferenceStudy(
     architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0, 1), seed=0
@@ -36,3 +38,10 @@ def test_no_seed_and_a_seed_named_twice_are_refused(tmp_path, seeds: str, proble
     )
     with pytest.raises(BadInputError, match=problem):
         read_section("nested_cv", ReferenceStudy, path)
+
+
+def test_the_files_across_architectures_are_those_that_are_committed(repository):
+    params = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
+    folder = repository / "data/predictions/across_architectures"
+    committed = {path.stem for path in folder.glob("*.parquet")}
+    assert set(across_architectures_files(params["methods"])) == committed

@@ -129,8 +129,7 @@ def test_a_healthy_run_has_no_traps():
 
 def test_each_kind_has_its_meaning_and_is_tried():
     assert set(known_traps()) == set(FINDERS) == {*SEEN, "hidden_nan", "missing_loss"}
-    for meaning, _ in known_traps().values():
-        assert meaning.endswith(".")
+    assert all(known.meaning.endswith(".") for known in known_traps().values())
 
 
 def test_a_trap_names_the_causes_that_it_points_to():

@@ -11,8 +11,7 @@ import pytest
 from failbench.reasoning.conditions import HEALTHY
 from failbench.reasoning.fingerprint import fingerprint
 from failbench.reasoning.grading import outcome
-from failbench.reasoning.models import MODELS, read_models
-from failbench.reasoning.traces import KEY, TRACES, read_traces
+from failbench.reasoning.traces import KEY, MODELS, TRACES, read_models, read_traces
 
 
 @pytest.fixture(scope="module")

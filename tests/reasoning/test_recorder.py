@@ -6,11 +6,10 @@ import json
 
 import pytest
 
-from failbench.cli.reasoning import record_reasoning
+from failbench.cli.reasoning import reasoning
 from failbench.reasoning.declared import read_declared
-from failbench.reasoning.models import MODELS, read_models
 from failbench.reasoning.recorder import Folders, missing, record, record_model
-from failbench.reasoning.traces import TRACES, read_traces
+from failbench.reasoning.traces import MODELS, TRACES, read_models, read_traces
 
 GRID = """task,length,depth,trained
 arithmetic,2,1,yes
@@ -132,5 +131,5 @@ def test_a_changed_condition_is_recorded_again_and_the_others_are_kept(
 
 @pytest.mark.system
 def test_the_command_records_with_several_processes(folders):
-    assert record_reasoning(folders.data, folders.work, workers=2) == 0
+    assert reasoning(folders.data, folders.work, workers=2) == 0
     assert read_traces(folders.data / TRACES).height == 36

@@ -24,6 +24,7 @@ from small_campaign import (
 from failbench.base.telemetry import Telemetry, read_telemetry
 from failbench.cli.cluster import job_executor, run_jobs, shard_command
 from failbench.cli.main import main
+from failbench.cli.record import Wanted
 from failbench.recording.plan import Shard
 
 pytest.importorskip("submitit", reason="needs the extra `cluster`")
@@ -64,19 +65,19 @@ def test_debug_runs_the_jobs_one_after_the_other_from_the_working_folder(project
 
 
 def test_a_job_gets_every_option_of_the_command(monkeypatch):
-    calls: list[dict[str, object]] = []
+    calls: list[tuple[Wanted, Shard | None]] = []
     monkeypatch.setattr(
-        "failbench.cli.cluster.record_settings", lambda **options: calls.append(options) or 0
+        "failbench.cli.cluster.record_settings",
+        lambda wanted, shard, *, merge: calls.append((wanted, shard)) or 0,
     )
     options = ["--architecture", "bert", "--only", "a", "b", "--minutes", "0", "--output", "out"]
     options += ["--faults", "one.py", "two.py", "--faults", "three.py", "--workers", "3"]
     assert main(["record", *options]) == 0
-    here = {name: value for name, value in calls[0].items() if name != "shard"}
-    command = shard_command(Shard(2, 4), here)
+    command = shard_command(Shard(2, 4), calls[0][0])
     assert command[1:3] == ["-m", "failbench.cli.main"]
     assert main(command[3:]) == 0
-    assert calls[1] == {**here, "shard": Shard(2, 4)}
-    assert calls[0]["faults"] == ["one.py", "two.py", "three.py"]
+    assert calls[1] == (calls[0][0], Shard(2, 4))
+    assert calls[0][0].faults == ["one.py", "two.py", "three.py"]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING
 from small_campaign import JOURNAL, PATIENCE, SUCCESSES, wait_until
 
 from failbench.base.errors import BadInputError
-from failbench.cli.shards import INCOMPLETE, merge_shards
+from failbench.cli.record import INCOMPLETE, merge_shards
 from failbench.recording.campaign import Campaign
 from failbench.recording.journal import archive, read_entry, write_entry
 from failbench.recording.plan import WHOLE, Shard

@@ -12,7 +12,8 @@ import pytest
 
 from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.tensorboard_events import masked_checksums, records, scalar
-from failbench.neighbours.rendering.trainer import history, trainer_v5
+from failbench.neighbours.rendering.trainer import history
+from failbench.neighbours.rendering.writer import Writer
 from made_up_logs import SHAPE, made_up_run
 
 EVERY, STEPS = 3, 10
@@ -54,7 +55,7 @@ def trained(tmp_path_factory):
 
 
 def as_logged(trained):
-    """The run of the Trainer, and the shape of its log."""
+    """What writes the log of the Trainer's run."""
     logged, losses, _ = trained
     run = made_up_run(losses=losses)
     for signal in ("grad_norm", "learning_rate"):
@@ -63,12 +64,12 @@ def as_logged(trained):
             values[row["step"] - 1] = row[signal]
         run.signals[signal] = values
     shape = replace(SHAPE, every=EVERY, validation=False, signals=SHAPE.signals[:3])
-    return replace(run, steps_per_epoch=16), shape
+    return Writer(replace(run, steps_per_epoch=16), shape, np.random.default_rng(0))
 
 
 def test_the_history_is_that_of_the_trainer(trained):
     logged, *_ = trained
-    ours = list(history(*as_logged(trained), rounded=False))
+    ours = list(history(as_logged(trained), rounded=False))
     assert [list(row) for row in ours] == [list(row) for row in logged]
     for row, wanted in zip(ours, logged, strict=True):
         same = {name for name in wanted if not name.startswith(("train_", "total"))} | {
@@ -81,7 +82,8 @@ def test_the_history_is_that_of_the_trainer(trained):
 
 def test_the_lines_are_those_that_the_trainer_prints(trained):
     *_, printed = trained
-    files = trainer_v5(*as_logged(trained), np.random.default_rng(0))
+    log = as_logged(trained)
+    files = rendered(log.run, "trainer_v5", log.shape, log.rng)
     ours = files["train.log"].decode().splitlines()
     logged = [line for line in printed if line.startswith("{'loss'")]
     assert len(logged) == STEPS // EVERY

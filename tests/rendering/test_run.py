@@ -12,9 +12,14 @@ import polars as pl
 import pytest
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, read_table
-from failbench.neighbours.rendering.frames import neutral_traceback
 from failbench.neighbours.rendering.run import logged_run
-from failbench.neighbours.rendering.tracebacks import draw_places, notebook, plain, rich
+from failbench.neighbours.rendering.tracebacks import (
+    draw_places,
+    neutral_traceback,
+    notebook,
+    plain,
+    rich,
+)
 from made_up_logs import ERROR
 
 DATA = Path(__file__).resolve().parents[2] / "data"

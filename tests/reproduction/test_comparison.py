@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
+import typst
 import yaml
 
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.cli.main import main
 from failbench.publish.reproduction.comparison import READERS, RESULTS
+from failbench.publish.reproduction.printed import compiled_differences, page_texts
 from failbench.publish.reproduction.tolerances import FILE_RULES, rule_of
 
 PREDICTIONS = "data/predictions/nested_cv/forest.parquet"
@@ -271,35 +274,45 @@ def test_results_are_compared_with_any_commit(
     assert "those of HEAD~1, in 1 files" in capsys.readouterr().out
 
 
-def assert_one_sentence(capsys: pytest.CaptureFixture[str], *words: str) -> None:
+@pytest.mark.parametrize(
+    ("options", "alter", "words"),
+    [
+        (["--against", "nowhere"], lambda: None, ["git rev-parse", "commit"]),
+        ([], lambda: shutil.rmtree(".git"), ["not a git repository", "root of a clone"]),
+        ([], lambda: write("data/metrics/study.xlsx", ""), ["data/metrics/study.xlsx", "toleranc"]),
+    ],
+)
+def test_what_cannot_be_compared_is_one_sentence(
+    project: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    options: list[str],
+    alter: Alter,
+    words: list[str],
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.parent))
+    alter()
+    assert main(["compare", *options]) == 2
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("\n") == 1
     assert all(word in captured.err for word in words), captured.err
 
 
-def test_an_unknown_commit_is_one_sentence(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["compare", "--against", "nowhere"]) == 2
-    assert_one_sentence(capsys, "git rev-parse", "commit")
+def paper(text: str) -> bytes:
+    return typst.compile(f"#set page(width: 6cm, height: 6cm)\n{text}".encode(), format="pdf")
 
 
-def test_a_folder_that_is_no_repository_is_one_sentence(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
-    assert main(["compare"]) == 2
-    assert_one_sentence(capsys, "not a git repository", "root of a clone")
+def test_where_a_line_of_the_paper_breaks_does_not_count() -> None:
+    narrow, wide = (f"#box(width: {width}cm)[one two three four five six]" for width in (2, 5))
+    assert page_texts(paper(narrow)) == page_texts(paper(wide))
 
 
-def test_a_result_of_no_known_kind_is_one_sentence(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    write("data/metrics/study.xlsx", "")
-    assert main(["compare"]) == 2
-    assert_one_sentence(capsys, "data/metrics/study.xlsx", "tolerance")
+@pytest.mark.parametrize(("number", "within"), [("60.8", True), ("61.7", False)])
+def test_a_last_digit_of_the_paper_may_differ_by_one(number: str, within: bool) -> None:
+    before, after = paper("It reaches 60.7 of them."), paper(f"It reaches {number} of them.")
+    (difference,) = compiled_differences(before, after, rule_of("paper/paper.pdf"))
+    assert difference.within == within
 
 
 def test_every_committed_result_has_a_rule_that_says_why(repository: Path) -> None:

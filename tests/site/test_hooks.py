@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import argparse
 import doctest
 import importlib.util
 from types import ModuleType
 
 import pytest
 
+from failbench.cli.main import commands
 from pipeline import REPOSITORY
 
 pytest.importorskip("mkdocs", reason="the site needs the extra `site`")
@@ -24,24 +24,15 @@ def hook(name: str) -> ModuleType:
     return module
 
 
-def subcommands() -> dict[str, argparse.ArgumentParser]:
-    """All commands of `failbench`, as it is called."""
-    from failbench.cli.main import _parser
-
-    (commands,) = [
-        action for action in _parser()._actions if isinstance(action, argparse._SubParsersAction)
-    ]
-    return dict(commands.choices)
-
-
-def test_the_reference_has_every_command_with_its_help() -> None:
+def test_the_reference_has_every_command_with_its_options() -> None:
     page = hook("command_line").reference()
-    assert {"diagnose", "record", "compare"} <= subcommands().keys()
-    for name, parser in subcommands().items():
-        assert page.count(f"### failbench {name} {{") == 1
-        for action in parser._actions:
-            assert all(option in page for option in action.option_strings)
-    assert page.count("### failbench ") == len(subcommands())
+    assert page.count("### failbench ") == len(commands())
+    sections = page.split("### failbench ")[1:]
+    for command, section in zip(commands().values(), sections, strict=True):
+        assert section.startswith(f"{command.name} {{ #{command.name} }}")
+        arguments = command.app[command.name].assemble_argument_collection()
+        options = {argument.name for argument in arguments if argument.name.startswith("--")}
+        assert all(name in section for name in options)
 
 
 def test_examples_of_hooks_are_true() -> None:

@@ -10,10 +10,7 @@ from pydantic import Field
 
 from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.settings import (
-    read_statistics,
-    read_with_statistics,
-)
+from failbench.statistics.settings import read_statistics, read_with_statistics
 from failbench.statistics.significance import ComparisonSettings
 
 SHARED = {

@@ -11,11 +11,7 @@ from statsmodels.stats.multitest import multipletests
 
 from failbench.base.errors import BadInputError
 from failbench.statistics.pairs import paired_scores
-from failbench.statistics.significance import (
-    SignificanceSettings,
-    compare_all,
-    comparison_metrics,
-)
+from failbench.statistics.significance import SignificanceSettings, compare_all, comparison_metrics
 
 RATES = {"a": 0.55, "b": 0.5, "c": 0.8, "d": 0.75}
 SETTINGS = SignificanceSettings(

@@ -11,7 +11,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.method_settings import ImprovedRulesSettings, RandomForestSettings
 from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
 from failbench.features.feature_table import to_frame
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from failbench.statistics.pairs import paired_scores
 from measure_ablation import KEY, View, ablation
 from shared.ablation import ABLATION_SCHEMA

@@ -8,8 +8,8 @@ from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.studies import NESTED_CV
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.prediction.folds import make_splits, within_training
 from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import make_splits, within_training
 from failbench.statistics.intervals import IntervalSettings, method_intervals
 from failbench.statistics.thresholds import lowest_thresholds
 from measure_abstention import measure

@@ -26,7 +26,7 @@ from failbench.base.studies import LEFT_OUT, NESTED_CV, SAME_REPEATS
 from failbench.base.telemetry import STEP_SCHEMA, Telemetry, read_telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.rule_tree import band_features
+from failbench.methods.improved_tree import band_features
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from made_up_studies import made_up_study
 from measure_architectures import MEASURED, calibrations, rules_on_architectures, with_noise

@@ -23,7 +23,7 @@ from failbench.base.methods import ENTRIES, is_language_model
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import ABSTAIN
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.rule_tree import TREE
+from failbench.methods.improved_tree import TREE
 from failbench.methods.rules import ErrorMatches
 from failbench.methods.simple_rules import SIMPLE_RULES, band_features
 from failbench.monitor.invariants import CATALOGUE as INVARIANTS

@@ -5,9 +5,8 @@ import pytest
 
 from crash_prediction import COMBINED, DRY_RUN, LENGTH, RULES, collect, contrasts, estimates
 from failbench.base.errors import BadInputError
-from failbench.crashes.answers import ANSWER_TABLE
+from failbench.crashes.answers import ANSWER_TABLE, TOOLS, read_published
 from failbench.crashes.cases import CrashPredictionSettings, read_cases
-from failbench.crashes.crane_llm import TOOLS, read_published
 from failbench.crashes.question import ARMS
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_with_statistics

@@ -8,7 +8,7 @@ from failbench.base.method_settings import EbmSettings, RandomForestSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.boosting_machine import ebm
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from importance import ImportanceSettings, answers, removal, source_agreement
 from importance import importance as importance_of
 from measure_importance import (

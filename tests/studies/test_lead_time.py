@@ -12,7 +12,7 @@ from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import categories_of
 from failbench.methods.healthy_course import healthy_course
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.lead import alarm_limit
 from lead_time import calibrated, diagnosed, early_rates, estimates, false_alarms, first_alarms

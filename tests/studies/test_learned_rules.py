@@ -9,7 +9,7 @@ from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.learned_rules import LearnedRule
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from learned_rules import conditions, signal_shares
 from measure_learned_rules import learned_fits, rules_to_table
 from shared.learned_rules import RULE_SCHEMA, TOP_SCHEMA

@@ -10,7 +10,7 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table
 from failbench.methods.llm.cache import CachedAnswer, LlmCache
 from failbench.methods.llm.prompt import prompt_hash, prompts_of
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from failbench.statistics.intervals import IntervalSettings
 from llm_agents import estimates as estimates_of
 from llm_agents import metrics

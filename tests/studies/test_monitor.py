@@ -23,7 +23,7 @@ from failbench.monitor.bounds import write_bounds
 from failbench.monitor.end import End
 from failbench.monitor.records.scoring import COST_SCHEMA, LADDER
 from failbench.monitor.records.tables import write_monitored
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from failbench.recording.validity.freezing import PACKAGE, freeze
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from made_up_monitored import BOUNDS, history, monitored

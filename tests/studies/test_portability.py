@@ -11,9 +11,9 @@ from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.telemetry import Telemetry, categories_of
 from failbench.methods.healthy import MOVED, RATIOS, band_of, changes, recalibrated
+from failbench.methods.improved_tree import all_band_features
 from failbench.methods.monitor_methods import NoSettings
-from failbench.methods.rule_tree import all_band_features
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from failbench.statistics.significance import ComparisonSettings
 from made_up_known import made_up_known
 from made_up_telemetry import made_up_scenarios, made_up_telemetry, together

@@ -13,8 +13,8 @@ from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import RAW_SERIES, RAW_TEXT, feature_table, raw_table
-from failbench.methods.raw.telemetry import RawTelemetrySettings
-from failbench.prediction.folds import make_splits
+from failbench.methods.raw_telemetry import RawTelemetrySettings
+from failbench.prediction.splits import make_splits
 from failbench.statistics.settings import read_with_statistics
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 from shared.controls import CHANCE

@@ -11,8 +11,8 @@ from failbench.base.method_settings import DecisionTreeSettings, EbmSettings
 from failbench.base.scenarios import Scenario, read_scenarios
 from failbench.base.slices import ReferenceStudy
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.prediction.folds import make_splits
 from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import make_splits
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from sensitivity import estimates
 from shared.sensitivity import FAULTS_APART, INTERACTIONS, ONE_SEED, SensitivitySettings

@@ -9,7 +9,7 @@ from failbench.base.method_settings import RandomForestSettings
 from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.features.measurements import measurements
-from failbench.prediction.folds import make_splits
+from failbench.prediction.splits import make_splits
 from failbench.statistics.settings import StatisticsSettings
 from failbench.study import Estimates
 from made_up import completed, made_up_predictions

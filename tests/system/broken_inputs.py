@@ -32,7 +32,7 @@ from failbench.base.studies import (
     across_architectures_files,
     prediction_files,
 )
-from failbench.publish.page.logs import LOG_SCHEMA
+from failbench.publish.page.failure import LOG_SCHEMA
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from pipeline import REPOSITORY, Stage, foreach_items, stages
 from shared.lead_time import methods_asked
@@ -94,7 +94,7 @@ READ_FOR_ALL = {
 SECONDS = 60
 """Within which a stage answers, on a slow machine too: it reads all inputs before it fits."""
 
-COLUMNS_PER_FILE = 6
+COLUMNS_PER_FILE = 3
 """Columns of a table that are dropped, evenly spaced: which columns are checked is one schema."""
 
 
@@ -159,7 +159,7 @@ class Answer:
 def inputs_of(stage: Stage) -> list[str]:
     """Files of data that a stage reads; of a folder, those in it that belong to the stage."""
     files: list[str] = []
-    for dep in sorted(stage.deps - stage.code):
+    for dep in sorted(stage.inputs):
         path = REPOSITORY / dep
         files += [dep] if path.is_file() else [f"{dep}/{name}" for name in _read_of(stage, dep)]
     return [path for path in files if path != KNOWN or readers_of_known()]
@@ -186,7 +186,7 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
         return [f"{name}.parquet" for name in sorted(methods_asked(methods))]
     if folder == ACROSS_ARCHITECTURES or (folder, stage.name) == (MAIN_STUDY, "architectures"):
         return [f"{name}.parquet" for name in sorted(across_architectures_files(methods))]
-    if folder == MAIN_STUDY and "methods" in stage.params:
+    if folder == MAIN_STUDY and "methods" in stage.sections:
         return [f"{name}.parquet" for name in sorted(prediction_files(methods))]
     if folder == MAIN_STUDY:
         diagnoses = pl.read_parquet(REPOSITORY / "data/measurements/case_studies/diagnoses.parquet")
@@ -213,52 +213,57 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
 def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
     """Every break of every input of a stage.
 
-    Of the scenarios, which are files of one form, one is broken for all; and of the tables of a
-    folder that have the same columns, one lacks columns for all.
+    Of the scenarios, which are files of one form, one is broken for all. Of other files of one form
+    in a folder, one is broken in every way, and the others are missing or garbage.
     """
     first = foreach_items().get(stage.name, [""])[0]
     files = inputs_of(stage) if item == first else []
-    if item and KNOWN in stage.deps:
+    if item and KNOWN in stage.inputs:
         files = [path for path in files if path != KNOWN]
         files += [KNOWN] if [item] == readers_of_known()[:1] else []
     scenarios = [path for path in files if path.startswith("data/scenarios/")]
-    if "data/llm" in stage.deps:
+    if "data/llm" in stage.inputs:
         section, folder = ASKED.get(stage.name, ("llm_agents", "data/llm"))
         model = yaml.safe_load(Path("params.yaml").read_text("utf-8"))[section]["models"]
         cache = f"{folder}/{next(iter(model))}.jsonl"
         yield Break(cache, "garbage in", lambda: _write(cache, GARBAGE))
     seen: set[tuple[str, ...]] = set()
     for path in files:
-        if path.endswith(".parquet"):
-            columns = (str(Path(path).parent), *pl.read_parquet_schema(path))
+        if path in scenarios[1:]:
+            continue
+        table = path.endswith(".parquet")
+        form = (str(Path(path).parent), Path(path).suffix)
+        form += tuple(pl.read_parquet_schema(path)) if table else ()
+        if form in seen:
+            yield from _missing_or_garbage(path)
+        elif table:
             read = READ_IN_PART.get((stage.name, path), pl.read_parquet_schema(path))
-            yield from _breaks_of_table(path, tuple(read) if columns not in seen else ())
-            seen.add(columns)
-        elif path not in scenarios[1:]:
+            yield from _breaks_of_table(path, tuple(read))
+        else:
             yield from _breaks_of_text(path)
-    for folder in sorted(stage.deps - stage.code):
+        seen.add(form)
+    for folder in sorted(stage.inputs):
         if (REPOSITORY / folder).is_dir() and folder != "data/llm":
             yield Break(folder, "without", lambda folder=folder: shutil.rmtree(folder))
-    if stage.params:
+    if stage.sections:
         yield Break("params.yaml", "without", Path("params.yaml").unlink)
         yield Break("params.yaml", "garbage in", lambda: _write("params.yaml", GARBAGE))
-    for section in sorted({param.replace("${item}", item).split(".")[0] for param in stage.params}):
+    for section in sorted({param.replace("${item}", item) for param in stage.sections}):
         yield from _breaks_of_section(section)
 
 
 def _breaks_of_table(path: str, read: tuple[str, ...]) -> Iterator[Break]:
-    """Breaks of a file of which some columns are read, none to leave its columns alone."""
+    """Breaks of a file of which some columns are read."""
     yield from _breaks_of_bytes(path)
     table = pl.read_parquet(path)
-    if read:
-        for column in read[:: max(1, len(read) // COLUMNS_PER_FILE)]:
-            yield Break(
-                path,
-                f"no column {column} in",
-                lambda column=column: table.drop(column).write_parquet(path),
-            )
-        other = table.with_columns(pl.lit(value=True).alias(read[0]))
-        yield Break(path, "a column of another type in", lambda: other.write_parquet(path))
+    for column in read[:: max(1, len(read) // COLUMNS_PER_FILE)]:
+        yield Break(
+            path,
+            f"no column {column} in",
+            lambda column=column: table.drop(column).write_parquet(path),
+        )
+    other = table.with_columns(pl.lit(value=True).alias(read[0]))
+    yield Break(path, "a column of another type in", lambda: other.write_parquet(path))
     if path not in EMPTY_WHERE_NO_MODEL_WAS_ASKED:
         yield Break(path, "no rows in", lambda: table.clear().write_parquet(path))
 
@@ -266,8 +271,7 @@ def _breaks_of_table(path: str, read: tuple[str, ...]) -> Iterator[Break]:
 def _breaks_of_text(path: str) -> Iterator[Break]:
     if path.endswith((".typ", ".svg", ".bib", ".md")):
         # any text is a text, and an empty section of the paper is one
-        yield Break(path, "without", Path(path).unlink)
-        yield Break(path, "garbage in", lambda: _write(path, GARBAGE))
+        yield from _missing_or_garbage(path)
         return
     yield from _breaks_of_bytes(path)
     if path.endswith(".csv"):
@@ -281,9 +285,13 @@ def _breaks_of_text(path: str) -> Iterator[Break]:
         yield Break(path, "another key in", lambda: _write(path, b'{"not_a_key": 1}\n'))
 
 
-def _breaks_of_bytes(path: str) -> Iterator[Break]:
+def _missing_or_garbage(path: str) -> Iterator[Break]:
     yield Break(path, "without", Path(path).unlink)
     yield Break(path, "garbage in", lambda: _write(path, GARBAGE))
+
+
+def _breaks_of_bytes(path: str) -> Iterator[Break]:
+    yield from _missing_or_garbage(path)
     yield Break(path, "nothing in", lambda: _write(path, b""))
 
 
@@ -333,7 +341,7 @@ def answers(name: str) -> Iterator[Answer]:
 
 def _copy_inputs(stage: Stage, item: str, root: Path) -> None:
     """The inputs of a stage, and something in the place of each of its outputs."""
-    for path in ("params.yaml", *(stage.deps - stage.code)):
+    for path in ("params.yaml", *(stage.inputs)):
         source, target = REPOSITORY / path, root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import fill
-
 from repository_copy import Insertion
 
 METHOD = (
@@ -76,34 +74,11 @@ data/metrics/agreement.json,how often every two methods give the same answer,"le
 """,
 )
 
-STAGE = """
-  agreement:
-    desc: Count how often two methods give a run the same answer.
-    cmd: >-
-      python experiments/agreement.py
-    deps: [
-      data/predictions/nested_cv, figures/matplotlibrc, paper/captions/agreement.yaml,
-{code}]
-    params: [agreement, methods]
-    outs:
-      - paper/tables/agreement: {{cache: false}}
-    metrics:
-      - data/metrics/agreement.json: {{cache: false}}
-    plots:
-      - figures/agreement.svg: {{cache: false}}
-      - data/plots/agreement.csv: {{cache: false, x: left, y: value}}
-"""
-
-
-def study_stage(code: list[str]) -> Insertion:
-    """The stage of the study, with its dependencies on code."""
-    indent = " " * 6
-    lines = fill(
-        ", ".join(code),
-        width=99,
-        initial_indent=indent,
-        subsequent_indent=indent,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
-    return Insertion("dvc.yaml", STAGE.format(code=lines))
+STUDY_ROW = Insertion(
+    "studies.yaml",
+    """\
+  agreement: {says: Count how often two methods give a run the same answer., section: agreement,
+    x: left, y: value, reads: data/reported/paper.yaml, also: data/reported/paper.yaml,
+    shares: experiments/recordings.py, room: src/failbench/study}
+""",
+)

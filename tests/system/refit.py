@@ -24,9 +24,9 @@ from failbench.base.telemetry import Telemetry, read_telemetry
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import raw_table
 from failbench.methods.catalogue import method_named
-from failbench.methods.raw.telemetry import RawTelemetrySettings
+from failbench.methods.raw_telemetry import RawTelemetrySettings
 from failbench.prediction import nested_cv as fits
-from failbench.prediction.folds import by_scenario
+from failbench.prediction.splits import by_scenario
 from shared.raw_telemetry import raw_predictions
 
 REPOSITORY = Path(__file__).parents[2]

@@ -23,7 +23,7 @@ TIMEOUT = 900
 INPUTS = [
     (stage.name, place)
     for stage in stages().values()
-    for place in sorted((stage.deps - stage.code) | stage.params)
+    for place in sorted(stage.inputs | stage.sections)
     if place != KNOWN or readers_of_known()
 ]
 """What every stage declares that it reads."""

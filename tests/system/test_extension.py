@@ -17,7 +17,7 @@ from insertions import (
     SCENARIO,
     STUDY_FILES,
     STUDY_PARAMETERS,
-    study_stage,
+    STUDY_ROW,
 )
 from polars.testing import assert_frame_equal
 from repository_copy import REPOSITORY, RepositoryCopy
@@ -171,10 +171,7 @@ def test_a_feature_set_may_name_a_new_feature_and_the_papers_has_19(with_feature
 
 
 def test_the_tests_of_all_features_accept_a_new_one(with_feature):
-    others = (
-        "tests/methods/test_signal_groups.py",
-        "tests/test_committed_observables.py",
-    )
+    others = ("tests/test_committed_observables.py",)
     assert " passed" in with_feature.pytest("tests/features", *others)
 
 
@@ -255,14 +252,14 @@ def test_runs_on_two_corpora_are_refused(as_it_is, tmp_path):
     assert f"FAILED tests/pipeline/test_results.py::{claim}" in refused
 
 
-# A study: a script, its captions, its tests, a stage, a section, and a row for each output.
+# A study: a script, its captions, its tests, a row of studies.yaml, a section, rows of outputs.
 
 ADDED_STUDY = "agreement"
 TOUCHED_FOR_A_STUDY = {
     f"tests/studies/test_{ADDED_STUDY}.py",
     f"experiments/{ADDED_STUDY}.py",
     f"paper/captions/{ADDED_STUDY}.yaml",
-    "dvc.yaml",
+    "studies.yaml",
     "params.yaml",
     "data/files.csv",
 }
@@ -283,20 +280,17 @@ def with_study(as_it_is, tmp_path_factory) -> RepositoryCopy:
     copy = as_it_is.copied_to(tmp_path_factory.mktemp("study") / "copy")
     touched = copy.add_files("study")
     script = (copy.root / f"experiments/{ADDED_STUDY}.py").read_text("utf-8")
-    of_stages = yaml.safe_load(copy.python("tests/pipeline/pipeline.py"))
-    assert set(of_stages[ADDED_STUDY]["params"]) == {"agreement", "methods"}
-    stage = study_stage(of_stages[ADDED_STUDY]["deps"])
-    texts = (script, stage.text, STUDY_PARAMETERS.text)
-    assert all(lines_of(text) <= most for text, most in zip(texts, (100, 28, 10), strict=True))
-    touched |= {copy.insert(each) for each in (stage, STUDY_PARAMETERS, STUDY_FILES)}
+    texts = (script, STUDY_ROW.text, STUDY_PARAMETERS.text)
+    assert all(lines_of(text) <= most for text, most in zip(texts, (100, 5, 10), strict=True))
+    touched |= {copy.insert(each) for each in (STUDY_ROW, STUDY_PARAMETERS, STUDY_FILES)}
     assert touched == copy.changed() == TOUCHED_FOR_A_STUDY
-    copy.dvc("repro", "--single-item", ADDED_STUDY)
+    copy.dvc("repro", "--single-item", f"study@{ADDED_STUDY}")
     return copy
 
 
 def test_a_new_study_writes_what_its_stage_declares_and_nothing_else(with_study):
     assert with_study.changed() == TOUCHED_FOR_A_STUDY | OUTPUTS_OF_THE_STUDY | {"dvc.lock"}
-    assert "up to date" in with_study.dvc("status", ADDED_STUDY)
+    assert "up to date" in with_study.dvc("status", f"study@{ADDED_STUDY}")
 
 
 def test_points_metrics_table_and_figure_of_a_new_study_are_of_the_same_numbers(with_study):
@@ -314,7 +308,7 @@ def test_points_metrics_table_and_figure_of_a_new_study_are_of_the_same_numbers(
 
 def test_a_change_of_the_section_of_a_new_study_runs_it_and_the_paper_alone(with_study):
     printed = with_study.python("-m", "failbench.cli.main", "reruns", ADDED_STUDY).splitlines()
-    assert printed[1:] == [ADDED_STUDY, "paper"]
+    assert printed[1:] == [f"study@{ADDED_STUDY}", "paper"]
 
 
 def test_the_tests_of_the_pipeline_accept_a_new_study_and_its_own_pass(with_study):

@@ -7,7 +7,7 @@ import json
 import pytest
 from repository_copy import RepositoryCopy
 
-from failbench.publish.reproduction.compiled import page_texts
+from failbench.publish.reproduction.printed import page_texts
 
 pytestmark = pytest.mark.system
 

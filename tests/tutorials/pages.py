@@ -16,17 +16,8 @@ FOLDER = REPOSITORY / "docs/tutorials"
 class Tutorial:
     """A page that is executed.
 
-    Attributes
-    ----------
-    name
-        Of the file, without suffix.
-    place
-        An empty folder, a copy of the repository, or one whose results DVC takes to be those of its
-        code, whatever was changed since they were made.
-    slow
-        Whether it takes more than a few seconds.
-    needs_torch
-        Whether something in it trains.
+    A pipeline is a copy of the repository whose results DVC takes to be those of its code, whatever
+    was changed since they were made.
     """
 
     name: str

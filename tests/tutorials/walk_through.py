@@ -53,41 +53,18 @@ class WalkThroughError(AssertionError):
 
 @dataclass(frozen=True)
 class Step:
-    """What a reader does, and what is then seen.
-
-    Attributes
-    ----------
-    kind
-        What it is.
-    line
-        Of the page, from 1: where it begins.
-    action
-        The command, the code, or the content of the file.
-    shown
-        What the page says that it prints; None of a file.
-    path
-        Of a file, from the working directory.
-    output
-        First and last line but one, of the page from 0, of what is shown; None where the page has
-        no place for it.
-    """
+    """What a reader does, and what is then seen; ``line`` is of the page, from 1."""
 
     kind: Kind
     line: int
-    action: str
-    shown: str | None = None
-    path: str | None = None
-    output: tuple[int, int] | None = None
+    action: str  # the command, the code, or the content of the file
+    shown: str | None = None  # what the page says that it prints; None of a file
+    path: str | None = None  # of a file, from the working directory
+    output: tuple[int, int] | None = None  # lines from 0 of what is shown, if there is a place
 
 
 def steps_of(text: str) -> list[Step]:
-    """The steps of a page.
-
-    Raises
-    ------
-    WalkThroughError
-        If a block is none of those above.
-    """
+    """The steps of a page."""
     steps: list[Step] = []
     for token in MarkdownIt().parse(text):
         if token.type != "fence" or token.map is None:
@@ -134,15 +111,7 @@ def _commands(content: str, first: int) -> Iterator[Step]:
 
 @dataclass
 class Walk:
-    """A folder in which the steps of a page are taken, one after another.
-
-    Attributes
-    ----------
-    folder
-        The working directory.
-    sources
-        Folders that Python finds modules in.
-    """
+    """A folder in which the steps of a page are taken, with the folders of Python's modules."""
 
     folder: Path
     sources: tuple[Path, ...]
@@ -151,13 +120,7 @@ class Walk:
         self._names: dict[str, Any] = {"__name__": "__main__"}
 
     def take(self, step: Step) -> str:
-        """Take a step; what it printed.
-
-        Raises
-        ------
-        WalkThroughError
-            If a command ends with another status than 0, or code raises.
-        """
+        """Take a step; what it printed."""
         if step.kind in ("file", "change"):
             assert step.path is not None
             file = self.folder / step.path
@@ -210,13 +173,7 @@ class Walk:
 
 
 def changed(text: str, step: Step) -> str:
-    """The text of a file after a change.
-
-    Raises
-    ------
-    WalkThroughError
-        If lines that are to go are not there exactly once.
-    """
+    """The text of a file after a change."""
     for old, new in CHANGE.findall(step.action):
         before, after = (re.sub("^[-+]", "", part, flags=re.MULTILINE) for part in (old, new))
         count = text.count(before)
@@ -244,13 +201,7 @@ def _bare(text: str) -> str:
 
 
 def follow(text: str, walk: Walk) -> int:
-    """Take all steps of a page; how many there are.
-
-    Raises
-    ------
-    WalkThroughError
-        At the first that fails, or that prints something else than the page shows.
-    """
+    """Take all steps of a page; how many there are."""
     steps = steps_of(text)
     for step in steps:
         printed = walk.take(step)

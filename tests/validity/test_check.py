@@ -16,8 +16,7 @@ from failbench.base.vocabulary import CATEGORIES
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
 from failbench.recording.nominal import NominalRanges
 from failbench.recording.plan import RecordParams, Remedy, RunsWanted, Setting
-from failbench.recording.validity.check import check
-from failbench.recording.validity.report import metrics, report
+from failbench.recording.validity.check import check, metrics, report
 from failbench.recording.validity.rules import check_rules
 
 RECORD = RecordParams(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import json
+from collections.abc import Sequence
+from importlib.resources import files
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from failbench.base.errors import BadInputError
 
@@ -19,6 +21,19 @@ class Record(BaseModel):
     """A frozen record that refuses keys it does not know."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+InCell = BeforeValidator(lambda cell: tuple(filter(None, cell.split(";"))))
+"""Of the words of a cell, which semicolons part."""
+
+OrNone = BeforeValidator(lambda cell: cell or None)
+"""Of a cell that may be empty."""
+
+
+def packaged_rows(package: str, name: str, model: type[Model]) -> tuple[Model, ...]:
+    """The lines of a CSV file with headings in ``data`` of a package, as records."""
+    text = files(package).joinpath("data", name).read_text(encoding="utf-8")
+    return tuple(model.model_validate(row) for row in csv.DictReader(text.splitlines()))
 
 
 def validated(
@@ -54,14 +69,21 @@ def read_json(path: Path, remedy: str) -> Any:
         raise BadInputError(path, "(file)", problem, remedy) from error
 
 
-def read_rows(path: Path, model: type[Model], remedy: str) -> list[Model]:
-    """The lines of a CSV file with headings, as records."""
+def read_rows(path: Path, model: type[Model], remedy: str, key: Sequence[str] = ()) -> list[Model]:
+    """The lines of a CSV file with headings, as records; no two are alike in a key."""
     try:
-        rows = list(csv.DictReader(io.StringIO(path.read_text(encoding="utf-8"))))
+        text = io.StringIO(path.read_text(encoding="utf-8"))
+        rows = list(csv.DictReader(text, restkey="(more)"))
     except (OSError, ValueError, csv.Error) as error:
         problem = f"is missing or is not a CSV file ({' '.join(str(error).split())})."
         raise BadInputError(path, "(file)", problem, remedy) from error
-    return [
-        validated(model, row, f"{path}, line {line}", remedy)
-        for line, row in enumerate(rows, start=2)
-    ]
+    records: dict[object, Model] = {}
+    for line, row in enumerate(rows, start=2):
+        place = f"{path}, line {line}"
+        record = validated(model, row, place, remedy)
+        unit = tuple(getattr(record, name) for name in key) or line
+        if unit in records:
+            named = ", ".join(repr(getattr(record, name)) for name in key)
+            raise BadInputError(place, key[0], f"{named} is there twice.", remedy)
+        records[unit] = record
+    return [*records.values()]

@@ -7,20 +7,17 @@ libraries point at them. What speaks for a cause is in ``support`` and ``places`
 
 from __future__ import annotations
 
-import csv
 from functools import cache
 from importlib.resources import files
-from typing import Final, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter
+from pydantic import AfterValidator, Field, TypeAdapter
 
-from failbench.base.records import Record
+from failbench.base.records import InCell, Record, packaged_rows
 from failbench.base.vocabulary import Category
 
 Effort = Literal["minutes", "hours", "days"]
 Risk = Literal["none", "low", "high"]
-
-_FOLDER: Final = files("failbench.causes").joinpath("data")
 
 
 class Remedy(Record):
@@ -61,22 +58,36 @@ class Cause(Record):
     title: str
 
 
+class _Scenario(Record):
+    scenario: str
+    cause: str
+
+
 @cache
 def causes() -> dict[str, Cause]:
     """All causes by their names, in the order of categories."""
-    text = _FOLDER.joinpath("causes.csv").read_text(encoding="utf-8")
-    return {row["id"]: Cause(**row) for row in csv.DictReader(text.splitlines())}
+    return {row.id: row for row in packaged_rows("failbench.causes", "causes.csv", Cause)}
 
 
 @cache
 def advice() -> dict[str, Advice]:
     """What is known of each cause, by its name."""
-    text = _FOLDER.joinpath("remedies.json").read_text(encoding="utf-8")
+    text = files("failbench.causes").joinpath("data/remedies.json").read_text(encoding="utf-8")
     return TypeAdapter(dict[str, Advice]).validate_json(text)
 
 
 @cache
 def cause_of_scenario() -> dict[str, str]:
     """The cause of each scenario of the benchmark."""
-    text = _FOLDER.joinpath("scenarios.csv").read_text(encoding="utf-8")
-    return {row["scenario"]: row["cause"] for row in csv.DictReader(text.splitlines())}
+    rows = packaged_rows("failbench.causes", "scenarios.csv", _Scenario)
+    return {row.scenario: row.cause for row in rows}
+
+
+def _known(names: tuple[str, ...]) -> tuple[str, ...]:
+    if unknown := set(names) - set(causes()):
+        raise ValueError(f"{min(unknown)!r} is no cause.")
+    return names
+
+
+CauseNames = Annotated[tuple[str, ...], InCell, AfterValidator(_known)]
+"""Causes of the catalogue in a cell of a table, the most likely first."""

@@ -1,49 +1,68 @@
-"""Support: which causes a broken invariant or an ending of a run speaks for, and how strongly.
+"""Support: which causes it speaks for that something broke, ended or was raised at a place.
 
 ``data/invariants.csv`` and ``data/endings.csv`` say it for every invariant and every ending of the
-monitor. They were written from what each of them measures.
+monitor, written from what each of them measures; ``data/places.csv`` for parts of a training in
+which errors are raised.
 """
 
 from __future__ import annotations
 
-import csv
-from dataclasses import dataclass
+import re
 from functools import cache
-from importlib.resources import files
-from typing import Final, Literal, get_args
+from typing import Annotated, Final, Literal
+
+from pydantic import AliasChoices, Field
+
+from failbench.base.records import OrNone, Record, packaged_rows
+from failbench.base.vocabulary import Category
+from failbench.causes.catalogue import CauseNames
 
 Strength = Literal["direct", "circumstantial"]
 """Direct evidence says what is wrong; circumstantial evidence has other causes too."""
 
-STRENGTHS: Final[tuple[Strength, ...]] = get_args(Strength)
+LONGEST_FRAME: Final = 800
+"""Letters of a frame that are searched, its last ones: longer than any path and function."""
 
 
-@dataclass(frozen=True)
-class Support:
-    """What evidence of one kind speaks for."""
+class Support(Record):
+    """What an invariant or an ending speaks for."""
 
+    id: str = Field(validation_alias=AliasChoices("invariant", "ending"))
     strength: Strength
-    causes: tuple[str, ...]
+    causes: CauseNames
 
 
-def support_of_invariant(name: str) -> Support | None:
-    """What a broken invariant speaks for, or None where it is not known."""
-    return supports("invariant").get(name)
+class Place(Record):
+    """A part of a training that raises errors."""
 
-
-def support_of_ending(name: str) -> Support | None:
-    """What an ending of a run speaks for, or None where it is not known."""
-    return supports("ending").get(name)
+    id: str = Field(validation_alias="place")
+    pattern: re.Pattern[str]
+    component: Annotated[Category | None, OrNone]
+    causes: CauseNames
+    statement: str
 
 
 @cache
 def supports(kind: Literal["invariant", "ending"]) -> dict[str, Support]:
     """What every invariant or every ending speaks for, by its id."""
-    file = files("failbench.causes").joinpath(f"data/{kind}s.csv")
-    return {
-        row[kind]: Support(
-            STRENGTHS[STRENGTHS.index(row["strength"])],
-            tuple(row["causes"].split(";")),
-        )
-        for row in csv.DictReader(file.read_text(encoding="utf-8").splitlines())
-    }
+    return {row.id: row for row in packaged_rows("failbench.causes", f"{kind}s.csv", Support)}
+
+
+@cache
+def places() -> tuple[Place, ...]:
+    """All places, in the order in which a frame is tried against them."""
+    return packaged_rows("failbench.causes", "places.csv", Place)
+
+
+def places_of(frames: tuple[str, ...]) -> tuple[Place, ...]:
+    """All places that frames went through, the innermost first and each once.
+
+    The first one says where the error was raised; those behind it say on whose behalf, as an
+    evaluation around a forward pass.
+    """
+    found = (_place_of(frame[-LONGEST_FRAME:]) for frame in reversed(frames))
+    return tuple(dict.fromkeys(place for place in found if place is not None))
+
+
+def _place_of(frame: str) -> Place | None:
+    return next((place for place in places() if place.pattern.search(frame)), None)

@@ -1,19 +1,28 @@
-"""The causes that a command records or checks: those of the benchmark, or of other people."""
+"""Causes of the benchmark or of other people, which a command records or checks."""
 
 from __future__ import annotations
 
+import signal
+import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
+from failbench.base.detector import DetectorParams
 from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
 from failbench.base.scenarios import Scenario, read_scenarios
-from failbench.cli.paths import SCENARIOS, TELEMETRY
-from failbench.cli.reference import known_reference
-
-if TYPE_CHECKING:
-    from failbench.recording.fault_modules import OutsideFaults
+from failbench.cli.places import SCENARIOS, TELEMETRY, known_reference
+from failbench.recording.campaign import Campaign
+from failbench.recording.fault_modules import (
+    OutsideFaults,
+    file_of,
+    read_outside_faults,
+    refuse_unusable_faults,
+)
+from failbench.recording.fingerprint import corpus_cache
+from failbench.recording.plan import RecordParams, Setting
 
 
 @dataclass(frozen=True)
@@ -29,13 +38,34 @@ class Causes:
         """Whether the scenarios are those of the working directory's checkout."""
         return self.folder.resolve() == SCENARIOS.resolve()
 
+    def campaign(
+        self, setting: Setting, record: RecordParams, file: Path, folders: Folders, **options: Any
+    ) -> Campaign:
+        """The recording of their runs in a setting, with the detector of a file of parameters."""
+        return Campaign(
+            setting,
+            self.scenarios,
+            record,
+            read_section("detector", DetectorParams, file),
+            folders.journal,
+            corpus_cache(folders.work).resolve(),
+            outside=self.outside,
+            **options,
+        )
+
+
+@dataclass(frozen=True)
+class Folders:
+    """Where a campaign keeps what is in no table yet, and the corpus."""
+
+    journal: Path
+    work: Path
+
 
 def read_causes(
-    folder: Path | None, faults: Sequence[str], only: Sequence[str] | None = None
+    folder: Path | None, faults: Sequence[str] = (), only: Sequence[str] = ()
 ) -> Causes:
     """Read scenarios and modules of faults, and hold them against each other."""
-    from failbench.recording.fault_modules import read_outside_faults, refuse_unusable_faults
-
     folder = SCENARIOS if folder is None else folder
     if not folder.is_dir():
         raise BadInputError(
@@ -44,32 +74,23 @@ def read_causes(
             "holds no scenario files.",
             "Name a folder of files <category>/<id>.json with --scenarios.",
         )
-    causes = Causes(
-        folder, _only(read_scenarios(folder), folder, only), read_outside_faults(faults)
-    )
+    scenarios = read_scenarios(folder)
+    unknown = set(only) - {scenario.id for scenario in scenarios}
+    if unknown:
+        raise BadInputError(
+            folder, "id", f"there is no scenario {min(unknown)!r}.", "Name an existing scenario."
+        )
+    if only:
+        scenarios = tuple(scenario for scenario in scenarios if scenario.id in only)
+    causes = Causes(folder, scenarios, read_outside_faults(faults))
     if not causes.are_of_the_benchmark:
         _refuse_taken_ids(causes)
     refuse_unusable_faults(causes.scenarios, folder, causes.outside.signatures)
     return causes
 
 
-def _only(
-    scenarios: tuple[Scenario, ...], folder: Path, only: Sequence[str] | None
-) -> tuple[Scenario, ...]:
-    if not only:
-        return scenarios
-    unknown = set(only) - {scenario.id for scenario in scenarios}
-    if unknown:
-        raise BadInputError(
-            folder, "id", f"there is no scenario {min(unknown)!r}.", "Name an existing scenario."
-        )
-    return tuple(scenario for scenario in scenarios if scenario.id in only)
-
-
 def _refuse_taken_ids(causes: Causes) -> None:
     """Refuse ids of the benchmark: its methods have learnt from runs of that name."""
-    from failbench.recording.fault_modules import file_of
-
     reference = known_reference()
     if reference is None or causes.folder.resolve() == reference.scenarios.resolve():
         return
@@ -96,3 +117,14 @@ def refuse_telemetry_of_the_benchmark(output: Path | None) -> Path:
             output, "--output", "holds the runs of the benchmark, and no others.", remedy
         )
     return output
+
+
+def stop_after(minutes: float | None) -> threading.Event:
+    """An event that is set by an interruption, or after some minutes."""
+    stop = threading.Event()
+    if minutes is not None:
+        timer = threading.Timer(60 * minutes, stop.set)
+        timer.daemon = True  # a finished campaign does not wait for it
+        timer.start()
+    signal.signal(signal.SIGINT, lambda *_: stop.set())
+    return stop

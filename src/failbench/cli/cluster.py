@@ -1,18 +1,22 @@
-"""The option ``--cluster`` of ``record``: shards as jobs of a cluster, and then their tables."""
+"""The command ``record``: in this process, or as shards in jobs of a cluster."""
 
 from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Group, Parameter
+from cyclopts.validators import mutually_exclusive
 
 from failbench.base.errors import BadInputError
 from failbench.base.workers import available_workers
-from failbench.cli.paths import TELEMETRY
-from failbench.cli.record import record_settings, work_folder
-from failbench.cli.shards import CLUSTERS, INCOMPLETE
+from failbench.cli.options import POSITIVE
+from failbench.cli.places import TELEMETRY, work_folder
+from failbench.cli.record import INCOMPLETE, Wanted, record_settings
 from failbench.cli.terminal import INTERRUPTED
 from failbench.recording.plan import Shard
 
@@ -27,43 +31,55 @@ _PASSES = 2
 
 _POLL_SECONDS = {"slurm": 10.0, "local": 0.5, "debug": 0.0}
 
+PARTS = Group("Parts of the plan", validator=mutually_exclusive)
+JOBS = Group("Jobs of a cluster")
+
 
 def record(
+    wanted: Wanted | None = None,
     *,
-    cluster: str | None,
-    jobs: int | None,
-    cluster_options: Sequence[str],
-    shard: str | None,
-    workers: int | None,
-    **options: Any,
+    shard: Annotated[
+        str | None, Parameter(help="I/N: only this part of the plan, without tables", group=PARTS)
+    ] = None,
+    merge: Annotated[
+        bool, Parameter(help="only tables of what shards recorded", group=PARTS)
+    ] = False,
+    cluster: Annotated[
+        Literal["slurm", "local", "debug"] | None,
+        Parameter(help="a shard in each job, and the tables", group=PARTS),
+    ] = None,
+    jobs: Annotated[
+        int | None, Parameter(help="shards of a cluster", group=JOBS, validator=POSITIVE)
+    ] = None,
+    cluster_options: Annotated[
+        Sequence[str],
+        Parameter(
+            help="KEY=VALUE, as submitit names them: timeout_min=60 slurm_partition=NAME",
+            group=JOBS,
+        ),
+    ] = (),
 ) -> int:
-    """Record in this process, or in jobs of a cluster."""
-    here = {**options, "workers": workers or available_workers()}
+    """Record the runs of params.yaml that are missing or out of date."""
+    wanted = wanted or Wanted()
+    here = replace(wanted, workers=wanted.workers or available_workers())
     if cluster is None:
         if jobs is not None or cluster_options:
             raise _refused(
                 "--jobs" if jobs is not None else "--cluster-options",
                 "means nothing without --cluster.",
-                f"Name the cluster as well, one of {', '.join(CLUSTERS)}.",
+                f"Name the cluster as well, one of {', '.join(_POLL_SECONDS)}.",
             )
-        return record_settings(shard=None if shard is None else Shard.parse(shard), **here)
+        return record_settings(here, None if shard is None else Shard.parse(shard), merge=merge)
     if jobs is None:
         raise _refused("--jobs", "is missing.", "Say into how many jobs to divide the plan.")
-    logs = work_folder(options["output"] or TELEMETRY) / "jobs"
+    logs = work_folder(wanted.output or TELEMETRY) / "jobs"
     executor = job_executor(cluster, cluster_options, logs)
-    of_jobs = {**options, "workers": workers}
+    parts = [Shard(number + 1, jobs) for number in range(jobs)]
     try:
-        code = record_settings(**{**here, "merge": True})  # refuses what every job would refuse
+        code = record_settings(here, merge=True)  # refuses what every job would refuse
         if code == INCOMPLETE:
-            waiting = [Shard(number + 1, jobs) for number in range(jobs)]
-            for _ in range(_PASSES):
-                commands = [shard_command(part, of_jobs) for part in waiting]
-                codes = run_jobs(executor, cluster, waiting, commands)
-                waiting = [part for part, status in codes.items() if status == INCOMPLETE]
-                # A lost one may be what the others wait for.
-                if not waiting or {*codes.values()} - {0, INCOMPLETE}:
-                    break
-            code = record_settings(**{**here, "merge": True})
+            _record_parts(executor, cluster, parts, wanted)
+            code = record_settings(here, merge=True)
     except KeyboardInterrupt:
         print("Stopped, and its jobs with it. The same command goes on where they stopped.")
         return INTERRUPTED
@@ -72,10 +88,23 @@ def record(
     return code
 
 
-def shard_command(shard: Shard, options: Mapping[str, Any]) -> list[str]:
-    """The command that records a shard with the given options of ``failbench record``."""
+def _record_parts(
+    executor: AutoExecutor, cluster: str, parts: Sequence[Shard], wanted: Wanted
+) -> None:
+    """Record shards until none of them can go on: a lost one may be what the others wait for."""
+    waiting = parts
+    for _ in range(_PASSES):
+        commands = [shard_command(part, wanted) for part in waiting]
+        codes = run_jobs(executor, cluster, waiting, commands)
+        waiting = [part for part, code in codes.items() if code == INCOMPLETE]
+        if not waiting or any(code not in (0, INCOMPLETE) for code in codes.values()):
+            return
+
+
+def shard_command(shard: Shard, wanted: Wanted) -> list[str]:
+    """The command that records a shard of what is wanted."""
     command = [sys.executable, "-m", "failbench.cli.main", "record", "--shard", str(shard)]
-    for name, value in options.items():
+    for name, value in asdict(wanted).items():
         flag = f"--{name.replace('_', '-')}"
         if isinstance(value, list | tuple):
             command += [flag, *map(str, value)] if value else []

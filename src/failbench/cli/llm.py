@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import Annotated, TypeVar
 
 import polars as pl
+from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
+from failbench.base.methods import Reads
 from failbench.base.params import PARAMS, read_section
+from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import read_table, read_telemetry
-from failbench.cli.paths import (
+from failbench.cli.options import POSITIVE
+from failbench.cli.places import (
     BROKEN,
     LLM_ANSWERS,
     LLM_CRASH_ANSWERS,
@@ -22,13 +25,13 @@ from failbench.cli.paths import (
     NOTEBOOKS,
     TELEMETRY,
 )
-from failbench.cli.terminal import INTERRUPTED, Meter, progress_meter
-
-if TYPE_CHECKING:
-    from failbench.base.methods import Reads
-    from failbench.methods.llm.answer import AnswerForm, Chat
-    from failbench.methods.llm.record import MonitorRecord
-    from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, ServedModel
+from failbench.cli.terminal import EndedError, Meter, interruptible, progress_meter
+from failbench.methods.llm.answer import DIAGNOSIS, AnswerForm, Chat
+from failbench.methods.llm.cache import cache_path
+from failbench.methods.llm.prompt import prompt_hash, prompts_by_reads, prompts_of
+from failbench.methods.llm.record import MonitorRecord, monitor_records
+from failbench.methods.llm.session import LlmServerError, Progress, Session, connect
+from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, ServedModel
 
 Model = TypeVar("Model", bound="ServedModel")
 
@@ -47,11 +50,19 @@ class Asked:
     form: AnswerForm
 
 
-def ask_models(*, model: str | None, host: str | None, limit: int | None, crashes: bool) -> int:
+def llm(
+    *,
+    model: Annotated[str | None, Parameter(help="only this model of params.yaml")] = None,
+    host: Annotated[
+        str | None, Parameter(help="of the server (default: OLLAMA_HOST, or this machine)")
+    ] = None,
+    limit: Annotated[
+        int | None,
+        Parameter(help="only the first runs or notebooks, this many", validator=POSITIVE),
+    ] = None,
+    crashes: Annotated[bool, Parameter(help="ask about crashes of notebooks, in all arms")] = False,
+) -> int:
     """Send language models the prompts without a cached answer."""
-    from failbench.methods.llm.cache import cache_path
-    from failbench.methods.llm.session import LlmServerError, Progress, Session, connect
-
     asked = (_about_crashes if crashes else _about_runs)(model, limit)
     client = connect(host, asked.settings.timeout_seconds)
     for label, served in asked.models.items():
@@ -64,7 +75,7 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None, crashe
             form=asked.form,
             section=asked.section,
         )
-        with progress_meter() as meter:
+        with interruptible(f"Stopped. {RESUME}"), progress_meter() as meter:
 
             def show(progress: Progress, label: str = label, meter: Meter = meter) -> None:
                 counts = f"{label}: {progress.unreadable} unreadable"
@@ -73,21 +84,12 @@ def ask_models(*, model: str | None, host: str | None, limit: int | None, crashe
             try:
                 session.ask(asked.prompts[label], show)
             except LlmServerError as error:
-                print(f"{error} {RESUME}", file=sys.stderr)
-                return 1
-            except KeyboardInterrupt:
-                print(f"Stopped. {RESUME}", file=sys.stderr)
-                return INTERRUPTED
+                raise EndedError(f"{error} {RESUME}", 1) from error
     return 0
 
 
 def _about_runs(model: str | None, limit: int | None) -> Asked:
     """Failing runs of the reference study, the first by id."""
-    from failbench.base.slices import ReferenceStudy
-    from failbench.methods.llm.answer import DIAGNOSIS
-    from failbench.methods.llm.prompt import prompts_by_reads
-    from failbench.methods.llm.settings import LlmAgentsSettings
-
     settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
     models = _wanted(settings.models, model, "llm_agents")
     settings = settings.model_copy(update={"models": models})
@@ -127,11 +129,16 @@ def _wanted(models: Mapping[str, Model], label: str | None, section: str) -> dic
     return {label: models[label]}
 
 
-def print_prompt(*, run_id: str, reads: Reads) -> int:
+def prompt(
+    run_id: Annotated[str, Parameter(name="RUN")],
+    /,
+    *,
+    reads: Annotated[
+        Reads,
+        Parameter(help="what it shows (default: telemetry, as the paper's models read)"),
+    ] = "telemetry",
+) -> int:
     """Print the prompt of a run, and the hash that identifies its answers."""
-    from failbench.methods.llm.prompt import prompt_hash, prompts_of
-    from failbench.methods.llm.settings import LlmAgentsSettings
-
     settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
     telemetry = read_telemetry(TELEMETRY)
     run_ids = telemetry.runs["run_id"].to_list()
@@ -140,15 +147,14 @@ def print_prompt(*, run_id: str, reads: Reads) -> int:
             TELEMETRY, "run_id", f"has no {run_id!r}.", _similar_names(run_id, run_ids)
         )
     records = _monitor_records(settings) if reads == "telemetry_and_monitor" else None
-    prompt = prompts_of(telemetry, [run_id], settings, records)[run_id]
-    print(f"--- system\n{prompt.system}\n\n--- user\n{prompt.user}\n")
-    print(f"--- hash {prompt_hash(prompt, settings)}")
+    chat = prompts_of(telemetry, [run_id], settings, records)[run_id]
+    print(f"--- system\n{chat.system}\n\n--- user\n{chat.user}\n")
+    print(f"--- hash {prompt_hash(chat, settings)}")
     return 0
 
 
 def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
     """What the monitor recorded of runs, by the last version of the rules in params.yaml."""
-    from failbench.methods.llm.record import monitor_records
     from failbench.monitor.records.scoring import ScoringParams, versioned
     from failbench.monitor.records.tables import MONITORED_SCHEMA, RUNS
     from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA

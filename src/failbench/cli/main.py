@@ -1,40 +1,110 @@
-"""The command ``failbench``."""
+"""The command ``failbench``: finds a command, runs it, and says in one line why it cannot."""
 
 from __future__ import annotations
 
-import argparse
+import csv
 import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from importlib.resources import files
+from typing import Final, NamedTuple
+
+from cyclopts import App, CycloptsError, Parameter
 
 from failbench.base.errors import BadInputError
-from failbench.cli.arguments.benchmark import add_benchmark_commands
-from failbench.cli.arguments.diagnosing import add_diagnosing_commands
-from failbench.cli.arguments.recording import add_recording_commands
+from failbench.cli.terminal import EndedError
+
+GROUPS: Final = {"tool": "Look at a training", "lab": "lab: the benchmark and its studies"}
+
+EXTRAS: Final = {
+    "cluster": ("submitit", "distributed", "dask"),
+    "pictures": ("matplotlib",),
+    "record": ("torch", "transformers", "tokenizers"),
+}
+"""Optional libraries by the extra that brings them; all others are of the lab."""
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the command; bad input ends it with one line on stderr and exit status 2."""
-    options = vars(_parser().parse_args(arguments))
-    run = options.pop("run")
-    try:
-        return int(run(**options))
-    except BadInputError as error:
-        from failbench.diagnose.readers.lines import (
-            clean,  # a path may have escapes that a terminal obeys
+class Command(NamedTuple):
+    """A command: a function of a module, which is imported when the command is called."""
+
+    group: str
+    name: str
+    module: str
+    says: str
+    example: str
+
+    @property
+    def app(self) -> App:
+        """Its arguments, which are those of its function."""
+        module = import_module(f"failbench.cli.{self.module}")
+        app = App(
+            name="failbench",
+            default_parameter=Parameter(
+                negative=(), consume_multiple=1, allow_repeating=True, show_default=False
+            ),
+            help_formatter="plain",
+            help_format="plaintext",
+            version_flags=(),
+            result_action="return_value",
         )
+        example = f"Example: failbench {self.name} {self.example}".rstrip()
+        function = getattr(module, self.name.replace("-", "_"))
+        app.command(function, name=self.name, help_epilogue=example)
+        return app
 
-        print(clean(str(error)), file=sys.stderr)
-        return 2
+
+def commands() -> dict[str, Command]:
+    """All commands by name: first those that users need first."""
+    table = files("failbench.cli").joinpath("commands.csv").read_text(encoding="utf-8")
+    _, *rows = csv.reader(table.splitlines())
+    return {row[1]: Command(*row) for row in rows}
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="failbench", description="A benchmark of transformer training failures."
-    )
-    commands = parser.add_subparsers(required=True, metavar="command")
-    add_diagnosing_commands(commands)
-    add_benchmark_commands(commands)
-    add_recording_commands(commands)
-    return parser
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command; bad input ends it with one line on stderr and exit status 2."""
+    given = sys.argv[1:] if arguments is None else arguments
+    if given in ([], ["--help"], ["-h"]):
+        print(overview())
+        return 0 if given else 2
+    name, known = given[0], commands()
+    try:
+        if name not in known:
+            similar = ", ".join(get_close_matches(name, known)) or "failbench --help lists them"
+            problem = f"there is no such command ({similar})."
+            raise BadInputError("failbench", name, problem, "Name one that is there.")
+        # The library takes a lone hyphen for an option without a name; as a path it is the same.
+        tokens = ["./-" if each == "-" else each for each in given]
+        return int(known[name].app(tokens, exit_on_error=False, print_error=False) or 0)
+    except BadInputError as error:
+        from failbench.diagnose.readers.lines import clean  # a path may have terminal escapes
+
+        sentence, status = clean(str(error)), 2
+    except EndedError as end:
+        sentence, status = str(end), end.status
+    except CycloptsError as error:
+        sentence, status = f"failbench {name}: {' '.join(str(error).split())}", 2
+    except ModuleNotFoundError as error:
+        library = (error.name or "").partition(".")[0]
+        if library in ("", "failbench"):
+            raise
+        extra = next((extra for extra, names in EXTRAS.items() if library in names), "lab")
+        sentence = f"failbench {name}: needs {library}: pip install 'failbench[{extra}]'"
+        status = 2
+    print(sentence, file=sys.stderr)
+    return status
+
+
+def overview() -> str:
+    """All commands, each with what it says and an example."""
+    lines = ["failbench COMMAND [--help]: why a training run failed, and the benchmark behind it."]
+    for group, title in GROUPS.items():
+        lines += ["", title]
+        for command in commands().values():
+            if command.group == group:
+                lines.append(f"  {command.name:<17} {command.says}")
+                lines.append(f"  {'':<17}   failbench {command.name} {command.example}".rstrip())
+    return "\n".join(lines)
 
 
 if __name__ == "__main__":

@@ -1,36 +1,177 @@
-"""Execute the notebooks of the corpus in live kernels, and keep what was observed."""
+"""The commands ``foresee``, ``crashes`` and ``notebooks``: whether a next cell will crash."""
 
 from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
+from dataclasses import asdict
 from importlib.util import find_spec
+from json import dumps
 from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
-from failbench.cli.paths import NOTEBOOKS
-from failbench.notebooks.corpus import read_corpus
-from failbench.notebooks.split import SPLIT, check_unchanged, read_split
+from failbench.base.params import PARAMS
+from failbench.cli.options import Corpus, Json, Only, Output, Predictors
+from failbench.cli.places import CRASHES, NOTEBOOKS
+from failbench.cli.terminal import interruptible, progress_meter
+from failbench.crashes.catalogue import PREDICTORS, Predictor
+from failbench.crashes.question import Question
+from failbench.crashes.reading import Asked, read_asked, summary_before
+from failbench.diagnose.readers.lines import clean
+from failbench.notebooks.summaries import Summary, parse_summary
+
+if TYPE_CHECKING:
+    from failbench.crashes.prediction import CrashPrediction
+
+USUAL = ("rules", "dry_run")
+"""Asked if none is named: checkers of types foresee crashes hardly better than chance."""
+
+NOTHING, CRASHES_FORESEEN = 0, 1
+"""Exit status; 2 is bad input, as everywhere."""
 
 
-def record_notebooks(
-    only: Sequence[str] | None = None, corpus: Path = NOTEBOOKS, output: Path | None = None
+def foresee(
+    notebook: Path,
+    /,
+    *,
+    target: Annotated[
+        int | None,
+        Parameter(help="index of the cell, from 0 (default: the next that would be executed)"),
+    ] = None,
+    summary: Annotated[
+        Path | None, Parameter(help="what the kernel holds, as docs/notebooks.md")
+    ] = None,
+    files: Annotated[
+        Path | None, Parameter(help="data that the cells read, copied beside them")
+    ] = None,
+    code_only: Annotated[bool, Parameter(help="execute no cell, and read the code alone")] = False,
+    predictors: Annotated[
+        Predictors, Parameter(help="only these (default: rules and dry_run)")
+    ] = (),
+    json: Json = False,
 ) -> int:
-    """Record notebooks that are new or changed; see ``docs/notebooks.md``."""
-    for name in ("jupyter_client", "ipykernel", "torch"):
+    """Say whether a cell of a notebook will crash, from the code and from what the kernel holds.
+
+    The cells before it are executed in a kernel without a network. Exit status: 0 no crash is
+    foreseen, 1 one is, 2 the input cannot be read.
+    """
+    asked = read_asked(notebook, target)
+    known = None
+    if summary is not None:
+        known = _read_summary(summary)
+    elif not code_only:
+        remedy = "Install the extra: pip install -e '.[notebooks]', or use --code-only."
+        _require("failbench foresee", ("jupyter_client", "ipykernel"), remedy)
+        known = summary_before(notebook, asked, files)
+    told = "code" if known is None else "all"
+    answers: dict[str, CrashPrediction | BadInputError] = {}
+    for predictor in _named(predictors or USUAL):
+        is_told = told in predictor.arms
+        if not predictors and not is_told:
+            continue
+        question = Question(asked.executed, asked.target, known if is_told else None)
+        try:
+            answers[predictor.name] = predictor.build()(question)
+        except BadInputError as error:
+            if predictors:
+                raise
+            answers[predictor.name] = error
+    print(_document(asked, told, answers) if json else _page(asked, told, answers))
+    foreseen = any(not isinstance(each, BadInputError) and each.crash for each in answers.values())
+    return CRASHES_FORESEEN if foreseen else NOTHING
+
+
+def _named(names: Sequence[str]) -> list[Predictor]:
+    known = {predictor.name: predictor for predictor in PREDICTORS}
+    return [known[name] for name in names] if names else list(PREDICTORS)
+
+
+def _read_summary(path: Path) -> Summary:
+    try:
+        return parse_summary(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError) as error:
+        problem = f"is no runtime summary ({' '.join(str(error).split())})."
+        remedy = "Give the JSON that docs/notebooks.md describes."
+        raise BadInputError(path, "(file)", problem, remedy) from error
+
+
+def _require(command: str, libraries: Sequence[str], remedy: str) -> None:
+    for name in libraries:
         if find_spec(name) is None:
-            remedy = "Install the extra: pip install -e '.[notebooks]'."
-            raise BadInputError("failbench notebooks", name, "is not installed.", remedy)
+            raise BadInputError(command, name, "is not installed.", remedy)
+
+
+def _document(asked: Asked, told: str, answers: dict[str, Any]) -> str:
+    told_by = {
+        name: {"unavailable": str(answer)} if isinstance(answer, BadInputError) else asdict(answer)
+        for name, answer in answers.items()
+    }
+    return dumps({"target": asked.index, "told": told, "predictions": told_by}, indent=2)
+
+
+def _page(asked: Asked, told: str, answers: dict[str, Any]) -> str:
+    known = "what the kernel holds" if told == "all" else "code alone"
+    lines = [f"Cell {asked.index}, after {len(asked.executed)} cells, from {known}:"]
+    labels = {predictor.name: predictor.label for predictor in PREDICTORS}
+    for name, answer in answers.items():
+        # words of an exception are the notebook's own, and may hold what drives a terminal
+        line = " ".join(clean(_line(answer)).split())
+        lines.append(f"  {labels[name]:<10} {line}")
+    return "\n".join(lines)
+
+
+def _line(answer: Any) -> str:
+    if isinstance(answer, BadInputError):
+        return f"not available: {answer}"
+    if answer.crash is None:
+        return f"cannot say: {answer.reason}"
+    if not answer.crash:
+        return "no crash foreseen"
+    at = "" if answer.line is None else f" in line {answer.line}"
+    return f"will crash{at}, {answer.exception or 'of no named class'}: {answer.reason}"
+
+
+def crashes(
+    *, predictors: Predictors = (), corpus: Corpus = NOTEBOOKS, output: Output = CRASHES
+) -> int:
+    """Ask the predictors whose answers are recorded about the notebooks of the corpus."""
+    from failbench.crashes.cases import CrashPredictionSettings, read_cases
+    from failbench.crashes.recorder import record
+    from failbench.statistics.settings import read_with_statistics
+
+    settings = read_with_statistics("crash_prediction", CrashPredictionSettings, PARAMS)
+    cases = read_cases(corpus, settings.control_seed)
+    wanted = [each for each in _named(predictors) if each.recorded]
+    stopped = "Stopped. The answers so far are kept; the same command goes on."
+    with interruptible(stopped), progress_meter() as meter:
+        number = record(cases, wanted, output, meter.show)
+    print(f"{number} questions were asked; answers are in {output}.")
+    return 0
+
+
+def notebooks(
+    *,
+    only: Only = (),
+    corpus: Corpus = NOTEBOOKS,
+    output: Annotated[Path | None, Parameter(help="(default: the corpus)")] = None,
+) -> int:
+    """Execute the notebooks that are new or changed in live kernels; see docs/notebooks.md."""
+    remedy = "Install the extra: pip install -e '.[notebooks]'."
+    _require("failbench notebooks", ("jupyter_client", "ipykernel", "torch"), remedy)
+    from failbench.notebooks.corpus import SPLIT, check_unchanged, read_corpus, read_split
     from failbench.notebooks.recorder import record
 
     pairs = read_corpus(corpus)
     check_unchanged(pairs, read_split(corpus / SPLIT), corpus / SPLIT)
     known = [pair.card.pair for pair in pairs]
-    for name in only or ():
+    for name in only:
         if name not in known:
             problem = f"{name!r} is no pair of {corpus}."
             raise BadInputError("--only", "PAIR", problem, f"Name one such as {known[0]}.")
     with tempfile.TemporaryDirectory(prefix="failbench-") as cache:
-        number = record(pairs, output or corpus, Path(cache), print, only or ())
+        number = record(pairs, output or corpus, Path(cache), print, only)
     print(f"recorded {number} of {len(pairs)} pairs")
     return 0

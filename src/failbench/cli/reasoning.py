@@ -1,28 +1,99 @@
-"""Record traces of reasoning: small models in known conditions, and what they answer."""
+"""The commands ``lens`` and ``reasoning``: traces of a model's answers, and the models of some."""
 
 from __future__ import annotations
 
 import os
+import sys
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Annotated, Literal
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from cyclopts import Parameter
 
-from failbench.cli.paths import REASONING, REASONING_WORK
-from failbench.reasoning.recorder import Folders, record
+from failbench.base.errors import BadInputError
+from failbench.cli.options import Json, Output, Workers
+from failbench.cli.places import REASONING, REASONING_WORK
+from failbench.neighbours.lenses.catalogue import LENSES
+from failbench.neighbours.lenses.looking import views_of
+from failbench.neighbours.lenses.slices import DEFAULT, filter_of, filtered, scale_of
+from failbench.reasoning.traces import read_traces
+
+Lens = Literal["surface", "fft", "compression", "hazard", "synthesis"]
 
 
-def record_reasoning(
-    output: Path = REASONING, work: Path = REASONING_WORK, workers: int = 1, *, again: bool = False
+def lens(
+    lens: Annotated[Lens, Parameter(help="where, how shown, how processed, when, or all")],
+    traces: Annotated[Path, Parameter(help=".parquet, .csv, .jsonl")],
+    /,
+    *,
+    where: Annotated[
+        Sequence[str],
+        Parameter(help="COLUMN=VALUES, only these: task=arithmetic length=4..8 model=a,b"),
+    ] = (),
+    against: Annotated[
+        str | None, Parameter(help="a model: compare the others with this one")
+    ] = None,
+    json: Json = False,
+    figure: Annotated[Path | None, Parameter(help="draw what was seen: svg, png")] = None,
 ) -> int:
-    """Record the models that are missing or out of date, and write their traces."""
-    os.environ["OMP_NUM_THREADS"] = "1"
-    columns = (
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("{task.description}"),
+    """Say how a model's reasoning fails, from traces of its answers."""
+    filters = [filter_of(each) for each in where]
+    table = read_traces(traces)
+    if table.is_empty():
+        problem = "there are none."
+        raise BadInputError(traces, "(rows)", problem, "Name a file with traces in it.")
+    kept = filtered(table, filters, traces)
+    reference = None
+    if against is not None:
+        others = (each for each in filters if each.column != "model")
+        reference = filtered(table, others, traces).filter(model=against)
+        if reference.is_empty():
+            models = ", ".join(table["model"].unique().sort().head(12).to_list())
+            raise BadInputError(
+                traces, "--against", f"there is no trace of {against!r}.", f"Models are {models}."
+            )
+    lenses = [name for name in LENSES if lens in {name, "synthesis"}]
+    views = views_of(kept, reference, lenses, scale_of(table), DEFAULT)
+    if figure is not None:
+        from failbench.neighbours.lenses.lens_figure import write_figure
+
+        write_figure(views, figure)
+    if json:
+        from failbench.neighbours.lenses.page import json_of
+
+        print(json_of(views, lens))
+        return 0
+    from rich.console import Console
+
+    from failbench.neighbours.lenses.page import print_page
+
+    print_page(views, Console())
+    if figure is not None:
+        print(f"figure written to {figure}", file=sys.stderr)
+    return 0
+
+
+def reasoning(
+    *,
+    output: Output = REASONING,
+    work: Annotated[Path, Parameter(help="for what is not finished")] = REASONING_WORK,
+    workers: Workers = 1,
+    again: Annotated[bool, Parameter(help="also those that are known")] = False,
+) -> int:
+    """Record the models of reasoning that are missing or out of date, and write their traces."""
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
     )
-    with Progress(*columns) as bar:
+
+    from failbench.reasoning.recorder import Folders, record
+
+    os.environ["OMP_NUM_THREADS"] = "1"
+    count, elapsed = MofNCompleteColumn(), TimeElapsedColumn()
+    with Progress(BarColumn(), count, elapsed, TextColumn("{task.description}")) as bar:
         models = bar.add_task("looking for what is missing", total=None)
         for progress in record(Folders(output, work), workers, again=again):
             last = f"{progress.row['model']}: loss {progress.row['loss']:.3f}"

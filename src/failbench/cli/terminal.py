@@ -1,4 +1,4 @@
-"""Terminal output that commands share: progress, and an exit status when stopped."""
+"""Terminal output that commands share: progress, and how a command ends that is stopped."""
 
 from __future__ import annotations
 
@@ -7,16 +7,26 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Protocol, TextIO
+from typing import TYPE_CHECKING, Protocol, TextIO
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 INTERRUPTED = 130
 """Exit status of an interrupted command, as shells return it for SIGINT."""
 
 SECONDS_BETWEEN_LINES = 30.0
 """How often progress is written where it is not shown on a terminal."""
+
+KEPT = "What was recorded so far is kept."
+
+
+class EndedError(Exception):
+    """A command that cannot go on, through no fault of its input."""
+
+    def __init__(self, sentence: str, status: int) -> None:
+        self.status = status
+        super().__init__(sentence)
 
 
 class Meter(Protocol):
@@ -34,6 +44,9 @@ class Meter(Protocol):
 @contextmanager
 def progress_meter() -> Iterator[Meter]:
     """A bar on the terminal, or a line now and then where standard error is none."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
     console = Console(stderr=True)
     if console.is_terminal:
         columns = (
@@ -52,6 +65,27 @@ def progress_meter() -> Iterator[Meter]:
         lines.finish()
 
 
+@contextmanager
+def interruptible(sentence: str) -> Iterator[None]:
+    """Let an interruption end the command with a sentence."""
+    try:
+        yield
+    except KeyboardInterrupt as interruption:
+        raise EndedError(sentence, INTERRUPTED) from interruption
+
+
+@contextmanager
+def recording_meter(kept: str = KEPT) -> Iterator[Meter]:
+    """A meter of a recording, whose own errors end the command with what is kept."""
+    from failbench.recording.sandbox import RecorderError
+
+    try:
+        with progress_meter() as meter:
+            yield meter
+    except RecorderError as error:
+        raise EndedError(f"{error} {kept}", 1) from error
+
+
 class BarMeter:
     """A bar of rich's."""
 
@@ -63,12 +97,9 @@ class BarMeter:
         self, description: str, done: int, total: int, seconds_left: float | None = None
     ) -> None:
         """Move the bar."""
+        left = time_left(seconds_left)
         self._bar.update(
-            self._task,
-            description=description,
-            completed=done,
-            total=total,
-            left=time_left(seconds_left),
+            self._task, description=description, completed=done, total=total, left=left
         )
 
     def say(self, line: str) -> None:
@@ -103,6 +134,13 @@ class LineMeter:
         if self._pending is not None:
             self.say(self._pending)
             self._pending, self._written = None, self._clock()
+
+
+def seconds_left(started: float, done: int, total: int, kept: int = 0) -> float | None:
+    """The time that the rest takes as what was done did; what was kept took none."""
+    if done <= kept or done >= total:
+        return None
+    return (time.monotonic() - started) / (done - kept) * (total - done)
 
 
 def time_left(seconds: float | None) -> str:

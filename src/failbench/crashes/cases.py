@@ -17,10 +17,9 @@ from pydantic import Field
 from failbench.base.errors import BadInputError
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Arm, Question, told
-from failbench.notebooks.corpus import Pair, read_corpus
+from failbench.notebooks.corpus import SPLIT, Pair, Part, check_unchanged, read_corpus, read_split
 from failbench.notebooks.notebook import Notebook
 from failbench.notebooks.observed import OBSERVED, read_observed
-from failbench.notebooks.split import SPLIT, Part, check_unchanged, read_split
 from failbench.notebooks.summaries import Summary, parse_summary
 from failbench.statistics.intervals import ScenarioIntervalSettings
 

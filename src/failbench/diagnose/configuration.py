@@ -8,24 +8,30 @@ for.
 from __future__ import annotations
 
 import ast
-import csv
 import json
 import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Final
 
+import yaml
+
 from failbench.base.errors import BadInputError
+from failbench.base.records import Record, packaged_rows
 from failbench.diagnose.readers.lines import clean
 from failbench.diagnose.readers.names import number
-from failbench.diagnose.yaml_text import DEEPEST, MOST_VALUES, TooLargeError, yaml_value
 
 LARGEST: Final = 2**20
 """Bytes of a file; those that trainings write have some kilobytes."""
+
+DEEPEST: Final = 32
+"""Levels of nesting; configurations of trainings have up to six."""
+
+MOST_VALUES: Final = 20_000
+"""Values, each counted where it is repeated by an alias; model configurations have hundreds."""
 
 Value = str | float | bool | None
 
@@ -41,6 +47,19 @@ _WORDS: Final[dict[str, Value]] = {
     "true": True, "yes": True, "on": True, "false": False, "no": False, "off": False,
     "none": None, "null": None, "~": None, "": None,
 }  # fmt: skip
+
+
+_TOO_LARGE: Final = (
+    f"has more than {MOST_VALUES:,} settings, or nests deeper than {DEEPEST} levels."
+)
+_TOO_DEEP: Final = f"nests deeper than {DEEPEST} levels."
+
+
+class TooLargeError(ValueError):
+    """More values, or deeper ones, than a configuration has."""
+
+    def __init__(self, problem: str = _TOO_LARGE) -> None:
+        super().__init__(problem)
 
 
 @dataclass(frozen=True)
@@ -106,10 +125,16 @@ def known_as(name: str) -> str | None:
     return next((known for end in ends if (known := _names().get(end))), None)
 
 
+class _Name(Record):
+    setting: str
+    name: str
+    source: str
+
+
 @cache
 def _names() -> dict[str, str]:
-    text = files("failbench.diagnose").joinpath("data/settings.csv").read_text(encoding="utf-8")
-    return {row["name"]: row["setting"] for row in csv.DictReader(text.splitlines())}
+    rows = packaged_rows("failbench.diagnose", "settings.csv", _Name)
+    return {row.name: row.setting for row in rows}
 
 
 def _plain(name: str) -> str:
@@ -144,9 +169,9 @@ def _parsed(path: Path, text: str) -> object:
         try:
             return json.loads(text)
         except RecursionError as error:
-            raise TooLargeError(f"nests deeper than {DEEPEST} levels.") from error
+            raise TooLargeError(_TOO_DEEP) from error
     if path.suffix in (".yaml", ".yml"):
-        return yaml_value(text)
+        return _yaml_value(text)
     if _PRINTED.match(text):
         return _of_namespace(text) or dict(_of_lines(text))
     return dict(_of_flags(text)) or dict(_of_lines(text))
@@ -205,9 +230,7 @@ def _flat(tree: object) -> Iterator[tuple[str, Value]]:
             yield clean(".".join(names))[:300], _simple(value)
         given += 1
         if given > MOST_VALUES or len(names) > DEEPEST:
-            raise TooLargeError(
-                f"has more than {MOST_VALUES:,} settings, or nests deeper than {DEEPEST} levels."
-            )
+            raise TooLargeError
         waiting += [((*names, name), each) for name, each in reversed(inner)]
 
 
@@ -235,3 +258,61 @@ def _lines_of_names(text: str) -> dict[str, int]:
             name = _plain(found[1]).rpartition(".")[2]
             lines[name] = None if name in lines else position
     return {name: line for name, line in lines.items() if line is not None}
+
+
+def _yaml_value(text: str) -> object:
+    """The value of a document; of values with a tag of their own nothing is made."""
+    _refuse_depth(text)
+    try:
+        _measure(text)
+        value: object = yaml.load(text, Loader=_PlainLoader)  # noqa: S506
+    except yaml.YAMLError as error:
+        raise ValueError(str(error)) from error
+    except (RecursionError, TypeError) as error:
+        raise ValueError("it is no plain YAML") from error
+    return value
+
+
+def _refuse_depth(text: str) -> None:
+    """Refuse deep nesting in one line, over which the scanner takes a time of its square."""
+    if re.search(r"(?:[-?][ \t]+){33}", text):
+        raise TooLargeError(_TOO_DEEP)
+    depth = 0
+    for found in re.finditer(r"[\[{\]}]", text):
+        depth = depth + 1 if found[0] in "[{" else max(0, depth - 1)
+        if depth > 10 * DEEPEST:
+            raise TooLargeError(_TOO_DEEP)
+
+
+def _measure(text: str) -> None:
+    """Count values with each alias written out, before any is built: merging repeats them."""
+    open_sizes = [0]
+    names: list[str | None] = []
+    sizes: dict[str, int] = {}
+    for event in yaml.parse(text, Loader=yaml.SafeLoader):
+        size = 0
+        anchor = getattr(event, "anchor", None)
+        if isinstance(event, yaml.CollectionStartEvent):
+            open_sizes.append(1)
+            names.append(anchor)
+            continue
+        if isinstance(event, yaml.AliasEvent):
+            if anchor in names:
+                raise TooLargeError("contains itself.")
+            size = sizes.get(str(anchor), 0)
+        elif isinstance(event, yaml.ScalarEvent):
+            size = 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            size, anchor = open_sizes.pop(), names.pop()
+        if anchor is not None:
+            sizes[anchor] = size
+        open_sizes[-1] += size
+        if open_sizes[-1] > MOST_VALUES or len(open_sizes) > DEEPEST:
+            raise TooLargeError
+
+
+class _PlainLoader(yaml.SafeLoader):
+    """Builds numbers, words, lists and mappings; Lightning tags the objects it was handed."""
+
+
+_PlainLoader.add_multi_constructor("", lambda *_: None)

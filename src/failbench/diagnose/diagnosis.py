@@ -12,7 +12,6 @@ from typing import Final
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import advice, causes
-from failbench.diagnose.alarm import breaks_bound, is_alarm
 from failbench.diagnose.answer import NAMED, Hypothesis, LogDiagnosis, Severity, Status
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.findings import (
@@ -23,14 +22,27 @@ from failbench.diagnose.findings import (
     invariant_findings,
     trap_findings,
 )
-from failbench.diagnose.health import shows_health
-from failbench.diagnose.limits import absent_from, uncertainty_of, what_to_measure
-from failbench.diagnose.model import Model, Weighed, read_model
+from failbench.diagnose.limits import absent_from, shows_health, uncertainty_of, what_to_measure
+from failbench.diagnose.model import (
+    Model,
+    Weighed,
+    category_of_cause,
+    cause_names,
+    read_model,
+    supports_of,
+)
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.opening import read_log
 from failbench.diagnose.readers.traps import traps
-from failbench.diagnose.signs import LOGIC_ONLY, Sign, broken_in, checked, signs_of
-from failbench.diagnose.supports import category_of_cause, cause_names, supports_of
+from failbench.diagnose.series import checked
+from failbench.diagnose.signs import (
+    LOGIC_ONLY,
+    Sign,
+    breaks_bound,
+    broken_in,
+    is_alarm,
+    signs_of,
+)
 from failbench.monitor.bounds import read_bounds
 from failbench.monitor.diagnosis import decide
 from failbench.monitor.endings import ENDINGS, Ending

@@ -8,16 +8,13 @@ from typing import Final
 
 import numpy as np
 
-from failbench.causes.places import places_of
-from failbench.causes.support import supports
-from failbench.diagnose.allocation import OUT_OF_PROPORTION, allocation_of
-from failbench.diagnose.bounds import CheckBound, lasting
-from failbench.diagnose.checks import Against
+from failbench.causes.support import places_of, supports
+from failbench.diagnose.checks import Against, CheckBound
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.log import NOWHERE, Event, Log, known
 from failbench.diagnose.readers.traps import Trap
-from failbench.diagnose.series import GAP
-from failbench.diagnose.signs import BLOCK_TOO_LARGE, PLACES, CheckedSeries
+from failbench.diagnose.series import GAP, CheckedSeries
+from failbench.diagnose.signs import BLOCK_TOO_LARGE, OUT_OF_PROPORTION, PLACES, block_too_large
 from failbench.messages.catalogue import message_of
 from failbench.monitor.breaks import FLOORS, SMALLEST, Break
 from failbench.monitor.endings import Ending
@@ -46,12 +43,11 @@ def check_findings(
     for each in checked:
         check, held = each.check, each.held
         name = check.id
-        beyond = np.flatnonzero(lasting(check, held) > bounds[name].limit)
+        beyond = np.flatnonzero(each.lasting() > bounds[name].limit)
         if not len(beyond):
             continue
         place = int(beyond[0])
-        sign = 1.0 if check.relation == "above" else -1.0
-        limit = sign * bounds[name].limit
+        limit = check.sign * bounds[name].limit
         value, threshold = float(each.series.logged[place]), math.nan
         relation: str = check.relation
         signal = "validation_loss" if check.signal == GAP else check.signal
@@ -141,8 +137,8 @@ def event_findings(log: Log) -> Iterator[Finding]:
 
 def allocation_findings(log: Log) -> Iterator[Finding]:
     """The block that memory had no room for, where it is out of proportion."""
-    allocation = allocation_of(log)
-    if allocation is None or not allocation.is_out_of_proportion:
+    allocation = block_too_large(log)
+    if allocation is None:
         return
     event = allocation.event
     yield Finding(

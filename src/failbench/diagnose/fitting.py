@@ -17,31 +17,28 @@ from sklearn.model_selection import StratifiedGroupKFold
 
 from failbench.base.arrays import Array, Labels, Mask
 from failbench.base.vocabulary import CATEGORIES
-from failbench.diagnose.bounds import CheckBound, fitted_bounds
-from failbench.diagnose.checks import checks
+from failbench.diagnose.checks import CheckBound, checks, fitted_bounds
 from failbench.diagnose.model import (
     FORMAT,
+    OWN,
+    SHARED,
     Calibration,
     Examples,
+    LogKind,
     Model,
     Positions,
+    Supports,
     Weights,
     by_category,
+    category_of_cause,
     category_scores,
+    cause_names,
     cause_scores,
     logsumexp,
     softmax,
-)
-from failbench.diagnose.signs import Sign
-from failbench.diagnose.supports import (
-    OWN,
-    SHARED,
-    LogKind,
-    Supports,
-    category_of_cause,
-    cause_names,
     supports_of,
 )
+from failbench.diagnose.signs import Sign
 
 _TOLERANCE: Final = 1e-7
 _COOLEST, _HOTTEST = 0.2, 10.0

@@ -13,27 +13,23 @@ It is stored as JSON: numbers that a person can read.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
 
 from failbench.base.arrays import Array, Mask
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
+from failbench.base.records import Record, read_json, validated
 from failbench.base.vocabulary import CATEGORIES, Category
-from failbench.diagnose.bounds import CheckBound
-from failbench.diagnose.supports import (
-    OWN,
-    SHARED,
-    LogKind,
-    Supports,
-    category_of_cause,
-)
+from failbench.causes.catalogue import causes
+from failbench.diagnose.checks import CheckBound, checks
+from failbench.diagnose.readers.names import SIGNALS
+from failbench.diagnose.signs import ABSENT, Sign
 
 FORMAT: Final = 1
 _AHEAD: Final = 1e-6
@@ -41,6 +37,132 @@ _AHEAD: Final = 1e-6
 
 Positions = NDArray[np.int64]
 """Of categories or causes, of shape (logs,)."""
+
+RANKED: Final = 0.5
+"""What each further cause of a sign is worth of the one before: causes are ordered, and how much
+more likely one is than the next is not known."""
+
+FAINT: Final = 0.1
+"""Support below which nothing speaks for a cause: a check a tenth of the way to its bound."""
+
+SHARED: Final = (
+    "message:direct",
+    "message:circumstantial",
+    "place",
+    "around",
+    "trap",
+    "allocation",
+    "check:direct",
+    "check:circumstantial",
+    "invariant:direct",
+    "invariant:circumstantial",
+    "ending",
+    "decided:logic",
+    "decided:statistic",
+    "decided:symptom",
+    "decided:ending",
+    "any",
+)
+"""Kinds of support, each with one weight for all categories or causes: what is learnt of one
+message or invariant holds for all others of its kind. ``any`` is 1 for a cause that anything speaks
+for at all."""
+
+OWN: Final = (
+    "event:exception",
+    "event:death",
+    "event:at_start",
+    "no event",
+    "allocation:out_of_proportion",
+    *(f"absent:{name}" for name in ABSENT),
+    *(f"check:{name}" for name in checks()),
+)
+"""Columns with a weight for each category: what the benchmark shows often enough."""
+
+LogKind = Literal["words", "complete", "other"]
+"""What an answer rests on: words that decide the category, else a log with every signal, else one
+without some. How often answers are right is measured for each by itself."""
+
+_SHARED_PLACE: Final = {name: place for place, name in enumerate(SHARED)}
+_OWN_PLACE: Final = {name: place for place, name in enumerate(OWN)}
+_CATEGORY_PLACE: Final = {name: place for place, name in enumerate(CATEGORIES)}
+
+
+def cause_names() -> tuple[str, ...]:
+    """Names of all causes, in the order of columns."""
+    return tuple(causes())
+
+
+def category_of_cause() -> NDArray[np.int64]:
+    """Position of the category of each cause, of shape (causes,)."""
+    return np.array([_CATEGORY_PLACE[cause.category] for cause in causes().values()])
+
+
+@dataclass(frozen=True)
+class Supports:
+    """Signs of one log as numbers."""
+
+    categories: Array
+    causes: Array
+    own: Array
+    kind: LogKind
+    said: int | None
+
+
+def said_category(signs: Sequence[Sign]) -> Category | None:
+    """The category that words decide: of the first known message of an error in the log.
+
+    A warning decides where it says itself what is wrong (``direct``), and where a monitor measured
+    what came before, so must an error.
+    """
+    is_monitored = any(sign.kind == "decided" for sign in signs)
+    for sign in signs:
+        decides = sign.strength == "direct" or not (sign.is_warning or is_monitored)
+        if sign.kind == "message" and sign.category is not None and decides:
+            return sign.category
+    return None
+
+
+def supports_of(signs: Sequence[Sign], bounds: Mapping[str, CheckBound]) -> Supports:
+    """Signs as numbers."""
+    names = {name: place for place, name in enumerate(cause_names())}
+    of_cause = category_of_cause()
+    by_category = np.zeros((len(SHARED), len(CATEGORIES)))
+    by_cause = np.zeros((len(SHARED), len(names)))
+    own = np.zeros(len(OWN))
+    own[_OWN_PLACE["no event"]] = not any(sign.kind in ("message", "event") for sign in signs)
+    for sign in signs:
+        amount = sign.amount
+        if sign.kind == "check":
+            if sign.id not in bounds:
+                continue
+            amount = bounds[sign.id].nearness(sign.amount)
+            own[_OWN_PLACE[f"check:{sign.id}"]] = amount
+        elif f"{sign.kind}:{sign.id}" in _OWN_PLACE:
+            own[_OWN_PLACE[f"{sign.kind}:{sign.id}"]] = 1.0
+        row = _SHARED_PLACE.get(_kind(sign))
+        if row is None:
+            continue
+        best = np.zeros(len(CATEGORIES))
+        for rank, cause in enumerate(sign.causes):
+            place, worth = names[cause], amount * RANKED**rank
+            by_cause[row, place] += worth
+            best[of_cause[place]] = max(best[of_cause[place]], worth)
+        if sign.category is not None:
+            category = _CATEGORY_PLACE[sign.category]
+            best[category] = max(best[category], amount)
+        by_category[row] += best
+    by_cause[_SHARED_PLACE["any"]] = by_cause.sum(axis=0) > FAINT
+    said = said_category(signs)
+    if said is not None:
+        return Supports(by_category, by_cause, own, "words", _CATEGORY_PLACE[said])
+    lacks = any(sign.kind == "absent" and sign.id in SIGNALS for sign in signs)
+    return Supports(by_category, by_cause, own, "other" if lacks else "complete", None)
+
+
+def _kind(sign: Sign) -> str:
+    if sign.kind in ("message", "check", "invariant"):
+        return f"{sign.kind}:{sign.strength}"
+    return f"decided:{sign.id}" if sign.kind == "decided" else sign.kind
 
 
 @dataclass(frozen=True)
@@ -201,33 +323,17 @@ def cause_shares(weights: Weights, examples: Examples, temperature: float) -> Ar
 def write_model(path: Path, model: Model) -> None:
     """Write a model as JSON, its numbers to six digits."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_rounded(model).model_dump_json(indent=1) + "\n", encoding="utf-8")
-
-
-def _rounded(model: Model) -> Model:
-    def short(value: object) -> object:
-        if isinstance(value, float):
-            return float(f"{value:.6g}")
-        if isinstance(value, Mapping):
-            return {key: short(each) for key, each in value.items()}
-        return value
-
-    return Model.model_validate(short(model.model_dump()))
+    rounded = json.loads(
+        model.model_dump_json(), parse_float=lambda digits: float(f"{float(digits):.6g}")
+    )
+    content = Model.model_validate(rounded).model_dump_json(indent=1)
+    path.write_text(content + "\n", encoding="utf-8")
 
 
 def read_model(path: Path) -> Model:
     """Read a model."""
     remedy = "Restore it with `git checkout`, or run `dvc repro`."
-    try:
-        model = TypeAdapter(Model).validate_json(path.read_bytes())
-    except OSError as error:
-        raise BadInputError(
-            path, "(file)", f"cannot be read ({error.strerror}).", remedy
-        ) from error
-    except ValidationError as error:
-        first = error.errors()[0]
-        field = ".".join(str(part) for part in first["loc"]) or "(file)"
-        raise BadInputError(path, field, f"{first['msg']}.", remedy) from error
+    model = validated(Model, read_json(path, remedy), path, remedy)
     if set(model.shared) != set(SHARED) or set(model.own) != set(OWN):
         raise BadInputError(path, "own", "is of another version of the signs.", remedy)
     return model

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
 
 from failbench.base.arrays import Array
-from failbench.diagnose.checks import Against
+from failbench.diagnose.checks import Against, Check, checks
 from failbench.diagnose.readers.log import NOWHERE, Log, Places, Rows
 from failbench.diagnose.readers.names import SignalName, Split
 
@@ -139,6 +139,45 @@ class Compared:
         """A bound in the signal's own unit at one place; no number where it has none."""
         reference = self.references[place]
         return float(reference * np.exp(bound) if self.is_ratio else reference + bound)
+
+
+@dataclass(frozen=True)
+class CheckedSeries:
+    """A check and the series that it was held against."""
+
+    check: Check
+    series: Series
+    held: Compared
+
+    def lasting(self) -> Array:
+        """Amounts of shape (n,), the largest of which is the most extreme that lasted for the rows.
+
+        Amounts of checks that break below their bound are negated: larger is always more extreme.
+        No number where the check has nothing to compare.
+        """
+        rows, amounts = self.check.rows, self.check.sign * self.held.amounts
+        if rows == 1:
+            return amounts
+        lasted = np.full(len(amounts), np.nan)
+        if len(amounts) >= rows:
+            windows = np.lib.stride_tricks.sliding_window_view(amounts, rows)
+            lasted[rows - 1 :] = windows.min(axis=1)
+        return lasted
+
+    def most_extreme(self) -> float | None:
+        """The most extreme amount that lasted; None without any."""
+        amounts = self.lasting()
+        known = amounts[np.isfinite(amounts)]
+        return float(known.max()) if len(known) else None
+
+
+def checked(log: Log, wanted: Collection[str] | None = None) -> Iterator[CheckedSeries]:
+    """Every check whose signal is logged, with what it compares, one after the other."""
+    found = series_of(log)
+    for name, check in checks().items():
+        if check.signal in found and (wanted is None or name in wanted):
+            series = found[check.signal]
+            yield CheckedSeries(check, series, compared(series.values, check.against))
 
 
 def compared(values: Array, against: Against) -> Compared:

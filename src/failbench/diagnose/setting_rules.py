@@ -6,16 +6,17 @@ of the log, with a number, a word or another of these; a rule holds where all it
 
 from __future__ import annotations
 
-import csv
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+import operator
+from collections.abc import Iterator, Mapping
 from functools import cache
-from importlib.resources import files
-from typing import Final, Literal, cast, get_args
+from typing import Annotated, Final, Literal, NamedTuple, cast
 
 import numpy as np
+from pydantic import BeforeValidator
 
+from failbench.base.records import Record, packaged_rows
+from failbench.causes.catalogue import CauseNames
 from failbench.causes.support import Strength
 from failbench.diagnose.configuration import Configuration, Setting, Value
 from failbench.diagnose.finding import Finding
@@ -23,28 +24,41 @@ from failbench.diagnose.readers.log import NOWHERE, Log
 
 Comparison = Literal["above", "below", "at_least", "equals", "is", "has"]
 
+_COMPARE: Final = {
+    "above": operator.gt,
+    "below": operator.lt,
+    "at_least": operator.ge,
+    "equals": operator.eq,
+}
+
 FACTS: Final = ("last_step", "largest_learning_rate", "largest_grad_norm")
 """What is read of a log: its last step in training, and the largest values of two signals."""
 
 
-@dataclass(frozen=True)
-class Condition:
+class Condition(NamedTuple):
     """One comparison."""
 
     left: str
     comparison: Comparison
     right: str
-    times: float
+    times: float = 1.0
 
 
-@dataclass(frozen=True)
-class Rule:
+def _conditions(cell: str) -> Iterator[Condition]:
+    for condition in cell.split(";"):
+        left, comparison, right, *rest = condition.split()
+        if rest[:1] not in ([], ["times"]):
+            raise ValueError(f"{condition!r} is no condition.")
+        yield Condition(left, cast("Comparison", comparison), right, *map(float, rest[1:]))
+
+
+class Rule(Record):
     """A contradiction that speaks for causes."""
 
     id: str
-    conditions: tuple[Condition, ...]
+    conditions: Annotated[tuple[Condition, ...], BeforeValidator(lambda c: tuple(_conditions(c)))]
     strength: Strength
-    causes: tuple[str, ...]
+    causes: CauseNames
     statement: str
     source: str
 
@@ -52,35 +66,17 @@ class Rule:
 @cache
 def setting_rules() -> tuple[Rule, ...]:
     """All rules."""
-    text = files("failbench.diagnose").joinpath("data/setting_rules.csv").read_text("utf-8")
-    return tuple(
-        Rule(
-            row["id"],
-            tuple(_condition(words.split()) for words in row["conditions"].split(";")),
-            cast("Strength", row["strength"]),
-            tuple(row["causes"].split(";")),
-            row["statement"],
-            row["source"],
-        )
-        for row in csv.DictReader(text.splitlines())
-    )
-
-
-def _condition(words: list[str]) -> Condition:
-    left, comparison, right, *rest = words
-    if comparison not in get_args(Comparison) or rest[:1] not in ([], ["times"]):
-        raise ValueError(f"{' '.join(words)!r} is no condition.")
-    return Condition(left, cast("Comparison", comparison), right, float(rest[1]) if rest else 1.0)
+    return packaged_rows("failbench.diagnose", "setting_rules.csv", Rule)
 
 
 def configuration_findings(configuration: Configuration, log: Log) -> tuple[Finding, ...]:
     """What in a configuration speaks for a cause, by itself or beside a log."""
-    facts = facts_of(log)
+    facts = _facts_of(log)
     found = (_finding(rule, configuration, facts) for rule in setting_rules())
     return tuple(finding for finding in found if finding is not None)
 
 
-def facts_of(log: Log) -> dict[str, float]:
+def _facts_of(log: Log) -> dict[str, float]:
     """What rules compare settings with, as far as it was logged: see ``FACTS``.
 
     A gradient norm that is not finite counts as infinite.
@@ -146,16 +142,7 @@ def _holds(condition: Condition, values: Mapping[str, Value]) -> bool:
         return wanted == said if condition.comparison == "is" else wanted in said
     if not (isinstance(left, float) and isinstance(right, float)):
         return False
-    limit = condition.times * right
-    match condition.comparison:
-        case "above":
-            return left > limit
-        case "below":
-            return left < limit
-        case "at_least":
-            return left >= limit
-        case _:
-            return left == limit
+    return bool(_COMPARE[condition.comparison](left, condition.times * right))
 
 
 def _literal(text: str) -> Value:

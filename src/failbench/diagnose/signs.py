@@ -5,20 +5,18 @@ The same signs are taken of a user's log and of the logs that the model is fitte
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from failbench.base.vocabulary import Category
-from failbench.causes.places import places_of
-from failbench.causes.support import Strength, supports
-from failbench.diagnose.allocation import allocation_of
-from failbench.diagnose.bounds import most_extreme
-from failbench.diagnose.checks import Check, checks
+from failbench.causes.support import Strength, places_of, supports
+from failbench.diagnose.checks import CheckBound
 from failbench.diagnose.readers.log import NOWHERE, Event, Log
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.traps import traps
-from failbench.diagnose.series import Compared, Series, compared, series_of
+from failbench.diagnose.series import checked, series_of
 from failbench.messages.catalogue import message_of
 from failbench.monitor.breaks import Break, breaks
 from failbench.monitor.diagnosis import decide
@@ -58,10 +56,33 @@ BLOCK_TOO_LARGE: Final = (
 )
 """Causes of a block that is out of proportion."""
 
+OUT_OF_PROPORTION: Final = 1.0
+"""Of what is held: a block that is larger than everything before it is of no batch like others."""
+
 VALIDATION: Final = "validation_loss"
 
 ABSENT: Final = (*SIGNALS, VALIDATION)
 """Signals whose absence is a sign: it says what a log could not show."""
+
+_REQUESTED: Final = re.compile(
+    r"(?:[Tt]ried to allocate|Unable to allocate|trying to allocate|failed to allocate)"
+    r"\s(?P<size>\d{1,20}(?:\.\d{1,9})?)\s?(?P<unit>[KMGT]?i?B|bytes)"
+)
+_HELD: Final = re.compile(
+    r"(?:this process has|[Oo]f the allocated memory)\s(?P<size>\d{1,9}(?:\.\d{1,9})?)\s?"
+    r"(?P<unit>[KMGT]?i?B)"
+    r"|(?P<old>\d{1,9}(?:\.\d{1,9})?)\s?(?P<old_unit>[KMGT]?i?B) already allocated"
+)
+"""What PyTorch's allocators, NumPy and TensorFlow say of a block and of the memory in use; from
+``c10/cuda/CUDACachingAllocator.cpp``, ``c10/core/impl/alloc_cpu.cpp`` and ``numpy.exceptions``."""
+
+_UNITS: Final = {"B": 1.0, "bytes": 1.0} | {
+    f"{letter}{binary}B": float(1024 if binary else 1000) ** power
+    for power, letter in enumerate("KMGT", start=1)
+    for binary in ("i", "")
+}
+_BYTES: Final = 2.0**20
+"""A training holds more than this; a smaller number is in another unit."""
 
 
 @dataclass(frozen=True)
@@ -78,21 +99,12 @@ class Sign:
 
 
 @dataclass(frozen=True)
-class CheckedSeries:
-    """A check and the series that it was held against."""
+class Allocation:
+    """A block that was asked for, and what was held beside it."""
 
-    check: Check
-    series: Series
-    held: Compared
-
-
-def checked(log: Log, wanted: Collection[str] | None = None) -> Iterator[CheckedSeries]:
-    """Every check whose signal is logged, with what it compares, one after the other."""
-    found = series_of(log)
-    for name, check in checks().items():
-        if check.signal in found and (wanted is None or name in wanted):
-            series = found[check.signal]
-            yield CheckedSeries(check, series, compared(series.values, check.against))
+    requested: float
+    held: float
+    event: Event
 
 
 def broken_in(history: History, fitted: Mapping[str, Bound]) -> tuple[Break, ...]:
@@ -102,10 +114,19 @@ def broken_in(history: History, fitted: Mapping[str, Bound]) -> tuple[Break, ...
 
 def signs_of(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> tuple[Sign, ...]:
     """All signs of a log."""
-    signs = [*_of_events(log.events), *_of_traps(log), *_of_checks(log), *_of_allocation(log)]
-    if fails_at_start(log):
+    signs = [*_of_events(log.events)]
+    signs += [Sign("trap", trap.kind, causes=trap.causes) for trap in traps(log)]
+    for each in checked(log):
+        check, amount = each.check, each.most_extreme()
+        if amount is not None:
+            signs.append(Sign("check", check.id, check.strength, check.causes, amount=amount))
+    if block_too_large(log) is not None:
+        signs.append(Sign("allocation", "out_of_proportion", causes=BLOCK_TOO_LARGE))
+    if _fails_at_start(log):
         signs.append(Sign("event", "at_start"))
-    present = set(log.present) | ({VALIDATION} if has_validation(log) else set())
+    present: set[str] = {*log.present}
+    if len(log.series("loss", "validation")):
+        present.add(VALIDATION)
     signs += [Sign("absent", name) for name in ABSENT if name not in present]
     if log.history is not None:
         signs += _of_history(log.history, broken_in(log.history, fitted))
@@ -124,50 +145,74 @@ def _of_events(events: tuple[Event, ...]) -> Iterator[Sign]:
             yield Sign("event", event.kind)
         if event.kind == "exception":
             for place, kind in zip(places_of(event.frames), PLACES, strict=False):
-                yield Sign(kind, place.id, "circumstantial", place.causes, place.component)
+                yield Sign(kind, place.id, causes=place.causes, category=place.component)
 
 
-def fails_at_start(log: Log) -> bool:
+def _fails_at_start(log: Log) -> bool:
     """Whether an error was raised within the first steps: what is wrong is there from the start."""
     last = log.rows.step.max(initial=NOWHERE)
     is_error = any(event.kind == "exception" for event in log.events)
-    return is_error and NOWHERE < last < FIRST_STEPS
-
-
-def _of_allocation(log: Log) -> Iterator[Sign]:
-    allocation = allocation_of(log)
-    if allocation is not None and allocation.is_out_of_proportion:
-        yield Sign("allocation", "out_of_proportion", causes=BLOCK_TOO_LARGE)
-
-
-def _of_traps(log: Log) -> Iterator[Sign]:
-    for trap in traps(log):
-        yield Sign("trap", trap.kind, "circumstantial", trap.causes)
-
-
-def _of_checks(log: Log) -> Iterator[Sign]:
-    for each in checked(log):
-        check, amount = each.check, most_extreme(each.check, each.held)
-        if amount is not None:
-            yield Sign("check", check.id, check.strength, check.causes, amount=amount)
-
-
-def has_validation(log: Log) -> bool:
-    """Whether a loss on data that are not trained on is logged."""
-    return len(log.series("loss", "validation")) > 0
+    return is_error and bool(NOWHERE < last < FIRST_STEPS)
 
 
 def _of_history(history: History, broken: tuple[Break, ...]) -> Iterator[Sign]:
+    of_invariants = supports("invariant")
     for each in broken:
-        invariant = each.invariant
-        support = supports("invariant")[invariant.id]
-        yield Sign("invariant", invariant.id, support.strength, support.causes, invariant.component)
+        known, support = each.invariant, of_invariants[each.invariant.id]
+        yield Sign("invariant", known.id, support.strength, support.causes, known.component)
     decided_by = decide(broken, history.end, ENDINGS)
     if isinstance(decided_by, Break):
-        invariant = decided_by.invariant
-        support = supports("invariant")[invariant.id]
-        yield Sign("decided", invariant.kind, support.strength, support.causes, invariant.component)
+        known, support = decided_by.invariant, of_invariants[decided_by.invariant.id]
+        yield Sign("decided", known.kind, support.strength, support.causes, known.component)
     elif decided_by is not None:
-        support = supports("ending")[decided_by.id]
-        yield Sign("ending", decided_by.id, support.strength, support.causes, decided_by.component)
-        yield Sign("decided", "ending", support.strength, support.causes, decided_by.component)
+        support, lies_in = supports("ending")[decided_by.id], decided_by.component
+        yield Sign("ending", decided_by.id, support.strength, support.causes, lies_in)
+        yield Sign("decided", "ending", support.strength, support.causes, lies_in)
+
+
+def block_too_large(log: Log) -> Allocation | None:
+    """The last block that memory had no room for, if it alone is larger than all that was held."""
+    for event in reversed(log.events):
+        requested = _REQUESTED.search(event.message)
+        held = (_held_in(event.message) or _held_before(log)) if requested else None
+        if requested and held:
+            size = float(requested["size"]) * _UNITS[requested["unit"]]
+            return Allocation(size, held, event) if size > OUT_OF_PROPORTION * held else None
+    return None
+
+
+def _held_in(message: str) -> float | None:
+    said = _HELD.search(message)
+    if said is None:
+        return None
+    size, unit = said["size"] or said["old"], said["unit"] or said["old_unit"]
+    return float(size) * _UNITS[unit]
+
+
+def _held_before(log: Log) -> float | None:
+    """The last memory that was logged, where it is in bytes: a number without a unit may be any."""
+    memory = series_of(log).get("memory")
+    return float(memory.values[-1]) if memory and memory.values[-1] > _BYTES else None
+
+
+def is_alarm(says_end: bool, signs: Iterable[Sign], bounds: Mapping[str, CheckBound]) -> bool:
+    """Whether something is wrong: a log says of an error or an end, or a sign alarms by itself."""
+    return says_end or any(_alarms(sign, bounds) for sign in signs)
+
+
+def _alarms(sign: Sign, bounds: Mapping[str, CheckBound]) -> bool:
+    """Whether a sign alone says that something is wrong.
+
+    A warning does that says so itself (``direct``), and not one of which a healthy run has many; a
+    trap that speaks for a cause, and not one that only says how to read a value.
+    """
+    if sign.kind == "check":
+        return breaks_bound(sign, bounds)
+    if sign.kind == "message":
+        return sign.strength == "direct"
+    return sign.kind in ("trap", "invariant", "ending") and bool(sign.causes)
+
+
+def breaks_bound(sign: Sign, bounds: Mapping[str, CheckBound]) -> bool:
+    """Whether the sign of a check lies beyond its bound; without one nothing does."""
+    return sign.id in bounds and sign.amount > bounds[sign.id].limit

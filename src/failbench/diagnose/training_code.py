@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import ast
-import csv
 import warnings
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
 from failbench.base.errors import BadInputError
+from failbench.base.records import Record, packaged_rows
+from failbench.causes.catalogue import CauseNames
 from failbench.causes.support import Strength
+from failbench.diagnose.code_patterns import CODE_PATTERNS
 from failbench.diagnose.finding import Finding
-from failbench.diagnose.loop_patterns import LOOP_PATTERNS
-from failbench.diagnose.model_patterns import MODEL_PATTERNS
 from failbench.diagnose.readers.folders import files_below
 from failbench.diagnose.readers.lines import clean
 
@@ -60,7 +59,7 @@ def _findings(path: Path, name: str) -> tuple[Finding, ...]:
             tree = ast.parse(data)
         found = [
             _finding(find.__name__, name, data, node)
-            for find in (*LOOP_PATTERNS, *MODEL_PATTERNS)
+            for find in CODE_PATTERNS
             for node in find(tree)
         ]
     except SyntaxError as error:
@@ -83,20 +82,20 @@ def _not_read(name: str, line: int | None, why: str) -> Finding:
 
 
 def _finding(id_: str, name: str, data: bytes, node: ast.AST) -> Finding:
-    row = _table()[id_]
+    slip = slips()[id_]
     line = int(getattr(node, "lineno", 1))
     text = data.splitlines()[line - 1 : line]
     quote = clean(text[0].decode("utf-8", errors="replace")).strip()[:300] if text else ""
     return Finding(
         id=id_,
         kind="code",
-        strength=cast("Strength", row["strength"]),
-        statement=row["statement"].format(what=_what(node)) + ".",
+        strength=slip.strength,
+        statement=slip.statement.format(what=_what(node)) + ".",
         source=name,
         line=line,
         step=None,
         quote=quote,
-        causes=tuple(row["causes"].split(";")),
+        causes=slip.causes,
     )
 
 
@@ -110,7 +109,15 @@ def _what(node: ast.AST) -> str:
     return clean(ast.unparse(node))[:80]
 
 
+class Slip(Record):
+    id: str
+    strength: Strength
+    causes: CauseNames
+    statement: str
+    source: str
+
+
 @cache
-def _table() -> dict[str, dict[str, str]]:
-    text = files("failbench.diagnose").joinpath("data/code_patterns.csv").read_text("utf-8")
-    return {row["id"]: row for row in csv.DictReader(text.splitlines())}
+def slips() -> dict[str, Slip]:
+    """What each pattern means."""
+    return {row.id: row for row in packaged_rows("failbench.diagnose", "code_patterns.csv", Slip)}

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from typing import Literal
+from functools import partial
+from typing import Any, Literal, get_args
 
 import polars as pl
 
@@ -22,6 +23,7 @@ from failbench.features.feature import (
     CEILING,
     RECENT_STEPS,
     Feature,
+    Group,
     bounded,
     error_text_matches,
     last_logged,
@@ -37,107 +39,66 @@ MEMORY_WARNING = 0.90
 SIGNIFICANT_DIGITS = 9
 """Features are rounded to this, so that the order of summation has no effect."""
 
+
+def _of(group: Group, name: str, *formula: Any, **options: Any) -> Feature:
+    return Feature(name, group, *formula, **options)
+
+
+_training, _memory, _data, _configuration = (partial(_of, group) for group in get_args(Group)[:4])
+
 PAPER_FEATURES: tuple[Feature, ...] = (
-    Feature(
+    _training(
         "learning_rate_at_failure",
-        "training_dynamics",
         "learning_rate",
         "1",
         "learning rate of the last step that logged one",
         last_logged("learning_rate"),
     ),
-    Feature(
-        "steps_before_failure",
-        "training_dynamics",
-        "steps",
-        "steps",
-        "steps begun",
-        pl.len(),
-        without_steps=0.0,
-    ),
-    Feature(
-        "max_loss",
-        "training_dynamics",
-        "loss",
-        "nats/token",
-        "largest training loss",
-        pl.col("loss").max(),
-    ),
-    Feature(
-        "mean_loss",
-        "training_dynamics",
-        "loss",
-        "nats/token",
-        "mean training loss",
-        pl.col("loss").mean(),
-    ),
-    Feature(
+    _training("steps_before_failure", "steps", "steps", "steps begun", pl.len(), without_steps=0.0),
+    _training("max_loss", "loss", "nats/token", "largest training loss", pl.col("loss").max()),
+    _training("mean_loss", "loss", "nats/token", "mean training loss", pl.col("loss").mean()),
+    _training(
         "gradient_norm_variance",
-        "training_dynamics",
         "gradient_norm",
         "1",
         "sample variance of the gradient norm before clipping",
         pl.col("gradient_norm").var(),
     ),
-    Feature(
-        "max_gradient_norm",
-        "training_dynamics",
-        "gradient_norm",
-        "1",
-        "largest norm",
-        pl.col("gradient_norm").max(),
+    _training(
+        "max_gradient_norm", "gradient_norm", "1", "largest norm", pl.col("gradient_norm").max()
     ),
-    Feature(
-        "mean_gradient_norm",
-        "training_dynamics",
-        "gradient_norm",
-        "1",
-        "mean norm",
-        pl.col("gradient_norm").mean(),
+    _training(
+        "mean_gradient_norm", "gradient_norm", "1", "mean norm", pl.col("gradient_norm").mean()
     ),
-    Feature(
+    _training(
         "loss_trend",
-        "training_dynamics",
         "loss",
         "nats/token/step",
         "least-squares slope of training loss over all steps seen (the paper names no window)",
         slope("loss"),
     ),
-    Feature(
-        "peak_memory",
-        "memory",
-        "level",
-        "fraction of capacity",
-        "highest memory",
-        pl.col("memory").max(),
+    _memory(
+        "peak_memory", "level", "fraction of capacity", "highest memory", pl.col("memory").max()
     ),
-    Feature(
-        "memory_at_failure",
-        "memory",
-        "level",
-        "fraction of capacity",
-        "last memory",
-        last_logged("memory"),
+    _memory(
+        "memory_at_failure", "level", "fraction of capacity", "last memory", last_logged("memory")
     ),
-    Feature(
+    _memory(
         "memory_growth_rate",
-        "memory",
         "growth",
         "fraction of capacity/step",
         "least-squares slope of memory over all steps seen",
         slope("memory"),
     ),
-    Feature(
+    _memory(
         "memory_warning",
-        "memory",
         "level",
         "0 or 1",
         f"1 if any step is above {MEMORY_WARNING:.2f} of capacity",
         pl.col("memory").max() > MEMORY_WARNING,
     ),
-    Feature(
+    _data(
         "perplexity",
-        "data",
         "perplexity",
         "1",
         "exp of the last validation loss, else of the last training loss",
@@ -146,51 +107,41 @@ PAPER_FEATURES: tuple[Feature, ...] = (
         .exp(),
         source="the paper's section 4.4 and equation 1",
     ),
-    Feature(
+    _data(
         "vocabulary_coverage",
-        "data",
         "vocabulary",
         "fraction of tokens",
         f"covered tokens / tokens over the last {RECENT_STEPS} steps",
         recent_share("covered_tokens"),
     ),
-    Feature(
+    _data(
         "oov_rate",
-        "data",
         "vocabulary",
         "fraction of tokens",
         f"unknown tokens / tokens over the last {RECENT_STEPS} steps",
         recent_share("unknown_tokens"),
     ),
-    Feature(
+    _data(
         "sequence_length_spread",
-        "data",
         "sequence_length",
         "tokens",
         f"longest sequence minus the smallest mean length over the last {RECENT_STEPS} steps",
         pl.col("max_length").tail(RECENT_STEPS).max()
         - pl.col("mean_length").tail(RECENT_STEPS).min(),
     ),
-    Feature(
-        "batch_size",
-        "configuration",
-        "batch_size",
-        "sequences",
-        "batch of the last step",
-        last_logged("sequences"),
+    _configuration(
+        "batch_size", "batch_size", "sequences", "batch of the last step", last_logged("sequences")
     ),
-    Feature(
+    _configuration(
         "parameter_count",
-        "configuration",
         "parameter_count",
         "1",
         "trainable parameters",
         pl.col("parameters"),
         over="runs",
     ),
-    Feature(
+    _configuration(
         "gradient_clipping",
-        "configuration",
         "gradient_clipping",
         "0 or 1",
         "1 if the last step had a clipping threshold",

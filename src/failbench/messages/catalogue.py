@@ -7,92 +7,55 @@ what Python says of any program is last.
 
 from __future__ import annotations
 
-import csv
 import re
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
-from typing import Final, Literal, cast, get_args
+from typing import Annotated, Final, Literal
 
-from failbench.base.vocabulary import CATEGORIES, Category
-from failbench.causes.catalogue import causes
-from failbench.causes.support import STRENGTHS, Strength
+from pydantic import BeforeValidator, Field, model_validator
 
-Said = Literal["exception", "warning"]
-"""What a line with a message is where no exception and no death of a process says it."""
-
-SAID: Final[tuple[Said, ...]] = get_args(Said)
+from failbench.base.records import InCell, OrNone, Record, packaged_rows
+from failbench.base.vocabulary import Category
+from failbench.causes.catalogue import CauseNames, causes
+from failbench.causes.support import Strength
 
 MOST_CAUSES: Final = 4
 """Causes of a message: what may be anything is no message of the catalogue."""
 
+_Pattern = Annotated[re.Pattern[str], BeforeValidator(lambda cell: re.compile(cell, re.MULTILINE))]
 
-@dataclass(frozen=True)
-class Message:
-    """A message that a library prints, whatever the names and numbers in it."""
+
+class Message(Record):
+    """A message that a library prints, whatever the names and numbers in it.
+
+    ``said`` is what a line with it is where no exception and no death of a process says it.
+    """
 
     id: str
     library: str
-    pattern: re.Pattern[str]
+    pattern: _Pattern
     meaning: str
-    category: Category | None
-    also: tuple[Category, ...]
-    causes: tuple[str, ...]
+    category: Annotated[Category | None, OrNone]
+    also: Annotated[tuple[Category, ...], InCell]
+    causes: Annotated[CauseNames, Field(min_length=1, max_length=MOST_CAUSES)]
     strength: Strength
-    said: Said | None
+    said: Annotated[Literal["exception", "warning"] | None, OrNone]
     check: str
     source: str
+
+    @model_validator(mode="after")
+    def _causes_agree_with_categories(self) -> Message:
+        lies_in = [causes()[name].category for name in self.causes]
+        if self.category not in (None, lies_in[0]):
+            raise ValueError(f"The first cause of {self.id} does not lie in {self.category}.")
+        if not set(lies_in) <= {self.category, *self.also}:
+            raise ValueError(f"A cause of {self.id} lies in none of its categories.")
+        return self
 
 
 @cache
 def messages() -> tuple[Message, ...]:
     """The catalogue, in the order in which patterns are tried."""
-    text = files("failbench.messages").joinpath("data/messages.csv").read_text(encoding="utf-8")
-    return tuple(message_from(row) for row in csv.DictReader(text.splitlines()))
-
-
-def message_from(row: dict[str, str]) -> Message:
-    """The message that a row of the catalogue tells of."""
-    category = _category(row["category"]) if row["category"] else None
-    also = tuple(_category(name) for name in row["also"].split(";") if name)
-    return Message(
-        row["id"],
-        row["library"],
-        re.compile(row["pattern"], re.MULTILINE),
-        row["meaning"],
-        category,
-        also,
-        _causes(row["id"], row["causes"], category, also),
-        cast("Strength", _one_of(STRENGTHS, row["strength"])),
-        cast("Said", _one_of(SAID, row["said"])) if row["said"] else None,
-        row["check"],
-        row["source"],
-    )
-
-
-def _category(name: str) -> Category:
-    return cast("Category", _one_of(CATEGORIES, name))
-
-
-def _one_of(known: tuple[str, ...], name: str) -> str:
-    if name not in known:
-        raise ValueError(f"{name!r} is none of {', '.join(known)}.")
-    return name
-
-
-def _causes(
-    message: str, named: str, category: Category | None, also: tuple[Category, ...]
-) -> tuple[str, ...]:
-    """The causes of a message, which agree with its categories."""
-    names = tuple(named.split(";"))
-    if len(names) > MOST_CAUSES:
-        raise ValueError(f"{message} has more than {MOST_CAUSES} causes.")
-    lies_in = [causes()[_one_of(tuple(causes()), name)].category for name in names]
-    if category not in (None, lies_in[0]):
-        raise ValueError(f"The first cause of {message} does not lie in {category}.")
-    if not set(lies_in) <= {category, *also}:
-        raise ValueError(f"A cause of {message} lies in none of its categories.")
-    return names
+    return packaged_rows("failbench.messages", "messages.csv", Message)
 
 
 def message_of(name: str, text: str) -> Message | None:

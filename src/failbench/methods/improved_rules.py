@@ -17,7 +17,7 @@ from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.declaration import Context, Method, MethodDeclaration, by_name
 from failbench.methods.healthy import Band
-from failbench.methods.rule_tree import (
+from failbench.methods.improved_tree import (
     TREE,
     Leaf,
     RuleTree,

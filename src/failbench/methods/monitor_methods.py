@@ -28,7 +28,7 @@ from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.boosting_machine import ebm
 from failbench.methods.classifiers import random_forest
-from failbench.methods.declaration import Context, Method, MethodDeclaration, by_name
+from failbench.methods.declaration import Context, MethodDeclaration, by_name
 
 LEAST: Final = 1.0 / len(CATEGORIES) + 0.01
 """Confidence of an answer at least: no other category is more probable."""
@@ -286,31 +286,6 @@ class EndingSettings(Record):
     fewest: int = Field(ge=1)
 
 
-def _build_invariants(settings: NoSettings, context: Context) -> Method:  # noqa: ARG001
-    """The monitor's answer."""
-    return BrokenInvariants()
-
-
-def _build_abstaining(settings: AbstainingSettings, context: Context) -> Method:  # noqa: ARG001
-    """The monitor's answer where it is sure enough."""
-    return AbstainingInvariants(settings.coverage)
-
-
-def _build_ending(settings: EndingSettings, context: Context) -> Method:  # noqa: ARG001
-    """The table of endings."""
-    return EndingTable(settings.fewest)
-
-
-def _build_forest(settings: RandomForestSettings, context: Context) -> Method:
-    """A random forest on flags."""
-    return random_forest(settings, _flags(context), context.seed)
-
-
-def _build_ebm(settings: EbmSettings, context: Context) -> Method:
-    """A boosting machine on flags."""
-    return ebm(settings, _flags(context), context.seed)
-
-
 def _flags(context: Context) -> tuple[str, ...]:
     if not context.known:
         raise BadInputError(
@@ -323,13 +298,26 @@ def _flags(context: Context) -> tuple[str, ...]:
 
 
 DECLARATIONS = by_name(
-    MethodDeclaration("invariants", NoSettings, _build_invariants, reads_features=False),
-    MethodDeclaration(
-        "invariants_abstaining", AbstainingSettings, _build_abstaining, reads_features=False
-    ),
-    MethodDeclaration("ending", EndingSettings, _build_ending, reads_features=False),
-    MethodDeclaration(
-        "forest_on_invariants", RandomForestSettings, _build_forest, reads_features=False
-    ),
-    MethodDeclaration("ebm_on_invariants", EbmSettings, _build_ebm, reads_features=False),
+    *(
+        MethodDeclaration(name, settings, build, reads_features=False)
+        for name, settings, build in (
+            ("invariants", NoSettings, lambda _, context: BrokenInvariants()),  # noqa: ARG005
+            (
+                "invariants_abstaining",
+                AbstainingSettings,
+                lambda settings, _: AbstainingInvariants(settings.coverage),
+            ),
+            ("ending", EndingSettings, lambda settings, _: EndingTable(settings.fewest)),
+            (
+                "forest_on_invariants",
+                RandomForestSettings,
+                lambda settings, context: random_forest(settings, _flags(context), context.seed),
+            ),
+            (
+                "ebm_on_invariants",
+                EbmSettings,
+                lambda settings, context: ebm(settings, _flags(context), context.seed),
+            ),
+        )
+    )
 )

@@ -16,7 +16,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import get_routing_for_object
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.base.arrays import Labels, Probabilities
+from failbench.base.arrays import Array, Labels, Probabilities
 from failbench.base.predictions import DECIMALS, most_probable
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import CATEGORIES
@@ -24,7 +24,7 @@ from failbench.base.vocabulary import CATEGORIES
 Grid = Mapping[str, Sequence[Any]]
 Explanation = tuple[tuple[Evidence, ...], int]
 """The evidence of an answer, and how many conditions a reader must check to verify it."""
-Explain = Callable[[Any, pd.DataFrame, Labels], list[Explanation]]
+Explain = Callable[[Any, Any, Labels], list[Explanation]]
 """From a fitted pipeline, runs and their answers to an explanation per run."""
 
 TIE = 1e-9
@@ -55,7 +55,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.seed = seed
         self.explain = explain
 
-    def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
+    def fit(self, X: pd.DataFrame | Array, y: Labels, groups: Labels | None = None) -> Self:
         """Search the grid and fit; without ``groups`` every run is its own scenario."""
         labels = np.asarray(y, dtype=str)
         scenarios = np.arange(len(X)) if groups is None else np.asarray(groups, dtype=str)
@@ -81,17 +81,17 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.classes_ = np.array(CATEGORIES, dtype=object)
         return self
 
-    def predict(self, X: pd.DataFrame) -> Labels:
+    def predict(self, X: pd.DataFrame | Array) -> Labels:
         """The most probable category; the first in the order of categories among equals."""
         check_is_fitted(self)
         return most_probable(self.predict_proba(X))
 
-    def predict_proba(self, X: pd.DataFrame) -> Probabilities:
+    def predict_proba(self, X: pd.DataFrame | Array) -> Probabilities:
         """Probabilities in the order of categories; zero for categories without training runs."""
         check_is_fitted(self)
         return _all_categories(self.pipeline_, X)
 
-    def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
+    def diagnose(self, X: pd.DataFrame | Array) -> tuple[Diagnosis, ...]:
         """The most probable category of each run, with its probability and evidence.
 
         The confidence is rounded as it is stored, so that rounding cannot move it across a
@@ -110,7 +110,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
 
-def _all_categories(pipeline: Any, X: pd.DataFrame) -> Probabilities:
+def _all_categories(pipeline: Any, X: pd.DataFrame | Array) -> Probabilities:
     """Probabilities in the order of categories; zero for categories without training runs."""
     probabilities = np.zeros((len(X), len(CATEGORIES)))
     order = [CATEGORIES.index(category) for category in pipeline.classes_]
@@ -118,7 +118,7 @@ def _all_categories(pipeline: Any, X: pd.DataFrame) -> Probabilities:
     return probabilities
 
 
-def _accuracy(pipeline: Any, X: pd.DataFrame, labels: Labels) -> float:
+def _accuracy(pipeline: Any, X: pd.DataFrame | Array, labels: Labels) -> float:
     """Accuracy of the answers of :meth:`TunedClassifier.predict`."""
     return float((most_probable(_all_categories(pipeline, X)) == labels).mean())
 

@@ -24,9 +24,9 @@ from failbench.features.feature_table import to_frame
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context, Method, MethodDeclaration
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.rule_tree import all_band_features
-from failbench.prediction.folds import FoldPlan, by_architecture, by_scenario
+from failbench.methods.improved_tree import all_band_features
 from failbench.prediction.known import Known
+from failbench.prediction.splits import FoldPlan, by_architecture, by_scenario
 
 
 @dataclass(frozen=True)

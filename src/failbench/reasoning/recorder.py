@@ -23,13 +23,21 @@ from failbench.reasoning.declared import Declared, Planned, read_declared
 from failbench.reasoning.fingerprint import fingerprint
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.model import Decoder
-from failbench.reasoning.models import MODEL_SCHEMA, MODELS, read_models, write_models
 from failbench.reasoning.sampling import sample
 from failbench.reasoning.tokenizers import Tokenizer, make
-from failbench.reasoning.traces import TRACE_SCHEMA, TRACES, read_traces, write_traces
+from failbench.reasoning.traces import (
+    MODEL_SCHEMA,
+    MODELS,
+    TRACE_SCHEMA,
+    TRACES,
+    WRITING_REMEDY,
+    read_models,
+    read_traces,
+    write_models,
+    write_traces,
+)
 from failbench.reasoning.training import Trained, train
 
-REMEDY: Final = "Make room, or name another folder."
 LOSS_DIGITS: Final = 4
 
 VOCABULARIES: Final = "vocabularies.csv"
@@ -83,9 +91,10 @@ def record(folders: Folders, workers: int = 1, *, again: bool = False) -> Iterat
             pool.shutdown(cancel_futures=True)
     write_tables(declared, folders, wanted)
     for planned in declared.plan:
+        row = _row_path(folders.work, declared, planned)
         for path in (
-            _row_path(folders.work, declared, planned),
-            _row_path(folders.work, declared, planned).with_suffix(".parquet"),
+            row,
+            row.with_suffix(".parquet"),
             _weights_path(folders.work, declared, planned),
         ):
             path.unlink(missing_ok=True)
@@ -112,7 +121,7 @@ def record_model(folders: Folders, name: str) -> dict[str, Any]:
     }
     path = _row_path(folders.work, declared, planned)
     write_traces(traces, path.with_suffix(".parquet"))
-    write_atomically(path, json.dumps(row).encode(), REMEDY)
+    write_atomically(path, json.dumps(row).encode(), WRITING_REMEDY)
     return row
 
 
@@ -129,28 +138,27 @@ def ask(declared: Declared, planned: Planned, model: Decoder) -> pl.DataFrame:
         temperature=settings.temperature,
         seed=planned.seed,
     )
-    rows = []
-    for (cell, item, problem), prompt, answer in zip(
-        declared.problems, prompts, answers, strict=True
-    ):
-        text = tokenizer.decode(answer.ids)
-        rows.append(
-            {
-                "model": planned.name,
-                "condition": condition.condition,
-                "seed": planned.seed,
-                "tokenizer": condition.tokenizer,
-                "task": cell.task,
-                "length": cell.length,
-                "depth": cell.depth,
-                "item": item,
-                "prompt_ids": prompt,
-                "text": text,
-                "tokens": len(answer.ids),
-                "outcome": outcome(problem, text, is_ended=answer.is_ended),
-                "guess": problem.guess,
-            }
+    texts = [tokenizer.decode(answer.ids) for answer in answers]
+    rows = [
+        {
+            "model": planned.name,
+            "condition": condition.condition,
+            "seed": planned.seed,
+            "tokenizer": condition.tokenizer,
+            "task": cell.task,
+            "length": cell.length,
+            "depth": cell.depth,
+            "item": item,
+            "prompt_ids": prompt,
+            "text": text,
+            "tokens": len(answer.ids),
+            "outcome": outcome(problem, text, is_ended=answer.is_ended),
+            "guess": problem.guess,
+        }
+        for (cell, item, problem), prompt, answer, text in zip(
+            declared.problems, prompts, answers, texts, strict=True
         )
+    ]
     return pl.DataFrame(rows, schema=TRACE_SCHEMA)
 
 
@@ -158,18 +166,21 @@ def write_tables(declared: Declared, folders: Folders, recorded: tuple[Planned, 
     """Write both tables: models of the plan alone, those recorded now in place of older ones."""
     paths = [_row_path(folders.work, declared, each) for each in recorded]
     rows = pl.DataFrame([json.loads(path.read_text()) for path in paths], schema=MODEL_SCHEMA)
-    frames = [TRACE_SCHEMA.to_frame()]
-    frames += [read_traces(path.with_suffix(".parquet")) for path in paths]
-    new = pl.concat(frames)
+    frames = [read_traces(path.with_suffix(".parquet")) for path in paths]
     order = pl.DataFrame({"model": [planned.name for planned in declared.plan]})
     kept = order.join(rows, on="model", how="anti")
     if kept.height:
         known = read_models(folders.data / MODELS).join(kept, on="model", how="semi")
         rows = pl.concat([rows, known])
-        old = read_traces(folders.data / TRACES)
-        new = pl.concat([new, old.join(kept, on="model", how="semi")])
-    write_traces(new, folders.data / TRACES)
-    _write_vocabularies(declared, folders.data / VOCABULARIES)
+        frames.append(read_traces(folders.data / TRACES).join(kept, on="model", how="semi"))
+    write_traces(pl.concat(frames), folders.data / TRACES)
+    vocabularies = [
+        {"tokenizer": name, "id": number, "token": token}
+        for name in declared.tokenizers
+        for number, token in enumerate(_tokenizer(declared, name).tokens)
+    ]
+    content = pl.DataFrame(vocabularies).write_csv().encode()
+    write_atomically(folders.data / VOCABULARIES, content, WRITING_REMEDY)
     write_models(order.join(rows, on="model", maintain_order="left"), folders.data / MODELS)
 
 
@@ -194,7 +205,7 @@ def _trained(declared: Declared, planned: Planned, work: Path) -> Trained:
     kept = {"weights": trained.model.state_dict(), "steps": trained.steps, "loss": trained.loss}
     # conditions that train alike may be at it in two processes, and one would move the other's file
     own = path.with_name(f"{os.getpid()}-{path.name}")
-    with replaced_when_whole(own, REMEDY) as partial:
+    with replaced_when_whole(own, WRITING_REMEDY) as partial:
         torch.save(kept, partial)
     own.replace(path)
     return trained
@@ -202,16 +213,6 @@ def _trained(declared: Declared, planned: Planned, work: Path) -> Trained:
 
 def _tokenizer(declared: Declared, name: str) -> Tokenizer:
     return make(declared.tokenizers[name], declared.cells)
-
-
-def _write_vocabularies(declared: Declared, path: Path) -> None:
-    """Write what each id of each tokenizer stands for."""
-    rows = [
-        {"tokenizer": name, "id": number, "token": token}
-        for name in declared.tokenizers
-        for number, token in enumerate(_tokenizer(declared, name).tokens)
-    ]
-    write_atomically(path, pl.DataFrame(rows).write_csv().encode(), REMEDY)
 
 
 def _weights_path(work: Path, declared: Declared, planned: Planned) -> Path:

@@ -1,39 +1,43 @@
-"""Traces: sampled answers as a table, and files of them; see ``docs/traces.md``."""
+"""Traces: sampled answers as a table, files of them, and the models that gave them.
+
+See ``docs/traces.md``.
+"""
 
 from __future__ import annotations
 
 import io
 import json
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final, Literal, get_args
+from typing import Final, Literal, get_args
 
 import polars as pl
 import pyarrow.parquet as pq
 
-from failbench.base.files import replaced_when_whole
+from failbench.base.files import replaced_when_whole, write_atomically
 from failbench.errors import BadInputError
 
 Outcome = Literal["correct", "wrong", "truncated"]
 
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 
-COLUMNS: Final[dict[str, pl.DataType | type[pl.DataType]]] = {
-    "model": pl.String,
-    "condition": pl.String,  # null where it is not known
-    "seed": pl.Int32,  # null likewise
-    "tokenizer": pl.String,
-    "task": pl.String,
-    "length": pl.Int32,
-    "depth": pl.Int32,
-    "item": pl.Int32,
-    "prompt_ids": pl.List(pl.Int32),
-    "text": pl.String,
-    "tokens": pl.Int32,
-    "outcome": pl.String,
-    "guess": pl.Float64,
-}
-
-TRACE_SCHEMA: Final = pl.Schema(COLUMNS)
+TRACE_SCHEMA: Final = pl.Schema(
+    {
+        "model": pl.String(),
+        "condition": pl.String(),  # null where it is not known
+        "seed": pl.Int32(),  # null likewise
+        "tokenizer": pl.String(),
+        "task": pl.String(),
+        "length": pl.Int32(),
+        "depth": pl.Int32(),
+        "item": pl.Int32(),
+        "prompt_ids": pl.List(pl.Int32()),
+        "text": pl.String(),
+        "tokens": pl.Int32(),
+        "outcome": pl.String(),
+        "guess": pl.Float64(),
+    }
+)
 
 KEY: Final = ("model", "task", "length", "depth", "item")
 NULLABLE: Final = ("condition", "seed")
@@ -41,8 +45,35 @@ NULLABLE: Final = ("condition", "seed")
 TRACES: Final = "traces.parquet"
 """The file of the traces in its folder."""
 
+MODELS: Final = "models.csv"
+"""The file of the models in its folder."""
+
+MODEL_SCHEMA: Final = pl.Schema(
+    {
+        "model": pl.String,
+        "condition": pl.String,
+        "tokenizer": pl.String,
+        "prompt_tokenizer": pl.String,  # which the prompts of the test were encoded with
+        "seed": pl.Int32,
+        "parameters": pl.Int32,
+        "steps": pl.Int32,
+        "loss": pl.Float64,  # mean of the last steps of training, in nats per token
+        "torch": pl.String,  # version
+        "fingerprint": pl.String,
+    }
+)
+
+DOMAINS: Final = {
+    **{name: (pl.col(name) >= 0, "0 or more") for name in ("length", "depth", "item", "tokens")},
+    "outcome": (pl.col("outcome").is_in(OUTCOMES), f"one of {', '.join(OUTCOMES)}"),
+    "guess": (pl.col("guess").is_between(0, 1), "between 0 and 1"),
+}
+"""Of each column, whether its value may be, and what it may be."""
+
 REMEDY: Final = "docs/traces.md says what a file of traces holds."
 WRITING_REMEDY: Final = "Make room, or name a folder that can be written."
+
+RESTORE: Final = "Restore it with git, or record again with `make record-reasoning`."
 
 LEVEL: Final = 19
 """Of zstd: a recording is written once and read often."""
@@ -56,7 +87,7 @@ def read_traces(path: Path) -> pl.DataFrame:
 
     In files of text ``prompt_ids`` is a list in JSON.
     """
-    reader = {".parquet": _from_parquet, ".jsonl": _from_lines, ".csv": _from_csv}.get(path.suffix)
+    reader = READERS.get(path.suffix)
     if reader is None:
         problem = f"{path.suffix or 'no suffix'} is no format of traces."
         raise BadInputError(path, "(file)", problem, "Use .parquet, .jsonl or .csv.")
@@ -87,28 +118,15 @@ def checked(frame: pl.DataFrame, place: object) -> pl.DataFrame:
             raise BadInputError(place, name, problem, REMEDY) from error
         if name not in NULLABLE and frame[name].null_count():
             raise BadInputError(place, name, "a value is missing.", REMEDY)
-    _refuse_values(frame, place)
+    for name, (is_allowed, domain) in DOMAINS.items():
+        wrong = frame.filter(~is_allowed)
+        if wrong.height:
+            raise BadInputError(place, name, f"{wrong[name][0]!r} must be {domain}.", REMEDY)
     repeated = frame.filter(pl.struct(KEY).is_duplicated())
     if repeated.height:
         key = ", ".join(str(value) for value in repeated.select(KEY).row(0))
         raise BadInputError(place, "(key)", f"the trace ({key}) is there twice.", REMEDY)
     return frame.select(TRACE_SCHEMA.names()).sort(KEY)
-
-
-def _refuse_values(frame: pl.DataFrame, place: object) -> None:
-    """Refuse values out of their domain."""
-    domains = {
-        "length": (pl.col("length") >= 0, "0 or more"),
-        "depth": (pl.col("depth") >= 0, "0 or more"),
-        "item": (pl.col("item") >= 0, "0 or more"),
-        "tokens": (pl.col("tokens") >= 0, "0 or more"),
-        "outcome": (pl.col("outcome").is_in(OUTCOMES), f"one of {', '.join(OUTCOMES)}"),
-        "guess": (pl.col("guess").is_between(0, 1), "between 0 and 1"),
-    }
-    for name, (is_allowed, domain) in domains.items():
-        wrong = frame.filter(~is_allowed)
-        if wrong.height:
-            raise BadInputError(place, name, f"{wrong[name][0]!r} must be {domain}.", REMEDY)
 
 
 def write_traces(frame: pl.DataFrame, path: Path) -> None:
@@ -126,12 +144,11 @@ def write_traces(frame: pl.DataFrame, path: Path) -> None:
         )
 
 
-def _from_parquet(path: Path) -> pl.DataFrame:
-    return pl.read_parquet(path)
-
-
 def _from_lines(path: Path) -> pl.DataFrame:
-    return _of_rows([json.loads(line) for line in path.read_text("utf-8").splitlines() if line])
+    rows = [json.loads(line) for line in path.read_text("utf-8").splitlines() if line]
+    if not all(isinstance(row, dict) for row in rows):
+        raise ValueError("a line is no JSON object")
+    return pl.DataFrame(rows, infer_schema_length=None)
 
 
 def _from_csv(path: Path) -> pl.DataFrame:
@@ -141,7 +158,27 @@ def _from_csv(path: Path) -> pl.DataFrame:
     return frame.with_columns(pl.col("prompt_ids").str.json_decode(pl.List(pl.Int64)))
 
 
-def _of_rows(rows: list[Any]) -> pl.DataFrame:
-    if not all(isinstance(row, dict) for row in rows):
-        raise ValueError("a line is no JSON object")
-    return pl.DataFrame(rows, infer_schema_length=None)
+READERS: Final[dict[str, Callable[[Path], pl.DataFrame]]] = {
+    ".parquet": pl.read_parquet,
+    ".jsonl": _from_lines,
+    ".csv": _from_csv,
+}
+
+
+def read_models(path: Path) -> pl.DataFrame:
+    """Read the models."""
+    try:
+        frame = pl.read_csv(path, schema=MODEL_SCHEMA)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        problem = f"is missing or is no table of models ({str(error).splitlines()[0]})."
+        raise BadInputError(path, "(file)", problem, RESTORE) from error
+    repeated = frame.filter(pl.col("model").is_duplicated())
+    if repeated.height:
+        problem = f"{repeated['model'][0]!r} is there twice."
+        raise BadInputError(path, "model", problem, RESTORE)
+    return frame
+
+
+def write_models(frame: pl.DataFrame, path: Path) -> None:
+    """Write the models, replacing a file that is there."""
+    write_atomically(path, frame.write_csv().encode(), WRITING_REMEDY)

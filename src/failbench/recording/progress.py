@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import threading
-import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
@@ -22,14 +20,6 @@ class Progress:
     kept: int = 0
     as_expected: int = 0
     rejected: list[str] = field(default_factory=list)
-
-
-def seconds_left(started: float, progress: Progress) -> float:
-    """Estimate of the remaining time from the runs that were executed."""
-    executed = progress.done - progress.kept
-    if executed <= 0:
-        return math.nan
-    return (time.monotonic() - started) / executed * (progress.planned - progress.done)
 
 
 def for_each(

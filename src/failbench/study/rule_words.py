@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.rule_tree import ANY_ERROR, SIGNALS
+from failbench.methods.improved_tree import ANY_ERROR, SIGNALS
 from failbench.methods.rules import (
     Condition,
     Crosses,

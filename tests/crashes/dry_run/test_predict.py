@@ -6,7 +6,6 @@ import json
 
 import pytest
 
-from failbench.crashes.catalogue import PREDICTORS
 from failbench.crashes.dry_run.predict import order_of, predict
 from failbench.crashes.dry_run.rehearsal import answer_to
 from failbench.crashes.question import Question, told
@@ -115,9 +114,3 @@ def test_cells_before_are_not_executed():
 def test_only_the_line_of_the_target_is_told_for_an_error_in_a_function():
     answer = rehearsed(asked([SALES], "x = 1\n\nabove(\n    sales, limit\n)"))
     assert answer["line"] == 3
-
-
-def test_the_catalogue_names_this_predictor():
-    (place,) = [each for each in PREDICTORS if each.name == "dry_run"]
-    assert place.build() is predict
-    assert place.recorded

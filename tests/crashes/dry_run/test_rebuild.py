@@ -30,6 +30,13 @@ def rebuilt(entry, code="", name="value", seed=7):
     return Rebuilder(seed, known, Definitions(known, Namespace()).define).rebuild(entry, name)
 
 
+def after(code):
+    """The names that code, which these tests wrote, binds."""
+    names = {"__name__": "__main__"}
+    exec(code, names)
+    return names
+
+
 def remade(value):
     """A value made from the summary of another, with both summaries."""
     told = describe(value, DEPTH)
@@ -203,9 +210,7 @@ net = Net(size)
 
 def test_a_network_of_the_notebook_is_made_as_the_code_made_it_if_that_agrees_with_the_summary():
     pytest.importorskip("torch")
-    names = {"__name__": "__main__"}
-    exec(NET, names)
-    told = describe(names["net"], DEPTH)
+    told = describe(after(NET)["net"], DEPTH)
     assert rebuilt(told, NET, "net").conv.padding == (1, 1)
     for unlike in ("size = 8", "size = len('sixsix')"):  # the second is no literal
         with pytest.raises(NotRebuiltError):
@@ -230,15 +235,12 @@ class Head(nn.Module):
 
 def test_a_network_of_the_notebook_is_put_together_if_all_that_it_asks_for_is_told():
     torch = pytest.importorskip("torch")
-    names = {"__name__": "__main__"}
-    exec(HEAD, names)
-    told = describe(names["Head"](5), DEPTH)
+    told = describe(after(HEAD)["Head"](5), DEPTH)
     assert rebuilt(told, HEAD)(torch.ones(2, 5)).shape == (2, 4)
     for unlike in ("self.scale = [3]", "self.scale = 3; self.register_buffer('b', None)"):
-        names = {"__name__": "__main__"}
-        exec(HEAD.replace("self.scale = 3", unlike), names)
+        code = HEAD.replace("self.scale = 3", unlike)
         with pytest.raises(NotRebuiltError):
-            rebuilt(describe(names["Head"](5), DEPTH), HEAD.replace("self.scale = 3", unlike))
+            rebuilt(describe(after(code)["Head"](5), DEPTH), code)
 
 
 PILE = """
@@ -252,9 +254,7 @@ class Pile:
 
 
 def test_an_object_of_the_notebook_has_what_it_stores():
-    names = {"__name__": "__main__"}
-    exec(PILE, names)
-    told = describe(names["Pile"]([1, 2]), DEPTH)
+    told = describe(after(PILE)["Pile"]([1, 2]), DEPTH)
     assert rebuilt(told, PILE).top() == 2
     with pytest.raises(NotRebuiltError, match="not all is told"):
         rebuilt(told, PILE.replace("self.rows[-1]", "self._hidden"))
@@ -279,12 +279,15 @@ def test_what_is_told_of_attributes_is_held_against_what_is_made():
         rebuilt(entry)
 
 
-@pytest.mark.parametrize("part", ["type", "structural", "value"])
-def test_nothing_is_made_of_less_than_a_kind_needs(part):
-    frame = pd.DataFrame({"a": [1]})
-    entry = {name: facts for name, facts in describe(frame, DEPTH).items() if name != part}
-    with pytest.raises(NotRebuiltError, match="not told"):
-        rebuilt(entry)
+def test_nothing_is_made_of_less_than_a_kind_needs_or_of_more_than_fits():
+    told = describe(pd.DataFrame({"a": [1]}), DEPTH)
+    for part in ("type", "structural", "value"):
+        with pytest.raises(NotRebuiltError, match="not told"):
+            rebuilt({name: facts for name, facts in told.items() if name != part})
+    large = describe(np.zeros(3), DEPTH)
+    large["structural"]["shape"] = [10**6, 10**6]
+    with pytest.raises(NotRebuiltError, match="too large"):
+        rebuilt(large)
 
 
 def test_modules_that_are_not_on_the_list_are_not_imported():
@@ -294,13 +297,6 @@ def test_modules_that_are_not_on_the_list_are_not_imported():
             rebuilt(entry)
     assert {"numpy", "torch", "math"} <= allowed_modules()
     assert not {"ctypes", "subprocess", "socket", "multiprocessing"} & allowed_modules()
-
-
-def test_what_is_too_large_is_not_made():
-    entry = describe(np.zeros(3), DEPTH)
-    entry["structural"]["shape"] = [10**6, 10**6]
-    with pytest.raises(NotRebuiltError, match="too large"):
-        rebuilt(entry)
 
 
 def test_every_kind_with_needs_is_one_of_the_summary(repository):

@@ -5,12 +5,7 @@ import math
 import pytest
 
 from failbench.methods.llm.answer import EvidenceItem, LlmAnswer
-from failbench.methods.llm.faithfulness import (
-    Explanation,
-    agrees,
-    explanation_of,
-    is_confirmed,
-)
+from failbench.methods.llm.faithfulness import Explanation, agrees, explanation_of, is_confirmed
 from failbench.methods.llm.prompt import prompt_of
 from failbench.methods.llm.record import MonitorRecord, ShownBreak
 from made_up_llm import one_run, settings

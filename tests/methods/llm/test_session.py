@@ -81,12 +81,7 @@ def test_the_server_is_asked_by_schema_at_temperature_0_with_the_seed(server, se
     assert body["stream"] is False
     assert body["format"] == json.loads(json.dumps(ANSWER_SCHEMA))
     assert body["messages"] == PROMPTS[0].messages
-    assert body["options"] == {
-        "temperature": 0,
-        "seed": 7,
-        "num_ctx": 8192,
-        "num_predict": 1024,
-    }
+    assert body["options"] == {"temperature": 0, "seed": 7, "num_ctx": 8192, "num_predict": 1024}
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.methods.llm.signals import END_SIGNALS, MONITOR_SIGNALS, SIGNALS, signal_named
+from failbench.methods.llm.record import END_SIGNALS, MONITOR_SIGNALS, SIGNALS, signal_named
 from failbench.monitor.invariants import CATALOGUE
 
 

@@ -18,7 +18,7 @@ from failbench.monitor import LightningCallback, Vocabulary  # noqa: E402
 from failbench.monitor.guard import MEASUREMENTS  # noqa: E402
 from failbench.monitor.signals import LEVELS  # noqa: E402
 from failbench.monitor.stopping.stop import StopTraining  # noqa: E402
-from made_up_logs import assert_all_is_measured, series  # noqa: E402
+from made_up_callbacks import assert_all_is_measured, series  # noqa: E402
 from made_up_models import (  # noqa: E402
     ROWS,
     TOKENS,

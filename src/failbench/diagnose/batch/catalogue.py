@@ -50,9 +50,8 @@ def declaration_named(name: str) -> MethodDeclaration:
     refuse_unknown(name)
     if name not in RAW_METHODS:
         return method_named(name)
-    module = ENTRIES[name].module
-    assert module is not None
-    declarations: dict[str, MethodDeclaration] = import_module(module).DECLARATIONS
+    module = import_module(f"failbench.methods.{ENTRIES[name].module}")
+    declarations: dict[str, MethodDeclaration] = module.DECLARATIONS
     return declarations[name]
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
+import pandas as pd
 import polars as pl
 
 from failbench.base.errors import BadInputError
@@ -52,60 +53,41 @@ def diagnoses_of(
     Other runs are ignored: they have no failure to diagnose.
     """
     failed = telemetry.select(pl.col("kind") == "failure")
-    diagnoses: dict[str, tuple[Diagnosis, ...]] = {}
-    if failed.runs.height:
-        of_raw = {name: method for name, method in methods.items() if name in RAW_METHODS}
-        of_features = {name: method for name, method in methods.items() if name not in of_raw}
-        diagnoses |= _by_features(failed, of_features, known, folder) if of_features else {}
-        diagnoses |= _by_raw_telemetry(failed, of_raw) if of_raw else {}
+    frames: dict[bool, list[pd.DataFrame]] = {}
+    for of_raw in {name in RAW_METHODS for name in methods} if failed.runs.height else ():
+        table = raw_table(failed, scenarios=()) if of_raw else _features(failed, known, folder)
+        parts = table.iter_slices(RAW_RUNS_AT_ONCE) if of_raw else [table]
+        frames[of_raw] = [to_frame(part) for part in parts]
+    answers = {
+        name: [each for frame in frames.get(name in RAW_METHODS, ()) for each in of.diagnose(frame)]
+        for name, of in methods.items()
+    }
     rows = [
-        (run_id, name, *_row(diagnoses[name][position]))
+        (run_id, name, *_row(answers[name][position]))
         for position, run_id in enumerate(failed.runs["run_id"].sort())
         for name in methods
     ]
     return pl.DataFrame(rows, schema=DIAGNOSIS_SCHEMA, orient="row")
 
 
-def _by_features(
-    failed: Telemetry, methods: Mapping[str, Method], known: pl.DataFrame | None, folder: Path
-) -> dict[str, tuple[Diagnosis, ...]]:
+def _features(failed: Telemetry, known: pl.DataFrame | None, folder: Path) -> pl.DataFrame:
     features = feature_table(failed, scenarios=())
-    if known is not None:
-        unknown = features.join(known, on="run_id", how="anti")
-        if unknown.height:
-            raise BadInputError(
-                folder / "monitor" / RUNS,
-                "run_id",
-                f"{unknown['run_id'][0]!r} was recorded without a monitor.",
-                "Record it again with one, or choose methods that read telemetry alone.",
-            )
-        features = with_known(features, known)
-    frame = to_frame(features)
-    return {name: method.diagnose(frame) for name, method in methods.items()}
+    if known is None:
+        return features
+    unknown = features.join(known, on="run_id", how="anti")
+    if unknown.height:
+        raise BadInputError(
+            folder / "monitor" / RUNS,
+            "run_id",
+            f"{unknown['run_id'][0]!r} was recorded without a monitor.",
+            "Record it again with one, or choose methods that read telemetry alone.",
+        )
+    return with_known(features, known)
 
 
-def _by_raw_telemetry(
-    failed: Telemetry, methods: Mapping[str, Method]
-) -> dict[str, tuple[Diagnosis, ...]]:
-    table = raw_table(failed, scenarios=())
-    frames = [to_frame(part) for part in table.iter_slices(RAW_RUNS_AT_ONCE)]
-    return {
-        name: tuple(diagnosis for frame in frames for diagnosis in method.diagnose(frame))
-        for name, method in methods.items()
-    }
-
-
-def _row(diagnosis: Diagnosis) -> tuple[object, ...]:
-    evidence = [
-        {name: str(getattr(signal, name)) for name in _EVIDENCE} for signal in diagnosis.evidence
-    ]
-    return (
-        diagnosis.category,
-        diagnosis.confidence,
-        diagnosis.reason,
-        diagnosis.conditions,
-        evidence,
-    )
+def _row(said: Diagnosis) -> tuple[object, ...]:
+    evidence = [{name: str(getattr(each, name)) for name in _EVIDENCE} for each in said.evidence]
+    return said.category, said.confidence, said.reason, said.conditions, evidence
 
 
 def diagnose_stream(

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 import polars as pl
@@ -54,42 +53,42 @@ def _write_csv(tables: Iterable[pl.DataFrame], path: Path) -> None:
         file.write(",".join(DIAGNOSIS_SCHEMA).encode() + b"\n")
         for table in tables:
             cells = [json.dumps(evidence) for evidence in table["evidence"].to_list()]
-            run_ids = [_drawn(run_id) for run_id in table["run_id"]]
+            # letters that draw nothing are escaped
+            run_ids = [
+                run_id if run_id.isprintable() else json.dumps(run_id)[1:-1]
+                for run_id in table["run_id"]
+            ]
             table.with_columns(
                 run_id=pl.Series(run_ids, dtype=pl.String),
                 evidence=pl.Series(cells, dtype=pl.String),
             ).write_csv(file, include_header=False)
 
 
-def _drawn(text: str) -> str:
-    """A text whose letters all draw something, or are blanks."""
-    return text if text.isprintable() else json.dumps(text)[1:-1]
-
-
 def _write_json(tables: Iterable[pl.DataFrame], path: Path) -> None:
     with path.open("w", encoding="ascii") as file:
         before = "[\n"
-        for table in tables:
-            for row in table.iter_rows(named=True):
-                file.write(before + json.dumps(row, allow_nan=False))
-                before = ",\n"
+        for row in _objects(tables):
+            file.write(before + row)
+            before = ",\n"
         file.write("[]\n" if before == "[\n" else "\n]\n")
 
 
 def _write_json_lines(tables: Iterable[pl.DataFrame], path: Path) -> None:
     with path.open("w", encoding="ascii") as file:
-        for table in tables:
-            for row in table.iter_rows(named=True):
-                file.write(json.dumps(row, allow_nan=False) + "\n")
+        file.writelines(f"{row}\n" for row in _objects(tables))
 
 
-WRITERS: Final[Mapping[str, Writer]] = MappingProxyType(
-    {
-        ".parquet": _write_parquet,
-        ".csv": _write_csv,
-        ".json": _write_json,
-        ".jsonl": _write_json_lines,
-        ".ndjson": _write_json_lines,
-    }
-)
+def _objects(tables: Iterable[pl.DataFrame]) -> Iterator[str]:
+    for table in tables:
+        for row in table.iter_rows(named=True):
+            yield json.dumps(row, allow_nan=False)
+
+
+WRITERS: Final[dict[str, Writer]] = {
+    ".parquet": _write_parquet,
+    ".csv": _write_csv,
+    ".json": _write_json,
+    ".jsonl": _write_json_lines,
+    ".ndjson": _write_json_lines,
+}
 """Writers by the suffix of their files."""

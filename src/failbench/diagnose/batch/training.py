@@ -24,7 +24,7 @@ from failbench.features.feature_table import (
 )
 from failbench.methods.declaration import Context, Method
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.rule_tree import all_band_features
+from failbench.methods.improved_tree import all_band_features
 from failbench.monitor.records.verdicts import with_known
 from failbench.prediction.nested_cv import LabelledRuns
 
@@ -56,21 +56,18 @@ def fitted_method(
     That study estimates the accuracy of such a method: on new scenarios of known architectures
     (pooled part), and on a new architecture (left-out part).
     """
-    declaration = declaration_named(name)
     failures = training_failures(features, study)
     if name in MONITOR_METHODS and known is not None:
         failures = with_known(failures, known)
         _refuse_none(failures, study)
-    runs = LabelledRuns.from_table(failures)
-    successes = study.slice(features).filter(pl.col("kind") == "success")
+    successes = study.slice(features).filter(kind="success")
     context = Context(
         FEATURE_SETS[study.feature_sets[0]],
         healthy_band(to_frame(successes), all_band_features()),
         study.seed,
         known=flags_in(failures.columns),
     )
-    method = declaration.build(settings, context)
-    return method.fit(runs.frame, runs.labels, groups=runs.groups)
+    return _fitted(name, settings, context, failures)
 
 
 def fitted_raw_method(
@@ -81,11 +78,15 @@ def fitted_raw_method(
     The study ``raw_telemetry`` fits it in this way to all but one fold of them, which estimates its
     accuracy on new scenarios of known architectures.
     """
-    learnt = LabelledRuns.from_table(runs)
     # No method of raw telemetry takes a threshold from healthy runs.
     context = Context((*RAW_TEXT, *RAW_SERIES), HealthyBand({}, {}), study.seed)
+    return _fitted(name, settings, context, runs)
+
+
+def _fitted(name: str, settings: Record, context: Context, failures: pl.DataFrame) -> Method:
+    runs = LabelledRuns.from_table(failures)
     method = declaration_named(name).build(settings, context)
-    return method.fit(learnt.frame, learnt.labels, groups=learnt.groups)
+    return method.fit(runs.frame, runs.labels, groups=runs.groups)
 
 
 def raw_training_runs(

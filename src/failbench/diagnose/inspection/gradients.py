@@ -8,9 +8,10 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import Any, Final, Literal
 
-from tabulate import tabulate
+import numpy as np
 
-from failbench.diagnose.inspection.layers import Layer, layers_of
+from failbench.diagnose.inspection.parameters import Layer, layers_of
+from failbench.diagnose.inspection.tables import table_text
 
 Flag = Literal["frozen", "no gradient", "not finite", "all zero", "far below", "far above"]
 """``far below`` and ``far above`` speak of the root mean square against the median of all layers
@@ -66,7 +67,7 @@ def gradient_table(model: Any, depth: int = 2, orders: float = ORDERS) -> tuple[
     model
         A ``torch.nn.Module``.
     depth
-        How many levels down a layer lies; see :func:`~.inspection.layers.layers_of`.
+        How many levels down a layer lies; lists of modules are no level of their own.
     orders
         Orders of magnitude from the median at which a layer is flagged.
 
@@ -97,10 +98,7 @@ def gradient_text(flows: Iterable[GradientFlow]) -> str:
         )
         for flow in flows
     ]
-    table: str = tabulate(
-        rows, columns, "plain", colglobalalign="right", colalign=["left"], disable_numparse=True
-    )
-    return table
+    return table_text(columns, rows)
 
 
 def _number(value: float | None) -> str:
@@ -120,13 +118,14 @@ def _flow(layer: Layer) -> GradientFlow:
     if not count:
         return GradientFlow(layer.name, layer.kind, elements, missing, flags=("no gradient",))
     stored = [_stored(each.grad) for each in there]
-    norm = math.hypot(*(_norm(each) for each in stored))
+    norms = [_norm(each) for each in stored]
     weight = math.hypot(*(_norm(each.detach()) for each in there))
     not_finite = sum(int((~each.isfinite()).sum()) for each in stored)
-    if not_finite:  # math.hypot calls infinity what is no number elsewhere
-        norm = sum(_norm(each) for each in stored)
+    # math.hypot calls infinity what is no number elsewhere
+    norm = sum(norms) if not_finite else math.hypot(*norms)
     absent = count - sum(each.numel() for each in stored)
     zeros = absent + sum(int((each == 0).sum()) for each in stored)
+    largest = [float(each.abs().max()) for each in stored if each.numel()]
     return GradientFlow(
         layer.name,
         layer.kind,
@@ -135,7 +134,7 @@ def _flow(layer: Layer) -> GradientFlow:
         norm,
         norm / math.sqrt(count),
         sum(_norm(each, 1) for each in stored) / count,
-        _largest(stored),
+        float(np.max([0.0, *largest])),  # no number if one of them is none
         zeros / count,
         not_finite,
         norm / weight if weight else None,
@@ -171,13 +170,3 @@ def _norm(tensor: Any, order: int = 2) -> float:
     exact = torch.float32 if tensor.device.type == "mps" else torch.float64
     sizes = tensor.abs() if tensor.is_complex() else tensor
     return float(torch.linalg.vector_norm(sizes, order, dtype=exact))
-
-
-def _largest(tensors: Iterable[Any]) -> float:
-    largest = 0.0
-    for tensor in tensors:
-        value = float(tensor.abs().max()) if tensor.numel() else 0.0
-        largest = value if math.isnan(value) or value > largest else largest
-        if math.isnan(largest):
-            break
-    return largest

@@ -8,17 +8,30 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass
-from statistics import median
-from typing import Literal
+from statistics import NormalDist, median
+from typing import Final, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from failbench.diagnose.inspection.trend import Trend, slope_of
 from failbench.diagnose.readers.log import Log, known
 from failbench.diagnose.readers.names import SignalName, Split
 
 Floats = NDArray[np.float64]
+
+MOST: Final = 2000
+"""Points of which all pairs are compared, evenly spaced: two million pairs."""
+
+CONFIDENCE: Final = 0.95
+
+
+@dataclass(frozen=True)
+class Trend:
+    """The median of the slopes between all pairs of points (Theil and Sen)."""
+
+    slope: float
+    low: float
+    high: float
 
 
 @dataclass(frozen=True)
@@ -104,6 +117,32 @@ def loss_curves(log: Log) -> LossCurves:
         gaps[-1] if gaps else None,
         max(gaps, key=lambda gap: gap.difference, default=None),
     )
+
+
+def slope_of(places: Floats, values: Floats) -> Trend | None:
+    """The trend of finite values, both of shape (values,); None where all stand at one place.
+
+    Its interval is that of Sen (1968, "Estimates of the regression coefficient based on Kendall's
+    tau", equation 2.6), which takes ties into account.
+    """
+    if len(values) > MOST:
+        kept = np.linspace(0, len(values) - 1, MOST).astype(int)
+        places, values = places[kept], values[kept]
+    if len(values) < 2 or places.min() == places.max():
+        return None
+    later = places[:, None] - places
+    pairs = later > 0
+    slopes = np.sort((values[:, None] - values)[pairs] / later[pairs])
+    of_ties = [np.unique(each, return_counts=True)[1] for each in (places, values)]
+    ties = sum(int(np.sum(k * (k - 1) * (2 * k + 5))) for k in of_ties)
+    n = len(values)
+    variance = (n * (n - 1) * (2 * n + 5) - ties) / 18
+    if variance < 0:  # nearly all are ties in both
+        return Trend(float(np.median(slopes)), math.nan, math.nan)
+    half = NormalDist().inv_cdf((1 + CONFIDENCE) / 2) * math.sqrt(variance)
+    low = max(round((len(slopes) - half) / 2) - 1, 0)
+    high = min(round((len(slopes) + half) / 2), len(slopes) - 1)
+    return Trend(float(np.median(slopes)), float(slopes[low]), float(slopes[high]))
 
 
 def curve_of(log: Log, signal: SignalName, split: Split) -> Curve | None:

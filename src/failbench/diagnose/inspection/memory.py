@@ -8,9 +8,9 @@ from typing import Final
 
 import numpy as np
 from numpy.typing import NDArray
-from tabulate import tabulate
 
-from failbench.diagnose.inspection.trend import slope_of
+from failbench.diagnose.inspection.loss_curve import slope_of
+from failbench.diagnose.inspection.tables import table_text
 from failbench.monitor.breaks import FLOORS
 from failbench.monitor.history import History
 from failbench.monitor.signals import PHASES
@@ -55,13 +55,12 @@ def memory_by_phase(history: History) -> tuple[PhaseMemory, ...]:
         What a monitor measured; see :func:`failbench.monitor.history.read_history`.
     """
     names = {phase: f"memory_{phase}" for phase in PHASES if phase != "build"} | {WHOLE: "memory"}
-    found = []
-    for phase, signal in names.items():
-        steps, values = history.series(signal)
-        finite = np.isfinite(values)
-        if finite.any():
-            found.append(_phase(phase, steps[finite], values[finite], history.every))
-    return tuple(found)
+    measured = {phase: history.series(signal) for phase, signal in names.items()}
+    return tuple(
+        _phase(phase, steps[finite], values[finite], history.every)
+        for phase, (steps, values) in measured.items()
+        if (finite := np.isfinite(values)).any()
+    )
 
 
 def first_to_leave(phases: Iterable[PhaseMemory]) -> PhaseMemory | None:
@@ -79,7 +78,9 @@ def memory_text(phases: Iterable[PhaseMemory]) -> str:
             readable(each.median),
             readable(each.peak),
             str(each.peak_step),
-            _per_step(each.growth),
+            ""
+            if each.growth is None
+            else f"{'-' * (each.growth < 0)}{readable(abs(each.growth))}/step",
             "" if each.left_start is None else f"step {each.left_start}",
         )
         for each in phases
@@ -89,14 +90,7 @@ def memory_text(phases: Iterable[PhaseMemory]) -> str:
     line = "No phase left its start."
     if first is not None:
         line = f"The first phase to leave its start: {first.phase}, at step {first.left_start}."
-    table = tabulate(
-        rows, columns, "plain", colglobalalign="right", colalign=["left"], disable_numparse=True
-    )
-    return f"{table}\n{line}"
-
-
-def _per_step(growth: float | None) -> str:
-    return "" if growth is None else f"{'-' * (growth < 0)}{readable(abs(growth))}/step"
+    return f"{table_text(columns, rows)}\n{line}"
 
 
 def _phase(
@@ -108,8 +102,10 @@ def _phase(
     start, left = None, None
     if len(checks) == START:
         start = float(values[checks].max())
-        later = slice(int(checks[-1]) + 1, None)
-        left = _left(steps[later], values[later] > start + NOTHING)
+        outside = values > start + NOTHING
+        outside[: checks[-1] + 1] = False
+        rows = np.lib.stride_tricks.sliding_window_view(outside, ROWS).all(axis=1)
+        left = int(steps[int(rows.argmax()) + ROWS - 1]) if rows.any() else None
     return PhaseMemory(
         phase,
         len(values),
@@ -120,12 +116,3 @@ def _phase(
         start,
         left,
     )
-
-
-def _left(steps: NDArray[np.int64], outside: NDArray[np.bool_]) -> int | None:
-    count = 0
-    for step, is_outside in zip(steps, outside, strict=True):
-        count = count + 1 if is_outside else 0
-        if count == ROWS:
-            return int(step)
-    return None

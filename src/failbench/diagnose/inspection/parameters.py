@@ -2,19 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from tabulate import tabulate
-
-from failbench.diagnose.inspection.layers import Layer, Role, layers_of
+from failbench.diagnose.inspection.tables import table_text
 from failbench.preflight.memory import readable
+
+Role = Literal["embedding", "head", "body"]
+
+EMBEDDINGS: Final = "torch.nn.modules.sparse"
+LINEAR: Final = "torch.nn.modules.linear"
+CONTAINERS: Final = "torch.nn.modules.container"
+"""Modules of PyTorch whose classes, and what is derived from them, make a part one of a kind."""
+
+MODEL: Final = "(model)"
+"""The name of the row with parameters that the model itself holds."""
 
 SKILL_EMBEDDING_SHARE: Final = 0.7
 """The share of parameters in embeddings above which the skill ml-training-debugger calls a model
 imbalanced (rules of thumb of its agent's prompt). It is not ours: small models with large
 vocabularies train well above it."""
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A part of a model, with its parameters; a tied one names the first that it is."""
+
+    name: str
+    kind: str
+    role: Role
+    parameters: dict[str, Any]
+    tied: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -57,7 +76,7 @@ def parameter_table(model: Any, depth: int = 2) -> tuple[ParameterShare, ...]:
     model
         A ``torch.nn.Module``.
     depth
-        How many levels down a layer lies; see :func:`~.inspection.layers.layers_of`.
+        How many levels down a layer lies; lists of modules are no level of their own.
 
     Raises
     ------
@@ -65,23 +84,32 @@ def parameter_table(model: Any, depth: int = 2) -> tuple[ParameterShare, ...]:
         If the depth is not positive, or a parameter has no shape before the model is called.
     """
     layers = layers_of(model, depth)
-    total = sum(_elements(layer) for layer in layers)
-    return tuple(_share(layer, total) for layer in layers)
+    counts = [sum(each.numel() for each in layer.parameters.values()) for layer in layers]
+    return tuple(
+        ParameterShare(
+            layer.name,
+            layer.kind,
+            layer.role,
+            count,
+            sum(each.numel() for each in layer.parameters.values() if each.requires_grad),
+            sum(each.numel() * each.element_size() for each in layer.parameters.values()),
+            tuple(sorted({str(each.dtype)[6:] for each in layer.parameters.values()})),
+            count / sum(counts) if count else 0.0,
+            tuple(layer.tied),
+        )
+        for layer, count in zip(layers, counts, strict=True)
+    )
 
 
 def summary(shares: Iterable[ParameterShare]) -> ParameterSummary:
     """What the layers of a model have together."""
     shares = tuple(shares)
-    of_role = {
-        role: sum((each.share for each in shares if each.role == role), 0.0)
-        for role in ("embedding", "head")
-    }
     return ParameterSummary(
         sum(each.parameters for each in shares),
         sum(each.trainable for each in shares),
         sum(each.bytes for each in shares),
-        of_role["embedding"],
-        of_role["head"],
+        sum((each.share for each in shares if each.role == "embedding"), 0.0),
+        sum((each.share for each in shares if each.role == "head"), 0.0),
         tuple(name for each in shares for name in each.tied),
     )
 
@@ -113,27 +141,65 @@ def parameter_text(shares: Iterable[ParameterShare]) -> str:
             f", above the {100 * SKILL_EMBEDDING_SHARE:.0f} % that ml-training-debugger calls an "
             "imbalance (a rule of thumb)"
         )
-    table = tabulate(
-        rows, columns, "plain", colglobalalign="right", colalign=["left"], disable_numparse=True
-    )
-    return f"{table}\n{line}"
+    return f"{table_text(columns, rows)}\n{line}"
 
 
-def _elements(layer: Layer) -> int:
-    return sum(each.numel() for each in layer.parameters.values())
+def layers_of(model: Any, depth: int = 2) -> list[Layer]:
+    """The layers of a model, in its own order, each parameter in one of them."""
+    if depth < 1:
+        raise ValueError(f"Layers cannot lie {depth} levels down: give 1 or more.")
+    modules = dict(model.named_modules())
+    head = _head(model, modules)
+    layers: dict[str, Layer] = {}
+    seen: dict[object, str] = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        owner = name.rpartition(".")[0]
+        role: Role = "body"
+        if _is_a(modules[owner], EMBEDDINGS):
+            role = "embedding"
+        elif owner and modules[owner] is head:
+            role = "head"
+        path = owner if role != "body" else _at_depth(owner, modules, depth)
+        kind = type(modules[path]).__name__
+        layer = layers.setdefault(path, Layer(path or MODEL, kind, role, {}, {}))
+        first = seen.setdefault(_storage(name, parameter), name)
+        if first == name:
+            layer.parameters[name] = parameter
+        else:
+            layer.tied[name] = first
+    return list(layers.values())
 
 
-def _share(layer: Layer, total: int) -> ParameterShare:
-    held = layer.parameters.values()
-    elements = _elements(layer)
-    return ParameterShare(
-        layer.name,
-        layer.kind,
-        layer.role,
-        elements,
-        sum(each.numel() for each in held if each.requires_grad),
-        sum(each.numel() * each.element_size() for each in held),
-        tuple(sorted({str(each.dtype).removeprefix("torch.") for each in held})),
-        elements / total if total else 0.0,
-        tuple(layer.tied),
-    )
+def _head(model: Any, modules: Mapping[str, Any]) -> Any:
+    """The layer that makes logits: the model's own word, else the last that has a row per token."""
+    if callable(getattr(model, "get_output_embeddings", None)):
+        return model.get_output_embeddings()
+    rows = [each.weight.shape[0] for each in modules.values() if _is_a(each, EMBEDDINGS)]
+    tokens = max(rows, default=None)
+    linear = [each for each in modules.values() if rows and _is_a(each, LINEAR)]
+    heads = [each for each in linear if getattr(each, "out_features", None) == tokens]
+    return heads[-1] if heads else None
+
+
+def _at_depth(owner: str, modules: Mapping[str, Any], depth: int) -> str:
+    """The module above or at an owner that lies so many levels down, or the owner."""
+    levels, path = 0, ""
+    for part in owner.split(".") if owner else ():
+        path = f"{path}.{part}" if path else part
+        levels += not _is_a(modules[path], CONTAINERS)
+        if levels == depth:
+            break
+    return path
+
+
+def _is_a(module: Any, origin: str) -> bool:
+    return any(kind.__module__ == origin for kind in type(module).__mro__)
+
+
+def _storage(name: str, parameter: Any) -> object:
+    """What is equal for parameters that are one."""
+    if type(parameter).__name__ == "UninitializedParameter":
+        raise ValueError(f"{name} has no shape yet: call the model once before it is inspected.")
+    if parameter.device.type == "meta" or not parameter.numel():
+        return id(parameter)
+    return parameter.data_ptr(), parameter.numel(), str(parameter.device)

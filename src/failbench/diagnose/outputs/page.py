@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.text import Text
 
 from failbench.diagnose.answer import LogDiagnosis, Status
-from failbench.diagnose.outputs.outline import Item, Note, Section, outline_of
+from failbench.diagnose.outputs.outline import Item, Note, headline, sections_of
 
 STATUS_STYLES: Final[dict[Status, str]] = {
     "healthy": "bold green",
@@ -38,19 +38,15 @@ def print_page(diagnosis: LogDiagnosis, console: Console, *, whole: bool = False
 
 def lines_of(diagnosis: LogDiagnosis, console: Console, *, whole: bool = False) -> Iterator[Text]:
     """The lines of the page, none wider than the console."""
-    outline = outline_of(diagnosis, whole=whole)
     width = min(console.width, WIDEST)
-    yield from _hanging(console, width, "", Text(outline.headline, STATUS_STYLES[outline.status]))
-    for section in outline.sections:
-        yield from _section(console, width, section)
-
-
-def _section(console: Console, width: int, section: Section) -> Iterator[Text]:
-    yield Text()
-    yield from _hanging(console, width, "", Text(section.title, "bold"))
-    marks = max(len(item.mark) for item in section.items)
-    for item in section.items:
-        yield from _item(console, width, item, marks)
+    title = Text(headline(diagnosis), STATUS_STYLES[diagnosis.status])
+    yield from _hanging(console, width, "", title)
+    for section in sections_of(diagnosis, whole=whole):
+        yield Text()
+        yield from _hanging(console, width, "", Text(section.title, "bold"))
+        marks = max(len(item.mark) for item in section.items)
+        for item in section.items:
+            yield from _item(console, width, item, marks)
 
 
 def _item(console: Console, width: int, item: Item, marks: int) -> Iterator[Text]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from functools import cache, lru_cache
-from importlib.resources import files
-from typing import Final, Literal, NamedTuple, cast, get_args
+from typing import Annotated, Final, Literal, NamedTuple, get_args
+
+from failbench.base.records import OrNone, Record, packaged_rows
 
 Split = Literal["train", "validation"]
 SignalName = Literal["loss", "grad_norm", "learning_rate", "perplexity", "memory", "throughput"]
@@ -86,16 +86,18 @@ def meaning_at_end(name: str) -> Meaning | None:
     return found
 
 
+class _Name(Record):
+    name: str
+    meaning: SignalName | Position
+    split: Annotated[Split | None, OrNone]
+    source: str
+
+
 @cache
 def _known_names() -> dict[str, Meaning]:
     """The table of names, by their words in lower case."""
-    text = files("failbench.diagnose.readers").joinpath("data/names.csv").read_text("utf-8")
-    return {
-        row["name"]: Meaning(
-            cast("SignalName | Position", row["meaning"]), cast("Split", row["split"]) or None
-        )
-        for row in csv.DictReader(text.splitlines())
-    }
+    rows = packaged_rows("failbench.diagnose.readers", "names.csv", _Name)
+    return {row.name: Meaning(row.meaning, row.split) for row in rows}
 
 
 def number(text: str) -> float | None:

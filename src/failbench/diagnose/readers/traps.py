@@ -7,18 +7,17 @@ held-out data, and says which of them are meant.
 
 from __future__ import annotations
 
-import csv
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from typing import Final
 
 import numpy as np
 
 from failbench.base.arrays import Array, Mask
-from failbench.causes.catalogue import causes
+from failbench.base.records import Record, packaged_rows
+from failbench.causes.catalogue import CauseNames
 from failbench.diagnose.readers.log import NOWHERE, Log, Places, Rows, known
 
 FEWEST: Final = 8
@@ -90,21 +89,24 @@ def traps(log: Log) -> tuple[Trap, ...]:
                 found[kind] = replace(found[kind], rows=found[kind].rows + len(at))
                 continue
             line, step = known(rows.line[at[0]]), known(rows.step[at[0]])
-            found[kind] = Trap(kind, source, line, step, len(at), *known_traps()[kind])
+            told = known_traps()[kind]
+            found[kind] = Trap(kind, source, line, step, len(at), told.meaning, told.causes)
     return tuple(found[kind] for kind in FINDERS if kind in found)
 
 
+class KnownTrap(Record):
+    """What a kind of trap means, and the causes that it points to."""
+
+    kind: str
+    causes: CauseNames
+    meaning: str
+
+
 @cache
-def known_traps() -> dict[str, tuple[str, tuple[str, ...]]]:
-    """What each kind means, and the causes that it points to."""
-    text = files("failbench.diagnose.readers").joinpath("data/traps.csv").read_text("utf-8")
-    found = {}
-    for row in csv.DictReader(text.splitlines()):
-        named = tuple(name for name in row["causes"].split(";") if name)
-        if not set(named) <= set(causes()):
-            raise ValueError(f"A cause of {row['kind']} is none of the catalogue.")
-        found[row["kind"]] = (row["meaning"], named)
-    return found
+def known_traps() -> dict[str, KnownTrap]:
+    """The catalogue."""
+    rows = packaged_rows("failbench.diagnose.readers", "traps.csv", KnownTrap)
+    return {row.kind: row for row in rows}
 
 
 def _trained(rows: Rows, is_wanted: Mask) -> Places:

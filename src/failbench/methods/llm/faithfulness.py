@@ -15,8 +15,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from failbench.methods.llm.answer import EvidenceItem, LlmAnswer
-from failbench.methods.llm.record import ShownRun
-from failbench.methods.llm.signals import signal_named
+from failbench.methods.llm.record import ShownRun, signal_named
 
 LEAST_DIGITS = 2
 """Significant digits that a cited number is taken to have, at least: "5" is 5.0, and not 5.4."""

@@ -18,9 +18,15 @@ from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.features.observables import Observables, observe
 from failbench.methods.llm.answer import ANSWER_SCHEMA, Chat, fence_mark, request_hash
-from failbench.methods.llm.record import NOT_LOGGED, MonitorRecord, ShownRun, records_of, shown_run
+from failbench.methods.llm.record import (
+    NOT_LOGGED,
+    STEP_SIGNALS,
+    MonitorRecord,
+    ShownRun,
+    records_of,
+    shown_run,
+)
 from failbench.methods.llm.settings import LlmAgentsSettings
-from failbench.methods.llm.signals import STEP_SIGNALS
 
 CATEGORY_DEFINITIONS: dict[Category, str] = {
     "memory_hardware": "memory or the machine runs out: too much is allocated or kept, a leak, "

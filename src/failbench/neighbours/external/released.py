@@ -6,7 +6,6 @@ that the hash of a released file is a check of its copy too.
 
 from __future__ import annotations
 
-import csv
 import hashlib
 import io
 from pathlib import Path
@@ -16,9 +15,9 @@ import polars as pl
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record, kept_by_hand
+from failbench.base.records import Record, read_rows
 from failbench.base.telemetry import write_parquet
-from failbench.neighbours.external.tables import TABLES, path_of
+from failbench.neighbours.external.tables import BY_HAND, TABLES, path_of
 
 SOURCES: Final = "sources.csv"
 """Beside the tables: the released files, with their sizes and hashes."""
@@ -39,27 +38,22 @@ class Source(Record):
 
 def read_sources(folder: Path) -> tuple[Source, ...]:
     """Read the list of released files."""
-    path = folder / SOURCES
-    try:
-        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-    except (OSError, UnicodeDecodeError) as error:
-        raise BadInputError(path, "(file)", "cannot be read.", "Restore it with git.") from error
-    return tuple(kept_by_hand(Source, row, path) for row in rows)
+    return tuple(read_rows(folder / SOURCES, Source, BY_HAND))
 
 
 def copy_released(released: Path, folder: Path) -> tuple[Path, ...]:
     """Copy all released files in compact form, once all are what they were."""
     sources = read_sources(folder)
     contents = {source.table: _checked(released / source.source, source) for source in sources}
-    tables = {name: _parsed(content) for name, content in contents.items()}
+    tables = {
+        name: pl.read_csv(io.BytesIO(content), infer_schema_length=None)
+        for name, content in contents.items()
+    }
     for source in sources:
         if as_released(tables[source.table]) != contents[source.table]:
-            raise BadInputError(
-                released / source.source,
-                "(numbers)",
-                "a copy with 64-bit numbers does not give the file back.",
-                "Use the versions of libraries in requirements.lock.",
-            )
+            problem = "a copy with 64-bit numbers does not give the file back."
+            remedy = "Use the versions of libraries in requirements.lock."
+            raise BadInputError(released / source.source, "(numbers)", problem, remedy)
     for name, table in tables.items():
         write_parquet(table, path_of(folder, name))
     return tuple(path_of(folder, name) for name in TABLES if name in tables)
@@ -86,7 +80,3 @@ def _checked(path: Path, source: Source) -> bytes:
             f"Fetch {source.folder}/{source.source} at the commit that PROVENANCE.md names.",
         )
     return content
-
-
-def _parsed(content: bytes) -> pl.DataFrame:
-    return pl.read_csv(io.BytesIO(content), infer_schema_length=None)

@@ -16,7 +16,7 @@ from failbench.base.arrays import Labels
 from failbench.base.method_settings import SimpleRulesSettings
 from failbench.features.feature import CEILING
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.rule_tree import TREE
+from failbench.methods.improved_tree import TREE
 from failbench.methods.rules import Declared, ErrorMatches, features_of
 from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRules
 from failbench.neighbours.external.tables import BUGGY, CORRECT, ColumnNote

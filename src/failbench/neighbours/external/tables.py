@@ -6,7 +6,6 @@ leave empty.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,7 +15,7 @@ from typing import Final, Literal
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record, kept_by_hand
+from failbench.base.records import Record, read_rows
 
 DETECTION: Final = "detection"
 """The table of the first level: faulty runs and correct ones."""
@@ -38,16 +37,14 @@ CORRECT, BUGGY = "correct", "buggy"
 LABEL: Final = "label"
 
 REMEDY: Final = "Restore it with git, or make it again with `failbench external-default`."
-
-Part = Literal["training", "host"]
-"""What a column measures: the training, or the machine that it ran on."""
+BY_HAND: Final = "Restore it with git, or correct it after the records in neighbours/external."
 
 
 class ColumnNote(Record):
     """What is said of a column of the tables."""
 
     column: str
-    part: Part
+    part: Literal["training", "host"]  # what it measures: the training, or the machine
     levels: Literal["both", "second"]
     feature: str
     why: str
@@ -108,14 +105,10 @@ def path_of(folder: Path, name: str) -> Path:
 
 def read_released(folder: Path) -> ReleasedTables:
     """Read the compact copy."""
-    columns = tuple(
-        kept_by_hand(ColumnNote, row, folder / "columns.csv")
-        for row in _rows(folder / "columns.csv")
-    )
-    printed = tuple(
-        kept_by_hand(PrintedFigure, row, folder / "printed.csv")
-        for row in _rows(folder / "printed.csv")
-    )
+    columns = tuple(read_rows(folder / "columns.csv", ColumnNote, BY_HAND))
+    if not columns:
+        raise BadInputError(folder / "columns.csv", "(rows)", "there are none.", BY_HAND)
+    printed = tuple(read_rows(folder / "printed.csv", PrintedFigure, BY_HAND))
     tables = {name: _table(folder, name, columns) for name in TABLES}
     return ReleasedTables(tables, columns, printed)
 
@@ -142,13 +135,3 @@ def _table(folder: Path, name: str, columns: tuple[ColumnNote, ...]) -> pl.DataF
         problem = f"has the labels {', '.join(sorted(map(str, labels)))}."
         raise BadInputError(path, LABEL, problem, REMEDY)
     return table.select(*expected)
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    try:
-        rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise BadInputError(path, "(file)", "cannot be read.", "Restore it with git.") from error
-    if not rows:
-        raise BadInputError(path, "(rows)", "there are none.", "Restore it with git.")
-    return rows

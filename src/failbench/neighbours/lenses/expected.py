@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
@@ -12,7 +11,7 @@ import polars as pl
 from pydantic import BeforeValidator, Field
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record, validated
+from failbench.base.records import Record, read_rows
 from failbench.neighbours.lenses.catalogue import Lens, rules
 
 REMEDY = "Restore it with git, or correct it after the verdicts of lenses/data/rules.json."
@@ -34,29 +33,16 @@ class Expected(Record):
 
 def read_expected(path: Path) -> tuple[Expected, ...]:
     """Read what is expected."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = list(csv.DictReader(file))
-    except (OSError, ValueError, csv.Error) as error:
-        raise BadInputError(path, "(file)", "is missing or is not CSV.", REMEDY) from error
-    if not rows:
+    records = read_rows(path, Expected, REMEDY, ("condition", "lens"))
+    if not records:
         raise BadInputError(path, "(rows)", "there are none.", REMEDY)
-    expected: dict[tuple[str, str], Expected] = {}
-    for line, row in enumerate(rows, start=2):
-        place = f"{path}, line {line}"
-        named = {name or "(more)": value for name, value in row.items()}
-        each = validated(Expected, named, place, REMEDY)
+    for line, each in enumerate(records, start=2):
         known = {rule.verdict for rule in rules()[each.lens]}
         for verdict in each.verdicts:
             if verdict not in known:
                 problem = f"{verdict!r} is no verdict of {each.lens}."
-                raise BadInputError(place, "verdicts", problem, REMEDY)
-        key = each.condition, each.lens
-        if key in expected:
-            problem = f"{each.lens} of {each.condition} is there twice."
-            raise BadInputError(place, "condition", problem, REMEDY)
-        expected[key] = each
-    return tuple(expected.values())
+                raise BadInputError(f"{path}, line {line}", "verdicts", problem, REMEDY)
+    return tuple(records)
 
 
 def verdicts_given(

@@ -137,7 +137,7 @@ def slices_of(traces: pl.DataFrame) -> tuple[Slice, ...]:
     ordered = traces.sort("model", "task", "length", "depth", "item")
     names = ("model", "task", "tokenizer", "condition", "seed")
     return tuple(
-        Slice(*rows.select(names).row(0), rows)
+        Slice(**rows.select(names).row(0, named=True), rows=rows)
         for rows in ordered.partition_by("model", "task", maintain_order=True)
     )
 

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import csv
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Final, Literal, Self, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from failbench.base.errors import BadInputError
-from failbench.base.records import Record, validated
+from failbench.base.records import Record, read_rows
 from failbench.base.vocabulary import Category
 
 BUGS = "traincheck.csv"
 """The file of the list in its folder."""
 
 REMEDY = "Restore it with git."
+
+State = Literal["faulty", "healthy"]
+
+STATES: Final[tuple[State, ...]] = get_args(State)
+SETTING: Final = "traincheck"
+"""Under which measurements are stored."""
 
 Number = Annotated[
     Annotated[int, Field(ge=0)] | None, BeforeValidator(lambda text: None if text == "" else text)
@@ -53,16 +57,14 @@ class Bug(Record):
 
 def read_bugs(path: Path) -> tuple[Bug, ...]:
     """Read the list, in the order of its file."""
-    bugs: dict[str, Bug] = {}
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = [(reader.line_num, row) for reader in [csv.DictReader(file)] for row in reader]
-    except (OSError, ValueError, csv.Error) as error:
-        problem = f"is missing or is not a CSV file ({' '.join(str(error).split())})."
-        raise BadInputError(path, "(file)", problem, REMEDY) from error
-    for line, row in rows:
-        bug = validated(Bug, row, f"{path}, line {line}", REMEDY)
-        if bug.id in bugs:
-            raise BadInputError(f"{path}, line {line}", "id", f"{bug.id!r} is there twice.", REMEDY)
-        bugs[bug.id] = bug
-    return tuple(bugs.values())
+    return tuple(read_rows(path, Bug, REMEDY, ("id",)))
+
+
+def run_id(bug: Bug, state: State, rank: int) -> str:
+    """The name of a run of one rank."""
+    return f"{bug.id}_{state}_{rank}"
+
+
+def run_ids(bug: Bug, state: State) -> tuple[str, ...]:
+    """The names of the runs of all ranks of a bug; none where it is not re-created."""
+    return tuple(run_id(bug, state, rank) for rank in range(bug.ranks or 0))

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
+from typing import Final
 
 import torch
 from torch import distributed
 
-from failbench.neighbours.outside_list.programs import Run, programs
+from failbench.neighbours.outside_list.material import Program, Run
 
-SEED = 0
+MODULES: Final = ("library_bugs", "loop_bugs", "rank_bugs")
+"""Modules of this package that have programs."""
+
+SEED: Final = 0
+
+
+def programs() -> dict[str, Program]:
+    """All programs by bug; the libraries that they use are imported."""
+    known: dict[str, Program] = {}
+    for module in MODULES:
+        known |= import_module(f"failbench.neighbours.outside_list.{module}").PROGRAMS
+    return known
 
 
 def main(bug: str, state: str, rank: int, ranks: int, scratch: Path) -> None:

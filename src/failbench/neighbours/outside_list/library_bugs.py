@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from collections.abc import Mapping
 from typing import Any, Final
 
 import torch
@@ -27,13 +28,15 @@ from failbench.neighbours.outside_list.material import (
     LEARNING_RATE,
     LEVEL,
     ROWS,
+    STEPS,
     TOKENS,
     WIDTH,
     Pieces,
+    Program,
+    Run,
     batches,
     monitor_of,
 )
-from failbench.neighbours.outside_list.programs import STEPS, Run, program
 
 EVALUATE_EVERY: Final = 20
 DROPOUT: Final = 0.1
@@ -69,7 +72,6 @@ class Wrapped(nn.Module):
         return self.module(**inputs)
 
 
-@program("accelerate-2665")
 def optimizer_of_stale_parameters(run: Run) -> None:
     """The optimizer is made before the model is wrapped."""
     accelerator = Accelerator(cpu=True)
@@ -120,7 +122,6 @@ def callback_of(run: Run) -> TransformersCallback:
     return TransformersCallback(run.log, level=LEVEL, vocabulary=Vocabulary(size=TOKENS))
 
 
-@program("transformers-33844")
 def dropout_in_evaluation(run: Run) -> None:
     """Attention drops weights with its probability whether it is in training or not."""
 
@@ -150,7 +151,6 @@ class UnwrappingTrainer(Trainer):
         return super().compute_loss(called, inputs, *arguments, **settings)
 
 
-@program("x-jxmnop-ddp-out-of-sync")
 def wrapper_bypassed(run: Run) -> None:
     """The model is called in place of its wrapper, so that no gradient is averaged."""
     trainer = UnwrappingTrainer(
@@ -161,3 +161,10 @@ def wrapper_bypassed(run: Run) -> None:
     )
     trainer.unwraps = run.faulty
     trainer.train()
+
+
+PROGRAMS: Final[Mapping[str, Program]] = {
+    "accelerate-2665": optimizer_of_stale_parameters,
+    "transformers-33844": dropout_in_evaluation,
+    "x-jxmnop-ddp-out-of-sync": wrapper_bypassed,
+}

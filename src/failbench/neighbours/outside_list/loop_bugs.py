@@ -1,28 +1,46 @@
-"""Bugs of loops and of what they train: gradients, optimizers, types."""
+"""Bugs of programs of one process: of loops and optimizers, of models, and of data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Self
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import cross_entropy
+from torch.nn.utils import spectral_norm
 
-from failbench.neighbours.outside_list.material import LEARNING_RATE, LanguageModel, adam, train
-from failbench.neighbours.outside_list.programs import Run, program
+from failbench.neighbours.outside_list.material import (
+    BLOCK,
+    LAYERS,
+    LEARNING_RATE,
+    ROWS,
+    STEPS,
+    TOKENS,
+    WIDTH,
+    Block,
+    LanguageModel,
+    Pieces,
+    Program,
+    Run,
+    adam,
+    batches,
+    monitor_of,
+    text,
+    train,
+)
 
 FREEZING_STEP: Final = 20
 """The step in which the first block is frozen, and so has no gradient."""
 
 
-@program("stackoverflow-60335387")
 def gradients_never_cleared(run: Run) -> None:
     """The loop never calls ``zero_grad``."""
     model = LanguageModel()
     train(run, model, adam(model), clear=not run.faulty)
 
 
-@program("pytorch-forum-84911")
 def nearly_all_frozen(run: Run) -> None:
     """All weights but those of normalisations are frozen, and the optimizer is given them all."""
     model = LanguageModel()
@@ -53,7 +71,6 @@ class TracedAdam(torch.optim.Adam):
         return result
 
 
-@program("pytorch-115607")
 def compiled_step_leaves_out(run: Run) -> None:
     """A block is frozen for one step, and the compiled step goes on without it."""
     model = LanguageModel()
@@ -83,8 +100,209 @@ class Compiled(nn.Module):
             return self.model(ids)
 
 
-@program("lightning-thunder-725")
 def autocast_ignored(run: Run) -> None:
     """A compiled model runs in single precision although it is called under autocast."""
     model = Compiled(LanguageModel(), ignores_autocast=run.faulty)
     train(run, model, adam(model), autocast=True)
+
+
+EVALUATE_EVERY: Final = 20
+INITIAL_DEVIATION: Final = 0.02
+ONSET: Final = 20
+LOST: Final = 0.2
+"""Share of the transfers that are lost from that step on."""
+
+
+def evaluated_before_trained(run: Run) -> None:
+    """Layers with spectral norm are evaluated before their first forward pass in training."""
+    model = LanguageModel()
+    for layer in [each for each in model.modules() if isinstance(each, nn.Linear)]:
+        spectral_norm(layer)
+    if not run.faulty:
+        with torch.no_grad():
+            model(next(iter(batches()))[:, :-1])
+    train(run, model, adam(model), evaluate_every=EVALUATE_EVERY)
+
+
+class StagedModel(LanguageModel):
+    """A language model whose blocks are stages, the first of which may be frozen.
+
+    It freezes them where it is told to train, and nowhere else.
+    """
+
+    def __init__(self, frozen_stages: int) -> None:
+        super().__init__()
+        self.frozen_stages = frozen_stages
+
+    def train(self, mode: bool = True) -> Self:
+        """Set the mode, and freeze the first stages."""
+        super().train(mode)
+        for stage in self.blocks[: self.frozen_stages]:
+            stage.requires_grad_(False)
+        return self
+
+
+def stages_not_frozen(run: Run) -> None:
+    """Stages are to be frozen, and the loop never tells the model to train."""
+    model = StagedModel(frozen_stages=1)
+    if not run.faulty:
+        model.train()
+    train(run, model, adam(model))
+
+
+def initialised_twice(run: Run) -> None:
+    """The initialisation of a module reaches parameters that were initialised as its parts' own."""
+    model = LanguageModel()
+
+    def initialise(module: nn.Module) -> None:
+        for parameter in module.parameters(recurse=run.faulty):
+            if parameter.dim() > 1:
+                nn.init.normal_(parameter, std=INITIAL_DEVIATION)
+
+    model.apply(initialise)
+    train(run, model, adam(model))
+
+
+class Transfer(nn.Module):
+    """The transfer of activations from one device to the next, which may lose them.
+
+    Then who receives has zeros, and gradients are sent back as they are.
+    """
+
+    loses = False
+
+    def forward(self, sent: Tensor) -> Tensor:
+        """What is received."""
+        return sent - sent.detach() if self.loses else sent
+
+
+def activations_lost(run: Run) -> None:
+    """The second half of a model sometimes receives zeros from the first."""
+    transfer = Transfer()
+    first, *others = (Block() for _ in range(LAYERS))
+    model = LanguageModel([first, transfer, *others])
+    lost = torch.rand(1000, generator=torch.Generator().manual_seed(0)) < LOST
+
+    def transmit(number: int) -> None:
+        transfer.loses = run.faulty and number >= ONSET and bool(lost[number])
+
+    train(run, model, adam(model), before_forward=transmit)
+
+
+WORKERS: Final = 2
+PIXELS: Final = 12
+
+
+class RandomPieces(torch.utils.data.Dataset):
+    """Pieces from random places of a text, drawn by a generator of the data set's own."""
+
+    def __init__(self) -> None:
+        self.text = text(20_000)
+        self.generator = np.random.default_rng(0)
+
+    def __len__(self) -> int:
+        return STEPS * ROWS
+
+    def __getitem__(self, place: int) -> Tensor:
+        start = int(self.generator.integers(len(self.text) - BLOCK))
+        return self.text[start : start + BLOCK + 1]
+
+
+def seed_worker(worker: int) -> None:
+    """Give each worker draws of its own."""
+    info = torch.utils.data.get_worker_info()
+    info.dataset.generator = np.random.default_rng(worker)
+
+
+def workers_draw_alike(run: Run) -> None:
+    """Each worker has a copy of the same generator."""
+    loader = torch.utils.data.DataLoader(
+        RandomPieces(),
+        ROWS,
+        num_workers=WORKERS,
+        worker_init_fn=None if run.faulty else seed_worker,
+        multiprocessing_context="fork",
+    )
+    model = LanguageModel()
+    train(run, model, adam(model), loader)
+
+
+class Captions(torch.utils.data.Dataset):
+    """Texts, each with an image that tells its first token."""
+
+    def __init__(self) -> None:
+        self.pieces = Pieces()
+        self.images = torch.randn(TOKENS, PIXELS, generator=torch.Generator().manual_seed(0))
+
+    def __len__(self) -> int:
+        return len(self.pieces)
+
+    def __getitem__(self, place: int) -> tuple[Tensor, Tensor]:
+        piece = self.pieces[place]
+        return piece, self.images[piece[0]]
+
+
+class Processor:
+    """Makes a batch of rows."""
+
+    def __init__(self, *, images_of_one_row: bool) -> None:
+        self._one = images_of_one_row
+
+    def __call__(self, rows: Sequence[tuple[Tensor, Tensor]]) -> dict[str, Tensor]:
+        """A batch of ``input_ids`` (rows, positions) and ``images`` (rows, images, PIXELS)."""
+        images = [[image for _, image in rows]] if self._one else [[image] for _, image in rows]
+        return {
+            "input_ids": torch.stack([row for (row, _), _ in zip(rows, images, strict=False)]),
+            "images": torch.stack([torch.stack(each) for each in images]),
+        }
+
+
+class Captioner(nn.Module):
+    """A language model that sees images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.language = LanguageModel()
+        self.images = nn.Linear(PIXELS, WIDTH)
+
+    def forward(self, input_ids: Tensor, images: Tensor) -> Tensor:
+        """Logits of shape (rows, positions, TOKENS)."""
+        seen = self.images(images).mean(dim=1, keepdim=True)
+        language = self.language
+        places = language.positions(torch.arange(input_ids.shape[1]))
+        hidden = language.blocks(language.tokens(input_ids) + places + seen)
+        return language.head(language.norm(hidden))
+
+
+def batch_of_one_row(run: Run) -> None:
+    """A processor takes the images of a batch as those of its first row."""
+    processor = Processor(images_of_one_row=run.faulty)
+    generator = torch.Generator().manual_seed(1)
+    loader: Any = torch.utils.data.DataLoader(
+        Captions(), ROWS, shuffle=True, generator=generator, collate_fn=processor
+    )
+    model = Captioner()
+    optimizer = adam(model)
+    with monitor_of(run) as monitor:
+        monitor.watch(model, optimizer)
+        for batch in monitor.data(loader):
+            ids, labels = batch["input_ids"][:, :-1], batch["input_ids"][:, 1:]
+            logits = model(ids, batch["images"])
+            loss = cross_entropy(logits.flatten(0, 1), labels.flatten())
+            monitor.loss(logits, labels, loss).backward()
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+PROGRAMS: Final[Mapping[str, Program]] = {
+    "stackoverflow-60335387": gradients_never_cleared,
+    "pytorch-forum-84911": nearly_all_frozen,
+    "pytorch-115607": compiled_step_leaves_out,
+    "lightning-thunder-725": autocast_ignored,
+    "pytorch-51800": evaluated_before_trained,
+    "mmpretrain-702": stages_not_frozen,
+    "transformers-17877": initialised_twice,
+    "baichuan2-86": activations_lost,
+    "stackoverflow-67180955": workers_draw_alike,
+    "transformers-34204": batch_of_one_row,
+}

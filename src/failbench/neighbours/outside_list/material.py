@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
@@ -11,12 +13,27 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 
 from failbench.monitor import Monitor, Vocabulary
-from failbench.neighbours.outside_list.programs import STEPS, Run
 
 TOKENS, WIDTH, HEADS, LAYERS, BLOCK, ROWS = 64, 32, 4, 2, 24, 8
+STEPS: Final = 80
+"""Training steps of every program."""
 LEARNING_RATE: Final = 3e-3
 LEVEL: Final = "full"
 """Measures all; what a lower level would not have seen is left out when a run is judged."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """What a program is told: whether it has its bug, which rank it is, and its folders."""
+
+    faulty: bool
+    rank: int
+    log: Path
+    scratch: Path
+
+
+Program = Callable[[Run], None]
+"""A training program with a published bug, and the same program without it."""
 
 
 def text(tokens: int, seed: int = 0) -> Tensor:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import count
 from typing import Any, Final
 
@@ -15,10 +16,11 @@ from failbench.neighbours.outside_list.material import (
     WIDTH,
     Block,
     LanguageModel,
+    Program,
+    Run,
     adam,
     train,
 )
-from failbench.neighbours.outside_list.programs import Run, program
 
 ONSET: Final = 20
 LOST_EVERY: Final = 20
@@ -27,7 +29,6 @@ NORM: Final = 0.5
 """To which gradients are clipped."""
 
 
-@program("pytorch-104336")
 def moved_after_wrapping(run: Run) -> None:
     """The model is moved away and back, and so loses the hooks of its wrapper."""
     model = LanguageModel()
@@ -41,7 +42,6 @@ def moved_after_wrapping(run: Run) -> None:
     train(run, parallel, adam(model), before_forward=move)
 
 
-@program("pytorch-84803")
 def gradients_lost(run: Run) -> None:
     """A rank sometimes receives zeros in place of averaged gradients."""
     model = LanguageModel()
@@ -60,20 +60,18 @@ def gradients_lost(run: Run) -> None:
     train(run, parallel, adam(model))
 
 
-class Enter(torch.autograd.Function):
+def entered(hidden: Tensor) -> Tensor:
     """What each rank does a part of: the same forwards, gradients added up over ranks."""
 
-    @staticmethod
-    def forward(context: object, hidden: Tensor) -> Tensor:  # noqa: ARG004
-        """The same."""
-        return hidden.clone()
-
-    @staticmethod
-    def backward(context: object, gradient: Tensor) -> Tensor:  # noqa: ARG004
-        """The sum over ranks."""
+    def summed(gradient: Tensor) -> Tensor:
         gradient = gradient.clone()
         distributed.all_reduce(gradient)
         return gradient
+
+    hidden = hidden.clone()
+    if hidden.requires_grad:
+        hidden.register_hook(summed)
+    return hidden
 
 
 class Leave(torch.autograd.Function):
@@ -107,10 +105,9 @@ class ParallelPerceptron(nn.Module):
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Map states of shape (..., WIDTH) to states of that shape."""
-        return Leave.apply(self.falling(torch.relu(self.rising(Enter.apply(hidden)))))
+        return Leave.apply(self.falling(torch.relu(self.rising(entered(hidden)))))
 
 
-@program("deepspeed-1801")
 def normalisations_clipped_on_one_rank(run: Run) -> None:
     """Gradients of replicated normalisations are clipped on the first rank alone."""
     model = LanguageModel([Block(ParallelPerceptron()) for _ in range(LAYERS)])
@@ -131,3 +128,10 @@ def normalisations_clipped_on_one_rank(run: Run) -> None:
 
     # Ranks of tensor parallelism read the same batches: those of the first.
     train(Run(run.faulty, 0, run.log, run.scratch), model, adam(model), before_update=clip)
+
+
+PROGRAMS: Final[Mapping[str, Program]] = {
+    "pytorch-104336": moved_after_wrapping,
+    "pytorch-84803": gradients_lost,
+    "deepspeed-1801": normalisations_clipped_on_one_rank,
+}

@@ -13,8 +13,7 @@ from typing import Any, Final
 from failbench.monitor import read_history
 from failbench.monitor.log import LINES
 from failbench.monitor.records.tables import Monitored, monitored_of, monitored_row, signal_rows
-from failbench.neighbours.outside_list.bugs import Bug
-from failbench.neighbours.outside_list.runs import STATES, State, run_id
+from failbench.neighbours.outside_list.bugs import STATES, Bug, State, run_id
 
 CHILD: Final = "failbench.neighbours.outside_list.child"
 LIMIT: Final = 600

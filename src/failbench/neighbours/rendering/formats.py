@@ -1,58 +1,56 @@
-"""Formats: all that recorded telemetry can be written as."""
+"""Formats: all that recorded telemetry can be written as, and how it looks when it is read back."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Final
 
 import numpy as np
 
-from failbench.neighbours.rendering import (
-    libraries,
-    lightning,
-    own_loops,
-    pastes,
-    pretraining,
-    tables,
-    tensorboard_events,
-    trackers,
-    trainer,
-)
+from failbench.base.errors import BadInputError
+from failbench.diagnose.readers.log import NO_ROWS, Log
+from failbench.diagnose.readers.opening import read_log
+from failbench.neighbours.rendering import files, printed, trainer
 from failbench.neighbours.rendering.run import LoggedRun
-from failbench.neighbours.rendering.shape import LogShape
+from failbench.neighbours.rendering.shape import LogShape, formats
+from failbench.neighbours.rendering.tensorboard_events import tensorboard
+from failbench.neighbours.rendering.tracebacks import declared
+from failbench.neighbours.rendering.writer import Files, Writer, as_file
 
-Renderer = Callable[[LoggedRun, LogShape, np.random.Generator], dict[str, bytes]]
+FORMATS: Final[tuple[str, ...]] = tuple(formats())
 
-RENDERERS: Final[dict[str, Renderer]] = {
-    "trainer_state": trainer.trainer_state,
-    "trainer_v4": trainer.trainer_v4,
-    "trainer_v5": trainer.trainer_v5,
-    "lightning_csv": lightning.lightning_csv,
-    "lightning_bar": lightning.lightning_bar,
-    "tensorboard": tensorboard_events.tensorboard,
-    "wandb_export": trackers.wandb_export,
-    "wandb_folder": trackers.wandb_folder,
-    "mlflow": trackers.mlflow,
-    "json_lines": tables.json_lines,
-    "history": tables.history,
-    "csv": tables.csv_table,
-    "markdown": tables.markdown,
-    "nanogpt": pretraining.nanogpt,
-    "megatron": pretraining.megatron,
-    "fairseq": libraries.fairseq,
-    "llm_c": pretraining.llm_c,
-    "llm_c_log": pretraining.llm_c_log,
-    "composer": libraries.composer,
-    "torchtune": libraries.torchtune,
-    "torchtitan": pretraining.torchtitan,
-    "keras": libraries.keras,
-    "key_equals": own_loops.key_equals,
-    "key_colon": own_loops.key_colon,
-    "key_bars": own_loops.key_bars,
-    "traceback_alone": pastes.traceback_alone,
-    "mixed_paste": pastes.mixed_paste,
+_PRINTED: Final[dict[str, Callable[[Writer], Iterable[str]]]] = {
+    **{name: partial(printed.library_lines, name=name) for name in declared("lines.json")},
+    "trainer_v4": partial(trainer.trainer_lines, rounded=True),
+    "trainer_v5": partial(trainer.trainer_lines, rounded=False),
+    "lightning_bar": printed.lightning_bar,
+    "keras": printed.keras,
+    "key_equals": partial(printed.own_loop, sign="=", separator=" "),
+    "key_colon": partial(printed.own_loop, sign=": ", separator=", "),
+    "key_bars": partial(printed.own_loop, sign=" ", separator=" | "),
 }
-FORMATS: Final[tuple[str, ...]] = tuple(RENDERERS)
+"""Formats that are lines on a terminal."""
+
+_WRITTEN: Final[dict[str, Callable[[Writer], Files]]] = {
+    "trainer_state": trainer.trainer_state,
+    "lightning_csv": files.lightning_csv,
+    "tensorboard": tensorboard,
+    "wandb_export": files.wandb_export,
+    "wandb_folder": files.wandb_folder,
+    "mlflow": files.mlflow,
+    "json_lines": files.json_lines,
+    "history": files.history,
+    "csv": partial(files.table, name="metrics.csv"),
+    "markdown": partial(files.table, name="results.md"),
+    # main.log, which the process writes itself and which says nothing of its end
+    "llm_c_log": lambda log: as_file(printed.library_lines(log, "llm_c_log"), "main.log"),
+    "traceback_alone": printed.traceback_alone,
+    "mixed_paste": printed.mixed_paste,
+}
+"""Formats that are files, or not a terminal's whole output."""
 
 
 def rendered(
@@ -60,6 +58,28 @@ def rendered(
     format: str,  # noqa: A002
     shape: LogShape,
     rng: np.random.Generator,
-) -> dict[str, bytes]:
+) -> Files:
     """The files that a log of a run consists of."""
-    return RENDERERS[format](run, shape, rng)
+    log = Writer(run, shape, rng)
+    if format in _WRITTEN:
+        return _WRITTEN[format](log)
+    return log.terminal(_PRINTED[format](log))
+
+
+def read_files(written: Files) -> Log:
+    """Read files by name with the readers of users' logs, as they would lie in a folder.
+
+    A single file is read by itself. Where nothing was written, or nothing that can be read, the
+    log is empty.
+    """
+    with TemporaryDirectory(prefix="failbench-") as name:
+        folder = Path(name)
+        for relative, content in written.items():
+            path = folder / relative
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(content)
+        alone = len(written) == 1 and "/" not in next(iter(written))
+        try:
+            return read_log(folder / next(iter(written)) if alone else folder)
+        except BadInputError:
+            return Log((), NO_ROWS, ())

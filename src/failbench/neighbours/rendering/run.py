@@ -5,30 +5,19 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Literal
+from typing import Any, Final
 
 import polars as pl
 
 from failbench.diagnose.readers.names import SignalName
-from failbench.neighbours.rendering.frames import Traceback, neutral_traceback
+from failbench.neighbours.rendering.tracebacks import Ending, neutral_traceback
 
-EndingKind = Literal["completed", "exception", "death", "silence"]
-
-_COLUMNS: Final[tuple[tuple[str, SignalName], ...]] = (
-    ("loss", "loss"),
-    ("gradient_norm", "grad_norm"),
-    ("learning_rate", "learning_rate"),
-    ("memory_bytes", "memory"),
-)
-
-
-@dataclass(frozen=True)
-class Ending:
-    """How a run ended, as far as a log could say."""
-
-    kind: EndingKind
-    traceback: Traceback | None = None
-    signal: str = ""
+_COLUMNS: Final[dict[SignalName, str]] = {
+    "loss": "loss",
+    "grad_norm": "gradient_norm",
+    "learning_rate": "learning_rate",
+    "memory": "memory_bytes",
+}
 
 
 @dataclass(frozen=True)
@@ -39,7 +28,6 @@ class LoggedRun:
     signals: Mapping[SignalName, Sequence[float | None]]
     validation: tuple[float | None, ...]
     seconds: tuple[float, ...]
-    tokens: tuple[int, ...]
     sequences: int
     steps_per_epoch: int
     planned_steps: int
@@ -54,24 +42,22 @@ def logged_run(
     A loop logs a step when it is over, so that the step in which an exception was raised is not
     among those that are logged, nor one in which a run was killed or hung.
     """
-    under_way = False
+    ending = _ending(telemetry_run)
     if last_step is not None:
-        under_way = telemetry_run["ending"] == "completed" and telemetry_run["steps"] > (
-            last_step + 1
-        )
+        if ending.kind == "completed" and telemetry_run["steps"] > last_step + 1:  # under way
+            ending = Ending("silence")
         steps = steps.filter(pl.col("step") <= last_step)
-    ending = Ending("silence") if under_way else _ending(telemetry_run)
     if ending.kind == "exception":
         steps = steps.head(steps.height - 1)
     if ending.kind != "completed":
         steps = steps.filter(pl.col("loss").is_not_null(), pl.col("gradient_norm").is_not_null())
     signals: dict[SignalName, Sequence[float | None]] = {
-        signal: steps[column].to_list() for column, signal in _COLUMNS
+        signal: steps[column].to_list() for signal, column in _COLUMNS.items()
     }
     seconds = tuple(steps["step_seconds"].fill_null(0.0).to_list())
-    tokens = tuple(steps["tokens"].fill_null(0).to_list())
     signals["throughput"] = [
-        count / time if time > 0 else None for count, time in zip(tokens, seconds, strict=True)
+        count / time if time > 0 else None
+        for count, time in zip(steps["tokens"].fill_null(0), seconds, strict=True)
     ]
     signals["perplexity"] = [perplexity(loss) for loss in signals["loss"]]
     return LoggedRun(
@@ -79,7 +65,6 @@ def logged_run(
         signals=signals,
         validation=tuple(steps["validation_loss"].to_list()),
         seconds=seconds,
-        tokens=tokens,
         sequences=telemetry_run["nominal_batch_size"],
         steps_per_epoch=_steps_per_epoch(telemetry_run),
         planned_steps=telemetry_run["planned_steps"],

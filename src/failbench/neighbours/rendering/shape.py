@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Final, Literal, TypeVar, cast
 
 import numpy as np
 
 from failbench.diagnose.readers.names import SIGNALS, SignalName
+from failbench.neighbours.rendering.tracebacks import Style, declared
 
-Style = Literal["plain", "ranks", "rich", "notebook"]
 Cut = Literal["none", "head", "end"]
 _Choice = TypeVar("_Choice")
 
@@ -21,21 +19,24 @@ LOSS: Final = 0.97
 OTHER: Final = 0.6
 """Share with each other signal that a format can have: loops differ, and no survey says how much;
 more than half, so that most logs have several, and less than all, so that any may be missing."""
-VALIDATION: Final = 0.7
-"""Share with a loss on held-out data, which smaller experiments leave out."""
-ENDING: Final = 0.85
-"""Share of terminal outputs that have their own end: what is left was copied before it, or
-standard error went elsewhere."""
-TERMINAL: Final = 0.5
-"""Share of files of metrics beside which the terminal's output was kept: they lie apart by
-default, and either half is as usual as both."""
-PREFIXED: Final = 0.15
-"""Share of terminal outputs in which a launcher says before each line whose it is: training on
-several devices is the smaller part."""
-COLOURED: Final = 0.2
-"""Share with escapes: they remain where a terminal was recorded, and not in most redirections."""
-BARS: Final = 0.3
-"""Share with a progress bar in it, which is on by default in most libraries and off in jobs."""
+SHARES: Final = {
+    # a loss on held-out data, which smaller experiments leave out
+    "validation": 0.7,
+    # files of metrics beside which the terminal's output was kept: they lie apart by default, and
+    # either half is as usual as both
+    "terminal": 0.5,
+    # terminal outputs that have their own end: what is left was copied before it, or standard
+    # error went elsewhere
+    "ending": 0.85,
+    # terminal outputs in which a launcher says before each line whose it is: training on several
+    # devices is the smaller part
+    "prefixed": 0.15,
+    # escapes: they remain where a terminal was recorded, and not in most redirections
+    "coloured": 0.2,
+    # a progress bar, which is on by default in most libraries and off in jobs
+    "bars": 0.3,
+}
+"""Shares of logs with what else a log may have."""
 STYLES: Final[tuple[tuple[Style, float], ...]] = (
     ("plain", 0.6),
     ("ranks", 0.2),
@@ -70,23 +71,22 @@ class LogShape:
     """What is logged of a run, and how."""
 
     signals: tuple[SignalName, ...]
-    every: int
-    validation: bool
-    terminal: bool
-    ending: bool
-    prefixed: bool
-    coloured: bool
-    bars: bool
-    digits: int
-    style: Style
-    kept: int
-    cut: Cut
+    every: int = 1
+    validation: bool = True
+    terminal: bool = True
+    ending: bool = True
+    prefixed: bool = False
+    coloured: bool = False
+    bars: bool = False
+    digits: int = 0
+    style: Style = "plain"
+    kept: int = MOST_KEPT
+    cut: Cut = "none"
 
 
 @cache
 def formats() -> dict[str, Format]:
     """All formats by name, from ``data/formats.csv``."""
-    text = files("failbench.neighbours.rendering").joinpath("data/formats.csv").read_text("utf-8")
     return {
         row["format"]: Format(
             row["format"],
@@ -96,35 +96,30 @@ def formats() -> dict[str, Format]:
             cast("tuple[SignalName, ...]", tuple(row["may"].split())),
             tuple(int(number) for number in row["every"].split()),
         )
-        for row in csv.DictReader(text.splitlines())
+        for row in declared("formats.csv")
     }
 
 
 def draw_shape(format: str, rng: np.random.Generator) -> LogShape:  # noqa: A002
     """Draw what a user of a format logs."""
     known = formats()[format]
-    chances = rng.random(len(SIGNALS) + 6)
+    of_signals, of_others = np.split(rng.random(len(SIGNALS) + len(SHARES)), [len(SIGNALS)])
     signals = tuple(
         name
-        for name, chance in zip(SIGNALS, chances, strict=False)
-        if name in known.always or (name in known.may and chance < _share(name))
+        for name, chance in zip(SIGNALS, of_signals, strict=True)
+        if name in known.always
+        or (name in known.may and chance < (LOSS if name == "loss" else OTHER))
     )
-    validation, terminal, ending, prefixed, coloured, bars = chances[len(SIGNALS) :] < np.array(
-        [VALIDATION, TERMINAL, ENDING, PREFIXED, COLOURED, BARS]
-    )
+    others = zip(SHARES.items(), of_others, strict=True)
+    has = {name: bool(chance < share) for (name, share), chance in others}
     return LogShape(
         signals=signals or ("loss",),
         every=known.every[rng.integers(len(known.every))],
-        validation=bool(validation),
-        terminal=bool(terminal),
-        ending=bool(ending),
-        prefixed=bool(prefixed),
-        coloured=bool(coloured),
-        bars=bool(bars),
         digits=DIGITS[rng.integers(len(DIGITS))],
         style=_one_of(STYLES, rng),
         kept=int(rng.integers(MOST_KEPT + 1)),
         cut=_one_of(CUTS, rng),
+        **has,
     )
 
 
@@ -132,24 +127,12 @@ def complete_shape(format: str) -> LogShape:  # noqa: A002
     """All that a format can have, at every step, in all its digits, and with its end."""
     known = formats()[format]
     can_have = {*known.always, *known.may}
-    return LogShape(
-        signals=tuple(name for name in SIGNALS if name in can_have),
-        every=min(known.every),
-        validation=True,
-        terminal=True,
-        ending=True,
-        prefixed=False,
-        coloured=False,
-        bars=False,
-        digits=0,
-        style="plain",
-        kept=MOST_KEPT,
-        cut="none",
-    )
+    return LogShape(tuple(name for name in SIGNALS if name in can_have), min(known.every))
 
 
-def _share(name: SignalName) -> float:
-    return LOSS if name == "loss" else OTHER
+def draw_names(rng: np.random.Generator) -> dict[str, str]:
+    """Users' names of the step, of each signal and of the loss on held-out data."""
+    return {of: names[rng.integers(len(names))] for of, names in declared("names.json").items()}
 
 
 def _one_of(choices: tuple[tuple[_Choice, float], ...], rng: np.random.Generator) -> _Choice:

@@ -10,68 +10,34 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from failbench.neighbours.rendering.entries import entries
-from failbench.neighbours.rendering.run import LoggedRun
-from failbench.neighbours.rendering.shape import LogShape
-from failbench.neighbours.rendering.terminal import beside
+from failbench.neighbours.rendering.tracebacks import declared
+from failbench.neighbours.rendering.writer import Files, Writer
 
 STARTED: Final = 1_770_000_000.0
 """Seconds since 1970 at which every run begins."""
 
 _FILE: Final = "events.out.tfevents.1770000000.node01.4711.0"
-_TAGS: Final = (
-    {
-        "loss": "train/loss",
-        "grad_norm": "train/grad_norm",
-        "learning_rate": "train/learning_rate",
-        "perplexity": "train/perplexity",
-        "memory": "train/memory",
-        "throughput": "train/tokens_per_second",
-        "validation": "eval/loss",
-    },
-    {
-        "loss": "train_loss",
-        "grad_norm": "grad_2.0_norm_total",
-        "learning_rate": "lr-AdamW",
-        "perplexity": "train_perplexity",
-        "memory": "memory_allocated",
-        "throughput": "throughput",
-        "validation": "val_loss",
-    },
-    {
-        "loss": "Loss/train",
-        "grad_norm": "Grad norm",
-        "learning_rate": "Learning Rate",
-        "perplexity": "Perplexity/train",
-        "memory": "Memory",
-        "throughput": "Tokens per second",
-        "validation": "Loss/val",
-    },
-)
-"""As the Trainer of transformers, Lightning, and loops of one's own call what they measure."""
-
 _POLYNOMIAL: Final = 0x82F63B78
 """Of CRC-32C, in reversed order of bits."""
 _MASK: Final = 0xA282EAD8
 
 
-def tensorboard(run: LoggedRun, shape: LogShape, rng: np.random.Generator) -> dict[str, bytes]:
+def tensorboard(log: Writer) -> Files:
     """An event file; that of a killed process ends within its last record."""
-    tags = {name: tag.encode() for name, tag in _TAGS[rng.integers(len(_TAGS))].items()}
-    share = float(rng.random())
-    times = STARTED + np.cumsum(run.seconds)
+    known = declared("tags.json")
+    tags = known[log.rng.integers(len(known))]
+    share = float(log.rng.random())
+    times = STARTED + np.cumsum(log.run.seconds)
     payloads = [b"\x09" + struct.pack("<d", STARTED) + b"\x1a\x0dbrain.Event:2"]
-    for entry in entries(run, shape):
-        time = float(times[entry.index])
+    for entry in log.entries():
         payloads += [
-            scalar(tags[name], value, entry.step, time) for name, value in entry.values.items()
+            scalar(tags[name].encode(), value, entry.step, float(times[entry.index]))
+            for name, value in entry.measured.items()
         ]
-        if entry.validation is not None:
-            payloads.append(scalar(tags["validation"], entry.validation, entry.step, time))
     data = records(payloads)
-    if run.ending.kind == "death" and len(payloads) > 1:
+    if log.run.ending.kind == "death" and len(payloads) > 1:
         data = data[: -1 - int(share * (len(payloads[-1]) + 14))]
-    return {f"runs/{_FILE}": data, **beside(run, shape, rng)}
+    return {f"runs/{_FILE}": data, **log.beside()}
 
 
 def scalar(tag: bytes, value: float, step: int, time: float) -> bytes:

@@ -9,10 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from failbench.neighbours.rendering.entries import entries
-from failbench.neighbours.rendering.run import LoggedRun
-from failbench.neighbours.rendering.shape import LogShape
-from failbench.neighbours.rendering.terminal import beside, terminal
+from failbench.neighbours.rendering.tracebacks import declared
+from failbench.neighbours.rendering.writer import Files, Writer
 
 SAVE_STEPS: Final = (10, 20, 50, 100)
 """Steps between checkpoints, with which the state is written; of runs of 300 steps."""
@@ -20,12 +18,11 @@ SAVE_STEPS: Final = (10, 20, 50, 100)
 _SHORTEST: Final = 1e-3
 """Seconds, so that nothing is divided by a time that a clock did not see."""
 
-_UNPRINTED: Final = ("step", "total_flos")
 _ROUNDED: Final = 0.5
 """Share of states that version 4 wrote, which rounds losses to four digits."""
 
 
-def history(run: LoggedRun, shape: LogShape, rounded: bool) -> Iterator[dict[str, Any]]:
+def history(log: Writer, *, rounded: bool) -> Iterator[dict[str, Any]]:
     """``log_history`` as ``Trainer._maybe_log_save_evaluate`` and its loop make it.
 
     The logged loss is the mean since the last log. With ``logging_nan_inf_filter``, which is the
@@ -33,9 +30,10 @@ def history(run: LoggedRun, shape: LogShape, rounded: bool) -> Iterator[dict[str
     is, so that losses that are all NaN are logged as 0. A run that came to its planned end has a
     summary as its last row.
     """
+    run = log.run
     losses = run.signals["loss"]
     total, last, upto, whole = np.float32(0), 0, 0, 0.0
-    for entry in entries(run, shape, first=1):
+    for entry in log.entries(first=1):
         for index in range(upto, entry.index + 1):
             total = added(total, losses[index], run.steps[index] - last)
         upto = entry.index + 1
@@ -61,10 +59,19 @@ def history(run: LoggedRun, shape: LogShape, rounded: bool) -> Iterator[dict[str
                 "epoch": entry.epoch,
                 "step": step,
             }
-    for index in range(upto, len(losses)):
-        total = added(total, losses[index], run.steps[index] - last)
     if run.ending.kind == "completed" and run.steps:
-        yield _summary(run, whole + float(total))
+        for index in range(upto, len(losses)):
+            total = added(total, losses[index], run.steps[index] - last)
+        steps, seconds = len(run.steps), max(sum(run.seconds), _SHORTEST)
+        yield {
+            "train_runtime": round(seconds, 4),
+            "train_samples_per_second": round(run.sequences * steps / seconds, 3),
+            "train_steps_per_second": round(steps / seconds, 3),
+            "total_flos": 0.0,
+            "train_loss": (whole + float(total)) / steps,
+            "epoch": steps / run.steps_per_epoch,
+            "step": steps,
+        }
 
 
 def added(total: np.float32, loss: float | None, steps_since_log: int) -> np.float32:
@@ -79,73 +86,40 @@ def added(total: np.float32, loss: float | None, steps_since_log: int) -> np.flo
         return np.float32(total + np.float32(loss))
 
 
-def trainer_state(run: LoggedRun, shape: LogShape, rng: np.random.Generator) -> dict[str, bytes]:
+def printed(row: dict[str, Any], *, rounded: bool) -> str:
+    """A row as version 4 prints it, floats as Python shows them, or 5, with four digits as text."""
+    shown = {name: value for name, value in row.items() if name not in ("step", "total_flos")}
+    if rounded:
+        return str({**shown, "epoch": round(row["epoch"], 2)})
+    return str({name: f"{value:.4g}" for name, value in shown.items()})
+
+
+def trainer_lines(log: Writer, *, rounded: bool) -> list[str]:
+    """What is printed of a training."""
+    return [printed(row, rounded=rounded) for row in history(log, rounded=rounded)]
+
+
+def trainer_state(log: Writer) -> Files:
     """``trainer_state.json`` of the last checkpoint, and of the folder itself at the end."""
-    rounded = bool(rng.random() < _ROUNDED)
-    every = SAVE_STEPS[rng.integers(len(SAVE_STEPS))]
-    rows = list(history(run, shape, rounded))
-    done = len(run.steps)
-    saved = done if run.ending.kind == "completed" else done // every * every
-    printed = tuple(_printed_v4(row) if rounded else _printed_v5(row) for row in rows)
-    files = beside(run, shape, rng, printed)
+    run = log.run
+    rounded = bool(log.rng.random() < _ROUNDED)
+    every = SAVE_STEPS[log.rng.integers(len(SAVE_STEPS))]
+    completed = run.ending.kind == "completed"
+    saved = len(run.steps) if completed else len(run.steps) // every * every
+    files = log.beside(trainer_lines(log, rounded=rounded))
     if not saved:
         return files
-    kept = [row for row in rows if row["step"] <= saved]
-    state: dict[str, Any] = {
-        "best_global_step": None,
-        "best_metric": None,
-        "best_model_checkpoint": None,
+    state = {
+        **declared("trainer_state.json"),
         "epoch": saved / run.steps_per_epoch,
-        "eval_steps": 10,
         "global_step": saved,
-        "is_hyper_param_search": False,
-        "is_local_process_zero": True,
-        "is_world_process_zero": True,
-        "log_history": kept,
-        "logging_steps": shape.every,
+        "log_history": [row for row in history(log, rounded=rounded) if row["step"] <= saved],
+        "logging_steps": log.shape.every,
         "max_steps": run.planned_steps,
-        "num_input_tokens_seen": 0,
         "num_train_epochs": math.ceil(run.planned_steps / run.steps_per_epoch),
         "save_steps": every,
-        "stateful_callbacks": {},
-        "total_flos": 0.0,
         "train_batch_size": run.sequences,
-        "trial_name": None,
-        "trial_params": None,
     }
-    folder = "" if run.ending.kind == "completed" else f"checkpoint-{saved}/"
+    folder = "" if completed else f"checkpoint-{saved}/"
     text = json.dumps(state, indent=2, sort_keys=True) + "\n"
     return {f"{folder}trainer_state.json": text.encode(), **files}
-
-
-def _summary(run: LoggedRun, total: float) -> dict[str, Any]:
-    """The last row of a training that came to its end, with the mean of all losses."""
-    steps, seconds = len(run.steps), max(sum(run.seconds), _SHORTEST)
-    return {
-        "train_runtime": round(seconds, 4),
-        "train_samples_per_second": round(run.sequences * steps / seconds, 3),
-        "train_steps_per_second": round(steps / seconds, 3),
-        "total_flos": 0.0,
-        "train_loss": total / steps,
-        "epoch": steps / run.steps_per_epoch,
-        "step": steps,
-    }
-
-
-def trainer_v4(run: LoggedRun, shape: LogShape, rng: np.random.Generator) -> dict[str, bytes]:
-    """What version 4 prints: floats as Python shows them."""
-    return terminal([_printed_v4(row) for row in history(run, shape, True)], run, shape, rng)
-
-
-def trainer_v5(run: LoggedRun, shape: LogShape, rng: np.random.Generator) -> dict[str, bytes]:
-    """What version 5 prints: floats with four digits, as text."""
-    return terminal([_printed_v5(row) for row in history(run, shape, False)], run, shape, rng)
-
-
-def _printed_v4(row: dict[str, Any]) -> str:
-    shown = {name: value for name, value in row.items() if name not in _UNPRINTED}
-    return str({**shown, "epoch": round(row["epoch"], 2)})
-
-
-def _printed_v5(row: dict[str, Any]) -> str:
-    return str({name: f"{value:.4g}" for name, value in row.items() if name not in _UNPRINTED})

@@ -17,8 +17,15 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from failbench.base.arrays import Array
-from failbench.publish.audit.check import ArithmeticCheck, Finding, range_finding, verdict
-from failbench.publish.audit.printed_figures import TOLERANCE, Figure, Printed
+from failbench.publish.audit.figures import (
+    TOLERANCE,
+    ArithmeticCheck,
+    Figure,
+    Finding,
+    Printed,
+    range_finding,
+    verdict,
+)
 
 LARGEST_DENOMINATOR = 1000
 """Largest denominator that is tried."""

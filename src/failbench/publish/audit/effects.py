@@ -9,16 +9,18 @@ from typing import Literal
 from pydantic import Field
 from scipy import stats
 
-from failbench.publish.audit.check import (
+from failbench.publish.audit.counts import numerators
+from failbench.publish.audit.figures import (
     ArithmeticCheck,
     AuditSettings,
     Check,
+    Figure,
     Finding,
+    Printed,
+    over_rounding,
     range_finding,
     verdict,
 )
-from failbench.publish.audit.counts import numerators
-from failbench.publish.audit.printed_figures import Figure, Printed, over_rounding
 
 
 class FScore(ArithmeticCheck):

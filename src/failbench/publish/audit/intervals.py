@@ -13,15 +13,18 @@ from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
 from failbench.base.records import Record
-from failbench.publish.audit.check import (
+from failbench.publish.audit.figures import (
+    TOLERANCE,
     ArithmeticCheck,
     AuditSettings,
     Check,
+    Figure,
     Finding,
+    Printed,
+    over_rounding,
     range_finding,
     verdict,
 )
-from failbench.publish.audit.printed_figures import TOLERANCE, Figure, Printed, over_rounding
 
 Ends = tuple[float, float]
 

@@ -7,8 +7,14 @@ from typing import Literal, Self
 
 from pydantic import Field, model_validator
 
-from failbench.publish.audit.check import ArithmeticCheck, Finding, verdict
-from failbench.publish.audit.printed_figures import TOLERANCE, Figure, over_rounding
+from failbench.publish.audit.figures import (
+    TOLERANCE,
+    ArithmeticCheck,
+    Figure,
+    Finding,
+    over_rounding,
+    verdict,
+)
 
 
 class Same(ArithmeticCheck):

@@ -6,25 +6,41 @@ import csv
 import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
-from typing import Final
+from types import UnionType
+from typing import Literal, Union, get_args, get_origin
 
 import polars as pl
+from pydantic import BaseModel
 
+from failbench.base.errors import BadInputError
 from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA
 from failbench.features.catalogue import FEATURES
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, KEYS
-from failbench.publish.datacard.columns import Column, columns_of_record, columns_of_table
-from failbench.publish.datacard.dictionary import Entry, entry_of
+from failbench.publish.datacard.statements import COLUMNS, Entry, declared
 
-_DECLARED: Final = files("failbench.publish.datacard").joinpath("data/tables.csv")
+Kind = Literal["text", "text or none", "integer", "number", "object"]
 
 DATA = "data/"
-FILES_SCHEMA = pl.Schema(dict.fromkeys(("path", "content", "key"), pl.String()))
 FORMATS = {".json": "application/json", ".csv": "text/csv", ".parquet": "application/x-parquet"}
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table, or a key of a JSON file that holds one record."""
+
+    name: str
+    kind: Kind
+    bits: int
+    unit: str
+    description: str
+
+    @property
+    def stored(self) -> str:
+        """Its type in words."""
+        return f"{self.kind}, {self.bits} bit" if self.bits else self.kind
 
 
 @dataclass(frozen=True)
@@ -54,65 +70,92 @@ class MainTable:
     files: tuple[DataFile, ...]
     rows: int
 
-    @property
-    def size(self) -> int:
-        """Of all its files, in bytes."""
-        return sum(file.size for file in self.files)
-
-
-def described_files(paths: Iterable[Path]) -> tuple[DataFile, ...]:
-    """Hash and size of files below ``data``, in the order of their paths."""
-    contents = ((path.as_posix(), path.read_bytes()) for path in sorted(paths))
-    return tuple(
-        DataFile(path.removeprefix(DATA), hashlib.sha256(content).hexdigest(), len(content))
-        for path, content in contents
-    )
-
-
-def feature_columns() -> tuple[Column, ...]:
-    """Columns of the feature table: keys, and measurements as the catalogue of features says."""
-    labels = {name: FEATURE_SCHEMA[name] for name in (*KEYS, *ERROR_TEXT_COLUMNS)}
-    measured = tuple(
-        Column(feature.name, "number", 64, feature.unit, feature.formula) for feature in FEATURES
-    )
-    return (*columns_of_table("features", pl.Schema(labels)), *measured)
-
-
-def columns_by_table() -> dict[str, tuple[Column, ...]]:
-    """Columns of each main table, from the schemas that its readers and writers share."""
-    return {
-        "scenarios": columns_of_record("scenarios", Scenario),
-        "runs": columns_of_table("runs", RUN_SCHEMA),
-        "steps": columns_of_table("steps", STEP_SCHEMA),
-        "features": feature_columns(),
-        "splits": columns_of_table("splits", SPLIT_SCHEMA),
-        "predictions": columns_of_table("predictions", PREDICTION_SCHEMA),
-        "files": columns_of_table("files", FILES_SCHEMA),
-    }
-
 
 def main_tables(
-    dictionary: tuple[Entry, ...],
+    dictionary: Iterable[Entry],
     place: Path,
     paths: Mapping[str, Iterable[Path]],
     rows: Mapping[str, int],
 ) -> tuple[MainTable, ...]:
     """The main tables, in the order in which ``data/tables.csv`` of the package names them."""
-    columns = columns_by_table()
+    columns, entries = columns_by_table(), {entry.path: entry for entry in dictionary}
     tables = []
-    for declared in csv.DictReader(_DECLARED.read_text(encoding="utf-8").splitlines()):
-        name, described_as, pattern = declared["table"], declared["described_as"], declared["path"]
-        entry = entry_of(dictionary, pattern, place)
+    for row in csv.DictReader(declared("tables.csv").splitlines()):
+        name, described_as, pattern = row["table"], row["described_as"], row["path"]
+        entry = entries.get(pattern)
+        if entry is None:
+            raise BadInputError(place, "path", f"no row is about {pattern}.", "Add one.")
+        contents = ((path.as_posix(), path.read_bytes()) for path in sorted(paths[name]))
+        described = tuple(
+            DataFile(path.removeprefix(DATA), hashlib.sha256(content).hexdigest(), len(content))
+            for path, content in contents
+        )
+        key = tuple(entry.key.split(", "))
         tables.append(
             MainTable(
                 name,
                 described_as,
                 pattern,
                 entry.content,
-                tuple(entry.key.split(", ")),
+                key,
                 columns[described_as],
-                described_files(paths[name]),
+                described,
                 rows[name],
             )
         )
     return tuple(tables)
+
+
+def columns_by_table() -> dict[str, tuple[Column, ...]]:
+    """Columns of each main table, from the schemas that its readers and writers share."""
+    labels = pl.Schema({name: FEATURE_SCHEMA[name] for name in (*KEYS, *ERROR_TEXT_COLUMNS)})
+    schemas = {
+        "runs": RUN_SCHEMA,
+        "steps": STEP_SCHEMA,
+        "features": labels,
+        "splits": SPLIT_SCHEMA,
+        "predictions": PREDICTION_SCHEMA,
+        "files": pl.Schema(dict.fromkeys(COLUMNS, pl.String())),
+    }
+    keys = {name: (_kind(field.annotation), 0) for name, field in Scenario.model_fields.items()}
+    columns = {"scenarios": described_columns("scenarios", keys)}
+    for name, schema in schemas.items():
+        types = {column: _stored(dtype) for column, dtype in schema.items()}
+        columns[name] = described_columns(name, types)
+    # beside keys, measurements as the catalogue of features says
+    columns["features"] += tuple(
+        Column(feature.name, "number", 64, feature.unit, feature.formula) for feature in FEATURES
+    )
+    return columns
+
+
+def described_columns(table: str, types: Mapping[str, tuple[Kind, int]]) -> tuple[Column, ...]:
+    """Columns with their kind and bits, and with unit and description from ``data/columns.csv``."""
+    rows = [
+        row for row in csv.DictReader(declared("columns.csv").splitlines()) if row["table"] == table
+    ]
+    described = {row["column"]: (row["unit"], row["description"]) for row in rows}
+    for name in [*types, *described]:
+        if name not in types or name not in described:
+            raise BadInputError(
+                "failbench/publish/datacard/data/columns.csv",
+                f"{table}.{name}",
+                "the table has no such column." if name in described else "is not described.",
+                "Make its rows those of the table.",
+            )
+    return tuple(Column(name, *types[name], *described[name]) for name in types)
+
+
+def _stored(dtype: pl.DataType) -> tuple[Kind, int]:
+    bits = "".join(letter for letter in str(dtype) if letter.isdigit())
+    if dtype.is_numeric():
+        return "integer" if dtype.is_integer() else "number", int(bits)
+    return "text", 0
+
+
+def _kind(annotation: object) -> Kind:
+    """What the values of a key are: text, which may be missing, or an object with keys."""
+    if get_origin(annotation) in {UnionType, Union} and type(None) in get_args(annotation):
+        return "text or none"
+    record = isinstance(annotation, type) and issubclass(annotation, BaseModel)
+    return "object" if record or get_origin(annotation) is dict else "text"

@@ -1,19 +1,56 @@
-"""Page: the data card in markdown."""
+"""Page: the data card in markdown, with what is counted from the data."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from string import Template
 
-from failbench.publish.datacard.citation import Citation
-from failbench.publish.datacard.dictionary import Entry
+import numpy as np
+import polars as pl
+
+from failbench.base.scenarios import Scenario
+from failbench.base.telemetry import KINDS, Telemetry
+from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
 from failbench.publish.datacard.main_tables import DATA, MainTable
-from failbench.publish.datacard.statements import Statements, card_template
+from failbench.publish.datacard.statements import Citation, Entry, Statements, declared
 from failbench.study.markup import markdown
 from failbench.study.plain_table import Column, Table
+from failbench.study.replaced import REPLACED
 
-MEGABYTE = 1e6
-LEFT: Final = "left"
+MILLION = 1e6
+SETTING = ("architecture", "optimizer", "scale")
+
+
+def facts(telemetry: Telemetry, scenarios: Sequence[Scenario]) -> dict[str, str]:
+    """Numbers of the recorded runs that sentences of the card name, as they are printed."""
+    runs = telemetry.runs
+    parameters = runs["parameters"].drop_nulls().to_numpy() / MILLION
+    of_all = {
+        name: ", ".join(map(str, runs[column].drop_nulls().unique().sort()))
+        for name, column in {
+            "layers": "layers",
+            "vocabulary": "tokenizer_vocabulary",
+            "python_version": "python_version",
+            "torch_version": "torch_version",
+        }.items()
+    }
+    return {
+        "runs": f"{runs.height:,}",
+        "steps": f"{telemetry.steps.height:,}",
+        "failures": f"{runs.filter(kind='failure').height:,}",
+        "scenarios": str(len(scenarios)),
+        "unknown": str(sum(scenario.category == "unknown" for scenario in scenarios)),
+        "replaced": str(len(REPLACED)),
+        "replacements": ", ".join(f"{old} by {new}" for old, new in REPLACED.items()),
+        "settings": str(runs.select(SETTING).unique().height),
+        "parameters_low": f"{parameters.min():.2f}",
+        "parameters_median": f"{np.median(parameters):.2f}",
+        "parameters_high": f"{parameters.max():.0f}",
+        "planned_low": str(runs["planned_steps"].min()),
+        "planned_high": str(runs["planned_steps"].max()),
+        **of_all,
+    }
 
 
 def page(
@@ -21,68 +58,108 @@ def page(
     statements: Statements,
     facts: Mapping[str, str],
     main_tables: Sequence[MainTable],
-    counted: Mapping[str, Table],
+    counted: Mapping[str, str],
     dictionary: Iterable[Entry],
 ) -> str:
-    """The data card."""
+    """The data card; ``counted`` has :func:`runs_by_setting` and :func:`scenarios_by_category`."""
     said = {
         name: value if isinstance(value, str) else "\n".join(f"- {each}" for each in value)
         for name, value in statements.model_dump().items()
     }
-    return card_template().substitute(
+    return Template(declared("card.md")).substitute(
         {
             **facts,
             **said,
+            **counted,
             "title": citation.title,
             "version": citation.version,
             "abstract": citation.abstract,
-            "tables": markdown(_overview(main_tables)).strip(),
-            **{name: markdown(table).strip() for name, table in counted.items()},
+            "tables": _overview(main_tables),
             "columns": "\n\n".join(_columns(main_tables)),
             "files": "\n\n".join(_folders(dictionary)),
         }
     )
 
 
-def _overview(tables: Sequence[MainTable]) -> Table:
-    return Table.of(
-        "data_card_tables",
-        (
-            Column("table", align=LEFT, cell=lambda table: table.name),
-            Column("files", align=LEFT, cell=lambda table: table.pattern),
-            Column("key of a row", align=LEFT, cell=lambda table: ", ".join(table.key)),
-            Column("files", cell=lambda table: f"{len(table.files):,}"),
-            Column("rows", cell=lambda table: f"{table.rows:,}"),
-            Column("MB", cell=lambda table: f"{table.size / MEGABYTE:.2f}"),
-        ),
-        tables,
-        "The tables that a reader starts from.",
+def _table(
+    caption: str, left: Sequence[str], right: Sequence[str], rows: Iterable[Iterable[str]]
+) -> str:
+    """Rows below headings, of which some stand on the left, as markdown."""
+    columns = [*(Column(name, align="left") for name in left), *map(Column, right)]
+    cells = tuple(map(tuple, rows))
+    return markdown(Table("data_card", tuple(columns), cells, caption)).strip()
+
+
+def runs_by_setting(runs: pl.DataFrame) -> str:
+    """How many runs of each kind were recorded in each setting."""
+    counts = runs.group_by(*SETTING, "kind").len().pivot("kind", index=SETTING, values="len")
+    counts = counts.fill_null(0).sort("optimizer", "scale", "architecture")
+    kinds = [kind for kind in KINDS if kind in counts.columns]
+    rows = [
+        (*(row[name] for name in SETTING), *(f"{row[kind]:,}" for kind in kinds))
+        for row in counts.rows(named=True)
+    ]
+    return _table("Runs by setting and kind.", SETTING, kinds, rows)
+
+
+def scenarios_by_category(runs: pl.DataFrame, scenarios: Sequence[Scenario]) -> str:
+    """What each category has: scenarios by difficulty, failing runs, and their outcomes."""
+    category = {scenario.id: scenario.category for scenario in scenarios}
+    failures = runs.filter(kind="failure").with_columns(
+        category=pl.col("scenario").replace_strict(category, return_dtype=pl.String)
+    )
+    outcomes = sorted(failures["outcome"].unique())
+    rows = []
+    for name in CATEGORIES:
+        levels = [scenario.difficulty for scenario in scenarios if scenario.category == name]
+        recorded = failures.filter(category=name)["outcome"].to_list()
+        counts = (
+            len(levels),
+            *map(levels.count, DIFFICULTIES),
+            len(recorded),
+            *map(recorded.count, outcomes),
+        )
+        rows.append((name, *(f"{count:,}" for count in counts)))
+    return _table(
+        "Scenarios by category and declared difficulty, and their failing runs by outcome.",
+        ["category"],
+        ["scenarios", *DIFFICULTIES, "failing runs", *outcomes],
+        rows,
     )
 
 
-def _columns(tables: Sequence[MainTable]) -> Iterable[str]:
+def _overview(tables: Sequence[MainTable]) -> str:
+    rows = [
+        (
+            table.name,
+            table.pattern,
+            ", ".join(table.key),
+            f"{len(table.files):,}",
+            f"{table.rows:,}",
+            f"{sum(file.size for file in table.files) / MILLION:.2f}",
+        )
+        for table in tables
+    ]
+    left = ("table", "files", "key of a row")
+    return _table("The tables that a reader starts from.", left, ("files", "rows", "MB"), rows)
+
+
+def _columns(tables: Sequence[MainTable]) -> Iterator[str]:
     """A section of columns for each form of table."""
-    sharing: dict[str, list[MainTable]] = {}
-    for table in tables:
-        sharing.setdefault(table.described_as, []).append(table)
-    for alike in sharing.values():
+    for _, group in groupby(tables, key=lambda table: table.described_as):
+        alike = list(group)
         names = " and ".join(f"`{table.name}`" for table in alike)
         contents = "; ".join(f"`{table.name}`: {table.content}" for table in alike)
-        described = Table.of(
-            "data_card_columns",
-            (
-                Column("column", align=LEFT, cell=lambda column: column.name),
-                Column("type", align=LEFT, cell=lambda column: column.stored),
-                Column("unit", align=LEFT, cell=lambda column: column.unit),
-                Column("what it holds", align=LEFT, cell=lambda column: column.description),
-            ),
-            alike[0].columns,
+        described = _table(
             f"Key of a row: {', '.join(alike[0].key)}.",
+            ("column", "type", "unit", "what it holds"),
+            (),
+            [(each.name, each.stored, each.unit, each.description) for each in alike[0].columns],
         )
-        yield f"### {names}\n\n{contents}.\n\n{markdown(described).strip()}"
+        yield f"### {names}\n\n{contents}.\n\n{described}"
 
 
-def _folders(dictionary: Iterable[Entry]) -> Iterable[str]:
+def _folders(dictionary: Iterable[Entry]) -> Iterator[str]:
     """A section for each folder of data with the files in it."""
     folders: dict[str, list[Entry]] = {}
     for entry in sorted(dictionary, key=lambda entry: entry.path):
@@ -90,14 +167,6 @@ def _folders(dictionary: Iterable[Entry]) -> Iterable[str]:
             inner = entry.path.removeprefix(DATA)
             folders.setdefault(inner.split("/")[0] if "/" in inner else "", []).append(entry)
     for folder, entries in folders.items():
-        listed = Table.of(
-            "data_card_files",
-            (
-                Column("file", align=LEFT, cell=lambda entry: entry.path),
-                Column("what it is", align=LEFT, cell=lambda entry: entry.content),
-                Column("key of a row", align=LEFT, cell=lambda entry: entry.key),
-            ),
-            entries,
-            f"Files of {DATA}{folder}.",
-        )
-        yield markdown(listed).strip()
+        rows = [(entry.path, entry.content, entry.key) for entry in entries]
+        headings = ("file", "what it is", "key of a row")
+        yield _table(f"Files of {DATA}{folder}.", headings, (), rows)

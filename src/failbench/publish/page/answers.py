@@ -19,12 +19,7 @@ from failbench.study.labels import (
     reads_true_category,
 )
 
-VERDICTS: Final = {
-    "right": "right",
-    "wrong": "wrong",
-    "abstained": "abstained",
-    "divided": "divided",
-}
+VERDICTS: Final = {name: name for name in ("right", "wrong", "abstained", "divided")}
 """What most answers of a method to a scenario are; divided where none of the three has most."""
 
 
@@ -49,16 +44,14 @@ class Answers:
         >>> Answers("unknown", {"unknown": 2, "abstain": 2}, (2,), 4).verdict
         'divided'
         """
-        right = self.counts.get(self.category, 0)
-        abstained = self.counts.get(ABSTAIN, 0)
-        for verdict, count in (
-            ("right", right),
-            ("abstained", abstained),
-            ("wrong", self.total - right - abstained),
-        ):
-            if 2 * count > self.total:
-                return verdict
-        return "divided"
+        right, abstained = self.counts.get(self.category, 0), self.counts.get(ABSTAIN, 0)
+        counts = {
+            "right": right,
+            "abstained": abstained,
+            "wrong": self.total - right - abstained,
+        }
+        most = max(counts, key=counts.__getitem__)
+        return most if 2 * counts[most] > self.total else "divided"
 
 
 def answers_by_scenario(predictions: pl.DataFrame) -> dict[str, dict[str, Answers]]:

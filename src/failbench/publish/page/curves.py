@@ -10,7 +10,7 @@ import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry
-from failbench.diagnose.outputs.thinning import thinned
+from failbench.diagnose.outputs.places import thinned
 from failbench.publish.page.document import significant
 from failbench.study.run_curves import pairs
 
@@ -52,7 +52,7 @@ def thinning(most: int = MOST_POINTS, elsewhere: int = MOST_POINTS_ELSEWHERE) ->
 
 
 def windows(most: int) -> int:
-    """Windows of :func:`~.outputs.thinning.thinned`, which keeps three values of each."""
+    """Windows of :func:`~.outputs.places.thinned`, which keeps three values of each."""
     return (most - 2) // 3
 
 
@@ -113,15 +113,9 @@ def _thinned(
         recorded = steps.filter(pl.col(signal.name).is_not_null())
         if not signal.of_machine:
             recorded = recorded.filter(pl.col("step") >= onset)
-        x, y = thinned(
-            recorded["step"].to_numpy().astype(float),
-            recorded[signal.name].to_numpy().astype(float),
-            most,
-        )
+        steps_of, values = recorded.select("step", signal.name).cast(pl.Float64).to_numpy().T
+        x, y = thinned(steps_of, values, most)
         if len(x):
-            distances = np.diff(x.astype(int), prepend=0)
-            lines[signal.name] = (
-                list(map(int, distances)),
-                [significant(value) for value in y.tolist()],
-            )
+            distances = np.diff(x.astype(int), prepend=0).tolist()
+            lines[signal.name] = (distances, [significant(value) for value in y.tolist()])
     return lines

@@ -8,24 +8,25 @@ from typing import Final
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.base.explanations import SHOWN
 from failbench.base.scenarios import Scenario
 from failbench.base.vocabulary import ABSTAIN, DIFFICULTIES
 from failbench.publish.page.answers import VERDICTS, Answers, method_facts
 from failbench.publish.page.curves import SIGNALS, thinning
-from failbench.publish.page.explanations import HOW
 from failbench.study.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
 
-OUTCOME_LABELS: Final = {
-    "crash": "crash",
-    "diverged": "diverged",
-    "stalled": "stalled",
-    "degraded": "degraded",
-    "hung": "hung",
-    "killed": "killed",
-    "slow": "slow",
-}
+OUTCOMES: Final = ("crash", "diverged", "stalled", "degraded", "hung", "killed", "slow")
+
+HOW: Final = (
+    "One fit of each method that gives evidence: that of the first repeat, which has not learnt "
+    f"from this scenario, asked about the run that is drawn. Of more than {SHOWN} conditions, "
+    "rules and trees, which check them in order, show the last, which decide; other methods the "
+    "leading ones. The other fits may say something else."
+)
 
 OPTIMIZER_LABELS: Final = {"adamw": "AdamW", "sgd": "SGD"}
+
+RESTORE: Final = "Restore it with `git checkout -- data/telemetry`"
 
 SHOWN_ERROR: Final = 280
 """Characters of an error text on a card; the whole of it is in the view of the failure."""
@@ -96,7 +97,7 @@ def failures(
         "categories": dict(CATEGORY_LABELS),
         "answers": {str(name): label for name, label in CATEGORY_LABELS.items()}
         | {ABSTAIN: "abstains"},
-        "outcomes": OUTCOME_LABELS,
+        "outcomes": {name: name for name in OUTCOMES},
         "difficulties": list(DIFFICULTIES),
         "settings": {name: setting_label(name) for name in settings_of(runs, reference)},
         "signals": {signal.name: signal.label for signal in SIGNALS},
@@ -127,28 +128,26 @@ def refuse_missing(
     reference: str,
 ) -> None:
     """Refuse a scenario of which something that the page shows is not there."""
-    if reference not in recorded["setting"].to_list():
-        raise BadInputError(
-            "data/telemetry/runs.parquet",
-            "scenario",
+    needed = {
+        "data/telemetry/runs.parquet": (
+            reference in recorded["setting"].to_list(),
             f"{scenario!r} has no failing run in {reference}.",
-            "Restore it with `git checkout -- data/telemetry`, or record it with "
-            "`failbench record`.",
-        )
-    if scenario not in measured:
-        raise BadInputError(
-            "data/measurements/difficulty/scenarios.parquet",
-            "scenario",
+            f"{RESTORE}, or record it with `failbench record`.",
+        ),
+        "data/measurements/difficulty/scenarios.parquet": (
+            scenario in measured,
             f"there is no row of {scenario!r}.",
             "Run `dvc repro measure_difficulty`.",
-        )
-    if scenario not in answers:
-        raise BadInputError(
-            "data/predictions/nested_cv",
-            "scenario",
+        ),
+        "data/predictions/nested_cv": (
+            scenario in answers,
             f"no method answers {scenario!r}.",
             "Run `dvc repro nested_cv`.",
-        )
+        ),
+    }
+    for place, (there, problem, remedy) in needed.items():
+        if not there:
+            raise BadInputError(place, "scenario", problem, remedy)
 
 
 def error_text(row: Mapping[str, object]) -> str | None:

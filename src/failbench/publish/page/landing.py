@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
+from pydantic import Field
+
+from failbench.base.records import Record
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.publish.page.answers import method_facts, shown_order
 from failbench.study.cells import Measured
@@ -19,6 +22,12 @@ TOLD_NOTE: Final = (
 )
 
 ESTIMATE: Final = ("value", "ci_low", "ci_high", "n")
+
+
+class ShownIntervals(Record):
+    """Of the section ``statistics`` of params.yaml, what intervals are said to be."""
+
+    confidence: float = Field(gt=0, lt=1)
 
 
 def landing(
@@ -51,11 +60,7 @@ def landing(
         "description": f"Dots with intervals for {len(rows)} measured methods, {held_out} of "
         f"which were not fitted to the scenario that they diagnose, and diamonds for what the "
         f"original reports. {finding}",
-        "caption": [
-            measured_how,
-            f"* {DEVELOPMENT_NOTE}",
-            TOLD_NOTE,
-        ],
+        "caption": [measured_how, f"* {DEVELOPMENT_NOTE}", TOLD_NOTE],
     }
 
 
@@ -65,10 +70,6 @@ def _row(
     reported = reported_accuracies(paper).get(method)
     in_table = paper.tables.methods.rows.get(method)
     low, high = (None, None) if in_table is None else in_table.interval or (None, None)
-    return {
-        **method_facts(method),
-        "measured": {key: estimates["accuracy"][key] for key in ESTIMATE},
-        "reported": None
-        if reported is None
-        else {"value": reported, "ci_low": low, "ci_high": high},
-    }
+    there = None if reported is None else {"value": reported, "ci_low": low, "ci_high": high}
+    measured = {key: estimates["accuracy"][key] for key in ESTIMATE}
+    return {**method_facts(method), "measured": measured, "reported": there}

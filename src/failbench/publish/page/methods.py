@@ -7,7 +7,7 @@ draw of each scenario.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Final
 
@@ -49,13 +49,9 @@ DECIMALS: Final = 6
 INTERVALS: Final = "data/metrics/intervals.json"
 CURVES: Final = "data/plots/risk_coverage.csv"
 
+_TEXT, _NUMBER = pl.String(), pl.Float64()
 CURVE_SCHEMA: Final = pl.Schema(
-    {
-        "feature_set": pl.String(),
-        "method": pl.String(),
-        "coverage": pl.Float64(),
-        "risk": pl.Float64(),
-    }
+    {"feature_set": _TEXT, "method": _TEXT, "coverage": _NUMBER, "risk": _NUMBER}
 )
 """Columns of the points of risk and coverage, keyed by the first three."""
 
@@ -173,23 +169,15 @@ def _estimates(
             "is missing although the method has predictions.",
             "Run `dvc repro intervals`.",
         )
-    estimates = {}
-    for name in SHOWN:
-        if name not in of_method:
-            if name == COMMITTED:
-                continue
-            raise BadInputError(
-                INTERVALS,
-                f"{feature_set}.{method}.{name}",
-                "is missing.",
-                "Run `dvc repro intervals`.",
-            )
-        estimate = of_method[name]
-        estimates[name] = [
-            *(_shown(estimate[key]) for key in ("value", "ci_low", "ci_high")),
-            estimate["n"],
-        ]
-    return estimates
+    missing = [name for name in FIGURES if name not in of_method]
+    if missing:
+        place = f"{feature_set}.{method}.{missing[0]}"
+        raise BadInputError(INTERVALS, place, "is missing.", "Run `dvc repro intervals`.")
+    return {
+        name: [*(_shown(estimate[key]) for key in ("value", "ci_low", "ci_high")), estimate["n"]]
+        for name in SHOWN
+        if (estimate := of_method.get(name)) is not None
+    }
 
 
 def _confusion(answers: ScenarioAnswers) -> list[list[float]]:
@@ -198,25 +186,16 @@ def _confusion(answers: ScenarioAnswers) -> list[list[float]]:
     return [[round(count, 2) for count in row] for row in rows]
 
 
-def _method(name: str, paper: Reported, measured: Iterable[str]) -> dict[str, object]:
-    return {
-        **method_facts(name),
-        "measured": name in set(measured),
-        "reported": _reported(name, paper),
-    }
-
-
-def _reported(name: str, paper: Reported) -> dict[str, object] | None:
-    """What the original prints of the method; None where it has nothing."""
-    accuracy = reported_accuracies(paper).get(name)
-    if accuracy is None:
-        return None
-    row = paper.tables.methods.rows.get(name)
-    return {
+def _method(name: str, paper: Reported, measured: set[str]) -> dict[str, object]:
+    """A method, and what the original prints of it; None where it has nothing."""
+    accuracy, row = reported_accuracies(paper).get(name), paper.tables.methods.rows.get(name)
+    there = {
         "accuracy": accuracy,
         "interval": list(row.interval) if row and row.interval else None,
         "abstention": row.abstention if row else None,
     }
+    reported = None if accuracy is None else there
+    return {**method_facts(name), "measured": name in measured, "reported": reported}
 
 
 def _shown(value: float) -> float:

@@ -12,9 +12,14 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from failbench.publish.reproduction.difference import CHANGED, Difference, share_of
 from failbench.publish.reproduction.printed import text_share
-from failbench.publish.reproduction.tolerances import COLOUR, FileRule, Tolerance
+from failbench.publish.reproduction.tolerances import (
+    CHANGED,
+    COLOUR,
+    Difference,
+    FileRule,
+    Tolerance,
+)
 
 TAG = re.compile(r"(<[^>]*>)")
 ATTRIBUTE = re.compile(r'([\w:-]+)="([^"]*)"')
@@ -91,7 +96,7 @@ def _may_be_simplified(path: str) -> bool:
 
 def _largest(before: Sequence[float], after: Sequence[float], tolerance: Tolerance) -> float:
     pairs = zip(before, after, strict=True)
-    return max((share_of(number, another, tolerance) for number, another in pairs), default=0.0)
+    return max((tolerance.share(number, another) for number, another in pairs), default=0.0)
 
 
 def _extent(numbers: Sequence[float]) -> tuple[float, float]:

@@ -1,16 +1,26 @@
-"""Printed text: equal words, and numbers that agree to the unit of their last digit."""
+"""Printed text: equal words, and numbers that agree to the unit of their last digit.
+
+So are compared tables, the parts of README.md that are generated, and the pages of the paper, whose
+numbers come from files that are compared themselves.
+"""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import replace
+from io import BytesIO
 
-from failbench.publish.reproduction.difference import CHANGED, Difference, share_of
-from failbench.publish.reproduction.tolerances import Tolerance
+from pypdf import PdfReader
+
+from failbench.publish.reproduction.tolerances import CHANGED, Difference, FileRule, Tolerance
 
 NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 RULER = re.compile(r"^[|:\- ]+$")
 """The line below the header of a Markdown table, whose length follows the widest entry."""
+
+BLOCK = re.compile(r"<!-- ([\w ]+): begin -->\n(.*?)<!-- \1: end -->", re.DOTALL)
+HYPHEN = re.compile(r"(?<=\w)[-\u00ad\u2010]\n(?=\w)")
+"""Between the parts of a word that a line broke."""
 
 ROUNDING = 1 + 1e-9
 """0.3 - 0.2 is not 0.1 in binary."""
@@ -19,11 +29,43 @@ AROUND = 20
 """Characters that are shown on either side of what differs."""
 
 
-@dataclass(frozen=True)
-class _Number:
-    value: float
-    unit: float
-    """Unit of the last printed digit; 0 for whole numbers, which are counts."""
+def table_differences(committed: bytes, regenerated: bytes, _: FileRule) -> list[Difference]:
+    """Differences between two files of printed text."""
+    return text_differences(committed.decode("utf-8"), regenerated.decode("utf-8"))
+
+
+def compiled_differences(committed: bytes, regenerated: bytes, _: FileRule) -> list[Difference]:
+    """Differences between the texts of two PDFs, a page a line, as between printed tables."""
+    return text_differences(page_texts(committed), page_texts(regenerated))
+
+
+def page_texts(document: bytes) -> str:
+    """The text of a PDF, a page a line; where lines broke does not count."""
+    pages = (page.extract_text() for page in PdfReader(BytesIO(document)).pages)
+    return "\n".join(" ".join(HYPHEN.sub("", page).split()) for page in pages)
+
+
+def marked_differences(committed: bytes, regenerated: bytes, _: FileRule) -> list[Difference]:
+    """Differences between the generated parts of two texts; prose around them is not compared."""
+    before, after = (generated_blocks(text.decode("utf-8")) for text in (committed, regenerated))
+    if before.keys() != after.keys():
+        return [Difference("", "generated parts", ", ".join(before), ", ".join(after))]
+    return [
+        replace(difference, place=f"{name} {difference.place}")
+        for name, table in before.items()
+        for difference in text_differences(table, after[name])
+    ]
+
+
+def generated_blocks(text: str) -> dict[str, str]:
+    r"""The generated parts of a text, by the names in the comments around them.
+
+    Examples
+    --------
+    >>> generated_blocks("a <!-- t: begin -->\nb\n<!-- t: end --> c")
+    {'t': 'b\n'}
+    """
+    return dict(BLOCK.findall(text))
 
 
 def text_differences(committed: str, regenerated: str) -> list[Difference]:
@@ -31,14 +73,11 @@ def text_differences(committed: str, regenerated: str) -> list[Difference]:
     before, after = committed.splitlines(), regenerated.splitlines()
     if len(before) != len(after):
         return [Difference("", "lines", str(len(before)), str(len(after)))]
-    differences = []
-    for number, (line, other) in enumerate(zip(before, after, strict=True), start=1):
-        share = text_share(line, other)
-        if share:
-            differences.append(
-                Difference(f"line {number}", "", *_differing_parts(line, other), share)
-            )
-    return differences
+    return [
+        Difference(f"line {number}", "", *_differing_parts(line, other), share)
+        for number, (line, other) in enumerate(zip(before, after, strict=True), start=1)
+        if (share := text_share(line, other))
+    ]
 
 
 def text_share(committed: str, regenerated: str) -> float:
@@ -63,19 +102,19 @@ def text_share(committed: str, regenerated: str) -> float:
 
 
 def _share(committed: str, regenerated: str) -> float:
-    before, after = _number(committed), _number(regenerated)
+    (before, unit), (after, other) = _number(committed), _number(regenerated)
     # Digits that a general format omits are zeros: the finer unit applies to both.
-    units = [number.unit for number in (before, after) if number.unit]
-    unit = min(units, default=0.0) * ROUNDING
-    return share_of(before.value, after.value, Tolerance(absolute=unit, relative=0.0))
+    finer = min(filter(None, (unit, other)), default=0.0) * ROUNDING
+    return Tolerance(absolute=finer, relative=0.0).share(before, after)
 
 
-def _number(text: str) -> _Number:
+def _number(text: str) -> tuple[float, float]:
+    """A number, and the unit of its last digit; 0 for whole numbers, which are counts."""
     plain = text.replace("−", "-")
     mantissa, _, exponent = plain.lower().partition("e")
     decimals = len(mantissa.partition(".")[2])
-    counted = not decimals and not exponent
-    return _Number(float(plain), 0.0 if counted else 10.0 ** (int(exponent or 0) - decimals))
+    is_count = not decimals and not exponent
+    return float(plain), 0.0 if is_count else 10.0 ** (int(exponent or 0) - decimals)
 
 
 def _normal(line: str) -> str:
@@ -91,6 +130,8 @@ def _differing_parts(committed: str, regenerated: str) -> tuple[str, str]:
     start = next((i for i in range(shorter) if before[i] != after[i]), shorter)
     end = next((i for i in range(shorter - start) if before[-1 - i] != after[-1 - i]), 0)
     first = max(start - AROUND, 0)
-    return tuple(
-        text[first : min(len(text) - end + AROUND, first + 4 * AROUND)] for text in (before, after)
-    )  # type: ignore[return-value]
+
+    def part(text: str) -> str:
+        return text[first : min(len(text) - end + AROUND, first + 4 * AROUND)]
+
+    return part(before), part(after)

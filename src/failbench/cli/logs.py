@@ -1,0 +1,329 @@
+"""The commands ``diagnose``, ``read`` and ``inspect``: what a log of any format says."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+from cyclopts import Group, Parameter
+
+from failbench.base.errors import BadInputError
+from failbench.base.files import write_atomically
+from failbench.cli.options import Checkout, Json, Log, Run
+from failbench.diagnose.readers.lines import clean
+
+if TYPE_CHECKING:
+    from failbench.diagnose.answer import Status
+    from failbench.diagnose.inspection.loss_curve import Curve, Gap, LossCurves, Place
+    from failbench.diagnose.inspection.memory import PhaseMemory
+    from failbench.diagnose.readers.log import Event, SignalSummary
+    from failbench.diagnose.readers.log import Log as ReadLog
+    from failbench.diagnose.readers.traps import Trap
+    from failbench.monitor.history import History
+
+EXIT: Final[dict[Status, int]] = {"healthy": 0, "failed": 1, "unknown": 3}
+"""Exit status by what is said of the run; 2 is bad input, as everywhere."""
+
+BATCH: Final = Group("All runs of a folder of telemetry, by named methods")
+
+MEASURED: Final = ("gradient_norm", "update_ratio")
+"""Signals of a monitor whose course is shown beside that of the loss."""
+
+MESSAGE: Final = 300
+"""Letters of a message that are shown; ``--json`` has all that was read."""
+
+_OF_MESSAGE: Final = (
+    "id",
+    "library",
+    "meaning",
+    "category",
+    "also",
+    "causes",
+    "strength",
+    "check",
+    "source",
+)
+
+
+def diagnose(
+    log: Log,
+    /,
+    *,
+    run: Run = None,
+    failed: Annotated[bool, Parameter(help="the run failed, even if nothing stands out")] = False,
+    config: Annotated[Path | None, Parameter(help="settings of the training")] = None,
+    code: Annotated[Sequence[Path], Parameter(help="Python files, only read")] = (),
+    bounds: Annotated[Path | None, Parameter(help="of healthy runs, for a monitor's log")] = None,
+    json: Json = False,
+    html: Annotated[Path | None, Parameter(help="write a page with curves")] = None,
+    plot: Annotated[Path | None, Parameter(help="write the curves: svg, png")] = None,
+    whole: Annotated[bool, Parameter(name="--all", help="show more than fits on a screen")] = False,
+    output: Annotated[
+        Path | None,
+        Parameter(help="a row per diagnosis: .parquet .csv .json .jsonl", group=BATCH),
+    ] = None,
+    method: Annotated[
+        Sequence[str],
+        Parameter(
+            help="of features, a monitor's recording or raw telemetry (default: simple_rules)",
+            group=BATCH,
+        ),
+    ] = (),
+    features: Annotated[
+        Path | None, Parameter(help="to learn from (default: the reference's)", group=BATCH)
+    ] = None,
+    reference: Annotated[Checkout, Parameter(group=BATCH)] = None,
+) -> int:
+    """Say why a training run failed, from a log of any format.
+
+    The likely cause, its evidence, what to change, and how sure that is. Exit status: 0 nothing is
+    wrong, 1 a cause is named, 3 it is not clear, 2 the input cannot be read.
+    """
+    of_batch = {"--method": method, "--features": features, "--reference": reference}
+    if output is not None:
+        of_log = {"run": run, "failed": failed, "config": config, "code": code, "bounds": bounds}
+        of_log |= {"json": json, "html": html, "plot": plot, "all": whole}
+        remedy = "Leave out --output, or this."
+        _refuse_any({f"--{name}": each for name, each in of_log.items()}, "one log", remedy)
+        from failbench.cli.methods import diagnose_telemetry
+
+        named = method or ["simple_rules"]
+        return diagnose_telemetry(log, named, output, features=features, reference=reference)
+    remedy = "Add --output FILE, or leave it out."
+    _refuse_any(of_batch, "all runs of a folder of telemetry", remedy)
+
+    from failbench.diagnose.diagnosis import diagnose_log
+    from failbench.diagnose.outputs.document import document_of, json_of
+
+    diagnosis = diagnose_log(
+        log, run=run, bounds=bounds, failed=failed, configuration=config, code=code
+    )
+    written = {}
+    if html is not None:
+        from failbench.diagnose.outputs.html_page import html_of
+
+        remedy = "Free space or choose another folder; an existing file is unchanged."
+        write_atomically(html, html_of(diagnosis).encode(), remedy)
+        written["page"] = str(html)
+    if plot is not None:
+        from failbench.diagnose.outputs.curves import write_plot
+
+        write_plot(diagnosis, plot)
+        written["curves"] = str(plot)
+    if json:
+        print(json_of(document_of(diagnosis, written)))
+    else:
+        from rich.console import Console
+
+        from failbench.diagnose.outputs.page import print_page
+
+        print_page(diagnosis, Console(), whole=whole)
+        for name, path in written.items():
+            print(f"{name} written to {path}", file=sys.stderr)
+    return EXIT[diagnosis.status]
+
+
+def _refuse_any(given: Mapping[str, object], form: str, remedy: str) -> None:
+    """Refuse options of the other of the command's two forms."""
+    for name, value in given.items():
+        if value:
+            problem = f"is of the form that diagnoses {form}."
+            raise BadInputError("diagnose", name, problem, remedy)
+
+
+def read(log: Log, /, *, run: Run = None, json: Json = False) -> int:
+    """Say what a training log of any format holds: its signals, gaps and events."""
+    from failbench.diagnose.readers.log import summaries
+    from failbench.diagnose.readers.opening import read_log
+    from failbench.diagnose.readers.traps import traps
+
+    content = read_log(log, run)
+    parts = content, summaries(content), traps(content)
+    print(_json(_read_record(*parts)) if json else clean(_read_page(*parts)))
+    return 0
+
+
+def _json(record: dict[str, Any]) -> str:
+    """A record as JSON, whose numbers are finite: what is not is null."""
+    return dumps(_finite(record), indent=2, allow_nan=False)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def _read_record(
+    log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ...]
+) -> dict[str, Any]:
+    return {
+        "sources": [asdict(source) for source in log.sources],
+        "signals": [asdict(signal) for signal in signals],
+        "absent": log.absent,
+        "traps": [asdict(trap) for trap in traps],
+        "events": [{**asdict(event), "known_as": _known(event)} for event in log.events],
+    }
+
+
+def _known(event: Event) -> dict[str, object] | None:
+    """What is known of the message of an event."""
+    from failbench.messages.catalogue import message_of
+
+    known = message_of(event.name, event.message)
+    return None if known is None else {name: getattr(known, name) for name in _OF_MESSAGE}
+
+
+def _read_page(log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ...]) -> str:
+    lines = []
+    for source in log.sources:
+        lines.append(f"{source.name}: {source.format}, {source.lines:,} lines")
+        lines += [f"  {note}" for note in source.notes]
+    lines += [_signal_line(signal) for signal in signals]
+    if log.absent:
+        lines.append(f"not logged: {', '.join(log.absent)}")
+    for trap in traps:
+        step = "" if trap.step is None else f" at step {trap.step}"
+        lines.append(f"{trap.kind}{step}{_line(trap.line)}, {trap.rows:,} times: {trap.meaning}")
+    for event in log.events:
+        lines.append(_event_line(log, event))
+        if known := _known(event):
+            lines += [f"  means: {known['meaning']}", f"  look: {known['check']}"]
+    return "\n".join(lines)
+
+
+def _signal_line(signal: SignalSummary) -> str:
+    steps = "steps not logged"
+    if signal.first_step is not None:
+        steps = f"steps {signal.first_step} to {signal.last_step}"
+    text = (
+        f"{signal.signal} ({signal.split}): {signal.values:,} values, {steps}, "
+        f"last {signal.last:g}{_line(signal.last_line)}"
+    )
+    if signal.lowest is not None:
+        text += f", from {signal.lowest:g} to {signal.highest:g}"
+    if signal.not_finite:
+        first = signal.first_not_finite_step
+        step = "" if first is None else f" at step {first}"
+        line = _line(signal.first_not_finite_line)
+        text += f"; {signal.not_finite:,} not finite, the first{step}{line}"
+    return text
+
+
+def _line(number: int | None) -> str:
+    return "" if number is None else f" (line {number})"
+
+
+def _event_line(log: ReadLog, event: Event) -> str:
+    place = log.sources[event.source].name + (f":{event.line}" if event.line else "")
+    head = event.message.split("\n", 1)[0][:MESSAGE]
+    said = ": ".join(part for part in (event.name, head) if part) or "a traceback that is cut off"
+    raised = f", raised at {event.frames[-1]}" if event.frames else ""
+    return f"{place}: {said}{raised}"
+
+
+def inspect(log: Log, /, *, run: Run = None, json: Json = False) -> int:
+    """Show the course of a log's loss and gradients, and of a monitor's log memory by phase."""
+    from failbench.diagnose.inspection.loss_curve import curve_of, loss_curves
+    from failbench.diagnose.inspection.memory import first_to_leave, memory_by_phase
+    from failbench.diagnose.readers.opening import read_log
+
+    content = read_log(log, run)
+    losses = loss_curves(content)
+    phases: tuple[PhaseMemory, ...] = ()
+    if content.history is None:
+        others = [curve_of(content, "grad_norm", "train")]
+    else:
+        phases = memory_by_phase(content.history)
+        others = [_measured(content.history, signal) for signal in MEASURED]
+    curves = [each for each in (losses.train, losses.validation, *others) if each is not None]
+    if not json:
+        print(clean(_course_page(losses, curves, phases)))
+        return 0
+    first = first_to_leave(phases)
+    record = {
+        "curves": [asdict(curve) for curve in curves],
+        "last_gap": None if losses.last_gap is None else asdict(losses.last_gap),
+        "widest_gap": None if losses.widest_gap is None else asdict(losses.widest_gap),
+        "memory": [asdict(phase) for phase in phases],
+        "first_to_leave": None if first is None else first.phase,
+    }
+    print(_json(record))
+    return 0
+
+
+def _measured(history: History, signal: str) -> Curve | None:
+    """The course of a signal of a monitor."""
+    from failbench.diagnose.inspection.loss_curve import Place, course
+
+    places = [
+        Place(float(value), int(step), None)
+        for step, value in zip(*history.series(signal), strict=True)
+    ]
+    return course(signal, "train", places) if places else None
+
+
+def _course_page(losses: LossCurves, curves: list[Curve], phases: tuple[PhaseMemory, ...]) -> str:
+    from failbench.diagnose.inspection.memory import memory_text
+
+    lines = [line for curve in curves for line in _curve_lines(curve)]
+    if not curves:
+        lines.append("no loss and no gradient norm is logged")
+    if losses.last_gap is not None:
+        lines.append(f"gap at the last validation: {_gap(losses.last_gap)}")
+    if losses.widest_gap is not None and losses.widest_gap != losses.last_gap:
+        lines.append(f"gap where it is widest: {_gap(losses.widest_gap)}")
+    if phases:
+        lines += ["memory by phase, above that at the beginning of a step:", memory_text(phases)]
+    return "\n".join(lines)
+
+
+def _curve_lines(curve: Curve) -> list[str]:
+    head = f"{curve.signal} ({curve.split}): {curve.values:,} values"
+    lines = [f"{head}, first {_at(curve.first)}, last {_at(curve.last)}"]
+    if curve.best is not None and curve.highest is not None:
+        lines.append(
+            f"  lowest: {_at(curve.best)}; {curve.since_best:,} values since; "
+            f"highest: {_at(curve.highest)}"
+        )
+    if curve.half is not None:
+        lines.append(f"  half of the way down: {_at(curve.half)}")
+    if curve.trend is not None:
+        low, high = f"{curve.trend.low:.3g}", f"{curve.trend.high:.3g}"
+        lines.append(f"  trend: {curve.trend.slope:.3g} per {curve.unit} (95 %: {low} to {high})")
+    if curve.jump is not None:
+        line = f"  largest rise: from {_at(curve.jump.before)} to {_at(curve.jump.after)}"
+        if curve.jump.deviations is not None:
+            line += f", {curve.jump.deviations:.3g} median absolute deviations"
+        lines.append(line)
+    if curve.plateau is not None:
+        since, until = _at(curve.plateau.since), _at(curve.plateau.until)
+        lines.append(
+            f"  longest without a new lowest: {curve.plateau.values:,} values, "
+            f"from {since} to {until}"
+        )
+    if curve.repeated:
+        lines.append(f"  equal to the value before: {100 * curve.repeated:.3g} %")
+    if curve.first_not_finite is not None:
+        lines.append(
+            f"  not finite: {curve.not_finite:,} values, first {_at(curve.first_not_finite)}"
+        )
+    return lines
+
+
+def _gap(gap: Gap) -> str:
+    return f"validation {_at(gap.validation)}, training {gap.train:.6g}, {gap.difference:+.3g}"
+
+
+def _at(place: Place) -> str:
+    """A value, and where it stands."""
+    where = [] if place.step is None else [f"step {place.step}"]
+    where += [] if place.line is None else [f"line {place.line}"]
+    return f"{place.value:.6g}" + (f" ({', '.join(where)})" if where else "")

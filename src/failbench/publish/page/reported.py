@@ -1,0 +1,252 @@
+"""The section of reported numbers: the original's beside ours, and against its own figures.
+
+``data/counterparts.csv`` has a row for every number of ``data/reported/paper.yaml``: the places of
+ours among the metrics, ``intervals:19/ebm/accuracy``, the claims of the audit that test it, and a
+note, which is the reason where there is no number of ours. Numbers stand side by side only where
+both are of one quantity.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Any, Final
+
+import polars as pl
+
+from failbench.base.errors import BadInputError
+from failbench.study.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS, METHOD_LABELS
+from failbench.study.paper_numbers import Reported
+
+TABLE: Final = "src/failbench/publish/page/data/counterparts.csv"
+PAPER: Final = "data/reported/paper.yaml"
+AUDIT: Final = "data/plots/paper_audit.csv"
+
+AUDIT_SCHEMA: Final = pl.Schema(
+    dict.fromkeys(
+        ("claim", "place", "against", "quantity", "printed", "kind", "computed", "verdict", "note"),
+        pl.String(),
+    )
+)
+"""Columns of the audit's points, keyed by the first."""
+
+NOT_AUDITED: Final = "not audited"
+
+VERDICTS: Final = {
+    "inconsistent": "not consistent with its own figures",
+    "consistent": "consistent with its own figures",
+    "cannot be checked": "cannot be checked",
+    NOT_AUDITED: "not tested",
+}
+"""Labels; a row has the first of these that a claim on it has."""
+
+_UNITS: Final = {
+    "parameters": "count",
+    "quality": "number",
+    "interpretability": "number",
+    "drop": "points",
+}
+"""Units of columns of tables; all others are fractions."""
+
+_QUANTITIES: Final = {
+    "interval": "95 % interval of accuracy",
+    "standard_deviation": "standard deviation of accuracy",
+    "abstention": "abstention rate",
+    "quality": "rating of explanations from 1 to 5",
+    "f1": "F1",
+    "drop": "accuracy against the full framework",
+    "share": "share of importance",
+    "share_below": "share of importance (below)",
+    "interpretability": "interpretability from 0 to 100",
+}
+
+
+Metrics = Mapping[str, Mapping[str, object]]
+"""Files of ``data/metrics`` by name without suffix, as they were read."""
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Counterpart:
+    """What stands beside one number of the original."""
+
+    path: str
+    ours: tuple[str, ...]
+    audit: tuple[str, ...]
+    note: str
+
+
+def counterparts() -> dict[str, Counterpart]:
+    """The declared counterparts by path."""
+    text = files("failbench.publish.page").joinpath("data/counterparts.csv").read_text("utf-8")
+    table: dict[str, Counterpart] = {}
+    for row in csv.DictReader(text.splitlines()):
+        path = row["path"]
+        if path in table:
+            raise BadInputError(TABLE, path, "has two rows.", "Keep one.")
+        if not (row["ours"] or row["note"]):
+            problem = "has no number of ours and no reason."
+            raise BadInputError(TABLE, path, problem, "Write the note.")
+        ours, audit = tuple(row["ours"].split()), tuple(row["audit"].split())
+        table[path] = Counterpart(path, ours, audit, row["note"])
+    return table
+
+
+def looked_up(reference: str, metrics: Metrics, path: str) -> dict[str, float]:
+    """The estimate or number at a place: ``value``, and ``ci_low``, ``ci_high``, ``n`` if known."""
+    study, _, place = reference.partition(":")
+    found: object = metrics.get(study)
+    for key in place.split("/"):
+        found = found.get(key) if isinstance(found, Mapping) else None
+    if isinstance(found, Mapping) and isinstance(found.get("value"), int | float):
+        kept = ("value", "ci_low", "ci_high", "n")
+        return {key: float(found[key]) for key in kept if key in found}
+    if isinstance(found, int | float) and not isinstance(found, bool):
+        return {"value": float(found)}
+    raise BadInputError(
+        f"data/metrics/{study}.json",
+        place,
+        f"has no number, which {TABLE} sets beside {path} of the original.",
+        "Run `dvc repro` for the stage that writes it, or mend the row.",
+    )
+
+
+def reported_section(paper: Reported, metrics: Metrics, audit: pl.DataFrame) -> Row:
+    """Every number that the original prints, and what is known of it here."""
+    declared = counterparts()
+    claims = {row["claim"]: row for row in audit.to_dicts()}
+    numbers = {number["path"]: number for number in paper_numbers(paper)}
+    for path in sorted(numbers.keys() - declared.keys()):
+        problem = f"has no row, although {PAPER} has the number."
+        raise BadInputError(TABLE, path, problem, "Add a row.")
+    for path in sorted(declared.keys() - numbers.keys()):
+        raise BadInputError(TABLE, path, f"is no number of {PAPER}.", "Take the row out.")
+    rows = [_row(number, declared[path], metrics, claims) for path, number in numbers.items()]
+    tested = {name for part in declared.values() for name in part.audit}
+    rows += [_statement(claim) for name, claim in claims.items() if name not in tested]
+    return {
+        "rows": rows,
+        "verdicts": VERDICTS,
+        "counts": {
+            "rows": len(rows),
+            "numbers": len(numbers),
+            "claims": len(claims),
+            "verdicts": dict(Counter(claim["verdict"] for claim in claims.values())),
+        },
+    }
+
+
+def paper_numbers(paper: Reported) -> Iterator[Row]:
+    """Every number or series of numbers of the original."""
+    stated = paper.model_dump(mode="json", exclude_unset=True)
+    for kind in ("tables", "figures"):
+        for name, table in stated[kind].items():
+            for row, cells in table["rows"].items():
+                yield from _cells(f"{kind}.{name}.rows.{row}", table["place"], name, row, cells)
+    for name, claim in stated["claims"].items():
+        place, quantity, unit = claim["place"], claim["quantity"], claim["unit"]
+        yield _number(f"claims.{name}", place, quantity, unit, claim["value"])
+
+
+def _cells(path: str, place: str, table: str, row: str, cells: Any) -> Iterator[Row]:
+    if isinstance(cells, list):
+        quantity = f"{_label(row)}: answers by category, the last with abstentions"
+        yield _number(path, place, quantity, "count", cells)
+        return
+    label = cells.get("label", _label(row))
+    for name, value in cells.items():
+        if isinstance(value, Mapping):
+            for part, share in value.items():
+                quantity = f"{label}: share of {_words(part)}"
+                yield _number(f"{path}.{name}.{part}", place, quantity, "fraction", share)
+        elif not isinstance(value, str):
+            quantity = _QUANTITIES.get(name, _words(name))
+            if table == "per_category" and name == "interval":
+                quantity = "95 % interval of F1"
+            unit = _UNITS.get(name, "fraction")
+            yield _number(f"{path}.{name}", place, f"{label}: {quantity}", unit, value)
+
+
+def _number(path: str, place: str, quantity: str, unit: str, value: object) -> Row:
+    return {
+        "path": path,
+        "place": place,
+        "quantity": quantity,
+        "unit": unit,
+        "printed": list(value) if isinstance(value, list) else [value],
+    }
+
+
+def sections_of(place: str) -> list[str]:
+    """The sections, tables and figures that a place names, one by one.
+
+    >>> sections_of("Abstract; sections 1, 6.1 and 10; figure 2")
+    ['Abstract', 'Section 1', 'Section 6.1', 'Section 10', 'Figure 2']
+    """
+    named = []
+    kind = ""
+    for word in re.findall(r"[A-Za-z]+|\d+(?:\.\d+)*", place):
+        lower = word.lower().rstrip("s")
+        if lower == "abstract":
+            named.append("Abstract")
+        elif lower in ("section", "table", "figure", "equation"):
+            kind = lower.capitalize()
+        elif word[0].isdigit() and kind:
+            named.append(f"{kind} {word}")
+    return named
+
+
+def _row(number: Row, counterpart: Counterpart, metrics: Metrics, claims: Mapping[str, Row]) -> Row:
+    for name in counterpart.audit:
+        if name not in claims:
+            raise BadInputError(
+                TABLE,
+                counterpart.path,
+                f"names {name!r}, which the audit has not.",
+                "Name claims of data/reported/claims.yaml.",
+            )
+    audited = [_audited(claims[name]) for name in counterpart.audit]
+    verdicts = [claim["verdict"] for claim in audited]
+    return {
+        **number,
+        "sections": sections_of(number["place"]),
+        "ours": [
+            {"where": place, **looked_up(place, metrics, counterpart.path)}
+            for place in counterpart.ours
+        ],
+        "audit": audited,
+        "verdict": min(verdicts, key=list(VERDICTS).index, default=NOT_AUDITED),
+        "note": counterpart.note,
+    }
+
+
+def _statement(claim: Row) -> Row:
+    """A claim that is tested although the original prints no number of it."""
+    path, place, quantity = f"audit.{claim['claim']}", claim["place"], claim["quantity"]
+    return {
+        **_number(path, place, quantity, "statement", []),
+        "sections": sections_of(place),
+        "ours": [],
+        "audit": [_audited(claim)],
+        "verdict": claim["verdict"],
+        "note": "a statement, or a relation between several numbers",
+    }
+
+
+def _audited(claim: Row) -> Row:
+    keys = ("claim", "verdict", "quantity", "printed", "computed", "note")
+    return {key: claim[key] or "" for key in keys}
+
+
+def _words(name: str) -> str:
+    return name.replace("_", " ")
+
+
+def _label(name: str) -> str:
+    tables: tuple[Mapping[Any, str], ...] = (METHOD_LABELS, CATEGORY_LABELS, ARCHITECTURE_LABELS)
+    return next((labels[name] for labels in tables if name in labels), _words(name))

@@ -1,0 +1,184 @@
+"""The tree of the improved rules as data: its size, its sources, and a run for each leaf."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from failbench.base.vocabulary import ERROR_TEXT_SIGNAL
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.improved_rules import ImprovedRules
+from failbench.methods.improved_tree import (
+    POINTS_TO,
+    TREE,
+    conditions_on_path,
+    reduced_tree,
+    route,
+    signal_of,
+)
+from failbench.methods.rules import EvaluatedConditions, resolve
+
+LEAVES = {leaf.name: position for position, leaf in enumerate(TREE.leaves)}
+CONFIRMATIONS = [leaf for leaf in TREE.leaves if leaf.category]
+
+OOM = ("RuntimeError", "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes")
+INDEX = ("IndexError", "index out of range in self")
+STATE = ("RuntimeError", "Missing key(s) in state_dict: 'weight'.")
+SHAPE = ("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5)")
+DECODE = ("UnicodeDecodeError", "'utf-8' codec can't decode byte 0xff in position 0")
+KILLED = ("RuntimeError", "DataLoader worker (pid 7) is killed by signal: Killed.")
+OTHER = ("ZeroDivisionError", "division by zero")
+NO_ERROR = ("", "")
+
+USUAL = {"steps_before_failure": 200.0}
+AT_ONCE = {"steps_before_failure": 1.0}
+FULL = USUAL | {"memory_warning": 1.0}
+GROWS = USUAL | {"memory_growth_rate": 2.0}
+RAGGED = USUAL | {"sequence_length_spread": 2.0}
+UNKNOWN = USUAL | {"oov_rate": 2.0}
+UNCOVERED = USUAL | {"vocabulary_coverage": 0.5}
+LOSS = USUAL | {"max_loss": 2.0}
+EXPLODES = USUAL | {"max_gradient_norm": 1001.0}
+CATASTROPHE = USUAL | {"perplexity": 401.0}
+
+RUNS = {
+    "out_of_memory_at_once": (OOM, AT_ONCE),
+    "out_of_memory_after_growth": (OOM, GROWS),
+    "out_of_memory_near_capacity": (OOM, FULL),
+    "out_of_memory_while_it_was_free": (OOM, USUAL),
+    "index_outside_the_vocabulary": (INDEX, UNCOVERED),
+    "index_at_the_first_batch": (INDEX, AT_ONCE),
+    "index_past_the_positions": (INDEX, RAGGED),
+    "index_in_usual_training": (INDEX, USUAL),
+    "program_fails_at_once": (STATE, AT_ONCE),
+    "program_fails_in_usual_training": (STATE, USUAL),
+    "shapes_differ_at_once": (SHAPE, AT_ONCE),
+    "shapes_follow_the_lengths": (SHAPE, RAGGED),
+    "shapes_differ_in_usual_training": (SHAPE, USUAL),
+    "reading_fails_at_once": (DECODE, AT_ONCE),
+    "reading_fails_in_usual_training": (DECODE, USUAL),
+    "killed_near_capacity": (KILLED, FULL),
+    "killed_with_memory_free": (KILLED, USUAL),
+    "other_error_at_once": (OTHER, AT_ONCE),
+    "other_error_later": (OTHER, USUAL),
+    "explosion_that_the_loss_follows": (NO_ERROR, EXPLODES | LOSS),
+    "explosion_that_the_loss_survives": (NO_ERROR, EXPLODES),
+    "loss_explodes_on_unknown_tokens": (NO_ERROR, LOSS | UNKNOWN),
+    "loss_explodes_with_the_gradient": (NO_ERROR, LOSS | {"max_gradient_norm": 2.0}),
+    "loss_explodes_alone": (NO_ERROR, LOSS),
+    "memory_grows_to_capacity": (NO_ERROR, FULL | GROWS),
+    "memory_is_high_and_steady": (NO_ERROR, FULL),
+    "perplexity_of_uncovered_text": (NO_ERROR, CATASTROPHE | UNCOVERED),
+    "perplexity_of_a_loss_that_stagnates": (NO_ERROR, CATASTROPHE | {"loss_trend": 2.0}),
+    "perplexity_of_usual_training": (NO_ERROR, CATASTROPHE),
+    "nothing_was_measured": (NO_ERROR, AT_ONCE),
+    "memory_leaks_slowly": (NO_ERROR, GROWS),
+    "text_became_unknown": (NO_ERROR, UNKNOWN),
+    "loss_stagnates": (NO_ERROR, USUAL | {"loss_trend": 2.0}),
+    "everything_looks_usual": (NO_ERROR, USUAL),
+}
+
+
+@pytest.fixture
+def tree(context):
+    limits = {"catastrophic_perplexity": 400.0, "gradient_norm": 1000.0}
+    return TREE.with_conditions(lambda each: resolve(each, context.band, 3.0, limits))
+
+
+def test_contradicting_signals_of_a_leaf_are_of_another_category_and_not_its_own():
+    for leaf in CONFIRMATIONS:
+        assert leaf.category not in {POINTS_TO[signal] for signal in leaf.against}
+        assert not set(leaf.against) & set(leaf.confirms)
+
+
+def test_only_the_last_child_takes_every_run():
+    for children in (TREE.refinements, *(node.leaves for node in TREE.refinements)):
+        assert [bool(child.when) for child in children] == [True] * (len(children) - 1) + [False]
+
+
+@pytest.mark.parametrize("name", LEAVES)
+def test_every_leaf_can_be_reached(name, tree, run):
+    text, features = RUNS[name]
+    (reached,) = route(tree, EvaluatedConditions(run(*text, **features)))
+    assert TREE.leaves[reached].name == name
+
+
+def test_runs_are_routed_together_as_they_are_alone(tree, run):
+    frame = pd.concat([run(*text, **features) for text, features in RUNS.values()])
+    assert route(tree, EvaluatedConditions(frame)).tolist() == [LEAVES[name] for name in RUNS]
+
+
+def test_the_path_shows_that_each_child_passed_over_fails_and_each_taken_holds(tree, run):
+    frame = pd.concat([run(*text, **features) for text, features in RUNS.values()])
+    evaluated = EvaluatedConditions(frame)
+    for row, leaf in enumerate(route(tree, evaluated).tolist()):
+        checked = conditions_on_path(tree, leaf, evaluated, row)
+        assert len(set(checked)) == len(checked)
+        held = {item for item in checked if evaluated.holds(item)[row]}
+        before = 0
+        for node in tree.refinements:
+            if leaf < before + len(node.leaves):
+                break
+            assert set(node.when) & (set(checked) - held)
+            before += len(node.leaves)
+        assert set(node.when) <= held
+        for sibling in node.leaves[: leaf - before]:
+            assert set(sibling.when) & (set(checked) - held)
+        assert set(tree.leaves[leaf].when) <= held
+
+
+EVERYTHING = (*FEATURE_SETS["19"], ERROR_TEXT_SIGNAL)
+MEMORY = ("peak_memory", "memory_at_failure", "memory_growth_rate", "memory_warning")
+CATASTROPHE = {"perplexity": 401.0, "steps_before_failure": 200.0}
+
+
+def leaves(*signals: str):
+    return {leaf.name: leaf for leaf in reduced_tree(TREE, signals).leaves}
+
+
+def test_with_every_signal_it_is_the_whole_tree():
+    assert reduced_tree(TREE, EVERYTHING) == TREE
+
+
+@pytest.mark.parametrize("signals", [MEMORY, ("perplexity",), (ERROR_TEXT_SIGNAL,), ("oov_rate",)])
+def test_no_condition_looks_at_anything_else(signals):
+    assert {signal_of(condition) for condition in reduced_tree(TREE, signals).conditions()} <= set(
+        signals
+    )
+
+
+def test_what_only_hidden_signals_lead_to_is_taken_out():
+    actual = leaves(*MEMORY)
+    assert "memory_grows_to_capacity" in actual
+    assert not {"out_of_memory_at_once", "explosion_that_the_loss_follows"} & set(actual)
+
+
+def test_a_leaf_is_content_with_the_signals_it_keeps():
+    whole = next(leaf for leaf in TREE.leaves if leaf.name == "perplexity_of_usual_training")
+    actual = leaves("perplexity")["perplexity_of_usual_training"]
+    assert actual.confirms == whole.confirms[:1]
+    assert actual.against == ()
+
+
+def test_a_leaf_that_keeps_no_signal_abstains_as_missing():
+    actual = leaves("oov_rate")["everything_looks_usual"]
+    assert actual.category is None
+    assert actual.reason == "missing"
+
+
+def answers(context, run, signals, *shown) -> list[str]:
+    """Answers of rules that learned from a catastrophe, with missing or with reduced signals."""
+    frame = pd.concat([run(**CATASTROPHE)] * 4)
+    method = ImprovedRules(context.band, signals=signals)
+    method.fit(frame, np.array(["data_pipeline"] * 4, dtype=object))
+    return method.predict(pd.concat(shown)).tolist()
+
+
+def test_the_whole_tree_wants_confirmation_that_perplexity_alone_cannot_give(context, run):
+    alone = run(**CATASTROPHE)
+    others = [column for column in FEATURE_SETS["19"] if column != "perplexity"]
+    blind = alone.assign(**dict.fromkeys(others, np.nan))
+    assert answers(context, run, None, alone) == ["data_pipeline"]
+    assert answers(context, run, None, blind) == ["abstain"]
+    assert answers(context, run, ("perplexity",), blind) == ["data_pipeline"]

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+import pytest
+
+from failbench.base.errors import BadInputError
+from failbench.base.method_settings import ImprovedRulesSettings
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods.hybrid import Hybrid
+from failbench.prediction.hybrids import compose
+from failbench.prediction.nested_cv import nested_cv
+from failbench.prediction.splits import make_splits
+from failbench.statistics.metrics import UnitCosts
+from failbench.statistics.thresholds import (
+    ROUNDING,
+    ROUTES,
+    WRONG,
+    RoutedGrid,
+    at_threshold,
+    lowest_thresholds,
+    pairs_of_thresholds,
+    price,
+    random_half,
+    routed_grid,
+)
+from made_up import made_up_predictions, small_predictions
+
+RULES = ImprovedRulesSettings(
+    tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
+)
+
+
+@pytest.fixture(scope="module")
+def table(failures) -> pl.DataFrame:
+    """Runs with memory errors of every confidence, conflicting signals and missing metrics."""
+    category, first = pl.col("category"), pl.col("scenario").str.ends_with("_0")
+    memory_error = category == "memory_hardware"
+    out_of_memory = memory_error | ((category == "data_pipeline") & (pl.col("seed") == 0))
+    missing = memory_error & first
+    memory = pl.when(missing).then(None).when(out_of_memory).then(1.0).otherwise(0.5)
+    return failures.with_columns(
+        error_type=pl.when(out_of_memory).then(pl.lit("torch.OutOfMemoryError")),
+        error_message=pl.when(out_of_memory & first & ~memory_error)
+        .then(pl.lit("CUDA out of memory: mat1 and mat2 shapes cannot be multiplied"))
+        .when(out_of_memory)
+        .then(pl.lit("CUDA out of memory.")),
+        peak_memory=memory,
+        memory_at_failure=memory,
+        memory_warning=out_of_memory.cast(pl.Float64),
+    )
+
+
+def test_answers_at_another_tau_are_those_of_a_refit(table, successes):
+    splits = make_splits(table.select("scenario", "category").unique(), 3, 1, seed=0)
+    features = {"19": FEATURE_SETS["19"]}
+
+    def refit(tau: float) -> pl.DataFrame:
+        settings = RULES.model_copy(update={"tau": tau})
+        return nested_cv(table, successes, splits, "improved_rules", settings, features, seed=5)
+
+    stored = refit(0.6)
+    assert set(stored["reason"]) == {None, "low_confidence", "conflict", "missing"}
+    answered = []
+    for tau in (0.05, 0.3, 0.45, 0.6, 0.9):
+        committed = refit(tau)
+        assert at_threshold(stored, tau).equals(committed)
+        answered.append((committed["prediction"] != "abstain").sum())
+    assert len(set(answered)) > 2
+
+
+def test_a_threshold_given_run_by_run_is_applied_run_by_run():
+    predictions = made_up_predictions().with_columns(
+        threshold=pl.when(pl.col("repeat") == 0).then(0.9).otherwise(0.4)
+    )
+    committed = at_threshold(predictions, pl.col("threshold")).drop("threshold")
+    for repeat, tau in ((0, 0.9), (1, 0.4)):
+        rows = pl.col("repeat") == repeat
+        expected = at_threshold(predictions.drop("threshold").filter(rows), tau)
+        assert committed.filter(rows).equals(expected)
+
+
+def test_a_threshold_of_zero_is_refused_as_nothing_is_known_of_confidence_zero():
+    with pytest.raises(ValueError, match="must be above zero"):
+        at_threshold(made_up_predictions(), 0.0)
+
+
+def by_confidence() -> pl.DataFrame:
+    """From the surest to the least sure: right, right, wrong, right, wrong."""
+    return small_predictions(
+        category=["optimization"] * 5,
+        prediction=["optimization", "optimization", "unknown", "optimization", "unknown"],
+        confidence=[0.9, 0.8, 0.6, 0.5, 0.4],
+    )
+
+
+@pytest.mark.parametrize(
+    ("precision", "tau", "reached", "coverage"),
+    [(1.0, 0.7, 1.0, 0.4), (0.75, 0.5, 0.75, 0.8), (0.6, 0.1, 0.6, 1.0)],
+)
+def test_the_lowest_threshold_that_reaches_the_precision_is_taken(
+    precision: float, tau: float, reached: float, coverage: float
+):
+    taus = np.arange(1, 11) / 10
+    lowest = lowest_thresholds(by_confidence(), taus, precision, ("repeat",))
+    assert lowest.rows() == [(0, pytest.approx(tau), pytest.approx(reached), coverage)]
+
+
+def test_where_no_threshold_reaches_the_precision_there_is_none():
+    wrong = by_confidence().with_columns(category=pl.lit("data_pipeline"))
+    lowest = lowest_thresholds(wrong, np.array([0.1, 0.5, 1.0]), 0.5, ("repeat",))
+    assert lowest.rows() == [(0, None, None, None)]
+
+
+COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
+
+
+def made_up_study(accuracy: float, runs: int, seed: int) -> pl.DataFrame:
+    predictions = made_up_predictions(accuracy, repeats=2, scenarios=6, runs=runs, seed=seed)
+    return predictions.with_columns(study=pl.lit("nested_cv"))
+
+
+def made_up_rules(runs: int = 1) -> pl.DataFrame:
+    """Rules that abstain below 0.6, and from some of the others for another reason."""
+    rules = made_up_study(0.7, runs, seed=0).with_columns(
+        reason=pl.when(pl.int_range(pl.len()) % 7 == 0).then(pl.lit("conflict"))
+    )
+    return at_threshold(rules, 0.6)
+
+
+def made_up_members(runs: int = 1) -> dict[str, pl.DataFrame]:
+    return {
+        "classifier": made_up_study(0.6, runs, seed=1),
+        "human": made_up_study(0.8, runs, seed=2),
+    }
+
+
+@pytest.fixture(scope="module")
+def grid() -> RoutedGrid:
+    return routed_grid(made_up_rules(), made_up_members(), 0.25)
+
+
+def test_pairs_start_with_the_most_cautious_and_hand_nothing_to_the_classifier_above_the_rules():
+    classifier_from, rules_from = pairs_of_thresholds(0.5)
+    assert list(zip(classifier_from, rules_from, strict=True)) == [
+        (1.0, 1.0),
+        (0.5, 1.0),
+        (0.0, 1.0),
+        (0.5, 0.5),
+        (0.0, 0.5),
+        (0.0, 0.0),
+    ]
+
+
+@pytest.mark.parametrize("runs", [1, 3])
+def test_every_pair_routes_as_the_composed_hybrid_does(runs: int):
+    rules, members = made_up_rules(runs), made_up_members(runs)
+    shares = routed_grid(rules, members, 0.25).shares()
+    low, high = pairs_of_thresholds(0.25)
+    for position, (classifier_from, rules_from) in enumerate(zip(low, high, strict=True)):
+        hybrid = Hybrid(None, None, None, rules_from, classifier_from)
+        composed = compose("hybrid", hybrid, at_threshold(rules, ROUNDING), members)
+        expected = [(composed["route"] == route).mean() for route in ROUTES]
+        wrong = (composed["prediction"] != composed["category"]).mean()
+        assert shares[:, position] == pytest.approx([*expected, wrong])
+
+
+def test_at_or_above_tau_the_grid_is_the_hybrid_of_stored_abstentions(grid):
+    rules, members = made_up_rules(), made_up_members()
+    composed = compose("hybrid", Hybrid(None, None, None, 0.75, 0.5), rules, members)
+    shares = grid.shares()[:, grid.position(0.5, 0.75)]
+    assert shares[0] == pytest.approx((composed["route"] == "rules").mean())
+    assert shares[WRONG] == pytest.approx((composed["prediction"] != composed["category"]).mean())
+
+
+def test_a_scenario_counts_once_whatever_its_runs():
+    rules, members = made_up_rules(), made_up_members()
+
+    def again(table: pl.DataFrame) -> pl.DataFrame:
+        first = table.filter(pl.col("scenario").str.ends_with("_0"))
+        return pl.concat([table, first.with_columns(run_id=pl.col("run_id") + "_again")])
+
+    once = routed_grid(rules, members, 0.25).shares()
+    more = {route: again(member) for route, member in members.items()}
+    assert routed_grid(again(rules), more, 0.25).shares() == pytest.approx(once)
+
+
+def test_weights_are_how_often_scenarios_were_drawn(grid):
+    rng = np.random.default_rng(0)
+    weights = [rng.integers(0, 3, (4, n)).astype(float) for n in grid.outcomes.sizes]
+    shares = grid.shares(weights)
+    assert shares.shape == (4, 4, len(grid.rules_from))
+    parts = list(grid.outcomes.values.values())
+    for row in range(4):
+        drawn = np.concatenate(
+            [
+                np.repeat(part, counts[row].astype(int), axis=0)
+                for part, counts in zip(parts, weights, strict=True)
+            ]
+        )
+        assert shares[row] == pytest.approx(drawn.mean(axis=0))
+
+
+def test_the_price_is_the_cost_of_the_routes_and_of_the_mistakes(grid):
+    shares = grid.shares()
+    by_classifier, by_human = (shares[ROUTES.index(route)] for route in ("classifier", "human"))
+    assert price(shares, COSTS, 0.0) == pytest.approx(0.1 * by_classifier + by_human)
+    more = price(shares, COSTS, 3.0) - price(shares, COSTS, 0.0)
+    assert more == pytest.approx(3 * shares[WRONG])
+
+
+def test_halves_are_halves_and_an_odd_scenario_goes_to_either():
+    rng = np.random.default_rng(0)
+    assert set(random_half(rng, 8, 50).sum(axis=1)) == {4}
+    assert set(random_half(rng, 7, 50).sum(axis=1)) == {3, 4}
+    assert random_half(rng, 8, 500).mean(axis=0) == pytest.approx(np.full(8, 0.5), abs=0.1)
+
+
+def test_a_member_that_lacks_a_run_is_refused():
+    members = made_up_members()
+    short = {**members, "human": members["human"].head(5)}
+    with pytest.raises(BadInputError, match="runs that the rules answered are missing"):
+        routed_grid(made_up_rules(), short, 0.25)
