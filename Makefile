@@ -62,8 +62,7 @@ test: $(RECORDER)  ## run the tests, with real small recordings
 	@$(IN_VENV) python -m pytest -q -rs --ignore tests/benchmarks $(BESIDE)
 
 system-test: $(RECORDER)  ## run the end-to-end tests, which take minutes
-	@$(IN_VENV) python -m pytest -q -m system tests/benchmarks
-	@$(IN_VENV) python -m pytest -q -rs -m system --ignore tests/benchmarks $(BESIDE)
+	@$(IN_VENV) python -m pytest -q -rs -m system $(BESIDE)
 
 long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
 	@$(IN_VENV) python -m pytest -q -m long

@@ -9,8 +9,7 @@ import polars as pl
 from failbench.base.stage import print_table, read_output, read_points, read_section, run
 from failbench.base.telemetry import RUN_SCHEMA, write_parquet
 from failbench.monitor.records.fitting import measured_settings
-from failbench.monitor.records.halves import HALF_SCHEMA
-from failbench.monitor.records.judged_runs import JudgedRuns
+from failbench.monitor.records.scoring import HALF_SCHEMA, ScoringParams
 from failbench.monitor.records.tables import together
 from failbench.monitor.records.verdicts import (
     OWN,
@@ -33,7 +32,7 @@ MEASURED = Path("data/measurements/invariants")
 
 
 def main() -> None:
-    settings = read_section("monitor", JudgedRuns)
+    settings = read_section("monitor", ScoringParams)
     halves = read_points(HALVES, HALF_SCHEMA)
     versions = [read_rules(MONITORED, version) for version in settings.versions]
     detected = read_output(TELEMETRY, RUN_SCHEMA)

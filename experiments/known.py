@@ -8,9 +8,8 @@ import polars as pl
 
 from failbench.base.stage import print_table, read_output, read_section, run
 from failbench.base.telemetry import write_parquet
-from failbench.monitor.records.judged_runs import JudgedRuns, versioned
-from failbench.monitor.records.known import known_course
-from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
+from failbench.monitor.records.scoring import ScoringParams, versioned
+from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, known_course
 from failbench.monitor.records.versions import read_rules
 
 MONITORED = Path("data/monitor")
@@ -22,7 +21,7 @@ KNOWN = Path("data/features/known.parquet")
 
 
 def main() -> None:
-    judged = read_section("monitor", JudgedRuns)
+    judged = read_section("monitor", ScoringParams)
     rules = read_rules(MONITORED, judged.versions[-1])
     breaks = read_output(BREAKS, versioned(BREAK_SCHEMA))
     course = known_course(

@@ -22,7 +22,7 @@ from failbench.methods.llm.faithfulness import Explanation, explanation_of
 from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_by_reads
 from failbench.methods.llm.record import MonitorRecord, monitor_records
 from failbench.methods.llm.settings import LlmAgentsSettings
-from failbench.monitor.records.judged_runs import JudgedRuns, versioned
+from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.tables import MONITORED_SCHEMA
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
 from failbench.monitor.records.versions import read_rules
@@ -121,7 +121,7 @@ def in_every_repeat(rows: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
 def main() -> None:
     settings = read_section("llm_agents", LlmAgentsSettings)
     reference = read_section("nested_cv", ReferenceStudy)
-    version = read_section("monitor", JudgedRuns).versions[-1]
+    version = read_section("monitor", ScoringParams).versions[-1]
     breaks = read_output(BREAKS, versioned(BREAK_SCHEMA)).filter(pl.col("version") == version)
     records = monitor_records(
         read_output(MONITORED_RUNS, MONITORED_SCHEMA),

@@ -20,9 +20,8 @@ from failbench.base.telemetry import write_parquet
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.monitor_methods import AbstainingSettings, EndingSettings, NoSettings
-from failbench.monitor.records.judged_runs import JudgedRuns, versioned
-from failbench.monitor.records.known import known_table, with_known
-from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
+from failbench.monitor.records.scoring import ScoringParams, versioned
+from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, known_table, with_known
 from failbench.monitor.records.versions import read_rules
 from failbench.prediction.nested_cv import nested_cv
 
@@ -43,7 +42,7 @@ OTHER_SET = "19+keywords"
 
 
 def main() -> None:
-    judged = read_section("monitor", JudgedRuns)
+    judged = read_section("monitor", ScoringParams)
     study = read_section("nested_cv", ReferenceStudy)
     settings = {
         "invariants": NoSettings(),

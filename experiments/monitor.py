@@ -13,9 +13,16 @@ from matplotlib.figure import Figure
 from failbench import study as st
 from failbench.base.methods import MONITOR_METHODS
 from failbench.monitor.records.fitting import setting_of
-from failbench.monitor.records.halves import HALF_SCHEMA, Half
-from failbench.monitor.records.judged_runs import Judged, JudgedRuns, labelled, versioned
-from failbench.monitor.records.ladder import COST_SCHEMA, LADDER
+from failbench.monitor.records.scoring import (
+    COST_SCHEMA,
+    HALF_SCHEMA,
+    LADDER,
+    Half,
+    ScoringParams,
+    VersionVerdicts,
+    labelled,
+    versioned,
+)
 from failbench.monitor.records.tables import MONITORED_SCHEMA
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
@@ -71,7 +78,7 @@ HEALTHY_LABELS = {
 SIZE = st.Text("Scenarios / runs", align="right")
 
 
-def read_judged(runs: JudgedRuns) -> list[Judged]:
+def read_judged(runs: ScoringParams) -> list[VersionVerdicts]:
     """What each version of the rules says of the monitored runs."""
     breaks = st.read_output(MEASURED / "breaks.parquet", versioned(BREAK_SCHEMA))
     verdicts = st.read_output(MEASURED / "verdicts.parquet", versioned(VERDICT_SCHEMA))
@@ -83,7 +90,7 @@ def read_judged(runs: JudgedRuns) -> list[Judged]:
     for version in runs.versions:
         rules, said = read_rules(MONITORED, version), verdicts.filter(version=version)
         ended = ends.join(said, on="run_id", how="semi")
-        judged.append(Judged(rules, breaks.filter(version=version), said, ended, known))
+        judged.append(VersionVerdicts(rules, breaks.filter(version=version), said, ended, known))
     return judged
 
 
@@ -108,7 +115,11 @@ def first_break(row: Mapping[str, Any]) -> str:
 
 
 def rate_tables(
-    found: st.Estimates, delayed: pl.DataFrame, said: st.Captions, runs: JudgedRuns, reference: str
+    found: st.Estimates,
+    delayed: pl.DataFrame,
+    said: st.Captions,
+    runs: ScoringParams,
+    reference: str,
 ) -> Iterator[st.Table]:
     """Every version, and the last one by setting and by whose bounds it had."""
     body: list[st.Row | st.Divider] = []
@@ -264,7 +275,7 @@ def numbers(
     found: st.Estimates,
     alarms: st.Estimates,
     blind: Mapping[str, Any],
-    runs: JudgedRuns,
+    runs: ScoringParams,
     reference: str,
 ) -> dict[str, object]:
     """What captions and the finding say of the first, the last and the blind version."""
@@ -354,7 +365,7 @@ def nested(measured: pl.DataFrame, delayed: pl.DataFrame, alarmed: pl.DataFrame)
 
 
 def main() -> None:
-    runs = st.read_section("monitor", JudgedRuns)
+    runs = st.read_section("monitor", ScoringParams)
     reference = setting_of(st.read_section("nested_cv", st.ReferenceStudy).model_dump())
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     said = st.Captions.read("monitor", intervals)

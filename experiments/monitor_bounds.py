@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 
 from failbench import study as st
-from failbench.monitor.bounds import write_bounds
+from failbench.monitor.bounds import reach_of, write_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound, Invariant
 from failbench.monitor.records.fitting import (
     ALARMS,
@@ -19,9 +19,8 @@ from failbench.monitor.records.fitting import (
     chosen_margin,
     healthy_histories,
     measured_settings,
-    reach_of,
 )
-from failbench.monitor.records.halves import HALF_SCHEMA
+from failbench.monitor.records.scoring import HALF_SCHEMA
 from failbench.monitor.records.tables import Monitored
 
 MONITORED = Path("data/monitor")

@@ -21,7 +21,7 @@ from failbench.base.stage import (
 )
 from failbench.base.studies import LANGUAGE_MODELS, prediction_files
 from failbench.base.vocabulary import PRIMARY_SET
-from failbench.monitor.records.judged_runs import JudgedRuns, versioned
+from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
 from failbench.publish.page.answers import answers_by_scenario
@@ -84,7 +84,7 @@ def main() -> None:
     methods = read_names("methods")
     confidence = read_statistics(ShownIntervals).confidence
     study = read_section("nested_cv", ReferenceStudy)
-    judged = read_section("monitor", JudgedRuns)
+    judged = read_section("monitor", ScoringParams)
     paper = read_reported()
     measured = read_metrics(INTERVALS, PRIMARY_SET)
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)

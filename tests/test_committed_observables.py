@@ -14,7 +14,7 @@ from failbench.features.observables import observe
 from failbench.methods.llm.prompt import prompts_of
 from failbench.methods.llm.record import monitor_records
 from failbench.methods.llm.settings import LlmAgentsSettings
-from failbench.monitor.records.judged_runs import JudgedRuns
+from failbench.monitor.records.scoring import ScoringParams
 from failbench.monitor.records.versions import read_rules
 
 
@@ -40,7 +40,7 @@ def test_the_monitors_record_of_committed_runs_tells_no_label_and_nothing_of_the
     repository,
 ):
     settings = read_section("llm_agents", LlmAgentsSettings, repository / PARAMS)
-    version = read_section("monitor", JudgedRuns, repository / PARAMS).versions[-1]
+    version = read_section("monitor", ScoringParams, repository / PARAMS).versions[-1]
     measured = repository / "data" / "measurements" / "invariants"
     runs = pl.read_parquet(repository / "data" / "monitor" / "runs.parquet")
     breaks = pl.read_parquet(measured / "breaks.parquet").filter(pl.col("version") == version)

@@ -8,9 +8,7 @@ from typing import Final, get_args
 import polars as pl
 
 from failbench import study as st
-from failbench.monitor.records.halves import Half
-from failbench.monitor.records.judged_runs import Judged, JudgedRuns
-from failbench.monitor.records.ladder import LADDER, speaking
+from failbench.monitor.records.scoring import LADDER, Half, ScoringParams, VersionVerdicts, speaking
 from failbench.monitor.records.verdicts import OWN
 
 Rates = dict[str, st.Interval]
@@ -75,7 +73,10 @@ def difference(
 
 
 def rates(
-    judged: Judged, runs: JudgedRuns, reference: str, settings: st.ScenarioIntervalSettings
+    judged: VersionVerdicts,
+    runs: ScoringParams,
+    reference: str,
+    settings: st.ScenarioIntervalSettings,
 ) -> Iterator[pl.DataFrame]:
     """How often a version is right, in each setting and over all of them."""
     answers, logs, invariants = judged.at_failure(), judged.of_whole_logs(), judged.rules.invariants
@@ -144,7 +145,7 @@ def of_methods(
 
 
 def blind_rates(
-    versions: Sequence[Judged],
+    versions: Sequence[VersionVerdicts],
     forest: pl.DataFrame,
     setting: str,
     settings: st.ScenarioIntervalSettings,
@@ -167,7 +168,7 @@ def blind_rates(
     }
 
 
-def decisive(judged: Judged) -> pl.DataFrame:
+def decisive(judged: VersionVerdicts) -> pl.DataFrame:
     """What decided, and how many runs of a setting it was right and wrong about."""
     keys = ("setting", "decided_kind", "decided_by")
     counted = (
@@ -182,7 +183,7 @@ def decisive(judged: Judged) -> pl.DataFrame:
     ).sort(order, descending=[False, True, False])
 
 
-def delays(judged: Judged) -> Iterator[pl.DataFrame]:
+def delays(judged: VersionVerdicts) -> Iterator[pl.DataFrame]:
     """How many steps after onset the first invariant breaks, by setting."""
     delay = pl.col("first_break") - pl.col("onset_step")
     answers = judged.of_whole_logs().with_columns(delay=delay)
@@ -211,7 +212,7 @@ ALARM_SCHEMA: Final = pl.Schema(
 
 
 def false_alarms(
-    judged: Judged, lenders: Sequence[str], reference: str, confidence: float
+    judged: VersionVerdicts, lenders: Sequence[str], reference: str, confidence: float
 ) -> pl.DataFrame:
     """How many healthy runs get an answer: in each setting, in all, in other architectures."""
     fitted = [each for each in judged.rules.invariants if each.bound is None]

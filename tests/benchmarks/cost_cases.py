@@ -60,21 +60,11 @@ Axis = Literal["runs", "runs of the main study", "scenarios", "runs of a scenari
 
 @dataclass(frozen=True)
 class Case:
-    """Something whose cost is measured at several sizes.
+    """Something whose cost is measured at several sizes: its works, and what there is more of.
 
-    Attributes
-    ----------
-    build
-        From the size to what is measured.
-    works
-        The names of what is measured.
-    axis
-        What there is more of.
-    limits
-        Works that are not measured above a size, each with that size and the reason.
-    exponents
-        Works that are claimed to grow less than with this power of the size; the others are
-        claimed to grow less than with its square.
+    ``limits`` are works that are not measured above a size, each with that size and the reason;
+    ``exponents`` those that are claimed to grow less than with this power of the size, the others
+    being claimed to grow less than with its square.
     """
 
     build: Callable[[int], Works]

@@ -15,12 +15,13 @@ import os
 import re
 import time
 import traceback
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 Works = dict[str, Callable[[], object]]
 """What is measured, by name; each may need the ones before it."""
@@ -49,19 +50,8 @@ def can_measure() -> bool:
 class MeasuredChild:
     """A process that builds a case and does its works when it is told to.
 
-    Parameters
-    ----------
-    build
-        From the size to the works, a function that can be pickled.
-    size
-        The size to build.
-    warm_up
-        A size whose works are done before, so that libraries are set up by then.
-
-    Attributes
-    ----------
-    warm_up_seconds
-        Processor seconds that each work took then.
+    Before, it does the works of the size ``warm_up``, so that libraries are set up by then;
+    ``warm_up_seconds`` says what processor time each work took.
     """
 
     def __init__(self, build: Callable[[int], Works], size: int, warm_up: int) -> None:
@@ -69,7 +59,7 @@ class MeasuredChild:
         context = multiprocessing.get_context("spawn")
         self._pipe, theirs = context.Pipe()
         self._process = context.Process(target=_serve, args=(theirs, build, size, warm_up))
-        with _environment(ONE_THREAD):
+        with patch.dict(os.environ, ONE_THREAD):
             self._process.start()
         theirs.close()
         self.warm_up_seconds: dict[str, float] = self._answer()
@@ -141,17 +131,3 @@ def _mib(line: str) -> float:
     found = re.search(rf"^{line}:\s+(\d+) kB", STATUS.read_text(encoding="ascii"), re.M)
     assert found is not None
     return int(found[1]) / 1024
-
-
-@contextmanager
-def _environment(values: dict[str, str]) -> Iterator[None]:
-    before = {name: os.environ.get(name) for name in values}
-    os.environ.update(values)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value

@@ -8,9 +8,8 @@ import polars as pl
 
 from failbench.monitor.end import End
 from failbench.monitor.history import History
-from failbench.monitor.records.known import known_course
 from failbench.monitor.records.tables import Monitored
-from failbench.monitor.records.verdicts import break_table, ends_of
+from failbench.monitor.records.verdicts import break_table, ends_of, known_course
 from failbench.monitor.records.versions import Rules
 from failbench.prediction.known import Known
 from made_up_monitored import BOUNDS, history, monitored, rules

@@ -18,8 +18,7 @@ from failbench.methods.declaration import Context
 from failbench.methods.healthy import HealthyBand
 from failbench.methods.monitor_methods import AbstainingInvariants, BrokenInvariants, EndingTable
 from failbench.monitor.end import End
-from failbench.monitor.records.known import FLAGS, known_table, with_known
-from failbench.monitor.records.verdicts import break_table, ends_of
+from failbench.monitor.records.verdicts import FLAGS, break_table, ends_of, known_table, with_known
 from made_up_monitored import history, monitored, rules
 
 CRASH = End("exception", "data", 59, "OSError", "")

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -93,28 +90,6 @@ def test_header_events_and_end_are_read(tmp_path):
 )
 def test_an_error_tells_whether_memory_ran_out(error, kind):
     assert end_of_error(error, "forward", 3).kind == kind
-
-
-DYING = """
-import os, signal, sys
-from pathlib import Path
-from failbench.monitor.log import Header, LogWriter
-writer = LogWriter(Path(sys.argv[1]), Header("light", 10, {}, {}))
-for step in range(25):
-    writer.step(step, {"loss": step / 3}, step % 10 == 0)
-writer.phase("backward", 25)
-os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_a_killed_process_leaves_its_last_phase_and_its_last_steps(tmp_path):
-    done = subprocess.run([sys.executable, "-c", DYING, tmp_path / "run"], check=False)
-    assert done.returncode == -signal.SIGKILL
-    history = read_history(tmp_path / "run")
-    assert history.end == End("killed", "backward", 25)
-    steps, losses = history.series("loss")
-    assert steps[-1] == 24
-    assert losses[-1] == pytest.approx(8)
 
 
 def test_a_living_process_without_progress_hangs(tmp_path):

@@ -95,15 +95,6 @@ def test_a_measurement_that_fails_warns_once_and_training_goes_on(
     assert monitor.history().end.kind == "completed"
 
 
-def test_a_warning_that_is_an_error_ends_no_training(tmp_path, monkeypatch, unwatched, capsys):
-    monkeypatch.setattr(losses, "measure_labels", None)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        with Monitor(tmp_path / "run", every=3) as monitor:
-            assert equal(unwatched, LOOPS["adamw"].run(monitor, steps=STEPS))
-    assert "labels" in capsys.readouterr().err
-
-
 def test_an_error_of_the_monitor_itself_stops_it_and_not_the_training(
     tmp_path, monkeypatch, unwatched
 ):

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from failbench.base.errors import BadInputError
-from failbench.monitor.bounds import fit_bounds
+from failbench.monitor.bounds import fit_bounds, reach_of
 from failbench.monitor.breaks import breaks
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
@@ -23,16 +23,8 @@ from failbench.monitor.records.fitting import (
     chosen_margin,
     healthy_histories,
     measured_settings,
-    reach_of,
-    setting_of,
-    settings_of,
 )
-from failbench.monitor.records.tables import (
-    monitored_of,
-    monitored_row,
-    signal_rows,
-    write_monitored,
-)
+from failbench.monitor.records.tables import write_monitored
 from failbench.monitor.signals import SIGNALS
 from made_up_monitored import history as calm
 from made_up_monitored import monitored
@@ -91,13 +83,11 @@ def test_a_run_reaches_beyond_a_bound_exactly_where_the_invariant_breaks(
 
 
 @pytest.mark.parametrize("margin", [0.0, 0.5])
-def test_bounds_from_what_was_reached_are_those_that_are_fitted(margin):
+def test_bounds_of_some_runs_are_those_that_are_fitted_to_them_alone(margin):
     runs = healthy_runs(5)
     runs[2] = history(loss=[1.0, 2.0])  # measured nearly nothing
-    reach = reach_of(runs, CATALOGUE)
-    assert reach.bounds(margin) == fit_bounds(runs, CATALOGUE, margin)
-    but_first = np.arange(5) > 0
-    assert reach.bounds(margin, but_first) == fit_bounds(runs[1:], CATALOGUE, margin)
+    but_first = reach_of(runs, CATALOGUE).bounds(margin, np.arange(5) > 0)
+    assert but_first == fit_bounds(runs[1:], CATALOGUE, margin)
 
 
 def test_a_run_is_held_against_the_others_and_wider_bounds_alarm_less():
@@ -139,25 +129,18 @@ def test_a_setting_without_measurements_is_refused_by_its_file(tmp_path):
         measured_settings(tmp_path)
 
 
-def test_only_successes_that_completed_are_healthy_each_in_its_setting():
-    run = history(loss=[1.0])
-    crashed = replace(run, end=End("exception", "forward", 0, "ValueError", ""))
-    keys = {"optimizer": "adamw", "scale": "small"}
-    monitored = monitored_of(
+def test_only_successes_that_completed_are_healthy_each_in_its_setting(tmp_path):
+    crashed = calm(End("exception", "forward", 0, "ValueError", ""))
+    runs = monitored(
         [
-            (monitored_row(each, {**keys, **of_run}), signal_rows(each))
-            for each, of_run in (
-                (run, {"run_id": "a", "kind": "success", "architecture": "gru"}),
-                (crashed, {"run_id": "b", "kind": "success", "architecture": "gru"}),
-                (run, {"run_id": "c", "kind": "twin", "architecture": "gru"}),
-                (run, {"run_id": "d", "kind": "failure", "architecture": "gru"}),
-                (run, {"run_id": "e", "kind": "success", "architecture": "bert"}),
-            )
+            ({"run_id": "a", "kind": "success"}, calm()),
+            ({"run_id": "b", "kind": "success"}, crashed),
+            ({"run_id": "c", "kind": "twin"}, calm()),
+            ({"run_id": "d", "kind": "failure"}, calm()),
+            ({"run_id": "e", "kind": "success", "architecture": "t5", "scale": "paper"}, calm()),
         ]
     )
-    settings = settings_of(monitored)
-    assert list(settings) == ["bert-adamw", "gru-adamw"]
-    assert len(healthy_histories(settings["gru-adamw"])) == 1
-    assert (
-        setting_of({"architecture": "t5", "optimizer": "sgd", "scale": "paper"}) == "t5-sgd-paper"
-    )
+    write_monitored(tmp_path, "all", runs)
+    settings = measured_settings(tmp_path)
+    assert list(settings) == ["gru-sgd", "t5-sgd-paper"]
+    assert [len(healthy_histories(each)) for each in settings.values()] == [1, 1]

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 
 import numpy as np
 import polars as pl
 import pytest
+from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
+from failbench.base.scenarios import read_scenarios
 from failbench.monitor.diagnosis import diagnose
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import Bound
+from failbench.monitor.records.scoring import HALF_SCHEMA, halves
 from failbench.monitor.records.tables import Monitored
 from failbench.monitor.records.verdicts import (
     BREAK_SCHEMA,
@@ -27,6 +31,9 @@ from failbench.monitor.records.verdicts import (
 from failbench.monitor.signals import SIGNALS
 from made_up_monitored import BOUNDS, history, monitored, rules
 
+REPOSITORY = Path(__file__).parents[2]
+COMMITTED = REPOSITORY / "data/monitor/halves.csv"
+SCENARIOS = read_scenarios(REPOSITORY / "data/scenarios")
 CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")
 
 
@@ -151,3 +158,15 @@ def test_a_version_can_be_held_to_the_settings_that_it_has_bounds_of():
     )
     here = of_bounded_settings(table, rules({"gru-sgd": BOUNDS}))
     assert set(here.runs["run_id"]) == set(here.signals["run_id"]) == {"here"}
+
+
+def test_the_committed_halves_are_those_of_the_rule():
+    committed = pl.read_csv(COMMITTED, schema=HALF_SCHEMA)
+    assert_frame_equal(halves(SCENARIOS), committed)
+
+
+def test_halves_are_of_equal_size_in_all_and_differ_by_one_scenario_in_a_category():
+    table = halves(SCENARIOS)
+    assert dict(table["half"].value_counts().iter_rows()) == {"development": 38, "test": 38}
+    counts = table.pivot("half", index="category", values="scenario", aggregate_function="len")
+    assert (counts["development"].cast(int) - counts["test"].cast(int)).abs().max() == 1

@@ -14,8 +14,14 @@ from failbench.base.vocabulary import ABSTAIN
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.monitor_methods import NoSettings
 from failbench.monitor.end import End
-from failbench.monitor.records.known import COURSE_SCHEMA, FLAGS, known_course, known_table
-from failbench.monitor.records.verdicts import OWN, verdict_table
+from failbench.monitor.records.verdicts import (
+    COURSE_SCHEMA,
+    FLAGS,
+    OWN,
+    known_course,
+    known_table,
+    verdict_table,
+)
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import across_architectures, nested_cv
 from failbench.prediction.splits import make_splits

@@ -13,7 +13,7 @@ import polars as pl
 import yaml
 
 from failbench.base.telemetry import NOISY_STEP_COLUMNS, Telemetry, read_telemetry
-from failbench.recording.corpus_cache import corpus_cache as kept_corpus
+from failbench.recording.fingerprint import corpus_cache as kept_corpus
 from failbench.recording.nominal import NominalRanges
 
 SCENARIOS = ("evaluation_batch_too_large", "killed_by_operator")

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-import yaml
 from polars.testing import assert_frame_equal
 from small_campaign import (
     JOURNAL,
@@ -94,16 +93,6 @@ def test_campaign_killed_half_way_and_started_again_gives_the_same(
     assert not (folder / JOURNAL).exists()
 
 
-def test_same_command_again_records_nothing(
-    uninterrupted: tuple[Path, Telemetry], copy: Path
-) -> None:
-    _, telemetry = uninterrupted
-    again = record(copy)
-    assert_frame_equal(again.runs, telemetry.runs)
-    assert_frame_equal(again.steps, telemetry.steps)
-    assert not (copy / JOURNAL).exists()
-
-
 def test_changed_scenario_is_recorded_again_without_its_twin_or_others(
     uninterrupted: tuple[Path, Telemetry], copy: Path
 ) -> None:
@@ -122,25 +111,3 @@ def test_changed_scenario_is_recorded_again_without_its_twin_or_others(
     assert changed["capacity_bytes"][0] == before["capacity_bytes"][0]
     others = pl.col("run_id") != changed["run_id"][0]
     assert_frame_equal(again.select(others).steps, telemetry.select(others).steps)
-
-
-def test_remedies_are_recorded_beside_the_run_they_name_and_kept(
-    uninterrupted: tuple[Path, Telemetry], copy: Path
-) -> None:
-    _, telemetry = uninterrupted
-    params = yaml.safe_load((copy / "params.yaml").read_text(encoding="utf-8"))
-    params["record"]["remedies"] = {"clipped": {"run": OUT_OF_MEMORY, "clip_norm": 0.25}}
-    (copy / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
-
-    again = record(copy)
-
-    others = pl.col("kind") != "remedy"
-    assert_frame_equal(again.select(others).runs, telemetry.runs)
-    (remedied,) = again.runs.filter(~others).iter_rows(named=True)
-    assert (remedied["run_id"], remedied["twin_of"]) == (f"{OUT_OF_MEMORY}-clipped", OUT_OF_MEMORY)
-    before = telemetry.runs.row(by_predicate=pl.col("run_id") == OUT_OF_MEMORY, named=True)
-    assert remedied["nominal_clip_norm"] == 0.25
-    for name in ("capacity_bytes", "nominal_learning_rate", "onset_step", "draw"):
-        assert remedied[name] == before[name]
-    assert remedied["fingerprint"] != before["fingerprint"]
-    assert_frame_equal(record(copy).runs, again.runs)

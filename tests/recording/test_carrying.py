@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -16,22 +18,22 @@ from small_campaign import OUT_OF_MEMORY, SCENARIOS
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import read_telemetry, write_parquet
-from failbench.recording.archive import archive
 from failbench.recording.campaign import Campaign
-from failbench.recording.carried import (
+from failbench.recording.carrying import (
     CARRIED,
     CARRIED_SCHEMA,
+    MOST_STEPS_APART,
+    Candidate,
+    Comparison,
+    candidates,
     carry_over,
+    compare,
+    drawn_sample,
     read_carried,
+    repeat,
     with_fingerprints,
 )
-from failbench.recording.carrying import (
-    Candidate,
-    Repeated,
-    candidates,
-    drawn_sample,
-    repeat,
-)
+from failbench.recording.journal import JournalEntry, archive
 from failbench.recording.plan import PlannedRun, Setting
 
 STALE = "0123456789abcdef"
@@ -62,15 +64,10 @@ def outdated(campaign: Campaign, folder: Path, *excepted: str) -> list[Candidate
 
 
 def repeated(
-    campaign: Campaign, folder: Path, sample: list[Candidate], stop_after: int | None = None
-) -> list[Repeated]:
-    stop = threading.Event()
-
-    def show(progress: object, _: Repeated) -> None:
-        if progress.done == stop_after:  # type: ignore[attr-defined]
-            stop.set()
-
-    return repeat(sample, {SETTING: campaign}, read_telemetry(folder), 1, show, stop)
+    campaign: Campaign, folder: Path, sample: list[Candidate]
+) -> list[tuple[Candidate, Comparison]]:
+    known = read_telemetry(folder)
+    return repeat(sample, {SETTING: campaign}, known, 1, lambda *_: None, threading.Event())
 
 
 def change_loss(folder: Path, run_id: str, step: int) -> None:
@@ -148,7 +145,7 @@ def test_equal_runs_carry_all_fingerprints_over_and_change_nothing_else(
     found = outdated(again, folder)
     sample = drawn_sample(found, 7, seed=3)
     compared = repeated(again, folder, sample)
-    assert [each.comparison.difference for each in compared] == [None] * 7
+    assert [comparison.difference for _, comparison in compared] == [None] * 7
     assert made_up_runs.counts == Counter(each.run_id for each in sample)
     for each in sample:
         with_fault = each.planned.kind in ("failure", "remedy")
@@ -176,11 +173,12 @@ def test_a_loss_that_differs_is_named_with_its_step(again: Campaign, folder: Pat
     change_loss(folder, OUT_OF_MEMORY, step=30)
     found = [each for each in outdated(again, folder) if each.run_id.startswith(OUT_OF_MEMORY)]
     differences = {
-        each.candidate.run_id: each.comparison.difference for each in repeated(again, folder, found)
+        candidate.run_id: comparison.difference
+        for candidate, comparison in repeated(again, folder, found)
     }
     difference = differences.pop(OUT_OF_MEMORY)
     assert difference is not None
-    assert (difference.column, difference.step) == ("loss", 30)
+    assert difference.startswith("loss at step 30 was ")
     assert set(differences.values()) == {None}
 
 
@@ -209,3 +207,127 @@ def test_a_table_of_other_columns_is_refused_and_no_fingerprint_written(
     with pytest.raises(BadInputError, match="Restore it from the last commit"):
         carry_over(folder, found, [], seed=0)
     assert set(read_telemetry(folder).runs["fingerprint"]) == {STALE}
+
+
+LENGTH = 30
+ALLOCATOR = "DefaultCPUAllocator: can't allocate memory: you tried to allocate {} bytes."
+NO_MEMORY = {
+    "ending": "exception",
+    "error_type": "RuntimeError",
+    "error_message": ALLOCATOR.format(4096),
+    "error_traceback": 'File "loop.py", line 7, in backward',
+}
+KILLED = {"ending": "signal", "exit_signal": "SIGKILL"}
+HUNG = {"ending": "timeout", "exit_signal": "SIGKILL"}
+BAD_INDEX = {
+    "ending": "exception",
+    "error_type": "IndexError",
+    "error_message": "index out of range in self",
+    "error_traceback": 'File "loop.py", line 7, in forward',
+}
+
+
+def recorded(length: int = LENGTH, **run: Any) -> JournalEntry:
+    """A recording with a loss that becomes NaN, and nothing that varies but time and memory."""
+    steps = [
+        {
+            "step": step,
+            "loss": math.nan if step >= 20 else 6.0 - 0.1 * step,
+            "learning_rate": 0.001,
+            "clip_norm": None,
+            "memory_bytes": 1000 + length + step,
+            "step_seconds": 0.01 * length,
+            "validation_loss": 5.0 if step % 10 == 0 else None,
+        }
+        for step in range(length)
+    ]
+    row = {"run_id": "a", "ending": "completed", "steps": length, "wall_seconds": 1.0 * length}
+    return JournalEntry({**row, "parameters": 1234, **run}, steps)
+
+
+def changed(entry: JournalEntry, step: int, **values: object) -> JournalEntry:
+    steps = [dict(row) for row in entry.steps]
+    steps[step].update(values)
+    return replace(entry, steps=steps)
+
+
+def test_equal_runs_are_equal_in_all_their_steps_whatever_they_measured_of_the_machine():
+    again = changed(recorded(wall_seconds=99.0), 3, step_seconds=7.0, memory_bytes=1)
+    again.run.update(capacity_bytes=5, fingerprint="new", outcome=None)
+    assert compare(recorded(outcome="diverged"), again) == Comparison(LENGTH, 0, None, None, None)
+
+
+def test_values_are_equal_as_the_tables_keep_them():
+    """What is stored went through single precision, and what is recorded again did not."""
+    stored = changed(recorded(), 3, loss=float.fromhex("0x1.99999ap-4"))
+    assert compare(stored, changed(recorded(), 3, loss=0.1)).difference is None
+
+
+@pytest.mark.parametrize(
+    ("values", "column"),
+    [
+        ({"loss": 5.7000003}, "loss"),
+        ({"loss": None}, "loss"),
+        ({"loss": math.nan}, "loss"),
+        ({"validation_loss": 5.0, "max_length": 3}, "max_length"),
+        ({"clip_norm": 1.0, "learning_rate": 0.002}, "learning_rate"),
+    ],
+)
+def test_the_first_column_of_the_first_step_that_differs_is_named(values, column):
+    again = changed(changed(recorded(), 9, loss=-1.0), 3, **values)
+    assert compare(recorded(), again).difference.startswith(f"{column} at step 3 was ")
+
+
+def test_nan_is_equal_to_nan_and_to_nothing_else():
+    assert compare(recorded(), recorded()).difference is None
+    difference = compare(recorded(), changed(recorded(), 25, loss=None)).difference
+    assert difference == "loss at step 25 was nan and is now None"
+
+
+@pytest.mark.parametrize("column", ["error_type", "error_message"])
+def test_another_error_is_a_difference_and_another_line_of_its_traceback_is_not(column):
+    stored = recorded(**BAD_INDEX)
+    moved = recorded(**BAD_INDEX | {"error_traceback": 'File "loop.py", line 9, in forward'})
+    assert compare(stored, moved) == Comparison(LENGTH, 0, True, True, None)
+    elsewhere = recorded(**BAD_INDEX | {"error_traceback": 'File "step.py", line 7, in forward'})
+    assert compare(stored, elsewhere) == Comparison(LENGTH, 0, True, False, None)
+    difference = compare(stored, recorded(**BAD_INDEX | {column: "other"})).difference
+    assert difference == f"{column} was {BAD_INDEX[column]!r} and is now 'other'"
+
+
+@pytest.mark.parametrize("end", [NO_MEMORY, KILLED, HUNG])
+@pytest.mark.parametrize("apart", [-MOST_STEPS_APART, -1, 0, 1, MOST_STEPS_APART])
+def test_a_run_that_memory_or_a_clock_ends_may_be_of_another_length(end, apart):
+    stored, again = recorded(**end), recorded(LENGTH + apart, **end)
+    last = min(len(stored.steps), len(again.steps)) - 1
+    again = changed(again, last, loss=None)  # the last step of the shorter is not compared
+    comparison = compare(stored, again)
+    assert comparison.difference is None
+    assert (comparison.steps_compared, comparison.length_difference) == (last, apart)
+    difference = compare(stored, changed(again, last - 1, loss=0.5)).difference
+    assert difference.startswith(f"loss at step {last - 1} was ")
+
+
+@pytest.mark.parametrize("apart", [-1 - MOST_STEPS_APART, 1 + MOST_STEPS_APART])
+def test_but_not_of_a_length_that_memory_does_not_explain(apart):
+    again = recorded(LENGTH + apart, **NO_MEMORY)
+    difference = compare(recorded(**NO_MEMORY), again).difference
+    assert difference == f"steps was {LENGTH} and is now {LENGTH + apart}"
+
+
+@pytest.mark.parametrize("end", [{}, BAD_INDEX, {"ending": "signal", "exit_signal": "SIGSEGV"}])
+def test_no_other_run_may_be_of_another_length(end):
+    difference = compare(recorded(**end), recorded(LENGTH + 1, **end)).difference
+    assert difference == f"steps was {LENGTH} and is now {LENGTH + 1}"
+
+
+def test_the_allocation_that_fails_first_may_be_another_and_is_reported():
+    other = NO_MEMORY | {"error_message": ALLOCATOR.format(8192)}
+    assert compare(recorded(**NO_MEMORY), recorded(**other)) == Comparison(
+        LENGTH - 1, 0, False, True, None
+    )
+    difference = compare(recorded(**NO_MEMORY), recorded(**BAD_INDEX)).difference
+    assert difference.startswith("error_type was ")
+    mismatch = NO_MEMORY | {"error_message": "mat1 and mat2 shapes cannot be multiplied"}
+    difference = compare(recorded(**NO_MEMORY), recorded(**mismatch)).difference
+    assert difference.startswith("error_message was ")

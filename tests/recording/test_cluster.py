@@ -25,7 +25,7 @@ from failbench.base.telemetry import Telemetry, read_telemetry
 from failbench.cli.cluster import job_executor, run_jobs, shard_command
 from failbench.cli.main import main
 from failbench.cli.record import Wanted
-from failbench.recording.shards import Shard
+from failbench.recording.plan import Shard
 
 pytest.importorskip("submitit", reason="needs the extra `cluster`")
 
@@ -44,65 +44,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr("submitit.Job._results_timeout_s", 1)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-FAKE_SLURM = {
-    # Runs each task of the array as a process, as the scheduler would on a node.
-    "sbatch": """#!/bin/bash
-tasks=$(sed -n 's/^#SBATCH --array=0-\\([0-9]*\\).*/\\1/p' "$1")
-cp "$1" submitted
-for task in $(seq 0 "$tasks"); do
-  SLURM_JOB_ID=$((700 + task)) SLURM_ARRAY_JOB_ID=7 SLURM_ARRAY_TASK_ID=$task SLURM_NTASKS=1 \\
-    SLURM_JOB_NUM_NODES=1 SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0 \\
-    bash "$1" >/dev/null 2>&1 &
-  echo $! >"task-$task"
-done
-echo "Submitted batch job 7"
-""",
-    # Drops its own options: what follows them is the command.
-    "srun": """#!/bin/bash
-while [ "${1#-}" != "$1" ]; do
-  case "$1" in --output|--error) shift;; esac
-  shift
-done
-exec "$@"
-""",
-    "sacct": """#!/bin/bash
-echo "JobID|State|NodeList"
-for file in task-*; do
-  state=COMPLETED
-  kill -0 "$(cat "$file")" 2>/dev/null && state=RUNNING
-  echo "7_${file#task-}|$state|here"
-done
-""",
-    "scancel": "#!/bin/bash\n",
-}
-
-
-@pytest.fixture
-def slurm(project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A stand-in for Slurm's commands; what it was handed is in the file ``submitted``."""
-    programs = project / "bin"
-    programs.mkdir()
-    for name, text in FAKE_SLURM.items():
-        (programs / name).write_text(text, encoding="utf-8")
-        (programs / name).chmod(0o755)
-    monkeypatch.setenv("PATH", f"{programs}:{os.environ['PATH']}")
-    monkeypatch.setattr("failbench.cli.cluster._POLL_SECONDS", {"slurm": 0.2})
-    return project / "submitted"
-
-
-def test_jobs_on_slurm_are_one_array_and_a_lost_one_ends_no_other(slurm, project, capsys):
-    options = ["slurm_partition=night", "timeout_min=7"]
-    executor = job_executor("slurm", options, project / "jobs")
-    codes = run_jobs(executor, "slurm", SHARDS, [exits_with(0), LOST, exits_with(3)])
-    assert codes == {SHARDS[0]: 0, SHARDS[1]: None, SHARDS[2]: 3}
-    script = slurm.read_text(encoding="utf-8")
-    for line in ("--array=0-2", "--partition=night", "--time=7", "--job-name=failbench"):
-        assert f"#SBATCH {line}" in script
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1
-    assert told.startswith("Shard 2/3 was not recorded to its end: job 7_1 ended with no exit")
 
 
 def test_local_jobs_say_how_they_ended_and_a_lost_one_ends_no_other(project, capsys):

@@ -10,10 +10,9 @@ import pytest
 
 from failbench.base.scenarios import FaultDeclaration
 from failbench.recording import fingerprint as module
-from failbench.recording.corpus_cache import corpus_cache
 from failbench.recording.fingerprint import (
     PROVENANCE,
-    corpus_code,
+    corpus_cache,
     fault_code,
     fingerprint,
     loop_code,
@@ -25,11 +24,19 @@ import torch
 from failbench.recording.faults.registry import fault
 
 FACTOR = 3.0
+LIMIT: float = 5.0
+LOW, HIGH = 1, 2
 
 
 def double(value: float) -> float:
     """Twice a value."""
     return 2 * value
+
+
+if LIMIT > 2:
+
+    def chosen(value):
+        return value + LOW
 
 
 def unrelated() -> int:
@@ -39,7 +46,7 @@ def unrelated() -> int:
 @fault("at_onset")
 def rate_jump(run: "TrainingRun", factor: float = FACTOR) -> None:
     """Raise the learning rate."""
-    raised: float = double(factor)
+    raised: float = chosen(double(factor)) * LIMIT
     run.settings.learning_rate *= raised
 
 
@@ -51,7 +58,7 @@ Edit = Callable[[str, str], None]
 
 
 def _clear() -> None:
-    for cached in (loop_code, corpus_code, fault_code, module._fault_definitions):
+    for cached in (loop_code, fault_code, module._fault_definitions):
         cached.cache_clear()
 
 
@@ -110,8 +117,19 @@ def test_what_does_not_act_does_not_count(edit: Edit, old: str, new: str) -> Non
         ('@fault("at_onset")\ndef rate_jump', '@fault("before_build")\ndef rate_jump'),
         ("return 2 * value", "return 4 * value"),
         ("FACTOR = 3.0", "FACTOR = 30.0"),
+        ("LIMIT: float = 5.0", "LIMIT: float = 4.0"),
+        ("LOW, HIGH = 1, 2", "LOW, HIGH = 0, 2"),
+        ("return value + LOW", "return value - LOW"),
     ],
-    ids=["its own code", "its moment", "a helper it calls", "a constant it names"],
+    ids=[
+        "its own code",
+        "its moment",
+        "a helper it calls",
+        "a constant it names",
+        "an annotated constant",
+        "one of a pair",
+        "a chosen helper",
+    ],
 )
 def test_what_acts_counts_for_the_fault_that_uses_it_alone(edit: Edit, old: str, new: str) -> None:
     before, other = fault_code("rate_jump"), fault_code("other_fault")
@@ -126,7 +144,7 @@ def test_helper_in_another_module_counts(package: Path, edit: Edit) -> None:
         "import torch",
         "import torch\nfrom failbench.recording.faults.shared import treble as triple",
     )
-    edit("double(factor)", "triple(factor)")
+    edit("chosen(double(factor))", "triple(factor)")
     before = fault_code("rate_jump")
     (package / "faults" / "shared.py").write_text("def treble(value):\n    return 4 * value\n")
     _clear()

@@ -18,7 +18,7 @@ from failbench.recording.inside import NOT_FINISHED, InsideRecording, units_of
 from failbench.recording.journal import JournalEntry
 from failbench.recording.nominal import NominalRanges
 from failbench.recording.order import RunOrder
-from failbench.recording.plan import SETTINGS, Pair, RecordParams, plan_pairs
+from failbench.recording.plan import SETTINGS, RecordParams, plan_pairs
 from failbench.recording.sandbox import RunReport
 
 SCENARIOS = Path(__file__).parents[2] / "data/scenarios"
@@ -41,24 +41,19 @@ def campaign(ranges: NominalRanges) -> Any:
         zip([pair.failure.run_id for pair in pairs], ["exception", "completed"], strict=True)
     )
 
-    def keep(planned: Any) -> JournalEntry:
+    def entry(planned: Any) -> JournalEntry:
         run = {
             "run_id": planned.run_id,
-            "scenario": planned.scenario.id,
             "ending": endings.get(planned.run_id, "completed"),
-            "draw": 0,
             "capacity_bytes": 1000,
             "fingerprint": "0",
         }
         return JournalEntry(run, STEPS)
 
-    def drawn(planned: Any, _draw: int) -> Pair:
-        return next(pair for pair in pairs if pair.twin.run_id == planned.run_id)
-
+    recorded = [(pair, entry(pair.twin), entry(pair.failure)) for pair in pairs]
     return SimpleNamespace(
         pairs=pairs,
-        keep=keep,
-        drawn=drawn,
+        recorded_pairs=lambda: recorded,
         setting=SETTING,
         params=params,
         corpus_cache=Path("corpus.json"),
@@ -98,8 +93,8 @@ def record(campaign: Any, tmp_path: Path) -> Callable[[], dict[str, dict[str, An
 
 def test_pairs_whose_failing_run_came_to_its_end_are_first(campaign: Any) -> None:
     crashed, ended = campaign.pairs
-    units = list(units_of(campaign))
-    assert [unit.failure.run_id for unit in units] == [ended.failure.run_id, crashed.failure.run_id]
+    found = [pair.failure.run_id for pair, _, _ in units_of(campaign)]
+    assert found == [ended.failure.run_id, crashed.failure.run_id]
 
 
 def test_a_run_that_crashed_is_not_trained_and_has_no_answer(

@@ -125,13 +125,6 @@ def test_epochs_are_ended_with_their_validation_and_features_are_kept_at_the_end
     assert json.loads((tmp_path / "run.json").read_text()) == {"steps": PLANNED}
 
 
-def test_a_run_that_does_not_come_to_its_end_leaves_no_features(
-    parts: dict[str, Any], tmp_path: Path
-) -> None:
-    losses(InstrumentedRun(features=tmp_path / "run.json", **parts), PLANNED - 1)
-    assert not (tmp_path / "run.json").exists()
-
-
 def test_what_a_fault_does_after_steps_is_done_and_stays(
     parts: dict[str, Any], tmp_path: Path
 ) -> None:

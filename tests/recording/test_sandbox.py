@@ -120,24 +120,44 @@ def run(order: RunOrder, target: object, hang_seconds: float = 20.0) -> RunRepor
     return execute(fork_server(), order, hang_seconds, 30.0, target)
 
 
-def test_complete_run_has_its_steps_and_no_signal(order: RunOrder) -> None:
-    report = run(order, complete)
-    assert (report.ending, report.exit_signal, len(report.steps)) == ("completed", None, 1)
+@pytest.mark.parametrize(
+    ("target", "hang_seconds", "ending", "exit_signal", "steps"),
+    [
+        (complete, 20.0, "completed", None, 1),
+        (hang, 3.0, "timeout", "SIGKILL", 1),
+        (abort, 20.0, "signal", "SIGABRT", 1),
+        (complete_and_hang, 3.0, "completed", None, 0),
+    ],
+)
+def test_the_end_of_a_child_is_recorded(
+    order: RunOrder,
+    target: object,
+    hang_seconds: float,
+    ending: str,
+    exit_signal: str | None,
+    steps: int,
+) -> None:
+    report = run(order, target, hang_seconds)
+    assert (report.ending, report.exit_signal, len(report.steps)) == (ending, exit_signal, steps)
+
+
+@pytest.mark.parametrize(
+    ("target", "problem"),
+    [
+        (leave_silently, "without a footer and without a signal"),
+        (refuse, r"one: the child refused its order: No such fault\."),
+    ],
+)
+def test_a_child_that_records_nothing_is_an_error(
+    order: RunOrder, target: object, problem: str
+) -> None:
+    with pytest.raises(RecorderError, match=problem):
+        run(order, target)
 
 
 def test_child_that_never_ends_is_an_error_that_names_run_and_limit(order: RunOrder) -> None:
     with pytest.raises(RecorderError, match=r"one: .*after 1 seconds.*wall_limit_seconds"):
         execute(fork_server(), order, 20.0, 1.0, talk_for_ever)
-
-
-def test_child_without_footer_and_signal_is_an_error(order: RunOrder) -> None:
-    with pytest.raises(RecorderError, match="without a footer and without a signal"):
-        run(order, leave_silently)
-
-
-def test_child_that_refuses_its_order_is_an_error_and_no_recording(order: RunOrder) -> None:
-    with pytest.raises(RecorderError, match=r"one: the child refused its order: No such fault\."):
-        run(order, refuse)
 
 
 def test_order_of_a_fault_that_is_not_there_is_refused_by_the_child(
@@ -147,21 +167,6 @@ def test_order_of_a_fault_that_is_not_there_is_refused_by_the_child(
     wrong = replace(order, declaration=declared, onset_step=0, corpus_cache=str(corpus_cache))
     with pytest.raises(RecorderError, match=r"refused its order: one: fault\.name: there is no"):
         run(wrong, train)
-
-
-def test_silent_child_is_recorded_as_a_timeout_and_killed(order: RunOrder) -> None:
-    report = run(order, hang, hang_seconds=3.0)
-    assert (report.ending, report.exit_signal, len(report.steps)) == ("timeout", "SIGKILL", 1)
-
-
-def test_signal_of_a_child_is_recorded(order: RunOrder) -> None:
-    report = run(order, abort)
-    assert (report.ending, report.exit_signal) == ("signal", "SIGABRT")
-
-
-def test_child_that_hangs_after_its_footer_has_completed(order: RunOrder) -> None:
-    report = run(order, complete_and_hang, hang_seconds=3.0)
-    assert (report.ending, report.exit_signal) == ("completed", None)
 
 
 def test_memory_manager_kills_at_the_first_step_beyond_capacity(order: RunOrder) -> None:

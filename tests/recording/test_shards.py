@@ -15,11 +15,9 @@ from small_campaign import JOURNAL, PATIENCE, SUCCESSES, wait_until
 
 from failbench.base.errors import BadInputError
 from failbench.cli.record import INCOMPLETE, merge_shards
-from failbench.recording.archive import archive
 from failbench.recording.campaign import Campaign
-from failbench.recording.journal import read_entry, write_entry
-from failbench.recording.merge import recorded
-from failbench.recording.shards import WHOLE, Shard
+from failbench.recording.journal import archive, read_entry, write_entry
+from failbench.recording.plan import WHOLE, Shard
 
 SHARDS = [Shard(number, 3) for number in (3, 1, 2)]
 """In another order than that of the plan."""
@@ -72,28 +70,6 @@ def test_merged_shards_give_the_tables_of_the_whole_campaign(campaign_in, execut
     assert not (tmp_path / "sharded").exists()
 
 
-def test_journals_from_other_machines_are_merged_when_they_are_copied_together(
-    campaign_in, executed, tmp_path
-):
-    """Without a shared folder: healthy runs are handed round, and then all journals collected."""
-    record_shard(campaign_in("whole"))
-    for shard in SHARDS:
-        record_shard(campaign_in(f"machine-{shard.number}"), shard)
-    folders = [tmp_path / f"machine-{shard.number}" for shard in SHARDS]
-
-    def hand_round() -> None:
-        for name, content in {k: v for f in folders for k, v in files_of(f).items()}.items():
-            for folder in folders:
-                (folder / name).write_bytes(content)
-
-    hand_round()
-    for shard in SHARDS:
-        record_shard(campaign_in(f"machine-{shard.number}"), shard)
-    hand_round()
-    for folder in folders:
-        assert files_of(folder) == files_of(tmp_path / "whole")
-
-
 def test_what_is_missing_is_named_and_no_table_is_written(campaign_in, executed, tmp_path, capsys):
     record_shard(campaign_in("journal"))
     lost = tmp_path / "journal" / f"{REMEDIED}.json.gz"
@@ -109,8 +85,9 @@ def test_what_is_missing_is_named_and_no_table_is_written(campaign_in, executed,
 def test_a_failing_run_of_another_draw_than_its_twin_is_missing(campaign_in, executed, tmp_path):
     campaign = campaign_in("journal")
     record_shard(campaign)
-    assert recorded(campaign).missing == []
-    assert [entry.run["run_id"] for entry in recorded(campaign).entries][:2] == [
+    entries, missing = campaign.recorded()
+    assert missing == []
+    assert [entry.run["run_id"] for entry in entries][:2] == [
         run.run_id for run in campaign.successes[:2]
     ]
     failing = DRAWN_AGAIN.removesuffix("-twin")
@@ -119,7 +96,7 @@ def test_a_failing_run_of_another_draw_than_its_twin_is_missing(campaign_in, exe
     assert twin.run["draw"] == 1
     twin.run["draw"] = 2
     write_entry(tmp_path / "journal", twin)
-    assert recorded(campaign).missing == [failing]
+    assert campaign.recorded()[1] == [failing]
 
 
 @pytest.mark.system

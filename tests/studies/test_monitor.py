@@ -21,7 +21,7 @@ from failbench.base.vocabulary import CATEGORIES, PRIMARY_SET
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, KEYS
 from failbench.monitor.bounds import write_bounds
 from failbench.monitor.end import End
-from failbench.monitor.records.ladder import COST_SCHEMA, LADDER
+from failbench.monitor.records.scoring import COST_SCHEMA, LADDER
 from failbench.monitor.records.tables import write_monitored
 from failbench.prediction.splits import make_splits
 from failbench.recording.validity.freezing import PACKAGE, freeze

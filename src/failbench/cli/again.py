@@ -26,17 +26,17 @@ from failbench.cli.places import (
 )
 from failbench.cli.terminal import INTERRUPTED, recording_meter, seconds_left
 from failbench.neighbours.peers.default_plus_plus import verdicts_of
-from failbench.recording.archive import read_known
-from failbench.recording.carried import carry_over
 from failbench.recording.carrying import (
-    Repeated,
+    Candidate,
+    Comparison,
     candidates,
+    carry_over,
     drawn_sample,
-    recorded_settings,
     repeat,
 )
 from failbench.recording.inside import InsideRecording
-from failbench.recording.plan import SETTINGS, RecordParams
+from failbench.recording.journal import read_known
+from failbench.recording.plan import SETTINGS, RecordParams, Setting
 from failbench.recording.progress import Progress
 from failbench.recording.sandbox import require_recording_extra
 
@@ -66,7 +66,8 @@ def carry(
     record = read_section("record", RecordParams, file)
     known = read_telemetry(telemetry)
     journal = journal_folder(telemetry) / "carry"
-    settings = recorded_settings(known.runs)
+    columns = ("architecture", "optimizer", "scale", "device")
+    settings = [Setting(*key) for key in known.runs.select(columns).unique().sort(columns).rows()]
     for device in sorted({setting.device for setting in settings}):
         require_recording_extra(device)
     stop = stop_after(None)
@@ -90,46 +91,45 @@ def carry(
     started = time.monotonic()
     with recording_meter(kept=_UNCHANGED) as meter:
 
-        def show(progress: Progress, latest: Repeated) -> None:
+        def show(progress: Progress, candidate: Candidate, comparison: Comparison) -> None:
             meter.show(
                 f"{progress.as_expected} equal, {len(progress.rejected)} different",
                 progress.done,
                 progress.planned,
                 seconds_left(started, progress.done, progress.planned, progress.kept),
             )
-            if latest.comparison.difference is not None:
-                meter.say(f"{latest.candidate.run_id}: {latest.comparison.difference}.")
+            if comparison.difference is not None:
+                meter.say(f"{candidate.run_id}: {comparison.difference}.")
 
-        repeated = repeat(drawn, campaigns, known, workers, show, stop)
+        compared = repeat(drawn, campaigns, known, workers, show, stop)
     if stop.is_set():
         print(
-            f"Stopped after {len(repeated)} of {len(drawn)} runs. {_UNCHANGED} The same command "
+            f"Stopped after {len(compared)} of {len(drawn)} runs. {_UNCHANGED} The same command "
             "goes on where this stopped."
         )
         return INTERRUPTED
     shutil.rmtree(journal, ignore_errors=True)
-    different = [each for each in repeated if each.comparison.difference is not None]
+    different = [each for each in compared if each[1].difference is not None]
     if different:
-        print(f"{len(different)} of {len(repeated)} runs that were recorded again differ:")
-        for each in different:
-            print(f"  {each.candidate.run_id}: {each.comparison.difference}")
+        print(f"{len(different)} of {len(compared)} runs that were recorded again differ:")
+        for candidate, comparison in different:
+            print(f"  {candidate.run_id}: {comparison.difference}")
         print(
             f"{_UNCHANGED} Leave out scenarios whose failing runs are meant to change with "
             "--except, or record all runs again with `failbench record`."
         )
         return 1
-    carry_over(telemetry, outdated, repeated, seed)
-    print(_summary(repeated, len(outdated), known.runs.height))
+    carry_over(telemetry, outdated, compared, seed)
+    print(_summary([each[1] for each in compared], len(outdated), known.runs.height))
     return 0
 
 
-def _summary(repeated: Sequence[Repeated], carried: int, runs: int) -> str:
-    comparisons = [each.comparison for each in repeated]
+def _summary(comparisons: Sequence[Comparison], carried: int, runs: int) -> str:
     steps = sum(comparison.steps_compared for comparison in comparisons)
     lengths = [comparison.length_difference for comparison in comparisons]
     errors = [each for each in comparisons if each.same_traceback is not None]
     return (
-        f"{len(repeated)} of {carried} runs were recorded again and are equal in {steps} steps; "
+        f"{len(comparisons)} of {carried} runs were recorded again and are equal in {steps} steps; "
         f"{sum(length != 0 for length in lengths)} that memory or a clock ends are of another "
         f"length, by {max(map(abs, lengths))} steps at most. Of {len(errors)} errors "
         f"{sum(each.same_message is False for each in errors)} have another message and "

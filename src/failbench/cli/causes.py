@@ -15,9 +15,13 @@ from failbench.base.params import read_section
 from failbench.base.scenarios import Scenario, read_scenarios
 from failbench.cli.places import SCENARIOS, TELEMETRY, known_reference
 from failbench.recording.campaign import Campaign
-from failbench.recording.corpus_cache import corpus_cache
-from failbench.recording.fault_signatures import file_of, refuse_unusable_faults
-from failbench.recording.outside_faults import OutsideFaults, read_outside_faults
+from failbench.recording.fault_modules import (
+    OutsideFaults,
+    file_of,
+    read_outside_faults,
+    refuse_unusable_faults,
+)
+from failbench.recording.fingerprint import corpus_cache
 from failbench.recording.plan import RecordParams, Setting
 
 

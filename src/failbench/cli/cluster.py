@@ -18,10 +18,10 @@ from failbench.cli.options import POSITIVE
 from failbench.cli.places import TELEMETRY, work_folder
 from failbench.cli.record import INCOMPLETE, Wanted, record_settings
 from failbench.cli.terminal import INTERRUPTED
-from failbench.recording.shards import Shard
+from failbench.recording.plan import Shard
 
 if TYPE_CHECKING:
-    from submitit import AutoExecutor, Job
+    from submitit import AutoExecutor
 
 _DEFAULTS: dict[str, str | int] = {"name": "failbench", "timeout_min": 240}
 """Parameters of jobs that are not given; submitit's own limit would be a few minutes."""
@@ -160,7 +160,10 @@ def job_executor(cluster: str, cluster_options: Sequence[str], logs: Path) -> Au
 def run_jobs(
     executor: AutoExecutor, cluster: str, shards: Sequence[Shard], commands: list[list[str]]
 ) -> dict[Shard, int | None]:
-    """Submit a command for each shard, and wait until no job is left."""
+    """Submit a command for each shard, and wait until no job is left.
+
+    A lost job has no exit status, and ends no other.
+    """
     from submitit.helpers import as_completed
 
     try:
@@ -176,11 +179,11 @@ def run_jobs(
     try:
         for job in as_completed(jobs, poll_frequency=_POLL_SECONDS[cluster]):
             shard = of_job[job.job_id]
-            codes[shard] = _exit_status(job)
-            if codes[shard] not in (0, INCOMPLETE):
+            code = codes[shard] = None if job.exception() is not None else int(job.result())
+            if code not in (0, INCOMPLETE):
                 print(
                     f"Shard {shard} was not recorded to its end: job {job.job_id} ended with "
-                    f"{codes[shard] or 'no'} exit status. Its logs are {job.paths.stdout} and "
+                    f"{code or 'no'} exit status. Its logs are {job.paths.stdout} and "
                     f"{job.paths.stderr}.",
                     file=sys.stderr,
                 )
@@ -189,11 +192,6 @@ def run_jobs(
             job.cancel(check=False)
         raise
     return codes
-
-
-def _exit_status(job: Job[int]) -> int | None:
-    """The exit status of a finished job; None if the job was lost, which ends no other."""
-    return None if job.exception() is not None else int(job.result())
 
 
 def _refused(field: str, problem: str, remedy: str) -> BadInputError:

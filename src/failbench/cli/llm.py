@@ -155,12 +155,12 @@ def prompt(
 
 def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
     """What the monitor recorded of runs, by the last version of the rules in params.yaml."""
-    from failbench.monitor.records.judged_runs import JudgedRuns, versioned
+    from failbench.monitor.records.scoring import ScoringParams, versioned
     from failbench.monitor.records.tables import MONITORED_SCHEMA, RUNS
     from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
     from failbench.monitor.records.versions import read_rules
 
-    version = read_section("monitor", JudgedRuns, PARAMS).versions[-1]
+    version = read_section("monitor", ScoringParams, PARAMS).versions[-1]
     breaks = read_table(BROKEN / "breaks.parquet", versioned(BREAK_SCHEMA))
     return monitor_records(
         read_table(MONITORED / RUNS, MONITORED_SCHEMA),

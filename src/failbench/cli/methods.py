@@ -38,9 +38,14 @@ from failbench.diagnose.batch.training import (
     read_features,
 )
 from failbench.methods.declaration import Method
-from failbench.monitor.records.known import known_table
 from failbench.monitor.records.tables import RUNS, SIGNALS, read_monitored
-from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, break_table, ends_of
+from failbench.monitor.records.verdicts import (
+    BREAK_SCHEMA,
+    END_SCHEMA,
+    break_table,
+    ends_of,
+    known_table,
+)
 from failbench.monitor.records.versions import FROZEN, Rules, read_frozen, read_rules
 
 

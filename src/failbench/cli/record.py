@@ -29,16 +29,16 @@ from failbench.cli.places import MONITORED, TELEMETRY, journal_folder, params_fi
 from failbench.cli.terminal import INTERRUPTED, recording_meter, seconds_left
 from failbench.monitor.records.tables import write_monitored
 from failbench.monitor.signals import Level
-from failbench.recording.archive import archive, read_known
 from failbench.recording.campaign import Campaign
-from failbench.recording.fault_signatures import refuse_unusable_remedies
-from failbench.recording.journal import JournalEntry
-from failbench.recording.merge import recorded
-from failbench.recording.outside_faults import import_faults, refuse_unregistered_faults
-from failbench.recording.plan import RecordParams, Setting
+from failbench.recording.fault_modules import (
+    import_faults,
+    refuse_unregistered_faults,
+    refuse_unusable_remedies,
+)
+from failbench.recording.journal import JournalEntry, archive, read_known
+from failbench.recording.plan import WHOLE, RecordParams, Setting, Shard
 from failbench.recording.progress import Progress
 from failbench.recording.sandbox import fork_server, require_recording_extra
-from failbench.recording.shards import WHOLE, Shard
 from failbench.recording.signals import SignalRecording, read_known_signals
 
 INCOMPLETE = 3
@@ -241,7 +241,7 @@ def _stop_with_the_job(stop: threading.Event, preloaded: Sequence[str]) -> None:
 def _report_shard(campaign: Campaign, shard: Shard) -> int:
     """Say whether a shard is recorded; 0, or ``INCOMPLETE`` if its pairs wait for other shards."""
     name = campaign.setting.name
-    if not recorded(campaign, shard).missing:
+    if not campaign.recorded(shard)[1]:
         print(f"{name}: shard {shard} is recorded.")
         return 0
     awaited = [run.run_id for run in campaign.successes if campaign.keep(run) is None]
@@ -256,13 +256,12 @@ def _report_shard(campaign: Campaign, shard: Shard) -> int:
 def merge_shards(campaign: Campaign, output: Path, whole: bool) -> int:
     """Write the tables of a setting of which all runs are recorded, or name what is missing."""
     name = campaign.setting.name
-    found = recorded(campaign)
-    total = len(found.entries) + len(found.missing)
-    if found.missing:
-        missing = f"{len(found.missing)} of {total} runs are missing"
-        print(f"{name}: {missing}: {_listed(found.missing)}.")
+    entries, missing = campaign.recorded()
+    total = len(entries) + len(missing)
+    if missing:
+        print(f"{name}: {len(missing)} of {total} runs are missing: {_listed(missing)}.")
         return INCOMPLETE
-    _write_tables(campaign, found.entries, output, whole)
+    _write_tables(campaign, entries, output, whole)
     print(f"{name}: {total} runs are in {output}.")
     return 0
 

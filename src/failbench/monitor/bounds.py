@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field, TypeAdapter, ValidationError, model_validator
 
 from failbench.errors import BadInputError
@@ -84,15 +86,69 @@ def fit_bounds(
     margin
         At least 0.
     """
-    fitted = {}
-    for invariant in invariants:
-        if invariant.bound is not None:
-            continue
-        lasting = [extremes(history, invariant) for history in histories]
-        lows, highs = np.array([each for each in lasting if each is not None]).reshape(-1, 2).T
-        if len(highs):
-            fitted[invariant.id] = fitted_bound(invariant, lows, highs, margin)
-    return fitted
+    return reach_of(histories, invariants).bounds(margin)
+
+
+@dataclass(frozen=True)
+class Reach:
+    """How far healthy runs went, all arrays ``[n_runs, n_invariants]``."""
+
+    invariants: tuple[Invariant, ...]
+    fitted_lows: Floats
+    fitted_highs: Floats
+    lows: Floats
+    highs: Floats
+
+    @property
+    def n(self) -> int:
+        """Number of runs."""
+        return len(self.highs)
+
+    def bounds(self, margin: float, runs: NDArray[np.bool_] | None = None) -> dict[str, Bound]:
+        """The bounds of some of the runs; see :func:`fit_bounds`."""
+        fitted = {}
+        taken = np.ones(self.n, dtype=bool) if runs is None else runs
+        for place, invariant in enumerate(self.invariants):
+            lows, highs = self.fitted_lows[taken, place], self.fitted_highs[taken, place]
+            is_measured = ~np.isnan(highs)
+            if invariant.bound is None and is_measured.any():
+                sides = lows[is_measured], highs[is_measured]
+                fitted[invariant.id] = fitted_bound(invariant, *sides, margin)
+        return fitted
+
+    def broken(self, run: int, fitted: Mapping[str, Bound]) -> list[Invariant]:
+        """The invariants that break in a run, as :func:`failbench.monitor.breaks.breaks` says."""
+        broken = []
+        for place, invariant in enumerate(self.invariants):
+            bound = invariant.bound or fitted.get(invariant.id)
+            lowest, highest = self.lows[run, place], self.highs[run, place]
+            if bound is not None and (highest > bound.high or lowest < bound.low):
+                broken.append(invariant)
+        return broken
+
+
+def reach_of(runs: Sequence[History], invariants: Iterable[Invariant]) -> Reach:
+    """How far some runs went, measured once for all margins and all runs held out."""
+    invariants = tuple(invariants)
+    shape = (len(runs), len(invariants))
+    fitted_lows, fitted_highs = np.full(shape, np.nan), np.full(shape, np.nan)
+    lows, highs = np.full(shape, np.inf), np.full(shape, -np.inf)
+    for row, run in enumerate(runs):
+        for column, invariant in enumerate(invariants):
+            lasting = extremes(run, invariant)
+            if lasting is not None:
+                fitted_lows[row, column], fitted_highs[row, column] = lasting
+            _, values, held = measured(run, invariant)
+            if len(values) >= invariant.rows:
+                # As breaks are judged: what was measured to be no number lies outside on both
+                # sides, and where there is nothing to hold a value against, nothing breaks.
+                above, below = (
+                    np.where(np.isnan(values), np.inf, np.where(np.isnan(side), -np.inf, side))
+                    for side in (held, -held)
+                )
+                highs[row, column] = lasting_high(above, invariant.rows)
+                lows[row, column] = -lasting_high(below, invariant.rows)
+    return Reach(invariants, fitted_lows, fitted_highs, lows, highs)
 
 
 def fitted_bound(invariant: Invariant, lows: Floats, highs: Floats, margin: float) -> Bound:

@@ -1,14 +1,15 @@
-"""A campaign: records missing runs, keeps known ones, and writes both into two tables."""
+"""A campaign: records the missing runs of one setting, and keeps known ones."""
 
 from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
-from typing import Any
+from typing import Any, TypeAlias
 
 import polars as pl
 
@@ -16,26 +17,31 @@ from failbench.base.detector import DetectorParams, HealthyLimits
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import Telemetry
 from failbench.recording.corpus import load_corpus
+from failbench.recording.fault_modules import OutsideFaults
 from failbench.recording.fingerprint import fingerprint
-from failbench.recording.journal import JournalEntry, read_entry, write_entry
-from failbench.recording.outside_faults import OutsideFaults
+from failbench.recording.journal import (
+    JournalEntry,
+    detected,
+    limits_of,
+    read_entry,
+    tables_of,
+    write_entry,
+)
 from failbench.recording.plan import (
+    WHOLE,
     Pair,
     PlannedRun,
     RecordParams,
     Setting,
+    Shard,
     order_for,
     plan_pair,
     plan_pairs,
     plan_remedies,
     plan_successes,
 )
-from failbench.recording.progress import Progress
-from failbench.recording.rows import run_row
-from failbench.recording.sandbox import execute, fork_server
-from failbench.recording.shards import WHOLE, Shard
-from failbench.recording.threads import for_each
-from failbench.recording.verdicts import detected, limits_of, tables_of
+from failbench.recording.progress import Progress, for_each
+from failbench.recording.sandbox import RunReport, execute, fork_server
 
 MOST_ATTEMPTS = 5
 """Attempts to record a healthy twin; after these the check rejects it."""
@@ -43,47 +49,48 @@ MOST_ATTEMPTS = 5
 CAPACITY_UNIT = 4 * 2**20
 """Capacities are rounded up to this many bytes, so that noise in a peak seldom changes them."""
 
+_ALSO_EFFECTIVE = (
+    *("batch_size", "learning_rate", "width", "sequence_length"),
+    *("warmup_steps", "clip_norm", "corpus_slice"),
+)
+"""Drawn values whose columns begin with ``nominal_``, as the configuration has columns for the
+effective values."""
+_NOMINAL_ONLY = ("planned_steps", "capacity_multiple", "distractor")
 
+Outcome: TypeAlias = tuple[PlannedRun, JournalEntry, bool]
+"""A run, what was recorded of it, and whether it was before."""
+
+
+@dataclass(eq=False)
 class Campaign:
     """Records all runs of one setting."""
 
-    def __init__(
-        self,
-        setting: Setting,
-        scenarios: tuple[Scenario, ...],
-        params: RecordParams,
-        detector: DetectorParams,
-        journal: Path,
-        corpus_cache: Path,
-        known: Telemetry | None = None,
-        again: frozenset[str] = frozenset(),
-        stop: threading.Event | None = None,
-        outside: OutsideFaults | None = None,
-    ) -> None:
-        self.setting = setting
-        self.params = params
-        self.detector = detector
-        self.journal = journal
-        self.corpus_cache = corpus_cache
-        corpus = load_corpus(corpus_cache)
+    setting: Setting
+    scenarios: tuple[Scenario, ...]
+    params: RecordParams
+    detector: DetectorParams
+    journal: Path
+    corpus_cache: Path
+    known: Telemetry | None = None
+    again: frozenset[str] = frozenset()
+    stop: threading.Event = field(default_factory=threading.Event)
+    outside: OutsideFaults = field(default_factory=OutsideFaults)
+
+    def __post_init__(self) -> None:
+        corpus = load_corpus(self.corpus_cache)
         self._slices = len(corpus.slices)
         self.provenance = {
-            "device": setting.device,
+            "device": self.setting.device,
             "corpus_sha256": corpus.sha256,
             "python_version": python_version(),
             "torch_version": version("torch"),
             "transformers_version": version("transformers"),
             "tokenizers_version": version("tokenizers"),
         }
-        self.successes = plan_successes(setting, params, self._slices)
-        self.pairs = plan_pairs(setting, scenarios, params, self._slices)
-        self.again = again
-        self.known = known
-        self._known_rows: dict[str, dict[str, Any]] = {}
-        if known is not None:
-            self._known_rows = {row["run_id"]: row for row in known.runs.to_dicts()}
-        self.outside = outside or OutsideFaults()
-        self.stop = stop or threading.Event()
+        self.successes = plan_successes(self.setting, self.params, self._slices)
+        self.pairs = plan_pairs(self.setting, self.scenarios, self.params, self._slices)
+        rows = [] if self.known is None else self.known.runs.to_dicts()
+        self._known_rows: dict[str, dict[str, Any]] = {row["run_id"]: row for row in rows}
 
     def start(self) -> None:
         """Prepare to execute runs, in the thread that starts all others.
@@ -111,7 +118,7 @@ class Campaign:
         entries: list[JournalEntry] = []
         limits: HealthyLimits | None = None
 
-        def note(recorded: Iterable[tuple[PlannedRun, JournalEntry, bool]]) -> None:
+        def note(recorded: Iterable[Outcome]) -> None:
             with lock:
                 for planned, entry, kept in recorded:
                     entries.append(entry)
@@ -141,9 +148,7 @@ class Campaign:
             )
         return entries
 
-    def _pair(
-        self, pair: Pair, limits: HealthyLimits
-    ) -> list[tuple[PlannedRun, JournalEntry, bool]]:
+    def _pair(self, pair: Pair, limits: HealthyLimits) -> list[Outcome]:
         """Record a twin, then its failing run with the capacity derived from the twin's peak.
 
         A configuration whose twin is not healthy is drawn again, in every category alike, and so is
@@ -161,47 +166,68 @@ class Campaign:
                 draw += outcome != "slow"
                 continue
             failure = self._failing(drawn.failure, twin[1])
-            if not self._fails_before_onset(failure[1], limits):
+            onset = failure[1].run["onset_step"]
+            if detected(failure[1], limits, self.detector).failure_step >= onset:
                 return [twin, failure]
             draw += 1
         return [twin, self._failing(drawn.failure, twin[1])]
 
-    def _failing(
-        self, planned: PlannedRun, twin: JournalEntry
-    ) -> tuple[PlannedRun, JournalEntry, bool]:
-        kept = self.keep(planned)
-        if kept is not None and kept.run["draw"] == planned.draw:
-            return planned, kept, True
+    def _failing(self, planned: PlannedRun, twin: JournalEntry) -> Outcome:
         capacity = twin.run["capacity_bytes"]
-        return planned, self._execute(planned, capacity, capacity), False
+        return self._kept(planned) or (planned, self._execute(planned, capacity, capacity), False)
 
-    def _remedied(
-        self, planned: PlannedRun, twin: JournalEntry
-    ) -> tuple[PlannedRun, JournalEntry, bool]:
+    def _remedied(self, planned: PlannedRun, twin: JournalEntry) -> Outcome:
         """Record a failing run again with a remedy, with the draw and capacity of its twin."""
         pair = self.drawn(planned, twin.run["draw"])
         plans = {plan.run_id: plan for plan in plan_remedies(pair.failure, self.params)}
-        drawn = plans[planned.run_id]
-        kept = self.keep(drawn)
-        if kept is not None and kept.run["draw"] == drawn.draw:
-            return drawn, kept, True
-        capacity = twin.run["capacity_bytes"]
-        return drawn, self._execute(drawn, capacity, capacity), False
+        return self._failing(plans[planned.run_id], twin)
 
-    def _healthy(
-        self, planned: PlannedRun, again: bool = False
-    ) -> tuple[PlannedRun, JournalEntry, bool]:
-        kept = None if again else self.keep(planned)
-        if kept is not None and kept.run["draw"] == planned.draw:
-            return planned, kept, True
+    def _healthy(self, planned: PlannedRun, again: bool = False) -> Outcome:
+        kept = None if again else self._kept(planned)
+        if kept is not None:
+            return kept
         # A run recorded again has the same limit although its measured peak varies a little.
         known = self._known_rows.get(planned.run_id, {})
-        same = (known.get("fingerprint"), known.get("draw")) == (
-            self.fingerprint_of(planned),
-            planned.draw,
+        wanted = (self.fingerprint_of(planned), planned.draw)
+        same = (known.get("fingerprint"), known.get("draw")) == wanted
+        return (
+            planned,
+            self._execute(planned, None, known["capacity_bytes"] if same else None),
+            False,
         )
-        capacity = known["capacity_bytes"] if same else None
-        return planned, self._execute(planned, None, capacity), False
+
+    def _kept(self, planned: PlannedRun) -> Outcome | None:
+        """A run with its entry, if it is recorded with the configuration that is drawn for it."""
+        entry = self.keep(planned)
+        if entry is None or entry.run["draw"] != planned.draw:
+            return None
+        return planned, entry, True
+
+    def recorded(self, shard: Shard = WHOLE) -> tuple[list[JournalEntry], list[str]]:
+        """The entries of a shard's runs that are recorded, and the ids of those that are not.
+
+        A failing run counts if it has the configuration of its twin: the shard that recorded the
+        pair may have drawn another one than the plan's.
+        """
+        planned = shard.part(self.successes)
+        for pair in shard.part(self.pairs):
+            twin = self.keep(pair.twin)
+            drawn = pair if twin is None else self.drawn(pair.twin, twin.run["draw"])
+            remedied = plan_remedies(drawn.failure, self.params)
+            planned += [drawn.twin, drawn.failure, *remedied]
+        found = {run.run_id: self._kept(run) for run in planned}
+        entries = [kept[1] for kept in found.values() if kept is not None]
+        return entries, [run_id for run_id, kept in found.items() if kept is None]
+
+    def recorded_pairs(self) -> Iterator[tuple[Pair, JournalEntry, JournalEntry]]:
+        """The pairs that are recorded, as they were drawn: with the twin and the failing run."""
+        for pair in self.pairs:
+            twin = self.keep(pair.twin)
+            if twin is not None:
+                drawn = self.drawn(pair.twin, twin.run["draw"])
+                failure = self._kept(drawn.failure)
+                if failure is not None:
+                    yield drawn, twin, failure[1]
 
     def fingerprint_of(self, planned: PlannedRun) -> str:
         """The fingerprint that the code of today gives a run."""
@@ -274,13 +300,45 @@ class Campaign:
         wanted = planned.scenario.outcomes if failing and planned.scenario else ("completed",)
         return self._outcome(entry, limits) in wanted
 
-    def _fails_before_onset(self, entry: JournalEntry, limits: HealthyLimits) -> bool:
-        onset = entry.run["onset_step"]
-        return bool(detected(entry, limits, self.detector).failure_step < onset)
-
     def _outcome(self, entry: JournalEntry, limits: HealthyLimits) -> str:
         return detected(entry, limits, self.detector).outcome
 
     def tables(self, entries: list[JournalEntry]) -> Telemetry:
         """The two tables of this setting, with the detector's verdict on every run."""
         return tables_of(entries, self.detector)
+
+
+def run_row(
+    planned: PlannedRun,
+    setting: Setting,
+    report: RunReport,
+    capacity_bytes: int,
+    provenance: Mapping[str, str],
+    fingerprint: str,
+) -> dict[str, Any]:
+    """The columns of ``telemetry.RUN_SCHEMA`` but for the detector's verdict.
+
+    A fault may change the memory limit: what counts is the one that was in force at the end.
+    """
+    nominal = asdict(planned.nominal)
+    return {
+        "run_id": planned.run_id,
+        "kind": planned.kind,
+        "scenario": planned.scenario.id if planned.scenario else None,
+        "twin_of": planned.twin_of,
+        **asdict(setting),
+        "seed": planned.seed,
+        "draw": planned.draw,
+        "ending": report.ending,
+        "onset_step": planned.onset_step,
+        "steps": len(report.steps),
+        "exit_signal": report.exit_signal,
+        **{f"nominal_{name}": nominal[name] for name in _ALSO_EFFECTIVE},
+        **{name: nominal[name] for name in _NOMINAL_ONLY},
+        "capacity_bytes": report.capacity_bytes or capacity_bytes,
+        **report.configuration,
+        **report.error,
+        **provenance,
+        "fingerprint": fingerprint,
+        "wall_seconds": report.wall_seconds,
+    }

@@ -9,8 +9,10 @@ from __future__ import annotations
 import ast
 import hashlib
 import json
+import platform
 from collections.abc import Iterable, Mapping
 from functools import cache
+from importlib.metadata import version
 from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
@@ -114,10 +116,15 @@ def loop_code(device: str = "cpu") -> str:
     return code_hash([_PACKAGE / name for name in modules])
 
 
-@cache
-def corpus_code() -> str:
-    """Hash of the code that makes the corpus, for the name of its cache file."""
-    return code_hash([_PACKAGE / "corpus.py"])
+def corpus_cache(folder: Path) -> Path:
+    """Path of the file that keeps the corpus of this code, interpreter and tokenizer library.
+
+    A cache under a fixed name once outlived a change of the code that made it, and 500 runs were
+    recorded on a corpus that could not be made again; so other code uses another file.
+    """
+    code = code_hash([_PACKAGE / "corpus.py"])
+    makers = (code, platform.python_version(), version("tokenizers"))
+    return folder / f"corpus-{hashlib.sha256(' '.join(makers).encode()).hexdigest()[:12]}.json"
 
 
 def code_hash(paths: Iterable[Path]) -> str:
@@ -126,24 +133,19 @@ def code_hash(paths: Iterable[Path]) -> str:
     return hashlib.sha256("\n".join(dumps).encode()).hexdigest()
 
 
-@cache
-def _fault_definitions() -> Definitions:
-    """Top-level definitions of the fault modules.
-
-    The registry is not one of them: that it learns of a further fault changes no other.
-    """
+def _definitions(path: Path) -> Definitions:
+    """The top-level definitions of a module."""
     definitions: Definitions = {}
-    for path in sorted((_PACKAGE / "faults").glob("*.py")):
-        if path.name in ("__init__.py", "registry.py"):
+    module = _module(path)
+    imported = _imported_faults(module)
+    for node in module.body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
             continue
-        module = _module(path)
-        imported = _imported_faults(module)
-        for node in module.body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef):
-                _define(definitions, path.stem, [node.name], node, imported)
-            elif isinstance(node, ast.Assign):
-                names = [target.id for target in node.targets if isinstance(target, ast.Name)]
-                _define(definitions, path.stem, names, node, imported)
+        used = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+        places = frozenset(imported.get(name, (path.stem, name)) for name in used)
+        for name in _names_bound(node):
+            code, before = definitions.get((path.stem, name), ("", frozenset[Place]()))
+            definitions[path.stem, name] = (code + _dump(node), before | places)
     return definitions
 
 
@@ -157,19 +159,30 @@ def _imported_faults(module: ast.Module) -> dict[str, Place]:
     }
 
 
-def _define(
-    definitions: Definitions,
-    module: str,
-    names: Iterable[str],
-    node: ast.AST,
-    imported: Mapping[str, Place] = MappingProxyType({}),
-) -> None:
-    used = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
-    places = frozenset(imported.get(name, (module, name)) for name in used)
-    code = _dump(node)
-    for name in names:
-        before = definitions.get((module, name), ("", frozenset[Place]()))
-        definitions[module, name] = (before[0] + code, before[1] | places)
+def _names_bound(statement: ast.stmt) -> set[str]:
+    """The names that a top-level statement binds: what it defines or assigns."""
+    if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return {statement.name}
+    names = set()
+    for node in ast.walk(statement):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            names.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+    return names
+
+
+@cache
+def _fault_definitions() -> Definitions:
+    """Top-level definitions of the fault modules.
+
+    The registry is not one of them: that it learns of a further fault changes no other.
+    """
+    definitions: Definitions = {}
+    for path in sorted((_PACKAGE / "faults").glob("*.py")):
+        if path.name not in ("__init__.py", "registry.py"):
+            definitions |= _definitions(path)
+    return definitions
 
 
 @cache
@@ -205,24 +218,8 @@ def outside_fault_codes(path: Path, names: Iterable[str]) -> dict[str, str]:
     Each covers the function and everything that it calls within its module, and nothing of the
     package's faults, whose hashes do not change with it.
     """
-    definitions: Definitions = {}
-    for node in _module(path).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            _define(definitions, path.stem, [node.name], node)
-        elif not isinstance(node, ast.Import | ast.ImportFrom):
-            _define(definitions, path.stem, _names_bound(node), node)
+    definitions = _definitions(path)
     return {name: _reached_code([(path.stem, name)], definitions) for name in names}
-
-
-def _names_bound(statement: ast.stmt) -> set[str]:
-    """The names that a statement other than a definition binds, as an assignment does."""
-    names = set()
-    for node in ast.walk(statement):
-        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            names.add(node.id)
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
-    return names
 
 
 def fingerprint(

@@ -7,10 +7,10 @@ import json
 import math
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import polars as pl
 
@@ -24,9 +24,9 @@ from failbench.neighbours.peers.default_plus_plus import (
 from failbench.recording.campaign import Campaign
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry
-from failbench.recording.plan import PlannedRun, order_for
+from failbench.recording.plan import Pair, PlannedRun, order_for
+from failbench.recording.progress import for_each
 from failbench.recording.sandbox import RunReport, execute, fork_server
-from failbench.recording.threads import for_each
 
 SEED: Final = 0
 """Of the runs that are trained once more; a run takes half a minute of one core."""
@@ -38,32 +38,18 @@ NOT_FINISHED: Final = "The training ended before its features existed"
 CHILD: Final = "failbench.recording.instrumented"
 
 
-@dataclass(frozen=True)
-class Unit:
-    """A pair of recorded runs."""
-
-    twin: PlannedRun
-    twin_entry: JournalEntry
-    failure: PlannedRun
-    failure_entry: JournalEntry
+Unit: TypeAlias = tuple[Pair, JournalEntry, JournalEntry]
+"""A pair of recorded runs, with the entries of the twin and of the failing run."""
 
 
-def units_of(campaign: Campaign) -> Iterator[Unit]:
+def units_of(campaign: Campaign) -> list[Unit]:
     """The recorded pairs of one seed, in the order of the plan, which is drawn.
 
     Those whose failing run goes on to the end of the training are first: of these alone the peer
     can say anything, so that a recording that is stopped has as many of them as it can.
     """
-    units = []
-    for pair in campaign.pairs:
-        twin = campaign.keep(pair.twin) if pair.twin.seed == SEED else None
-        if twin is None:
-            continue
-        drawn = campaign.drawn(pair.twin, twin.run["draw"])
-        failure = campaign.keep(drawn.failure)
-        if failure is not None and failure.run["draw"] == drawn.failure.draw:
-            units.append(Unit(drawn.twin, twin, drawn.failure, failure))
-    return iter(sorted(units, key=lambda unit: not _finished(unit.failure_entry)))
+    units = [unit for unit in campaign.recorded_pairs() if unit[0].twin.seed == SEED]
+    return sorted(units, key=lambda unit: unit[2].run["ending"] != "completed")
 
 
 class InsideRecording:
@@ -78,18 +64,10 @@ class InsideRecording:
         self._lock = threading.Lock()
 
     def record(
-        self,
-        workers: int,
-        show: Callable[[int, int], None],
-        pairs: int | None = None,
-        scenarios: Sequence[str] = (),
+        self, workers: int, show: Callable[[int, int], None], pairs: int | None = None
     ) -> pl.DataFrame:
         """Record what is missing, and write the table after every pair."""
-        chosen = [
-            unit
-            for unit in units_of(self._campaign)
-            if not scenarios or unit.failure_entry.run["scenario"] in scenarios
-        ][:pairs]
+        chosen = units_of(self._campaign)[:pairs]
         self._context = fork_server(
             (*self._campaign.outside.preloaded, CHILD, default_plus_plus.PACKAGE, "sklearn.metrics")
         )
@@ -110,20 +88,22 @@ class InsideRecording:
         return self._write()
 
     def _pair(self, unit: Unit, folder: Path) -> list[dict[str, Any]]:
-        twin = self._known(unit.twin_entry) or self._watch(unit.twin, unit.twin_entry, 0, folder)
-        failure = self._known(unit.failure_entry)
-        if failure is None and _finished(unit.failure_entry):
-            failure = self._watch(
-                unit.failure, unit.failure_entry, twin["granted_bytes"] or 0, folder
-            )
+        pair, twin_entry, failure_entry = unit
+        twin = self._known(twin_entry) or self._watch(pair.twin, twin_entry, 0, folder)
+        failure = self._known(failure_entry)
+        if failure is None and failure_entry.run["ending"] == "completed":
+            granted = twin["granted_bytes"] or 0
+            failure = self._watch(pair.failure, failure_entry, granted, folder)
         elif failure is None:
-            failure = self._row(unit.failure_entry, unreadable=f"{NOT_FINISHED}.")
+            failure = self._row(failure_entry, unreadable=f"{NOT_FINISHED}.")
         return [twin, failure]
 
     def _watch(
         self, planned: PlannedRun, entry: JournalEntry, granted: int, folder: Path
     ) -> dict[str, Any]:
         """Train a run once more; a failing one may take as much memory more as its twin took."""
+        from failbench.recording.instrumented import WatchedTraining  # needs torch
+
         campaign = self._campaign
         limit = None
         if planned.declaration is not None:
@@ -133,7 +113,7 @@ class InsideRecording:
             order_for(planned, campaign.setting, limit, str(campaign.corpus_cache)),
             SLOWNESS * campaign.params.hang_seconds,
             SLOWNESS * campaign.params.wall_limit_seconds,
-            _watched(folder),
+            WatchedTraining(str(folder)),
         )
         if planned.declaration is None:
             granted = max(0, _peak(report.steps) - _peak(entry.steps))
@@ -176,17 +156,6 @@ class InsideRecording:
         table = pl.DataFrame(list(self._rows.values()), schema=ANSWER_SCHEMA).sort("run_id")
         write_parquet(table, self._path)
         return table
-
-
-def _watched(folder: Path) -> Any:
-    """The child's side, imported late: it needs torch."""
-    from failbench.recording.instrumented import WatchedTraining
-
-    return WatchedTraining(str(folder))
-
-
-def _finished(entry: JournalEntry) -> bool:
-    return bool(entry.run["ending"] == "completed")
 
 
 def _peak(steps: Sequence[dict[str, Any]]) -> int:

@@ -1,10 +1,12 @@
-"""The plan of a campaign: its runs and their ids."""
+"""The plan of a campaign: its runs and their ids, and its parts that are recorded apart."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import product
+from typing import TypeVar
 
 import numpy as np
 from pydantic import Field, field_validator
@@ -22,6 +24,8 @@ from failbench.base.scenarios import (
 )
 from failbench.recording.nominal import Nominal, NominalRanges, Seeds, draw_nominal, seeds_of
 from failbench.recording.order import RunOrder
+
+Unit = TypeVar("Unit")
 
 SUCCESS = "success"
 SCALES = ("small", "paper")
@@ -149,6 +153,42 @@ class Pair:
     twin: PlannedRun
 
 
+@dataclass(frozen=True)
+class Shard:
+    """One of the disjoint parts of a plan, counted from one."""
+
+    number: int
+    count: int
+
+    @classmethod
+    def parse(cls, text: str) -> Shard:
+        """Read ``I/N``, as in 2/4."""
+        numbers = re.fullmatch(r"(\d+)/(\d+)", text)
+        shard = cls(int(numbers[1]), int(numbers[2])) if numbers else None
+        if shard is None or not 1 <= shard.number <= shard.count:
+            raise BadInputError(
+                "command line",
+                "--shard",
+                f"{text!r} is no part of a plan.",
+                "Give its number and how many there are, from 1/4 to 4/4 say.",
+            )
+        return shard
+
+    def part(self, units: Sequence[Unit]) -> list[Unit]:
+        """Every ``count``-th unit, from the ``number``-th on.
+
+        The order of a plan is drawn, so that no shard has more of one category.
+        """
+        return list(units[self.number - 1 :: self.count])
+
+    def __str__(self) -> str:
+        return f"{self.number}/{self.count}"
+
+
+WHOLE = Shard(1, 1)
+"""The whole plan."""
+
+
 def _draw(
     name: str, seed: int, draw: int, setting: Setting, ranges: NominalRanges, slices: int
 ) -> tuple[int, Nominal, Seeds]:
@@ -229,10 +269,7 @@ def order_for(
     """The order for a planned run. Twins and successful runs have no memory limit."""
     return RunOrder(
         run_id=run.run_id,
-        architecture=setting.architecture,
-        optimizer=setting.optimizer,
-        scale=setting.scale,
-        device=setting.device,
+        **asdict(setting),
         nominal=run.nominal,
         seeds=run.seeds,
         declaration=run.declaration,

@@ -26,13 +26,12 @@ from failbench.monitor.records.tables import (
 )
 from failbench.monitor.signals import Level
 from failbench.recording.campaign import Campaign
-from failbench.recording.compared import STEP_COLUMNS
+from failbench.recording.carrying import STEP_COLUMNS
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
 from failbench.recording.plan import PlannedRun, order_for
+from failbench.recording.progress import for_each
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
-from failbench.recording.shards import WHOLE, Shard
-from failbench.recording.threads import for_each
 
 MONITOR: Final = Path(__file__).parents[1] / "monitor"
 READS: Final = (
@@ -71,6 +70,12 @@ class Unit:
     def is_variant(self) -> bool:
         """Whether no run without a monitor is like it."""
         return self.planned.run_id != self.entry.run["run_id"]
+
+    @property
+    def begins_later(self) -> bool:
+        """Whether its fault is switched on in mid-run."""
+        declaration = self.planned.declaration
+        return declaration is not None and declaration.onset == "mid_run"
 
     def from_start(self) -> Unit:
         """The variant whose fault is on from step 0."""
@@ -119,13 +124,12 @@ class SignalRecording:
         if known is not None:
             self._known = dict(known.runs.select("run_id", "fingerprint").rows())
 
-    def record(
-        self, workers: int, show: Callable[[int, int, int], None], shard: Shard = WHOLE
-    ) -> Monitored:
+    def record(self, workers: int, show: Callable[[int, int, int], None]) -> Monitored:
         """Record what is missing; return what is recorded beside the signals known before."""
-        units = [*self._units(shard)]
+        units = [*self._units()]
         if self._from_start:
-            units = [unit.from_start() for unit in units if _begins_later_in_the_first_seed(unit)]
+            first = [unit for unit in units if unit.planned.seed == 0]
+            units = [unit.from_start() for unit in first if unit.begins_later]
         missing = [unit for unit in units if not self._is_known(unit)]
         entries: list[JournalEntry] = []
         kept = len(units) - len(missing)
@@ -135,30 +139,26 @@ class SignalRecording:
         )
 
         def record(unit: Unit) -> None:
-            entries.append(self._journalled(unit) or self._execute(unit))
+            entry = read_entry(self.journal, unit.planned.run_id)
+            if entry is None or entry.run["fingerprint"] != self._fingerprint(unit):
+                entry = self._execute(unit)
+            entries.append(entry)
             show(kept + len(entries), kept, len(units))
 
         for_each(missing, record, workers, self._campaign.stop)
         return monitored_of([(entry.run, entry.steps) for entry in entries])
 
-    def _units(self, shard: Shard) -> Iterator[Unit]:
+    def _units(self) -> Iterator[Unit]:
         """The recorded runs of the plan: healthy ones, then pairs."""
         campaign = self._campaign
-        for planned in shard.part(campaign.successes):
+        for planned in campaign.successes:
             entry = campaign.keep(planned)
             if entry is not None:
                 yield Unit(planned, entry, None, planned.nominal.onset_step)
-        for pair in shard.part(campaign.pairs):
-            twin = campaign.keep(pair.twin)
-            if twin is None:
-                continue
-            drawn = campaign.drawn(pair.twin, twin.run["draw"])
-            failure = campaign.keep(drawn.failure)
-            if failure is None or failure.run["draw"] != drawn.failure.draw:
-                continue
+        for pair, twin, failure in campaign.recorded_pairs():
             failed = failure.run["failure_step"]
-            yield Unit(drawn.twin, twin, None, failed)
-            yield Unit(drawn.failure, failure, twin.run["capacity_bytes"], failed)
+            yield Unit(pair.twin, twin, None, failed)
+            yield Unit(pair.failure, failure, twin.run["capacity_bytes"], failed)
 
     def _fingerprint(self, unit: Unit) -> str:
         of_run = unit.entry.run["fingerprint"] + (" from step 0" if unit.is_variant else "")
@@ -168,12 +168,6 @@ class SignalRecording:
         run_id = unit.planned.run_id
         is_wanted_again = run_id in self._campaign.again
         return not is_wanted_again and self._known.get(run_id) == self._fingerprint(unit)
-
-    def _journalled(self, unit: Unit) -> JournalEntry | None:
-        entry = read_entry(self.journal, unit.planned.run_id)
-        if entry is None or entry.run["fingerprint"] != self._fingerprint(unit):
-            return None
-        return entry
 
     def _execute(self, unit: Unit) -> JournalEntry:
         campaign, planned = self._campaign, unit.planned
@@ -212,11 +206,6 @@ class SignalRecording:
                 "fingerprint": self._fingerprint(unit),
             },
         )
-
-
-def _begins_later_in_the_first_seed(unit: Unit) -> bool:
-    declaration = unit.planned.declaration
-    return declaration is not None and declaration.onset == "mid_run" and unit.planned.seed == 0
 
 
 def compared_steps(

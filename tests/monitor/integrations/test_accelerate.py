@@ -9,17 +9,14 @@ pytest.importorskip("transformers")
 torch = pytest.importorskip("torch")
 
 from accelerate import Accelerator  # noqa: E402
-from accelerate.state import AcceleratorState  # noqa: E402
 
 from failbench.monitor import Monitor, Vocabulary  # noqa: E402
 from failbench.monitor.signals import LEVELS  # noqa: E402
 from made_up_models import (  # noqa: E402
     ROWS,
     TOKENS,
-    BrokenError,
     Texts,
     alarms,
-    break_at,
     causal_model,
 )
 
@@ -97,31 +94,3 @@ def test_a_step_has_all_its_batches_and_an_epoch_its_evaluation(tmp_path, accumu
     for name in ("evaluation_changed", "evaluation_graph", "evaluation_training"):
         assert series(monitor, name)[1] == [0, 0], name
     assert len(series(monitor, "busy_data")[0]) == count
-
-
-@pytest.fixture
-def other_state():
-    """Accelerate keeps one state in a process."""
-    AcceleratorState._reset_state(reset_partial_state=True)
-    yield
-    AcceleratorState._reset_state(reset_partial_state=True)
-
-
-def test_half_precision_leaves_the_loss_what_it_is_computed_from(tmp_path, other_state):
-    with Monitor(tmp_path / "run", every=4, vocabulary=Vocabulary(TOKENS)) as monitor:
-        train(monitor, precision="bf16")
-    assert series(monitor, "loss_ratio")[1] == pytest.approx([1] * 12, rel=1e-2)
-
-
-@pytest.mark.parametrize("phase", ["forward", "data"])
-def test_an_error_is_noted_with_its_phase(tmp_path, phase):
-    model, data = causal_model(), Texts(24)
-    if phase == "forward":
-        break_at(model.lm_head, 4)
-    else:
-        data.fails_at = 13
-    with pytest.raises((BrokenError, OSError)), Monitor(tmp_path / "run") as monitor:
-        train(monitor, data=data, model=model)
-    end = monitor.history().end
-    assert (end.kind, end.phase) == ("exception", phase)
-    assert end.error.endswith(("BrokenError", "OSError"))

@@ -1,4 +1,4 @@
-"""What docs/monitor.md tells to write runs as it is written."""
+"""What docs/monitor.md and docs/first_run.md tell to write runs as it is written."""
 
 from __future__ import annotations
 
@@ -102,3 +102,13 @@ def test_a_block_runs_and_its_log_is_read_as_documented(
     assert list(names["steps"]) == [0, 1, 2]
     assert "completed" in capsys.readouterr().out
     assert read_history(tmp_path / "runs/mine").end.kind == "completed"
+
+
+def test_the_first_example_prints_what_it_says(repository, tmp_path, monkeypatch, capsys):
+    text = (repository / "docs/first_run.md").read_text(encoding="utf-8")
+    code, printed = re.search(
+        r"^```python\n(.*?)^```\n\n```\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE
+    ).groups()
+    monkeypatch.chdir(tmp_path)
+    exec(compile(code, "docs/first_run.md", "exec"), {})
+    assert capsys.readouterr().out == printed

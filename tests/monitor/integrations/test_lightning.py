@@ -15,8 +15,10 @@ import lightning  # noqa: E402
 from torch.nn import functional  # noqa: E402
 
 from failbench.monitor import LightningCallback, Vocabulary  # noqa: E402
+from failbench.monitor.guard import MEASUREMENTS  # noqa: E402
 from failbench.monitor.signals import LEVELS  # noqa: E402
 from failbench.monitor.stopping.stop import StopTraining  # noqa: E402
+from made_up_callbacks import assert_all_is_measured, series  # noqa: E402
 from made_up_models import (  # noqa: E402
     ROWS,
     TOKENS,
@@ -111,11 +113,6 @@ def callback_of(folder, level="standard", every=4):
     return LightningCallback(folder / "run", level, every, Vocabulary(TOKENS))
 
 
-def series(callback, name):
-    steps, values = callback.monitor.history().series(name)
-    return list(steps), list(values)
-
-
 @pytest.mark.parametrize(
     ("kind", "level"), [*((Causal, level) for level in LEVELS), (Plain, "full"), (Two, "full")]
 )
@@ -137,37 +134,9 @@ def test_a_history_has_what_is_measured_of_batches_losses_updates_and_evaluation
 ):
     callback = callback_of(tmp_path, every=1)
     fit(Causal(), callback, val_check_interval=4, gradient_clip_val=clipped)
-    history = callback.monitor.history()
-    assert history.end.kind == "completed"
-    assert alarms(history) == set()
-    assert history.off.keys() - {"memory_available", "ranks_disagree", "gradients_left"} == {
-        name for name in history.off if "padding" in name
-    }
-    steps = list(range(8))
-    for name, healthy in {
-        "rows": ROWS,
-        "forwards": 1,
-        "backwards": 1,
-        "labels_next": 1,
-        "outside_tokenizer": 0,
-        "outside_token_table": 0,
-        "modules_in_evaluation": 0,
-        "weights_kept": 0,
-    }.items():
-        measured, values = series(callback, name)
-        assert set(values) == {healthy}, name
-        assert set(measured) >= set(steps[1:]), name
-    for name in ("loss", "gradient_norm", "learning_rate", "busy_data", "busy_backward"):
-        assert series(callback, name)[0] == steps, name
-    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
-    assert series(callback, "update_error")[1] == pytest.approx([0] * 8, abs=1e-3)
+    assert_all_is_measured(callback, {"gradients_left", *MEASUREMENTS["probes"]})
     if clipped is not None:  # what the update is made of, not what the backward pass gave
         assert series(callback, "gradient_norm")[1] == pytest.approx([clipped] * 8, rel=1e-3)
-    assert series(callback, "evaluation_loss")[0] == [3, 7]
-    assert series(callback, "evaluation_loss_ratio")[1] == pytest.approx([1, 1], rel=1e-4)
-    assert series(callback, "evaluation_rows")[1] == [ROWS, ROWS]
-    for name in ("evaluation_changed", "evaluation_graph", "evaluation_training"):
-        assert series(callback, name) == ([3, 7], [0, 0]), name
 
 
 def test_a_step_that_accumulates_has_all_its_batches_and_their_whole_losses(tmp_path):
@@ -216,15 +185,6 @@ def test_a_chosen_break_stops_the_fit_before_weights_are_touched(tmp_path, kind,
     assert (end.kind, end.phase, end.step) == ("exception", "step", 3)
     assert end.error.endswith("StopTraining")
     assert not list(hooks_of(module))
-
-
-def test_a_healthy_fit_that_may_be_stopped_is_equal_bit_for_bit(tmp_path):
-    weights = []
-    for number, stop_on in enumerate([None, {"nonfinite", "logic"}]):
-        module = Causal()
-        fit(module, LightningCallback(tmp_path / f"run-{number}", stop_on=stop_on))
-        weights.append(module.state_dict())
-    assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
 
 
 def test_a_module_gives_logits_and_labels_itself(tmp_path):

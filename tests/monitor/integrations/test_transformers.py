@@ -15,8 +15,10 @@ torch = pytest.importorskip("torch")
 from transformers import Trainer, TrainerCallback, TrainingArguments  # noqa: E402
 
 from failbench.monitor import TransformersCallback, Vocabulary, read_history  # noqa: E402
+from failbench.monitor.integrations.callback import rewire  # noqa: E402
 from failbench.monitor.signals import LEVELS  # noqa: E402
 from failbench.monitor.stopping.stop import StopTraining  # noqa: E402
+from made_up_callbacks import assert_all_is_measured, series  # noqa: E402
 from made_up_models import (  # noqa: E402
     ROWS,
     TOKENS,
@@ -55,11 +57,6 @@ def callback_of(folder: Path, level="standard", every=4) -> TransformersCallback
     return TransformersCallback(folder / "run", level, every, Vocabulary(TOKENS))
 
 
-def series(callback, name):
-    steps, values = callback.monitor.history().series(name)
-    return list(steps), list(values)
-
-
 def trained(folder, *callbacks):
     """Weights and what was logged, but for times."""
     trainer = trainer_of(
@@ -86,36 +83,7 @@ def test_training_is_equal_bit_for_bit_with_and_without(tmp_path, unwatched, lev
 def test_a_history_has_what_is_measured_of_batches_losses_updates_and_evaluations(tmp_path):
     callback = callback_of(tmp_path, every=1)
     trainer_of(tmp_path, callback, eval_strategy="steps", eval_steps=4).train()
-    history = callback.monitor.history()
-    assert history.end.kind == "completed"
-    assert alarms(history) == set()
-    assert history.off.keys() <= {"memory_available", "ranks_disagree"} | {
-        name for name in history.off if "padding" in name
-    }
-    steps = list(range(8))
-    for name, healthy in {
-        "rows": ROWS,
-        "forwards": 1,
-        "backwards": 1,
-        "labels_next": 1,
-        "gradients_left": 0,
-        "outside_tokenizer": 0,
-        "outside_token_table": 0,
-        "modules_in_evaluation": 0,
-        "weights_kept": 0,
-    }.items():
-        measured, values = series(callback, name)
-        assert set(values) == {healthy}, name
-        assert set(measured) >= set(steps[1:]), name
-    for name in ("loss", "gradient_norm", "learning_rate", "busy_data", "busy_backward"):
-        assert series(callback, name)[0] == steps, name
-    assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
-    assert series(callback, "update_error")[1] == pytest.approx([0] * 8, abs=1e-3)
-    assert series(callback, "evaluation_loss")[0] == [3, 7]
-    assert series(callback, "evaluation_loss_ratio")[1] == pytest.approx([1, 1], rel=1e-4)
-    assert series(callback, "evaluation_rows")[1] == [ROWS, ROWS]
-    for name in ("evaluation_changed", "evaluation_graph", "evaluation_training"):
-        assert series(callback, name) == ([3, 7], [0, 0]), name
+    assert_all_is_measured(callback)
     assert callback.monitor.folder == tmp_path / "run"
 
 
@@ -150,24 +118,6 @@ def test_evaluations_of_epochs_and_before_training_are_seen(tmp_path, strategy):
     assert series(callback, "evaluation_rows")[0] == expected
     assert set(series(callback, "evaluation_changed")[1]) == {0}
     assert series(callback, "forwards")[1] == [1] * 8
-
-
-def test_a_loss_that_is_no_number_is_seen_though_the_trainer_logs_another(tmp_path):
-    model = causal_model()
-    trainer = trainer_of(tmp_path, callback := callback_of(tmp_path), model=model)
-
-    class Poison(TrainerCallback):
-        def on_step_begin(self, args, state, control, **kwargs):
-            if state.global_step == 4:
-                with torch.no_grad():
-                    model.transformer.ln_f.weight.fill_(float("nan"))
-
-    trainer.add_callback(Poison())
-    trainer.train()
-    steps, losses = series(callback, "loss")
-    assert steps == list(range(8))
-    assert [loss != loss for loss in losses] == [False] * 4 + [True] * 4
-    assert all(log["loss"] == log["loss"] for log in trainer.state.log_history if "loss" in log)
 
 
 @pytest.mark.parametrize(
@@ -253,19 +203,6 @@ def test_a_chosen_break_stops_the_training_before_weights_are_touched(tmp_path):
     assert not list(hooks_of(model))
 
 
-def test_a_healthy_training_that_may_be_stopped_is_equal_bit_for_bit(tmp_path, unwatched):
-    weights, logs = trained(
-        tmp_path, TransformersCallback(tmp_path / "run", stop_on={"nonfinite", "logic"})
-    )
-    assert all(torch.equal(unwatched[0][name], weights[name]) for name in weights)
-    assert unwatched[1] == logs
-
-
-def test_a_name_that_can_stop_nothing_is_refused_before_training(tmp_path):
-    with pytest.raises(ValueError, match="Nothing stops on 'nan'"):
-        TransformersCallback(tmp_path / "run", stop_on={"nan"})
-
-
 def test_all_is_given_back_at_the_end(tmp_path):
     callback = callback_of(tmp_path)
     trainer = trainer_of(tmp_path, callback)
@@ -276,3 +213,27 @@ def test_all_is_given_back_at_the_end(tmp_path):
     assert type(loader).__mro__[1].__module__.startswith("accelerate")
     assert len(list(loader)) == 16
     assert callback.monitor.history().rows[-1].step == 7
+
+
+class Slotted:
+    __slots__ = ()
+
+    def __iter__(self):
+        return iter((1, 2))
+
+
+def test_a_loader_is_iterated_over_by_a_function_and_is_itself_again_afterwards():
+    loader = torch.utils.data.DataLoader([1, 2, 3])
+    undo = rewire(loader, lambda: iter("ab"))
+    assert list(loader) == ["a", "b"]
+    assert isinstance(loader, torch.utils.data.DataLoader)
+    assert (len(loader), type(loader).__name__) == (3, "DataLoader")
+    undo()
+    assert type(loader) is torch.utils.data.DataLoader
+    assert len(list(loader)) == 3
+
+
+@pytest.mark.parametrize("loader", [[1, 2], (each for each in (1, 2)), Slotted()])
+def test_a_loader_of_a_layout_of_its_own_stays_as_it_is(loader):
+    assert rewire(loader, lambda: iter("ab")) is None
+    assert list(loader) == [1, 2]

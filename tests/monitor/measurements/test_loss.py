@@ -56,12 +56,6 @@ def test_the_ratio_is_one_for_the_mean_cross_entropy(memory, shape, last, dtype)
     assert summed["loss_ratio"] == pytest.approx(13, rel=1e-6)
 
 
-def test_logits_that_are_a_part_of_larger_ones_are_not_copied_whole(memory):
-    logits, labels = example((4, 6))
-    shifted = logits[:, :-1], labels[:, 1:]
-    assert measure_loss(*shifted, mean_loss(*shifted))["loss_ratio"] == pytest.approx(1, abs=1e-6)
-
-
 def test_no_copy_is_larger_than_the_memory_that_it_may_take(monkeypatch):
     monkeypatch.setattr(module, "MOST_BYTES", 2**16)
     logits, labels = torch.randn(64, 32, 64), torch.randint(0, 64, (64, 32))

@@ -199,19 +199,6 @@ def test_parameters_that_a_step_leaves_alone_are_counted():
         assert series(Training(OPTIMIZERS[name]).steps(1, during=leave), "weights_kept") == [2]
 
 
-def test_a_step_of_no_length_keeps_weights_rightly():
-    def still(training):
-        training.optimizer.param_groups[0]["lr"] = 0.0
-        training.optimizer.step()
-
-    for name in OPTIMIZERS:
-        training = Training(OPTIMIZERS[name])
-        training.optimizer.param_groups[0]["lr"] = 0.0
-        values = training.step()
-        assert values["weights_kept"] == 0
-        assert values.get("update_error", 0) == 0
-
-
 def test_weights_that_change_between_steps_are_seen_at_once():
     def clip(training):
         training.model[1].weight.data.mul_(0.5)

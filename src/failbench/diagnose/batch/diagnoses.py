@@ -15,8 +15,8 @@ from failbench.base.verdicts import Diagnosis
 from failbench.diagnose.batch.catalogue import RAW_METHODS
 from failbench.features.feature_table import feature_table, raw_table, to_frame
 from failbench.methods.declaration import Method
-from failbench.monitor.records.known import with_known
 from failbench.monitor.records.tables import RUNS
+from failbench.monitor.records.verdicts import with_known
 
 _EVIDENCE = ("signal", "value", "relation", "threshold")
 

@@ -25,7 +25,7 @@ from failbench.features.feature_table import (
 from failbench.methods.declaration import Context, Method
 from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.improved_tree import all_band_features
-from failbench.monitor.records.known import with_known
+from failbench.monitor.records.verdicts import with_known
 from failbench.prediction.nested_cv import LabelledRuns
 
 

@@ -7,10 +7,7 @@ when a pass begins and ends, and an update begins when its closure has returned.
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
-from pathlib import Path
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import torch
@@ -18,10 +15,7 @@ import torch
 from failbench.monitor.batches import arguments_of
 from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.hooks import Hook, innermost
-from failbench.monitor.integrations.told import ToldMonitor, folder_of, refuse_used
-from failbench.monitor.signals import Level
-from failbench.monitor.stopping.stop import chosen
-from failbench.monitor.vocabulary import Vocabulary
+from failbench.monitor.integrations.callback import CallbackMonitor, MonitoringCallback
 
 try:
     from lightning.pytorch import Callback
@@ -31,8 +25,11 @@ except ImportError:
 FETCHES: Final = "train_dataloader_next"
 """End of the name under which Lightning profiles the wait for a batch."""
 
+NO_OUTPUT: Final[tuple[Any, dict[str, Any], Any]] = (None, {}, None)
+"""In place of a part of a module, what it was called with, and what it returned with a loss."""
 
-class LightningCallback(Callback):
+
+class LightningCallback(MonitoringCallback, Callback):
     """Monitors what a ``lightning.Trainer`` fits.
 
     Parameters
@@ -70,32 +67,16 @@ class LightningCallback(Callback):
     the weights.
     """
 
-    def __init__(
-        self,
-        folder: str | os.PathLike[str],
-        level: Level = "standard",
-        every: int = 10,
-        vocabulary: Vocabulary | None = None,
-        stop_on: Iterable[str] | None = None,
-    ) -> None:
-        chosen(stop_on, level)
-        self._folder = Path(folder)
-        self._settings = level, every, vocabulary, stop_on
-        self._undo: list[Callable[[], None]] = []
-        self._evaluation: AbstractContextManager[None] | None = None
-        self._output: tuple[Any, dict[str, Any], Any] | None = None
-        self.monitor: ToldMonitor | None = None
-        refuse_used(self._folder)
+    _output = NO_OUTPUT
 
     def on_fit_start(self, trainer: Any, pl_module: Any) -> None:
         """Open a monitor."""
-        folder = folder_of(self._folder, trainer.global_rank, trainer.world_size)
-        monitor = self.monitor = ToldMonitor(folder, *self._settings)
+        monitor = self._open(trainer.global_rank, trainer.world_size)
         monitor.watch_parts(pl_module, *trainer.optimizers)
         monitor.turn_off(MEASUREMENTS["probes"], "Lightning calls training_step, not the module")
         self._undo = [
-            self._hear_fetches(trainer.profiler),
-            *(self._hear_updates(optimizer, pl_module) for optimizer in trainer.optimizers),
+            _hear_fetches(monitor, trainer.profiler),
+            *(_hear_updates(monitor, optimizer, pl_module) for optimizer in trainer.optimizers),
             *(self._hear_output(part) for part in (pl_module, *pl_module.children())),
         ]
 
@@ -114,27 +95,26 @@ class LightningCallback(Callback):
 
     def on_before_backward(self, trainer: Any, pl_module: Any, loss: Any) -> None:
         """End a forward pass, and measure its loss."""
-        output, self._output = self._output, None
+        output, self._output = self._output, NO_OUTPUT
         if self.monitor is None:
             return
         self.monitor.backward_follows(loss)
         if not self.monitor.given:
-            self._loss(loss.detach() * _undivided(trainer, pl_module), output)
+            self.monitor.loss_of(loss.detach() * _undivided(trainer, pl_module), *output)
         self.monitor.given = False
 
     def on_train_batch_end(
         self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """End ``training_step``, which may update weights itself."""
-        self._output = None
+        self._output = NO_OUTPUT
         if self.monitor is not None:
             self.monitor.enter("callback")
 
     def on_validation_start(self, trainer: Any, pl_module: Any) -> None:
         """Begin an evaluation; the few batches that Lightning tries before training are none."""
-        if self.monitor is not None and not self.monitor.ended and not trainer.sanity_checking:
-            self._evaluation = self.monitor.phase("evaluation")
-            self._evaluation.__enter__()
+        if not trainer.sanity_checking:
+            self._begin_evaluation()
 
     def on_validation_batch_start(
         self, trainer: Any, pl_module: Any, batch: Any, batch_idx: int, dataloader_idx: int = 0
@@ -154,19 +134,17 @@ class LightningCallback(Callback):
         dataloader_idx: int = 0,
     ) -> None:
         """Measure what ``validation_step`` returned."""
-        output, self._output = self._output, None
+        output, self._output = self._output, NO_OUTPUT
         if self.monitor is None or self._evaluation is None:
             return
         self.monitor.forward_ends(outputs)
         loss = outputs.get("loss") if isinstance(outputs, Mapping) else outputs
         if not self.monitor.given and isinstance(loss, torch.Tensor) and loss.numel() == 1:
-            self._loss(loss.detach(), output)
+            self.monitor.loss_of(loss.detach(), *output)
 
     def on_validation_end(self, trainer: Any, pl_module: Any) -> None:
         """End an evaluation."""
-        if self._evaluation is not None:
-            self._evaluation.__exit__(None, None, None)
-            self._evaluation = None
+        self._end_evaluation()
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
         """Note how the run ended."""
@@ -180,64 +158,6 @@ class LightningCallback(Callback):
             self.monitor.close()
         self._leave()
 
-    def _loss(self, loss: Any, output: tuple[Any, dict[str, Any], Any] | None) -> None:
-        if self.monitor is not None:
-            self.monitor.loss_of(loss, *(output or (None, {}, None)))
-
-    def _hear_fetches(self, profiler: Any) -> Callable[[], None]:
-        """Hear when a batch is asked for: Lightning's profilers are told, and callbacks are not."""
-        start = profiler.start
-
-        def heard(name: str) -> None:
-            if name.endswith(FETCHES) and self.monitor is not None:
-                self.monitor.ask()
-            start(name)
-
-        profiler.start = heard
-
-        def forget() -> None:
-            del profiler.start
-
-        return forget
-
-    def _hear_updates(self, optimizer: Any, pl_module: Any) -> Callable[[], None]:
-        """Hear of the updates of an optimizer, whose closure computes its gradients."""
-        optimizer = innermost(optimizer)
-
-        def begins() -> None:
-            if self.monitor is not None:
-                self.monitor.update_begins(optimizer)
-
-        def before(_: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
-            closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
-            if not callable(closure):
-                begins()
-                return None
-
-            def closure_and_begin() -> Any:
-                result = closure()
-                begins()
-                return result
-
-            return args[:1] + args[2:], {**kwargs, "closure": closure_and_begin}
-
-        def after(*_: Any) -> None:
-            if self.monitor is not None:
-                self.monitor.update_ends(optimizer)
-                if not pl_module.automatic_optimization:
-                    self.monitor.enter("forward")  # training_step goes on
-
-        handles = (
-            optimizer.register_step_pre_hook(before),
-            optimizer.register_step_post_hook(after),
-        )
-
-        def forget() -> None:
-            for handle in handles:
-                handle.remove()
-
-        return forget
-
     def _hear_output(self, part: Any) -> Callable[[], None]:
         """Keep what a part of the module is called with, and returns together with a loss."""
 
@@ -248,9 +168,55 @@ class LightningCallback(Callback):
         return part.register_forward_hook(Hook(keep, lambda _: None), with_kwargs=True).remove
 
     def _leave(self) -> None:
-        for undo in self._undo:
-            undo()
-        self._undo, self._evaluation, self._output = [], None, None
+        super()._leave()
+        self._output = NO_OUTPUT
+
+
+def _hear_fetches(monitor: CallbackMonitor, profiler: Any) -> Callable[[], None]:
+    """Hear when a batch is asked for: Lightning's profilers are told, and callbacks are not."""
+    start = profiler.start
+
+    def heard(name: str) -> None:
+        if name.endswith(FETCHES):
+            monitor.ask()
+        start(name)
+
+    def forget() -> None:
+        del profiler.start
+
+    profiler.start = heard
+    return forget
+
+
+def _hear_updates(monitor: CallbackMonitor, optimizer: Any, pl_module: Any) -> Callable[[], None]:
+    """Hear of the updates of an optimizer, whose closure computes its gradients."""
+    optimizer = innermost(optimizer)
+
+    def before(_: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:
+        closure = kwargs.get("closure", args[1] if len(args) > 1 else None)
+        if not callable(closure):
+            monitor.update_begins(optimizer)
+            return None
+
+        def closure_and_begin() -> Any:
+            result = closure()
+            monitor.update_begins(optimizer)
+            return result
+
+        return args[:1] + args[2:], {**kwargs, "closure": closure_and_begin}
+
+    def after(*_: Any) -> None:
+        monitor.update_ends(optimizer)
+        if not pl_module.automatic_optimization:
+            monitor.enter("forward")  # training_step goes on
+
+    hooks = optimizer.register_step_pre_hook(before), optimizer.register_step_post_hook(after)
+
+    def forget() -> None:
+        for hook in hooks:
+            hook.remove()
+
+    return forget
 
 
 def _undivided(trainer: Any, pl_module: Any) -> float:

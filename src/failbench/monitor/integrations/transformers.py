@@ -8,24 +8,18 @@ batches by the loader's iteration, and of evaluations by what the Trainer is abo
 from __future__ import annotations
 
 import atexit
-import os
 import sys
-from collections.abc import Callable, Iterable
-from contextlib import AbstractContextManager
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import torch
 from transformers import TrainerCallback
 
 from failbench.monitor.hooks import Hook
-from failbench.monitor.integrations.told import ToldMonitor, folder_of, refuse_used
-from failbench.monitor.signals import Level
-from failbench.monitor.stopping.stop import chosen
-from failbench.monitor.vocabulary import Vocabulary
+from failbench.monitor.integrations.callback import MonitoringCallback
 
 
-class TransformersCallback(TrainerCallback):
+class TransformersCallback(MonitoringCallback, TrainerCallback):
     """Monitors what a ``transformers.Trainer`` trains.
 
     Parameters
@@ -61,29 +55,13 @@ class TransformersCallback(TrainerCallback):
     change the weights.
     """
 
-    def __init__(
-        self,
-        folder: str | os.PathLike[str],
-        level: Level = "standard",
-        every: int = 10,
-        vocabulary: Vocabulary | None = None,
-        stop_on: Iterable[str] | None = None,
-    ) -> None:
-        chosen(stop_on, level)
-        self._folder = Path(folder)
-        self._settings = level, every, vocabulary, stop_on
-        self._undo: list[Callable[[], None]] = []
-        self._error: BaseException | None = None
-        self._evaluation: AbstractContextManager[None] | None = None
-        self._evaluates_after_log = False
-        self.monitor: ToldMonitor | None = None
-        refuse_used(self._folder)
+    _error: BaseException | None = None
+    _evaluates_after_log = False
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         """Open a monitor."""
         self._leave()  # the Trainer begins again after an error, as with auto_find_batch_size
-        folder = folder_of(self._folder, args.process_index, args.world_size)
-        monitor = self.monitor = ToldMonitor(folder, *self._settings)
+        monitor = self._open(args.process_index, args.world_size)
         model, compiled = kwargs["model"], bool(args.torch_compile)
         # What is compiled is a wrapper that callbacks do not get; this one is never called.
         monitor.watch(torch.compile(model) if compiled else model, kwargs["optimizer"])
@@ -132,15 +110,11 @@ class TransformersCallback(TrainerCallback):
 
     def _begin_evaluation(self) -> None:
         self._evaluates_after_log = False
-        if self.monitor is not None and self._evaluation is None:
-            self._evaluation = self.monitor.phase("evaluation")
-            self._evaluation.__enter__()
+        super()._begin_evaluation()
 
     def _end_evaluation(self) -> None:
         self._evaluates_after_log = False
-        if self._evaluation is not None:
-            self._evaluation.__exit__(None, None, None)
-            self._evaluation = None
+        super()._end_evaluation()
 
     def _hear_errors(self, model: Any) -> Callable[[], None]:
         """Keep the error of a forward pass until the next one begins."""
@@ -149,14 +123,12 @@ class TransformersCallback(TrainerCallback):
             lambda *call: self._keep(sys.exc_info()[1] if call[-1] is None else None),
             lambda _: None,
         )
-        handles = [
-            model.register_forward_pre_hook(begins),
-            model.register_forward_hook(ends, always_call=True),
-        ]
+        before = model.register_forward_pre_hook(begins)
+        after = model.register_forward_hook(ends, always_call=True)
 
         def remove() -> None:
-            for handle in handles:
-                handle.remove()
+            before.remove()
+            after.remove()
 
         return remove
 
@@ -168,6 +140,5 @@ class TransformersCallback(TrainerCallback):
         atexit.unregister(self._leave)
         if self.monitor is not None and not self.monitor.ended:
             self.monitor.fail(self._error)
-        for undo in self._undo:
-            undo()
-        self._undo, self._error, self._evaluation = [], None, None
+        super()._leave()
+        self._error = None

@@ -7,22 +7,19 @@ anything broke, a symptom too: the diagnosis would name a component of it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args
 
 import numpy as np
 import polars as pl
-from numpy.typing import NDArray
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record
-from failbench.monitor.bounds import extremes, fitted_bound, lasting_high
-from failbench.monitor.breaks import Floats, measured
+from failbench.monitor.bounds import Reach
 from failbench.monitor.history import History
-from failbench.monitor.invariants import Bound, Invariant, Kind
+from failbench.monitor.invariants import Kind
 from failbench.monitor.records.tables import SIGNALS, Monitored, histories, read_monitored
 
 Alarm = Kind | Literal["any"]
@@ -42,65 +39,20 @@ class MarginChoice(Record):
     most_alarmed: float = Field(ge=0, lt=1)
 
 
-@dataclass(frozen=True)
-class Reach:
-    """How far healthy runs went, all arrays ``[n_runs, n_invariants]``."""
-
-    invariants: tuple[Invariant, ...]
-    fitted_lows: Floats
-    fitted_highs: Floats
-    lows: Floats
-    highs: Floats
-
-    @property
-    def n(self) -> int:
-        """Number of runs."""
-        return len(self.highs)
-
-    def bounds(self, margin: float, runs: NDArray[np.bool_] | None = None) -> dict[str, Bound]:
-        """The bounds that :func:`failbench.monitor.bounds.fit_bounds` makes of some of the runs."""
-        fitted = {}
-        taken = np.ones(self.n, dtype=bool) if runs is None else runs
-        for place, invariant in enumerate(self.invariants):
-            lows, highs = self.fitted_lows[taken, place], self.fitted_highs[taken, place]
-            is_measured = ~np.isnan(highs)
-            if invariant.bound is None and is_measured.any():
-                sides = lows[is_measured], highs[is_measured]
-                fitted[invariant.id] = fitted_bound(invariant, *sides, margin)
-        return fitted
-
-    def broken(self, run: int, fitted: Mapping[str, Bound]) -> list[Invariant]:
-        """The invariants that break in a run, as :func:`failbench.monitor.breaks.breaks` says."""
-        broken = []
-        for place, invariant in enumerate(self.invariants):
-            bound = invariant.bound or fitted.get(invariant.id)
-            if bound is not None and (
-                self.highs[run, place] > bound.high or self.lows[run, place] < bound.low
-            ):
-                broken.append(invariant)
-        return broken
-
-
 def setting_of(run: Mapping[str, str]) -> str:
     """The name of a run's setting: architecture, optimizer and, where it is not small, scale."""
     scale = "" if run["scale"] == "small" else f"-{run['scale']}"
     return f"{run['architecture']}-{run['optimizer']}{scale}"
 
 
-def settings_of(monitored: Monitored) -> dict[str, Monitored]:
-    """Monitored runs by setting, in the order of their names."""
-    keys = ("architecture", "optimizer", "scale")
-    parts = {}
-    for run in monitored.runs.select(keys).unique().to_dicts():
-        same = pl.all_horizontal(pl.col(key) == run[key] for key in keys)
-        parts[setting_of(run)] = monitored.select(same)
-    return dict(sorted(parts.items()))
-
-
 def measured_settings(folder: Path) -> dict[str, Monitored]:
     """Monitored runs of a folder by setting, each of which has measurements."""
-    settings = settings_of(read_monitored(folder))
-    for name, runs in settings.items():
+    monitored = read_monitored(folder)
+    names = pl.Series([setting_of(run) for run in monitored.runs.iter_rows(named=True)])
+    settings = {}
+    for name in sorted(names.unique()):
+        ids = monitored.runs["run_id"].filter(names == name)
+        settings[name] = runs = monitored.select(pl.col("run_id").is_in(ids.implode()))
         if runs.signals.is_empty():
             raise BadInputError(
                 folder / SIGNALS / f"{name}.parquet",
@@ -117,30 +69,6 @@ def healthy_histories(monitored: Monitored, kind: str = "success") -> list[Histo
     return [history for _, history in histories(healthy)]
 
 
-def reach_of(runs: Sequence[History], invariants: Iterable[Invariant]) -> Reach:
-    """How far some runs went, measured once for all margins and all runs held out."""
-    invariants = tuple(invariants)
-    shape = (len(runs), len(invariants))
-    fitted_lows, fitted_highs = np.full(shape, np.nan), np.full(shape, np.nan)
-    lows, highs = np.full(shape, np.inf), np.full(shape, -np.inf)
-    for row, run in enumerate(runs):
-        for column, invariant in enumerate(invariants):
-            lasting = extremes(run, invariant)
-            if lasting is not None:
-                fitted_lows[row, column], fitted_highs[row, column] = lasting
-            _, values, held = measured(run, invariant)
-            if len(values) >= invariant.rows:
-                # As breaks are judged: what was measured to be no number lies outside on both
-                # sides, and where there is nothing to hold a value against, nothing breaks.
-                above, below = (
-                    np.where(np.isnan(values), np.inf, np.where(np.isnan(side), -np.inf, side))
-                    for side in (held, -held)
-                )
-                highs[row, column] = lasting_high(above, invariant.rows)
-                lows[row, column] = -lasting_high(below, invariant.rows)
-    return Reach(invariants, fitted_lows, fitted_highs, lows, highs)
-
-
 def alarms_by_margin(
     reach: Reach, margins: Iterable[float], unfitted: Reach | None = None
 ) -> pl.DataFrame:
@@ -154,12 +82,10 @@ def alarms_by_margin(
         if unfitted is not None:
             fitted = reach.bounds(margin)
             broken += [unfitted.broken(run, fitted) for run in range(unfitted.n)]
-        alarmed = dict.fromkeys(ALARMS, 0)
-        for invariants in broken:
-            kinds = {each.kind for each in invariants}
-            for alarm in ALARMS:
-                alarmed[alarm] += bool(kinds) if alarm == "any" else alarm in kinds
-        rows += [(margin, alarm, count, len(broken)) for alarm, count in alarmed.items()]
+        kinds = [{each.kind for each in invariants} for invariants in broken]
+        for alarm in ALARMS:
+            count = sum(bool(each) if alarm == "any" else alarm in each for each in kinds)
+            rows.append((margin, alarm, count, len(broken)))
     return pl.DataFrame(rows, schema=MARGIN_SCHEMA, orient="row")
 
 

@@ -110,24 +110,19 @@ def histories(monitored: Monitored) -> Iterator[tuple[dict[str, Any], History]]:
     """The row of each run, and its history as a log would hold it."""
     parts = monitored.signals.partition_by("run_id", as_dict=True, include_key=False)
     for run in monitored.runs.to_dicts():
-        part = parts.get((run["run_id"],))
-        yield run, _history(run, part)
+        part = parts.get((run["run_id"],), pl.DataFrame())
+        rows = []
+        for record in part.iter_rows(named=True):
+            step = record.pop("step")
+            rows.append(Row(step, {name: v for name, v in record.items() if v is not None}))
+        facts, off = json.loads(run["facts"]), json.loads(run["off"])
+        yield run, History(run["level"], run["every"], facts, off, tuple(rows), end_of(run))
 
 
-def _history(run: dict[str, Any], signals: pl.DataFrame | None) -> History:
-    rows = []
-    for record in () if signals is None else signals.iter_rows(named=True):
-        step = record.pop("step")
-        rows.append(Row(step, {name: v for name, v in record.items() if v is not None}))
-    end = End(
-        run["end_kind"],
-        run["end_phase"],
-        run["end_step"],
-        run["error"] or "",
-        run["message"] or "",
-    )
-    facts, off = json.loads(run["facts"]), json.loads(run["off"])
-    return History(run["level"], run["every"], facts, off, tuple(rows), end)
+def end_of(run: Mapping[str, Any]) -> End:
+    """How a run ended, from its row."""
+    error, message = run["error"] or "", run["message"] or ""
+    return End(run["end_kind"], run["end_phase"], run["end_step"], error, message)
 
 
 def together(parts: Iterable[Monitored]) -> Monitored:

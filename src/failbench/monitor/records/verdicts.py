@@ -1,5 +1,6 @@
 """Verdicts: what broke in monitored runs, and what a frozen version of the rules makes of it.
 
+That is an answer with what decided it, or all that is known of a run, as methods receive it.
 Nothing of onsets, categories or twins enters: what is known of a run is its log, and the step at
 which the detector saw it fail, back from which it is cut.
 """
@@ -7,18 +8,20 @@ which the detector saw it fail, back from which it is cut.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias, get_args
 
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.base.known_columns import COURSE_KEYS, DECIDED, END, KNOWN_OF_RUN, LOGIC, flag_column
 from failbench.monitor.breaks import Break
 from failbench.monitor.diagnosis import answer_of
-from failbench.monitor.end import End
-from failbench.monitor.invariants import Bound, Invariant
+from failbench.monitor.end import End, EndKind
+from failbench.monitor.invariants import CATALOGUE, Bound
 from failbench.monitor.records.fitting import setting_of
-from failbench.monitor.records.tables import MONITORED_SCHEMA, Monitored, histories
+from failbench.monitor.records.tables import MONITORED_SCHEMA, Monitored, end_of, histories
 from failbench.monitor.records.versions import NO_BOUNDS, Rules
+from failbench.monitor.signals import PHASES
 
 OWN: Final = "own"
 """Bounds that were fitted to healthy runs of the run's own setting."""
@@ -63,10 +66,30 @@ VERDICT_SCHEMA: Final = pl.Schema(
 )
 """What is answered, keyed by ``(run_id, bounds, steps_ahead)``."""
 
+BROKE: Final = {invariant.id: flag_column("broke", invariant.id) for invariant in CATALOGUE}
+ENDED: Final = {kind: flag_column("ended", kind) for kind in get_args(EndKind)}
+IN_PHASE: Final = {phase: flag_column("phase", phase) for phase in PHASES}
+
+FLAGS: Final = (*BROKE.values(), *ENDED.values(), *IN_PHASE.values())
+"""Columns that are 1 or 0: whether an invariant broke, how the run ended and in which phase."""
+
+KNOWN_SCHEMA: Final = pl.Schema(
+    {"run_id": pl.String(), **KNOWN_OF_RUN, **dict.fromkeys(FLAGS, pl.Float64())}
+)
+"""Columns that are known of a run when it failed, keyed by ``run_id``."""
+
+COURSE_SCHEMA: Final = pl.Schema(
+    {**COURSE_KEYS, **KNOWN_OF_RUN, **dict.fromkeys(FLAGS, pl.Float64())}
+)
+"""What was known of runs from a step on, and when they failed, keyed by its first three."""
+
 RUNNING: Final = End("running", "callback", 0)
 """The end of a run that still lives."""
 
-_NOWHERE: Final = Bound(float("-inf"), float("inf"))
+Known: TypeAlias = tuple[tuple[Break, ...], End]
+"""What broke in a run by some step, and how it ended."""
+
+_ANY: Final = Bound(float("-inf"), float("inf"))
 
 
 def of_halves(monitored: Monitored, halves: pl.DataFrame, wanted: Iterable[str]) -> Monitored:
@@ -145,33 +168,37 @@ def verdict_table(
     is cut still lives: nothing is known of its end. At 0 steps ahead it is known, if the run was
     ended there.
     """
-    known = {invariant.id: invariant for invariant in rules.invariants}
-    parts = breaks.partition_by("run_id", "bounds", as_dict=True)
     rows = []
-    for run in ends.iter_rows(named=True):
-        for name in bounds:
-            if name == run["setting"]:  # its own bounds are no borrowed ones
-                continue
-            part = parts.get((run["run_id"], name))
-            broken = () if part is None else tuple(stored_breaks(part, known))
-            for ahead in steps_ahead:
-                cut = _cut(run, broken, ahead)
-                if cut is not None:
-                    key = {"run_id": run["run_id"], "bounds": name, "steps_ahead": ahead}
-                    rows.append(key | verdict(*cut, rules))
+    for run, name, broken in _stored_breaks(breaks, ends, rules, bounds):
+        for ahead in steps_ahead:
+            cut = _cut(run, broken, ahead)
+            if cut is not None:
+                key = {"run_id": run["run_id"], "bounds": name, "steps_ahead": ahead}
+                rows.append(key | verdict(*cut, rules))
     return pl.DataFrame(rows, schema=VERDICT_SCHEMA)
 
 
-def stored_breaks(part: pl.DataFrame, known: Mapping[str, Invariant]) -> Iterator[Break]:
-    """Breaks as they were, but for the bound, which decides nothing any more."""
-    for row in part.iter_rows(named=True):
-        invariant = known[row["invariant"]]
-        yield Break(invariant, row["step"], row["value"], row["compared"], _NOWHERE)
+def _stored_breaks(
+    breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules, bounds: Sequence[str]
+) -> Iterator[tuple[dict[str, Any], str, tuple[Break, ...]]]:
+    """Each run with each of its bounds and what broke of them.
+
+    Breaks are as they were, but for the bound, which decides nothing any more.
+    """
+    known = {invariant.id: invariant for invariant in rules.invariants}
+    parts = breaks.partition_by("run_id", "bounds", as_dict=True)
+    for run in ends.iter_rows(named=True):
+        for name in bounds:
+            if name != run["setting"]:  # its own bounds are no borrowed ones
+                part = parts.get((run["run_id"], name), BREAK_SCHEMA.to_frame())
+                broken = (
+                    Break(known[row["invariant"]], row["step"], row["value"], row["compared"], _ANY)
+                    for row in part.iter_rows(named=True)
+                )
+                yield run, name, tuple(broken)
 
 
-def _cut(
-    run: Mapping[str, Any], broken: tuple[Break, ...], ahead: int | None
-) -> tuple[tuple[Break, ...], End] | None:
+def _cut(run: Mapping[str, Any], broken: tuple[Break, ...], ahead: int | None) -> Known | None:
     """What was known of a run some steps before its failure; None where it had not begun."""
     end = end_of(run)
     if ahead is None:
@@ -183,22 +210,6 @@ def _cut(
     return known, end if ahead == 0 and end.failed else RUNNING
 
 
-def at_failure(run: Mapping[str, Any], broken: tuple[Break, ...]) -> tuple[tuple[Break, ...], End]:
-    """What was known of a run when it failed; all that its log says if it never did."""
-    return _cut(run, broken, 0) or (broken, end_of(run))
-
-
-def end_of(run: Mapping[str, Any]) -> End:
-    """How a run ended, from its row of :data:`END_SCHEMA`."""
-    return End(
-        run["end_kind"],
-        run["end_phase"],
-        run["end_step"],
-        run["error"] or "",
-        run["message"] or "",
-    )
-
-
 def verdict(broken: tuple[Break, ...], end: End, rules: Rules) -> dict[str, Any]:
     """What is answered of a run, by the last columns of :data:`VERDICT_SCHEMA`."""
     decided_by = rules.procedure.decide(broken, end, rules.endings)
@@ -207,17 +218,65 @@ def verdict(broken: tuple[Break, ...], end: End, rules: Rules) -> dict[str, Any]
         "first_break": min((each.step for each in broken), default=None),
         "broken": len(broken),
     }
-    if isinstance(decided_by, Break):
-        invariant = decided_by.invariant
-        return answered | {
-            "decided_by": invariant.id,
-            "decided_kind": invariant.kind,
-            "decided_step": decided_by.step,
-        }
-    if decided_by is not None:
-        return answered | {
-            "decided_by": decided_by.id,
-            "decided_kind": "ending",
-            "decided_step": end.step,
-        }
-    return answered
+    if decided_by is None:
+        return answered
+    by, kind, step = (
+        (decided_by.invariant.id, decided_by.invariant.kind, decided_by.step)
+        if isinstance(decided_by, Break)
+        else (decided_by.id, "ending", end.step)
+    )
+    return answered | {"decided_by": by, "decided_kind": kind, "decided_step": step}
+
+
+def known_table(breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules) -> pl.DataFrame:
+    """What a version of the rules knew of runs at their failure, by bounds of their setting."""
+    of_setting = breaks.filter(pl.col("bounds") == OWN)
+    course = known_course(of_setting, ends, rules)
+    at_failure = course.filter(pl.col("bounds") == OWN, pl.col("step").is_null())
+    return at_failure.select(KNOWN_SCHEMA.names())
+
+
+def known_course(
+    breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules, lenders: Sequence[str] = ()
+) -> pl.DataFrame:
+    """What one version of the rules knew of runs at every step, and when they failed.
+
+    Breaks are causal: a log that is cut shows those that it had by then, of a run that still lives.
+    Where a run went on after its failure, what its log says later is left out, as it is of
+    features; of a run that never failed the whole log counts.
+    """
+    fixed = [invariant.id for invariant in rules.invariants if invariant.bound is not None]
+    of_logic = breaks.filter(pl.col("bounds") == OWN, pl.col("invariant").is_in(fixed))
+    breaks = pl.concat([breaks, of_logic.with_columns(bounds=pl.lit(LOGIC))])
+    statements = {each.id: each.statement for each in rules.invariants}
+    statements |= {each.id: each.statement for each in rules.endings}
+    rows = []
+    for run, bounds, broken in _stored_breaks(breaks, ends, rules, (OWN, LOGIC, *lenders)):
+        cuts: dict[int | None, Known] = {None: _cut(run, broken, 0) or (broken, end_of(run))}
+        if bounds == OWN:
+            for by in sorted({0, *(each.step for each in broken)}):
+                cuts[by] = tuple(each for each in broken if each.step <= by), RUNNING
+        for step, (known, end) in cuts.items():
+            key = {"run_id": run["run_id"], "bounds": bounds, "step": step}
+            rows.append(key | _knowledge(known, end, rules, statements))
+    return pl.DataFrame(rows, schema=COURSE_SCHEMA).sort(COURSE_KEYS.names())
+
+
+def _knowledge(
+    broken: tuple[Break, ...], end: End, rules: Rules, statements: Mapping[str, str]
+) -> dict[str, Any]:
+    """What is known of a run: what decided, how it ended, and the names of what broke."""
+    known = verdict(broken, end, rules)
+    known |= {"end_kind": end.kind, "end_phase": end.phase, "end_error": end.error}
+    row: dict[str, Any] = {name: known.get(name) or "" for name in (*DECIDED, *END)}
+    row["decided_step"] = known.get("decided_step")
+    row["statement"] = statements.get(row["decided_by"], "")
+    names = {each.invariant.id for each in broken}
+    row |= {column: float(name in names) for name, column in BROKE.items()}
+    row |= {column: float(end.kind == kind) for kind, column in ENDED.items()}
+    return row | {column: float(end.phase == phase) for phase, column in IN_PHASE.items()}
+
+
+def with_known(features: pl.DataFrame, known: pl.DataFrame) -> pl.DataFrame:
+    """A feature table with what the monitor knows beside it, of the runs that were monitored."""
+    return features.join(known, on="run_id", how="inner", maintain_order="left")

@@ -20,8 +20,7 @@ from failbench.monitor.log import ABSENT, LAST_STEPS, NOW, NOW_TYPE
 from failbench.monitor.monitor import Monitor
 from failbench.monitor.signals import SIGNAL_NAMES, Level
 from failbench.monitor.step import AROUND_ONE, MEANS, SMALLEST
-from failbench.monitor.stopping.standing import Standing
-from failbench.monitor.stopping.stop import LIVE, NOT_FINITE, StopTraining, chosen
+from failbench.monitor.stopping.stop import LIVE, NOT_FINITE, Standing, StopTraining, chosen
 from failbench.monitor.vocabulary import Vocabulary
 
 SCALED: Final = ("gradients_nonfinite", "logit_gradient_error", "logit_gradient_scale")

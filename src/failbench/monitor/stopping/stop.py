@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Final, get_args
 
@@ -91,14 +93,56 @@ def chosen(stop_on: Iterable[str] | None, level: Level) -> tuple[Invariant, ...]
                 f"{invariant.id} cannot stop a run at level {level!r}, which does not measure "
                 f"{invariant.signal}: give another level."
             )
+    if NONFINITE in names:
+        names |= NOT_FINITE
     return tuple(
-        invariant
-        for invariant in STOPPING
-        if invariant.signal in measured and not names.isdisjoint(_names_of(invariant))
+        each
+        for each in STOPPING
+        if each.signal in measured and (each.id in names or each.kind in names)
     )
 
 
-def _names_of(invariant: Invariant) -> tuple[str, ...]:
-    """The names that stand for an invariant."""
-    group = (NONFINITE,) if invariant.id in NOT_FINITE else ()
-    return invariant.id, invariant.kind, *group
+@dataclass(frozen=True)
+class Standing:
+    """How an invariant with a bound of its own stands, from one measurement to the next.
+
+    The same as :func:`failbench.monitor.breaks.breaks` says of all measurements at once.
+    """
+
+    invariant: Invariant
+    count: int = 0
+    first: float = math.nan
+    largest: float = -math.inf
+    above: int = 0
+    below: int = 0
+    broken: Break | None = None
+
+    def after(self, step: int, values: Mapping[str, float]) -> Standing:
+        """How it stands after a step, of which some signals were measured."""
+        invariant = self.invariant
+        value = values.get(invariant.signal)
+        if value is None or (invariant.presumes and values.get(invariant.presumes, 0) != 0):
+            return self if self.broken is None else replace(self, broken=None)
+        bound = invariant.bound
+        if bound is None:
+            raise ValueError(f"{invariant.id} has no bound of its own")
+        held, undefined = self._compared(value), math.isnan(value)
+        above = self.above + 1 if held > bound.high or undefined else 0
+        below = self.below + 1 if held < bound.low or undefined else 0
+        is_broken = max(above, below) >= invariant.rows
+        return Standing(
+            invariant,
+            self.count + 1,
+            self.first if self.count else value,
+            math.nan if math.isnan(self.largest) or undefined else max(self.largest, value),
+            above,
+            below,
+            Break(invariant, step, value, held, bound) if is_broken else None,
+        )
+
+    def _compared(self, value: float) -> float:
+        if self.invariant.against == "value":
+            return value
+        if self.invariant.against == "first":
+            return value - (self.first if self.count else value)
+        return value - self.largest if self.count > 1 else math.nan

@@ -1,9 +1,11 @@
-"""Told: a monitor of a loop that lies in a library, and is told by it where it is."""
+"""Callbacks: what a monitor hears of a loop that lies in a library, and says where it is."""
 
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
@@ -12,9 +14,11 @@ from failbench.monitor.end import End
 from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.loader import Loader
 from failbench.monitor.log import LINES
-from failbench.monitor.signals import Phase
+from failbench.monitor.signals import Level, Phase
 from failbench.monitor.stopping.monitor import StoppingMonitor
+from failbench.monitor.stopping.stop import chosen
 from failbench.monitor.targets import Targets
+from failbench.monitor.vocabulary import Vocabulary
 
 LOADING: Final = tuple(
     name for name in MEASUREMENTS["clock"] + MEASUREMENTS["memory"] if name.endswith("_data")
@@ -22,7 +26,7 @@ LOADING: Final = tuple(
 """Signals of the time when the loop waits for batches."""
 
 
-class ToldMonitor(StoppingMonitor):
+class CallbackMonitor(StoppingMonitor):
     """A monitor whose user is a callback."""
 
     given = False
@@ -35,33 +39,18 @@ class ToldMonitor(StoppingMonitor):
     def follow(
         self, loader: Any, batches: bool, failed: Callable[[Exception], None]
     ) -> Callable[[], None]:
-        """Hear when the loop asks a loader for a batch, whoever iterates over it.
-
-        The class of the loader is replaced by one of the same name that differs in its iteration:
-        the loop keeps its loader, with all that it has.
-        """
+        """Hear when the loop asks a loader for a batch, whoever iterates over it."""
         kind = type(loader)
-        change = object.__dict__["__class__"].__set__  # Accelerate's loaders claim another class
-
-        def iterate(_: Any) -> Iterator[Any]:
-            return iter(heard)
-
         heard = Loader(
-            Iterated(lambda: kind.__iter__(loader), failed),
+            Batches(lambda: kind.__iter__(loader), failed),
             ask=self.ask,
             give=lambda batch: self._guarded(self._watcher.batch, batch) if batches else None,
             exhausted=lambda: self._guarded(self._watcher.exhausted),
         )
-        try:
-            change(loader, type(kind.__name__, (kind,), {"__iter__": iterate}))
-        except TypeError:  # lists, generators and classes with a layout of their own
+        undo = rewire(loader, lambda: iter(heard))
+        if undo is None:
             self.turn_off(LOADING, f"batches come from a {kind.__name__}")
-            return lambda: None
-
-        def forget() -> None:
-            change(loader, kind)
-
-        return forget
+        return undo or (lambda: None)
 
     def ask(self) -> None:
         """The loop asks for a batch."""
@@ -136,8 +125,8 @@ def _same(loss: float, other: float) -> bool:
     return math.isclose(loss, other, rel_tol=AGREES) or (math.isnan(loss) and math.isnan(other))
 
 
-class Iterated:
-    """What is iterated over by a function."""
+class Batches:
+    """What a function iterates over, with an error of it kept."""
 
     def __init__(
         self, begin: Callable[[], Iterator[Any]], failed: Callable[[Exception], None]
@@ -153,21 +142,66 @@ class Iterated:
             raise
 
 
-def refuse_used(folder: Path) -> None:
-    """Refuse a folder that has the log of another run, before anything is trained."""
-    if (folder / LINES).exists():
-        raise FileExistsError(
-            f"{folder / LINES} is the log of another run, which is never overwritten: "
-            "name another folder."
-        )
+def rewire(loader: Any, iterate: Callable[[], Iterator[Any]]) -> Callable[[], None] | None:
+    """Let a loader be iterated over by a function; what undoes it, or None if that cannot be.
+
+    Its class is replaced by one of the same name that differs in its iteration: a loop keeps its
+    loader, with all that it has. Lists, generators and classes with a layout of their own have none
+    that could be replaced.
+    """
+    kind = type(loader)
+    change = object.__dict__["__class__"].__set__  # Accelerate's loaders claim another class
+    try:
+        change(loader, type(kind.__name__, (kind,), {"__iter__": lambda _: iterate()}))
+    except TypeError:
+        return None
+    return lambda: change(loader, kind)
 
 
-def folder_of(folder: Path, rank: int, ranks: int) -> Path:
-    """The folder of a training's log."""
-    number, place = 1, folder
-    while True:
-        own = place / f"rank-{rank}" if ranks > 1 else place
-        if not (own / LINES).exists():
-            return own
-        number += 1
-        place = folder.with_name(f"{folder.name}-{number}")
+class MonitoringCallback:
+    """What the callbacks of libraries share: a monitor of each training, and its evaluations."""
+
+    def __init__(
+        self,
+        folder: str | os.PathLike[str],
+        level: Level = "standard",
+        every: int = 10,
+        vocabulary: Vocabulary | None = None,
+        stop_on: Iterable[str] | None = None,
+    ) -> None:
+        chosen(stop_on, level)
+        self._folder = Path(folder)
+        self._settings = level, every, vocabulary, stop_on
+        self._undo: list[Callable[[], None]] = []
+        self._evaluation: AbstractContextManager[None] | None = None
+        self.monitor: CallbackMonitor | None = None
+        if (self._folder / LINES).exists():  # before anything is trained
+            raise FileExistsError(
+                f"{self._folder / LINES} is the log of another run, which is never overwritten: "
+                "name another folder."
+            )
+
+    def _open(self, rank: int, ranks: int) -> CallbackMonitor:
+        """A monitor of a training, with a folder of its own."""
+        number, place = 1, self._folder
+        while ((own := place / f"rank-{rank}" if ranks > 1 else place) / LINES).exists():
+            number += 1
+            place = self._folder.with_name(f"{self._folder.name}-{number}")
+        self.monitor = CallbackMonitor(own, *self._settings)
+        return self.monitor
+
+    def _begin_evaluation(self) -> None:
+        if self.monitor is not None and not self.monitor.ended and self._evaluation is None:
+            self._evaluation = self.monitor.phase("evaluation")
+            self._evaluation.__enter__()
+
+    def _end_evaluation(self) -> None:
+        if self._evaluation is not None:
+            self._evaluation.__exit__(None, None, None)
+            self._evaluation = None
+
+    def _leave(self) -> None:
+        """Give back what was attached to."""
+        for undo in self._undo:
+            undo()
+        self._undo, self._evaluation = [], None
