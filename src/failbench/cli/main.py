@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
 from importlib.resources import files
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from failbench.base.errors import BadInputError
@@ -53,7 +54,10 @@ class Command(NamedTuple):
         )
         example = f"Example: failbench {self.name} {self.example}".rstrip()
         function = getattr(module, self.name.replace("-", "_"))
-        app.command(function, name=self.name, help_epilogue=example)
+        # a docstring is broken at the width of code; the terminal breaks its paragraphs anew
+        paragraphs = cleandoc(function.__doc__ or "").split("\n\n")
+        said = "\n\n".join(" ".join(each.split()) for each in paragraphs)
+        app.command(function, name=self.name, help=said, help_epilogue=example)
         return app
 
 
