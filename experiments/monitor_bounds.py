@@ -139,17 +139,17 @@ def main() -> None:
     alarmed = rates(settings, choice.confidence)
     said = st.Captions.read("monitor_bounds", choice)
     shown = margins_table(settings, alarmed, choice, said)
-    BOUNDS.mkdir(parents=True, exist_ok=True)
-    for name, fitted in settings.items():
-        margins = ", ".join(f"{margin:g} ({group})" for group, margin in fitted.margins.items())
-        origin = f"completed successes of {name}, margins {margins}"
-        write_bounds(BOUNDS / f"{name}.json", fitted.bounds, fitted.runs, origin)
     st.publish(
         "monitor_bounds",
         metrics=metrics(settings, alarmed),
         tables=[shown],
         summary=alarmed.drop("ci_low"),
     )
+    BOUNDS.mkdir(parents=True, exist_ok=True)
+    for name, fitted in settings.items():
+        margins = ", ".join(f"{margin:g} ({group})" for group, margin in fitted.margins.items())
+        origin = f"completed successes of {name}, margins {margins}"
+        write_bounds(BOUNDS / f"{name}.json", fitted.bounds, fitted.runs, origin)
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@ from failbench.base.stage import read_section
 from failbench.publish.audit.claims import AuditedPaper, audit_metrics, audit_paper, audit_table
 from failbench.publish.audit.figures import AuditSettings
 from failbench.publish.audit.picture import paper_audit_picture
+from failbench.study.captions import Captions
 from failbench.study.estimates import rounded
 from failbench.study.inputs import read_facts
 from failbench.study.publication import publish, run
@@ -17,13 +18,14 @@ CLAIMS = Path("data/reported/claims.yaml")
 
 def main() -> None:
     settings = read_section("paper_audit", AuditSettings)
+    said = Captions.read("paper_audit", settings)
     audit = audit_paper(read_facts(CLAIMS, AuditedPaper), settings)
     publish(
         "paper_audit",
         metrics=audit_metrics(audit),
         points=audit,
-        tables=[audit_table(audit, confidence=settings.confidence)],
-        figures={"paper_audit": paper_audit_picture(rounded(audit))},
+        tables=[audit_table(audit, said)],
+        figures={"paper_audit": paper_audit_picture(rounded(audit), said)},
         summary=audit["verdict"].value_counts(name="claims").sort("verdict"),
     )
 

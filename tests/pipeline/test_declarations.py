@@ -152,6 +152,12 @@ def test_the_check_runs_again_when_the_source_of_any_fault_changes():
     assert "src/failbench/recording" in STAGES["check"].deps
 
 
+@pytest.mark.parametrize("name", STAGES)
+def test_everything_that_a_stage_depends_on_is_there(name):
+    missing = {path for path in STAGES[name].deps if not (REPOSITORY / path).exists()}
+    assert missing == set()
+
+
 def test_record_is_frozen_and_has_nothing_but_outputs_that_are_kept():
     record = STAGES["record"]
     assert record.body["frozen"] is True

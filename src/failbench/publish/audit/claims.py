@@ -37,6 +37,7 @@ from failbench.publish.audit.relations import (
     Unverifiable,
     Within,
 )
+from failbench.study.captions import Captions
 from failbench.study.plain_table import Column, Table
 
 AnyCheck = (
@@ -187,21 +188,6 @@ KIND_LABELS: Final[Mapping[str, str]] = {
 }
 """Label of each kind of test in the table."""
 
-CAPTION = (
-    "The paper's own figures tested against one another: of {n} claims, {inconsistent} do not fit "
-    "what they are held against, {consistent} do, and {cannot} cannot be checked."
-)
-NOTE = (
-    "A figure fits if some numbers that round to the printed ones give it, so that rounding is "
-    "never held against it. Granularity: of n scenarios a rate is a whole number of n-ths (Brown "
-    "and Heathers, 2017), n being 76 where nothing else is said; the accuracy of a classifier may "
-    "also be a mean over five folds. Intervals are at {confidence:g} %. Inconsistent says that "
-    "figures of the paper exclude each other, or that one cannot arise as stated; it does not say "
-    "which is wrong, nor why, and one cause may show in several rows. The claims are those that "
-    "could be found to test, and no sample of all: their shares say nothing of the rest of the "
-    "paper."
-)
-
 
 def _computed(claim: Mapping[str, str]) -> str:
     sentences = (claim["computed"], claim["note"].removesuffix("."))
@@ -226,18 +212,16 @@ COLUMNS = (
 )
 
 
-def audit_table(audit: pl.DataFrame, *, confidence: float) -> Table:
+def audit_table(audit: pl.DataFrame, said: Captions) -> Table:
     """Every claim with its test, those that do not fit first."""
-    claims = {verdict: audit.filter(pl.col("verdict") == verdict) for verdict in VERDICTS}
-    return Table.of(
-        "paper_audit",
-        COLUMNS,
-        [claim for part in claims.values() for claim in part.iter_rows(named=True)],
-        CAPTION.format(
-            n=audit.height,
-            inconsistent=claims["inconsistent"].height,
-            consistent=claims["consistent"].height,
-            cannot=claims["cannot be checked"].height,
-        ),
-        (NOTE.format(confidence=100 * confidence),),
+    parts = [audit.filter(pl.col("verdict") == verdict) for verdict in VERDICTS]
+    named = said.with_numbers(
+        {"claims": audit.height},
+        {
+            verdict.replace(" ", "_"): part.height
+            for verdict, part in zip(VERDICTS, parts, strict=True)
+        },
     )
+    rows = [claim for part in parts for claim in part.iter_rows(named=True)]
+    caption, notes = named.caption("paper_audit"), named.notes("paper_audit")
+    return Table.of("paper_audit", COLUMNS, rows, caption, notes)

@@ -10,9 +10,10 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from failbench.study.captions import Captions
 from failbench.study.dot_plot import dot_plot
 from failbench.study.picture import Picture, legend_outside
-from failbench.study.style import BLACK, FULL_WIDTH, GREY, VERMILLION, Mark
+from failbench.study.style import BLACK, GREY, VERMILLION, Mark
 
 ROW_HEIGHT: Final = 0.17
 """Inches an interval."""
@@ -26,7 +27,7 @@ MARKS: Final = {
 }
 
 
-def paper_audit_picture(points: pl.DataFrame) -> Picture:
+def paper_audit_picture(points: pl.DataFrame, said: Captions) -> Picture:
     """Every printed interval of an accuracy over the Wilson interval of its n."""
     drawn = (
         points.filter(pl.col("kind") == "rate_interval")
@@ -34,16 +35,9 @@ def paper_audit_picture(points: pl.DataFrame) -> Picture:
         .with_columns(pl.col("row").cast(pl.String), mark="verdict")
     )
     wrong = drawn.filter(pl.col("verdict") == "inconsistent").height
-    return Picture(
-        f"{wrong} of the {drawn.height} intervals that the paper prints for accuracies do not fit "
-        f"n = {_sizes(drawn)} scenarios",
-        "A row per printed interval, by place in the paper: the interval as printed, over a broad "
-        "band that is the Wilson interval of the number of scenarios. At the right the number of "
-        "cases that the printed width implies.",
-        FULL_WIDTH,
-        0.65 + ROW_HEIGHT * (drawn.height + 1),
-        partial(_draw, drawn),
-    )
+    numbers = {"wrong": wrong, "intervals": drawn.height, "sizes": _sizes(drawn)}
+    height = 0.65 + ROW_HEIGHT * (drawn.height + 1)
+    return said.with_numbers(numbers).picture("figure", height, partial(_draw, drawn))
 
 
 def _sizes(drawn: pl.DataFrame) -> str:
