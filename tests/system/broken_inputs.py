@@ -27,7 +27,6 @@ from benchmark import DIFFICULTY_SCHEMA
 from crosswalk import CONDITIONS, predictions_schema
 from failbench.base.known_columns import COURSE_KEYS, KNOWN_OF_RUN
 from failbench.base.methods import MONITOR_METHODS
-from failbench.base.stage import run
 from failbench.base.studies import (
     LANGUAGE_MODELS,
     across_architectures_files,
@@ -367,7 +366,8 @@ def _answer(script: dict[str, Any], item: str, fault: Break) -> Answer:
     with contextlib.redirect_stderr(stderr), contextlib.redirect_stdout(io.StringIO()):
         signal.alarm(SECONDS)
         try:
-            run(script["main"])
+            runner = script.get("run") or script["st"].run
+            runner(script["main"])
         except SystemExit as end:
             status = end.code
         except Exception:  # what a user would see is what is asked
