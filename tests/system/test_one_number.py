@@ -59,7 +59,7 @@ def test_a_sentence_that_is_no_longer_true_is_marked_and_refused(changed: Reposi
     path.write_text(json.dumps(metrics), encoding="utf-8")
     try:
         printed = changed.python("experiments/paper.py")
-        changed.pytest("tests/paper/test_document.py", "-k", "bear_out", status=1)
+        changed.pytest("tests/paper/test_document.py", "-k", "bear_it_out", status=1)
     finally:
         path.write_text(kept, encoding="utf-8")
     assert "The metrics no longer bear this out, and it is marked" in printed
