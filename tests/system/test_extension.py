@@ -81,7 +81,7 @@ def predicted(with_method) -> RepositoryCopy:
 
 def test_dvc_fits_a_method_by_itself_where_it_is_named(with_method):
     stages = [f"{stage}@{ADDED_METHOD}" for stage in ("nested_cv", "across_architectures")]
-    assert sorted(to_run(with_method, *stages)) == sorted(stages)
+    assert sorted(to_run(with_method, "--single-item", *stages)) == sorted(stages)
 
 
 def test_dvc_fits_all_methods_again_where_none_is_named(with_method):
