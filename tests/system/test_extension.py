@@ -306,9 +306,10 @@ def test_points_metrics_table_and_figure_of_a_new_study_are_of_the_same_numbers(
     assert "Random forest" in read(f"figures/{ADDED_STUDY}.svg")
 
 
-def test_a_change_of_the_section_of_a_new_study_runs_it_and_the_paper_alone(with_study):
+def test_a_change_of_the_section_of_a_new_study_runs_it_and_what_shows_all_studies(with_study):
     printed = with_study.python("-m", "failbench.cli.main", "reruns", ADDED_STUDY).splitlines()
-    assert printed[1:] == [f"study@{ADDED_STUDY}", "paper"]
+    assert printed[1] == f"study@{ADDED_STUDY}"
+    assert set(printed[2:]) == {"crosswalk", "negative_results", "page", "paper"}
 
 
 def test_the_tests_of_the_pipeline_accept_a_new_study_and_its_own_pass(with_study):
