@@ -115,5 +115,5 @@ def test_a_changed_condition_is_recorded_again_and_the_others_are_kept(
 
 @pytest.mark.system
 def test_the_command_records_with_several_processes(folders):
-    assert reasoning(folders.data, folders.work, workers=2) == 0
+    assert reasoning(output=folders.data, work=folders.work, workers=2) == 0
     assert read_traces(folders.data / TRACES).height == 36

@@ -27,6 +27,7 @@ from benchmark import DIFFICULTY_SCHEMA
 from crosswalk import CONDITIONS, predictions_schema
 from failbench.base.known_columns import COURSE_KEYS, KNOWN_OF_RUN
 from failbench.base.methods import MONITOR_METHODS
+from failbench.base.records import kept_by_hand
 from failbench.base.studies import (
     LANGUAGE_MODELS,
     across_architectures_files,
@@ -34,8 +35,10 @@ from failbench.base.studies import (
 )
 from failbench.publish.page.failure import LOG_SCHEMA
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
-from pipeline import REPOSITORY, Stage, foreach_items, stages
+from negative_results import DECLARED, RETIRED
+from pipeline import REPOSITORY, Stage, foreach_items, paths_named, stages
 from shared.lead_time import methods_asked
+from shared.negative_results import NegativeResults
 from shared.peers import BREAKS, LOG_ANSWERS
 
 GARBAGE = b"\x93\x00 not what it should be \xff\n\x01"
@@ -90,6 +93,23 @@ READ_FOR_ALL = {
     "paper/tables": "intervals/methods.typ",
 }
 """Of the paper, which names hundreds of files of a few forms, the one that is broken for all."""
+
+READ_BY_NAME = {
+    ("negative_results", "data/metrics"): {
+        f"{name}.json"
+        for name in kept_by_hand(
+            NegativeResults, yaml.safe_load((REPOSITORY / DECLARED).read_text("utf-8")), DECLARED
+        ).keys_by_file()
+        if name != RETIRED.stem
+    },
+    ("page", "data/metrics"): {
+        Path(path).name
+        for path in paths_named(stages()["page"].script)
+        if path.startswith("data/metrics/")
+    },
+    ("crosswalk", "data/plots"): {f"{condition.points}.csv" for condition in CONDITIONS.values()},
+}
+"""Of folders of all studies' results, the files that a stage names."""
 
 SECONDS = 60
 """Within which a stage answers, on a slow machine too: it reads all inputs before it fits."""
@@ -194,6 +214,8 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
     if stage.name == "paper":
         return [READ_FOR_ALL[folder]]
     root = REPOSITORY / folder
+    if (stage.name, folder) in READ_BY_NAME:
+        return sorted(READ_BY_NAME[stage.name, folder])
     params = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
     if (folder, stage.name) == ("data/peers", "peers"):
         return [f"{name}.parquet" for name in params["peers"]["verdicts"]]

@@ -314,7 +314,8 @@ def test_a_change_of_the_section_of_a_new_study_runs_it_and_what_shows_all_studi
 
 def test_the_tests_of_the_pipeline_accept_a_new_study_and_its_own_pass(with_study):
     # one lists every file of data, the other reads whatever its text names
-    with_study.dvc("repro", "--single-item", "data_card", "paper")
+    shown = ("crosswalk", "negative_results", "data_card", "page", "paper")
+    with_study.dvc("repro", "--single-item", *shown)
     with_study.run("git", "add", "--all")
     names = ("declarations", "layers", "files", "reruns")
     paths = [f"tests/pipeline/test_{name}.py" for name in names]
