@@ -95,7 +95,11 @@ class Stage:
         if not self.of_form:
             return data
         named = paths_named(self.script)
-        read = {path for path in data if any(holds(path, each) for each in named)}
+        read: set[str] = set()
+        for path in data:
+            within = {each for each in named if holds(path, each)}
+            whole = path in within or any("@" in each for each in within)
+            read |= {path} if whole else within
         return {path for path in read if not any(holds(path, each) for each in read - {path})}
 
     @property

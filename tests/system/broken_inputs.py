@@ -94,6 +94,8 @@ READ_FOR_ALL = {
 }
 """Of the paper, which names hundreds of files of a few forms, the one that is broken for all."""
 
+HYBRIDS = ("hybrid", "hybrid_two_way", "hybrid_monitor")
+
 READ_BY_NAME = {
     ("negative_results", "data/metrics"): {
         f"{name}.json"
@@ -106,6 +108,13 @@ READ_BY_NAME = {
         Path(path).name
         for path in paths_named(stages()["page"].script)
         if path.startswith("data/metrics/")
+    },
+    ("abstention", MAIN_STUDY): {
+        f"{name}.parquet" for name in ("improved_rules", "invariants", "invariants_abstaining")
+    },
+    ("hybrid", MAIN_STUDY): {
+        f"{name}.parquet"
+        for name in (*HYBRIDS, "improved_rules", "random_forest", "simulated_human")
     },
     ("crosswalk", "data/plots"): {f"{condition.points}.csv" for condition in CONDITIONS.values()},
 }
@@ -192,6 +201,8 @@ def readers_of_known() -> list[str]:
 
 def _read_of(stage: Stage, folder: str) -> list[str]:
     """Names of the files of a folder that a stage reads."""
+    if (stage.name, folder) in READ_BY_NAME:
+        return sorted(READ_BY_NAME[stage.name, folder])
     methods = foreach_items()["nested_cv"]
     if stage.name == "crosswalk":
         return sorted(
@@ -214,8 +225,6 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
     if stage.name == "paper":
         return [READ_FOR_ALL[folder]]
     root = REPOSITORY / folder
-    if (stage.name, folder) in READ_BY_NAME:
-        return sorted(READ_BY_NAME[stage.name, folder])
     params = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
     if (folder, stage.name) == ("data/peers", "peers"):
         return [f"{name}.parquet" for name in params["peers"]["verdicts"]]
