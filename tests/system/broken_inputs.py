@@ -123,7 +123,7 @@ READ_BY_NAME = {
 SECONDS = 60
 """Within which a stage answers, on a slow machine too: it reads all inputs before it fits."""
 
-COLUMNS_PER_FILE = 3
+COLUMNS_PER_FILE = 6
 """Columns of a table that are dropped, evenly spaced: which columns are checked is one schema."""
 
 
@@ -244,8 +244,8 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
 def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
     """Every break of every input of a stage.
 
-    Of the scenarios, which are files of one form, one is broken for all. Of other files of one form
-    in a folder, one is broken in every way, and the others are missing or garbage.
+    Of the scenarios, which are files of one form, one is broken for all; and of the tables of a
+    folder that have the same columns, one lacks columns for all.
     """
     first = foreach_items().get(stage.name, [""])[0]
     files = inputs_of(stage) if item == first else []
@@ -260,19 +260,13 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
         yield Break(cache, "garbage in", lambda: _write(cache, GARBAGE))
     seen: set[tuple[str, ...]] = set()
     for path in files:
-        if path in scenarios[1:]:
-            continue
-        table = path.endswith(".parquet")
-        form = (str(Path(path).parent), Path(path).suffix)
-        form += tuple(pl.read_parquet_schema(path)) if table else ()
-        if form in seen:
-            yield from _missing_or_garbage(path)
-        elif table:
+        if path.endswith(".parquet"):
+            columns = (str(Path(path).parent), *pl.read_parquet_schema(path))
             read = READ_IN_PART.get((stage.name, path), pl.read_parquet_schema(path))
-            yield from _breaks_of_table(path, tuple(read))
-        else:
+            yield from _breaks_of_table(path, tuple(read) if columns not in seen else ())
+            seen.add(columns)
+        elif path not in scenarios[1:]:
             yield from _breaks_of_text(path)
-        seen.add(form)
     for folder in sorted(stage.inputs):
         if (REPOSITORY / folder).is_dir() and folder != "data/llm":
             yield Break(folder, "without", lambda folder=folder: shutil.rmtree(folder))
@@ -284,17 +278,18 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
 
 
 def _breaks_of_table(path: str, read: tuple[str, ...]) -> Iterator[Break]:
-    """Breaks of a file of which some columns are read."""
+    """Breaks of a file of which some columns are read, none to leave its columns alone."""
     yield from _breaks_of_bytes(path)
     table = pl.read_parquet(path)
-    for column in read[:: max(1, len(read) // COLUMNS_PER_FILE)]:
-        yield Break(
-            path,
-            f"no column {column} in",
-            lambda column=column: table.drop(column).write_parquet(path),
-        )
-    other = table.with_columns(pl.lit(value=True).alias(read[0]))
-    yield Break(path, "a column of another type in", lambda: other.write_parquet(path))
+    if read:
+        for column in read[:: max(1, len(read) // COLUMNS_PER_FILE)]:
+            yield Break(
+                path,
+                f"no column {column} in",
+                lambda column=column: table.drop(column).write_parquet(path),
+            )
+        other = table.with_columns(pl.lit(value=True).alias(read[0]))
+        yield Break(path, "a column of another type in", lambda: other.write_parquet(path))
     if path not in EMPTY_WHERE_NO_MODEL_WAS_ASKED:
         yield Break(path, "no rows in", lambda: table.clear().write_parquet(path))
 
