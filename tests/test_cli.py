@@ -253,3 +253,42 @@ def test_on_a_terminal_there_is_a_bar(
     said = capsys.readouterr().err
     assert "━" in said
     assert "3 min left" in said
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["--code=train.py", "train.log"],
+        ["--code", "train.py", "--failed", "train.log"],
+        ["train.log", "--code", "train.py"],
+    ],
+)
+def test_an_option_that_lists_leaves_the_log_its_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("x = 1\n", encoding="utf-8")
+    Path("train.log").write_text("step 1 loss 2.0\n", encoding="utf-8")
+    assert main(["diagnose", *arguments]) in (1, 3)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["foresee", "tried.ipynb", "--target", "0.7"],
+        ["record", "--workers", "2.5"],
+        ["record", "--seeds", "1e1"],
+    ],
+)
+def test_a_fraction_is_no_whole_number(
+    capsys: pytest.CaptureFixture[str], arguments: list[str]
+) -> None:
+    assert main(arguments) == 2
+    error = capsys.readouterr().err
+    assert f"{arguments[-1]!r} is no whole number." in error
+    assert error.count("\n") == 1
+
+
+def test_a_refusal_names_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["diagnose", "one.log", "another.log"]) == 2
+    assert "`failbench diagnose --help` says more." in capsys.readouterr().err

@@ -158,6 +158,14 @@ def test_everything_that_a_stage_depends_on_is_there(name):
     assert missing == set()
 
 
+def test_no_list_of_a_stage_names_a_thing_twice():
+    declared = yaml.safe_load((REPOSITORY / "dvc.yaml").read_text(encoding="utf-8"))["stages"]
+    for name, body in declared.items():
+        for key in ("deps", "params"):
+            listed = body.get("do", body).get(key, [])
+            assert len(listed) == len(set(listed)), (name, key)
+
+
 def test_record_is_frozen_and_has_nothing_but_outputs_that_are_kept():
     record = STAGES["record"]
     assert record.body["frozen"] is True

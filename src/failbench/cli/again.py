@@ -14,7 +14,7 @@ from failbench.base.params import PARAMS, read_section
 from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.cli.causes import read_causes, stop_after
-from failbench.cli.options import POSITIVE, Minutes, Output, Telemetry, Workers
+from failbench.cli.options import POSITIVE, WHOLE, Minutes, Output, Telemetry, Workers
 from failbench.cli.places import (
     PEERS_INSIDE,
     PREFLIGHT,
@@ -46,9 +46,9 @@ _UNCHANGED = "No file was changed."
 def carry(
     *,
     sample: Annotated[
-        int, Parameter(help="runs to record again", show_default=True, validator=POSITIVE)
+        int, Parameter(help="runs to record again", show_default=True), POSITIVE
     ] = 60,
-    seed: Annotated[int, Parameter(help="of the sample's draw", show_default=True)] = 0,
+    seed: Annotated[int, Parameter(help="of the sample's draw", show_default=True), WHOLE] = 0,
     excepted: Annotated[
         Sequence[str],
         Parameter(
@@ -143,9 +143,7 @@ def peers_inside(
     telemetry: Telemetry = TELEMETRY,
     output: Output = PEERS_INSIDE,
     setting: Annotated[str, Parameter(help="of the runs", show_default=True)] = "distilbert-adamw",
-    pairs: Annotated[
-        int | None, Parameter(help="of the plan (default: all)", validator=POSITIVE)
-    ] = None,
+    pairs: Annotated[int | None, Parameter(help="of the plan (default: all)"), POSITIVE] = None,
     workers: Workers = 1,
     minutes: Minutes = None,
 ) -> int:

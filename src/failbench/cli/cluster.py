@@ -48,9 +48,7 @@ def record(
         Literal["slurm", "local", "debug"] | None,
         Parameter(help="a shard in each job, and the tables", group=PARTS),
     ] = None,
-    jobs: Annotated[
-        int | None, Parameter(help="shards of a cluster", group=JOBS, validator=POSITIVE)
-    ] = None,
+    jobs: Annotated[int | None, Parameter(help="shards of a cluster", group=JOBS), POSITIVE] = None,
     cluster_options: Annotated[
         Sequence[str],
         Parameter(

@@ -58,7 +58,8 @@ def llm(
     ] = None,
     limit: Annotated[
         int | None,
-        Parameter(help="only the first runs or notebooks, this many", validator=POSITIVE),
+        Parameter(help="only the first runs or notebooks, this many"),
+        POSITIVE,
     ] = None,
     crashes: Annotated[bool, Parameter(help="ask about crashes of notebooks, in all arms")] = False,
 ) -> int:

@@ -27,6 +27,10 @@ EXTRAS: Final = {
 """Optional libraries by the extra that brings them; all others are of the lab."""
 
 
+READ_INPUT: Final = ("diagnose", "read", "inspect")
+"""Commands that read standard input where a path is a hyphen."""
+
+
 class Command(NamedTuple):
     """A command: a function of a module, which is imported when the command is called."""
 
@@ -83,15 +87,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             similar = ", ".join(get_close_matches(name, known)) or "failbench --help lists them"
             problem = f"there is no such command ({similar})."
             raise BadInputError("failbench", name, problem, "Name one that is there.")
-        # The library takes a lone hyphen for an option without a name; as a path it is the same.
-        tokens = ["./-" if each == "-" else each for each in given]
-        return int(known[name].app(tokens, exit_on_error=False, print_error=False) or 0)
+        return int(known[name].app(_tokens(given), exit_on_error=False, print_error=False) or 0)
     except BadInputError as error:
         sentence, status = str(error), 2
     except EndedError as end:
         sentence, status = str(end), end.status
     except CycloptsError as error:
-        sentence, status = f"failbench {name}: {' '.join(str(error).split())}", 2
+        problem = " ".join(str(error).split())
+        sentence, status = f"failbench {name}: {problem} `failbench {name} --help` says more.", 2
     except ModuleNotFoundError as error:
         library = (error.name or "").partition(".")[0]
         if library in ("", "failbench"):
@@ -103,6 +106,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     print(clean(sentence), file=sys.stderr)
     return status
+
+
+def _tokens(given: Sequence[str]) -> list[str]:
+    """Arguments as the library reads them as people mean them.
+
+    An option that lists goes on after ``--option=value``, so these come last; and a lone hyphen is
+    an option without a name, but as the path of an input it is standard input.
+    """
+    end = given.index("--") if "--" in given else len(given)
+    before, after = given[:end], given[end:]
+    joined = [each for each in before if each.startswith("--") and "=" in each]
+    others = [each for each in before if each not in joined]
+    if others[0] in READ_INPUT and "-" in others:
+        others[others.index("-")] = "./-"
+    return [*others, *joined, *after]
 
 
 def overview() -> str:

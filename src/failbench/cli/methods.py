@@ -25,7 +25,7 @@ from failbench.base.telemetry_stream import (
     remedied_anywhere,
     telemetry_batches,
 )
-from failbench.cli.options import Checkout, Json, Scenarios
+from failbench.cli.options import Checkout, Json
 from failbench.cli.places import BROKEN, MONITORED, TELEMETRY, Reference, reference_at
 from failbench.cli.terminal import Meter, interruptible, progress_meter, seconds_left
 from failbench.diagnose.batch.catalogue import RAW_METHODS, refuse_unknown, settings_of
@@ -178,7 +178,7 @@ def score(
     /,
     *,
     method: Annotated[Sequence[str], Parameter(help="by name; may be repeated")],
-    scenarios: Scenarios = None,
+    scenarios: Annotated[Path | None, Parameter(help="labels (default: the reference's)")] = None,
     reference: Checkout = None,
     json: Json = False,
 ) -> int:

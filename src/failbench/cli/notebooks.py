@@ -14,7 +14,7 @@ from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS
-from failbench.cli.options import Corpus, Json, Only, Output, Predictors
+from failbench.cli.options import WHOLE, Corpus, Json, Only, Output, Predictors
 from failbench.cli.places import CRASHES, NOTEBOOKS
 from failbench.cli.terminal import interruptible, progress_meter
 from failbench.crashes.catalogue import PREDICTORS, Predictor
@@ -40,6 +40,7 @@ def foresee(
     target: Annotated[
         int | None,
         Parameter(help="index of the cell, from 0 (default: the next that would be executed)"),
+        WHOLE,
     ] = None,
     summary: Annotated[
         Path | None, Parameter(help="what the kernel holds, as docs/notebooks.md")

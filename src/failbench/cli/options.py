@@ -6,10 +6,21 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
-POSITIVE = Number(gte=1)
+
+def _whole(_: type, tokens: Sequence[Token]) -> int:
+    """A whole number; the library rounds fractions in silence."""
+    text = tokens[0].value
+    try:
+        return int(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is no whole number.") from error
+
+
+WHOLE = Parameter(converter=_whole)
+POSITIVE = Parameter(converter=_whole, validator=Number(gte=1))
 
 Log: TypeAlias = Annotated[Path, Parameter(help="a file, a folder, or - for input")]
 Run: TypeAlias = Annotated[str | None, Parameter(help="of a folder of telemetry")]
@@ -18,11 +29,8 @@ Output: TypeAlias = Annotated[Path, Parameter(help="where it is written", show_d
 Telemetry: TypeAlias = Annotated[Path, Parameter(help="recorded runs", show_default=True)]
 Corpus: TypeAlias = Annotated[Path, Parameter(help="pairs of notebooks", show_default=True)]
 Only: TypeAlias = Annotated[Sequence[str], Parameter(help="these alone")]
-Workers: TypeAlias = Annotated[
-    int, Parameter(help="at a time", show_default=True, validator=POSITIVE)
-]
+Workers: TypeAlias = Annotated[int, Parameter(help="at a time", show_default=True), POSITIVE]
 Minutes: TypeAlias = Annotated[float | None, Parameter(help="stop cleanly after this many minutes")]
-Scenarios: TypeAlias = Annotated[Path | None, Parameter(help="their folder")]
 Faults: TypeAlias = Annotated[
     Sequence[str], Parameter(help="files or modules with more faults; may be repeated")
 ]

@@ -13,10 +13,6 @@ from cyclopts import Parameter
 from failbench.base.errors import BadInputError
 from failbench.cli.options import Json, Output, Workers
 from failbench.cli.places import REASONING, REASONING_WORK
-from failbench.neighbours.lenses.catalogue import LENSES
-from failbench.neighbours.lenses.looking import views_of
-from failbench.neighbours.lenses.slices import DEFAULT, filter_of, filtered, scale_of
-from failbench.reasoning.traces import read_traces
 
 Lens = Literal["surface", "fft", "compression", "hazard", "synthesis"]
 
@@ -37,6 +33,11 @@ def lens(
     figure: Annotated[Path | None, Parameter(help="draw what was seen: svg, png")] = None,
 ) -> int:
     """Say how a model's reasoning fails, from traces of its answers."""
+    from failbench.neighbours.lenses.catalogue import LENSES
+    from failbench.neighbours.lenses.looking import views_of
+    from failbench.neighbours.lenses.slices import DEFAULT, filter_of, filtered, scale_of
+    from failbench.reasoning.traces import read_traces
+
     filters = [filter_of(each) for each in where]
     table = read_traces(traces)
     if table.is_empty():

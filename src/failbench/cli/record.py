@@ -24,8 +24,15 @@ from failbench.cli.causes import (
     refuse_telemetry_of_the_benchmark,
     stop_after,
 )
-from failbench.cli.options import POSITIVE, Faults, Minutes, Only, Params, Scenarios
-from failbench.cli.places import MONITORED, TELEMETRY, journal_folder, params_file, work_folder
+from failbench.cli.options import POSITIVE, Faults, Minutes, Only, Params
+from failbench.cli.places import (
+    MONITORED,
+    SCENARIOS,
+    TELEMETRY,
+    journal_folder,
+    params_file,
+    work_folder,
+)
 from failbench.cli.terminal import INTERRUPTED, recording_meter, seconds_left
 from failbench.monitor.records.tables import write_monitored
 from failbench.monitor.signals import Level
@@ -61,11 +68,11 @@ class Wanted:
     device: Literal["cpu", "cuda"] = "cpu"
     only: Only = ()
     seeds: Annotated[
-        int | None, Parameter(help="per scenario (default: params.yaml)", validator=POSITIVE)
+        int | None, Parameter(help="per scenario (default: params.yaml)"), POSITIVE
     ] = None
     again: Annotated[Sequence[str], Parameter(help="record these runs even if known")] = ()
     workers: Annotated[
-        int | None, Parameter(help="runs at a time (default: processors)", validator=POSITIVE)
+        int | None, Parameter(help="runs at a time (default: processors)"), POSITIVE
     ] = None
     minutes: Minutes = None
     signals: Annotated[
@@ -78,7 +85,7 @@ class Wanted:
         Path | None, Parameter(help=f"folder of telemetry (default: {TELEMETRY})")
     ] = None
     known: Annotated[Path | None, Parameter(help="telemetry to reuse (default: the output)")] = None
-    scenarios: Scenarios = None
+    scenarios: Annotated[Path | None, Parameter(help=f"their folder (default: {SCENARIOS})")] = None
     faults: Faults = ()
     params: Params = None
 

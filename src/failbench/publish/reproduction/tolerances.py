@@ -109,5 +109,5 @@ def rule_of(path: str) -> FileRule:
         path,
         "(file)",
         "is a result whose kind has no tolerance.",
-        "Declare one in failbench.publish.reproduction.tolerances.",
+        "Declare one in src/failbench/publish/reproduction/rules.csv.",
     )
