@@ -214,10 +214,16 @@ def shares_right(
     runs = np.stack(
         [np.where(np.isin(columns, members), drawn, tested) for members in by_unit.values()]
     )  # [n_units, n_replacements, n_test, n_features]
-    flat = pd.DataFrame(runs.reshape(-1, len(columns)), columns=list(columns))
-    predictions = estimator.predict(flat).reshape(runs.shape[:3])
+    changed = (runs != tested).any(axis=-1)  # a donor may have the same values, and flags mostly do
+    predictions = np.broadcast_to(_predicted(estimator, tested, columns), changed.shape).copy()
+    if changed.any():
+        predictions[changed] = _predicted(estimator, runs[changed], columns)
     shares = (predictions == labels).mean(axis=1)  # [n_units, n_test]
     return dict(zip(by_unit, shares, strict=True))
+
+
+def _predicted(estimator: TunedClassifier, values: Matrix, columns: Sequence[str]) -> Matrix:
+    return np.asarray(estimator.predict(pd.DataFrame(values, columns=list(columns))))
 
 
 def leading_shapes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, get_args
 
@@ -52,20 +53,23 @@ HISTORY = Path("data/monitor/versions.csv")
 COST = Path("data/monitor/cost.csv")
 SCENARIOS = Path("data/scenarios")
 MEASURED = Path("data/measurements/invariants")
-PREDICTIONS = Path("data/predictions/monitor")
-FOREST = Path("data/predictions/nested_cv/random_forest.parquet")
+PREDICTIONS = Path("data/predictions/nested_cv")
 
 HISTORY_SCHEMA = pl.Schema(
     dict.fromkeys(("version", "date", "hash", "changed", "why", "first_scored"), pl.String())
 )
+FOREST = "random_forest"
 METHODS = (
     *(name for name in MONITOR_METHODS if name != "ebm_on_invariants"),
     "simple_rules",
     "improved_rules",
-    "random_forest",
+    FOREST,
 )
-"""The last stand beside those that read what the monitor knows; the EBM on invariants, which is
-dear to fit, is in the main study alone."""
+"""The last stand beside those that read what the monitor knows; the EBM on invariants
+stands in the tables of the main study."""
+
+OTHER_SET = "19+keywords"
+"""The feature set of methods that do not read what the monitor knows: the error text is part."""
 
 KEYS = ("version", "setting", "part", "name", "metric")
 WHOLE = {"part": "whole", "name": "whole"}
@@ -370,8 +374,10 @@ def main() -> None:
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     said = st.Captions.read("monitor", intervals)
     judged = read_judged(runs)
-    forest = st.read_output(FOREST, st.PREDICTION_SCHEMA).filter(feature_set=st.PRIMARY_SET)
-    predictions = st.read_outputs(PREDICTIONS, METHODS, st.PREDICTION_SCHEMA)
+    asked = set(METHODS) & {*st.read_names("methods"), *chain.from_iterable(runs.contrasts), FOREST}
+    answers = st.read_outputs(PREDICTIONS, asked, st.PREDICTION_SCHEMA)
+    forest = answers.filter(method=FOREST, feature_set=st.PRIMARY_SET)
+    predictions = answers.filter(feature_set=OTHER_SET)
     history, cost = st.read_points(HISTORY, HISTORY_SCHEMA), st.read_points(COST, COST_SCHEMA)
 
     measured = pl.concat(

@@ -17,7 +17,7 @@ import yaml
 
 from failbench.base.scenarios import read_scenarios
 from failbench.base.telemetry import RUN_SCHEMA, categories_of, write_parquet
-from failbench.base.vocabulary import CATEGORIES, PRIMARY_SET
+from failbench.base.vocabulary import CATEGORIES
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, KEYS
 from failbench.monitor.bounds import write_bounds
 from failbench.monitor.end import End
@@ -27,6 +27,7 @@ from failbench.prediction.splits import make_splits
 from failbench.recording.validity.freezing import PACKAGE, freeze
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from made_up_monitored import BOUNDS, history, monitored
+from monitor import METHODS
 from pipeline import REPOSITORY
 from shared.monitor_estimates import blind_rates
 
@@ -102,24 +103,18 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         [dict.fromkeys(RUN_SCHEMA) | row for row in detected.to_dicts()], schema=RUN_SCHEMA
     )
     write_parquet(telemetry, root / "data/telemetry/runs.parquet")
-    _write_features(root, table.runs)
+    judged = {scenario for scenario, half in of_half.items() if half == "development"}
+    _write_features(root, table.runs, judged)
     rungs = [(rung.name, 30.0, 31.0, 1.0 + place / 10) for place, rung in enumerate(LADDER)]
     pl.DataFrame(rungs, schema=COST_SCHEMA, orient="row").write_csv(folder / "cost.csv")
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(root)
         patch.setenv("FAILBENCH_WORKERS", "1")
-        for stage in ("invariants", "measure_monitor", "monitor"):
-            if stage == "monitor":
-                _write_forest(root / "data/predictions")
+        fits = [("nested_cv", method) for method in METHODS]
+        for stage, *arguments in (("invariants",), ("known",), *fits, ("monitor",)):
+            patch.setattr("sys.argv", [stage, *arguments])
             runpy.run_path(str(REPOSITORY / f"experiments/{stage}.py"), run_name="__main__")
     return root
-
-
-def _write_forest(predictions: Path) -> None:
-    """The main study's forest on the paper's features, which is held against the version."""
-    beside = pl.read_parquet(predictions / "monitor/random_forest.parquet")
-    of_main = beside.with_columns(feature_set=pl.lit(PRIMARY_SET))
-    write_parquet(of_main, predictions / "nested_cv/random_forest.parquet")
 
 
 def _make_waits_a_statistic(path: Path) -> None:
@@ -133,8 +128,9 @@ def _make_waits_a_statistic(path: Path) -> None:
     catalogue.write_csv(path)
 
 
-def _write_features(root: Path, runs: pl.DataFrame) -> None:
-    """Features that tell nothing, and folds."""
+def _write_features(root: Path, runs: pl.DataFrame, judged: set[str]) -> None:
+    """Features that tell nothing, and folds, of the half that is judged."""
+    runs = runs.filter(pl.col("scenario").is_in(judged) | pl.col("scenario").is_null())
     generator = np.random.default_rng(0)
     categories = categories_of(read_scenarios(REPOSITORY / "data/scenarios"))
     keys = runs.join(categories, on="scenario", how="left").select(KEYS)
@@ -146,7 +142,8 @@ def _write_features(root: Path, runs: pl.DataFrame) -> None:
     empty = dict.fromkeys(ERROR_TEXT_COLUMNS, pl.lit(None, pl.String))
     table = keys.with_columns(**noise, **empty).select(FEATURE_SCHEMA.names())
     write_parquet(table.cast(FEATURE_SCHEMA), root / "data/features/features.parquet")
-    splits = make_splits(categories, folds=2, repeats=1, seed=0)
+    of_half = categories.filter(pl.col("scenario").is_in(judged))
+    splits = make_splits(of_half, folds=2, repeats=1, seed=0)
     write_parquet(splits, root / "data/features/splits.parquet")
 
 

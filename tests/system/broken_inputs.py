@@ -79,7 +79,6 @@ READ_OF_LAST_VERSION = {
     ("data/monitor/versions", "known"),
     ("data/monitor/versions", "measure_llm_agents"),
     ("data/monitor/versions", "measure_diagnose_logs"),
-    ("data/monitor/versions", "measure_monitor"),
     ("data/monitor/versions", "page"),
 }
 """Folders of all frozen versions, and stages that read the last alone."""

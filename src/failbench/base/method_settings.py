@@ -94,6 +94,7 @@ class EbmSettings(Record):
     learning_rate: tuple[Annotated[float, Field(gt=0, le=1)], ...] = Field(min_length=1)
     interactions: int = Field(ge=0)
     outer_bags: int = Field(ge=2)
+    smoothing_rounds: int = Field(ge=0)
     max_rounds: int = Field(ge=1)
     min_samples_leaf: int = Field(ge=1)
     max_bins: int = Field(ge=3)

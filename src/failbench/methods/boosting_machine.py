@@ -79,6 +79,7 @@ def ebm(settings: EbmSettings, features: tuple[str, ...], seed: int) -> TunedCla
         feature_types=["continuous"] * len(features),
         interactions=settings.interactions,
         outer_bags=settings.outer_bags,
+        smoothing_rounds=settings.smoothing_rounds,
         max_rounds=settings.max_rounds,
         min_samples_leaf=settings.min_samples_leaf,
         max_bins=settings.max_bins,
