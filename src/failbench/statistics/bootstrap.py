@@ -13,7 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Literal
 
 import numpy as np
@@ -210,40 +210,32 @@ def resample(
     its seeds. Every category has at least two scenarios, and all figures share the resamples that
     the seed gives.
     """
-    rng = np.random.default_rng(settings.seed)
-    seed_rng = rng.spawn(1)[0]  # of its own, so that scenarios are drawn alike with any seeds
+    drawn = iter(_drawn_weights(tuple(map(tuple, seeds)), settings.resamples, settings.seed))
 
     def figures(weights: Weights) -> Array:
         # The bias correction counts ties with the observed value; rounding keeps them ties.
         return statistic(weights).round(12)
 
-    def of(weigh: Callable[[Array, SeedCounts], Array]) -> Callable[..., Array]:
-        def statistic_of(*scenarios: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
-            drawn = zip(scenarios, seeds, strict=True)
-            return figures([weigh(_counts(index, len(rows)), rows) for index, rows in drawn])
+    def of_drawn(*_: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
+        return figures(next(drawn))
 
-        return statistic_of
+    def of_all(*indices: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
+        return figures(_weights(indices, seeds, all_seeds))
 
-    # A sample per category: scenarios are resampled within categories.
-    scenarios = tuple(np.arange(len(rows)) for rows in seeds)
     options = {"vectorized": True, "confidence_level": settings.confidence, "batch": BATCH}
+    scenarios = _scenarios(seeds)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
         warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
-        drawn = stats.bootstrap(
-            scenarios,
-            of(partial(drawn_seeds, rng=seed_rng)),
-            n_resamples=settings.resamples,
-            method="percentile",
-            rng=rng,
-            **options,
+        resampled = stats.bootstrap(
+            scenarios, of_drawn, n_resamples=settings.resamples, method="percentile", **options
         )
         result = stats.bootstrap(
             scenarios,
-            of(all_seeds),
+            of_all,
             n_resamples=0,
             method="BCa",
-            bootstrap_result=drawn,
+            bootstrap_result=resampled,
             **options,
         )
     bounds = np.stack(result.confidence_interval, axis=-1)
@@ -256,6 +248,53 @@ def resample(
         reach=stats.norm.ppf(1 - tail) * result.standard_error,
         agree=agree,
     )
+
+
+@lru_cache(maxsize=4)
+def _drawn_weights(
+    seeds: tuple[tuple[int, ...], ...], resamples: int, seed: int
+) -> tuple[Weights, ...]:
+    """The weights of all resamples, in batches.
+
+    They depend on no answer, and drawing them is most of what an interval costs: figures of runs
+    with the same scenarios and seeds share them.
+    """
+    rng = np.random.default_rng(seed)
+    seed_rng = rng.spawn(1)[0]  # of its own, so that scenarios are drawn alike with any seeds
+    counts = tuple(np.array(rows, dtype=np.intp) for rows in seeds)
+    batches: list[Weights] = []
+
+    def keep(*indices: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
+        batches.append(_weights(indices, counts, partial(drawn_seeds, rng=seed_rng)))
+        return np.zeros(indices[0].shape[:-1])
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        stats.bootstrap(
+            _scenarios(counts),
+            keep,
+            n_resamples=resamples,
+            method="percentile",
+            vectorized=True,
+            batch=BATCH,
+            rng=rng,
+        )
+    return tuple(batches)
+
+
+def _scenarios(seeds: SeedsByCategory) -> tuple[Indices, ...]:
+    """A sample per category: scenarios are resampled within categories."""
+    return tuple(np.arange(len(rows)) for rows in seeds)
+
+
+def _weights(
+    indices: Iterable[Indices],
+    seeds: SeedsByCategory,
+    weigh: Callable[[Array, SeedCounts], Array],
+) -> Weights:
+    """Row weights by category of scenarios that were drawn, by their places."""
+    drawn = zip(indices, seeds, strict=True)
+    return [weigh(_counts(index, len(rows)), rows) for index, rows in drawn]
 
 
 def _counts(indices: Indices, n: int) -> Array:
