@@ -6,11 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.stage import print_table, read_output, read_points, read_section, run
+from failbench.base.stage import print_table, read_output, read_points, read_section, run, workers
 from failbench.base.telemetry import RUN_SCHEMA, write_parquet
+from failbench.base.workers import parallel_map
 from failbench.monitor.records.fitting import measured_settings
 from failbench.monitor.records.scoring import HALF_SCHEMA, ScoringParams
-from failbench.monitor.records.tables import together
+from failbench.monitor.records.tables import Monitored, together
 from failbench.monitor.records.verdicts import (
     OWN,
     break_table,
@@ -19,7 +20,7 @@ from failbench.monitor.records.verdicts import (
     of_halves,
     verdict_table,
 )
-from failbench.monitor.records.versions import read_rules
+from failbench.monitor.records.versions import Rules, read_rules
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
@@ -31,31 +32,44 @@ TELEMETRY = Path("data/telemetry/runs.parquet")
 MEASURED = Path("data/measurements/invariants")
 
 
+def judged(
+    rules: Rules, runs: Monitored, ends: pl.DataFrame, settings: ScoringParams
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """What broke in some runs and what a version makes of it."""
+    ahead = sorted({0, *settings.steps_ahead})
+    breaks = break_table(runs, rules, settings.lenders)
+    ends_here = ends.join(runs.runs, on="run_id", how="semi")
+    verdicts = verdict_table(breaks, ends_here, rules, (None, *ahead), (OWN, *settings.lenders))
+    version = pl.lit(rules.version).alias("version")
+    return breaks.select(version, pl.all()), verdicts.select(version, pl.all())
+
+
 def main() -> None:
     settings = read_section("monitor", ScoringParams)
     halves = read_points(HALVES, HALF_SCHEMA)
     versions = [read_rules(MONITORED, version) for version in settings.versions]
     detected = read_output(TELEMETRY, RUN_SCHEMA)
-    monitored = together(
+    by_setting = [
         of_halves(runs, halves, settings.halves) for runs in measured_settings(MONITORED).values()
-    )
+    ]
+    monitored = together(by_setting)
     ends = ends_of(monitored.runs, detected)
-    broken, judged = [], []
-    ahead = sorted({0, *settings.steps_ahead})
-    for rules in versions:
-        judges_all = rules is versions[-1]
-        here = monitored if judges_all else of_bounded_settings(monitored, rules)
-        breaks = break_table(here, rules, settings.lenders)
-        ends_here = ends.join(here.runs, on="run_id", how="semi")
-        verdicts = verdict_table(breaks, ends_here, rules, (None, *ahead), (OWN, *settings.lenders))
-        broken.append(breaks.select(pl.lit(rules.version).alias("version"), pl.all()))
-        judged.append(verdicts.select(pl.lit(rules.version).alias("version"), pl.all()))
-    write_parquet(pl.concat(broken), MEASURED / "breaks.parquet")
-    write_parquet(pl.concat(judged), MEASURED / "verdicts.parquet")
+    tasks = [
+        (rules, runs if rules is versions[-1] else of_bounded_settings(runs, rules), ends, settings)
+        for rules in versions
+        for runs in by_setting
+    ]
+    parts = zip(*parallel_map(judged, tasks, workers()), strict=True)
+    order = [rules.version for rules in versions]
+    breaks, verdicts = (
+        pl.concat(part).sort(pl.col("version").cast(pl.Enum(order)), "run_id", maintain_order=True)
+        for part in parts
+    )
+    write_parquet(breaks, MEASURED / "breaks.parquet")
+    write_parquet(verdicts, MEASURED / "verdicts.parquet")
     write_parquet(ends, MEASURED / "ends.parquet")
     answers = (
-        pl.concat(judged)
-        .filter(pl.col("steps_ahead").is_null())
+        verdicts.filter(pl.col("steps_ahead").is_null())
         .join(monitored.runs.select("run_id", "kind"), on="run_id")
         .group_by("version", "bounds", "kind", "answer")
         .len()
