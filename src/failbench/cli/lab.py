@@ -20,7 +20,6 @@ from failbench.cli.places import (
     MONITORED,
     OUTSIDE_LIST,
     PEERS,
-    PEERS_GRADIENTS,
     SCENARIOS,
     TELEMETRY,
     params_file,
@@ -154,16 +153,4 @@ def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = PEERS) -> int:
                 "asking", done, total, seconds_left(started, done, total)
             ),
         )
-    return 0
-
-
-def peers_gradients(*, output: Output = PEERS_GRADIENTS) -> int:
-    """Observe which gradients DEFault++ reads in three steps, and keep it as a table."""
-    from failbench.neighbours.peers.gradients import observe_gradients, write_gradients
-    from failbench.recording.sandbox import require_recording_extra
-
-    require_recording_extra()
-    observed = observe_gradients()
-    write_gradients(observed, output)
-    print(f"{observed.height} observations are in {output}.")
     return 0
