@@ -37,7 +37,7 @@ from failbench.base.telemetry import Telemetry
 from failbench.diagnose.readers.lines import clean
 from failbench.neighbours.peers.mapping import SEVERITIES, compared_version, mapping, with_variant
 from failbench.neighbours.peers.verdicts import VERDICT_TABLE, Reading, verdict_row
-from failbench.neighbours.rendering.formats import rendered
+from failbench.neighbours.rendering.formats import rendered, write_files
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import complete_shape
 
@@ -119,10 +119,7 @@ def digest_of(files: Files) -> str:
 def _reading(files: Files, peer: Peer) -> Reading:
     """What a peer says of a log, which lies in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
-        for name, content in files.items():
-            place = Path(folder, name)
-            place.parent.mkdir(parents=True, exist_ok=True)
-            place.write_bytes(content)
+        write_files(files, Path(folder))
         reading = peer.read(Path(folder))
     for issue in reading.issues:
         if (peer.name, issue) not in mapping():
