@@ -19,8 +19,7 @@ import polars as pl
 import torch
 
 from failbench.base.files import replaced_when_whole, write_atomically
-from failbench.reasoning.declared import Declared, Planned, read_declared
-from failbench.reasoning.fingerprint import fingerprint
+from failbench.reasoning.declared import Declared, Planned, fingerprint, read_declared
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.model import Decoder
 from failbench.reasoning.sampling import sample
