@@ -12,7 +12,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.cli.main import main
-from failbench.neighbours.external.tables import (
+from failbench.neighbours.external import (
     BUGGY,
     CORRECT,
     DETECTION,

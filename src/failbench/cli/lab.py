@@ -108,7 +108,7 @@ def external_default(
     output: Output = EXTERNAL_DEFAULT,
 ) -> int:
     """Check the CSV files that the authors of DEFault released, and write them as parquet."""
-    from failbench.neighbours.external.tables import copy_released
+    from failbench.neighbours.external import copy_released
 
     for path in copy_released(folder, output):
         print(path)

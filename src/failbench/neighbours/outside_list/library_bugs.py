@@ -21,22 +21,8 @@ from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
 from failbench.monitor import TransformersCallback, Vocabulary
-from failbench.neighbours.outside_list.material import (
-    BLOCK,
-    HEADS,
-    LAYERS,
-    LEARNING_RATE,
-    LEVEL,
-    ROWS,
-    STEPS,
-    TOKENS,
-    WIDTH,
-    Pieces,
-    Program,
-    Run,
-    batches,
-    monitor_of,
-)
+from failbench.neighbours.outside_list import material
+from failbench.neighbours.outside_list.material import Program, Run
 
 EVALUATE_EVERY: Final = 20
 DROPOUT: Final = 0.1
@@ -48,11 +34,11 @@ def gpt2(**settings: Any) -> Any:
     """A small GPT-2, without dropout unless told."""
     dropout = {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}
     config = GPT2Config(
-        vocab_size=TOKENS,
-        n_positions=BLOCK + 1,
-        n_embd=WIDTH,
-        n_layer=LAYERS,
-        n_head=HEADS,
+        vocab_size=material.TOKENS,
+        n_positions=material.BLOCK + 1,
+        n_embd=material.WIDTH,
+        n_layer=material.LAYERS,
+        n_head=material.HEADS,
         bos_token_id=0,
         eos_token_id=0,
         **(dropout | settings),
@@ -77,9 +63,11 @@ def optimizer_of_stale_parameters(run: Run) -> None:
     accelerator = Accelerator(cpu=True)
     model = gpt2()
     wrapped = Wrapped(model)
-    optimizer = torch.optim.AdamW((model if run.faulty else wrapped).parameters(), LEARNING_RATE)
-    prepared, optimizer, loader = accelerator.prepare(wrapped, optimizer, batches())
-    with monitor_of(run) as monitor:
+    optimizer = torch.optim.AdamW(
+        (model if run.faulty else wrapped).parameters(), material.LEARNING_RATE
+    )
+    prepared, optimizer, loader = accelerator.prepare(wrapped, optimizer, material.batches())
+    with material.monitor_of(run) as monitor:
         monitor.watch(prepared, optimizer)
         for rows in monitor.data(loader):
             accelerator.backward(prepared(input_ids=rows, labels=rows).loss)
@@ -87,27 +75,19 @@ def optimizer_of_stale_parameters(run: Run) -> None:
             optimizer.zero_grad()
 
 
-class Texts(torch.utils.data.Dataset):
+def texts(number: int, seed: int = 0) -> list[dict[str, Tensor]]:
     """Pieces of a text as a Trainer takes them."""
-
-    def __init__(self, pieces: Pieces) -> None:
-        self.pieces = pieces
-
-    def __len__(self) -> int:
-        return len(self.pieces)
-
-    def __getitem__(self, place: int) -> dict[str, Tensor]:
-        return {"input_ids": self.pieces[place], "labels": self.pieces[place]}
+    return [{"input_ids": piece, "labels": piece} for piece in material.pieces(number, seed)]
 
 
 def arguments_of(run: Run, **settings: Any) -> TrainingArguments:
     """Arguments of a Trainer."""
     return TrainingArguments(
         str(run.scratch / "trainer"),
-        max_steps=STEPS,
-        per_device_train_batch_size=ROWS,
-        per_device_eval_batch_size=ROWS,
-        learning_rate=LEARNING_RATE,
+        max_steps=material.STEPS,
+        per_device_train_batch_size=material.ROWS,
+        per_device_eval_batch_size=material.ROWS,
+        learning_rate=material.LEARNING_RATE,
         lr_scheduler_type="constant",
         save_strategy="no",
         report_to=[],
@@ -119,7 +99,9 @@ def arguments_of(run: Run, **settings: Any) -> TrainingArguments:
 
 def callback_of(run: Run) -> TransformersCallback:
     """The monitor of a run of a Trainer."""
-    return TransformersCallback(run.log, level=LEVEL, vocabulary=Vocabulary(size=TOKENS))
+    return TransformersCallback(
+        run.log, level=material.LEVEL, vocabulary=Vocabulary(size=material.TOKENS)
+    )
 
 
 def dropout_in_evaluation(run: Run) -> None:
@@ -134,8 +116,8 @@ def dropout_in_evaluation(run: Run) -> None:
     Trainer(
         gpt2(attn_pdrop=DROPOUT, attn_implementation=DROPPING),
         arguments_of(run, eval_strategy="steps", eval_steps=EVALUATE_EVERY),
-        train_dataset=Texts(Pieces(2 * STEPS * ROWS)),
-        eval_dataset=Texts(Pieces(4 * ROWS, seed=1)),
+        train_dataset=texts(2 * material.STEPS * material.ROWS),
+        eval_dataset=texts(4 * material.ROWS, seed=1),
         callbacks=[callback_of(run)],
     ).train()
 
@@ -156,7 +138,7 @@ def wrapper_bypassed(run: Run) -> None:
     trainer = UnwrappingTrainer(
         gpt2(),
         arguments_of(run, ddp_backend="gloo"),
-        train_dataset=Texts(Pieces(2 * STEPS * ROWS)),
+        train_dataset=texts(2 * material.STEPS * material.ROWS),
         callbacks=[callback_of(run)],
     )
     trainer.unwraps = run.faulty

@@ -11,25 +11,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils import spectral_norm
 
-from failbench.neighbours.outside_list.material import (
-    BLOCK,
-    LAYERS,
-    LEARNING_RATE,
-    ROWS,
-    STEPS,
-    TOKENS,
-    WIDTH,
-    Block,
-    LanguageModel,
-    Pieces,
-    Program,
-    Run,
-    adam,
-    batches,
-    monitor_of,
-    text,
-    train,
-)
+from failbench.neighbours.outside_list import material
+from failbench.neighbours.outside_list.material import LanguageModel, Program, Run, adam, train
 
 FREEZING_STEP: Final = 20
 """The step in which the first block is frozen, and so has no gradient."""
@@ -80,7 +63,7 @@ def compiled_step_leaves_out(run: Run) -> None:
             for parameter in model.blocks[0].parameters():
                 parameter.grad = None
 
-    optimizer = TracedAdam(model.parameters(), LEARNING_RATE, stale=run.faulty)
+    optimizer = TracedAdam(model.parameters(), material.LEARNING_RATE, stale=run.faulty)
     train(run, model, optimizer, before_update=freeze)
 
 
@@ -120,7 +103,7 @@ def evaluated_before_trained(run: Run) -> None:
         spectral_norm(layer)
     if not run.faulty:
         with torch.no_grad():
-            model(next(iter(batches()))[:, :-1])
+            model(next(iter(material.batches()))[:, :-1])
     train(run, model, adam(model), evaluate_every=EVALUATE_EVERY)
 
 
@@ -179,7 +162,7 @@ class Transfer(nn.Module):
 def activations_lost(run: Run) -> None:
     """The second half of a model sometimes receives zeros from the first."""
     transfer = Transfer()
-    first, *others = (Block() for _ in range(LAYERS))
+    first, *others = (material.Block() for _ in range(material.LAYERS))
     model = LanguageModel([first, transfer, *others])
     lost = torch.rand(1000, generator=torch.Generator().manual_seed(0)) < LOST
 
@@ -197,15 +180,15 @@ class RandomPieces(torch.utils.data.Dataset):
     """Pieces from random places of a text, drawn by a generator of the data set's own."""
 
     def __init__(self) -> None:
-        self.text = text(20_000)
+        self.text = material.text(20_000)
         self.generator = np.random.default_rng(0)
 
     def __len__(self) -> int:
-        return STEPS * ROWS
+        return material.STEPS * material.ROWS
 
     def __getitem__(self, place: int) -> Tensor:
-        start = int(self.generator.integers(len(self.text) - BLOCK))
-        return self.text[start : start + BLOCK + 1]
+        start = int(self.generator.integers(len(self.text) - material.BLOCK))
+        return self.text[start : start + material.BLOCK + 1]
 
 
 def seed_worker(worker: int) -> None:
@@ -218,7 +201,7 @@ def workers_draw_alike(run: Run) -> None:
     """Each worker has a copy of the same generator."""
     loader = torch.utils.data.DataLoader(
         RandomPieces(),
-        ROWS,
+        material.ROWS,
         num_workers=WORKERS,
         worker_init_fn=None if run.faulty else seed_worker,
         multiprocessing_context="fork",
@@ -227,19 +210,10 @@ def workers_draw_alike(run: Run) -> None:
     train(run, model, adam(model), loader)
 
 
-class Captions(torch.utils.data.Dataset):
+def captions() -> Any:
     """Texts, each with an image that tells its first token."""
-
-    def __init__(self) -> None:
-        self.pieces = Pieces()
-        self.images = torch.randn(TOKENS, PIXELS, generator=torch.Generator().manual_seed(0))
-
-    def __len__(self) -> int:
-        return len(self.pieces)
-
-    def __getitem__(self, place: int) -> tuple[Tensor, Tensor]:
-        piece = self.pieces[place]
-        return piece, self.images[piece[0]]
+    images = torch.randn(material.TOKENS, PIXELS, generator=torch.Generator().manual_seed(0))
+    return [(piece, images[piece[0]]) for piece in material.pieces()]
 
 
 class Processor:
@@ -263,7 +237,7 @@ class Captioner(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.language = LanguageModel()
-        self.images = nn.Linear(PIXELS, WIDTH)
+        self.images = nn.Linear(PIXELS, material.WIDTH)
 
     def forward(self, input_ids: Tensor, images: Tensor) -> Tensor:
         """Logits of shape (rows, positions, TOKENS)."""
@@ -279,11 +253,11 @@ def batch_of_one_row(run: Run) -> None:
     processor = Processor(images_of_one_row=run.faulty)
     generator = torch.Generator().manual_seed(1)
     loader: Any = torch.utils.data.DataLoader(
-        Captions(), ROWS, shuffle=True, generator=generator, collate_fn=processor
+        captions(), material.ROWS, shuffle=True, generator=generator, collate_fn=processor
     )
     model = Captioner()
     optimizer = adam(model)
-    with monitor_of(run) as monitor:
+    with material.monitor_of(run) as monitor:
         monitor.watch(model, optimizer)
         for batch in monitor.data(loader):
             ids, labels = batch["input_ids"][:, :-1], batch["input_ids"][:, 1:]

@@ -11,16 +11,8 @@ from torch import Tensor, distributed, nn
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 from torch.nn.parallel import DistributedDataParallel
 
-from failbench.neighbours.outside_list.material import (
-    LAYERS,
-    WIDTH,
-    Block,
-    LanguageModel,
-    Program,
-    Run,
-    adam,
-    train,
-)
+from failbench.neighbours.outside_list import material
+from failbench.neighbours.outside_list.material import LanguageModel, Program, Run, adam, train
 
 ONSET: Final = 20
 LOST_EVERY: Final = 20
@@ -95,13 +87,13 @@ class ParallelPerceptron(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        units = 4 * WIDTH // distributed.get_world_size()
-        self.rising = nn.Linear(WIDTH, units)
-        self.falling = nn.Linear(units, WIDTH, bias=False)
+        units = 4 * material.WIDTH // distributed.get_world_size()
+        self.rising = nn.Linear(material.WIDTH, units)
+        self.falling = nn.Linear(units, material.WIDTH, bias=False)
         # The ranks' parts differ, and all else is the same, as one generator serves both.
         generator = torch.Generator().manual_seed(1 + distributed.get_rank())
         for weight in (self.rising.weight, self.falling.weight):
-            nn.init.normal_(weight, std=WIDTH**-0.5, generator=generator)
+            nn.init.normal_(weight, std=material.WIDTH**-0.5, generator=generator)
 
     def forward(self, hidden: Tensor) -> Tensor:
         """Map states of shape (..., WIDTH) to states of that shape."""
@@ -110,7 +102,7 @@ class ParallelPerceptron(nn.Module):
 
 def normalisations_clipped_on_one_rank(run: Run) -> None:
     """Gradients of replicated normalisations are clipped on the first rank alone."""
-    model = LanguageModel([Block(ParallelPerceptron()) for _ in range(LAYERS)])
+    model = LanguageModel([material.Block(ParallelPerceptron()) for _ in range(material.LAYERS)])
     parts = [each for each in model.modules() if isinstance(each, ParallelPerceptron)]
     of_a_rank = {id(parameter) for part in parts for parameter in part.parameters()}
 
