@@ -226,19 +226,6 @@ ALARM_SCHEMA: Final = pl.Schema(
 )
 """Columns of a table of alarms; its key is all but ``step``. A rule that never fires has no row."""
 
-WATCHED_SCHEMA: Final = pl.Schema(
-    {
-        "run_id": pl.String(),
-        "peer": pl.String(),
-        "factor": pl.Float64(),
-        "detected": pl.Boolean(),
-        "step": pl.Int32(),  # of the first alarm; null without one
-        "prediction": pl.String(),  # a category or "abstain"
-        "conditions": pl.Int32(),
-    }
-)
-"""Columns of what peers with rules say of runs; its key are the first three."""
-
 
 class Condition(Record):
     """A threshold, and what is held against it."""
@@ -377,11 +364,12 @@ def alarm_table(telemetry: Telemetry, factors: Sequence[float]) -> pl.DataFrame:
 
 
 def watched(alarms: pl.DataFrame, runs: pl.Series, factors: Sequence[float]) -> pl.DataFrame:
-    """What each peer with rules says of each run, if all of its alarms count.
+    """What each peer with rules says of each run, if all of its alarms count, by the factor.
 
-    The category is that of the first alarm that points to one; of alarms of one step that of the
-    rule that stands first in the file. A person who checks it must see that the rule's conditions
-    hold, and of every other rule of the peer one that does not; without an alarm, of all.
+    The ``step`` is that of the first alarm, null without one, and the ``prediction`` "abstain" or
+    the category of the first alarm that points to one; of alarms of one step of the rule that
+    stands first in the file. A person who checks it must see that the rule's conditions hold, and
+    of every other rule of the peer one that does not; without an alarm, of all.
     """
     rules = pl.DataFrame(
         [
@@ -415,17 +403,11 @@ def watched(alarms: pl.DataFrame, runs: pl.Series, factors: Sequence[float]) -> 
         .join(peers, how="cross")
         .join(pl.DataFrame({"factor": list(factors)}, schema={"factor": pl.Float64}), how="cross")
     )
-    return (
-        every.join(first, on=["run_id", "peer", "factor"], how="left")
-        .select(
-            "run_id",
-            "peer",
-            "factor",
-            pl.col("step").is_not_null().alias("detected"),
-            "step",
-            pl.col("prediction").fill_null(str(ABSTAIN)),
-            pl.coalesce("conditions", "rules").alias("conditions"),
-        )
-        .cast(WATCHED_SCHEMA)
-        .sort("run_id", "peer", "factor")
-    )
+    said = every.join(first, on=["run_id", "peer", "factor"], how="left")
+    return said.select(
+        *("run_id", "peer", "factor"),
+        detected=pl.col("step").is_not_null(),
+        step="step",
+        prediction=pl.col("prediction").fill_null(str(ABSTAIN)),
+        conditions=pl.coalesce("conditions", "rules").cast(pl.Int32),
+    ).sort("run_id", "peer", "factor")
