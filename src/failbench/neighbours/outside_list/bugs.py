@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final, Literal, Self, get_args
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
-from failbench.base.records import Record, read_rows
+from failbench.base.records import OrNone, Record, read_rows
 from failbench.base.vocabulary import Category
 
 BUGS = "traincheck.csv"
@@ -21,9 +21,7 @@ STATES: Final[tuple[State, ...]] = get_args(State)
 SETTING: Final = "traincheck"
 """Under which measurements are stored."""
 
-Number = Annotated[
-    Annotated[int, Field(ge=0)] | None, BeforeValidator(lambda text: None if text == "" else text)
-]
+Number = Annotated[Annotated[int, Field(ge=0)] | None, OrNone]
 
 
 class Bug(Record):
@@ -43,9 +41,7 @@ class Bug(Record):
 
     @model_validator(mode="after")
     def _is_recreated_or_left_out(self) -> Self:
-        if (self.ranks is None) != bool(self.left_out) or (self.ranks is None) != (
-            self.onset is None
-        ):
+        if not bool(self.left_out) == (self.ranks is None) == (self.onset is None):
             raise ValueError("ranks and onset are given exactly where it is not left out")
         return self
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
@@ -216,19 +217,13 @@ def captions() -> Any:
     return [(piece, images[piece[0]]) for piece in material.pieces()]
 
 
-class Processor:
-    """Makes a batch of rows."""
-
-    def __init__(self, *, images_of_one_row: bool) -> None:
-        self._one = images_of_one_row
-
-    def __call__(self, rows: Sequence[tuple[Tensor, Tensor]]) -> dict[str, Tensor]:
-        """A batch of ``input_ids`` (rows, positions) and ``images`` (rows, images, PIXELS)."""
-        images = [[image for _, image in rows]] if self._one else [[image] for _, image in rows]
-        return {
-            "input_ids": torch.stack([row for (row, _), _ in zip(rows, images, strict=False)]),
-            "images": torch.stack([torch.stack(each) for each in images]),
-        }
+def batch_of(rows: Sequence[tuple[Tensor, Tensor]], *, of_one_row: bool) -> dict[str, Tensor]:
+    """A batch of ``input_ids`` (rows, positions) and ``images`` (rows, images, PIXELS)."""
+    images = [[image for _, image in rows]] if of_one_row else [[image] for _, image in rows]
+    return {
+        "input_ids": torch.stack([row for (row, _), _ in zip(rows, images, strict=False)]),
+        "images": torch.stack([torch.stack(each) for each in images]),
+    }
 
 
 class Captioner(nn.Module):
@@ -242,15 +237,14 @@ class Captioner(nn.Module):
     def forward(self, input_ids: Tensor, images: Tensor) -> Tensor:
         """Logits of shape (rows, positions, TOKENS)."""
         seen = self.images(images).mean(dim=1, keepdim=True)
-        language = self.language
-        places = language.positions(torch.arange(input_ids.shape[1]))
-        hidden = language.blocks(language.tokens(input_ids) + places + seen)
-        return language.head(language.norm(hidden))
+        language, places = self.language, torch.arange(input_ids.shape[1])
+        hidden = language.tokens(input_ids) + language.positions(places) + seen
+        return language.head(language.norm(language.blocks(hidden)))
 
 
 def batch_of_one_row(run: Run) -> None:
     """A processor takes the images of a batch as those of its first row."""
-    processor = Processor(images_of_one_row=run.faulty)
+    processor = partial(batch_of, of_one_row=run.faulty)
     generator = torch.Generator().manual_seed(1)
     loader: Any = torch.utils.data.DataLoader(
         captions(), material.ROWS, shuffle=True, generator=generator, collate_fn=processor

@@ -23,11 +23,10 @@ from typing import Annotated, Final, Literal
 
 import numpy as np
 import polars as pl
-from pydantic import BeforeValidator
 from scipy.signal import savgol_filter
 
 from failbench.base.arrays import Array
-from failbench.base.records import Record
+from failbench.base.records import InCell, Record
 from failbench.neighbours.peers.mapping import SEVERITIES, rows_of, standards
 from failbench.neighbours.peers.rules import BEYOND, Relation
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, Reading, verdict_row
@@ -145,10 +144,6 @@ STATISTICS: Final[dict[str, Callable[[Array, int, float], float]]] = {
 """From values, a window and a margin to a number; NaN where the curve is too short for it."""
 
 
-def _names(text: object) -> object:
-    return text.split(";") if isinstance(text, str) else text
-
-
 class SkillRule(Record):
     """A documented threshold; a row of ``skill_rules.csv``."""
 
@@ -161,7 +156,7 @@ class SkillRule(Record):
     margin: float = 0.0
     severity: str
     level: EvidenceLevel
-    confirmed_by: Annotated[frozenset[str], BeforeValidator(_names)] = frozenset()
+    confirmed_by: Annotated[frozenset[str], InCell] = frozenset()
     section: str
 
     def fires(self, curves: Curves) -> bool:
