@@ -41,7 +41,7 @@ class Bug(Record):
 
     @model_validator(mode="after")
     def _is_recreated_or_left_out(self) -> Self:
-        if not bool(self.left_out) == (self.ranks is None) == (self.onset is None):
+        if len({bool(self.left_out), self.ranks is None, self.onset is None}) > 1:
             raise ValueError("ranks and onset are given exactly where it is not left out")
         return self
 
