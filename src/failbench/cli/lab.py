@@ -118,8 +118,7 @@ def external_default(
 def outside_list(*, only: Only = (), output: Output = OUTSIDE_LIST) -> int:
     """Run programs with bugs that others published, each with its healthy twin."""
     from failbench.monitor.records.tables import write_monitored
-    from failbench.neighbours.outside_list.bugs import BUGS, SETTING, read_bugs
-    from failbench.neighbours.outside_list.recorder import record
+    from failbench.neighbours.outside_list.bugs import BUGS, SETTING, read_bugs, record
 
     bugs = {bug.id: bug for bug in read_bugs(OUTSIDE_LIST / BUGS) if bug.is_recreated}
     for name in only:

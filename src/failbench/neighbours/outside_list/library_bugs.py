@@ -83,9 +83,10 @@ def optimizer_of_stale_parameters(run: Run) -> None:
             optimizer.zero_grad()
 
 
-def texts(number: int, seed: int = 0) -> list[dict[str, Tensor]]:
+def texts(number: int, seed: int = 0) -> material.Examples:
     """Pieces of a text as a Trainer takes them."""
-    return [{"input_ids": piece, "labels": piece} for piece in material.pieces(number, seed)]
+    rows = material.pieces(number, seed)
+    return material.Examples(rows, lambda piece: {"input_ids": piece, "labels": piece})
 
 
 def arguments_of(run: Run, **settings: Any) -> TrainingArguments:

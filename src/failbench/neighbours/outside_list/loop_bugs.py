@@ -214,7 +214,7 @@ def workers_draw_alike(run: Run) -> None:
 def captions() -> Any:
     """Texts, each with an image that tells its first token."""
     images = torch.randn(material.TOKENS, PIXELS, generator=torch.Generator().manual_seed(0))
-    return [(piece, images[piece[0]]) for piece in material.pieces()]
+    return material.Examples(material.pieces(), lambda piece: (piece, images[piece[0]]))
 
 
 def batch_of(rows: Sequence[tuple[Tensor, Tensor]], *, of_one_row: bool) -> dict[str, Tensor]:

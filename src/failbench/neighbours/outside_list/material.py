@@ -47,6 +47,19 @@ def pieces(number: int = STEPS * ROWS, seed: int = 0) -> Any:
     return text(number * (BLOCK + 1), seed).view(number, BLOCK + 1)
 
 
+class Examples(torch.utils.data.Dataset):
+    """Pieces of a text, each made into an example where it is read."""
+
+    def __init__(self, rows: Tensor, made: Callable[[Tensor], Any]) -> None:
+        self.rows, self.made = rows, made
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, place: int) -> Any:
+        return self.made(self.rows[place])
+
+
 def batches(rank: int = 0) -> Any:
     """A loader of shuffled batches of shape (ROWS, BLOCK + 1), others for each rank."""
     generator = torch.Generator().manual_seed(1 + rank)
