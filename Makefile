@@ -97,7 +97,6 @@ record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, w
 	@$(IN_VENV) failbench peers
 ifdef INSIDE
 	@$(INSTALL) --no-deps 'defaultplusplus==0.4.1'
-	@$(IN_VENV) failbench peers-gradients
 	@$(IN_VENV) failbench peers-inside --setting bert-adamw
 	@$(IN_VENV) failbench peers-inside --setting distilbert-adamw
 endif

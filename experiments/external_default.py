@@ -13,13 +13,14 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench import study as st
-from failbench.neighbours.external.rules import improved_rules_asked, simple_rules_asked
-from failbench.neighbours.external.tables import (
+from failbench.neighbours.external import (
     DETECTION,
     POSITIVES,
     ReleasedTables,
     crashed,
+    improved_rules_asked,
     read_released,
+    simple_rules_asked,
 )
 from failbench.statistics.bootstrap import single_seeds
 from shared.external_default import (

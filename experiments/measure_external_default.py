@@ -47,14 +47,15 @@ from failbench.methods.classifiers import (
 )
 from failbench.methods.learned_rules import learned_rules
 from failbench.methods.tuned_classifier import TunedClassifier
-from failbench.neighbours.external.rules import our_features, simple_answers
-from failbench.neighbours.external.tables import (
+from failbench.neighbours.external import (
     DETECTION,
     LABEL,
     POSITIVES,
     ColumnNote,
     ReleasedTables,
+    our_features,
     read_released,
+    simple_answers,
 )
 from shared.external_default import (
     ANSWER_SCHEMA,

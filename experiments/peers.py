@@ -15,10 +15,14 @@ from failbench import study as st
 from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import read_scenarios
 from failbench.base.telemetry import RUN_SCHEMA, read_table
-from failbench.neighbours.peers.best_thresholds import DOCUMENTED, OBJECTIVES, with_best_thresholds
 from failbench.neighbours.peers.mapping import refuse_unmapped, standards
 from failbench.neighbours.peers.rules import ALARM_SCHEMA, SCOPES, peer_rules, rules_of
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
+from failbench.neighbours.peers.verdicts import (
+    DOCUMENTED,
+    OBJECTIVES,
+    VERDICT_SCHEMA,
+    with_best_thresholds,
+)
 from failbench.neighbours.rendering.shape import COMPLETE
 from failbench.statistics.lead import lead_interval
 from shared.peers import BREAKS, LOG_ANSWERS, SAID_SCHEMA, PeersStudy

@@ -16,7 +16,14 @@ from pydantic import Field
 
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record
-from failbench.neighbours.lenses.catalogue import LENSES, Lens, measure_kinds
+from failbench.neighbours.lenses.catalogue import (
+    LENSES,
+    Expected,
+    Lens,
+    measure_kinds,
+    read_expected,
+    verdicts_given,
+)
 from failbench.neighbours.lenses.drawing import (
     curves_of,
     draw_curves,
@@ -24,7 +31,6 @@ from failbench.neighbours.lenses.drawing import (
     name_axes,
     outcome_handles,
 )
-from failbench.neighbours.lenses.expected import Expected, read_expected, verdicts_given
 from failbench.neighbours.lenses.looking import View, look_at_models, measure_table, verdict_table
 from failbench.neighbours.lenses.naming import (
     PRIMARY,

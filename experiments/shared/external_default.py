@@ -21,7 +21,7 @@ from failbench.base.method_settings import (
     RandomForestSettings,
 )
 from failbench.base.records import Record
-from failbench.neighbours.external.tables import (
+from failbench.neighbours.external import (
     BUGGY,
     DETECTION,
     LABEL,

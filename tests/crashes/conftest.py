@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from failbench.crashes.cases import Case
-from failbench.notebooks.notebook import Card, Cell, Notebook
+from failbench.notebooks.corpus import Card, Cell, Notebook
 from failbench.notebooks.summaries import Summary
 
 

@@ -9,11 +9,10 @@ from typing import get_args
 import pytest
 
 from failbench.cli.options import PREDICTORS as NAMES
-from failbench.crashes.answer_table import ANSWER_TABLE
+from failbench.crashes.answer_table import ANSWER_TABLE, record
 from failbench.crashes.answers import asked
 from failbench.crashes.catalogue import PREDICTORS, Predictor
 from failbench.crashes.prediction import CrashPrediction
-from failbench.crashes.recorder import record
 
 
 @pytest.fixture

@@ -12,16 +12,18 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.cli.main import main
-from failbench.neighbours.external.released import as_released, copy_released, read_sources
-from failbench.neighbours.external.tables import (
+from failbench.neighbours.external import (
     BUGGY,
     CORRECT,
     DETECTION,
     LABEL,
     POSITIVES,
+    as_released,
+    copy_released,
     crashed,
     path_of,
     read_released,
+    read_sources,
 )
 from pipeline import REPOSITORY
 

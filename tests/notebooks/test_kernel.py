@@ -10,9 +10,10 @@ import time
 
 import pytest
 
+from drawn_split import draw_split, write_split
 from failbench.base.errors import BadInputError
 from failbench.cli.main import main
-from failbench.notebooks.corpus import SPLIT, draw_split, read_corpus, write_split
+from failbench.notebooks.corpus import SPLIT, read_corpus
 from failbench.notebooks.observed import OBSERVED, read_observed
 from made_up_notebooks import MENDED, SOURCES, document
 

@@ -6,15 +6,9 @@ from collections import Counter
 
 import pytest
 
+from drawn_split import draw_split, write_split
 from failbench.base.errors import BadInputError
-from failbench.notebooks.corpus import (
-    SPLIT,
-    check_unchanged,
-    draw_split,
-    read_corpus,
-    read_split,
-    write_split,
-)
+from failbench.notebooks.corpus import SPLIT, check_unchanged, read_corpus, read_split
 from made_up_notebooks import MENDED, SOURCES, document
 
 
@@ -48,11 +42,6 @@ def test_a_pair_that_changed_is_named(drawn, written):
     pairs = read_corpus(written(document(), again))
     with pytest.raises(BadInputError, match=r"mended.ipynb: \(file\): has changed since"):
         check_unchanged(pairs, read_split(drawn / SPLIT), drawn / SPLIT)
-
-
-def test_a_split_is_drawn_once(drawn):
-    with pytest.raises(BadInputError, match="drawn once"):
-        write_split(drawn / SPLIT, ())
 
 
 @pytest.mark.parametrize(

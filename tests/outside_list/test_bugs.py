@@ -52,7 +52,7 @@ def test_at_least_twelve_are_recreated_and_every_other_says_why_not(bugs):
 def test_every_recreated_bug_has_a_program_and_every_program_a_bug(bugs):
     for library in ("torch", "transformers", "accelerate"):
         pytest.importorskip(library)
-    from failbench.neighbours.outside_list.child import programs
+    from failbench.neighbours.outside_list.bugs import programs
 
     assert set(programs()) == {bug.id for bug in bugs if bug.is_recreated}
 

@@ -11,8 +11,15 @@ import pytest
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_table
 from failbench.neighbours.peers.mapping import mapping, standards
-from failbench.neighbours.peers.recorder import KINDS, digest_of, record, record_peers, renderer
-from failbench.neighbours.peers.tools import FORMATS, installed_peers
+from failbench.neighbours.peers.recorder import (
+    FORMATS,
+    KINDS,
+    digest_of,
+    installed_peers,
+    record,
+    record_peers,
+    renderer,
+)
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, VERDICT_TABLE
 
 DATA = Path(__file__).parents[2] / "data"

@@ -3,30 +3,20 @@
 from __future__ import annotations
 
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from failbench.neighbours.peers.default_plus_plus import PACKAGE
-from failbench.neighbours.peers.gradients import (
-    BEFORE,
-    CALLBACK,
-    GRADIENT_SCHEMA,
-    LOOP,
-    STEPS,
-    observe_gradients,
-    write_gradients,
-)
-
+LOOP, BEFORE, CALLBACK = "documented_loop", "before_the_update", "trainer_callback"
+STEPS = 3
 TABLE = Path(__file__).parents[2] / "data/peers/default_plus_plus_gradients.csv"
 READABLE = ("distilbert", "gpt2")
 
 
 @cache
 def observed() -> pl.DataFrame:
-    return pl.read_csv(TABLE, schema=GRADIENT_SCHEMA)
+    return pl.read_csv(TABLE, infer_schema_length=None)
 
 
 @pytest.mark.parametrize("way", [LOOP, CALLBACK])
@@ -68,11 +58,3 @@ def test_the_model_for_encoders_reads_no_gradient_and_that_for_decoders_half_of_
     }
     assert shares["bert"] == shares["distilbert"] == 0
     assert 0.45 < shares["gpt2"] < 0.55
-
-
-@pytest.mark.skipif(find_spec(PACKAGE) is None, reason="needs the peer")
-def test_the_installed_version_reads_what_was_observed(tmp_path):
-    path = tmp_path / "gradients.csv"
-    write_gradients(observe_gradients(), path)
-    same = ["model", "way", "step", "with_gradient", "vanishing_read", "update_read", "error"]
-    assert pl.read_csv(path, schema=GRADIENT_SCHEMA).select(same).equals(observed().select(same))

@@ -5,8 +5,7 @@ import polars as pl
 import pytest
 
 from failbench.base.telemetry import Telemetry
-from failbench.neighbours.peers.recorder import SEED, record, renderer
-from failbench.neighbours.peers.tools import Peer
+from failbench.neighbours.peers.recorder import SEED, Peer, record, renderer
 from failbench.neighbours.peers.verdicts import VERDICT_TABLE, Reading
 from failbench.neighbours.rendering.shape import draw_names
 from made_up_telemetry import STEPS, made_up_telemetry

@@ -13,10 +13,10 @@ from failbench.neighbours.peers.rules import (
     peer_rules,
     rule_of,
     rule_peers,
+    rule_signals,
     rules_of,
     watched,
 )
-from failbench.neighbours.peers.signals import rule_signals
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
 from smooth_run import NAN, PARAMETERS, from_step, healthy, only_at
 

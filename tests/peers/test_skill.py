@@ -6,13 +6,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.diagnose.readers.log import Collector, Log, Rows, Source
-from failbench.diagnose.readers.names import Meaning
 from failbench.neighbours.peers.mapping import SEVERITIES, standards
 from failbench.neighbours.peers.skill import (
     PEER,
     Curves,
-    curves_of,
     reading_of_curves,
     recorded_curves,
     skill_rules,
@@ -117,59 +114,16 @@ def test_a_hint_alone_is_not_enough_to_say_that_something_is_wrong():
     )
 
 
-def rows(**columns) -> Rows:
-    collected = Collector()
-    for values in zip(*columns.values(), strict=True):
-        row = dict(zip(columns, values, strict=True))
-        split = row.pop("split")
-        known = [(Meaning(name), value) for name, value in row.items() if value is not None]
-        collected.add(None, known, split)
-    return collected.rows()
-
-
-def made_up_log() -> Log:
-    split = ["train", "train", "validation", "train", "train", "validation"]
-    losses = [5.0, 4.0, 4.5, 3.0, float("nan"), 3.5]
-    return Log(
-        (Source("metrics.csv", "table", 6),), rows(step=range(6), split=split, loss=losses), ()
-    )
-
-
 def test_a_validation_is_paired_with_the_training_loss_before_it():
-    curves = curves_of(made_up_log())
-    np.testing.assert_array_equal(curves.loss, [5.0, 4.0, 3.0, np.nan])
-    np.testing.assert_array_equal(curves.validation, [4.5, 3.5])
-    np.testing.assert_array_equal(curves.training, [4.0, np.nan])
+    nan = float("nan")
+    columns = {"loss": [5.0, 4.0, None, nan], "validation_loss": [None, 4.5, 3.75, 3.5]}
+    empty = pl.lit(None, pl.Float32)
+    steps = pl.DataFrame(columns).with_columns(gradient_norm=empty, learning_rate=empty)
+    curves = recorded_curves(steps)
+    np.testing.assert_array_equal(curves.loss, [5.0, 4.0, nan])
+    np.testing.assert_array_equal(curves.validation, [4.5, 3.75, 3.5])
+    np.testing.assert_array_equal(curves.training, [4.0, 4.0, nan])
     assert curves.grad_norm.size == 0
-
-
-def test_a_log_and_the_telemetry_that_it_tells_have_the_same_curves():
-    curves = healthy()
-    validation = np.full(STEPS, np.nan)
-    validation[9::10] = curves.validation
-    steps = pl.DataFrame(
-        {
-            "step": range(STEPS),
-            "loss": curves.loss,
-            "gradient_norm": curves.grad_norm,
-            "learning_rate": curves.learning_rate,
-            "validation_loss": pl.Series(validation).fill_nan(None),
-        }
-    ).cast({"loss": pl.Float32, "gradient_norm": pl.Float32, "validation_loss": pl.Float32})
-    trained = steps.drop("validation_loss").rename({"gradient_norm": "grad_norm"})
-    validated = steps.select("step", loss="validation_loss").drop_nulls()
-    told = pl.concat(
-        [
-            trained.with_columns(split=pl.lit("train")),
-            validated.with_columns(split=pl.lit("validation")),
-        ],
-        how="diagonal",
-    ).sort("step", "split")
-    log = Log((Source("run", "recorded telemetry", STEPS),), rows(**told.to_dict()), ())
-    read, recorded = curves_of(log), recorded_curves(steps)
-    for name in ("loss", "grad_norm", "learning_rate", "validation", "training"):
-        np.testing.assert_array_equal(getattr(read, name), getattr(recorded, name))
-    assert reading_of_curves(read) == reading_of_curves(recorded)
 
 
 def test_the_skill_answers_for_every_run_and_for_one_without_steps():

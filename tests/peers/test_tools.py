@@ -12,7 +12,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.neighbours.peers import mapping
-from failbench.neighbours.peers.tools import (
+from failbench.neighbours.peers.recorder import (
     installed_peers,
     read_by_runmedic,
     read_by_training_doctor,

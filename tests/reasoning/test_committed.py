@@ -8,10 +8,11 @@ import re
 import polars as pl
 import pytest
 
-from failbench.reasoning.conditions import HEALTHY
-from failbench.reasoning.fingerprint import fingerprint
+from failbench.reasoning.declared import fingerprint
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.traces import KEY, MODELS, TRACES, read_models, read_traces
+
+HEALTHY = "healthy"
 
 
 @pytest.fixture(scope="module")

@@ -10,10 +10,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from failbench.neighbours.rendering.files import masked_checksums, records, scalar
 from failbench.neighbours.rendering.formats import rendered
-from failbench.neighbours.rendering.tensorboard_events import masked_checksums, records, scalar
+from failbench.neighbours.rendering.run import Writer
 from failbench.neighbours.rendering.trainer import history
-from failbench.neighbours.rendering.writer import Writer
 from made_up_logs import SHAPE, made_up_run
 
 EVERY, STEPS = 3, 10

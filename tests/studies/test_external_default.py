@@ -12,11 +12,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.params import read_section
 from failbench.features.feature import CEILING
-from failbench.neighbours.external.rules import (
-    our_features,
-    simple_answers,
-)
-from failbench.neighbours.external.tables import (
+from failbench.neighbours.external import (
     BUGGY,
     CORRECT,
     DETECTION,
@@ -25,6 +21,8 @@ from failbench.neighbours.external.tables import (
     ColumnNote,
     PrintedFigure,
     ReleasedTables,
+    our_features,
+    simple_answers,
 )
 from failbench.statistics.intervals import wilson
 from measure_external_default import (

@@ -16,9 +16,8 @@ from failbench.base.scenarios import read_scenarios
 from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import RUN_SCHEMA as ALL_RUNS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.neighbours.peers.best_thresholds import DOCUMENTED, with_best_thresholds
 from failbench.neighbours.peers.rules import peer_rules
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
+from failbench.neighbours.peers.verdicts import DOCUMENTED, VERDICT_SCHEMA, with_best_thresholds
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.lead import lead_interval
 from peers import rate_table

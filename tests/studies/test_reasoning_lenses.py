@@ -12,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from failbench.base.errors import BadInputError
-from failbench.neighbours.lenses.expected import Expected, read_expected, verdicts_given
+from failbench.neighbours.lenses.catalogue import Expected, read_expected, verdicts_given
 from failbench.neighbours.lenses.looking import look_at_models, verdict_table
 from failbench.neighbours.lenses.naming import NearestMean, Origins, from_healthy, named, told_apart
 from made_up_traces import made_up_study

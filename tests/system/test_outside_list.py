@@ -8,8 +8,7 @@ pytest.importorskip("torch")
 
 from failbench.cli.main import main
 from failbench.monitor.records.tables import read_monitored
-from failbench.neighbours.outside_list.bugs import BUGS, STATES, read_bugs, run_ids
-from failbench.neighbours.outside_list.recorder import record
+from failbench.neighbours.outside_list.bugs import BUGS, STATES, read_bugs, record, run_ids
 from outside_list import LEVELS, judge
 
 pytestmark = pytest.mark.system

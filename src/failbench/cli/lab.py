@@ -20,7 +20,6 @@ from failbench.cli.places import (
     MONITORED,
     OUTSIDE_LIST,
     PEERS,
-    PEERS_GRADIENTS,
     SCENARIOS,
     TELEMETRY,
     params_file,
@@ -109,7 +108,7 @@ def external_default(
     output: Output = EXTERNAL_DEFAULT,
 ) -> int:
     """Check the CSV files that the authors of DEFault released, and write them as parquet."""
-    from failbench.neighbours.external.released import copy_released
+    from failbench.neighbours.external import copy_released
 
     for path in copy_released(folder, output):
         print(path)
@@ -119,8 +118,7 @@ def external_default(
 def outside_list(*, only: Only = (), output: Output = OUTSIDE_LIST) -> int:
     """Run programs with bugs that others published, each with its healthy twin."""
     from failbench.monitor.records.tables import write_monitored
-    from failbench.neighbours.outside_list.bugs import BUGS, SETTING, read_bugs
-    from failbench.neighbours.outside_list.recorder import record
+    from failbench.neighbours.outside_list.bugs import BUGS, SETTING, read_bugs, record
 
     bugs = {bug.id: bug for bug in read_bugs(OUTSIDE_LIST / BUGS) if bug.is_recreated}
     for name in only:
@@ -154,16 +152,4 @@ def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = PEERS) -> int:
                 "asking", done, total, seconds_left(started, done, total)
             ),
         )
-    return 0
-
-
-def peers_gradients(*, output: Output = PEERS_GRADIENTS) -> int:
-    """Observe which gradients DEFault++ reads in three steps, and keep it as a table."""
-    from failbench.neighbours.peers.gradients import observe_gradients, write_gradients
-    from failbench.recording.sandbox import require_recording_extra
-
-    require_recording_extra()
-    observed = observe_gradients()
-    write_gradients(observed, output)
-    print(f"{observed.height} observations are in {output}.")
     return 0

@@ -139,8 +139,8 @@ def crashes(
     *, predictors: Predictors = (), corpus: Corpus = NOTEBOOKS, output: Output = CRASHES
 ) -> int:
     """Ask the predictors whose answers are recorded about the notebooks of the corpus."""
+    from failbench.crashes.answer_table import record
     from failbench.crashes.cases import CrashPredictionSettings, read_cases
-    from failbench.crashes.recorder import record
     from failbench.statistics.settings import read_with_statistics
 
     settings = read_with_statistics("crash_prediction", CrashPredictionSettings, PARAMS)

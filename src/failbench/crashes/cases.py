@@ -17,8 +17,15 @@ from pydantic import Field
 from failbench.base.errors import BadInputError
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Arm, Question, told
-from failbench.notebooks.corpus import SPLIT, Pair, Part, check_unchanged, read_corpus, read_split
-from failbench.notebooks.notebook import Notebook
+from failbench.notebooks.corpus import (
+    SPLIT,
+    Notebook,
+    Pair,
+    Part,
+    check_unchanged,
+    read_corpus,
+    read_split,
+)
 from failbench.notebooks.observed import OBSERVED, read_observed
 from failbench.notebooks.summaries import Summary, parse_summary
 from failbench.statistics.intervals import ScenarioIntervalSettings

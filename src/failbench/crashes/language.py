@@ -188,11 +188,8 @@ def prompt_of(question: Question, settings: CrashAgentsSettings) -> CrashPrompt:
         legend = LEGEND
     mark = fence_mark("\n".join(text for _, text in parts))
     notebook = "\n\n".join(f"## {mark}: {title}\n{text}" for title, text in parts)
-    system, user = (
-        SYSTEM.format(mark=mark, legend=legend),
-        USER.format(mark=mark, notebook=notebook),
-    )
-    return CrashPrompt(system, user, cut)
+    system = SYSTEM.format(mark=mark, legend=legend)
+    return CrashPrompt(system, USER.format(mark=mark, notebook=notebook), cut)
 
 
 def prompt_hash(prompt: CrashPrompt, settings: CrashAgentsSettings) -> str:

@@ -1,35 +1,32 @@
 """The corpus: pairs of notebooks in ``data/notebooks/<library>/<pair>/``, and how it was split.
 
-The split says which pairs predictors may be made with, and which are kept to test them.
+A notebook has its cells in the order in which they were executed, and its card. How hard a crash is
+to foresee follows from a rule that was written before the first pair was recorded. The split says
+which pairs predictors may be made with, and which are kept to test them.
 """
 
 from __future__ import annotations
 
-import csv
 import hashlib
-import io
-from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from itertools import product
+from functools import cached_property
 from pathlib import Path
-from typing import Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
-from failbench.base.files import write_atomically
-from failbench.base.records import Record, read_rows
-from failbench.notebooks.notebook import (
-    REMEDY,
-    Card,
-    Difficulty,
-    Library,
-    Misuse,
-    Notebook,
-    Version,
-    read_notebook,
-)
+from failbench.base.records import Record, read_json, read_rows, validated
+
+Library = Literal["numpy", "pandas", "sklearn", "matplotlib", "lightgbm", "torch"]
+Version = Literal["crashing", "mended"]
+Difficulty = Literal["easy", "medium", "hard"]
+Misuse = Literal[
+    "shape", "dtype", "key", "unfitted", "nan", "api", "value", "index", "name", "device",
+    "vocabulary", "memory",
+]  # fmt: skip
+"""What is misused; ``docs/notebooks.md`` defines each."""
 
 LIBRARIES: Final[tuple[Library, ...]] = get_args(Library)
 VERSIONS: Final[tuple[Version, ...]] = get_args(Version)
@@ -37,14 +34,171 @@ VERSIONS: Final[tuple[Version, ...]] = get_args(Version)
 SPLIT: Final = "split.csv"
 """The file in the folder of the corpus."""
 
-SEED: Final = 20261123
-"""The day on which the split was drawn, before there was a predictor."""
-
 DRAWN_ONCE: Final = "Restore it with git: the split was drawn once."
 
 Part = Literal["development", "test"]
 
-MISUSES: Final[tuple[Misuse, ...]] = get_args(Misuse)
+CARD: Final = "failbench"
+"""Key of the metadata of a notebook that holds its card."""
+
+EXECUTIONS: Final = "executions"
+"""Key of the metadata of a cell that was executed more than once."""
+
+FAR: Final = 3
+"""Steps from which on a crash is hard even where the code alone shows it."""
+
+REMEDY: Final = "Restore it with git, or correct it after docs/notebooks.md."
+
+
+class Card(Record):
+    """What a notebook of the corpus says of itself, in its metadata."""
+
+    pair: str = Field(pattern=r"^[a-z0-9_]+$")
+    version: Version
+    library: Library
+    misuse: Misuse
+    fault: str = Field(min_length=1)
+    source: str = Field(pattern=r"^https://")
+    target: int = Field(ge=0)
+    cause: int = Field(ge=0)
+    functions_between: int = Field(ge=0)
+    shown_by_code: bool
+    difficulty: Difficulty
+
+
+class CellMetadata(Record):
+    """Metadata of a cell of code: its executions, if there was more than one."""
+
+    executions: tuple[int, ...] | None = Field(default=None, min_length=2)
+
+
+class StoredCell(Record):
+    """A cell as nbformat 4.5 stores it, without outputs."""
+
+    id: str
+    cell_type: Literal["code", "markdown"]
+    source: str | list[str]
+    metadata: CellMetadata
+    execution_count: int | None = Field(default=None, ge=1)
+    outputs: list[Any] = Field(default=[], max_length=0)
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell."""
+
+    is_code: bool
+    source: str
+    executions: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """A notebook."""
+
+    path: Path
+    sha256: str
+    card: Card
+    cells: tuple[Cell, ...]
+
+    @property
+    def target(self) -> str:
+        """The code of the target cell."""
+        return self.cells[self.card.target].source
+
+    @cached_property
+    def executed(self) -> tuple[int, ...]:
+        """Indices of the cells that were executed before the target, in order of execution."""
+        last = self.cells[self.card.target].executions[-1]
+        runs = [
+            (count, index)
+            for index, cell in enumerate(self.cells)
+            for count in cell.executions
+            if count < last
+        ]
+        return tuple(index for _, index in sorted(runs))
+
+    @property
+    def executed_sources(self) -> tuple[str, ...]:
+        """The code that was executed before the target, in order of execution."""
+        return tuple(self.cells[index].source for index in self.executed)
+
+    @property
+    def cells_between(self) -> int:
+        """Executions between the last one of the cause and that of the target.
+
+        Of a cause that was not executed, the cells of code that stand between the two.
+        """
+        cause, target = self.card.cause, self.card.target
+        if cause == target:
+            return 0
+        if cause in self.executed:
+            return self.executed[::-1].index(cause)
+        low, high = sorted((cause, target))
+        return sum(cell.is_code for cell in self.cells[low + 1 : high])
+
+
+def read_notebook(path: Path) -> Notebook:
+    """Read a notebook of the corpus."""
+    raw = read_json(path, REMEDY)
+    is_notebook = isinstance(raw, dict) and isinstance(raw.get("metadata"), dict)
+    if not is_notebook or (raw.get("nbformat"), raw.get("nbformat_minor")) != (4, 5):
+        raise BadInputError(path, "nbformat", "is not a notebook of format 4.5.", REMEDY)
+    if CARD not in raw["metadata"]:
+        raise BadInputError(path, f"metadata.{CARD}", "is missing.", REMEDY)
+    card = validated(Card, raw["metadata"][CARD], path, REMEDY, prefix=("metadata", CARD))
+    if not isinstance(raw.get("cells"), list):
+        raise BadInputError(path, "cells", "is missing or no list.", REMEDY)
+    cells = tuple(_cell(cell, path, index) for index, cell in enumerate(raw["cells"]))
+    notebook = Notebook(path, hashlib.sha256(path.read_bytes()).hexdigest(), card, cells)
+    _check(notebook)
+    return notebook
+
+
+def _cell(raw: object, path: Path, index: int) -> Cell:
+    prefix = ("cells", str(index))
+    stored = validated(StoredCell, raw, path, REMEDY, prefix=prefix)
+    source = stored.source if isinstance(stored.source, str) else "".join(stored.source)
+    count, several = stored.execution_count, stored.metadata.executions
+    executions = several or (() if count is None else (count,))
+    field = ".".join([*prefix, "metadata", EXECUTIONS])
+    if several and (several[-1] != count or list(several) != sorted(set(several))):
+        problem = "must rise and end with execution_count."
+        raise BadInputError(path, field, problem, REMEDY)
+    return Cell(stored.cell_type == "code", source, executions)
+
+
+def _check(notebook: Notebook) -> None:
+    card, cells, path = notebook.card, notebook.cells, notebook.path
+    field = f"metadata.{CARD}"
+    for name, index in (("target", card.target), ("cause", card.cause)):
+        if index >= len(cells) or not cells[index].is_code:
+            raise BadInputError(path, f"{field}.{name}", f"cell {index} is no code.", REMEDY)
+    counts = [count for cell in cells for count in cell.executions]
+    if len(counts) != len(set(counts)):
+        problem = "two cells have the same count."
+        raise BadInputError(path, "cells.execution_count", problem, REMEDY)
+    if len(cells[card.target].executions) != 1:
+        problem = f"cell {card.target} must have been executed exactly once."
+        raise BadInputError(path, f"{field}.target", problem, REMEDY)
+    rule = difficulty_of(
+        notebook.cells_between, card.functions_between, shown_by_code=card.shown_by_code
+    )
+    if card.version == "crashing" and card.difficulty != rule:
+        problem = f"is {card.difficulty!r} where the rule says {rule!r}."
+        raise BadInputError(path, f"{field}.difficulty", problem, REMEDY)
+
+
+def difficulty_of(cells_between: int, functions_between: int, *, shown_by_code: bool) -> Difficulty:
+    """The grade of a crash.
+
+    Easy is what the code alone shows without a step between cause and crash. Hard is what the code
+    alone does not show with a step between, or what is three steps away. The rest is medium.
+    """
+    steps = cells_between + functions_between
+    if steps >= FAR or (steps and not shown_by_code):
+        return "hard"
+    return "medium" if steps or not shown_by_code else "easy"
 
 
 @dataclass(frozen=True)
@@ -133,66 +287,9 @@ class Assigned(Record):
     sha256_mended: str = Field(pattern=r"^[0-9a-f]{64}$")
 
 
-def draw_split(pairs: Sequence[Pair], seed: int = SEED) -> tuple[Assigned, ...]:
-    """Halve the corpus, by misuse and library.
-
-    The pairs of a misuse in a library are put in order of a hash of seed and name; one half of them
-    is for development and the next is for test. Where one is left over it goes to the part that has
-    fewer of the misuse, else fewer of the library, else by the hash. So the halves of a misuse, and
-    those of a misuse within a library, differ by one pair at most.
-    """
-    parts: dict[str, Part] = {}
-    sizes: Counter[tuple[str, Part]] = Counter()
-    for misuse, library in product(MISUSES, LIBRARIES):
-        cards = [pair.card for pair in pairs]
-        names = [card.pair for card in cards if (card.misuse, card.library) == (misuse, library)]
-        names.sort(key=lambda name: _hash(seed, name))
-        half = len(names) // 2
-        for place, name in enumerate(names):
-            part: Part = "development" if place < half else "test"
-            if place == 2 * half:
-                part = _part_of_rest(sizes, misuse, library, _hash(seed, name))
-            parts[name] = part
-            sizes.update([(misuse, part), (library, part)])
-    return tuple(
-        Assigned(
-            **pair.card.model_dump(include={"pair", "library", "misuse", "difficulty"}),
-            part=parts[pair.card.pair],
-            sha256_crashing=pair.crashing.sha256,
-            sha256_mended=pair.mended.sha256,
-        )
-        for pair in pairs
-    )
-
-
-def _part_of_rest(
-    sizes: Counter[tuple[str, Part]], misuse: Misuse, library: Library, drawn: str
-) -> Part:
-    for group in (misuse, library):
-        difference = sizes[group, "development"] - sizes[group, "test"]
-        if difference:
-            return "test" if difference > 0 else "development"
-    return "test" if int(drawn, 16) % 2 else "development"
-
-
-def _hash(seed: int, name: str) -> str:
-    return hashlib.sha256(f"{seed}:{name}".encode()).hexdigest()
-
-
 def read_split(path: Path) -> dict[str, Assigned]:
     """Read the split, by name of the pair."""
     return {row.pair: row for row in read_rows(path, Assigned, DRAWN_ONCE, ("pair",))}
-
-
-def write_split(path: Path, assigned: Sequence[Assigned]) -> None:
-    """Write the split."""
-    if path.exists():
-        raise BadInputError(path, "(file)", "is there already.", "A split is drawn once.")
-    buffer = io.StringIO()
-    writer = csv.DictWriter(buffer, list(Assigned.model_fields), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(row.model_dump() for row in assigned)
-    write_atomically(path, buffer.getvalue().encode(), "Free space, or name another folder.")
 
 
 def check_unchanged(pairs: Sequence[Pair], split: dict[str, Assigned], path: Path) -> None:

@@ -60,14 +60,14 @@ class OutOfTimeError(Exception):
     """A cell did not end within its limit, or the kernel died in it."""
 
 
+@dataclass
 class Kernel:
     """A kernel that executes cells one after another."""
 
-    def __init__(self, client: BlockingKernelClient, limit: float, folder: Path) -> None:
-        self._client = client
-        self._limit = limit
-        self.folder = folder
-        self.count = 0
+    client: BlockingKernelClient
+    limit: float
+    folder: Path
+    count: int = 0
 
     def execute(self, code: str) -> Failure | None:
         """Execute a cell; what it raised, or None."""
@@ -89,16 +89,16 @@ class Kernel:
 
     def _ask(self, code: str, expressions: dict[str, str], *, silent: bool) -> dict[str, Any]:
         try:
-            reply: dict[str, Any] = self._client.execute(
+            reply: dict[str, Any] = self.client.execute(
                 code,
                 silent=silent,
                 user_expressions=expressions,
                 allow_stdin=False,
                 reply=True,
-                timeout=self._limit,
+                timeout=self.limit,
             )
         except TimeoutError as error:
-            raise OutOfTimeError(f"no end within {self._limit:g} seconds") from error
+            raise OutOfTimeError(f"no end within {self.limit:g} seconds") from error
         content: dict[str, Any] = reply["content"]
         return content
 
@@ -116,13 +116,13 @@ def frames_of(traceback: Sequence[str]) -> tuple[Frame, ...]:
     )
 
 
+@dataclass(frozen=True)
 class Forge:
     """Starts kernels, one at a time, from a process that has imported the libraries."""
 
-    def __init__(self, process: subprocess.Popen[str], limit: float, memory: int) -> None:
-        self._process = process
-        self._limit = limit
-        self._memory = memory
+    process: subprocess.Popen[str]
+    limit: float
+    memory: int
 
     @contextmanager
     def kernel(self) -> Iterator[Kernel]:
@@ -134,14 +134,14 @@ class Forge:
         key = secrets.token_hex(32).encode()
         write_connection_file(connection, transport="ipc", ip=str(folder / "socket"), key=key)
         try:
-            order = {"connection": connection, "folder": str(work), "memory": self._memory}
+            order = {"connection": connection, "folder": str(work), "memory": self.memory}
             self._send(order | {"environment": _environment_of_kernel(folder)})
             client = BlockingKernelClient(connection_file=connection)
             client.load_connection_file()
             client.start_channels(iopub=False, stdin=False, hb=False)
             try:
                 client.kernel_info(reply=True, timeout=READY)
-                yield Kernel(client, self._limit, work)
+                yield Kernel(client, self.limit, work)
             finally:
                 client.stop_channels()
                 self._send({})
@@ -149,11 +149,11 @@ class Forge:
             shutil.rmtree(folder, ignore_errors=True)
 
     def _send(self, order: dict[str, Any]) -> None:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._process.stdin.write(json.dumps(order) + "\n")
-        self._process.stdin.flush()
-        self._process.stdout.readline()
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps(order) + "\n")
+        self.process.stdin.flush()
+        self.process.stdout.readline()
 
 
 @contextmanager

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, Self
+from typing import Self
 
 from pydantic import Field, NonNegativeInt, model_validator
 
 from failbench.reasoning.grid import Task
 from failbench.records import Record
-
-HEALTHY: Final = "healthy"
 
 
 class Shape(Record):

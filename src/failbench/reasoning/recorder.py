@@ -19,23 +19,12 @@ import polars as pl
 import torch
 
 from failbench.base.files import replaced_when_whole, write_atomically
-from failbench.reasoning.declared import Declared, Planned, read_declared
-from failbench.reasoning.fingerprint import fingerprint
+from failbench.reasoning import traces
+from failbench.reasoning.declared import Declared, Planned, fingerprint, read_declared
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.model import Decoder
 from failbench.reasoning.sampling import sample
 from failbench.reasoning.tokenizers import Tokenizer, make
-from failbench.reasoning.traces import (
-    MODEL_SCHEMA,
-    MODELS,
-    TRACE_SCHEMA,
-    TRACES,
-    WRITING_REMEDY,
-    read_models,
-    read_traces,
-    write_models,
-    write_traces,
-)
 from failbench.reasoning.training import Trained, train
 
 LOSS_DIGITS: Final = 4
@@ -63,9 +52,10 @@ class Folders:
 
 def missing(declared: Declared, data: Path) -> tuple[Planned, ...]:
     """The models that the tables lack, or that were recorded from something else."""
-    if not (data / MODELS).exists() or not (data / TRACES).exists():
+    if not (data / traces.MODELS).exists() or not (data / traces.TRACES).exists():
         return declared.plan
-    known = dict(read_models(data / MODELS).select("model", "fingerprint").iter_rows())
+    models = traces.read_models(data / traces.MODELS)
+    known = dict(models.select("model", "fingerprint").iter_rows())
     return tuple(
         planned
         for planned in declared.plan
@@ -92,11 +82,8 @@ def record(folders: Folders, workers: int = 1, *, again: bool = False) -> Iterat
     write_tables(declared, folders, wanted)
     for planned in declared.plan:
         row = _row_path(folders.work, declared, planned)
-        for path in (
-            row,
-            row.with_suffix(".parquet"),
-            _weights_path(folders.work, declared, planned),
-        ):
+        weights = _weights_path(folders.work, declared, planned)
+        for path in (row, row.with_suffix(".parquet"), weights):
             path.unlink(missing_ok=True)
 
 
@@ -106,7 +93,7 @@ def record_model(folders: Folders, name: str) -> dict[str, Any]:
     declared = read_declared(folders.data)
     (planned,) = (each for each in declared.plan if each.name == name)
     trained = _trained(declared, planned, folders.work)
-    traces = ask(declared, planned, trained.model)
+    asked = ask(declared, planned, trained.model)
     row = {
         "model": planned.name,
         "condition": planned.condition.condition,
@@ -120,8 +107,8 @@ def record_model(folders: Folders, name: str) -> dict[str, Any]:
         "fingerprint": fingerprint(declared, planned),
     }
     path = _row_path(folders.work, declared, planned)
-    write_traces(traces, path.with_suffix(".parquet"))
-    write_atomically(path, json.dumps(row).encode(), WRITING_REMEDY)
+    traces.write_traces(asked, path.with_suffix(".parquet"))
+    write_atomically(path, json.dumps(row).encode(), traces.WRITING_REMEDY)
     return row
 
 
@@ -132,11 +119,7 @@ def ask(declared: Declared, planned: Planned, model: Decoder) -> pl.DataFrame:
     encode = _tokenizer(declared, condition.prompt_tokenizer).encode
     prompts = [encode(problem.prompt) for _, _, problem in declared.problems]
     answers = sample(
-        model,
-        prompts,
-        budget=settings.budget,
-        temperature=settings.temperature,
-        seed=planned.seed,
+        model, prompts, budget=settings.budget, temperature=settings.temperature, seed=planned.seed
     )
     texts = [tokenizer.decode(answer.ids) for answer in answers]
     rows = [
@@ -159,29 +142,33 @@ def ask(declared: Declared, planned: Planned, model: Decoder) -> pl.DataFrame:
             declared.problems, prompts, answers, texts, strict=True
         )
     ]
-    return pl.DataFrame(rows, schema=TRACE_SCHEMA)
+    return pl.DataFrame(rows, schema=traces.TRACE_SCHEMA)
 
 
 def write_tables(declared: Declared, folders: Folders, recorded: tuple[Planned, ...]) -> None:
     """Write both tables: models of the plan alone, those recorded now in place of older ones."""
     paths = [_row_path(folders.work, declared, each) for each in recorded]
-    rows = pl.DataFrame([json.loads(path.read_text()) for path in paths], schema=MODEL_SCHEMA)
-    frames = [read_traces(path.with_suffix(".parquet")) for path in paths]
+    recorded_rows = [json.loads(path.read_text()) for path in paths]
+    rows = pl.DataFrame(recorded_rows, schema=traces.MODEL_SCHEMA)
+    frames = [traces.read_traces(path.with_suffix(".parquet")) for path in paths]
     order = pl.DataFrame({"model": [planned.name for planned in declared.plan]})
     kept = order.join(rows, on="model", how="anti")
     if kept.height:
-        known = read_models(folders.data / MODELS).join(kept, on="model", how="semi")
+        known = traces.read_models(folders.data / traces.MODELS).join(kept, on="model", how="semi")
         rows = pl.concat([rows, known])
-        frames.append(read_traces(folders.data / TRACES).join(kept, on="model", how="semi"))
-    write_traces(pl.concat(frames), folders.data / TRACES)
+        frames.append(
+            traces.read_traces(folders.data / traces.TRACES).join(kept, on="model", how="semi")
+        )
+    traces.write_traces(pl.concat(frames), folders.data / traces.TRACES)
     vocabularies = [
         {"tokenizer": name, "id": number, "token": token}
         for name in declared.tokenizers
         for number, token in enumerate(_tokenizer(declared, name).tokens)
     ]
     content = pl.DataFrame(vocabularies).write_csv().encode()
-    write_atomically(folders.data / VOCABULARIES, content, WRITING_REMEDY)
-    write_models(order.join(rows, on="model", maintain_order="left"), folders.data / MODELS)
+    write_atomically(folders.data / VOCABULARIES, content, traces.WRITING_REMEDY)
+    models = order.join(rows, on="model", maintain_order="left").write_csv().encode()
+    write_atomically(folders.data / traces.MODELS, models, traces.WRITING_REMEDY)
 
 
 def _trained(declared: Declared, planned: Planned, work: Path) -> Trained:
@@ -205,7 +192,7 @@ def _trained(declared: Declared, planned: Planned, work: Path) -> Trained:
     kept = {"weights": trained.model.state_dict(), "steps": trained.steps, "loss": trained.loss}
     # conditions that train alike may be at it in two processes, and one would move the other's file
     own = path.with_name(f"{os.getpid()}-{path.name}")
-    with replaced_when_whole(own, WRITING_REMEDY) as partial:
+    with replaced_when_whole(own, traces.WRITING_REMEDY) as partial:
         torch.save(kept, partial)
     own.replace(path)
     return trained

@@ -14,7 +14,7 @@ from typing import Final, Literal, get_args
 import polars as pl
 import pyarrow.parquet as pq
 
-from failbench.base.files import replaced_when_whole, write_atomically
+from failbench.base.files import replaced_when_whole
 from failbench.errors import BadInputError
 
 Outcome = Literal["correct", "wrong", "truncated"]
@@ -177,8 +177,3 @@ def read_models(path: Path) -> pl.DataFrame:
         problem = f"{repeated['model'][0]!r} is there twice."
         raise BadInputError(path, "model", problem, RESTORE)
     return frame
-
-
-def write_models(frame: pl.DataFrame, path: Path) -> None:
-    """Write the models, replacing a file that is there."""
-    write_atomically(path, frame.write_csv().encode(), WRITING_REMEDY)

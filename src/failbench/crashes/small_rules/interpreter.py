@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from failbench.crashes.small_rules import values
-from failbench.crashes.small_rules.access import attribute, binary, item, store
-from failbench.crashes.small_rules.calls import call
 from failbench.crashes.small_rules.library import missing
+from failbench.crashes.small_rules.operations import attribute, binary, call, item, store
 from failbench.crashes.small_rules.values import Value, Violation, forget
 
 LEAVING: Final = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)

@@ -35,21 +35,6 @@ COPIES: Final = 3
 LEAST_LOOP: Final = 16
 """Letters of a loop."""
 
-POINTS: Final = pl.Schema(
-    {
-        "outcome": pl.String,
-        "first_token": pl.Int64,
-        "last_token": pl.Int64,
-        "tokens": pl.Float64,
-        "bytes": pl.Float64,
-        "sd": pl.Float64,
-        "repetition": pl.Float64,
-        "loops": pl.Int64,
-        "n": pl.Int64,
-    }
-)
-"""A row for each outcome and bucket of tokens, with means over its answers."""
-
 
 def measure_compression(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
     """Measure bytes, repetition and loops of right and failed answers."""
@@ -83,11 +68,9 @@ def measure_compression(part: Slice, weights: Array, scale: Scale, confidence: f
         "loops_excess": draws["loops_failed"] - np.nan_to_num(draws["loops_right"]),
         "growth": _growth(weights, part, sizes_of),
     }
-    of_failed = ("loops_excess", "matched_share")
+    kind_of = dict.fromkeys(("loops_excess", "matched_share"), "failed")
     sizes = {
-        name: float(
-            counts.get("failed" if name in of_failed else name.rpartition("_")[2], len(texts))
-        )
+        name: float(counts.get(kind_of.get(name, name.rpartition("_")[2]), len(texts)))
         for name in draws
     }
     points = partial(_points, part, scale.bucket, sizes_of, repeated, loops)
@@ -156,24 +139,24 @@ def _varies(axis: Integers) -> bool:
 
 
 def _points(part: Slice, bucket: int, sizes: Array, repeated: Array, loops: Array) -> pl.DataFrame:
-    answers = part.rows.select("outcome", "tokens").with_columns(
-        first_token=pl.col("tokens") // bucket * bucket,
+    """A row for each outcome and bucket of tokens, with means over its answers."""
+    answers = part.rows.select(
+        "outcome",
+        "tokens",
+        first_token=pl.col("tokens").cast(pl.Int64) // bucket * bucket,
         bytes=pl.Series(sizes),
         repetition=pl.Series(repeated),
         loops=pl.Series(loops),
     )
     table = answers.group_by("outcome", "first_token").agg(
         (pl.col("first_token").first() + bucket - 1).alias("last_token"),
-        pl.col("tokens").mean(),
-        pl.col("bytes").mean(),
+        pl.col("tokens", "bytes").mean(),
         pl.col("bytes").std().alias("sd"),
         pl.col("repetition").mean(),
         pl.col("loops").sum().cast(pl.Int64),
         pl.len().cast(pl.Int64).alias("n"),
     )
-    return table.select(pl.col(name).cast(kind) for name, kind in POINTS.items()).sort(
-        "outcome", "first_token"
-    )
+    return table.sort("outcome", "first_token")
 
 
 def compressed_bytes(text: str) -> int:

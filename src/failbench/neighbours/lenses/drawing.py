@@ -42,41 +42,39 @@ CURVE_SCHEMA: Final = pl.Schema(
 _SIZE: Final = 3.2
 
 
+_Drawn = tuple[str, pl.Expr, tuple[str, ...]]
+
+_CURVES: Final[dict[Lens, tuple[_Drawn, ...]]] = {
+    "surface": (
+        (
+            "accuracy",
+            pl.col("depth").is_null() & pl.col("accuracy").is_not_null(),
+            ("length", "accuracy", "ci_low", "ci_high"),
+        ),
+    ),
+    "fft": (
+        ("amplitude", pl.col("band") == "all", ("frequency", "amplitude", "ci_low", "ci_high")),
+    ),
+    "compression": tuple(
+        (name, pl.col("outcome") == name, ("tokens", "bytes"))
+        for name in (CORRECT, WRONG, TRUNCATED)
+    ),
+    "hazard": tuple(
+        (name, pl.lit(value=True), ("last_token", curve, f"{curve}_low", f"{curve}_high"))
+        for name, curve in ((CORRECT, "right_incidence"), (WRONG, "wrong_incidence"))
+    ),
+}
+"""The series of each lens, of which points, with the columns of x, y and the interval."""
+
+
 def curves_of(lens: Lens, points: pl.DataFrame) -> pl.DataFrame:
     """What a figure shows of a lens."""
-    if lens == "surface":
-        return _series(
-            points.filter(pl.col("depth").is_null(), pl.col("accuracy").is_not_null()),
-            "accuracy",
-            ("length", "accuracy", "ci_low", "ci_high"),
-        )
-    if lens == "fft":
-        columns = ("frequency", "amplitude", "ci_low", "ci_high")
-        return _series(points.filter(band="all"), "amplitude", columns)
-    if lens == "compression":
-        empty = points.with_columns(nothing=pl.lit(None, pl.Float64))
-        return pl.concat(
-            _series(empty.filter(outcome=name), name, ("tokens", "bytes", "nothing", "nothing"))
-            for name in (CORRECT, WRONG, TRUNCATED)
-        )
-    return pl.concat(
-        _series(
-            points,
-            name,
-            ("last_token", *(f"{side}_incidence{end}" for end in ("", "_low", "_high"))),
-        )
-        for name, side in ((CORRECT, "right"), (WRONG, "wrong"))
-    )
-
-
-def _series(points: pl.DataFrame, name: str, columns: tuple[str, ...]) -> pl.DataFrame:
-    return points.select(
-        pl.lit(name).alias("series"),
-        *(
-            pl.col(column).cast(pl.Float64).alias(to)
-            for column, to in zip(columns, CURVE_SCHEMA.names()[1:], strict=True)
-        ),
-    ).sort("x")
+    parts = []
+    for name, kept, columns in _CURVES[lens]:
+        known = dict(zip(CURVE_SCHEMA, (pl.lit(name), *map(pl.col, columns)), strict=False))
+        part = points.filter(kept).select(**dict.fromkeys(CURVE_SCHEMA, pl.lit(None)) | known)
+        parts.append(part.cast(CURVE_SCHEMA).sort("x"))
+    return pl.concat(parts)
 
 
 def marks_of(names: list[str]) -> dict[str, Mark]:

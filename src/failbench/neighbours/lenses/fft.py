@@ -18,17 +18,6 @@ from failbench.base.arrays import Array
 from failbench.neighbours.lenses.looking import Measured
 from failbench.neighbours.lenses.slices import Scale, Slice, ratio
 
-POINTS: Final = pl.Schema(
-    {
-        "band": pl.String,
-        "frequency": pl.Float64,
-        "amplitude": pl.Float64,
-        "ci_low": pl.Float64,
-        "ci_high": pl.Float64,
-    }
-)
-"""A row for each frequency, of all prompts and of those of the shortest and longest third."""
-
 THIRD: Final = 3
 """Short and long are the lowest and highest third of the lengths."""
 
@@ -57,11 +46,8 @@ def measure_fft(part: Slice, weights: Array, scale: Scale, confidence: float) ->
         "prominence_ratio": ratio(_prominence(means["long"]), _prominence(means["short"])),
         "height_ratio": ratio(means["long"].max(axis=1), means["short"].max(axis=1)),
     }
-    both = float((short + long).sum())
-    sizes = dict.fromkeys(draws, float(len(spectra))) | {
-        "prominence_ratio": both,
-        "height_ratio": both,
-    }
+    sizes = dict.fromkeys(draws, float(len(spectra)))
+    sizes |= dict.fromkeys(("prominence_ratio", "height_ratio"), float((short + long).sum()))
     return Measured(draws, sizes, partial(_points, means, frequencies, confidence))
 
 
@@ -78,14 +64,10 @@ def amplitudes(prompts: list[list[int]], padded: int) -> Array:
 def _thirds(part: Slice) -> tuple[Array, Array]:
     """1 for the prompts of the lowest and of the highest third of the lengths, ``[n]`` each."""
     lengths = np.unique(part.lengths)
-    if len(lengths) < 2:
-        nothing = np.zeros(len(part.lengths))
-        return nothing, nothing
-    size = max(1, len(lengths) // THIRD)
-    return (
-        np.isin(part.lengths, lengths[:size]).astype(np.float64),
-        np.isin(part.lengths, lengths[-size:]).astype(np.float64),
-    )
+    size = max(1, len(lengths) // THIRD) if len(lengths) > 1 else 0
+    ends = lengths[:size], lengths[len(lengths) - size :]
+    short, long = (np.isin(part.lengths, end).astype(np.float64) for end in ends)
+    return short, long
 
 
 def _mean(spectra: Array, weights: Array) -> Array:
@@ -113,21 +95,13 @@ def _width(mean: Array, peak: Array) -> Array:
 
 
 def _points(means: dict[str, Array], frequencies: Array, confidence: float) -> pl.DataFrame:
+    """A row for each frequency, of all prompts and of those of the shortest and longest third."""
     tail = (1 - confidence) / 2
     tables = []
     for band, mean in means.items():
         if np.isfinite(mean).all():
             low, high = np.quantile(mean[1:], (tail, 1 - tail), axis=0)
-            tables.append(
-                pl.DataFrame(
-                    {
-                        "band": [band] * len(frequencies),
-                        "frequency": frequencies,
-                        "amplitude": mean[0],
-                        "ci_low": np.minimum(low, mean[0]),
-                        "ci_high": np.maximum(high, mean[0]),
-                    },
-                    schema=POINTS,
-                )
-            )
-    return pl.concat(tables) if tables else pl.DataFrame(schema=POINTS)
+            ends = {"ci_low": np.minimum(low, mean[0]), "ci_high": np.maximum(high, mean[0])}
+            columns = {"frequency": frequencies, "amplitude": mean[0], **ends}
+            tables.append(pl.DataFrame(columns).select(pl.lit(band).alias("band"), pl.all()))
+    return pl.concat(tables)

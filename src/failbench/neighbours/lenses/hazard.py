@@ -30,7 +30,6 @@ AT_RISK: Final = 20
 LEAST: Final = 10
 """Wrong answers below which nothing is said of when they come."""
 
-
 RIGHT_EVENT: Final = 1
 WRONG_EVENT: Final = 2
 """What ends an answer; 0 is truncation, which censors it."""
@@ -95,7 +94,7 @@ def measure_hazard(part: Slice, weights: Array, scale: Scale, confidence: float)
     sizes = {name: float(part.rows.height) for name in draws}
     sizes["wrong_ahead"] = float((course.right[0] + course.wrong[0]).sum())
     sizes["right_half"] = float(course.right[0].sum())
-    sizes["wrong_half"] = sizes["front_loading"] = float(course.wrong[0].sum())
+    sizes |= dict.fromkeys(("wrong_half", "front_loading"), float(course.wrong[0].sum()))
     return Measured(draws, sizes, partial(_points, part, course, scale.bucket, confidence))
 
 
@@ -141,30 +140,21 @@ def _points(part: Slice, course: Course, bucket: int, confidence: float) -> pl.D
     truncated = np.add.reduceat(
         np.bincount(part.tokens, part.truncated, minlength=course.open.shape[1]), starts
     )
-    bounds = {
-        name: np.array(
-            [wilson(min(d / n, 1.0), n, confidence) for d, n in zip(events, at_risk, strict=True)]
-        )
-        for name, events in (("right", right), ("wrong", wrong))
-    }
     events = (RIGHT_EVENT * part.right + WRONG_EVENT * part.wrong).astype(np.int64)
     curves = incidences(part.tokens, events, ends.astype(np.float64), confidence)
-    return pl.DataFrame(
-        {
-            "first_token": starts,
-            "last_token": ends,
-            "open": at_risk.astype(np.int64),
-            "right": right.astype(np.int64),
-            "wrong": wrong.astype(np.int64),
-            "truncated": truncated.astype(np.int64),
-            "right_hazard": right / at_risk,
-            "right_hazard_low": bounds["right"][:, 0],
-            "right_hazard_high": bounds["right"][:, 1],
-            "wrong_hazard": wrong / at_risk,
-            "wrong_hazard_low": bounds["wrong"][:, 0],
-            "wrong_hazard_high": bounds["wrong"][:, 1],
-        }
-    ).with_columns(pl.Series(name, values).fill_nan(None) for name, values in curves.items())
+    table = pl.DataFrame({"first_token": starts, "last_token": ends})
+    counts = {"open": at_risk, "right": right, "wrong": wrong, "truncated": truncated}
+    hazards = {}
+    for name in _EVENTS:
+        pairs = zip(counts[name], at_risk, strict=True)
+        bounds = np.array([wilson(min(d / n, 1.0), n, confidence) for d, n in pairs])
+        hazards[f"{name}_hazard"] = counts[name] / at_risk
+        hazards |= {f"{name}_hazard_low": bounds[:, 0], f"{name}_hazard_high": bounds[:, 1]}
+    return table.with_columns(
+        *(pl.Series(name, values.astype(np.int64)) for name, values in counts.items()),
+        *(pl.Series(name, values) for name, values in hazards.items()),
+        *(pl.Series(name, values).fill_nan(None) for name, values in curves.items()),
+    )
 
 
 def incidences(

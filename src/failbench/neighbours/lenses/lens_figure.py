@@ -16,14 +16,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
 from failbench.diagnose.outputs.curves import FORMATS
 from failbench.diagnose.readers.lines import clean
-from failbench.neighbours.lenses.drawing import (
-    LOOKS,
-    curves_of,
-    draw_curves,
-    marks_of,
-    name_axes,
-    outcome_handles,
-)
+from failbench.neighbours.lenses import drawing
 from failbench.neighbours.lenses.looking import View
 
 PANEL: Final = (3.2, 2.3)
@@ -43,12 +36,12 @@ def write_figure(views: Sequence[View], path: Path) -> None:
             f"Name a file that ends with {', '.join(FORMATS)}.",
         )
     models = _models(views)
-    if len(models) > len(LOOKS):
+    if len(models) > len(drawing.LOOKS):
         raise BadInputError(
             path,
             "--figure",
             f"{len(models)} models are more than can be told apart in a picture.",
-            f"Name {len(LOOKS)} or fewer: --where model=a,b.",
+            f"Name {len(drawing.LOOKS)} or fewer: --where model=a,b.",
         )
     style = files("failbench.diagnose.outputs").joinpath("data/curves.mplstyle")
     stream = BytesIO()
@@ -69,7 +62,7 @@ def _models(views: Sequence[View]) -> list[str]:
 def _figure(views: Sequence[View], models: list[str]) -> Figure:
     tasks = list(dict.fromkeys(each.part.task for each in views))
     lenses = list(views[0].looks)
-    marks = marks_of(models)
+    marks = drawing.marks_of(models)
     height = PANEL[1] * len(tasks) + HEAD
     figure = Figure(figsize=(max(PANEL[0] * len(lenses), 4.5), height))
     figure.set_layout_engine("constrained", rect=(0.0, 0.0, 1.0, 1 - HEAD / height))
@@ -83,14 +76,14 @@ def _figure(views: Sequence[View], models: list[str]) -> Figure:
                 for look in ((each.against or each.looks)[lens], each.looks[lens])
             }
             for model, look in drawn.items():
-                draw_curves(axes, lens, curves_of(lens, look.points), marks[model])
-            name_axes(axes, lens)
+                drawing.draw_curves(axes, lens, drawing.curves_of(lens, look.points), marks[model])
+            drawing.name_axes(axes, lens)
             axes.set_title(f"{lens}: {clean(task)}")
     handles = [
         Line2D([], [], linestyle="-", label=clean(model), **mark.look)
         for model, mark in marks.items()
     ]
     figure.legend(
-        handles=[*handles, *outcome_handles()], loc="upper left", ncols=4, fontsize="small"
+        handles=[*handles, *drawing.outcome_handles()], loc="upper left", ncols=4, fontsize="small"
     )
     return figure

@@ -14,25 +14,9 @@ import polars as pl
 
 from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
-from failbench.neighbours.lenses.catalogue import (
-    LENSES,
-    Lens,
-    Measure,
-    MeasureKind,
-    Rule,
-    Synthesis,
-    measure_kinds,
-    synthesis_of,
-    verdict_of,
-)
-from failbench.neighbours.lenses.slices import (
-    ResamplingSettings,
-    Scale,
-    Slice,
-    answer_weights,
-    scale_of,
-    slices_of,
-)
+from failbench.neighbours.lenses import catalogue, slices
+from failbench.neighbours.lenses.catalogue import LENSES, Lens, Measure
+from failbench.neighbours.lenses.slices import ResamplingSettings, Scale, Slice
 from failbench.statistics.intervals import wilson
 
 SAME: Final = 9
@@ -60,7 +44,7 @@ class Look:
     lens: Lens
     part: Slice
     measures: Mapping[str, Measure]
-    rule: Rule
+    rule: catalogue.Rule
     draw: Callable[[], pl.DataFrame] = field(repr=False, compare=False)
 
     @cached_property
@@ -97,15 +81,15 @@ class View:
         return len(self.looks) == len(LENSES)
 
     @property
-    def synthesis(self) -> Synthesis:
+    def synthesis(self) -> catalogue.Synthesis:
         """What four lenses say together."""
-        return synthesis_of({lens: each.verdict for lens, each in self.looks.items()})
+        return catalogue.synthesis_of({lens: each.verdict for lens, each in self.looks.items()})
 
 
 def look(lens: Lens, part: Slice, scale: Scale, settings: ResamplingSettings) -> Look:
     """Look at a slice through a lens."""
     rng = np.random.default_rng(settings.seed)
-    weights = answer_weights(part.cells, settings.resamples, rng)
+    weights = slices.answer_weights(part.cells, settings.resamples, rng)
     # imported when it is asked for: survival analysis takes seconds
     module = import_module(f"failbench.neighbours.lenses.{lens}")
     measured = cast("Measuring", getattr(module, f"measure_{lens}"))(
@@ -114,14 +98,11 @@ def look(lens: Lens, part: Slice, scale: Scale, settings: ResamplingSettings) ->
     measures = {
         # a zero has no sign: what rounding leaves of one differs between processors
         name: _measure(
-            kind,
-            measured.draws[name].round(SAME) + 0.0,
-            measured.sizes[name],
-            settings.confidence,
+            kind, measured.draws[name].round(SAME) + 0.0, measured.sizes[name], settings.confidence
         )
-        for name, kind in measure_kinds()[lens].items()
+        for name, kind in catalogue.measure_kinds()[lens].items()
     }
-    return Look(lens, part, measures, verdict_of(lens, measures), measured.points)
+    return Look(lens, part, measures, catalogue.verdict_of(lens, measures), measured.points)
 
 
 def look_through_all(part: Slice, scale: Scale, settings: ResamplingSettings) -> View:
@@ -143,10 +124,10 @@ def views_of(
         return {lens: look(lens, part, scale, settings) for lens in lenses}
 
     if reference is None:
-        return tuple(View(looks(part)) for part in slices_of(traces))
-    references = {part.task: looks(part) for part in slices_of(reference)}
+        return tuple(View(looks(part)) for part in slices.slices_of(traces))
+    references = {part.task: looks(part) for part in slices.slices_of(reference)}
     views = []
-    for part in slices_of(traces):
+    for part in slices.slices_of(traces):
         if part.task not in references:
             raise BadInputError(
                 "--against",
@@ -176,7 +157,7 @@ def differences(of: Look, against: Look) -> dict[str, Measure]:
     return less
 
 
-def _measure(kind: MeasureKind, draws: Array, size: float, confidence: float) -> Measure:
+def _measure(kind: catalogue.MeasureKind, draws: Array, size: float, confidence: float) -> Measure:
     value = float(draws[0])
     low, high = math.nan, math.nan
     if not math.isfinite(value):
@@ -211,8 +192,8 @@ def look_at_models(traces: pl.DataFrame, settings: ResamplingSettings) -> tuple[
 
     The lens ``fft`` reads prompts alone: models that were shown the same ones share its look.
     """
-    scale, spectra, found = scale_of(traces), list[Look](), []
-    for part in slices_of(traces):
+    scale, spectra, found = slices.scale_of(traces), list[Look](), []
+    for part in slices.slices_of(traces):
         spectrum = next((each for each in spectra if _same_prompts(each.part, part)), None)
         if spectrum is None:
             spectrum = look("fft", part, scale, settings)

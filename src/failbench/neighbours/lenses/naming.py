@@ -24,15 +24,12 @@ from sklearn.preprocessing import StandardScaler
 
 from failbench.base.arrays import Array
 from failbench.neighbours.lenses.catalogue import Lens
-from failbench.neighbours.lenses.looking import View
+from failbench.neighbours.lenses.looking import SAME, View
 
 PRIMARY: Final = "nearest_centroid"
 """Named before any trace was looked at: nothing in it is to be set."""
 
 Names = npt.NDArray[np.str_]
-
-SAME: Final = 9
-"""Decimals of a difference: what is equal but for rounding is equal."""
 
 
 class NearestMean:

@@ -112,11 +112,7 @@ def _indented(text: str, style: str = "") -> Padding:
 
 def _table(headings: Sequence[str], left: int = 0, *, header: bool = True) -> Table:
     table = Table(
-        box=None,
-        pad_edge=False,
-        padding=(0, 2, 0, left),
-        show_header=header,
-        header_style="bold",
+        box=None, pad_edge=False, padding=(0, 2, 0, left), show_header=header, header_style="bold"
     )
     for heading in headings:
         table.add_column(heading)

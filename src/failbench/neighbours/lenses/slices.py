@@ -200,9 +200,8 @@ def answer_weights(cells: Integers, resamples: int, rng: np.random.Generator) ->
     weights = np.ones((1 + resamples, len(cells)))
     for cell in range(int(cells.max()) + 1):
         members = np.flatnonzero(cells == cell)
-        if len(members):
-            even = np.full(len(members), 1 / len(members))
-            weights[1:, members] = rng.multinomial(len(members), even, size=resamples)
+        even = np.full(len(members), 1 / len(members))
+        weights[1:, members] = rng.multinomial(len(members), even, size=resamples)
     return weights
 
 

@@ -107,8 +107,7 @@ def _boundaries(
     for place, (name, slope) in enumerate(zip(varied, slopes, strict=True)):
         values = np.unique(varied[name])
         others = sum(
-            (each * middle[other] for other, each in enumerate(slopes) if other != place),
-            intercept,
+            (each * middle[other] for other, each in enumerate(slopes) if other != place), intercept
         )
         step = float(np.median(np.diff(values)))
         ends = values[0] - step, values[-1] + step

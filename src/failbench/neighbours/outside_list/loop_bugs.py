@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final, Self
 
 import numpy as np
@@ -11,25 +12,8 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.nn.utils import spectral_norm
 
-from failbench.neighbours.outside_list.material import (
-    BLOCK,
-    LAYERS,
-    LEARNING_RATE,
-    ROWS,
-    STEPS,
-    TOKENS,
-    WIDTH,
-    Block,
-    LanguageModel,
-    Pieces,
-    Program,
-    Run,
-    adam,
-    batches,
-    monitor_of,
-    text,
-    train,
-)
+from failbench.neighbours.outside_list import material
+from failbench.neighbours.outside_list.material import LanguageModel, Program, Run, adam, train
 
 FREEZING_STEP: Final = 20
 """The step in which the first block is frozen, and so has no gradient."""
@@ -80,7 +64,7 @@ def compiled_step_leaves_out(run: Run) -> None:
             for parameter in model.blocks[0].parameters():
                 parameter.grad = None
 
-    optimizer = TracedAdam(model.parameters(), LEARNING_RATE, stale=run.faulty)
+    optimizer = TracedAdam(model.parameters(), material.LEARNING_RATE, stale=run.faulty)
     train(run, model, optimizer, before_update=freeze)
 
 
@@ -120,7 +104,7 @@ def evaluated_before_trained(run: Run) -> None:
         spectral_norm(layer)
     if not run.faulty:
         with torch.no_grad():
-            model(next(iter(batches()))[:, :-1])
+            model(next(iter(material.batches()))[:, :-1])
     train(run, model, adam(model), evaluate_every=EVALUATE_EVERY)
 
 
@@ -179,7 +163,7 @@ class Transfer(nn.Module):
 def activations_lost(run: Run) -> None:
     """The second half of a model sometimes receives zeros from the first."""
     transfer = Transfer()
-    first, *others = (Block() for _ in range(LAYERS))
+    first, *others = (material.Block() for _ in range(material.LAYERS))
     model = LanguageModel([first, transfer, *others])
     lost = torch.rand(1000, generator=torch.Generator().manual_seed(0)) < LOST
 
@@ -197,15 +181,15 @@ class RandomPieces(torch.utils.data.Dataset):
     """Pieces from random places of a text, drawn by a generator of the data set's own."""
 
     def __init__(self) -> None:
-        self.text = text(20_000)
+        self.text = material.text(20_000)
         self.generator = np.random.default_rng(0)
 
     def __len__(self) -> int:
-        return STEPS * ROWS
+        return material.STEPS * material.ROWS
 
     def __getitem__(self, place: int) -> Tensor:
-        start = int(self.generator.integers(len(self.text) - BLOCK))
-        return self.text[start : start + BLOCK + 1]
+        start = int(self.generator.integers(len(self.text) - material.BLOCK))
+        return self.text[start : start + material.BLOCK + 1]
 
 
 def seed_worker(worker: int) -> None:
@@ -218,7 +202,7 @@ def workers_draw_alike(run: Run) -> None:
     """Each worker has a copy of the same generator."""
     loader = torch.utils.data.DataLoader(
         RandomPieces(),
-        ROWS,
+        material.ROWS,
         num_workers=WORKERS,
         worker_init_fn=None if run.faulty else seed_worker,
         multiprocessing_context="fork",
@@ -227,34 +211,19 @@ def workers_draw_alike(run: Run) -> None:
     train(run, model, adam(model), loader)
 
 
-class Captions(torch.utils.data.Dataset):
+def captions() -> Any:
     """Texts, each with an image that tells its first token."""
-
-    def __init__(self) -> None:
-        self.pieces = Pieces()
-        self.images = torch.randn(TOKENS, PIXELS, generator=torch.Generator().manual_seed(0))
-
-    def __len__(self) -> int:
-        return len(self.pieces)
-
-    def __getitem__(self, place: int) -> tuple[Tensor, Tensor]:
-        piece = self.pieces[place]
-        return piece, self.images[piece[0]]
+    images = torch.randn(material.TOKENS, PIXELS, generator=torch.Generator().manual_seed(0))
+    return material.Examples(material.pieces(), lambda piece: (piece, images[piece[0]]))
 
 
-class Processor:
-    """Makes a batch of rows."""
-
-    def __init__(self, *, images_of_one_row: bool) -> None:
-        self._one = images_of_one_row
-
-    def __call__(self, rows: Sequence[tuple[Tensor, Tensor]]) -> dict[str, Tensor]:
-        """A batch of ``input_ids`` (rows, positions) and ``images`` (rows, images, PIXELS)."""
-        images = [[image for _, image in rows]] if self._one else [[image] for _, image in rows]
-        return {
-            "input_ids": torch.stack([row for (row, _), _ in zip(rows, images, strict=False)]),
-            "images": torch.stack([torch.stack(each) for each in images]),
-        }
+def batch_of(rows: Sequence[tuple[Tensor, Tensor]], *, of_one_row: bool) -> dict[str, Tensor]:
+    """A batch of ``input_ids`` (rows, positions) and ``images`` (rows, images, PIXELS)."""
+    images = [[image for _, image in rows]] if of_one_row else [[image] for _, image in rows]
+    return {
+        "input_ids": torch.stack([row for (row, _), _ in zip(rows, images, strict=False)]),
+        "images": torch.stack([torch.stack(each) for each in images]),
+    }
 
 
 class Captioner(nn.Module):
@@ -263,27 +232,26 @@ class Captioner(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.language = LanguageModel()
-        self.images = nn.Linear(PIXELS, WIDTH)
+        self.images = nn.Linear(PIXELS, material.WIDTH)
 
     def forward(self, input_ids: Tensor, images: Tensor) -> Tensor:
         """Logits of shape (rows, positions, TOKENS)."""
         seen = self.images(images).mean(dim=1, keepdim=True)
-        language = self.language
-        places = language.positions(torch.arange(input_ids.shape[1]))
-        hidden = language.blocks(language.tokens(input_ids) + places + seen)
-        return language.head(language.norm(hidden))
+        language, places = self.language, torch.arange(input_ids.shape[1])
+        hidden = language.tokens(input_ids) + language.positions(places) + seen
+        return language.head(language.norm(language.blocks(hidden)))
 
 
 def batch_of_one_row(run: Run) -> None:
     """A processor takes the images of a batch as those of its first row."""
-    processor = Processor(images_of_one_row=run.faulty)
+    processor = partial(batch_of, of_one_row=run.faulty)
     generator = torch.Generator().manual_seed(1)
     loader: Any = torch.utils.data.DataLoader(
-        Captions(), ROWS, shuffle=True, generator=generator, collate_fn=processor
+        captions(), material.ROWS, shuffle=True, generator=generator, collate_fn=processor
     )
     model = Captioner()
     optimizer = adam(model)
-    with monitor_of(run) as monitor:
+    with material.monitor_of(run) as monitor:
         monitor.watch(model, optimizer)
         for batch in monitor.data(loader):
             ids, labels = batch["input_ids"][:, :-1], batch["input_ids"][:, 1:]

@@ -42,28 +42,33 @@ def text(tokens: int, seed: int = 0) -> Tensor:
     return torch.from_numpy(steps.cumsum() % TOKENS)
 
 
-class Pieces(torch.utils.data.Dataset):
-    """A text cut into pieces of BLOCK + 1 tokens."""
+def pieces(number: int = STEPS * ROWS, seed: int = 0) -> Any:
+    """A text cut into pieces of BLOCK + 1 tokens, of shape (number, BLOCK + 1)."""
+    return text(number * (BLOCK + 1), seed).view(number, BLOCK + 1)
 
-    def __init__(self, pieces: int = STEPS * ROWS, seed: int = 0) -> None:
-        self.pieces = text(pieces * (BLOCK + 1), seed).view(pieces, BLOCK + 1)
+
+class Examples(torch.utils.data.Dataset):
+    """Pieces of a text, each made into an example where it is read."""
+
+    def __init__(self, rows: Tensor, made: Callable[[Tensor], Any]) -> None:
+        self.rows, self.made = rows, made
 
     def __len__(self) -> int:
-        return len(self.pieces)
+        return len(self.rows)
 
     def __getitem__(self, place: int) -> Any:
-        return self.pieces[place]
+        return self.made(self.rows[place])
 
 
 def batches(rank: int = 0) -> Any:
     """A loader of shuffled batches of shape (ROWS, BLOCK + 1), others for each rank."""
     generator = torch.Generator().manual_seed(1 + rank)
-    return torch.utils.data.DataLoader(Pieces(), ROWS, shuffle=True, generator=generator)
+    return torch.utils.data.DataLoader(pieces(), ROWS, shuffle=True, generator=generator)
 
 
 def held_out() -> Any:
     """A loader of batches of another text."""
-    return torch.utils.data.DataLoader(Pieces(4 * ROWS, seed=1), ROWS)
+    return torch.utils.data.DataLoader(pieces(4 * ROWS, seed=1), ROWS)
 
 
 class Block(nn.Module):
@@ -140,9 +145,8 @@ def train(
         monitor.watch(model, optimizer)
         if evaluate_every is not None:
             evaluate(monitor, model)
-        for number, rows in enumerate(
-            monitor.data(batches(run.rank) if loader is None else loader)
-        ):
+        read = batches(run.rank) if loader is None else loader
+        for number, rows in enumerate(monitor.data(read)):
             before_forward(number)
             labels = rows[:, 1:]
             with torch.autocast("cpu", torch.bfloat16, enabled=autocast):

@@ -30,6 +30,7 @@ FAMILY: Final = "encoder"
 FAULTY: Final = "faulty"
 """Its word for a run in which it detects a fault; it knows no degrees."""
 PACKAGE: Final = "defaultplusplus"
+REMEDY: Final = "Restore it with `git checkout`, or record it again: `make record-peers INSIDE=1`."
 INSTALL: Final = "Install it with `make record-peers INSIDE=1`, which trains with it as well."
 
 ANSWER_SCHEMA: Final = pl.Schema(
@@ -79,13 +80,13 @@ def installed_version() -> str:
     return compared_version(PEER, PACKAGE, INSTALL)
 
 
-def diagnose(features: Mapping[str, float], family: str = FAMILY) -> Diagnosis:
+def diagnose(features: Mapping[str, float]) -> Diagnosis:
     """What its shipped model says of features, in the way that its README shows for one live run.
 
     Columns that the features lack are the median of its own healthy runs, as its normalizer has it:
     its model refuses what the extractor returns, whose names are others.
     """
-    normalizer, predictor = _shipped(family)
+    normalizer, predictor = _shipped()
     measured, columns = normalizer.coverage(features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its processor builds a table column by column
@@ -106,10 +107,10 @@ def diagnose(features: Mapping[str, float], family: str = FAMILY) -> Diagnosis:
 
 
 @cache
-def _shipped(family: str) -> tuple[Any, Any]:
+def _shipped() -> tuple[Any, Any]:
     """Its normalizer and its model, of the weights that its wheel holds."""
-    normalizer = import_module(f"{PACKAGE}.processing").RuntimeNormalizer.load(family)
-    return normalizer, import_module(f"{PACKAGE}.diagnosis").load_pretrained(family)
+    normalizer = import_module(f"{PACKAGE}.processing").RuntimeNormalizer.load(FAMILY)
+    return normalizer, import_module(f"{PACKAGE}.diagnosis").load_pretrained(FAMILY)
 
 
 def read_inside_answers(path: Path) -> pl.DataFrame:
@@ -133,12 +134,7 @@ def read_inside_answers(path: Path) -> pl.DataFrame:
     ):
         rows = table.filter(broken)
         if rows.height:
-            raise BadInputError(
-                path,
-                field,
-                f"{rows['run_id'][0]!r} {problem}",
-                "Restore it with `git checkout`, or record it again: `make record-peers INSIDE=1`.",
-            )
+            raise BadInputError(path, field, f"{rows['run_id'][0]!r} {problem}", REMEDY)
     return table
 
 
@@ -149,7 +145,6 @@ def verdicts_of(answers: pl.DataFrame) -> pl.DataFrame:
         said = Reading(unreadable=row["unreadable"])
         if row["is_faulty"]:
             said = Reading((row["category"],), (FAULTY,), (row["detection_probability"],))
-        rows.append(
-            verdict_row(row["run_id"], INSIDE, PEER, row["version"], row["rendering"], said)
-        )
+        run_id, version, rendering = (row[name] for name in ("run_id", "version", "rendering"))
+        rows.append(verdict_row(run_id, INSIDE, PEER, version, rendering, said))
     return pl.DataFrame(rows, schema=VERDICT_SCHEMA).sort(KEY)

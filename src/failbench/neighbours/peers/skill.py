@@ -23,12 +23,10 @@ from typing import Annotated, Final, Literal
 
 import numpy as np
 import polars as pl
-from pydantic import BeforeValidator
 from scipy.signal import savgol_filter
 
 from failbench.base.arrays import Array
-from failbench.base.records import Record
-from failbench.diagnose.readers.log import Log
+from failbench.base.records import InCell, Record
 from failbench.neighbours.peers.mapping import SEVERITIES, rows_of, standards
 from failbench.neighbours.peers.rules import BEYOND, Relation
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, Reading, verdict_row
@@ -146,10 +144,6 @@ STATISTICS: Final[dict[str, Callable[[Array, int, float], float]]] = {
 """From values, a window and a margin to a number; NaN where the curve is too short for it."""
 
 
-def _names(text: object) -> object:
-    return text.split(";") if isinstance(text, str) else text
-
-
 class SkillRule(Record):
     """A documented threshold; a row of ``skill_rules.csv``."""
 
@@ -162,7 +156,7 @@ class SkillRule(Record):
     margin: float = 0.0
     severity: str
     level: EvidenceLevel
-    confirmed_by: Annotated[frozenset[str], BeforeValidator(_names)] = frozenset()
+    confirmed_by: Annotated[frozenset[str], InCell] = frozenset()
     section: str
 
     def fires(self, curves: Curves) -> bool:
@@ -216,34 +210,9 @@ def reading_of_curves(curves: Curves) -> Reading:
     )
 
 
-def curves_of(log: Log) -> Curves:
-    """The series of a log; of several sources the one with most training losses counts."""
-    rows = log.frame().with_columns(split=pl.col("split").cast(pl.String))
-    losses = rows.filter(pl.col("loss").is_not_null(), split="train")
-    if losses.height:
-        source = losses.group_by("source").len().sort("len", "source", descending=[True, False])
-        rows = rows.filter(source=source["source"][0])
-    trained = rows.filter(split="train")
-    last = pl.when(split="train").then("loss").forward_fill()
-    return _curves(trained, rows.with_columns(training=last).filter(split="validation"))
-
-
 def recorded_curves(steps: pl.DataFrame) -> Curves:
     """The series of a recorded run, as a log of every step would have them."""
-    last = steps.select(loss="validation_loss", training=pl.col("loss").forward_fill())
-    return _curves(steps.rename({"gradient_norm": "grad_norm"}), last)
-
-
-def _curves(trained: pl.DataFrame, validated: pl.DataFrame) -> Curves:
-    pairs = validated.drop_nulls(["loss", "training"])
-    return Curves(
-        loss=_floats(trained["loss"].drop_nulls()),
-        grad_norm=_floats(trained["grad_norm"].drop_nulls()),
-        learning_rate=_floats(trained["learning_rate"].drop_nulls()),
-        validation=_floats(pairs["loss"]),
-        training=_floats(pairs["training"]),
-    )
-
-
-def _floats(series: pl.Series) -> Array:
-    return series.cast(pl.Float64).to_numpy().astype(np.float64)
+    pairs = steps.select("validation_loss", training=pl.col("loss").forward_fill()).drop_nulls()
+    trained = (steps[name].drop_nulls() for name in ("loss", "gradient_norm", "learning_rate"))
+    series = (*trained, pairs["validation_loss"], pairs["training"])
+    return Curves(*(each.cast(pl.Float64).to_numpy() for each in series))

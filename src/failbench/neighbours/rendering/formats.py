@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -14,11 +14,9 @@ from failbench.base.errors import BadInputError
 from failbench.diagnose.readers.log import NO_ROWS, Log
 from failbench.diagnose.readers.opening import read_log
 from failbench.neighbours.rendering import files, printed, trainer
-from failbench.neighbours.rendering.run import LoggedRun
+from failbench.neighbours.rendering.run import Files, LoggedRun, Writer, as_file
 from failbench.neighbours.rendering.shape import LogShape, formats
-from failbench.neighbours.rendering.tensorboard_events import tensorboard
 from failbench.neighbours.rendering.tracebacks import declared
-from failbench.neighbours.rendering.writer import Files, Writer, as_file
 
 FORMATS: Final[tuple[str, ...]] = tuple(formats())
 
@@ -37,7 +35,7 @@ _PRINTED: Final[dict[str, Callable[[Writer], Iterable[str]]]] = {
 _WRITTEN: Final[dict[str, Callable[[Writer], Files]]] = {
     "trainer_state": trainer.trainer_state,
     "lightning_csv": files.lightning_csv,
-    "tensorboard": tensorboard,
+    "tensorboard": files.tensorboard,
     "wandb_export": files.wandb_export,
     "wandb_folder": files.wandb_folder,
     "mlflow": files.mlflow,
@@ -66,6 +64,14 @@ def rendered(
     return log.terminal(_PRINTED[format](log))
 
 
+def write_files(written: Mapping[str, bytes], folder: Path) -> None:
+    """Write files by name, which may have folders before them, into a folder."""
+    for name, content in written.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+
+
 def read_files(written: Files) -> Log:
     """Read files by name with the readers of users' logs, as they would lie in a folder.
 
@@ -74,10 +80,7 @@ def read_files(written: Files) -> Log:
     """
     with TemporaryDirectory(prefix="failbench-") as name:
         folder = Path(name)
-        for relative, content in written.items():
-            path = folder / relative
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
+        write_files(written, folder)
         alone = len(written) == 1 and "/" not in next(iter(written))
         try:
             return read_log(folder / next(iter(written)) if alone else folder)

@@ -14,10 +14,9 @@ from dataclasses import replace
 from typing import Any, Final
 
 from failbench.diagnose.readers.names import SignalName
-from failbench.neighbours.rendering.run import perplexity
+from failbench.neighbours.rendering.run import Files, Writer, as_file, bar, mean_since, perplexity
 from failbench.neighbours.rendering.shape import draw_names
 from failbench.neighbours.rendering.tracebacks import declared
-from failbench.neighbours.rendering.writer import Files, Writer, as_file, bar, mean_since
 
 _GIBIBYTE: Final = 2**30
 _MEBIBYTE: Final = 2**20

@@ -1,16 +1,21 @@
-"""A run as a log could tell of it: what was measured up to a step, and how it ended."""
+"""A run as a log could tell of it, and what writes such a log.
+
+A log has entries, and what launchers, colours and progress bars add to its lines.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+import numpy as np
 import polars as pl
 
 from failbench.diagnose.readers.names import SignalName
-from failbench.neighbours.rendering.tracebacks import Ending, neutral_traceback
+from failbench.neighbours.rendering.shape import LogShape
+from failbench.neighbours.rendering.tracebacks import Ending, ending_lines, neutral_traceback
 
 _COLUMNS: Final[dict[SignalName, str]] = {
     "loss": "loss",
@@ -100,3 +105,120 @@ def _ending(run: Mapping[str, Any]) -> Ending:
     if run["ending"] == "signal":
         return Ending("death", signal=run["exit_signal"])
     return Ending("silence" if run["ending"] == "timeout" else "completed")
+
+
+Files = dict[str, bytes]
+
+FILE: Final = "train.log"
+_COLOURS: Final = ("\x1b[32m", "\x1b[36m", "\x1b[1m", "\x1b[33m")
+_END: Final = "\x1b[0m"
+_PREFIX: Final = "[default0]:"
+"""What torchrun puts before each line with ``--tee``."""
+_BAR: Final = 20
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What is logged after a step."""
+
+    index: int
+    step: int
+    epoch: float
+    values: dict[str, float]
+    validation: float | None
+
+    @property
+    def measured(self) -> dict[str, float]:
+        """All values by their names, the loss on held-out data as ``validation``."""
+        held_out = {} if self.validation is None else {"validation": self.validation}
+        return {**self.values, **held_out}
+
+
+@dataclass(frozen=True)
+class Writer:
+    """A run, the shape of its log, and what draws the rest."""
+
+    run: LoggedRun
+    shape: LogShape
+    rng: np.random.Generator
+
+    def entries(self, first: int = 0) -> Iterator[Entry]:
+        """The entries of a log, in their order."""
+        run, shape = self.run, self.shape
+        columns = [(name, run.signals[name]) for name in shape.signals]
+        for index, step in enumerate(run.steps):
+            validation = run.validation[index] if shape.validation else None
+            logged = (step + first) % shape.every == 0
+            if logged or validation is not None:
+                found = [(name, column[index]) for name, column in columns if logged]
+                values = {str(name): value for name, value in found if value is not None}
+                yield Entry(index, step, (step + 1) / run.steps_per_epoch, values, validation)
+
+    def every_step(self) -> Iterator[Entry]:
+        """All steps, whichever are shown."""
+        return replace(self, shape=replace(self.shape, every=1)).entries()
+
+    def records(self, names: dict[str, str]) -> Iterator[dict[str, float | int]]:
+        """A record for each entry, with the step under its name and the values under theirs."""
+        for entry in self.entries():
+            measured = {names[name]: value for name, value in entry.measured.items()}
+            yield {names["step"]: entry.step, **measured}
+
+    def terminal(self, lines: Iterable[str]) -> Files:
+        """What a terminal showed of a run: the lines, then how it ended."""
+        return as_file([*self.noisy(list(lines)), *self.end()])
+
+    def beside(self, lines: Iterable[str] = ()) -> Files:
+        """The terminal's output beside a file of metrics, if it was kept."""
+        shown = self.terminal(["Loading data", "Training starts", *lines])
+        return shown if self.shape.terminal else {}
+
+    def end(self) -> list[str]:
+        """How the run ended, as the terminal shows it."""
+        shape = self.shape
+        end = ending_lines(self.run.ending, shape.style, self.rng, said=shape.ending)
+        return self.prefixed(end)
+
+    def noisy(self, lines: list[str]) -> list[str]:
+        """The lines with prefixes, colours and the states of a progress bar."""
+        colour, speed = _COLOURS[self.rng.integers(len(_COLOURS))], float(self.rng.uniform(2, 40))
+        if self.shape.bars:
+            total, count = max(1, self.run.planned_steps), max(1, len(lines))
+            lines = [
+                f"\r{bar(len(self.run.steps) * place // count, total, speed)}\r{line}"
+                for place, line in enumerate(lines)
+            ]
+        if self.shape.coloured:
+            lines = [f"{colour}{line}{_END}" for line in lines]
+        return self.prefixed(lines)
+
+    def prefixed(self, lines: list[str]) -> list[str]:
+        """The lines with the rank before each, if the launcher says it."""
+        return [_PREFIX + line for line in lines] if self.shape.prefixed else lines
+
+
+def as_file(lines: Iterable[str], name: str = FILE) -> Files:
+    """Lines as a file."""
+    return {name: "".join(f"{line}\n" for line in lines).encode()}
+
+
+def mean_since(values: Sequence[float | None], last: int, index: int) -> float:
+    """The mean over the entries after ``last`` and up to ``index``; what is not there is left out.
+
+    >>> mean_since([9.0, 1.0, None, 3.0], 0, 3)
+    2.0
+    """
+    interval = [value for value in values[last + 1 : index + 1] if value is not None]
+    return sum(interval) / len(interval) if interval else float("nan")
+
+
+def bar(done: int, total: int, speed: float) -> str:
+    """A progress bar of tqdm.
+
+    >>> bar(5, 20, 10.0)
+    ' 25%|█████               | 5/20 [00:00<00:01, 10.00it/s]'
+    """
+    full = "█" * (_BAR * done // total)
+    spent, left = int(done / speed), int((total - done) / speed)
+    times = f"{spent // 60:02d}:{spent % 60:02d}<{left // 60:02d}:{left % 60:02d}"
+    return f"{100 * done // total:3d}%|{full:<{_BAR}}| {done}/{total} [{times}, {speed:.2f}it/s]"

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Final, Literal, TypeVar, cast
+from typing import Annotated, Final, Literal, TypeVar
 
 import numpy as np
+from pydantic import BeforeValidator
 
+from failbench.base.records import Record, packaged_rows
 from failbench.diagnose.readers.names import SIGNALS, SignalName
 from failbench.neighbours.rendering.tracebacks import Style, declared
 
@@ -54,16 +56,18 @@ COMPLETE: Final = "complete"
 """The format, as tables of answers name it, of a terminal's output of :func:`complete_shape`."""
 
 
-@dataclass(frozen=True)
-class Format:
-    """What a format can have."""
+Words = BeforeValidator(str.split)
 
-    name: str
+
+class Format(Record):
+    """What a format can have; a row of ``data/formats.csv``."""
+
+    format: str
     read_as: str
     terminal: bool
-    always: tuple[SignalName, ...]
-    may: tuple[SignalName, ...]
-    every: tuple[int, ...]
+    always: Annotated[tuple[SignalName, ...], Words]
+    may: Annotated[tuple[SignalName, ...], Words]
+    every: Annotated[tuple[int, ...], Words]
 
 
 @dataclass(frozen=True)
@@ -86,18 +90,9 @@ class LogShape:
 
 @cache
 def formats() -> dict[str, Format]:
-    """All formats by name, from ``data/formats.csv``."""
-    return {
-        row["format"]: Format(
-            row["format"],
-            row["read_as"],
-            row["terminal"] == "yes",
-            cast("tuple[SignalName, ...]", tuple(row["always"].split())),
-            cast("tuple[SignalName, ...]", tuple(row["may"].split())),
-            tuple(int(number) for number in row["every"].split()),
-        )
-        for row in declared("formats.csv")
-    }
+    """All formats by name."""
+    rows = packaged_rows("failbench.neighbours.rendering", "formats.csv", Format)
+    return {row.format: row for row in rows}
 
 
 def draw_shape(format: str, rng: np.random.Generator) -> LogShape:  # noqa: A002

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
+from failbench.neighbours.rendering.run import Files, Writer
 from failbench.neighbours.rendering.tracebacks import declared
-from failbench.neighbours.rendering.writer import Files, Writer
 
 SAVE_STEPS: Final = (10, 20, 50, 100)
 """Steps between checkpoints, with which the state is written; of runs of 300 steps."""
