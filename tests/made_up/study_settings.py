@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from typing import Any
+
+import numpy as np
+from scipy import stats
 
 from failbench.base.method_settings import (
     EbmSettings,
@@ -11,7 +15,7 @@ from failbench.base.method_settings import (
     SimpleRulesSettings,
 )
 from failbench.base.slices import ReferenceStudy
-from failbench.statistics.bootstrap import BootstrapSettings
+from failbench.statistics.bootstrap import BATCH, BootstrapSettings
 from failbench.statistics.intervals import IntervalSettings, ScenarioIntervalSettings
 
 DRAWS: dict[str, Any] = {"resamples": 1000, "confidence": 0.95, "seed": 0}
@@ -43,3 +47,15 @@ EBM = EbmSettings(
 REFERENCE = ReferenceStudy(
     architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
 )
+
+
+def scipy_bootstrap(
+    samples: Sequence[np.ndarray],
+    statistic: Callable[..., Any],
+    settings: BootstrapSettings = BOOTSTRAP,
+    method: str = "BCa",
+) -> Any:
+    """SciPy's bootstrap, which draws what ours draws; vectorised if the statistic has an axis."""
+    rng = np.random.default_rng(settings.seed)
+    drawn = {"n_resamples": settings.resamples, "batch": BATCH, "rng": rng}
+    return stats.bootstrap(samples, statistic, method=method, **drawn)
