@@ -91,29 +91,6 @@ def test_a_table_that_is_not_as_declared_is_refused_by_file_and_column(tmp_path,
         assert str(error.value) == f"{path}: {line} {remedy}"
 
 
-@pytest.mark.parametrize(
-    ("path", "content"),
-    [
-        ("data/predictions/across_architectures/simulated_human.parquet", b"\x93 no parquet"),
-        ("params.yaml", b"\xff no text"),
-        ("params.yaml", b"hybrid: {not_a_key: 1}\n"),
-    ],
-)
-def test_a_broken_input_ends_a_stage_with_one_line_before_it_writes(
-    repository, tmp_path, path, content
-):
-    members = ("improved_rules", "random_forest", "simulated_human", "invariants")
-    studies = ("nested_cv", "across_architectures")
-    inputs = [f"data/predictions/{study}/{name}.parquet" for study in studies for name in members]
-    for each in (*inputs, "params.yaml"):
-        (tmp_path / each).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / each).write_bytes((repository / each).read_bytes())
-    (tmp_path / path).write_bytes(content)
-    said = ran(tmp_path, repository / "experiments/hybrids.py")
-    assert said.startswith(f"{path}: ")
-    assert not list(tmp_path.rglob("hybrid*.parquet")), "It wrote before it had read everything."
-
-
 ESTIMATE = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
 METRICS = {"19": {"ebm": {"accuracy": ESTIMATE}}}
 

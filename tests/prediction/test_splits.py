@@ -14,12 +14,7 @@ from failbench.base.params import read_section
 from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import COUNTS
 from failbench.base.slices import ReferenceStudy
-from failbench.base.studies import (
-    KNOWN_SCENARIOS,
-    LEFT_OUT,
-    NESTED_CV,
-    across_architectures_files,
-)
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, across_architectures_files
 from failbench.base.vocabulary import CATEGORIES
 from failbench.prediction.splits import (
     FoldPlan,

@@ -6,9 +6,8 @@ import numpy as np
 import polars as pl
 import pytest
 from pydantic import ValidationError
-from scipy import stats
 
-from ablation import AblationSettings, measured_interaction, reported_interaction, variant
+from ablation import AblationSettings, measured_interaction, variant
 from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
 from failbench.features.feature_table import to_frame
 from failbench.prediction.splits import make_splits
@@ -125,14 +124,3 @@ def test_a_baseline_shifts_value_and_interval_alike():
     assert over["over_majority"]["baseline"] == pytest.approx(1 / 5)
     assert over["over_majority"]["value"] == pytest.approx(over["over_chance"]["value"])
     assert [row["over"] for row in over.values() if row["own"]] == ["over_nothing"]
-
-
-def test_the_papers_figures_add_up_to_less_over_nothing_and_to_more_over_the_majority(reported):
-    over = {row["over"]: row for row in reported_interaction(reported, 0.95).to_dicts()}
-    assert over["over_nothing"]["value"] == pytest.approx(0.474 - 0.263 - 0.250)
-    assert over["over_nothing"]["verdict"] == "not shown"
-    assert over["over_majority"]["value"] == pytest.approx(-0.039 + 20 / 76)
-    assert over["over_majority"]["verdict"] == "superadditive"
-    variance = (0.263 * 0.737 + 0.25 * 0.75 + 0.474 * 0.526) / 76
-    interval = stats.norm.interval(0.95, over["over_chance"]["value"], variance**0.5)
-    assert [over["over_chance"][name] for name in ("ci_low", "ci_high")] == pytest.approx(interval)

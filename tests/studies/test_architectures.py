@@ -7,26 +7,23 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 from scipy import stats
 
 from architectures import OVER_LOGS, ArchitecturesSettings, estimates
 from failbench.base.errors import BadInputError
-from failbench.base.scenarios import read_scenarios
 from failbench.base.studies import LEFT_OUT, NESTED_CV
-from failbench.base.telemetry import STEP_SCHEMA, Telemetry, read_telemetry
+from failbench.base.telemetry import STEP_SCHEMA, Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.healthy import HealthyBand
 from failbench.methods.improved_tree import band_features
 from made_up_studies import made_up_study
-from measure_architectures import calibrations, rules_on_architectures, with_noise
+from measure_architectures import calibrations, with_noise
 from shared.architectures import RECORDED, RULES
 from study_settings import IMPROVED_RULES, INTERVALS, REFERENCE
 
 SETTINGS = ArchitecturesSettings(
     noise=(0.05,), noisy_logs=2, percentile=0.99, equivalence_margin=0.1, power=0.8, seed=0
 )
-STUDY = REFERENCE.model_copy(update={"run_seeds": (0, 1, 2)})
 
 
 @pytest.fixture(scope="module")
@@ -36,22 +33,6 @@ def features(repository: Path) -> pl.DataFrame:
     kept = (pl.col("architecture") == "transformer") | (pl.col("seed") == 0)
     pair = pl.col("architecture").is_in(("transformer", "gru"))
     return features.filter(kept | (pl.col("kind") == "success"), pair, optimizer="adamw")
-
-
-def test_on_the_reference_predictions_are_those_of_the_main_study(features, repository):
-    splits = pl.read_parquet(repository / "data/features/splits.parquet").filter(repeat=0)
-    scenarios = read_scenarios(repository / "data/scenarios")
-    telemetry = read_telemetry(repository / "data/telemetry")
-    predictions = rules_on_architectures(
-        features, splits, telemetry, scenarios, STUDY, IMPROVED_RULES, SETTINGS
-    )
-    stored = pl.read_parquet(repository / "data/predictions/nested_cv/improved_rules.parquet")
-    shared = [name for name in stored.columns if name != "study"]
-    expected = stored.filter(feature_set="19", repeat=0).select(shared)
-    reference = predictions.filter(
-        thresholds="reference", noise=RECORDED, architecture="transformer"
-    )
-    assert_frame_equal(reference.select(shared), expected, check_row_order=False)
 
 
 def test_thresholds_of_its_own_come_from_an_architectures_successful_runs_alone(features):

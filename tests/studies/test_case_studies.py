@@ -8,22 +8,20 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from case_studies import answers
 from failbench.base.errors import BadInputError
 from failbench.base.explanations import SHOWN, evidence_of, explained
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import PRIMARY_SET
 from made_up_scenarios import made_up_scenario
-from measure_case_studies import case_diagnoses, case_facts, pick_cases, picked_of
+from measure_case_studies import case_facts, pick_cases, picked_of
 from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
-from study_settings import REFERENCE, SIMPLE_RULES
+from study_settings import REFERENCE
 
 DATA = Path(__file__).parents[2] / "data"
 SETTINGS = CaseStudiesSettings(run_seed=0, smallest_growth=10, settled_steps=2)
 ONSET, LENGTH = 5, 10
 SUFFIX = "-transformer-adamw-s0"
-RUN = f"learning_rate_jump{SUFFIX}"
 CASES = {
     "optimization": ("mild", "small", "middle", "large", "early"),
     "data_pipeline": ("tokens", "padding"),
@@ -125,27 +123,6 @@ def test_facts_are_those_of_each_recording_before_onset_and_from_it_on(telemetry
     assert {key: values[key] for key in expected} == pytest.approx(expected)
     outcomes = dict(facts.select("role", "outcome").unique().iter_rows())
     assert outcomes == {"failing": "diverged", "twin": "completed", "clipped": "degraded"}
-
-
-def test_what_a_method_says_is_what_the_main_study_stored_and_other_answers_are_refused(telemetry):
-    features, splits = (
-        pl.read_parquet(DATA / f"features/{name}.parquet") for name in ("features", "splits")
-    )
-    predictions = pl.read_parquet(DATA / "predictions/nested_cv/simple_rules.parquet")
-    cases = pick_cases(telemetry, SCENARIOS, REFERENCE, SETTINGS).head(1)
-    cases = cases.with_columns(run_id=pl.lit(RUN), scenario=pl.lit("learning_rate_jump"))
-    methods = {"simple_rules": SIMPLE_RULES}
-    diagnoses, evidence = case_diagnoses(cases, features, splits, REFERENCE, methods)
-    (answer,) = answers(cases, diagnoses, predictions).to_dicts()
-    stored = predictions.filter(run_id=RUN, feature_set="19").sort("repeat")
-    said = tuple(answer[name] for name in ("answer", "confidence", "n", "value"))
-    right = (stored["prediction"] == "optimization").mean()
-    assert said == (stored["prediction"][0], stored["confidence"][0], 10, right)
-    assert evidence["signal"].is_not_null().all()
-    assert evidence.height
-    other = predictions.with_columns(prediction=pl.lit("unknown"))
-    with pytest.raises(BadInputError, match="is not what simple_rules says of learning_rate_jump"):
-        answers(cases, diagnoses, other)
 
 
 # Explanations of all fits of the main study.

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +9,6 @@ import pytest
 from diagnose_logs import alarm_table, surest
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.causes.catalogue import causes
-from failbench.diagnose.answer import Level, level_of
 from failbench.diagnose.evidence import look_up
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.text import read_text
@@ -20,7 +17,6 @@ from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.neighbours.rendering.shape import COMPLETE
 from measure_diagnose_logs import MODELS, MONITOR, MONITOR_LOGIC, at_failure, cross_validated
-from pipeline import REPOSITORY
 from shared.diagnose_logs import DiagnosedLogs
 
 SETTINGS = DiagnosedLogs(
@@ -108,19 +104,6 @@ def test_an_answer_among_the_surest_is_never_less_sure_than_one_that_is_withheld
     given = kept.filter(~withheld)
     assert given["confidence"].min() > kept.filter(withheld)["confidence"].max()
     assert given.height == pytest.approx(0.25 * failing.height, abs=1)
-
-
-def test_committed_answers_name_a_cause_of_their_category_and_are_right_more_often_if_sure():
-    committed = pl.read_parquet(REPOSITORY / "data/measurements/diagnose_logs/answers.parquet")
-    lies_in = {name: cause.category for name, cause in causes().items()}
-    assert (committed["predicted_cause"].replace_strict(lies_in) == committed["prediction"]).all()
-    of_kind = committed.filter(kind="failure").group_by("model", pl.col("format") == COMPLETE)
-    for _, part in of_kind:
-        level = part["confidence"].map_elements(level_of, pl.String)
-        is_right = part["prediction"] == part["category"]
-        shares = [is_right.filter(level == name).mean() for name in get_args(Level)]
-        known = [share for share in shares if share is not None]
-        assert known == sorted(known, reverse=True)
 
 
 def test_a_monitors_log_is_cut_at_the_failure_and_its_end_is_then_not_known():

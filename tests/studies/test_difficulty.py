@@ -10,7 +10,7 @@ from sklearn.metrics import cohen_kappa_score
 from difficulty import estimates
 from failbench.base.errors import BadInputError
 from failbench.base.studies import NESTED_CV, POOLED
-from failbench.base.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES
+from failbench.base.vocabulary import DIFFICULTIES
 from failbench.study.estimates import Estimates
 from made_up import completed
 from made_up_scenarios import made_up_scenarios, reference_runs
@@ -84,15 +84,6 @@ def test_methods_and_architectures_count_alike_however_many_predictions_they_hav
     assert (row["ease"], row["instead"], row["by_surface"]) == (0.0, "abstain", False)
 
 
-def test_levels_begin_where_the_settings_say_and_answers_make_a_whole(measured):
-    scenarios, _ = measured
-    for ease, level in scenarios.select("ease", "measured").iter_rows():
-        assert level == ("hard" if ease < 0.45 else "easy" if ease >= 0.7 else "medium")
-    whole = scenarios.select(pl.sum_horizontal(ANSWERS)).to_series().to_list()
-    assert whole == pytest.approx([1.0] * SCENARIOS * len(CATEGORIES))
-    assert scenarios["ease"].is_sorted()
-
-
 def test_what_was_not_predicted_or_not_recorded_is_refused(predictions):
     settings = SETTINGS.model_copy(update={"left_out": ("oracle",)})
     with pytest.raises(BadInputError, match="'oracle' was not predicted"):
@@ -113,19 +104,3 @@ def test_agreement_is_that_of_scikit_learn_and_scipy(measured, found):
     assert row["value"] == pytest.approx(kappa)
     assert row["ci_low"] < row["value"] < row["ci_high"]
     assert found.value(part="agreement", metric="tau_declared") == pytest.approx(tau)
-
-
-def test_shares_are_of_the_scenarios_that_they_are_about_and_have_their_n(measured, found):
-    scenarios, _ = measured
-    groups = {"all": scenarios}
-    groups |= {f"declared_{level}": scenarios.filter(declared=level) for level in DIFFICULTIES}
-    groups |= {name: scenarios.filter(category=name) for name in CATEGORIES}
-    for metric, part in groups.items():
-        row = found.row(part="ease", metric=metric)
-        assert (row["value"], row["n"]) == (pytest.approx(part["ease"].mean()), part.height)
-    hard = scenarios.filter(measured="hard")
-    share = found.value(part="share", metric="hard")
-    assert share == pytest.approx(hard.height / scenarios.height)
-    misled = found.row(part="hard_taken_for", metric="neighbours")
-    expected = pytest.approx(hard["by_neighbours"].mean())
-    assert (misled["value"], misled["n"]) == (expected, hard.height)

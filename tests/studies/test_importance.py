@@ -10,15 +10,14 @@ from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.learned_rules import LearnedRule
 from failbench.prediction.splits import make_splits
 from importance import ImportanceSettings, answers, importance, removal
-from learned_rules import conditions, signal_shares
-from measure_importance import Importances, donors, importances, leading_shapes, units
-from measure_learned_rules import learned_fits, rules_to_table
+from learned_rules import signal_shares
+from measure_importance import Importances, donors, importances, units
+from measure_learned_rules import learned_fits
 from shared.importance import BUILT_IN_SCHEMA, IMPORTANCE_SETS, REPLACEMENT_SCHEMA
-from shared.learned_rules import RULE_SCHEMA, TOP_SCHEMA
-from study_settings import DRAWS, EBM, FOREST
+from shared.learned_rules import TOP_SCHEMA
+from study_settings import DRAWS, FOREST
 
 SETTINGS = ImportanceSettings(**DRAWS, repeats=1, replacements=5, source="training_fold", shapes=2)
 METHODS = {"random_forest": FOREST.model_copy(update={"trees": 15, "max_features": (0.5,)})}
@@ -73,16 +72,6 @@ def test_features_that_stand_in_for_one_another_are_found_as_a_group(measured):
     assert totals.select("share", "own").to_numpy() == pytest.approx(1)
 
 
-def test_shapes_are_steps_without_gaps_that_name_the_right_category(told_twice):
-    shapes = leading_shapes(told_twice, EBM, IMPORTANCE_SETS["19"], 0, 1)
-    for number, category in enumerate(CATEGORIES):
-        bins = shapes.filter(category=category).sort("low")
-        assert bins["high"].to_list()[:-1] == bins["low"].to_list()[1:]
-        assert (bins["low"][0], bins["high"][-1]) == (0, len(CATEGORIES) - 1)
-        best = bins.filter(pl.col("score") == pl.col("score").max())
-        assert best["low"].min() <= number <= best["high"].max()
-
-
 def test_a_removal_is_the_accuracy_without_the_error_text_less_that_with_all_signals():
     right = {"all": (1, 1, 1, 0), "without_error_text": (1, 1, 0, 0), "memory": (0, 0, 0, 0)}
     rows = [
@@ -117,14 +106,3 @@ def test_a_signal_that_alone_tells_the_label_is_at_every_root_and_few_are_on_top
     tops = pl.DataFrame([(0, 0, ["max_loss", "oov_rate"]), (0, 1, [])], TOP_SCHEMA, orient="row")
     shares = signal_shares(tops).select("signal", "at_root", "on_top", "fits")
     assert shares.rows() == [("max_loss", 0.5, 0.5, 2), ("oov_rate", 0.0, 0.5, 2)]
-
-
-def test_rules_survive_the_table_even_one_that_always_holds():
-    rules = (
-        LearnedRule((("max_loss", "above", 0.1), ("oov_rate", "below", 1 / 3)), "unknown", 0.7, 4),
-        LearnedRule((), "optimization", 1.0, 9),
-    )
-    table = rules_to_table(rules)
-    assert table.schema == RULE_SCHEMA
-    written = [conditions(rule) for rule in table.to_dicts()]
-    assert written == ["max_loss > 0.1 and oov_rate <= 0.3333", ""]

@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-import copy
-
 import polars as pl
-import pytest
 
-from failbench.base.errors import BadInputError
-from failbench.base.methods import FEATURE_METHODS
-from failbench.base.records import kept_by_hand
-from failbench.study.captions import Captions
 from failbench.study.estimates import Estimates
-from failbench.study.labels import is_blind, method_label
-from failbench.study.paper_numbers import Reported
-from intervals import KEYS, best_classifier, majority, method_rows, printed
+from failbench.study.labels import is_blind
+from intervals import best_classifier, majority
 from tradeoff import numbers, tradeoff
 
 
@@ -39,39 +31,10 @@ def test_neither_a_person_nor_a_hybrid_nor_a_baseline_of_ours_is_a_classifier(me
     assert best_classifier(frame(measured), reported) == best
 
 
-def test_what_was_not_measured_is_not_mentioned(measured, reported, repository, monkeypatch):
-    monkeypatch.chdir(repository)
-
-    def finding() -> str:
-        found = frame(measured)
-        named = {"confidence": 0.95, "best": best_classifier(found, reported)}
-        of_paper = found.plus(*printed(reported)).nested(*KEYS)
-        return Captions.read("intervals", of_paper, named).text("finding", "text")
-
-    assert "; simple rules, which read the error text as well, in 59.2 [49.2, 69.2] %" in finding()
-    del measured["19"]["simple_rules"]
-    assert "simple rules" not in finding()
-    del measured["19"]
-    assert finding() == "No classifier was measured."
-
-
 def test_naming_the_most_frequent_category_is_right_as_often_as_it_occurs():
     rows = {"category": ["unknown", "unknown", "optimization"] * 2, "scenario": ["a", "b", "c"] * 2}
     for row in majority(pl.DataFrame(rows)):
         assert (row["value"], row["n"]) == (2 / 3, 3)
-
-
-def test_a_claim_that_is_gone_and_a_method_without_a_label_are_named(
-    raw_reported, measured, reported
-):
-    raw = copy.deepcopy(raw_reported)
-    del raw["claims"]["hybrid_accuracy"]
-    without = kept_by_hand(Reported, raw, "data/reported/paper.yaml")
-    with pytest.raises(BadInputError, match=r"claims\.hybrid_accuracy"):
-        [*printed(without)]
-    with pytest.raises(BadInputError, match="oracle"):
-        [*method_rows(frame(measured).plus(*printed(reported)), reported, ["oracle"])]
-    assert all(map(method_label, FEATURE_METHODS))
 
 
 def test_the_trade_off_counts_conditions_of_held_out_methods_alone(measured, reported):

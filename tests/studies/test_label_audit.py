@@ -78,29 +78,6 @@ def test_a_row_that_does_not_fit_is_refused_by_its_line(written, change, problem
     assert refused.value.place.startswith(str(path))
 
 
-@pytest.mark.parametrize(
-    ("rows", "problem"),
-    [
-        ({n: r for n, r in ROWS.items() if n not in ("unknown_1", "unknown_3")}, "of 2 scenarios"),
-        ({n: dict(list(r.items())[:-1]) for n, r in ROWS.items()}, "second_2: Field required"),
-        ({n: r | {"rater_3": "unknown"} for n, r in ROWS.items()}, "rater_3: the key is unknown"),
-        (b"\x93\x00\xff\n", r"label_raters.csv: .* Restore it with git"),
-        (b"", r"label_raters.csv: .* Restore it with git"),
-    ],
-)
-def test_a_file_that_lacks_rows_or_columns_or_is_no_text_is_refused(written, rows, problem):
-    path = written(ROWS)
-    if isinstance(rows, bytes):
-        path.write_bytes(rows)
-    else:
-        written(rows)
-    with pytest.raises(BadInputError, match=problem):
-        read_ratings(path, SCENARIOS)
-    path.unlink()
-    with pytest.raises(BadInputError, match="Restore it with git"):
-        read_ratings(path, SCENARIOS)
-
-
 def test_estimates_are_those_of_a_count_and_of_scikit_learn(ratings):
     for name in ("id", "category"):
         column = "scenario" if name == "id" else name

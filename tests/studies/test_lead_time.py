@@ -171,20 +171,6 @@ def test_the_diagnosis_must_stay_right_until_the_failure_from_the_alarm_on(right
     assert diagnosed(alarmed, answers)["at"].to_list() == [at]
 
 
-@pytest.mark.parametrize(
-    ("seed", "refusal"),
-    [(9, "no failing run of transformer with adamw, seed 9"), (0, "no twins of other seeds")],
-)
-def test_runs_that_were_not_recorded_are_refused(small_telemetry, small_scenarios, seed, refusal):
-    splits = pl.DataFrame({"repeat": [0], "fold": [0], "scenario": ["killed_by_operator"]})
-    twins = small_telemetry.runs.filter(kind="twin")
-    successes = twins.with_columns(kind=pl.lit("success"), run_id=pl.col("run_id") + "-success")
-    recorded = Telemetry(pl.concat([small_telemetry.runs, successes]), small_telemetry.steps)
-    settings = SETTINGS.model_copy(update={"run_seed": seed})
-    with pytest.raises(BadInputError, match=refusal):
-        measure(recorded, small_scenarios, splits, REFERENCE, {}, settings)
-
-
 RECORDED = made_up_telemetry(seeds=4, successes=4)
 
 

@@ -8,27 +8,22 @@ import pytest
 from scipy.stats.contingency import association as scipy_association
 
 from failbench.base.errors import BadInputError
-from failbench.base.scenarios import read_scenarios
-from failbench.base.slices import RunSetting
-from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_telemetry
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.statistics.agreement import cramers_v, permutation_test
-from failbench.statistics.settings import read_with_statistics
-from onset import association, indicators, verdict, with_answers
+from onset import association, indicators, verdict
 from shared.onset_signs import (
     SIGNALS,
     Limits,
     OnsetSettings,
     first_signs,
     healthy_reach,
-    observed_runs,
     persisting,
     step_distances,
     texts,
-    with_kind,
 )
-from study_settings import DRAWS, SIMPLE_RULES
+from study_settings import DRAWS
 
 LIMITS = dict.fromkeys(SIGNALS, Limits(3.0, 3.0))
 SETTINGS = OnsetSettings(
@@ -183,27 +178,6 @@ def test_verdicts_follow_from_the_interval_alone(test, bounds, more, said):
 @pytest.fixture(scope="module")
 def features(repository):
     return pl.read_parquet(repository / "data/features/features.parquet")
-
-
-def test_every_failing_run_has_one_kind_and_one_without_a_prediction_is_refused(
-    repository, features
-):
-    settings = read_with_statistics("onset", OnsetSettings, repository / "params.yaml")
-    telemetry = read_telemetry(repository / "data/telemetry")
-    reference = RunSetting(architecture="transformer", optimizer="adamw", scale="small")
-    runs = reference.of(telemetry.runs)["run_id"].implode()
-    part = telemetry.select(pl.col("run_id").is_in(runs))
-    scenarios = read_scenarios(repository / "data/scenarios")
-    observed = observed_runs(part, scenarios, features, settings, SIMPLE_RULES)
-    rows = with_kind(observed, "sds", SETTINGS.near_steps)
-    assert rows["run_id"].n_unique() == rows.height == 228
-    folder = repository / "data/predictions/nested_cv"
-    methods = ("raw_text", "raw_telemetry")
-    predictions = pl.concat(pl.read_parquet(folder / f"{name}.parquet") for name in methods)
-    assert with_answers(rows, predictions)["raw_text"].null_count() == (~rows["has_text"]).sum()
-    fewer = predictions.filter(pl.col("run_id") != rows["run_id"][0])
-    with pytest.raises(BadInputError, match=r"raw_text.parquet: run_id: a failing run"):
-        with_answers(rows, fewer)
 
 
 def test_a_text_that_runs_of_two_categories_left_is_shared_whatever_its_numbers(features):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
@@ -15,21 +13,13 @@ from failbench.base.scenarios import read_scenarios
 from failbench.base.telemetry import RUN_SCHEMA as ALL_RUNS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.neighbours.peers.best_thresholds import DOCUMENTED, with_best_thresholds
-from failbench.neighbours.peers.rules import peer_rules
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
 from failbench.statistics.lead import lead_interval
 from peers import rate_table
 from pipeline import REPOSITORY
 from shared.peers import BREAKS, RUN_SCHEMA, SAID_SCHEMA
-from shared.peers_answers import (
-    MONITORED,
-    asked_elsewhere,
-    best_formats,
-    of_methods,
-    of_recorded,
-    runs_of,
-)
-from study_settings import INTERVALS_OF_FEW, REFERENCE
+from shared.peers_answers import MONITORED, asked_elsewhere, best_formats, of_methods, of_recorded
+from study_settings import INTERVALS_OF_FEW
 
 SCENARIOS = {f"{category}_{number}": category for category in CATEGORIES for number in range(3)}
 FOLDS = pl.DataFrame(
@@ -150,20 +140,6 @@ def test_a_choice_is_never_made_on_the_scenarios_that_it_is_judged_on():
         with_best_thresholds(EVERYTHING, RUNS, lacking, "best_detection")
 
 
-def test_committed_tools_have_the_rates_of_the_study_of_logs_and_alarms_are_of_known_rules():
-    ours, of_logs = (
-        json.loads((REPOSITORY / f"data/metrics/{name}.json").read_text(encoding="utf-8"))
-        for name in ("peers", "diagnose_logs")
-    )
-    for tool in ("runmedic", "training_doctor", "ml_training_debugger", "failbench_diagnose"):
-        for metric in ("accuracy", "detected", "alarm_twin", "alarm_success"):
-            same = of_logs["peers"][tool][metric]
-            assert ours["rates"][DOCUMENTED][tool][metric] == same
-    alarms = pl.read_parquet(REPOSITORY / "data/measurements/peers/alarms.parquet")
-    known = {(rule.peer, rule.name) for rule in peer_rules() if rule.applies}
-    assert set(alarms.select("peer", "rule").unique().iter_rows()) <= known
-
-
 # Who is asked.
 
 
@@ -221,16 +197,6 @@ def test_the_monitor_alarms_where_something_broke_and_other_methods_are_told():
     assert table.filter(method="simple_rules")["detected"].to_list() == [None]
     with pytest.raises(BadInputError, match="judged none of the runs"):
         of_methods(predictions, BREAKS.to_frame(), OF_A_PAIR)
-
-
-def test_a_run_whose_scenario_is_not_defined_and_no_run_at_all_are_refused():
-    setting = {"architecture": "transformer", "optimizer": "adamw", "scale": "small"}
-    run = {"run_id": "a", "kind": "failure", "scenario": "lost", "ending": "completed", "seed": 0}
-    table = pl.DataFrame([setting | run], schema=ALL_RUNS)
-    with pytest.raises(BadInputError, match="'lost' was recorded and is not defined"):
-        runs_of(table, (), REFERENCE)
-    with pytest.raises(BadInputError, match="no failing run of transformer is there"):
-        runs_of(table.clear(), (), REFERENCE)
 
 
 def test_what_a_tool_could_not_read_is_not_detected_and_what_it_read_has_figures_of_its_own():

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import polars as pl
-import pytest
 
 from failbench.statistics.significance import (
     SignificanceSettings,
     comparisons_table,
     difference_metrics,
 )
-from significance import compare, numbers, sentence
+from significance import compare, numbers
 from study_settings import DRAWS, TESTS
 
 SETTINGS = SignificanceSettings(
@@ -50,25 +49,3 @@ def test_contrasts_are_differences_equivalent_or_undecided(compared):
     found = numbers(comparisons_table(contrasts), 10, SETTINGS)
     counts = ("tested", "differ", "equal", "undecided")
     assert [found[name] for name in counts] == [4, 2, 1, 1]
-
-
-NO_INTERVAL = "(no interval, as all resamples of the scenarios agree"
-
-
-@pytest.mark.parametrize(
-    ("values", "part"),
-    [
-        ({}, "10.0 percentage points more of the scenarios right than simple rules (95 % interval"),
-        ({"difference": -0.034}, "3.4 percentage points fewer of the scenarios right than"),
-        ({"difference": -0.0001}, "diagnosed as many scenarios right as simple rules ("),
-        ({}, "equivalence within 10 points is not shown (p = 0.500;"),
-        ({"equivalent": True, "p_equivalence": 1e-5}, "is shown (p < 0.001;"),
-        ({"ci_low": None, "ci_high": None}, NO_INTERVAL),
-        ({"detectable_difference": None}, "the power of n = 76 scenarios cannot be told."),
-    ],
-)
-def test_a_sentence_says_what_a_contrast_shows(compared, repository, monkeypatch, values, part):
-    monkeypatch.chdir(repository)
-    named = {"family": "contrast", "p_holm": 0.03}
-    contrast = compared("random_forest", "simple_rules", **named | values)
-    assert part in sentence(contrast.model_dump(), SETTINGS)

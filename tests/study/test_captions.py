@@ -109,15 +109,6 @@ def test_a_condition_that_cannot_be_read_is_refused(condition, problem):
         list(captions().unmet([condition], "table.holds"))
 
 
-@pytest.mark.parametrize("content", ["", "a list\n", "a: [\n"])
-def test_a_file_without_entries_is_refused(tmp_path, monkeypatch, content):
-    monkeypatch.chdir(tmp_path)
-    Path("paper/captions").mkdir(parents=True)
-    Path("paper/captions/study.yaml").write_text(content, encoding="utf-8")
-    with pytest.raises(BadInputError, match="Restore it with git"):
-        Captions.read("study")
-
-
 def test_a_scope_is_counted_from_its_rows():
     rows = pl.DataFrame(
         [("a", "x", 0, "t5", 0), ("a", "x", 0, "t5", 1), ("b", None, 1, "gru", 0)],
