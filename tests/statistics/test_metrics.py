@@ -234,29 +234,22 @@ def cost(predictions: pl.DataFrame, rules: float, classifier: float, human: floa
     return scenario_intervals(answers, (), INTERVALS, metrics)["cost_per_run"]
 
 
-MIXED = {"optimization": ["rules"] * 6 + ["human"] * 4, "unknown": ["rules", "classifier"] * 5}
+TEN = ["rules"] * 6 + ["human"] * 4
+COSTS = {
+    "without a classifier as the paper has it": (
+        (0.2, 7.0, 3.0),
+        {"optimization": ["rules"] * 8 + ["human"] * 2, "unknown": TEN},
+        0.2 * 0.7 + 3.0 * 0.3,
+    ),
+    "a classifier adds its share times its own cost": (
+        (0.0, 0.1, 1.0),
+        {"optimization": TEN, "unknown": ["rules", "classifier"] * 5},
+        0.1 * 5 / 20 + 1.0 * 4 / 20,
+    ),
+}
 
 
-@pytest.mark.parametrize(
-    ("costs", "routes", "paid"),
-    [
-        pytest.param(
-            (0.2, 7.0, 3.0),
-            {
-                "optimization": ["rules"] * 8 + ["human"] * 2,
-                "unknown": ["rules"] * 6 + ["human"] * 4,
-            },
-            0.2 * 0.7 + 3.0 * 0.3,
-            id="without a classifier as the paper has it",
-        ),
-        pytest.param(
-            (0.0, 0.1, 1.0),
-            MIXED,
-            0.1 * 5 / 20 + 1.0 * 4 / 20,
-            id="a classifier adds its share times its own cost",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("costs", "routes", "paid"), COSTS.values(), ids=COSTS)
 def test_the_cost_of_predictions_is_that_of_the_shares_of_their_routes(costs, routes, paid):
     interval = cost(answered(**routes), *costs)
     assert (interval.value, interval.n) == (pytest.approx(paid), 20)

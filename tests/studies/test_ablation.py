@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from pydantic import ValidationError
 
 from ablation import AblationSettings, measured_interaction, variant
 from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
@@ -76,19 +75,6 @@ def test_rules_are_blind_to_what_they_must_not_see_and_whole_with_all_signals(
     with_text = View("improved_rules", IMPROVED_RULES, ("error_text",)).frame(frame)
     assert (with_text["error_type"] == "RuntimeError").all()
     assert with_text["memory_warning"].isna().all()
-
-
-@pytest.mark.parametrize(
-    ("values", "problem"),
-    [
-        ({"kept": (("memroy",),)}, "memroy"),
-        ({"kept": (BOTH, BOTH[::-1])}, "named twice"),
-        ({"superadditive": ("memory", "vocabulary")}, "kept alone and together"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(values, problem):
-    with pytest.raises(ValidationError, match=problem):
-        AblationSettings.model_validate(VALUES | values)
 
 
 def surplus(*right: set[int]) -> dict[str, dict[str, float]]:

@@ -19,7 +19,7 @@ from failbench.methods.improved_tree import band_features
 from made_up_studies import made_up_study
 from measure_architectures import calibrations, with_noise
 from shared.architectures import RECORDED, RULES
-from study_settings import IMPROVED_RULES, INTERVALS, REFERENCE
+from study_settings import IMPROVED_RULES, INTERVALS
 
 SETTINGS = ArchitecturesSettings(
     noise=(0.05,), noisy_logs=2, percentile=0.99, equivalence_margin=0.1, power=0.8, seed=0

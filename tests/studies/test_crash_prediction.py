@@ -133,7 +133,6 @@ WHOLE = "".join(
 @pytest.mark.parametrize(
     ("row", "field"),
     [
-        (None, "missing"),
         ("", "counted"),
         (WHOLE.replace("M,detection,", "pylint,detection,"), "counted"),
         (f"{WHOLE}N,detection,no,,,0.5,0.5\n", "told"),
@@ -142,9 +141,8 @@ WHOLE = "".join(
         ("M,guess,no,,,0.5,0.5\n", "counted"),
     ],
 )
-def test_a_missing_file_and_a_bad_row_are_named(tmp_path, row, field):
+def test_a_bad_row_is_named(tmp_path, row, field):
     path = tmp_path / "crane.csv"
-    if row is not None:
-        path.write_text(HEAD + row)
+    path.write_text(HEAD + row)
     with pytest.raises(BadInputError, match=field):
         read_published(path)

@@ -46,38 +46,35 @@ SPLITS = pl.DataFrame(
 )
 
 
-def example(kind, scenario, cause, format_name, seed, sign):
-    return {
-        "run_id": f"{kind} {scenario} {seed}",
-        "format": format_name,
-        "kind": kind,
-        "setting": "transformer-adamw",
-        "seed": seed,
-        "scenario": scenario,
-        "category": None if cause is None else causes()[cause].category,
-        "cause": cause,
-        "present": "loss",
-        "says_end": cause is not None,
-        "signs": (sign,),
-    }
-
-
 def examples():
     """Four scenarios a category, each of which says its cause; twins and successes say nothing."""
     rng = np.random.default_rng(0)
 
-    def quiet():
-        return Sign("check", "loss_jumps", amount=float(rng.random()))
+    def example(kind, scenario, form, seed, cause=None):
+        quiet = Sign("check", "loss_jumps", amount=float(rng.random()))
+        category = cause and causes()[cause].category
+        said = Sign("message", cause, "direct", (cause,), category) if cause else quiet
+        return {
+            "run_id": f"{kind} {scenario} {seed}",
+            "format": form,
+            "kind": kind,
+            "setting": "transformer-adamw",
+            "seed": seed,
+            "scenario": scenario,
+            "category": category,
+            "cause": cause,
+            "present": "loss",
+            "says_end": cause is not None,
+            "signs": (said,),
+        }
 
-    for format_name in ("csv", COMPLETE, MONITOR, MONITOR_LOGIC):
+    for form in ("csv", COMPLETE, MONITOR, MONITOR_LOGIC):
         for place, (scenario, known) in enumerate(CAUSES.items()):
-            cause = known[place % 4 % len(known)]
-            said = Sign("message", cause, "direct", (cause,), causes()[cause].category)
             for seed in (0, 1):
-                yield example("failure", scenario, cause, format_name, seed, said)
-                yield example("twin", scenario, None, format_name, seed, quiet())
+                yield example("failure", scenario, form, seed, known[place % 4 % len(known)])
+                yield example("twin", scenario, form, seed)
         for number in range(10):
-            yield example("success", f"run {number}", None, format_name, number, quiet())
+            yield example("success", f"run {number}", form, number)
 
 
 @pytest.fixture(scope="module")

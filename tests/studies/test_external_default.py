@@ -202,13 +202,6 @@ def test_intervals_count_groups_and_not_rows(tables, small):
             estimates(of_answers(truth), groups, tables, small)
 
 
-def test_a_difference_is_that_of_the_accuracies_on_the_same_folds(measured, tables, small):
-    table = estimates(*measured, tables, small)
-    ours, theirs = (row_of(table, method=method)["value"] for method in ("ebm", THEIR_FOREST))
-    assert row_of(table, metric="difference", method="ebm")["value"] == pytest.approx(ours - theirs)
-    assert table.filter(metric="difference", method=THEIR_FOREST).is_empty()
-
-
 def test_what_is_not_finite_counts_as_the_ceiling_and_what_has_no_column_is_missing():
     rows = pd.DataFrame({"train_loss": [1.0, np.nan, np.inf], "gradient_max": [1.0, 2e9, 3.0]})
     features = our_features(rows, NOTES)

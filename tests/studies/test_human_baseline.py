@@ -109,13 +109,6 @@ def test_the_simulation_has_the_mean_and_the_spread_of_the_formula(people, desig
     assert low < spread(people, design, SIZE) < high
 
 
-def test_bounds_of_a_normal_spread_are_the_textbook_ones():
-    draws = np.random.default_rng(0).normal(size=20000)
-    low, high = spread_bounds(draws, 0.95)
-    assert (high - low) / 2 == pytest.approx(1.96 / np.sqrt(2 * 20000), rel=0.05)
-    assert spread_bounds(np.ones(10), 0.95) == (0.0, 0.0)
-
-
 def groups_of(coupling: float) -> dict[str, dict]:
     right = population(LEVELS, LOGITS, coupling).marginal
     table = by_group(coupling, right, SCENARIOS, HYBRID, SETTINGS)

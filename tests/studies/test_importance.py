@@ -11,7 +11,7 @@ from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.prediction.splits import make_splits
-from importance import ImportanceSettings, answers, importance, removal
+from importance import ImportanceSettings, answers, importance
 from learned_rules import signal_shares
 from measure_importance import Importances, donors, importances, units
 from measure_learned_rules import learned_fits
@@ -70,18 +70,6 @@ def test_features_that_stand_in_for_one_another_are_found_as_a_group(measured):
     assert (found["value"] <= found["ci_high"]).all()
     totals = found.group_by("feature_set", "kind").agg(pl.col("share", "own").sum())
     assert totals.select("share", "own").to_numpy() == pytest.approx(1)
-
-
-def test_a_removal_is_the_accuracy_without_the_error_text_less_that_with_all_signals():
-    right = {"all": (1, 1, 1, 0), "without_error_text": (1, 1, 0, 0), "memory": (0, 0, 0, 0)}
-    rows = [
-        (subset, repeat, f"scenario_{number}", "optimization", "optimization" if hit else "unknown")
-        for subset, scenarios in right.items()
-        for repeat in (0, 1)
-        for number, hit in enumerate(scenarios)
-    ]
-    columns = ["subset", "repeat", "scenario", "category", "prediction"]
-    assert removal(pl.DataFrame(rows, columns, orient="row")) == pytest.approx(2 / 4 - 3 / 4)
 
 
 # Learned rules.

@@ -9,10 +9,9 @@ from scipy import stats
 from sklearn.metrics import precision_score
 
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.bootstrap import BATCH
 from made_up import made_up_predictions, small_predictions
-from per_category import BOTH, confusions, precisions
-from study_settings import INTERVALS, INTERVALS_OF_FEW
+from per_category import precisions
+from study_settings import INTERVALS, INTERVALS_OF_FEW, scipy_bootstrap
 
 
 def precision(predictions: pl.DataFrame, settings=INTERVALS) -> dict[str, dict[str, object]]:
@@ -85,29 +84,6 @@ def test_the_bca_interval_equals_scipy_over_resampled_rows():
         named = np.concatenate(drawn) == "data_pipeline"
         return (drawn[2] == "data_pipeline").sum() / named.sum()
 
-    expected = stats.bootstrap(
-        [np.arange(8)] * 5,
-        plain,
-        n_resamples=INTERVALS.resamples,
-        batch=BATCH,
-        vectorized=False,
-        method="BCa",
-        rng=np.random.default_rng(INTERVALS.seed),
-    ).confidence_interval
+    expected = scipy_bootstrap([np.arange(8)] * 5, plain).confidence_interval
     found = precision(predictions)["data_pipeline"]
     assert (found["ci_low"], found["ci_high"]) == pytest.approx(tuple(expected), abs=1e-9)
-
-
-def test_confusions_are_means_over_repeats_and_add_up_to_the_scenarios():
-    predictions = made_up_predictions(repeats=4)
-    table = confusions(predictions)
-    counts = {row[:2]: row[2] for row in table.select("category", "answer", "scenarios").rows()}
-    for category, answer, count in predictions.group_by("category", "prediction").len().rows():
-        assert counts[category, answer] == pytest.approx(count / 4)
-    apart = table.filter(pl.col("answer") != BOTH)
-    sums = apart.group_by("category").agg(pl.col("scenarios").sum(), pl.col("share").sum())
-    assert sums["scenarios"].to_list() == pytest.approx([12] * 5)
-    assert sums["share"].to_list() == pytest.approx([1] * 5)
-    for category in CATEGORIES:
-        undecided = counts[category, "unknown"] + counts[category, "abstain"]
-        assert counts[category, BOTH] == pytest.approx(undecided)

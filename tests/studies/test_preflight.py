@@ -49,16 +49,16 @@ def look(*said, **changes):
     return judged(pl.DataFrame([known | changes], schema_overrides=lists)).row(0, named=True)
 
 
-@pytest.mark.parametrize(
-    ("said", "run", "counted"),
-    [
-        pytest.param([INDEX], "failing", (True, True, True, True), id="foreseen"),
-        pytest.param([], "failing", (False, False, False, False), id="nothing said"),
-        pytest.param([INDEX], "twin", (True, False, False, False), id="said of the twin"),
-        pytest.param([TARGET, INDEX], "failing", (True, True, False, False), id="first alone"),
-        pytest.param([SHAPES, INDEX], "failing", (True, False, False, False), id="first, wrong"),
-    ],
-)
+LOOKS = {
+    "foreseen": ([INDEX], "failing", (True, True, True, True)),
+    "nothing said": ([], "failing", (False, False, False, False)),
+    "said of the twin": ([INDEX], "twin", (True, False, False, False)),
+    "the first alone": ([TARGET, INDEX], "failing", (True, True, False, False)),
+    "the first is wrong": ([SHAPES, INDEX], "failing", (True, False, False, False)),
+}
+
+
+@pytest.mark.parametrize(("said", "run", "counted"), LOOKS.values(), ids=LOOKS)
 def test_the_first_crash_that_is_foreseen_counts_with_category_cause_and_text(said, run, counted):
     names = ("foreseen", "right_category", "right_cause", "right_text")
     row = look(*said, run=run)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from failbench.base.errors import BadInputError
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.bootstrap import BATCH
 from failbench.statistics.confidence import area_interval, area_under, rankings, risk_curve
 from made_up import made_up_predictions, over_resampled_rows, small_predictions
 from risk_coverage import confident
-from study_settings import BOOTSTRAP
+from study_settings import BOOTSTRAP, scipy_bootstrap
 
 
 def area_of(predictions: pl.DataFrame) -> float:
@@ -31,34 +29,17 @@ def plain_area(confidence: np.ndarray, wrong: np.ndarray) -> float:
     return float(np.mean(np.interp(fine, covered, errors) / fine))
 
 
-RIGHT, WRONG = "optimization", "unknown"
+R, W, A = "optimization", "unknown", "abstain"
+CURVES = {
+    "ordered by confidence": ([R, W, R, W], [0.9, 0.5, 0.7, 0.6], [0, 0, 1 / 3, 1 / 2]),
+    "of equal confidence": ([R, W, R, W], [0.9, 0.5, 0.5, 0.5], [0, 2 / 3 / 2, 4 / 3 / 3, 1 / 2]),
+    "abstentions come last": ([A, R, R, W], [1.0, 0.4, 0.3, 0.2], [0, 0, 1 / 3, 1 / 2]),
+}
 
 
-@pytest.mark.parametrize(
-    ("answers", "confidence", "curve"),
-    [
-        pytest.param(
-            [RIGHT, WRONG, RIGHT, WRONG],
-            [0.9, 0.5, 0.7, 0.6],
-            [0, 0, 1 / 3, 1 / 2],
-            id="ordered by confidence",
-        ),
-        pytest.param(
-            [RIGHT, WRONG, RIGHT, WRONG],
-            [0.9, 0.5, 0.5, 0.5],
-            [0, 2 / 3 / 2, 4 / 3 / 3, 1 / 2],
-            id="of equal confidence taken together",
-        ),
-        pytest.param(
-            ["abstain", RIGHT, RIGHT, WRONG],
-            [1.0, 0.4, 0.3, 0.2],
-            [0, 0, 1 / 3, 1 / 2],
-            id="abstentions last whatever their confidence",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("answers", "confidence", "curve"), CURVES.values(), ids=CURVES)
 def test_the_curve_of_four_runs_is_what_a_hand_computes(answers, confidence, curve):
-    four = small_predictions(category=[RIGHT] * 4, prediction=answers, confidence=confidence)
+    four = small_predictions(category=[R] * 4, prediction=answers, confidence=confidence)
     grid = np.array([0.25, 0.5, 0.75, 1.0])
     for predictions in (four, four.sort("scenario", descending=True)):
         assert risk_curve(rankings(predictions), grid) == pytest.approx(curve)
@@ -89,15 +70,8 @@ def test_the_area_is_the_integral_of_the_curve_and_with_many_runs_that_of_geifma
 
 def test_the_interval_equals_scipy_over_resampled_rows():
     predictions = made_up_predictions(repeats=2, scenarios=5)
-    expected = stats.bootstrap(
-        [np.arange(5)] * 5,
-        over_resampled_rows(predictions, lambda sure, right: plain_area(sure, ~right)),
-        n_resamples=BOOTSTRAP.resamples,
-        batch=BATCH,
-        vectorized=False,
-        method="BCa",
-        rng=np.random.default_rng(BOOTSTRAP.seed),
-    ).confidence_interval
+    plain = over_resampled_rows(predictions, lambda sure, right: plain_area(sure, ~right))
+    expected = scipy_bootstrap([np.arange(5)] * 5, plain).confidence_interval
     area = area_interval(predictions, BOOTSTRAP)
     assert area.method == "BCa bootstrap"
     assert (area.ci_low, area.ci_high) == pytest.approx(tuple(expected), abs=2e-3)
