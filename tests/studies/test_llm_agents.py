@@ -13,12 +13,11 @@ from failbench.features.feature_table import feature_table
 from failbench.methods.llm.cache import CachedAnswer, LlmCache
 from failbench.methods.llm.prompt import prompt_hash, prompts_of
 from failbench.prediction.splits import make_splits
-from llm_agents import estimates, metrics
+from llm_agents import estimates
 from made_up_llm import settings
 from made_up_ollama import DIGESTS, answer_text
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 from measure_llm_agents import replay
-from shared.llm_agents import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 from study_settings import METHOD_INTERVALS
 
 SETTINGS = settings()
@@ -92,19 +91,6 @@ def test_what_cannot_be_read_abstains_and_what_cites_nothing_counts_as_zero(righ
     assert (table["ci_low"] <= table["value"]).all()
     assert (table["value"] <= table["ci_high"]).all()
     assert set(table.select("n", "resampling_unit").rows()) == {(len(RUNS), "scenario")}
-
-
-def test_without_answers_to_all_runs_nothing_is_predicted_but_counted():
-    predictions, explanations, answered = study({})
-    assert predictions.equals(PREDICTION_SCHEMA.to_frame())
-    assert explanations.equals(EXPLANATION_SCHEMA.to_frame())
-    assert answered.schema == ANSWERED_SCHEMA
-    nothing = {"available": False, "answered": 0, "runs": len(RUNS)}
-    found = metrics(predictions, explanations, answered, METHOD_INTERVALS)
-    assert found == {"mistral_7b": nothing, "llama_3_8b": nothing}
-    predictions, _, answered = study(dict(list(RIGHT.items())[1:]))
-    assert predictions.is_empty()
-    assert answered.row(0) == ("mistral_7b", len(RUNS) - 1, len(RUNS))
 
 
 def test_answers_to_another_prompt_or_of_another_model_do_not_count():
