@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
+from pydantic import ValidationError
 
 from ablation import AblationSettings, measured_interaction, variant
 from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
@@ -110,3 +111,16 @@ def test_a_baseline_shifts_value_and_interval_alike():
     assert over["over_majority"]["baseline"] == pytest.approx(1 / 5)
     assert over["over_majority"]["value"] == pytest.approx(over["over_chance"]["value"])
     assert [row["over"] for row in over.values() if row["own"]] == ["over_nothing"]
+
+
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"kept": (("memroy",),)}, "memroy"),
+        ({"kept": (BOTH, BOTH[::-1])}, "named twice"),
+        ({"superadditive": ("memory", "vocabulary")}, "kept alone and together"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(values, problem):
+    with pytest.raises(ValidationError, match=problem):
+        AblationSettings.model_validate(VALUES | values)

@@ -18,8 +18,15 @@ from failbench.statistics.lead import lead_interval
 from peers import rate_table
 from pipeline import REPOSITORY
 from shared.peers import BREAKS, RUN_SCHEMA, SAID_SCHEMA
-from shared.peers_answers import MONITORED, asked_elsewhere, best_formats, of_methods, of_recorded
-from study_settings import INTERVALS_OF_FEW
+from shared.peers_answers import (
+    MONITORED,
+    asked_elsewhere,
+    best_formats,
+    of_methods,
+    of_recorded,
+    runs_of,
+)
+from study_settings import INTERVALS_OF_FEW, REFERENCE
 
 SCENARIOS = {f"{category}_{number}": category for category in CATEGORIES for number in range(3)}
 FOLDS = pl.DataFrame(
@@ -197,6 +204,18 @@ def test_the_monitor_alarms_where_something_broke_and_other_methods_are_told():
     assert table.filter(method="simple_rules")["detected"].to_list() == [None]
     with pytest.raises(BadInputError, match="judged none of the runs"):
         of_methods(predictions, BREAKS.to_frame(), OF_A_PAIR)
+
+
+def test_a_run_whose_scenario_is_not_defined_and_no_run_at_all_are_refused():
+    setting = {"architecture": "transformer", "optimizer": "adamw", "scale": "small"}
+    run = {"run_id": "a", "kind": "failure", "scenario": "lost", "ending": "completed", "seed": 0}
+    table = pl.DataFrame([setting | run], schema=ALL_RUNS)
+    for runs, problem in (
+        (table, "'lost' was recorded and is not defined"),
+        (table.clear(), "no failing run of transformer is there"),
+    ):
+        with pytest.raises(BadInputError, match=problem):
+            runs_of(runs, (), REFERENCE)
 
 
 def test_what_a_tool_could_not_read_is_not_detected_and_what_it_read_has_figures_of_its_own():
