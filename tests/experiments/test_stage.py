@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -29,35 +28,28 @@ def test_a_metric_must_be_a_number(tmp_path, value, error, problem):
         stage.write_metrics(tmp_path / "metrics.json", {"a": value})
 
 
-def test_workers_come_from_the_environment(monkeypatch):
+@pytest.mark.parametrize("value", ["0", "-1", "two", ""])
+def test_workers_come_from_the_environment_and_are_a_positive_number(monkeypatch, value):
     monkeypatch.setenv("FAILBENCH_WORKERS", "3")
     assert stage.workers() == 3
-    monkeypatch.delenv("FAILBENCH_WORKERS")
-    assert stage.workers() >= 1
-
-
-@pytest.mark.parametrize("value", ["0", "-1", "two", ""])
-def test_workers_must_be_a_positive_number(monkeypatch, value):
     monkeypatch.setenv("FAILBENCH_WORKERS", value)
     with pytest.raises(BadInputError, match="FAILBENCH_WORKERS"):
         stage.workers()
 
 
-@pytest.mark.parametrize("script", ["features", "nested_cv"])
-def test_a_stage_ends_bad_input_with_one_line_and_status_two(repository, tmp_path, script):
-    path = repository / "experiments" / f"{script}.py"
-    arguments = ["random_forest"] if script == "nested_cv" else []
+def ran(root, path, *arguments):
+    """One line of complaint and no other word of a stage that ends with status two."""
     done = subprocess.run(
-        [sys.executable, path, *arguments],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, path, *arguments], cwd=root, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.count("\n") == 1
-    assert done.stderr.startswith("params.yaml: (file): cannot be read.")
+    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
+    return done.stderr
+
+
+@pytest.mark.parametrize("script", [["features"], ["nested_cv", "random_forest"]])
+def test_a_stage_ends_bad_input_with_one_line_and_status_two(repository, tmp_path, script):
+    said = ran(tmp_path, repository / f"experiments/{script[0]}.py", *script[1:])
+    assert said.startswith("params.yaml: (file): cannot be read.")
 
 
 def test_points_are_read_and_their_absence_says_which_stage_to_run(tmp_path):
@@ -99,63 +91,8 @@ def test_a_table_that_is_not_as_declared_is_refused_by_file_and_column(tmp_path,
         assert str(error.value) == f"{path}: {line} {remedy}"
 
 
-@pytest.fixture(scope="module")
-def hybrids(repository, tmp_path_factory):
-    """The inputs of the stage hybrids, and a function that breaks one and runs the stage."""
-    root = tmp_path_factory.mktemp("hybrids")
-    members = ("improved_rules", "random_forest", "simulated_human", "invariants")
-    inputs = [
-        Path("data/predictions", study, f"{member}.parquet")
-        for study in ("nested_cv", "across_architectures")
-        for member in members
-    ]
-    for path in (*inputs, Path("params.yaml")):
-        (root / path).parent.mkdir(parents=True, exist_ok=True)
-        (root / path).write_bytes((repository / path).read_bytes())
-
-    def answer(path, content):
-        healthy = (root / path).read_bytes()
-        (root / path).write_bytes(content)
-        try:
-            done = subprocess.run(
-                [sys.executable, repository / "experiments" / "hybrids.py"],
-                cwd=root,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-        finally:
-            (root / path).write_bytes(healthy)
-        assert not list(root.rglob("hybrid*.parquet")), "It wrote before it had read everything."
-        return done
-
-    return answer
-
-
-@pytest.mark.parametrize(
-    ("path", "content"),
-    [
-        ("data/predictions/across_architectures/simulated_human.parquet", b"\x93 no parquet"),
-        ("params.yaml", b"\xff no text"),
-        ("params.yaml", b"hybrid: {not_a_key: 1}\n"),
-    ],
-)
-def test_a_broken_input_ends_a_stage_with_one_line_before_it_writes(hybrids, path, content):
-    done = hybrids(path, content)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith(f"{path}: ")
-    assert done.stderr.count("\n") == 1
-
-
 ESTIMATE = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
 METRICS = {"19": {"ebm": {"accuracy": ESTIMATE}}}
-
-
-def test_metrics_are_read_as_they_were_written(tmp_path):
-    path = tmp_path / "intervals.json"
-    path.write_text(json.dumps(METRICS), encoding="utf-8")
-    assert read_metrics(path, "19") == METRICS
 
 
 @pytest.mark.parametrize(
@@ -171,6 +108,8 @@ def test_metrics_are_read_as_they_were_written(tmp_path):
 )
 def test_metrics_that_lack_an_estimate_are_refused_by_its_name(tmp_path, content, field):
     path = tmp_path / "intervals.json"
+    path.write_text(json.dumps(METRICS), encoding="utf-8")
+    assert read_metrics(path, "19") == METRICS
     path.write_text(content, encoding="utf-8")
     with pytest.raises(BadInputError) as error:
         read_metrics(path, "19")

@@ -146,36 +146,25 @@ def test_a_loss_that_is_not_finite_or_huge_counts_as_the_ceiling(bad: float):
 
 def test_a_run_without_steps_is_kept_and_its_measurements_are_missing():
     actual = features_of_run(error_type="ValueError", error_message="bad shape")
-    assert actual["steps_before_failure"] == 0
-    assert actual["parameter_count"] == 12_345
-    assert actual["keyword_shape"] == 1.0
-    measured = {
-        feature.name: actual[feature.name]
-        for feature in FEATURES
-        if feature.over == "steps" and feature.without_steps is None
-    }
-    assert set(measured.values()) == {None}
+    kept = [actual[n] for n in ("steps_before_failure", "parameter_count", "keyword_shape")]
+    assert kept == [0, 12_345, 1.0]
+    measured = [each for each in FEATURES if each.over == "steps" and each.without_steps is None]
+    assert {actual[feature.name] for feature in measured} == {None}
 
 
-def test_the_step_of_death_is_counted_but_what_it_never_reached_is_taken_from_before():
-    died = {
-        name: [*steps_of("a")[name].to_list()[:-1], None]
-        for name in ("loss", "gradient_norm", "tokens", "sequences", "max_length", "mean_length")
-    }
+def test_what_the_step_of_death_never_reached_is_taken_from_before():
+    whole = steps_of("a")
+    unreached = ("loss", "gradient_norm", "tokens", "sequences", "max_length", "mean_length")
+    died = {name: [*whole[name].to_list()[:-1], None] for name in unreached}
     actual, before = (
-        features_of_run(steps_of("a", **died)),
-        features_of_run(steps_of("a").head(STEPS - 1)),
+        features_of_run(each) for each in (steps_of("a", **died), whole.head(STEPS - 1))
     )
-    assert actual["steps_before_failure"] == STEPS
-    assert actual["batch_size"] == 8
-    assert actual["mean_loss"] == before["mean_loss"]
-    assert actual["loss_trend"] == before["loss_trend"]
-
-
-def test_perplexity_falls_back_on_training_loss_before_the_first_validation():
-    actual = features_of_run(steps_of("a", loss=[3.0] * STEPS, validation_loss=[None] * STEPS))
-    assert actual["perplexity"] == pytest.approx(math.exp(3))
-    assert actual["perplexity_trend"] is None
+    assert (actual["steps_before_failure"], actual["batch_size"]) == (STEPS, 8)
+    for name in ("mean_loss", "loss_trend"):
+        assert actual[name] == before[name]
+    # and before the first validation perplexity is that of the training loss
+    early = features_of_run(steps_of("a", loss=[3.0] * STEPS, validation_loss=[None] * STEPS))
+    assert (early["perplexity"], early["perplexity_trend"]) == (pytest.approx(math.exp(3)), None)
 
 
 def test_a_run_has_the_same_features_alone_and_among_others():
@@ -184,67 +173,58 @@ def test_a_run_has_the_same_features_alone_and_among_others():
     assert among[1].equals(alone)
 
 
-@pytest.mark.parametrize(
-    ("message", "keyword"),
-    [
-        ("CUDA out of memory.", "keyword_cuda"),
-        ("DefaultCPUAllocator: can't allocate memory", "keyword_allocation"),
-        ("DefaultCPUAllocator: can't allocate memory", "keyword_memory"),
-        ("Function 'MmBackward0' returned nan values", "keyword_nan"),
-        ("index out of range in self", "keyword_out_of_range"),
-        ("mat1 and mat2 shapes cannot be multiplied", "keyword_shape"),
-        ("size mismatch for head.weight", "keyword_size"),
-        ("size mismatch for head.weight", "keyword_mismatch"),
-        ("expected scalar type Float but found Half", "keyword_dtype"),
-        ("Missing key(s) in state_dict", "keyword_state_dict"),
-        ("modified by an inplace operation", "keyword_inplace"),
-        ("Trying to backward through the graph a second time", "keyword_backward"),
-        ("does not require grad and has no grad_fn", "keyword_requires_grad"),
-        ("'utf-8' codec can't decode byte 0xff", "keyword_decode"),
-        ("stack expects each tensor to be equal size", "keyword_collate"),
-        ("Compressed file ended: unexpected end of data", "keyword_corrupt"),
-        ("embed_dim must be divisible by num_heads", "keyword_divisible"),
-    ],
-)
-def test_keywords_find_the_wording_of_the_libraries(message: str, keyword: str):
-    actual = features_of_run(steps_of("a"), error_type="RuntimeError", error_message=message)
-    assert actual[keyword] == 1.0
-    assert features_of_run(steps_of("a"))[keyword] == 0.0
+WORDINGS = {
+    "CUDA out of memory.": "cuda",
+    "DefaultCPUAllocator: can't allocate memory": "allocation memory",
+    "Function 'MmBackward0' returned nan values": "nan",
+    "index out of range in self": "out_of_range",
+    "mat1 and mat2 shapes cannot be multiplied": "shape",
+    "size mismatch for head.weight": "size mismatch",
+    "expected scalar type Float but found Half": "dtype",
+    "Missing key(s) in state_dict": "state_dict",
+    "modified by an inplace operation": "inplace",
+    "Trying to backward through the graph a second time": "backward",
+    "does not require grad and has no grad_fn": "requires_grad",
+    "'utf-8' codec can't decode byte 0xff": "decode",
+    "stack expects each tensor to be equal size": "collate",
+    "Compressed file ended: unexpected end of data": "corrupt",
+    "embed_dim must be divisible by num_heads": "divisible",
+}
 
 
-def test_the_feature_table_has_one_row_per_run_with_its_keys(small_telemetry, small_scenarios):
+@pytest.mark.parametrize(("message", "keywords"), WORDINGS.items())
+def test_keywords_find_the_wording_of_the_libraries(message: str, keywords: str):
+    none = features_of_run(steps_of("a"))
+    found = features_of_run(steps_of("a"), error_type="RuntimeError", error_message=message)
+    for keyword in keywords.split():
+        assert (found[f"keyword_{keyword}"], none[f"keyword_{keyword}"]) == (1.0, 0.0)
+
+
+def test_the_feature_table_has_a_row_per_run_and_methods_receive_no_key_but_the_run_id(
+    small_telemetry, small_scenarios
+):
     table = feature_table(small_telemetry, small_scenarios)
-    names = [feature.name for feature in FEATURES]
-    assert table.columns == [*KEYS, *ERROR_TEXT_COLUMNS, *names]
+    assert table.columns == [*KEYS, *ERROR_TEXT_COLUMNS, *(each.name for each in FEATURES)]
     assert table["run_id"].to_list() == sorted(small_telemetry.runs["run_id"])
     category = dict(table.select("run_id", "category").rows())
     assert category["runaway-transformer-adamw-s0"] == "optimization"
     assert category["no_start-transformer-adamw-s0-twin"] == "model_software"
-
-
-def test_methods_receive_no_key_but_the_run_id(small_telemetry, small_scenarios):
-    frame = to_frame(feature_table(small_telemetry, small_scenarios))
+    frame = to_frame(table)
     assert frame.index.name == "run_id"
     assert not set(frame.columns) & set(KEYS)
     assert frame["error_type"].tolist() == [""] * len(frame)
     assert frame["max_loss"].isna().sum() == 1
 
 
-@pytest.mark.parametrize("columns", [*FEATURE_SETS.values(), *IMPORTANCE_SETS.values()])
-def test_every_feature_is_in_one_group(columns):
-    members = [name for names in signal_groups(columns).values() for name in names]
-    assert sorted(members) == sorted(columns)
-
-
-def test_data_features_go_by_subgroup_and_keywords_by_error_text():
+def test_every_feature_is_in_one_group_data_by_subgroup_and_keywords_by_error_text():
+    for columns in (*FEATURE_SETS.values(), *IMPORTANCE_SETS.values()):
+        members = [name for names in signal_groups(columns).values() for name in names]
+        assert sorted(members) == sorted(columns)
     actual = signal_groups(IMPORTANCE_SETS[TABLE_SIX])
     assert tuple(actual) == SIGNAL_GROUPS
     assert actual["perplexity"] == ("perplexity", "perplexity_trend")
     assert actual["vocabulary"] == ("vocabulary_coverage", "oov_rate")
     assert actual["sequence_length"] == ("sequence_length_spread",)
     assert all(name.startswith("keyword_") for name in actual["error_text"])
-    assert [len(actual[name]) for name in ("training_dynamics", "memory", "configuration")] == [
-        8,
-        4,
-        3,
-    ]
+    sizes = [len(actual[name]) for name in ("training_dynamics", "memory", "configuration")]
+    assert sizes == [8, 4, 3]

@@ -58,6 +58,23 @@ def failures() -> pl.DataFrame:
 
 
 @pytest.fixture(scope="session")
+def out_of_memory(failures: pl.DataFrame) -> pl.DataFrame:
+    """Runs of which the rules recognise some by an error, and more or less surely."""
+    category = pl.col("category")
+    raised = (category == "memory_hardware") | (
+        (category == "data_pipeline") & (pl.col("seed") == 0)
+    )
+    memory = pl.when(raised).then(1.0).otherwise(0.5)
+    return failures.with_columns(
+        error_type=pl.when(raised).then(pl.lit("torch.OutOfMemoryError")),
+        error_message=pl.when(raised).then(pl.lit("CUDA out of memory.")),
+        peak_memory=memory,
+        memory_at_failure=memory,
+        memory_warning=raised.cast(pl.Float64),
+    )
+
+
+@pytest.fixture(scope="session")
 def successes() -> pl.DataFrame:
     return made_up_table(scenarios=2, seeds=1, kind="success")
 

@@ -31,12 +31,12 @@ def test_neighbours_come_in_the_order_of_distance_and_are_never_the_scenario_its
     table = placed(runs, unknown_0=0.0, optimization_1=2.0, data_pipeline_0=-1.0)
     neighbours = nearest_scenarios(table, ["max_loss"], 2)
     assert neighbours.schema == NEIGHBOUR_SCHEMA
-    assert nearest(neighbours, "unknown_0") == ["data_pipeline_0", "optimization_1"]
-    assert neighbours.filter(scenario="unknown_0")["neighbour_category"].to_list() == [
-        "data_pipeline",
-        "optimization",
+    found = neighbours.filter(scenario="unknown_0")
+    assert found.select("neighbour", "neighbour_category").rows() == [
+        ("data_pipeline_0", "data_pipeline"),
+        ("optimization_1", "optimization"),
     ]
-    near, further = neighbours.filter(scenario="unknown_0")["distance"]
+    near, further = found["distance"]
     assert further == pytest.approx(2 * near)
     assert neighbours.filter(pl.col("scenario") == pl.col("neighbour")).is_empty()
 
@@ -59,8 +59,8 @@ def test_an_unknown_scenario_is_no_neighbour_where_known_causes_are_asked_for(ru
 
 
 def test_two_scenarios_are_as_far_apart_as_their_runs_are_on_average(runs):
-    first = placed(runs, unknown_0=0.0, optimization_1=3.0, data_pipeline_0=-4.0)
-    second = placed(runs, unknown_0=0.0, optimization_1=9.0, data_pipeline_0=-4.0)
+    near = {"unknown_0": 0.0, "data_pipeline_0": -4.0}
+    first, second = (placed(runs, **near, optimization_1=place) for place in (3.0, 9.0))
     again = second.with_columns(run_id=pl.format("{}-again", "run_id"))
     alone = nearest_scenarios(first, ["max_loss"], 2)
     assert nearest(alone, "unknown_0") == ["optimization_1", "data_pipeline_0"]
@@ -71,8 +71,10 @@ def test_two_scenarios_are_as_far_apart_as_their_runs_are_on_average(runs):
     assert further == pytest.approx(1.5 * near)
 
 
-def test_more_neighbours_than_there_are_others_are_refused(runs):
-    with pytest.raises(BadInputError, match="too few for 10 neighbours"):
-        nearest_scenarios(runs, ["max_loss"], 10)
-    with pytest.raises(BadInputError, match="there are 8 scenarios to be near to"):
-        nearest_scenarios(runs, ["max_loss"], 8, labelled=True)
+@pytest.mark.parametrize(
+    ("count", "labelled", "problem"),
+    [(10, False, "too few for 10 neighbours"), (8, True, "there are 8 scenarios to be near to")],
+)
+def test_more_neighbours_than_there_are_others_are_refused(runs, count, labelled, problem):
+    with pytest.raises(BadInputError, match=problem):
+        nearest_scenarios(runs, ["max_loss"], count, labelled=labelled)

@@ -1,17 +1,20 @@
-"""Folds, and which runs a fit is tested on and learns from."""
+"""Folds, which runs a study takes, and which a fit is tested on and learns from."""
 
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
 from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import COUNTS
-from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV
+from failbench.base.slices import ReferenceStudy
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, across_architectures_files
 from failbench.base.vocabulary import CATEGORIES
 from failbench.prediction.splits import (
     FoldPlan,
@@ -22,106 +25,82 @@ from failbench.prediction.splits import (
     rows_in_fold,
     stacked,
 )
+from study_settings import REFERENCE
 
 ARCHITECTURES = ("bert", "gru", "lstm")
-SCENARIOS = [f"{category}_{number}" for category in CATEGORIES for number in range(4)]
 FOLDS, REPEATS = 2, 2
-
-
-@pytest.fixture(scope="module")
-def splits() -> pl.DataFrame:
-    table = pl.DataFrame({"scenario": SCENARIOS}).with_columns(
-        category=pl.col("scenario").str.replace(r"_\d$", "")
-    )
-    return make_splits(table, FOLDS, REPEATS, seed=0)
-
-
-@pytest.fixture(scope="module")
-def runs() -> pl.DataFrame:
-    """Two seeds per scenario and architecture; one scenario has no form in one of them."""
-    rows = [
-        (scenario, architecture, seed)
-        for scenario in SCENARIOS
-        for architecture in ARCHITECTURES
-        for seed in range(2)
-        if (scenario, architecture) != ("unknown_0", "gru")
-    ]
-    return pl.DataFrame(rows, schema=["scenario", "architecture", "seed"], orient="row")
-
-
-def sides(
-    plan: FoldPlan, splits: pl.DataFrame, runs: pl.DataFrame
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    tested, trained = plan.rows(splits, runs)
-    return runs.filter(pl.Series(tested)), runs.filter(pl.Series(trained))
-
-
-def test_by_scenario_tested_scenarios_are_new_and_all_others_are_trained_on(splits, runs):
-    plans = by_scenario(NESTED_CV, splits)
-    assert [(plan.repeat, plan.fold) for plan in plans] == [(0, 0), (0, 1), (1, 0), (1, 1)]
-    for plan in plans:
-        tested, trained = sides(plan, splits, runs)
-        assert not set(tested["scenario"]) & set(trained["scenario"])
-        assert tested.height + trained.height == runs.height
-        assert set(tested["architecture"]) == set(trained["architecture"]) == set(ARCHITECTURES)
-
-
-def test_left_out_architectures_and_their_tested_scenarios_were_never_trained_on(splits, runs):
-    plans = [plan for plan in by_architecture(splits, ARCHITECTURES, 0) if plan.study == LEFT_OUT]
-    assert len(plans) == len(ARCHITECTURES) * FOLDS * REPEATS
-    for plan in plans:
-        tested, trained = sides(plan, splits, runs)
-        assert set(tested["architecture"]) == {plan.left_out}
-        assert set(trained["architecture"]) == set(ARCHITECTURES) - {plan.left_out}
-        of_fold = splits.filter(pl.col("repeat") == plan.repeat, pl.col("fold") == plan.split)
-        assert set(tested["scenario"]) <= set(of_fold["scenario"])
-        assert set(trained["scenario"]) == set(SCENARIOS) - set(of_fold["scenario"])
-
-
-def test_known_scenarios_are_trained_on_in_other_architectures_and_seeds_alone(splits, runs):
-    plans = by_architecture(splits, ARCHITECTURES, seed=1)
-    plans = tuple(plan for plan in plans if plan.study == KNOWN_SCENARIOS)
-    assert len(plans) == len(ARCHITECTURES) * REPEATS
-    for plan in plans:
-        tested, trained = sides(plan, splits, runs)
-        assert set(tested["architecture"]) == {plan.left_out}
-        assert plan.left_out not in set(trained["architecture"])
-        assert set(tested["scenario"]) <= set(trained["scenario"]) == set(SCENARIOS)
-        assert set(tested["seed"]) == {1}
-        assert set(trained["seed"]) == {0}
-
-
-@pytest.mark.parametrize("study", [LEFT_OUT, KNOWN_SCENARIOS])
-def test_each_run_is_tested_once_a_repeat_and_each_fit_has_a_number_of_its_own(study, splits, runs):
-    plans = [plan for plan in by_architecture(splits, ARCHITECTURES, 0) if plan.study == study]
-    assert len({(plan.repeat, plan.fold) for plan in plans}) == len(plans)
-    wanted = np.ones(runs.height) if study == LEFT_OUT else (runs["seed"] == 0).to_numpy()
-    for repeat in range(REPEATS):
-        masks = [plan.rows(splits, runs)[0] for plan in plans if plan.repeat == repeat]
-        assert (sum(mask.astype(int) for mask in masks) == wanted).all()
-
-
-def test_a_seed_apart_is_tested_alone_and_not_trained_on(splits, runs):
-    tested, trained = sides(FoldPlan(NESTED_CV, 0, 0, seed=0), splits, runs)
-    assert set(tested["seed"]) == {0}
-    assert set(trained["seed"]) == {1}
-    assert tested.height + trained.height == runs.height
-
-
-def test_plan_that_keeps_nothing_back_is_refused():
-    with pytest.raises(ValueError, match="keeps back scenarios, an architecture or a seed"):
-        FoldPlan(NESTED_CV, 0, 0)
-
-
-def test_architecture_that_was_not_recorded_cannot_be_tested(splits, runs):
-    plan = FoldPlan(LEFT_OUT, 0, 0, split=0, left_out="t5")
-    with pytest.raises(BadInputError, match="fold 0 of leave_one_architecture_out has no run to t"):
-        plan.rows(splits, runs)
 
 
 def scenarios_of(counts: dict[str, int]) -> pl.DataFrame:
     rows = [(f"{name}_{index}", name) for name, count in counts.items() for index in range(count)]
     return pl.DataFrame(rows, schema=["scenario", "category"], orient="row")
+
+
+SCENARIOS = scenarios_of(dict.fromkeys(CATEGORIES, 4))
+SPLITS = make_splits(SCENARIOS, FOLDS, REPEATS, seed=0)
+RUNS = pl.DataFrame(
+    [
+        (scenario, architecture, seed)
+        for scenario in SCENARIOS["scenario"]
+        for architecture in ARCHITECTURES
+        for seed in range(2)
+        if (scenario, architecture) != ("unknown_0", "gru")
+    ],
+    schema=["scenario", "architecture", "seed"],
+    orient="row",
+)
+"""Two seeds per scenario and architecture; one scenario has no form in one of them."""
+
+
+def sides(plan: FoldPlan) -> tuple[pl.DataFrame, pl.DataFrame]:
+    tested, trained = plan.rows(SPLITS, RUNS)
+    return RUNS.filter(pl.Series(tested)), RUNS.filter(pl.Series(trained))
+
+
+def values(table: pl.DataFrame, column: str = "architecture") -> set[object]:
+    return set(table[column])
+
+
+def test_by_scenario_tested_scenarios_are_new_and_all_others_are_trained_on():
+    plans = by_scenario(NESTED_CV, SPLITS)
+    assert [(plan.repeat, plan.fold) for plan in plans] == [(0, 0), (0, 1), (1, 0), (1, 1)]
+    for plan in plans:
+        tested, trained = sides(plan)
+        assert not values(tested, "scenario") & values(trained, "scenario")
+        assert tested.height + trained.height == RUNS.height
+        assert values(tested) == values(trained) == set(ARCHITECTURES)
+
+
+@pytest.mark.parametrize("study", [LEFT_OUT, KNOWN_SCENARIOS])
+def test_an_architecture_that_is_left_out_is_tested_once_and_never_trained_on(study):
+    plans = [plan for plan in by_architecture(SPLITS, ARCHITECTURES, 0) if plan.study == study]
+    assert len({(plan.repeat, plan.fold) for plan in plans}) == len(plans)
+    assert len(plans) == len(ARCHITECTURES) * REPEATS * (FOLDS if study == LEFT_OUT else 1)
+    for plan in plans:
+        tested, trained = sides(plan)
+        assert values(tested) == {plan.left_out}
+        assert values(trained) == set(ARCHITECTURES) - {plan.left_out}
+        if study == LEFT_OUT:
+            of_fold = values(SPLITS.filter(repeat=plan.repeat, fold=plan.split), "scenario")
+            assert values(tested, "scenario") <= of_fold
+            assert values(trained, "scenario") == set(SCENARIOS["scenario"]) - of_fold
+        else:  # in other architectures and seeds alone
+            assert values(trained, "scenario") == set(SCENARIOS["scenario"])
+            assert (values(tested, "seed"), values(trained, "seed")) == ({0}, {1})
+    wanted = np.ones(RUNS.height) if study == LEFT_OUT else (RUNS["seed"] == 0).to_numpy()
+    for repeat in range(REPEATS):
+        masks = [plan.rows(SPLITS, RUNS)[0] for plan in plans if plan.repeat == repeat]
+        assert (sum(mask.astype(int) for mask in masks) == wanted).all()
+
+
+def test_a_seed_apart_is_tested_alone_and_a_plan_must_keep_something_back():
+    tested, trained = sides(FoldPlan(NESTED_CV, 0, 0, seed=0))
+    assert (values(tested, "seed"), values(trained, "seed")) == ({0}, {1})
+    assert tested.height + trained.height == RUNS.height
+    with pytest.raises(ValueError, match="keeps back scenarios, an architecture or a seed"):
+        FoldPlan(NESTED_CV, 0, 0)
+    with pytest.raises(BadInputError, match="fold 0 of leave_one_architecture_out has no run to t"):
+        sides(FoldPlan(LEFT_OUT, 0, 0, split=0, left_out="t5"))
 
 
 @given(
@@ -136,9 +115,7 @@ def test_each_scenario_is_tested_once_a_repeat_and_categories_are_spread_evenly(
     table = scenarios_of(dict(zip(CATEGORIES, counts, strict=False)))
     splits = make_splits(table, folds, repeats, seed)
     assert splits.schema == SPLIT_SCHEMA
-    for _, part in splits.group_by("repeat"):
-        assert sorted(part["scenario"]) == sorted(table["scenario"])
-        assert set(part["fold"]) == set(range(folds))
+    assert_each_is_tested_once(splits, table, folds)
     spread = (
         splits.join(table, on="scenario")
         .group_by("repeat", "category", "fold")
@@ -149,24 +126,23 @@ def test_each_scenario_is_tested_once_a_repeat_and_categories_are_spread_evenly(
     assert spread["range"].max() <= 1
 
 
-def test_scenarios_of_a_group_are_tested_together_and_each_once_a_repeat():
-    table = scenarios_of({"unknown": 8, "optimization": 8}).with_columns(
-        fault=pl.when(pl.col("scenario").is_in(["unknown_1", "unknown_5", "unknown_6"]))
-        .then(pl.lit("shared"))
-        .otherwise("scenario")
-    )
-    splits = make_splits(table, 4, 3, seed=0, group="fault").join(table, on="scenario")
-    assert splits.filter(pl.col("fault") == "shared").group_by("repeat").agg(
-        pl.col("fold").n_unique()
-    )["fold"].to_list() == [1, 1, 1]
+def assert_each_is_tested_once(splits: pl.DataFrame, table: pl.DataFrame, folds: int) -> None:
     for _, part in splits.group_by("repeat"):
         assert sorted(part["scenario"]) == sorted(table["scenario"])
-        assert set(part["fold"]) == set(range(4))
-    folds = [
-        tuple(part.sort("scenario")["fold"])
-        for _, part in splits.group_by("repeat", maintain_order=True)
-    ]
-    assert len(set(folds)) == 3
+        assert set(part["fold"]) == set(range(folds))
+
+
+def test_scenarios_of_a_group_are_tested_together_and_each_once_a_repeat():
+    grouped = pl.col("scenario").is_in(["unknown_1", "unknown_5", "unknown_6"])
+    table = scenarios_of({"unknown": 8, "optimization": 8}).with_columns(
+        fault=pl.when(grouped).then(pl.lit("shared")).otherwise("scenario")
+    )
+    splits = make_splits(table, 4, 3, seed=0, group="fault").join(table, on="scenario")
+    shared = splits.filter(fault="shared").group_by("repeat").agg(pl.col("fold").n_unique())
+    assert shared["fold"].to_list() == [1, 1, 1]
+    assert_each_is_tested_once(splits, table, 4)
+    repeats = splits.sort("scenario").group_by("repeat").agg("fold")
+    assert len({tuple(fold) for fold in repeats["fold"]}) == 3
 
 
 def test_splits_depend_on_the_seed_alone_and_not_on_the_order_of_scenarios():
@@ -174,56 +150,62 @@ def test_splits_depend_on_the_seed_alone_and_not_on_the_order_of_scenarios():
     splits = make_splits(table, 5, 2, seed=3)
     assert splits.equals(make_splits(table[::-1], 5, 2, seed=3))
     assert not splits.equals(make_splits(table, 5, 2, seed=4))
-
-
-def test_a_category_with_fewer_scenarios_than_folds_is_refused():
-    with pytest.raises(BadInputError, match="unknown has 3 scenarios, fewer than 5 folds"):
-        make_splits(scenarios_of({**COUNTS, "unknown": 3}), 5, 1, seed=0)
-
-
-def test_splits_of_other_scenarios_are_refused():
-    splits = make_splits(scenarios_of(dict(COUNTS)), 5, 1, seed=0)
     with pytest.raises(BadInputError, match="tests none of the runs"):
         rows_in_fold(splits, np.array(["elsewhere"], dtype=object), repeat=0, fold=0)
+    with pytest.raises(BadInputError, match="unknown has 3 scenarios, fewer than 5 folds"):
+        make_splits(scenarios_of({**COUNTS, "unknown": 3}), 5, 1, seed=0)
 
 
 def test_the_first_repeats_are_taken_and_more_than_there_are_refused():
     splits = make_splits(scenarios_of({"unknown": 4, "optimization": 4}), 2, 3, seed=0)
     taken = first_repeats(splits, 2, "lead_time.repeats")
-    assert taken["repeat"].unique().to_list() == [0, 1]
-    assert taken.height == 2 * 8
+    assert (taken["repeat"].unique().to_list(), taken.height) == ([0, 1], 2 * 8)
     with pytest.raises(BadInputError, match=r"lead_time\.repeats: 4 are wanted, and the splits"):
         first_repeats(splits, 4, "lead_time.repeats")
 
 
-@pytest.fixture(scope="module")
-def folds_of_views(failures):
-    return make_splits(failures.select("scenario", "category").unique(), folds=3, repeats=1, seed=0)
-
-
-def test_no_scenario_of_the_tested_views_is_trained_on(failures, folds_of_views):
+def test_every_row_of_a_tested_view_is_tested_once_and_its_scenario_not_trained_on(failures):
+    folds = make_splits(failures.select("scenario", "category").unique(), 3, 1, seed=0)
     table = stacked({"near": failures, "far": failures})
-    for plan in by_view("made_up", folds_of_views, "near", ("far",)):
-        tested, trained = (
-            table.filter(pl.Series(mask)) for mask in plan.rows(folds_of_views, table)
-        )
-        assert set(tested["view"]) == {"far"}
-        assert set(trained["view"]) == {"near"}
-        assert not set(tested["scenario"]) & set(trained["scenario"])
+    counts = np.zeros(table.height)
+    for plan in by_view("made_up", folds, "near", ("far",)):
+        masks = plan.rows(folds, table)
+        counts += masks[0]
+        tested, trained = (table.filter(pl.Series(mask)) for mask in masks)
+        assert (values(tested, "view"), values(trained, "view")) == ({"far"}, {"near"})
+        assert not values(tested, "scenario") & values(trained, "scenario")
+    assert (counts == (table["view"] == "far").to_numpy()).all()
+    near = stacked({"near": failures})
+    for views, side in ((("near", ("far",)), "test"), (("far", ("near",)), "train on")):
+        with pytest.raises(BadInputError, match=f"no run to {side}"):
+            by_view("made_up", folds, *views)[0].rows(folds, near)
 
 
-def test_every_row_of_a_tested_view_is_tested_once(failures, folds_of_views):
-    table = stacked({"near": failures, "far": failures})
-    counts = sum(
-        plan.rows(folds_of_views, table)[0].astype(int)
-        for plan in by_view("m", folds_of_views, "near", ("far",))
-    )
-    assert counts.tolist() == (table["view"] == "far").cast(pl.Int64).to_list()
+# The runs of a study.
 
 
-def test_a_view_that_is_not_there_is_refused(failures, folds_of_views):
-    table = stacked({"near": failures})
-    with pytest.raises(BadInputError, match="no run to test"):
-        by_view("made_up", folds_of_views, "near", ("far",))[0].rows(folds_of_views, table)
-    with pytest.raises(BadInputError, match="no run to train on"):
-        by_view("made_up", folds_of_views, "far", ("near",))[0].rows(folds_of_views, table)
+def test_failing_runs_of_every_named_seed_are_taken(failures):
+    study = REFERENCE.model_copy(update={"run_seeds": (0, 1)})
+    assert study.failures(failures).height == failures.height
+    of_seed = study.with_seed(1).failures(failures)
+    assert values(of_seed, "seed") == {1}
+    assert not of_seed["scenario"].is_duplicated().any()
+    assert values(of_seed, "scenario") == values(failures, "scenario")
+
+
+@pytest.mark.parametrize(
+    ("seeds", "problem"), [([], "run_seeds"), ([0, 0], "twice"), ([-1], "run_seeds")]
+)
+def test_no_seed_and_a_seed_named_twice_are_refused(tmp_path, seeds, problem):
+    path = tmp_path / "params.yaml"
+    section = REFERENCE.model_dump(mode="json") | {"run_seeds": seeds}
+    path.write_text(yaml.safe_dump({"nested_cv": section}), encoding="utf-8")
+    with pytest.raises(BadInputError, match=problem):
+        read_section("nested_cv", ReferenceStudy, path)
+
+
+def test_the_files_across_architectures_are_those_that_are_committed(repository):
+    params = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
+    folder = repository / "data/predictions/across_architectures"
+    committed = {path.stem for path in folder.glob("*.parquet")}
+    assert set(across_architectures_files(params["methods"])) == committed

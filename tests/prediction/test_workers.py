@@ -19,17 +19,16 @@ from failbench.prediction.splits import make_splits
 from worker_threads import process, threads_of_libraries
 
 
-def test_a_process_bound_to_one_processor_uses_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: {3}, raising=False)
-    monkeypatch.setattr(os, "cpu_count", lambda: 64)
-    assert available_workers() == 1
-
-
-@pytest.mark.parametrize(("count", "workers"), [(8, 8), (None, 1)])
-def test_a_system_that_binds_none_uses_all(
-    monkeypatch: pytest.MonkeyPatch, count: int | None, workers: int
-) -> None:
-    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+@pytest.mark.parametrize(
+    ("bound", "count", "workers"),
+    [({3}, 64, 1), (None, 8, 8), (None, None, 1)],
+    ids=["bound to one", "bound to none", "of no known number"],
+)
+def test_a_process_uses_the_processors_that_it_is_bound_to(monkeypatch, bound, count, workers):
+    if bound is None:
+        monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    else:
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _: bound, raising=False)
     monkeypatch.setattr(os, "cpu_count", lambda: count)
     assert available_workers() == workers
 

@@ -13,9 +13,7 @@ from failbench.statistics.agreement import (
     weighted_kappa,
     weighted_tau,
 )
-from failbench.statistics.bootstrap import BootstrapSettings
-
-SETTINGS = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)
+from study_settings import BOOTSTRAP
 
 
 def counted(left: np.ndarray, right: np.ndarray) -> np.ndarray:
@@ -55,24 +53,17 @@ def test_tau_equals_scipy_on_scores_repeated_by_their_weights():
     assert weighted_tau(left, right, weights) == pytest.approx(expected)
 
 
-def made_up_scores(count: int, noise: float) -> pl.DataFrame:
-    rng = np.random.default_rng(2)
-    rows = [(c, f"{c}_{n}", float(n % 5)) for c in CATEGORIES for n in range(count)]
-    table = pl.DataFrame(rows, schema=["category", "scenario", "left"], orient="row")
-    return table.with_columns(right=pl.col("left") + pl.Series(noise * rng.normal(size=len(rows))))
-
-
-def agreement(table: pl.DataFrame):
-    return rank_agreement(table, pl.col("left"), pl.col("right"), SETTINGS, "two scores")
-
-
 def test_the_interval_holds_the_value_of_scipy_and_does_not_depend_on_the_order_of_rows():
-    table = made_up_scores(8, noise=3.0)
-    tau = agreement(table)
+    rng = np.random.default_rng(2)
+    rows = [(c, f"{c}_{n}", float(n % 5)) for c in CATEGORIES for n in range(8)]
+    table = pl.DataFrame(rows, schema=["category", "scenario", "left"], orient="row")
+    table = table.with_columns(right=pl.col("left") + pl.Series(3.0 * rng.normal(size=len(rows))))
+    scores = pl.col("left"), pl.col("right"), BOOTSTRAP, "two scores"
+    tau = rank_agreement(table, *scores)
     assert tau.value == pytest.approx(stats.kendalltau(table["left"], table["right"]).statistic)
     assert tau.ci_low < tau.value < tau.ci_high
     assert (tau.n, tau.resampling_unit) == (40, "scenario")
-    assert agreement(table.sample(fraction=1, shuffle=True, seed=3)) == tau
+    assert rank_agreement(table.sample(fraction=1, shuffle=True, seed=3), *scores) == tau
 
 
 def test_fleiss_kappa_pools_the_answers_of_both():

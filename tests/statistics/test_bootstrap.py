@@ -1,3 +1,5 @@
+"""Resampling on two levels, against loops, closed forms and SciPy."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -7,7 +9,6 @@ from scipy import stats
 
 from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import (
-    BootstrapSettings,
     all_seeds,
     drawn_seeds,
     once,
@@ -16,19 +17,11 @@ from failbench.statistics.bootstrap import (
     single_seeds,
     unit_of,
 )
-from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.intervals import method_intervals
 from made_up import made_up_predictions
+from study_settings import BOOTSTRAP, METHOD_INTERVALS, scipy_bootstrap
 
-SETTINGS = BootstrapSettings(resamples=10_000, confidence=0.95, seed=0)
-INTERVALS = IntervalSettings(
-    resamples=1000,
-    confidence=0.95,
-    wilson_from=0.9,
-    wilson_below=0,
-    seed=0,
-    calibration_bins=10,
-    floor_draws=1000,
-)
+SETTINGS = BOOTSTRAP.model_copy(update={"resamples": 10_000})
 SEEDS = (np.array([3, 1, 2, 3, 3, 2, 1, 3]), np.array([3, 3, 3, 3, 1]))
 """Seeds of the scenarios of two categories."""
 N = sum(len(rows) for rows in SEEDS)
@@ -119,70 +112,54 @@ def test_the_acceleration_leaves_out_whole_scenarios(right):
 def test_with_single_seeds_it_is_the_bootstrap_of_scipy_over_scenarios_draw_by_draw():
     rng = np.random.default_rng(3)
     values = [rng.random(size) for size in (8, 5)]
-    expected = stats.bootstrap(
-        values,
-        lambda *parts, axis: (sum(part.sum(axis=axis) for part in parts) / N).round(12),
-        n_resamples=SETTINGS.resamples,
-        batch=1000,
-        method="BCa",
-        rng=np.random.default_rng(SETTINGS.seed),
-    )
+
+    def mean(*parts, axis):
+        return (sum(part.sum(axis=axis) for part in parts) / N).round(12)
+
+    expected = scipy_bootstrap(values, mean, SETTINGS)
     resampled = resample(single_seeds((8, 5)), mean_of(values), SETTINGS)
     assert resampled.bca[0] == pytest.approx(tuple(expected.confidence_interval), abs=1e-9)
     assert resampled.reach[0] == pytest.approx(stats.norm.ppf(0.975) * expected.standard_error)
 
 
-def test_seeds_that_agree_change_no_interval():
-    predictions = made_up_predictions(repeats=2)
-    alike = pl.concat(
-        predictions.with_columns(
-            seed=pl.lit(seed, predictions.schema["seed"]),
-            run_id=pl.format("{}-s{}", "run_id", pl.lit(seed)),
-        )
-        for seed in range(3)
+def with_seed(predictions: pl.DataFrame, seed: int) -> pl.DataFrame:
+    return predictions.with_columns(
+        seed=pl.lit(seed, pl.Int32), run_id=pl.format("{}-s{}", "run_id", pl.lit(seed))
     )
-    once_each, thrice = (method_intervals(table, INTERVALS) for table in (predictions, alike))
+
+
+def test_seeds_that_agree_change_no_interval_and_a_scenario_with_more_counts_once():
+    predictions = made_up_predictions(repeats=2)
+    alike = pl.concat(with_seed(predictions, seed) for seed in range(3))
+    once_each, thrice = (method_intervals(each, METHOD_INTERVALS) for each in (predictions, alike))
     assert once_each.keys() == thrice.keys()
-    for name in once_each:
-        expected, interval = once_each[name], thrice[name]
+    for name, expected in once_each.items():
+        interval = thrice[name]
         assert (interval.value, interval.ci_low, interval.ci_high) == pytest.approx(
             (expected.value, expected.ci_low, expected.ci_high), abs=1e-9
         )
         assert (interval.n, interval.method) == (expected.n, expected.method)
-    assert once_each["accuracy"].resampling_unit == "scenario"
-    assert thrice["accuracy"].resampling_unit == "scenario, then seed"
+    units = [each["accuracy"].resampling_unit for each in (once_each, thrice)]
+    assert units == ["scenario", "scenario, then seed"]
     assert thrice["accuracy_over_training_sets"].resampling_unit == "fold"
-
-
-def test_a_scenario_counts_once_however_many_seeds_it_has():
-    predictions = made_up_predictions(repeats=2)
-    seed = predictions.schema["seed"]
-    first = predictions.with_columns(seed=pl.lit(0, seed))
-    again = first.filter(pl.col("scenario").str.ends_with("_0")).with_columns(seed=pl.lit(1, seed))
-    more = pl.concat([first, again.with_columns(run_id=pl.col("run_id") + "_again")])
-    alone, ragged = (method_intervals(table, INTERVALS) for table in (first, more))
+    first = with_seed(predictions, 0)
+    again = with_seed(predictions.filter(pl.col("scenario").str.ends_with("_0")), 1)
+    ragged = method_intervals(pl.concat([first, again]), METHOD_INTERVALS)
     for name in ("accuracy", "macro_f1", "brier", "calibration_error", "accuracy_when_committed"):
-        assert ragged[name].value == pytest.approx(alone[name].value)
-        assert ragged[name].n == alone[name].n
-
-
-def test_a_seed_that_a_repeat_lacks_is_refused():
-    predictions = made_up_predictions(repeats=2)
-    second = predictions.with_columns(seed=pl.lit(1, predictions.schema["seed"]))
-    lacking = pl.concat([predictions, second.filter(pl.col("repeat") == 0)])
+        assert ragged[name].value == pytest.approx(once_each[name].value)
+        assert ragged[name].n == once_each[name].n
+    lacking = pl.concat([first, with_seed(predictions, 1).filter(repeat=0)])
     with pytest.raises(BadInputError, match="not tested in every repeat"):
-        method_intervals(lacking, INTERVALS)
+        method_intervals(lacking, METHOD_INTERVALS)
 
 
-RAGGED = np.array([3, 1, 2])
-"""Three scenarios with so many seeds."""
-
-
-def test_seeds_are_counted_once_whatever_their_runs_and_repeats():
+def test_seeds_are_counted_once_whatever_their_runs_and_repeats_and_name_the_unit():
     rows = pl.DataFrame(
         {"scenario": ["b", "a", "a", "a", "b"], "seed": [0, 0, 1, 1, 0], "repeat": [0, 0, 0, 1, 1]}
     )
     assert seed_counts(rows).tolist() == [2, 1]
+    assert unit_of(single_seeds([3, 2])) == "scenario"
+    assert unit_of((*single_seeds([3]), np.array([3, 1, 2]))) == "scenario, then seed"
 
 
 def test_seeds_are_drawn_as_by_a_loop_over_the_draws_of_a_scenario():
@@ -198,16 +175,8 @@ def test_seeds_are_drawn_as_by_a_loop_over_the_draws_of_a_scenario():
     assert weights.mean(axis=0) == pytest.approx(drawn.mean(axis=0), abs=0.01)
     assert np.cov(weights.T) == pytest.approx(np.cov(drawn.T), abs=0.01)
     assert {tuple(row) for row in weights.round(6)} == {tuple(row) for row in drawn.round(6)}
-
-
-def test_where_scenarios_have_a_single_seed_nothing_is_drawn():
-    rng = np.random.default_rng(0)
-    counts = np.array([[2.0, 0.0, 1.0]])
+    # where scenarios have a single seed nothing is drawn
+    rng, counts = np.random.default_rng(0), np.array([[2.0, 0.0, 1.0]])
     (seeds,) = single_seeds([3])
     assert drawn_seeds(counts, seeds, rng).tolist() == counts.tolist()
     assert rng.random() == np.random.default_rng(0).random()
-
-
-def test_the_unit_is_named():
-    assert unit_of(single_seeds([3, 2])) == "scenario"
-    assert unit_of((*single_seeds([3]), RAGGED)) == "scenario, then seed"

@@ -1,3 +1,5 @@
+"""Calibration error and its floor, entropy and separation, by hand and against scikit-learn."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -9,7 +11,6 @@ from sklearn.metrics import roc_auc_score
 
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.bootstrap import BATCH, BootstrapSettings
 from failbench.statistics.confidence import (
     calibration_error,
     calibration_floor,
@@ -17,19 +18,11 @@ from failbench.statistics.confidence import (
     entropy,
     separation,
 )
-from failbench.statistics.intervals import IntervalSettings, method_intervals
+from failbench.statistics.intervals import method_intervals
 from made_up import made_up_predictions, over_resampled_rows, small_predictions
+from study_settings import BOOTSTRAP, METHOD_INTERVALS, scipy_bootstrap
 
-SETTINGS = IntervalSettings(
-    resamples=1000,
-    confidence=0.95,
-    wilson_from=0.9,
-    wilson_below=0,
-    seed=0,
-    calibration_bins=10,
-    floor_draws=1000,
-)
-BINS = 10
+BINS = METHOD_INTERVALS.calibration_bins
 
 
 def error_of(predictions: pl.DataFrame) -> float:
@@ -50,14 +43,33 @@ def plain_error(confidence: np.ndarray, right: np.ndarray) -> float:
     return total
 
 
-def test_the_error_of_four_answers_is_what_a_hand_computes():
-    predictions = small_predictions(
-        category=["optimization"] * 4,
-        prediction=["optimization", "unknown", "optimization", "unknown"],
-        confidence=[0.91, 0.99, 0.35, 0.55],
+def plain_error_of(predictions: pl.DataFrame) -> float:
+    """Repeat by repeat."""
+    right = (pl.col("category") == pl.col("prediction")).alias("right")
+    repeats = predictions.with_columns(right).partition_by("repeat")
+    return np.mean(
+        [plain_error(r["confidence"].to_numpy(), r["right"].to_numpy()) for r in repeats]
     )
-    # Bin (0.9, 1]: 0.5 right, mean 0.95; bin (0.3, 0.4]: 1 and 0.35; bin (0.5, 0.6]: 0 and 0.55.
-    assert error_of(predictions) == pytest.approx((2 * 0.45 + 0.65 + 0.55) / 4)
+
+
+RIGHT, WRONG = "optimization", "unknown"
+
+
+@pytest.mark.parametrize(
+    ("answers", "confidence", "error"),
+    [
+        # bin (0.9, 1]: 0.5 right, mean 0.95; bin (0.3, 0.4]: 1 and 0.35; bin (0.5, 0.6]: 0 and 0.55
+        ([RIGHT, WRONG, RIGHT, WRONG], [0.91, 0.99, 0.35, 0.55], (2 * 0.45 + 0.65 + 0.55) / 4),
+        # a confidence on an edge belongs to the bin below
+        ([RIGHT, WRONG], [0.6, 0.6000001], (0.4 + 0.6) / 2),
+        ([RIGHT, WRONG], [0.6, 0.5999999], abs(0.5 - 0.6)),
+    ],
+)
+def test_the_error_of_a_few_answers_is_what_a_hand_computes(answers, confidence, error):
+    predictions = small_predictions(
+        category=[RIGHT] * len(answers), prediction=answers, confidence=confidence
+    )
+    assert error_of(predictions) == pytest.approx(error, abs=1e-6)
 
 
 def test_the_error_equals_the_bins_of_scikit_learn_weighted_by_size():
@@ -70,72 +82,30 @@ def test_the_error_equals_the_bins_of_scikit_learn_weighted_by_size():
     assert error_of(predictions) == pytest.approx(expected)
 
 
-def test_a_confidence_on_an_edge_belongs_to_the_bin_below():
-    apart = small_predictions(
-        category=["optimization"] * 2,
-        prediction=["optimization", "unknown"],
-        confidence=[0.6, 0.6000001],
-    )
-    together = apart.with_columns(confidence=pl.Series([0.6, 0.5999999]))
-    assert error_of(apart) == pytest.approx((0.4 + 0.6) / 2, abs=1e-6)
-    assert error_of(together) == pytest.approx(abs(0.5 - 0.6), abs=1e-6)
-
-
-def test_the_error_is_computed_per_repeat_and_averaged():
+def test_the_error_is_averaged_over_repeats_and_abstentions_do_not_enter_it():
     predictions = made_up_predictions(repeats=4)
-    expected = [
-        plain_error(
-            part["confidence"].to_numpy(), (part["category"] == part["prediction"]).to_numpy()
-        )
-        for _, part in predictions.group_by("repeat")
-    ]
     pooled = error_of(predictions.with_columns(repeat=pl.lit(0)))
-    assert error_of(predictions) == pytest.approx(np.mean(expected))
+    assert error_of(predictions) == pytest.approx(plain_error_of(predictions))
     assert error_of(predictions) > pooled + 0.01
-
-
-def test_abstentions_do_not_enter_the_error():
-    predictions = made_up_predictions()
+    unsure = pl.col("confidence") < 0.5
     abstaining = predictions.with_columns(
-        prediction=pl.when(pl.col("confidence") < 0.5)
-        .then(pl.lit("abstain"))
-        .otherwise("prediction")
+        prediction=pl.when(unsure).then(pl.lit("abstain")).otherwise("prediction")
     )
-    committed = predictions.filter(pl.col("confidence") >= 0.5)
-    expected = [
-        plain_error(
-            part["confidence"].to_numpy(), (part["category"] == part["prediction"]).to_numpy()
-        )
-        for _, part in committed.group_by("repeat")
-    ]
-    assert error_of(abstaining) == pytest.approx(np.mean(expected))
-
-
-def test_a_method_that_commits_to_nothing_has_no_calibration():
-    nothing = made_up_predictions().with_columns(prediction=pl.lit("abstain"))
-    intervals = method_intervals(nothing, SETTINGS)
-    assert not {"calibration_error", "calibration_floor", "accuracy_when_committed"} & set(
-        intervals
-    )
+    assert error_of(abstaining) == pytest.approx(plain_error_of(predictions.filter(~unsure)))
+    nothing = predictions.with_columns(prediction=pl.lit("abstain"))
+    intervals = method_intervals(nothing, METHOD_INTERVALS)
+    absent = {"calibration_error", "calibration_floor", "accuracy_when_committed"}
+    assert not absent & set(intervals)
     assert intervals["abstention_rate"].value == 1
 
 
 def test_the_interval_of_the_error_is_the_value_and_the_spread_of_resampled_rows():
     predictions = made_up_predictions(repeats=2, scenarios=6)
-    plain = over_resampled_rows(predictions, plain_error)
-
-    error = stats.bootstrap(
-        [np.arange(6)] * 5,
-        plain,
-        n_resamples=SETTINGS.resamples,
-        batch=BATCH,
-        vectorized=False,
-        method="percentile",
-        rng=np.random.default_rng(SETTINGS.seed),
-    ).standard_error
-    interval = method_intervals(predictions, SETTINGS)["calibration_error"]
+    plain, scenarios = over_resampled_rows(predictions, plain_error), [np.arange(6)] * 5
+    error = scipy_bootstrap(scenarios, plain, method="percentile").standard_error
+    interval = method_intervals(predictions, METHOD_INTERVALS)["calibration_error"]
     assert interval.method == "normal bootstrap"
-    assert interval.value == pytest.approx(plain(*[np.arange(6)] * 5))
+    assert interval.value == pytest.approx(plain(*scenarios))
     assert (interval.ci_low, interval.ci_high) == pytest.approx(
         stats.norm.interval(0.95, interval.value, error), abs=1e-9
     )
@@ -153,24 +123,19 @@ def test_the_floor_at_76_scenarios_is_near_what_theory_says_of_ten_bins():
     assert floor_of(predictions, 2000).mean() == pytest.approx(expected, rel=0.06)
 
 
-def test_the_errors_of_a_calibrated_method_are_those_of_its_floor():
+def test_the_floor_is_the_errors_of_a_calibrated_method_whatever_repeats_and_runs():
     rng = np.random.default_rng(5)
     errors = []
     for _ in range(200):
         confidence = rng.uniform(0.2, 1.0, 76)
-        right = rng.random(76) < confidence
-        errors.append(plain_error(confidence, right))
+        errors.append(plain_error(confidence, rng.random(76) < confidence))
     floor = floor_of(made_up_predictions(repeats=1, scenarios=COUNTS), 1000)
     assert np.mean(errors) == pytest.approx(floor.mean(), rel=0.06)
     assert np.std(errors) == pytest.approx(floor.std(), rel=0.15)
-
-
-def test_repeats_and_runs_of_the_same_answers_leave_the_floor_as_it_is():
     once = made_up_predictions(repeats=1)
-    again = pl.concat([once, once.with_columns(repeat=pl.lit(1, pl.Int32))])
-    more = pl.concat([once, once.with_columns(run_id=pl.col("run_id") + "_again")])
-    assert floor_of(again) == pytest.approx(floor_of(once))
-    assert floor_of(more) == pytest.approx(floor_of(once))
+    for again in ({"repeat": pl.lit(1, pl.Int32)}, {"run_id": pl.col("run_id") + "_again"}):
+        more = pl.concat([once, once.with_columns(**again)])
+        assert floor_of(more) == pytest.approx(floor_of(once))
 
 
 @pytest.mark.long
@@ -196,46 +161,33 @@ def test_the_interval_of_the_error_covers_its_mean_in_samples_of_this_size(exces
         predictions = small_predictions(
             category=category, prediction=answers, confidence=confidence
         )
-        interval = method_intervals(predictions, SETTINGS)["calibration_error"]
+        interval = method_intervals(predictions, METHOD_INTERVALS)["calibration_error"]
         covered.append(interval.ci_low <= truth <= interval.ci_high)
     assert np.mean(covered) >= 0.88
 
 
-BOOTSTRAP = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)
-
-
-def entropies(*rows: tuple[float, ...]) -> list[float]:
-    names = [f"p_{category}" for category in CATEGORIES]
-    return pl.DataFrame(list(rows), schema=names, orient="row").select(entropy()).to_series()
-
-
 def test_entropy_is_that_of_scipy_over_that_of_equal_odds():
-    mixed = (0.5, 0.2, 0.2, 0.1, 0.0)
-    values = entropies((0.2,) * 5, (1.0, 0.0, 0.0, 0.0, 0.0), mixed)
-    assert values[0] == pytest.approx(1.0)
-    assert values[1] == 0.0
-    assert values[2] == pytest.approx(stats.entropy(mixed, base=5))
+    rows = [(0.2,) * 5, (1.0, 0.0, 0.0, 0.0, 0.0), (0.5, 0.2, 0.2, 0.1, 0.0)]
+    names = [f"p_{category}" for category in CATEGORIES]
+    values = pl.DataFrame(rows, schema=names, orient="row").select(entropy()).to_series()
+    assert values.to_list() == pytest.approx([1.0, 0.0, stats.entropy(rows[2], base=5)])
 
 
 def test_separation_is_the_area_under_the_curve_of_scikit_learn():
     predictions = made_up_predictions(scenarios=8)
     means = predictions.group_by("scenario", "category").agg(pl.col("confidence").mean())
-    area = separation(predictions, pl.col("confidence"), "unknown", BOOTSTRAP)
-    assert area.value == pytest.approx(
-        roc_auc_score(means["category"] == "unknown", means["confidence"].round(12))
+    sure, full, none, turned = (
+        separation(predictions, by, "unknown", BOOTSTRAP)
+        for by in (
+            pl.col("confidence"),
+            pl.col("category") == "unknown",
+            pl.lit(0.3),
+            -pl.col("confidence"),
+        )
     )
-    assert area.ci_low < area.value < area.ci_high
-    assert area.n == 40
-
-
-def test_what_separates_fully_is_one_and_what_is_the_same_everywhere_a_half():
-    predictions = made_up_predictions(scenarios=4)
-    full = separation(predictions, (pl.col("category") == "unknown"), "unknown", BOOTSTRAP)
+    expected = roc_auc_score(means["category"] == "unknown", means["confidence"].round(12))
+    assert (sure.value, sure.n) == (pytest.approx(expected), 40)
+    assert sure.ci_low < sure.value < sure.ci_high
     assert (full.value, full.ci_low, full.ci_high, full.method) == (1.0, 1.0, 1.0, "point")
-    none = separation(predictions, pl.lit(0.3), "unknown", BOOTSTRAP)
     assert (none.value, none.method) == (0.5, "point")
-    assert separation(
-        predictions, -pl.col("confidence"), "unknown", BOOTSTRAP
-    ).value == pytest.approx(
-        1 - separation(predictions, pl.col("confidence"), "unknown", BOOTSTRAP).value
-    )
+    assert turned.value == pytest.approx(1 - sure.value)

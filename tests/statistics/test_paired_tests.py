@@ -29,28 +29,20 @@ def differences():
     return np.random.default_rng(0).normal(0.04, 0.1, 50)
 
 
-def test_mean_and_standard_error_equal_those_of_baycomp(differences):
+def test_mean_standard_error_and_p_are_those_of_baycomp(differences):
     result = resampled_mean(differences, tested=15.2, trained=60.8)
-    mean, variance, df = baycomp.CorrelatedTTest.compute_statistics(
-        np.zeros(50), differences, runs=10
-    )
-    assert (result.mean, result.standard_error, result.df) == pytest.approx(
-        (mean, np.sqrt(variance), df)
-    )
-
-
-def test_p_is_twice_the_tail_of_baycomps_posterior(differences):
-    result = resampled_mean(differences, tested=15.2, trained=60.8)
-    beyond = min(baycomp.two_on_single(np.zeros(50), differences, runs=10))
+    nothing = np.zeros(50)
+    mean, variance, df = baycomp.CorrelatedTTest.compute_statistics(nothing, differences, runs=10)
+    found = (result.mean, result.standard_error, result.df)
+    assert found == pytest.approx((mean, np.sqrt(variance), df))
+    # p is twice the tail of the posterior
+    beyond = min(baycomp.two_on_single(nothing, differences, runs=10))
     assert result.p_value == pytest.approx(2 * beyond)
 
 
-def test_no_difference_in_any_fold_has_a_p_of_one():
+def test_no_difference_has_a_p_of_one_and_differences_alike_but_for_rounding_a_p_of_nought():
     result = resampled_mean(np.zeros(50), 15.2, 60.8)
     assert (result.statistic, result.p_value, result.interval(0.95)) == (0, 1, (0, 0))
-
-
-def test_differences_that_are_alike_but_for_rounding_are_infinitely_significant():
     scores = np.array([0.3 - 0.2, 0.1, 0.2 - 0.1])
     assert len(set(scores)) > 1
     result = resampled_mean(-scores, 15.2, 60.8)
@@ -73,16 +65,12 @@ def test_equivalence_is_shown_when_the_ninety_percent_interval_lies_within_the_m
     assert not equivalence(difference, widest - 1e-9, 0.05).shown
 
 
-def test_at_the_smallest_margin_p_is_the_level():
+def test_at_the_smallest_margin_p_is_the_level_and_identical_methods_have_none():
     difference = ResampledMean(0.04, 0.05, 49)
     smallest = equivalence(difference, 0.10, 0.05).smallest_margin
     assert equivalence(difference, smallest, 0.05).p == pytest.approx(0.05)
-
-
-def test_identical_methods_are_equivalent_at_any_margin():
-    result = equivalence(ResampledMean(0.0, 0.0, 49), 0.10, 0.05)
-    assert (result.p, result.shown, result.smallest_margin) == (0, True, 0)
-    apart = equivalence(ResampledMean(1.0, 0.0, 49), 0.10, 0.05)
+    same, apart = (equivalence(ResampledMean(mean, 0.0, 49), 0.10, 0.05) for mean in (0.0, 1.0))
+    assert (same.p, same.shown, same.smallest_margin) == (0, True, 0)
     assert (apart.p, apart.shown) == (1, False)
 
 
@@ -95,34 +83,21 @@ def test_the_detectable_effect_is_found_with_the_power_asked_for():
     assert detectable_effect(49, 0.01, 0.80) > effect
 
 
-def first_repeat(both: int, left_only: int, right_only: int, neither: int) -> pl.DataFrame:
-    counts = [both, left_only, right_only, neither]
-    return pl.DataFrame(
-        {
-            "left": np.repeat([True, True, False, False], counts),
-            "right": np.repeat([True, False, True, False], counts),
-        }
-    )
-
-
-@pytest.mark.parametrize(("left_only", "right_only"), [(12, 4), (4, 12), (1, 0), (7, 7)])
+@pytest.mark.parametrize(("left_only", "right_only"), [(12, 4), (4, 12), (1, 0), (7, 7), (0, 0)])
 def test_mcnemar_is_the_exact_binomial_test_of_the_discordant_scenarios(left_only, right_only):
-    result = discordant(first_repeat(40, left_only, right_only, 10), ("left", "right"))
-    expected = stats.binomtest(left_only, left_only + right_only).pvalue
+    counts = [40, left_only, right_only, 10]
+    answers = {"left": [True, True, False, False], "right": [True, False, True, False]}
+    first_repeat = pl.DataFrame({name: np.repeat(each, counts) for name, each in answers.items()})
+    discord = left_only + right_only
+    expected = stats.binomtest(left_only, discord).pvalue if discord else 1
+    result = discordant(first_repeat, ("left", "right"))
     assert result == (left_only, right_only, pytest.approx(expected))
-
-
-def test_mcnemar_of_methods_that_no_scenario_tells_apart_is_one():
-    assert discordant(first_repeat(40, 0, 0, 36), ("left", "right")) == (0, 0, 1)
 
 
 def test_the_legacy_test_is_the_paired_t_test_of_scipy():
     left, right = np.random.default_rng(0).random((2, 5))
     expected = stats.ttest_rel(left, right)
     assert paired_t(left, right) == pytest.approx((expected.statistic, expected.pvalue))
-
-
-def test_the_legacy_test_of_folds_that_differ_alike_is_infinite():
     assert paired_t(np.full(5, 0.3), np.full(5, 0.6)) == (-np.inf, 0)
 
 
@@ -130,11 +105,8 @@ def test_cohens_d_is_the_t_of_scenario_differences_over_the_root_of_n():
     differences = np.random.default_rng(0).normal(0.2, 1, 76)
     expected = stats.ttest_1samp(differences, 0).statistic / np.sqrt(76)
     assert cohens_d(differences) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize(("difference", "d"), [(0.0, 0.0), (1.0, np.inf), (-1.0, -np.inf)])
-def test_cohens_d_of_differences_that_are_all_alike(difference, d):
-    assert cohens_d(np.full(76, difference)) == d
+    alike = [cohens_d(np.full(76, each)) for each in (0.0, 1.0, -1.0)]
+    assert alike == [0.0, np.inf, -np.inf]
 
 
 @pytest.mark.parametrize(("better", "worse", "same"), [(3, 1, 4), (8, 0, 0), (0, 6, 2)])
@@ -202,22 +174,17 @@ def test_equivalence_is_that_of_statsmodels_and_of_the_least_alike_pair(scores):
     assert stability.spread == pytest.approx(max(means) - min(means))
 
 
-def test_smallest_margin_is_where_the_verdict_turns(scores):
+def test_smallest_margin_is_where_the_verdict_turns_and_no_difference_found_is_no_stability(scores):
     smallest = compared(scores).smallest_margin
     assert not compared(scores, smallest - 1e-6).shown
     assert compared(scores, smallest + 1e-6).shown
-
-
-def test_no_difference_found_is_not_stability():
     rng = np.random.default_rng(3)
-    wild = {name: rng.integers(0, 2, 10).astype(float) for name in ("bert", "gru")}
-    stability = compared(wild)
-    assert stability.against_others["bert"].p > 0.05
-    assert not stability.shown
+    wild = compared({name: rng.integers(0, 2, 10).astype(float) for name in ("bert", "gru")})
+    assert wild.against_others["bert"].p > 0.05
+    assert not wild.shown
 
 
 def test_scenarios_that_lack_a_condition_are_left_out(scores):
-    shorter = scores | {"gru": scores["gru"][:-1]}
-    stability = compared(shorter)
-    assert stability.n == 39
-    assert stability.spread == compared({n: values[:-1] for n, values in scores.items()}).spread
+    stability = compared(scores | {"gru": scores["gru"][:-1]})
+    shorter = compared({name: values[:-1] for name, values in scores.items()})
+    assert (stability.n, stability.spread) == (39, shorter.spread)

@@ -5,32 +5,34 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.bootstrap import BATCH, BootstrapSettings
 from failbench.statistics.pairs import difference_bounds, paired_scores, study_difference
+from study_settings import BOOTSTRAP, scipy_bootstrap
+
+OF_A = pl.col("method") == "a"
 
 
 def test_scores_are_kept_by_fold_by_scenario_and_of_the_first_repeat(answers):
-    scores = paired_scores(answers({"b": 0.5, "a": 0.7}))
+    predictions = answers({"b": 0.5, "a": 0.7})
+    scores = paired_scores(predictions)
     assert scores.methods == ("a", "b")
     assert (scores.n, scores.repeats, scores.tested) == (76, 10, 15.2)
-    assert len(scores.fold_scores("a")) == 50
-    assert len(scores.scenario_scores("a")) == 76
+    assert (len(scores.fold_scores("a")), len(scores.scenario_scores("a"))) == (50, 76)
     assert scores.first_repeat("a").tolist() == scores.fold_scores("a")[:5].tolist()
-    assert scores.first["a"].dtype == pl.Boolean
-    assert scores.first.height == 76
+    assert (scores.first["a"].dtype, scores.first.height) == (pl.Boolean, 76)
+    # a scenario with many runs counts no more than one with a single run
+    again = predictions.filter(scenario="unknown_0").with_columns(run_id=pl.lit("another"))
+    more = paired_scores(pl.concat([predictions, again]))
+    assert more.fold_scores("a") == pytest.approx(scores.fold_scores("a"))
 
 
 def test_runs_are_averaged_within_their_scenario_before_anything_else(answers):
     predictions = answers({"a": 1.0, "b": 0.0}, repeats=2, runs=3)
-    one_run_wrong = (pl.col("run") == 0) & (pl.col("method") == "a")
+    wrong = pl.when((pl.col("run") == 0) & OF_A)
     scores = paired_scores(
-        predictions.with_columns(
-            prediction=pl.when(one_run_wrong).then(pl.lit("abstain")).otherwise("prediction")
-        )
+        predictions.with_columns(prediction=wrong.then(pl.lit("abstain")).otherwise("prediction"))
     )
     assert scores.n == 76
     assert scores.fold_scores("a") == pytest.approx(np.full(10, 2 / 3))
@@ -38,107 +40,63 @@ def test_runs_are_averaged_within_their_scenario_before_anything_else(answers):
     assert scores.first["a"].all()
 
 
-def test_a_scenario_with_many_runs_counts_no_more_than_one_with_a_single_run(answers):
-    predictions = answers({"a": 0.7, "b": 0.5})
-    again = predictions.filter(pl.col("scenario") == "unknown_0").with_columns(
-        run_id=pl.lit("another")
-    )
-    once, more = (paired_scores(table) for table in (predictions, pl.concat([predictions, again])))
-    assert more.fold_scores("a") == pytest.approx(once.fold_scores("a"))
-
-
 def test_seeds_are_kept_and_count_alike_in_their_scenario(answers):
     predictions = answers({"a": 0.7, "b": 0.5}, repeats=2, runs=3)
-    first_alone = (pl.col("seed") == 0) | (pl.col("scenario") != "unknown_0")
-    scores = paired_scores(predictions.filter(first_alone))
-    assert scores.seeds.height == 3 * 76 - 2
-    assert scores.unit == "scenario, then seed"
-    one_seed = paired_scores(predictions.filter(pl.col("seed") == 0))
-    assert one_seed.unit == "scenario"
     unknown = pl.col("scenario") == "unknown_0"
+    scores = paired_scores(predictions.filter((pl.col("seed") == 0) | ~unknown))
+    assert (scores.seeds.height, scores.unit) == (3 * 76 - 2, "scenario, then seed")
+    one_seed = paired_scores(predictions.filter(seed=0))
+    assert one_seed.unit == "scenario"
     assert scores.scenarios.filter(unknown).equals(one_seed.scenarios.filter(unknown))
 
 
-def test_a_method_that_lacks_a_seed_cannot_be_paired(answers):
-    predictions = answers({"a": 0.7, "b": 0.5}, runs=2)
-    lacking = predictions.filter((pl.col("method") == "a") | (pl.col("seed") == 0))
-    with pytest.raises(BadInputError, match="b was not tested in all the folds, scenarios and see"):
-        paired_scores(lacking)
-
-
-def test_methods_that_were_tested_elsewhere_cannot_be_paired(answers):
-    predictions = answers({"a": 0.7, "b": 0.5}).filter(
-        (pl.col("method") == "a") | (pl.col("repeat") > 0)
-    )
-    with pytest.raises(BadInputError, match="b was not tested in all the folds"):
-        paired_scores(predictions)
-
-
-def test_a_single_method_cannot_be_paired(answers):
-    with pytest.raises(BadInputError, match="single method"):
-        paired_scores(answers({"a": 0.7}))
+@pytest.mark.parametrize(
+    ("kept", "problem"),
+    [
+        (OF_A | (pl.col("seed") == 0), "b was not tested in all the folds, scenarios and see"),
+        (OF_A | (pl.col("repeat") > 0), "b was not tested in all the folds"),
+        (OF_A, "single method"),
+    ],
+    ids=["lacks a seed", "lacks a repeat", "alone"],
+)
+def test_methods_that_were_tested_elsewhere_cannot_be_paired(answers, kept, problem):
+    with pytest.raises(BadInputError, match=problem):
+        paired_scores(answers({"a": 0.7, "b": 0.5}, runs=2).filter(kept))
 
 
 RATES = {"a": 0.7, "b": 0.5, "c": 0.6}
-OPTIONS = {"resamples": 2000, "confidence": 0.95, "seed": 0}
+PAIR = [("a", "b")]
+
+
+def bounds_of(predictions, pairs=PAIR):
+    return difference_bounds(paired_scores(predictions), pairs, **BOOTSTRAP.model_dump())
 
 
 def test_bounds_equal_scipy_over_differences_resampled_within_categories(answers):
-    scores = paired_scores(answers(RATES))
-    samples = [
-        (group["a"] - group["b"]).to_numpy()
-        for group in scores.scenarios.partition_by("category", maintain_order=True)
-    ]
-    expected = stats.bootstrap(
-        samples,
-        lambda *parts, axis: (sum(part.sum(axis=axis) for part in parts) / 76).round(12),
-        n_resamples=2000,
-        batch=BATCH,
-        vectorized=True,
-        method="BCa",
-        rng=np.random.default_rng(0),
-    ).confidence_interval
-    (bounds,) = difference_bounds(scores, [("a", "b")], **OPTIONS)
+    predictions = answers(RATES)
+    groups = paired_scores(predictions).scenarios.partition_by("category", maintain_order=True)
+
+    def mean(*parts, axis):
+        return (sum(part.sum(axis=axis) for part in parts) / 76).round(12)
+
+    samples = [(group["a"] - group["b"]).to_numpy() for group in groups]
+    expected = scipy_bootstrap(samples, mean).confidence_interval
+    (bounds,) = bounds_of(predictions)
     assert bounds == pytest.approx(tuple(expected), abs=1e-9)
-
-
-def test_a_pair_has_the_same_bounds_whatever_other_pairs_there_are(answers):
-    scores = paired_scores(answers(RATES))
-    alone = difference_bounds(scores, [("a", "b")], **OPTIONS)
-    among = difference_bounds(scores, [("c", "b"), ("a", "b")], **OPTIONS)
-    assert among[1] == alone[0]
-
-
-def test_identical_methods_have_no_bounds(answers):
-    assert difference_bounds(paired_scores(answers({"a": 1, "b": 1})), [("a", "b")], **OPTIONS) == [
-        None
-    ]
-
-
-def test_a_category_with_one_scenario_is_refused(answers):
-    predictions = answers(RATES).filter(
-        (pl.col("category") != "unknown") | (pl.col("scenario") == "unknown_0")
-    )
+    # whatever other pairs there are
+    assert bounds_of(predictions, [("c", "b"), *PAIR])[1] == bounds
+    assert bounds_of(answers({"a": 1, "b": 1})) == [None]
+    single = (pl.col("category") != "unknown") | (pl.col("scenario") == "unknown_0")
     with pytest.raises(BadInputError, match="unknown has a single scenario"):
-        difference_bounds(paired_scores(predictions), [("a", "b")], **OPTIONS)
+        bounds_of(predictions.filter(single))
 
 
 def test_seeds_that_agree_leave_the_bounds_and_seeds_that_do_not_widen_them(answers):
-    once = answers(RATES, repeats=1)
+    once, apart = answers(RATES, repeats=1), answers(RATES, repeats=1, runs=3)
     again = pl.concat(once.with_columns(seed=pl.lit(seed)) for seed in range(3))
-    apart = paired_scores(answers(RATES, repeats=1, runs=3))
-    of_means = paired_scores(answers(RATES, repeats=1, runs=3).with_columns(seed=pl.lit(0)))
-    pair = [("a", "b")]
-    (expected,) = difference_bounds(paired_scores(once), pair, **OPTIONS)
-    (same,) = difference_bounds(paired_scores(again), pair, **OPTIONS)
-    assert same == pytest.approx(expected, abs=1e-9)
-    (wide,), (narrow,) = (
-        difference_bounds(scores, pair, **OPTIONS) for scores in (apart, of_means)
-    )
+    assert bounds_of(again)[0] == pytest.approx(bounds_of(once)[0], abs=1e-9)
+    wide, narrow = (bounds_of(each)[0] for each in (apart, apart.with_columns(seed=pl.lit(0))))
     assert wide[1] - wide[0] > 1.15 * (narrow[1] - narrow[0])
-
-
-SETTINGS = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)
 
 
 def study(name: str, right: int, seeds: int = 1, folds: int = 2) -> pl.DataFrame:
@@ -154,7 +112,7 @@ def study(name: str, right: int, seeds: int = 1, folds: int = 2) -> pl.DataFrame
             "scenario": f"{category}_{number}",
             "seed": seed,
             "category": category,
-            "prediction": category if number < right else "abstain",
+            "prediction": category if number < right or seed else "abstain",
         }
         for category in CATEGORIES
         for number in range(10)
@@ -163,36 +121,24 @@ def study(name: str, right: int, seeds: int = 1, folds: int = 2) -> pl.DataFrame
     return pl.DataFrame(rows)
 
 
-def test_difference_is_of_the_mean_correctness_over_scenarios_however_folds_were_drawn():
-    predictions = pl.concat([study("one", 7), study("other", 4, folds=5)])
-    difference = study_difference(predictions, "one", "other", SETTINGS, "how much")
-    assert (difference.value, difference.n, difference.estimand) == (
-        pytest.approx(0.3),
-        50,
-        "how much",
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (study("other", 4, folds=5), 0.3),
+        (study("other", 4, seeds=2), 0.3),  # of runs that one does not predict none counts
+        (study("other", 7), 0.0),
+    ],
+    ids=["other folds", "more seeds", "the same answers"],
+)
+def test_difference_is_of_the_mean_correctness_of_the_same_runs_over_scenarios(other, expected):
+    predictions = pl.concat([study("one", 7), other])
+    there, back = (
+        study_difference(predictions, *pair, BOOTSTRAP, "how much")
+        for pair in (("one", "other"), ("other", "one"))
     )
-    assert difference.ci_low < 0.3 < difference.ci_high
-    back = study_difference(predictions, "other", "one", SETTINGS, "how much")
-    assert back.value == pytest.approx(-0.3)
-
-
-def test_only_runs_that_both_studies_predict_count():
-    more = study("other", 4, seeds=2).with_columns(
-        prediction=pl.when(pl.col("run_id").str.ends_with("s1"))
-        .then("category")
-        .otherwise("prediction")
-    )
-    predictions = pl.concat([study("one", 7), more])
-    difference = study_difference(predictions, "one", "other", SETTINGS, "how much")
-    assert difference.value == pytest.approx(0.3)
-
-
-def test_the_same_answers_differ_by_a_point_of_zero():
-    predictions = pl.concat([study("one", 7), study("other", 7)])
-    difference = study_difference(predictions, "one", "other", SETTINGS, "how much")
-    assert (difference.value, difference.ci_low, difference.ci_high, difference.method) == (
-        0,
-        0,
-        0,
-        "point",
-    )
+    assert (there.value, there.n, there.estimand) == (pytest.approx(expected), 50, "how much")
+    assert back.value == pytest.approx(-expected)
+    if expected:
+        assert there.ci_low < expected < there.ci_high
+    else:
+        assert (there.ci_low, there.ci_high, there.method) == (0, 0, "point")

@@ -39,15 +39,15 @@ def params(tmp_path: Path):
     return write
 
 
-def test_a_record_gets_the_keys_that_it_has(params):
-    assert read_statistics(BootstrapSettings, params()) == BootstrapSettings(
-        resamples=2000, confidence=0.9, seed=7
-    )
-
-
-def test_what_the_section_of_a_study_says_itself_holds(params):
+def test_a_record_gets_the_keys_that_it_has_and_what_the_section_of_a_study_says_holds(params):
+    expected = BootstrapSettings(resamples=2000, confidence=0.9, seed=7)
+    assert read_statistics(BootstrapSettings, params()) == expected
     path = params(study={"points": 3, "seed": 1})
     assert read_with_statistics("study", StudySettings, path).seed == 1
+    settings = read_statistics(ComparisonSettings, path)
+    named = settings.named("19", (("a", "b"),))
+    assert (named.feature_set, named.contrasts) == ("19", (("a", "b"),))
+    assert named.model_dump(exclude={"feature_set", "contrasts"}) == settings.model_dump()
 
 
 @pytest.mark.parametrize(
@@ -72,11 +72,3 @@ def test_a_missing_key_is_refused_and_not_filled_in(params, key):
     missing = {name: value for name, value in SHARED.items() if name != key}
     with pytest.raises(BadInputError, match=rf"statistics\.{key}: Field required"):
         read_statistics(BootstrapSettings, params(missing))
-
-
-def test_a_comparison_keeps_its_margins_whatever_is_contrasted(params):
-    settings = read_statistics(ComparisonSettings, params())
-    named = settings.named("19", (("a", "b"),))
-    assert named.feature_set == "19"
-    assert named.contrasts == (("a", "b"),)
-    assert named.model_dump(exclude={"feature_set", "contrasts"}) == settings.model_dump()

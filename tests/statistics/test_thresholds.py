@@ -5,7 +5,6 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.method_settings import ImprovedRulesSettings
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
@@ -25,29 +24,23 @@ from failbench.statistics.thresholds import (
     routed_grid,
 )
 from made_up import made_up_predictions, small_predictions
-
-RULES = ImprovedRulesSettings(
-    tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
-)
+from study_settings import IMPROVED_RULES
 
 
 @pytest.fixture(scope="module")
-def table(failures) -> pl.DataFrame:
+def table(out_of_memory) -> pl.DataFrame:
     """Runs with memory errors of every confidence, conflicting signals and missing metrics."""
-    category, first = pl.col("category"), pl.col("scenario").str.ends_with("_0")
-    memory_error = category == "memory_hardware"
-    out_of_memory = memory_error | ((category == "data_pipeline") & (pl.col("seed") == 0))
-    missing = memory_error & first
-    memory = pl.when(missing).then(None).when(out_of_memory).then(1.0).otherwise(0.5)
-    return failures.with_columns(
-        error_type=pl.when(out_of_memory).then(pl.lit("torch.OutOfMemoryError")),
-        error_message=pl.when(out_of_memory & first & ~memory_error)
-        .then(pl.lit("CUDA out of memory: mat1 and mat2 shapes cannot be multiplied"))
-        .when(out_of_memory)
-        .then(pl.lit("CUDA out of memory.")),
-        peak_memory=memory,
-        memory_at_failure=memory,
-        memory_warning=out_of_memory.cast(pl.Float64),
+    first = pl.col("scenario").str.ends_with("_0")
+    of_memory = pl.col("category") == "memory_hardware"
+    raised = pl.col("error_type").is_not_null()
+    conflict = pl.lit("CUDA out of memory: mat1 and mat2 shapes cannot be multiplied")
+    missing = pl.when(of_memory & first).then(None)
+    return out_of_memory.with_columns(
+        error_message=pl.when(raised & first & ~of_memory)
+        .then(conflict)
+        .otherwise("error_message"),
+        peak_memory=missing.otherwise("peak_memory"),
+        memory_at_failure=missing.otherwise("memory_at_failure"),
     )
 
 
@@ -56,7 +49,7 @@ def test_answers_at_another_tau_are_those_of_a_refit(table, successes):
     features = {"19": FEATURE_SETS["19"]}
 
     def refit(tau: float) -> pl.DataFrame:
-        settings = RULES.model_copy(update={"tau": tau})
+        settings = IMPROVED_RULES.model_copy(update={"tau": tau})
         return nested_cv(table, successes, splits, "improved_rules", settings, features, seed=5)
 
     stored = refit(0.6)
@@ -69,20 +62,17 @@ def test_answers_at_another_tau_are_those_of_a_refit(table, successes):
     assert len(set(answered)) > 2
 
 
-def test_a_threshold_given_run_by_run_is_applied_run_by_run():
+def test_a_threshold_given_run_by_run_is_applied_run_by_run_and_must_be_above_zero():
     predictions = made_up_predictions().with_columns(
         threshold=pl.when(pl.col("repeat") == 0).then(0.9).otherwise(0.4)
     )
     committed = at_threshold(predictions, pl.col("threshold")).drop("threshold")
     for repeat, tau in ((0, 0.9), (1, 0.4)):
-        rows = pl.col("repeat") == repeat
-        expected = at_threshold(predictions.drop("threshold").filter(rows), tau)
-        assert committed.filter(rows).equals(expected)
-
-
-def test_a_threshold_of_zero_is_refused_as_nothing_is_known_of_confidence_zero():
+        expected = at_threshold(predictions.drop("threshold").filter(repeat=repeat), tau)
+        assert committed.filter(repeat=repeat).equals(expected)
+    # nothing is known of confidence zero
     with pytest.raises(ValueError, match="must be above zero"):
-        at_threshold(made_up_predictions(), 0.0)
+        at_threshold(predictions, 0.0)
 
 
 def by_confidence() -> pl.DataFrame:
@@ -95,21 +85,20 @@ def by_confidence() -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(
-    ("precision", "tau", "reached", "coverage"),
-    [(1.0, 0.7, 1.0, 0.4), (0.75, 0.5, 0.75, 0.8), (0.6, 0.1, 0.6, 1.0)],
+    ("precision", "found"),
+    [
+        (1.0, (0.7, 1.0, 0.4)),
+        (0.75, (0.5, 0.75, 0.8)),
+        (0.6, (0.1, 0.6, 1.0)),
+        (0.61, (0.5, 0.75, 0.8)),
+    ],
 )
-def test_the_lowest_threshold_that_reaches_the_precision_is_taken(
-    precision: float, tau: float, reached: float, coverage: float
-):
+def test_the_lowest_threshold_that_reaches_the_precision_is_taken_if_any_does(precision, found):
     taus = np.arange(1, 11) / 10
-    lowest = lowest_thresholds(by_confidence(), taus, precision, ("repeat",))
-    assert lowest.rows() == [(0, pytest.approx(tau), pytest.approx(reached), coverage)]
-
-
-def test_where_no_threshold_reaches_the_precision_there_is_none():
+    (row,) = lowest_thresholds(by_confidence(), taus, precision, ("repeat",)).rows()
+    assert row == (0, *map(pytest.approx, found))
     wrong = by_confidence().with_columns(category=pl.lit("data_pipeline"))
-    lowest = lowest_thresholds(wrong, np.array([0.1, 0.5, 1.0]), 0.5, ("repeat",))
-    assert lowest.rows() == [(0, None, None, None)]
+    assert lowest_thresholds(wrong, taus, precision, ("repeat",)).rows() == [(0, None, None, None)]
 
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
@@ -141,15 +130,8 @@ def grid() -> RoutedGrid:
 
 
 def test_pairs_start_with_the_most_cautious_and_hand_nothing_to_the_classifier_above_the_rules():
-    classifier_from, rules_from = pairs_of_thresholds(0.5)
-    assert list(zip(classifier_from, rules_from, strict=True)) == [
-        (1.0, 1.0),
-        (0.5, 1.0),
-        (0.0, 1.0),
-        (0.5, 0.5),
-        (0.0, 0.5),
-        (0.0, 0.0),
-    ]
+    pairs = list(zip(*pairs_of_thresholds(0.5), strict=True))
+    assert pairs == [(1.0, 1.0), (0.5, 1.0), (0.0, 1.0), (0.5, 0.5), (0.0, 0.5), (0.0, 0.0)]
 
 
 @pytest.mark.parametrize("runs", [1, 3])
@@ -166,11 +148,14 @@ def test_every_pair_routes_as_the_composed_hybrid_does(runs: int):
 
 
 def test_at_or_above_tau_the_grid_is_the_hybrid_of_stored_abstentions(grid):
-    rules, members = made_up_rules(), made_up_members()
-    composed = compose("hybrid", Hybrid(None, None, None, 0.75, 0.5), rules, members)
+    members = made_up_members()
+    composed = compose("hybrid", Hybrid(None, None, None, 0.75, 0.5), made_up_rules(), members)
     shares = grid.shares()[:, grid.position(0.5, 0.75)]
     assert shares[0] == pytest.approx((composed["route"] == "rules").mean())
     assert shares[WRONG] == pytest.approx((composed["prediction"] != composed["category"]).mean())
+    short = {**members, "human": members["human"].head(5)}
+    with pytest.raises(BadInputError, match="runs that the rules answered are missing"):
+        routed_grid(made_up_rules(), short, 0.25)
 
 
 def test_a_scenario_counts_once_whatever_its_runs():
@@ -214,10 +199,3 @@ def test_halves_are_halves_and_an_odd_scenario_goes_to_either():
     assert set(random_half(rng, 8, 50).sum(axis=1)) == {4}
     assert set(random_half(rng, 7, 50).sum(axis=1)) == {3, 4}
     assert random_half(rng, 8, 500).mean(axis=0) == pytest.approx(np.full(8, 0.5), abs=0.1)
-
-
-def test_a_member_that_lacks_a_run_is_refused():
-    members = made_up_members()
-    short = {**members, "human": members["human"].head(5)}
-    with pytest.raises(BadInputError, match="runs that the rules answered are missing"):
-        routed_grid(made_up_rules(), short, 0.25)

@@ -1,43 +1,26 @@
+"""Ablation: what a group of signals is worth, and whether two are worth more than their sum."""
+
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 import pytest
 from pydantic import ValidationError
-from scipy import stats
 
-from ablation import AblationSettings, measured_interaction, reported_interaction, variant
-from failbench.base.method_settings import ImprovedRulesSettings, RandomForestSettings
+from ablation import AblationSettings, measured_interaction, variant
 from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
 from failbench.features.feature_table import to_frame
 from failbench.prediction.splits import make_splits
 from failbench.statistics.pairs import paired_scores
 from measure_ablation import View, ablation
+from study_settings import DRAWS, FOREST, IMPROVED_RULES, TESTS, WILSON
 
-RULES = ImprovedRulesSettings(
-    tau=0.6, catastrophic_perplexity=400, gradient_norm=1000, healthy_sds=3
-)
-FOREST = RandomForestSettings(
-    trees=5, inner_folds=2, max_features=("sqrt", 0.5), min_samples_leaf=(1,)
-)
+BOTH = ("memory", "perplexity")
 VALUES: dict[str, object] = {
+    **DRAWS | TESTS | WILSON | {"wilson_below": 10},
     "repeats": 1,
-    "kept": (
-        ("memory",),
-        ("perplexity",),
-        ("memory", "perplexity"),
-        ("training_dynamics",),
-        ("error_text",),
-    ),
-    "superadditive": ("memory", "perplexity"),
-    "resamples": 1000,
-    "confidence": 0.95,
-    "wilson_from": 0.9,
-    "wilson_below": 10,
-    "practical_equivalence": 0.05,
-    "equivalence_margin": 0.1,
-    "power": 0.8,
-    "seed": 0,
+    "kept": (("memory",), ("perplexity",), BOTH, ("training_dynamics",), ("error_text",)),
+    "superadditive": BOTH,
 }
 SETTINGS = AblationSettings.model_validate(VALUES)
 
@@ -46,74 +29,26 @@ SETTINGS = AblationSettings.model_validate(VALUES)
 def told_by_memory(failures) -> pl.DataFrame:
     """Failures whose peak memory alone tells the category."""
     codes = {category: float(code) for code, category in enumerate(CATEGORIES)}
-    shift = pl.col("category").replace_strict(codes)
-    return failures.with_columns(peak_memory=shift, max_loss=0.0)
+    return failures.with_columns(peak_memory=pl.col("category").replace_strict(codes), max_loss=0.0)
 
 
 @pytest.fixture(scope="module")
 def predictions(told_by_memory, failures, successes) -> pl.DataFrame:
     splits = make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
-    return ablation(told_by_memory, successes, splits, RULES, FOREST, SETTINGS, seed=0)
+    return ablation(told_by_memory, successes, splits, IMPROVED_RULES, FOREST, SETTINGS, seed=0)
 
 
-def accuracy(predictions: pl.DataFrame, subset: str) -> float:
-    """Of the forest on 19 features."""
-    rows = predictions.filter(method="random_forest", subset=subset, feature_set="19")
-    return float((rows["prediction"] == rows["category"]).to_numpy().mean())
-
-
-def test_a_forest_is_worth_what_the_signals_it_sees_are(predictions):
-    assert accuracy(predictions, "memory") > 0.75
-    assert accuracy(predictions, "without_memory") < 0.5
-    assert accuracy(predictions, "perplexity") < 0.5
-
-
-def test_with_all_signals_both_readings_of_the_rules_are_the_method_itself(predictions):
-    answers = predictions.filter(subset=ALL_GROUPS).select(
-        "method", "repeat", "run_id", "prediction"
-    )
-    whole, reduced = (
-        answers.filter(method=method).drop("method")
-        for method in ("improved_rules", "reduced_rules")
-    )
-    assert whole.equals(reduced)
-
-
-def test_rules_are_blind_to_what_they_must_not_see(told_by_memory):
-    frame = to_frame(told_by_memory).assign(
-        error_type="RuntimeError", error_message="out of memory"
-    )
-    seen = View("improved_rules", RULES, ("memory_warning",)).frame(frame)
-    assert seen["perplexity"].isna().all()
-    assert (seen["error_type"] == "").all()
-    assert np.array_equal(seen["memory_warning"], frame["memory_warning"])
-    assert not frame["perplexity"].isna().any()
-    with_text = View("improved_rules", RULES, ("error_text",)).frame(frame)
-    assert (with_text["error_type"] == "RuntimeError").all()
-    assert with_text["memory_warning"].isna().all()
-
-
-@pytest.mark.parametrize(
-    ("values", "problem"),
-    [
-        ({"kept": (("memroy",),)}, "memroy"),
-        ({"kept": (("memory", "perplexity"), ("perplexity", "memory"))}, "named twice"),
-        ({"superadditive": ("memory", "vocabulary")}, "kept alone and together"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(values, problem):
-    with pytest.raises(ValidationError, match=problem):
-        AblationSettings.model_validate(VALUES | values)
-
-
-def test_each_subset_has_its_rates_and_is_held_against_all_in_one_family(predictions):
+def test_a_forest_is_worth_what_it_sees_and_each_subset_is_held_against_all(predictions):
     forest = predictions.filter(method="random_forest", feature_set="19")
+    right = (pl.col("prediction") == pl.col("category")).mean()
+    accuracy = dict(forest.group_by("subset").agg(right=right).iter_rows())
+    assert accuracy["memory"] > 0.75
+    assert max(accuracy["without_memory"], accuracy["perplexity"]) < 0.5
     rates, compared, _ = variant(forest, "19", "random_forest", SETTINGS)
-    whole, alone = (accuracy(predictions, name) for name in (ALL_GROUPS, "perplexity"))
     of_accuracy = rates.filter(metric="accuracy")
-    row = of_accuracy.row(by_predicate=pl.col("subset") == "perplexity", named=True)
-    assert row["value"] == pytest.approx(alone)
-    assert row["difference"] == pytest.approx(alone - whole)
+    (row,) = of_accuracy.filter(subset="perplexity").to_dicts()
+    less = accuracy["perplexity"] - accuracy[ALL_GROUPS]
+    assert (row["value"], row["difference"]) == pytest.approx((accuracy["perplexity"], less))
     assert row["difference_low"] <= row["difference"] <= row["difference_high"] < 0
     others = of_accuracy.filter(pl.col("subset") != ALL_GROUPS)
     assert set(compared) == {f"{subset}_less_all" for subset in others["subset"]}
@@ -121,48 +56,52 @@ def test_each_subset_has_its_rates_and_is_held_against_all_in_one_family(predict
     assert rates.filter(subset=ALL_GROUPS)["difference"].null_count() == 2
 
 
-def answers(first: set[int], second: set[int], both: set[int]) -> pl.DataFrame:
-    """Two repeats of three folds; of each category the scenarios with these numbers are right."""
-    subsets = {"memory": first, "perplexity": second, "memory+perplexity": both}
-    return pl.DataFrame(
-        [
-            {
-                "method": name,
-                "repeat": repeat,
-                "fold": (number + repeat) % 3,
-                "category": category,
-                "scenario": f"{category}_{number}",
-                "seed": 0,
-                "prediction": category if number in right else "abstain",
-            }
-            for name, right in subsets.items()
-            for repeat in range(2)
-            for category in CATEGORIES
-            for number in range(6)
-        ]
+def test_rules_are_blind_to_what_they_must_not_see_and_whole_with_all_signals(
+    predictions, told_by_memory
+):
+    answers = predictions.filter(subset=ALL_GROUPS).select(
+        "method", "repeat", "run_id", "prediction"
     )
+    whole, reduced = (
+        answers.filter(method=name).drop("method") for name in ("improved_rules", "reduced_rules")
+    )
+    assert whole.equals(reduced)
+    raised = {"error_type": "RuntimeError", "error_message": "out of memory"}
+    frame = to_frame(told_by_memory).assign(**raised)
+    seen = View("improved_rules", IMPROVED_RULES, ("memory_warning",)).frame(frame)
+    assert seen["perplexity"].isna().all()
+    assert (seen["error_type"] == "").all()
+    assert np.array_equal(seen["memory_warning"], frame["memory_warning"])
+    assert not frame["perplexity"].isna().any()
+    with_text = View("improved_rules", IMPROVED_RULES, ("error_text",)).frame(frame)
+    assert (with_text["error_type"] == "RuntimeError").all()
+    assert with_text["memory_warning"].isna().all()
 
 
 def surplus(*right: set[int]) -> dict[str, dict[str, float]]:
-    scores = paired_scores(answers(*right))
-    found = measured_interaction(scores, SETTINGS.superadditive, SETTINGS, "nothing")
+    """Of two groups and both, of which the scenarios with these numbers are right."""
+    rows = [
+        (name, repeat, (number + repeat) % 3, category, f"{category}_{number}", answer)
+        for name, numbers in zip((*BOTH, "memory+perplexity"), right, strict=True)
+        for repeat in range(2)
+        for category in CATEGORIES
+        for number in range(6)
+        for answer in [category if number in numbers else "abstain"]
+    ]
+    columns = ["method", "repeat", "fold", "category", "scenario", "prediction"]
+    answers = pl.DataFrame(rows, columns, orient="row").with_columns(seed=0)
+    found = measured_interaction(paired_scores(answers), BOTH, SETTINGS, "nothing")
     return {row["over"]: row for row in found.to_dicts()}
 
 
-def test_groups_that_tell_different_scenarios_apart_add_up_exactly():
-    over = surplus({0, 1}, {2}, {0, 1, 2})["over_nothing"]
-    assert over["value"] == pytest.approx(0, abs=1e-12)
-    assert [over[name] for name in ("first", "second", "both")] == pytest.approx(
-        [2 / 6, 1 / 6, 3 / 6]
-    )
-    assert (over["p"], over["verdict"]) == (1, "not shown")
-
-
-def test_groups_that_are_right_only_together_are_superadditive():
+def test_groups_are_superadditive_that_are_right_together_where_neither_is_alone():
+    added = surplus({0, 1}, {2}, {0, 1, 2})["over_nothing"]
+    parts = [added[name] for name in ("value", "first", "second", "both")]
+    assert parts == pytest.approx([0, 2 / 6, 1 / 6, 3 / 6], abs=1e-12)
+    assert (added["p"], added["verdict"]) == (1, "not shown")
     over = surplus(set(), set(), {0, 1, 2, 3})["over_nothing"]
-    assert over["value"] == pytest.approx(4 / 6)
+    assert (over["value"], over["verdict"]) == (pytest.approx(4 / 6), "superadditive")
     assert 0 < over["ci_low"] < over["value"] < over["ci_high"]
-    assert over["verdict"] == "superadditive"
 
 
 def test_a_baseline_shifts_value_and_interval_alike():
@@ -174,12 +113,14 @@ def test_a_baseline_shifts_value_and_interval_alike():
     assert [row["over"] for row in over.values() if row["own"]] == ["over_nothing"]
 
 
-def test_the_papers_figures_add_up_to_less_over_nothing_and_to_more_over_the_majority(reported):
-    over = {row["over"]: row for row in reported_interaction(reported, 0.95).to_dicts()}
-    assert over["over_nothing"]["value"] == pytest.approx(0.474 - 0.263 - 0.250)
-    assert over["over_nothing"]["verdict"] == "not shown"
-    assert over["over_majority"]["value"] == pytest.approx(-0.039 + 20 / 76)
-    assert over["over_majority"]["verdict"] == "superadditive"
-    variance = (0.263 * 0.737 + 0.25 * 0.75 + 0.474 * 0.526) / 76
-    interval = stats.norm.interval(0.95, over["over_chance"]["value"], variance**0.5)
-    assert [over["over_chance"][name] for name in ("ci_low", "ci_high")] == pytest.approx(interval)
+@pytest.mark.parametrize(
+    ("values", "problem"),
+    [
+        ({"kept": (("memroy",),)}, "memroy"),
+        ({"kept": (BOTH, BOTH[::-1])}, "named twice"),
+        ({"superadditive": ("memory", "vocabulary")}, "kept alone and together"),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(values, problem):
+    with pytest.raises(ValidationError, match=problem):
+        AblationSettings.model_validate(VALUES | values)

@@ -1,4 +1,4 @@
-"""The rule that picks, and what is said of a case; on the committed main study where it can be."""
+"""The rule that picks a case, what is said of it, and that explanations are those scored."""
 
 from __future__ import annotations
 
@@ -8,48 +8,40 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from case_studies import answers
 from failbench.base.errors import BadInputError
-from failbench.base.method_settings import SimpleRulesSettings
-from failbench.base.scenarios import Scenario
-from failbench.base.slices import ReferenceStudy
+from failbench.base.explanations import SHOWN, evidence_of, explained
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from measure_case_studies import case_diagnoses, case_facts, pick_cases, picked_of
+from failbench.base.verdicts import Diagnosis, Evidence
+from failbench.base.vocabulary import PRIMARY_SET
+from made_up_scenarios import made_up_scenario
+from measure_case_studies import case_facts, pick_cases, picked_of
 from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
+from study_settings import REFERENCE
 
-STUDY = ReferenceStudy(
-    architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
-)
+DATA = Path(__file__).parents[2] / "data"
 SETTINGS = CaseStudiesSettings(run_seed=0, smallest_growth=10, settled_steps=2)
-METHODS = {
-    "simple_rules": SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
-}
 ONSET, LENGTH = 5, 10
-RUN = "learning_rate_jump-transformer-adamw-s0"
+SUFFIX = "-transformer-adamw-s0"
+CASES = {
+    "optimization": ("mild", "small", "middle", "large", "early"),
+    "data_pipeline": ("tokens", "padding"),
+    "model_software": ("shape",),
+}
+SCENARIOS = tuple(
+    made_up_scenario(name, category, "easy") for category, names in CASES.items() for name in names
+)
+EARLY = SCENARIOS[4].fault.model_copy(update={"onset": "from_start"})
+SCENARIOS = tuple(
+    each.model_copy(update={"fault": EARLY}) if each.id == "early" else each for each in SCENARIOS
+)
 
 
-def scenario(name: str, category: str, onset: str = "mid_run") -> Scenario:
-    return Scenario.model_validate(
-        {
-            "id": name,
-            "title": f"A title for {name}",
-            "category": category,
-            "root_cause": "A cause that a test made up.",
-            "difficulty": "easy",
-            "symptom_category": category,
-            "fault": {"name": name, "onset": onset},
-            "expected_outcome": "crash",
-            "remedy": "None is needed, it is a test.",
-            "rationale": "Needed by the tests of cases.",
-        }
-    )
-
-
-def run(name: str, outcome: str, kind: str = "failure", **values: object) -> dict[str, object]:
-    run_id = f"{name}-transformer-adamw-s0"
-    row = dict.fromkeys(RUN_SCHEMA) | {
+def run(name: str, outcome: str, norm: float, token: int = 511, role: str = "", **values: object):
+    """A run, and its steps: a gradient norm of one before onset, and one that is not finite."""
+    run_id = f"{name}{SUFFIX}{role}"
+    known = {
         "run_id": run_id,
-        "kind": kind,
+        "kind": "failure",
         "scenario": name,
         "architecture": "transformer",
         "optimizer": "adamw",
@@ -62,12 +54,7 @@ def run(name: str, outcome: str, kind: str = "failure", **values: object) -> dic
         "capacity_bytes": 200,
         "model_vocabulary": 512,
     }
-    return row | values
-
-
-def steps(run_id: str, norm: float, token: int = 511) -> list[dict[str, object]]:
-    """A gradient norm of one before onset; one of the steps after it has no finite norm."""
-    return [
+    steps = [
         dict.fromkeys(STEP_SCHEMA)
         | {
             "run_id": run_id,
@@ -80,124 +67,97 @@ def steps(run_id: str, norm: float, token: int = 511) -> list[dict[str, object]]
         }
         for step in range(LENGTH)
     ]
-
-
-def telemetry_of(*runs: tuple[dict[str, object], float, int]) -> Telemetry:
-    return Telemetry(
-        pl.DataFrame([row for row, _, _ in runs], schema=RUN_SCHEMA).sort("run_id"),
-        pl.DataFrame(
-            [step for row, norm, token in runs for step in steps(str(row["run_id"]), norm, token)],
-            schema=STEP_SCHEMA,
-        ).sort("run_id", "step"),
-    )
-
-
-@pytest.fixture
-def scenarios() -> tuple[Scenario, ...]:
-    return (
-        *(scenario(name, "optimization") for name in ("mild", "small", "middle", "large")),
-        scenario("early", "optimization", "from_start"),
-        *(scenario(name, "data_pipeline") for name in ("tokens", "padding")),
-        scenario("shape", "model_software"),
-    )
-
-
-@pytest.fixture
-def telemetry() -> Telemetry:
-    twin = {"kind": "twin", "twin_of": "middle-transformer-adamw-s0"}
-    remedied = {"kind": "remedy", "twin_of": "middle-transformer-adamw-s0"}
-    failing = "middle-transformer-adamw-s0"
-    return telemetry_of(
-        (run("mild", "diverged"), 9.0, 511),
-        (run("small", "diverged"), 11.0, 511),
-        (run("middle", "diverged"), 40.0, 511),
-        (run("large", "diverged"), 80.0, 511),
-        (run("early", "diverged"), 60.0, 511),
-        (run("tokens", "crash", error_type="IndexError", error_message="index"), 1.0, 513),
-        (run("padding", "crash"), 1.0, 511),
-        (run("shape", "crash"), 1.0, 600),
-        (run("middle", "completed", **twin) | {"run_id": f"{failing}-twin"}, 1.0, 511),
-        (run("middle", "degraded", **remedied) | {"run_id": f"{failing}-clipped"}, 20.0, 511),
-    )
-
-
-def test_the_median_explosion_and_mismatch_are_picked_from_what_the_rules_allow(
-    telemetry, scenarios
-):
-    cases = pick_cases(telemetry, scenarios, STUDY, SETTINGS)
-    explosions, mismatches = cases.partition_by("case", maintain_order=True)
-    names = [run_id.split("-")[0] for run_id in explosions["candidate"]]
-    assert names == ["small", "middle", "large"]
-    assert set(explosions["scenario"]) == {"middle"}
-    assert set(explosions["case"]) == {EXPLOSION}
-    assert mismatches.select("case", "candidate").rows() == [
-        (MISMATCH, "tokens-transformer-adamw-s0")
-    ]
-    # another threshold, another median: of an even number the lower of the middle two
-    wider = SETTINGS.model_copy(update={"smallest_growth": 5})
-    assert pick_cases(telemetry, scenarios, STUDY, wider)["scenario"][0] == "small"
-
-
-def test_twins_and_remedies_and_other_seeds_are_never_picked(telemetry, scenarios):
-    other = SETTINGS.model_copy(update={"run_seed": 1})
-    with pytest.raises(BadInputError, match="no failing run of the main study is a gradient"):
-        pick_cases(telemetry, scenarios, STUDY, other)
-    only = telemetry.select(pl.col("kind") != "failure")
-    with pytest.raises(BadInputError, match=r"lower case_studies\.smallest_growth"):
-        pick_cases(only, scenarios, STUDY, SETTINGS)
-
-
-def test_facts_are_those_of_each_recording_before_onset_and_from_it_on(telemetry, scenarios):
-    case = next(picked_of(pick_cases(telemetry, scenarios, STUDY, SETTINGS)))
-    facts = case_facts(telemetry, case, settled_steps=2)
-    assert set(facts["role"]) == {"failing", "twin", "clipped"}
-    values = {
-        (role, name): value
-        for role, name, value in facts.select("role", "quantity", "value").iter_rows()
-    }
-    assert values["failing", "largest_gradient_norm_before"] == 1
-    assert values["failing", "largest_gradient_norm_after"] == 40  # what is not finite is left out
-    assert values["twin", "largest_gradient_norm_after"] == 1
-    assert values["clipped", "largest_gradient_norm_after"] == 20
-    assert values["failing", "loss_before"] == pytest.approx((5.7 + 5.6) / 2)
-    assert values["failing", "last_loss"] == pytest.approx((5.2 + 5.1) / 2)
-    assert values["failing", "peak_memory"] == pytest.approx(109 / 200)
-    assert dict(facts.select("role", "outcome").unique().iter_rows())["clipped"] == "degraded"
+    return dict.fromkeys(RUN_SCHEMA) | known | values, steps
 
 
 @pytest.fixture(scope="module")
-def committed(repository: Path) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
-    folder = repository / "data"
-    return (
-        pl.read_parquet(folder / "features/features.parquet"),
-        pl.read_parquet(folder / "features/splits.parquet"),
-        pl.read_parquet(folder / "predictions/nested_cv/simple_rules.parquet"),
+def telemetry() -> Telemetry:
+    of = f"middle{SUFFIX}"
+    runs = [
+        *(run(name, "diverged", norm) for name, norm in (("mild", 9.0), ("small", 11.0))),
+        *(run(name, "diverged", norm) for name, norm in (("large", 80.0), ("early", 60.0))),
+        run("middle", "diverged", 40.0),
+        run("tokens", "crash", 1.0, 513, error_type="IndexError", error_message="index"),
+        run("padding", "crash", 1.0),
+        run("shape", "crash", 1.0, 600),
+        run("middle", "completed", 1.0, role="-twin", kind="twin", twin_of=of),
+        run("middle", "degraded", 20.0, role="-clipped", kind="remedy", twin_of=of),
+    ]
+    return Telemetry(
+        pl.DataFrame([row for row, _ in runs], schema=RUN_SCHEMA).sort("run_id"),
+        pl.DataFrame([s for _, steps in runs for s in steps], STEP_SCHEMA).sort("run_id", "step"),
     )
 
 
-@pytest.fixture
-def asked(telemetry, scenarios, committed):
-    """A run of the main study as the case that was picked, and what the simple rules say of it."""
-    features, splits, predictions = committed
-    cases = pick_cases(telemetry, scenarios, STUDY, SETTINGS).head(1)
-    cases = cases.with_columns(run_id=pl.lit(RUN), scenario=pl.lit("learning_rate_jump"))
-    return cases, *case_diagnoses(cases, features, splits, STUDY, METHODS), predictions
+def test_the_median_explosion_and_mismatch_are_picked_from_what_the_rules_allow(telemetry):
+    cases = pick_cases(telemetry, SCENARIOS, REFERENCE, SETTINGS)
+    explosions, mismatches = cases.partition_by("case", maintain_order=True)
+    names = [run_id.removesuffix(SUFFIX) for run_id in explosions["candidate"]]
+    assert names == ["small", "middle", "large"]
+    assert set(explosions.select("case", "scenario").rows()) == {(EXPLOSION, "middle")}
+    assert mismatches.select("case", "candidate").rows() == [(MISMATCH, f"tokens{SUFFIX}")]
+    # another threshold, another median: of an even number the lower of the middle two
+    wider = SETTINGS.model_copy(update={"smallest_growth": 5})
+    assert pick_cases(telemetry, SCENARIOS, REFERENCE, wider)["scenario"][0] == "small"
+    other = SETTINGS.model_copy(update={"run_seed": 1})
+    with pytest.raises(BadInputError, match="no failing run of the main study is a gradient"):
+        pick_cases(telemetry, SCENARIOS, REFERENCE, other)
+    twins = telemetry.select(pl.col("kind") != "failure")
+    with pytest.raises(BadInputError, match=r"lower case_studies\.smallest_growth"):
+        pick_cases(twins, SCENARIOS, REFERENCE, SETTINGS)
 
 
-def test_what_a_method_says_is_what_the_main_study_stored_with_its_evidence(asked):
-    cases, diagnoses, evidence, predictions = asked
-    (answer,) = answers(cases, diagnoses, predictions).to_dicts()
-    stored = predictions.filter(run_id=RUN, feature_set="19").sort("repeat")
-    assert answer["answer"] == stored["prediction"][0]
-    assert answer["confidence"] == stored["confidence"][0]
-    assert answer["n"] == 10
-    assert answer["value"] == (stored["prediction"] == "optimization").mean()
-    assert evidence["signal"].is_not_null().all()
-    assert evidence.height
+def test_facts_are_those_of_each_recording_before_onset_and_from_it_on(telemetry):
+    case = next(picked_of(pick_cases(telemetry, SCENARIOS, REFERENCE, SETTINGS)))
+    facts = case_facts(telemetry, case, settled_steps=2)
+    values = {row[:2]: row[2] for row in facts.select("role", "quantity", "value").iter_rows()}
+    expected = {
+        ("failing", "largest_gradient_norm_before"): 1,
+        ("failing", "largest_gradient_norm_after"): 40,  # what is not finite is left out
+        ("twin", "largest_gradient_norm_after"): 1,
+        ("clipped", "largest_gradient_norm_after"): 20,
+        ("failing", "loss_before"): (5.7 + 5.6) / 2,
+        ("failing", "last_loss"): (5.2 + 5.1) / 2,
+        ("failing", "peak_memory"): 109 / 200,
+    }
+    assert {key: values[key] for key in expected} == pytest.approx(expected)
+    outcomes = dict(facts.select("role", "outcome").unique().iter_rows())
+    assert outcomes == {"failing": "diverged", "twin": "completed", "clipped": "degraded"}
 
 
-def test_an_answer_that_is_not_the_stored_one_is_refused(asked):
-    cases, diagnoses, _, predictions = asked
-    other = predictions.with_columns(prediction=pl.lit("unknown"))
-    with pytest.raises(BadInputError, match="is not what simple_rules says of learning_rate_jump"):
-        answers(cases, diagnoses, other)
+# Explanations of all fits of the main study.
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        Evidence("max_loss", 8.5, "above", 6.25),
+        Evidence("perplexity", math.nan, "below", 3.0),
+        Evidence("error_text", "size mismatch", "matches", "size"),
+        Evidence("error_text", "", "matches", "killed"),
+    ],
+)
+def test_evidence_comes_back_as_it_was(evidence):
+    of_run = [("run", "scenario")], "ebm", [Diagnosis("unknown", 0.5, (evidence,))]
+    _, conditions = explained(*of_run)
+    assert repr(evidence_of(conditions.row(0, named=True))) == repr(evidence)
+
+
+@pytest.mark.parametrize(("method", "first"), [("decision_tree", 4), ("ebm", 0)])
+def test_of_many_conditions_a_path_keeps_its_end_and_a_sum_its_beginning(method, first):
+    evidence = tuple(Evidence("max_loss", float(i), "above", 0.0) for i in range(SHOWN + 4))
+    of_run = [("run", "scenario")], method, [Diagnosis("unknown", 0.5, evidence)]
+    given, conditions = explained(*of_run)
+    assert conditions["number"].to_list() == [float(first + i) for i in range(SHOWN)]
+    assert given["evidence"][0] == SHOWN + 4
+
+
+def test_committed_explanations_are_of_the_answers_that_the_main_study_scores():
+    given = pl.read_parquet(DATA / "measurements/explanations/answers.parquet")
+    methods = given["method"].unique().to_list()
+    scored = pl.concat(
+        pl.read_parquet(DATA / f"predictions/nested_cv/{method}.parquet") for method in methods
+    ).filter(feature_set=PRIMARY_SET, repeat=0)
+    both = given.join(scored, on=("run_id", "method"), suffix="_scored")
+    assert both.height == given.height == 76 * len(methods)
+    assert both["prediction"].equals(both["prediction_scored"], check_names=False)

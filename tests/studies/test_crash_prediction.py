@@ -1,3 +1,5 @@
+"""Crashes of notebooks foretold: which answers count, shares by pairs, and arms compared."""
+
 from __future__ import annotations
 
 import polars as pl
@@ -5,21 +7,11 @@ import pytest
 
 from crash_prediction import COMBINED, DRY_RUN, LENGTH, RULES, collect, contrasts, estimates
 from failbench.base.errors import BadInputError
-from failbench.crashes.answer_table import ANSWER_TABLE, TOOLS, read_published
+from failbench.crashes.answer_table import ANSWER_TABLE, read_published
 from failbench.crashes.cases import CrashPredictionSettings, read_cases
 from failbench.crashes.question import ARMS
-from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_with_statistics
-
-SETTINGS = ScenarioIntervalSettings(
-    resamples=1000, confidence=0.95, seed=0, wilson_from=0.9, wilson_below=10
-)
-HEAD = "model,counted,told,precision,recall,f1,accuracy\n"
-WHOLE = "".join(
-    f"M,{counted},{told},,,0.5,0.5\n"
-    for counted in ("detection", "detection and diagnosis")
-    for told in ("no", "yes")
-)
+from study_settings import INTERVALS_OF_FEW
 
 
 @pytest.fixture(scope="module")
@@ -34,33 +26,20 @@ def recorded(repository):
     return ANSWER_TABLE.read(repository / "data/crashes/answers.parquet")
 
 
-@pytest.fixture(scope="module")
-def answers(cases, recorded):
-    return collect(cases, recorded, "answers")
-
-
-def test_the_dry_run_gives_way_to_the_rules_where_it_cannot_say(answers):
+def test_answers_are_joined_learnt_from_development_alone_and_to_the_same_question(cases, recorded):
+    answers = collect(cases, recorded, "answers")
     for arm in ARMS[1:]:
-        for run, rule, joined in zip(
-            *(answers[name, arm] for name in (DRY_RUN, RULES, COMBINED)), strict=True
-        ):
+        parts = (answers[name, arm] for name in (DRY_RUN, RULES, COMBINED))
+        for run, rule, joined in zip(*parts, strict=True):
             assert joined == (rule if run.crash is None else run)
     assert answers[COMBINED, "code"] == answers[RULES, "code"]
-
-
-def test_the_threshold_of_the_length_is_learnt_from_development_alone(cases, answers, recorded):
-    """Without any test notebook the threshold is the same."""
+    # without any test notebook the threshold of the length is the same
     (reason,) = {answer.reason for answer in answers[LENGTH, "code"]}
     assert "development" in reason
-    development = [case for case in cases if case.part == "development"]
-    again = collect(development, recorded, "answers")
+    again = collect([case for case in cases if case.part == "development"], recorded, "answers")
     assert {answer.reason for answer in again[LENGTH, "code"]} == {reason}
-
-
-def test_an_answer_to_another_question_is_refused(cases, recorded):
-    changed = recorded.with_columns(
-        asked=pl.when(predictor="pylint").then(pl.lit("0" * 64)).otherwise("asked")
-    )
+    of_pylint = pl.when(predictor="pylint")
+    changed = recorded.with_columns(asked=of_pylint.then(pl.lit("0" * 64)).otherwise("asked"))
     with pytest.raises(BadInputError, match="pylint has no answer"):
         collect(cases, changed, "answers")
 
@@ -90,86 +69,65 @@ YES, OTHER, NO, UNSURE = (True, "KeyError"), (True, "ValueError"), (False, None)
 
 
 def scores(*answers):
-    table = estimates(rows("one", "code", *answers), SETTINGS)
+    table = estimates(rows("one", "code", *answers), INTERVALS_OF_FEW)
     return {row["metric"]: row for row in table.rows(named=True)}
 
 
-def test_shares_are_of_what_they_say():
+def test_shares_are_of_what_they_say_with_intervals_that_draw_pairs_and_not_notebooks():
     found = scores([YES, YES, OTHER, NO, UNSURE], [NO, NO, YES, NO, UNSURE])
-    assert {metric: row["value"] for metric, row in found.items()} == pytest.approx(
-        {
-            "accuracy": 7 / 10,
-            "precision": 3 / 4,
-            "recall": 3 / 5,
-            "f1": 2 * 3 / (3 + 1 + 5),
-            "alarms": 1 / 5,
-            "named": 2 / 5,
-            "named_accuracy": 6 / 10,
-            "answered": 8 / 10,
-            "accuracy_answered": 6 / 8,
-        }
-    )
-
-
-def test_of_no_foreseen_crash_there_is_no_precision_and_nought_has_an_interval():
+    expected = {
+        "accuracy": 7 / 10,
+        "precision": 3 / 4,
+        "recall": 3 / 5,
+        "f1": 2 * 3 / (3 + 1 + 5),
+        "alarms": 1 / 5,
+        "named": 2 / 5,
+        "named_accuracy": 6 / 10,
+        "answered": 8 / 10,
+        "accuracy_answered": 6 / 8,
+    }
+    assert {metric: row["value"] for metric, row in found.items()} == pytest.approx(expected)
+    # of no foreseen crash there is no precision, and nought has an interval: Wilson's, of 12
     found = scores([NO] * 12, [NO] * 12)
-    assert found["precision"]["value"] is None
+    assert (found["precision"]["value"], found["accuracy"]["value"]) == (None, 0.5)
     recall = found["recall"]
-    assert recall["value"] == 0
-    assert recall["ci_high"] == pytest.approx(0.2425, abs=1e-3)  # Wilson's, of 12
-    assert found["accuracy"]["value"] == 0.5
-
-
-def test_intervals_draw_pairs_and_not_notebooks():
-    """Where both of a pair are right or both wrong, there are as many units as pairs."""
-    half = [YES] * 20 + [NO] * 20
-    opposite = [NO] * 20 + [YES] * 20
-    row = scores(half, opposite)["accuracy"]
+    assert (recall["value"], recall["ci_high"]) == (0, pytest.approx(0.2425, abs=1e-3))
+    # where both of a pair are right or both wrong, there are as many units as pairs: of 40
+    # independent units the normal interval reaches .155 to either side, of 80 .110
+    row = scores([YES] * 20 + [NO] * 20, [NO] * 20 + [YES] * 20)["accuracy"]
     assert row["value"] == 0.5
-    # of 40 independent units the normal interval reaches .155 to either side, of 80 .110
     assert row["ci_high"] - row["ci_low"] == pytest.approx(0.31, abs=0.05)
 
 
-@pytest.fixture(scope="module")
-def compared():
+def test_arms_are_compared_on_the_same_notebooks_where_a_predictor_was_asked_in_both():
     table = pl.concat(
         [
             rows("one", "code", [YES] * 5 + [NO] * 15, [NO] * 20),
             rows("one", "all", [YES] * 15 + [OTHER] * 4 + [NO], [NO] * 18 + [YES] * 2),
             rows("two", "code", [YES] * 20, [NO] * 20),
-        ],
+        ]
     )
-    found = contrasts(table, SETTINGS).rows(named=True)
-    return {(row["predictor"], row["metric"], row["contrast"]): row for row in found}
-
-
-def test_arms_are_compared_where_a_predictor_was_asked_in_both(compared):
-    assert set(compared) == {
-        ("one", "accuracy", "all over code"),
-        ("one", "named_accuracy", "all over code"),
-    }
-
-
-def test_a_difference_is_of_the_same_notebooks(compared):
-    gain = compared["one", "accuracy", "all over code"]
+    found = contrasts(table, INTERVALS_OF_FEW).rows(named=True)
+    compared = {row["metric"]: row for row in found}
+    assert {row["predictor"] for row in found} == {"one"}
+    assert {row["contrast"] for row in found} == {"all over code"}
+    assert set(compared) == {"accuracy", "named_accuracy"}
+    gain, named = compared["accuracy"], compared["named_accuracy"]
     assert gain["difference"] == pytest.approx((19 - 5 - 2) / 40)
     assert (gain["left_only"], gain["right_only"]) == (14, 2)
     assert gain["p"] == pytest.approx(2 * (1 + 16 + 120) / 2**16)  # two-sided binomial, 2 of 16
     assert gain["ci_low"] < gain["difference"] < gain["ci_high"]
-
-
-def test_a_crash_with_another_name_is_not_told_right_where_names_count(compared):
-    named = compared["one", "named_accuracy", "all over code"]
+    # a crash with another name is not told right where names count
     assert named["difference"] == pytest.approx((15 - 5 - 2) / 40)
     assert (named["left_only"], named["right_only"]) == (10, 2)
 
 
-def test_the_published_gains_are_those_of_the_abstract(repository):
-    published = read_published(repository / "data/reported/crane_llm.csv")
-    models = published.filter(~pl.col("model").is_in(TOOLS), counted="detection and diagnosis")
-    least, _, most = sorted(100 * models["gain"])
-    assert least == pytest.approx(7.2)
-    assert 9.3 < most < 9.5  # 9.5 in its sheet, of rounded accuracies 9.4
+HEAD = "model,counted,told,precision,recall,f1,accuracy\n"
+WHOLE = "".join(
+    f"M,{counted},{told},,,0.5,0.5\n"
+    for counted in ("detection", "detection and diagnosis")
+    for told in ("no", "yes")
+)
 
 
 @pytest.mark.parametrize(
@@ -188,8 +146,3 @@ def test_a_bad_row_is_named(tmp_path, row, field):
     path.write_text(HEAD + row)
     with pytest.raises(BadInputError, match=field):
         read_published(path)
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(BadInputError, match="missing"):
-        read_published(tmp_path / "crane.csv")

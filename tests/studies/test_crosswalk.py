@@ -1,4 +1,4 @@
-"""Conditions choose rows that exist, and every accuracy stands as its study prints it."""
+"""Every accuracy of the crosswalk stands as its study prints it, and is recomputed here."""
 
 from __future__ import annotations
 
@@ -14,44 +14,27 @@ from failbench.study.captions import Captions
 @pytest.fixture(scope="module")
 def points(repository):
     names = {condition.points for condition in CONDITIONS.values()}
-    return {
-        name: read_points(repository / f"data/plots/{name}.csv", points_schema(name))
-        for name in names
-    }
+    folder = repository / "data/plots"
+    return {name: read_points(folder / f"{name}.csv", points_schema(name)) for name in names}
 
 
 @pytest.fixture(scope="module")
 def predictions(repository):
-    keys = {
-        (condition.predictions, method)
-        for condition in CONDITIONS.values()
-        for method in condition.methods
-    }
     folder = repository / "data/predictions"
-    return {key: pl.read_parquet(folder / key[0] / f"{key[1]}.parquet") for key in keys}
+    return {
+        (each.predictions, name): pl.read_parquet(folder / each.predictions / f"{name}.parquet")
+        for each in CONDITIONS.values()
+        for name in each.methods
+    }
 
 
-@pytest.mark.parametrize("condition", CONDITIONS.values(), ids=CONDITIONS.keys())
-def test_a_condition_chooses_a_single_published_accuracy_and_no_answer_twice(
-    points, predictions, condition
-):
-    for method in condition.methods:
-        chosen = condition.rows_of(points[condition.points]).filter(method=method)
-        assert chosen[condition.value].null_count() == 0
-        assert chosen.height == 1
-        answers = condition.answers(predictions[condition.predictions, method])
-        assert answers.height > 0
-        assert not answers.select("repeat", "run_id", "fold").is_duplicated().any()
-
-
-def test_accuracies_can_be_recomputed_from_the_predictions_that_they_are_said_to_come_from(
-    points, predictions
-):
+def test_accuracies_are_those_of_predictions_of_which_none_counts_twice(points, predictions):
     rows = accuracies(points, predictions, Captions.read("crosswalk"))
     for method in ("improved_rules", "random_forest"):
         for name, condition in CONDITIONS.items():
             if method in condition.methods:
                 answers = condition.answers(predictions[condition.predictions, method])
+                assert not answers.select("repeat", "run_id", "fold").is_duplicated().any()
                 right = (pl.col("prediction") == pl.col("category")).mean()
                 value = answers.group_by("scenario").agg(right=right)["right"].mean()
                 printed = float(next(rows)[8].split(" ")[0])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 import polars as pl
 import pytest
@@ -11,7 +9,6 @@ import pytest
 from diagnose_logs import alarm_table, surest
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.causes.catalogue import causes
-from failbench.diagnose.answer import Level, level_of
 from failbench.diagnose.evidence import look_up
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.text import read_text
@@ -19,14 +16,7 @@ from failbench.diagnose.signs import Sign
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.neighbours.rendering.shape import COMPLETE
-from measure_diagnose_logs import (
-    MODELS,
-    MONITOR,
-    MONITOR_LOGIC,
-    at_failure,
-    cross_validated,
-)
-from pipeline import REPOSITORY
+from measure_diagnose_logs import MODELS, MONITOR, MONITOR_LOGIC, at_failure, cross_validated
 from shared.diagnose_logs import DiagnosedLogs
 
 SETTINGS = DiagnosedLogs(
@@ -56,38 +46,35 @@ SPLITS = pl.DataFrame(
 )
 
 
-def example(kind, scenario, cause, format_name, seed, sign):
-    return {
-        "run_id": f"{kind} {scenario} {seed}",
-        "format": format_name,
-        "kind": kind,
-        "setting": "transformer-adamw",
-        "seed": seed,
-        "scenario": scenario,
-        "category": None if cause is None else causes()[cause].category,
-        "cause": cause,
-        "present": "loss",
-        "says_end": cause is not None,
-        "signs": (sign,),
-    }
-
-
 def examples():
     """Four scenarios a category, each of which says its cause; twins and successes say nothing."""
     rng = np.random.default_rng(0)
 
-    def quiet():
-        return Sign("check", "loss_jumps", amount=float(rng.random()))
+    def example(kind, scenario, form, seed, cause=None):
+        quiet = Sign("check", "loss_jumps", amount=float(rng.random()))
+        category = cause and causes()[cause].category
+        said = Sign("message", cause, "direct", (cause,), category) if cause else quiet
+        return {
+            "run_id": f"{kind} {scenario} {seed}",
+            "format": form,
+            "kind": kind,
+            "setting": "transformer-adamw",
+            "seed": seed,
+            "scenario": scenario,
+            "category": category,
+            "cause": cause,
+            "present": "loss",
+            "says_end": cause is not None,
+            "signs": (said,),
+        }
 
-    for format_name in ("csv", COMPLETE, MONITOR, MONITOR_LOGIC):
+    for form in ("csv", COMPLETE, MONITOR, MONITOR_LOGIC):
         for place, (scenario, known) in enumerate(CAUSES.items()):
-            cause = known[place % 4 % len(known)]
-            said = Sign("message", cause, "direct", (cause,), causes()[cause].category)
             for seed in (0, 1):
-                yield example("failure", scenario, cause, format_name, seed, said)
-                yield example("twin", scenario, None, format_name, seed, quiet())
+                yield example("failure", scenario, form, seed, known[place % 4 % len(known)])
+                yield example("twin", scenario, form, seed)
         for number in range(10):
-            yield example("success", f"run {number}", None, format_name, number, quiet())
+            yield example("success", f"run {number}", form, number)
 
 
 @pytest.fixture(scope="module")
@@ -96,58 +83,34 @@ def answers():
     return pl.concat(cross_validated(made, name, SPLITS, SETTINGS, 1) for name in MODELS)
 
 
-@pytest.fixture(scope="module")
-def failing(answers):
-    return answers.filter(kind="failure", model="log")
-
-
-def test_a_twin_is_tested_in_the_fold_of_its_scenario(answers):
+def test_a_twin_is_tested_in_the_fold_of_its_scenario_and_a_run_with_several_logs_is_one(answers):
     joined = answers.join(SPLITS.select("scenario", expected="fold"), on="scenario")
     assert (joined["fold"] == joined["expected"]).all()
     assert set(joined["kind"]) == {"failure", "twin"}
-
-
-def test_committed_answers_name_a_cause_of_their_category_and_are_right_more_often_if_sure():
-    committed = pl.read_parquet(REPOSITORY / "data/measurements/diagnose_logs/answers.parquet")
-    lies_in = {name: cause.category for name, cause in causes().items()}
-    assert (committed["predicted_cause"].replace_strict(lies_in) == committed["prediction"]).all()
-    for _, of_kind in committed.filter(kind="failure").group_by(
-        "model", pl.col("format") == COMPLETE
-    ):
-        level = of_kind["confidence"].map_elements(level_of, pl.String)
-        is_right = of_kind["prediction"] == of_kind["category"]
-        shares = [is_right.filter(level == name).mean() for name in get_args(Level)]
-        known = [share for share in shares if share is not None]
-        assert known == sorted(known, reverse=True)
-
-
-def test_an_answer_among_the_surest_is_never_less_sure_than_one_that_is_withheld(failing):
-    confidence = pl.Series(np.linspace(0.2, 1, failing.height))
-    kept = surest(failing.with_columns(confidence=confidence), 0.25)
-    given = kept.filter(pl.col("prediction") != ABSTAIN)
-    withheld = kept.filter(pl.col("prediction") == ABSTAIN)
-    assert given["confidence"].min() > withheld["confidence"].max()
-    assert given.height == pytest.approx(0.25 * failing.height, abs=1)
-
-
-def test_a_run_with_several_logs_is_one_run_of_the_alarms(answers):
     healthy = answers.filter(pl.col("kind") != "failure", model="log")
     alarmed = healthy.with_columns(alarm=pl.col("format") == "csv")
     (row,) = alarm_table(alarmed, 0.95).filter(kind="success").to_dicts()
     assert (row["value"], row["n"], row["logs"]) == (0.5, 10, 20)
 
 
-def history_that(end):
-    rows = tuple(Row(step, {"loss": 1.0}) for step in range(10))
-    return History("standard", 1, {}, {}, rows, End(end, "step", 9))
+def test_an_answer_among_the_surest_is_never_less_sure_than_one_that_is_withheld(answers):
+    failing = answers.filter(kind="failure", model="log")
+    confidence = pl.Series(np.linspace(0.2, 1, failing.height))
+    kept = surest(failing.with_columns(confidence=confidence), 0.25)
+    withheld = pl.col("prediction") == ABSTAIN
+    given = kept.filter(~withheld)
+    assert given["confidence"].min() > kept.filter(withheld)["confidence"].max()
+    assert given.height == pytest.approx(0.25 * failing.height, abs=1)
 
 
 def test_a_monitors_log_is_cut_at_the_failure_and_its_end_is_then_not_known():
-    lived = history_that("completed")
+    rows = tuple(Row(step, {"loss": 1.0}) for step in range(10))
+    lived, killed = (
+        History("standard", 1, {}, {}, rows, End(end, "step", 9)) for end in ("completed", "killed")
+    )
     cut = at_failure(lived, 4)
-    assert [row.step for row in cut.rows] == [0, 1, 2, 3, 4]
-    assert cut.end.kind == "running"
-    assert at_failure(history_that("killed"), 9).end.kind == "killed"
+    assert ([row.step for row in cut.rows], cut.end.kind) == ([0, 1, 2, 3, 4], "running")
+    assert at_failure(killed, 9).end.kind == "killed"
     assert at_failure(lived, None) == lived
 
 

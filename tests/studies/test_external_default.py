@@ -1,3 +1,5 @@
+"""Released tables of another study: sessions on one side of a split, and our rules on them."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -9,7 +11,6 @@ import pytest
 
 from external_default import estimates
 from failbench.base.errors import BadInputError
-from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.params import read_section
 from failbench.features.feature import CEILING
 from failbench.neighbours.external import (
@@ -25,12 +26,7 @@ from failbench.neighbours.external import (
     simple_answers,
 )
 from failbench.statistics.intervals import wilson
-from measure_external_default import (
-    Preparation,
-    groups_of,
-    host_clusters,
-    measure,
-)
+from measure_external_default import Preparation, groups_of, host_clusters, measure
 from pipeline import REPOSITORY
 from shared.external_default import (
     ANSWER_SCHEMA,
@@ -41,20 +37,21 @@ from shared.external_default import (
     ExternalDefaultSettings,
     tasks_of,
 )
-
-RULES = SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
+from study_settings import SIMPLE_RULES
 
 RUNS = 12
 """Of a session."""
 
-NOTES = (
-    ColumnNote(column="train_loss", part="training", levels="both", feature="max_loss", why="."),
-    ColumnNote(
-        column="gradient_max", part="training", levels="both", feature="max_gradient_norm", why="."
-    ),
-    ColumnNote(column="oscillation", part="training", levels="second", feature="", why="."),
-    ColumnNote(column="cpu", part="host", levels="both", feature="", why="."),
-    ColumnNote(column="memory", part="host", levels="both", feature="", why="."),
+COLUMNS = {
+    "train_loss": ("training", "both", "max_loss"),
+    "gradient_max": ("training", "both", "max_gradient_norm"),
+    "oscillation": ("training", "second", ""),
+    "cpu": ("host", "both", ""),
+    "memory": ("host", "both", ""),
+}
+NOTES = tuple(
+    ColumnNote(column=column, part=part, levels=levels, feature=feature, why=".")
+    for column, (part, levels, feature) in COLUMNS.items()
 )
 PRINTED_FIGURES = tuple(
     PrintedFigure(table=name, metric="accuracy", value=0.9, place="Table 0")
@@ -101,49 +98,40 @@ def tables() -> ReleasedTables:
 @pytest.fixture(scope="module")
 def small() -> ExternalDefaultSettings:
     """The settings of the pipeline, with fewer groups and trees."""
-    whole = read_section(
-        "external_default",
-        ExternalDefaultSettings,
-        REPOSITORY / "params.yaml",
-        shared={"resamples": 1000, "confidence": 0.95},
-    )
-    methods = whole.methods
-    few = {
-        "lightgbm": methods.lightgbm.model_copy(update={"trees": 3}),
-        "ebm": methods.ebm.model_copy(update={"max_rounds": 2}),
-        "random_forest": methods.random_forest.model_copy(update={"trees": 3}),
+    shared = {"resamples": 1000, "confidence": 0.95}
+    params = REPOSITORY / "params.yaml"
+    whole = read_section("external_default", ExternalDefaultSettings, params, shared=shared)
+    few = {"lightgbm": {"trees": 3}, "ebm": {"max_rounds": 2}, "random_forest": {"trees": 3}}
+    methods = {
+        name: getattr(whole.methods, name).model_copy(update=each) for name, each in few.items()
     }
-    printed = whole.printed.model_copy(update={"trees": (5,), "selection_trees": 5, "selected": 3})
-    changes = {"folds": 2, "groups": 16, "other_groups": (8,), "trees": 5, "printed": printed}
-    return whole.model_copy(update={**changes, "methods": methods.model_copy(update=few)})
+    changes = {
+        "folds": 2,
+        "groups": 16,
+        "other_groups": (8,),
+        "trees": 5,
+        "printed": whole.printed.model_copy(
+            update={"trees": (5,), "selection_trees": 5, "selected": 3}
+        ),
+        "methods": whole.methods.model_copy(update=methods),
+    }
+    return whole.model_copy(update=changes)
 
 
 @pytest.fixture(scope="module")
-def both(tables, small):
-    return measure(tables, small, RULES)
+def measured(tables, small):
+    return measure(tables, small, SIMPLE_RULES)
 
 
-@pytest.fixture(scope="module")
-def measured(both):
-    return both[0]
-
-
-@pytest.fixture(scope="module")
-def groups(tables):
-    return groups_of(tasks_of(tables), tables, (16, 8), folds=5, seed=0)
-
-
-def test_runs_of_a_session_are_one_cluster(tables):
+def test_runs_of_a_session_are_one_cluster_and_have_one_group_in_every_table(tables):
     task = tasks_of(tables)[DETECTION]
     clusters = host_clusters(task, 16, seed=0)[~task.crashed].reshape(16, RUNS)
     assert (clusters == clusters[:, :1]).mean() > 0.9
     assert len(np.unique(clusters)) == 16
-
-
-def test_a_run_has_one_group_whichever_table_it_stands_in(tables, groups):
+    groups = groups_of(tasks_of(tables), tables, (16, 8), folds=5, seed=0)
+    of_category = groups.filter(task=CATEGORY, groups=16)
     known = tables.categories.with_row_index("known").join(
-        groups.filter(task=CATEGORY, groups=16).with_columns(known=pl.col("row").cast(pl.UInt32)),
-        on="known",
+        of_category.with_columns(known=pl.col("row").cast(pl.UInt32)), on="known"
     )
     for name in POSITIVES:
         table = tables.tables[name].with_row_index("row").with_columns(pl.col("row").cast(pl.Int32))
@@ -151,9 +139,6 @@ def test_a_run_has_one_group_whichever_table_it_stands_in(tables, groups):
         same = rows.join(known, on=[*tables.categories.columns, "grouping"], suffix="_known")
         assert same.height == 2 * table.height
         assert (same["group"] == same["group_known"]).all()
-
-
-def test_a_negative_that_is_no_positive_elsewhere_is_refused(tables):
     strange = tables.tables["loss"].with_columns(
         cpu=pl.when(pl.col("label") == "Weight").then(-1.0).otherwise("cpu")
     )
@@ -162,20 +147,17 @@ def test_a_negative_that_is_no_positive_elsewhere_is_refused(tables):
         groups_of(tasks_of(other), other, (16,), folds=5, seed=0)
 
 
-def accuracy(measured, tables, **key):
-    rows = measured.filter(**{"method": THEIR_FOREST, **key})
-    labels = tasks_of(tables)[key["task"]].labels[rows["row"].to_numpy()]
-    return (rows["answer"].to_numpy() == labels).mean()
-
-
 @pytest.mark.parametrize("task", [DETECTION, CATEGORY])
 def test_the_host_tells_the_label_only_while_sessions_are_on_both_sides(
     measured, tables, small, task
 ):
-    shuffled = accuracy(measured, tables, task=task, protocol=SHUFFLED, columns="host")
-    key = {"task": task, "protocol": f"clusters_{small.groups}", "columns": "host"}
-    assert shuffled > 0.8
-    assert accuracy(measured, tables, **key) < shuffled - 0.2
+    def accuracy(protocol):
+        key = {"task": task, "protocol": protocol, "columns": "host", "method": THEIR_FOREST}
+        rows = measured[0].filter(**key)
+        return (rows["answer"] == tasks_of(tables)[task].labels[rows["row"].to_numpy()]).mean()
+
+    assert accuracy(SHUFFLED) > 0.8
+    assert accuracy(f"clusters_{small.groups}") < accuracy(SHUFFLED) - 0.2
 
 
 def test_other_rows_are_prepared_by_those_that_it_was_fitted_to():
@@ -188,76 +170,37 @@ FOREST = {"task": DETECTION, "protocol": SHUFFLED, "columns": "all", "method": T
 
 
 def of_groups(numbers, groups=16):
-    return pl.DataFrame(
-        {
-            "task": DETECTION,
-            "grouping": "blocks",
-            "groups": groups,
-            "row": range(len(numbers)),
-            "group": numbers,
-        },
-        schema=GROUP_SCHEMA,
-    )
+    key = {"task": DETECTION, "grouping": "blocks", "groups": groups}
+    return pl.DataFrame({**key, "row": range(len(numbers)), "group": numbers}, schema=GROUP_SCHEMA)
+
+
+def of_answers(named):
+    rows = {**FOREST, "row": range(len(named)), "answer": named}
+    return pl.DataFrame(rows, schema=ANSWER_SCHEMA)
 
 
 def row_of(table, **key):
-    return table.row(
-        by_predicate=pl.all_horizontal(pl.col(k) == v for k, v in key.items()), named=True
-    )
+    (row,) = table.filter(**FOREST | {"metric": "accuracy"} | key).to_dicts()
+    return row
 
 
-def of_answers(named, **changed):
-    key = {**FOREST, **changed}
-    return pl.DataFrame({**key, "row": range(len(named)), "answer": named}, schema=ANSWER_SCHEMA)
-
-
-@pytest.fixture(scope="module")
-def truth(tables):
-    return tables.detection[LABEL].to_list()
-
-
-def test_intervals_are_wider_where_a_group_is_right_or_wrong_as_a_whole(tables, small, truth):
+def test_intervals_count_groups_and_not_rows(tables, small):
+    truth = tables.detection[LABEL].to_list()
     wrong = {BUGGY: CORRECT, CORRECT: BUGGY}
-    groups = np.arange(len(truth)) * 16 // len(truth)
-    together = [
-        wrong[name] if group < 8 else name for name, group in zip(truth, groups, strict=True)
-    ]
-    apart = [name if row % 2 else wrong[name] for row, name in enumerate(truth)]
-    widths = []
-    for named in (together, apart):
-        table = estimates(of_answers(named), of_groups(groups.tolist()), tables, small)
-        row = row_of(table, metric="accuracy", **FOREST)
-        widths.append(row["ci_high"] - row["ci_low"])
-    assert widths[0] > 5 * widths[1]
-
-
-def test_where_all_are_right_the_interval_is_wilsons_over_groups(tables, small, truth):
     numbers = [number * 16 // len(truth) for number in range(len(truth))]
-    table = estimates(of_answers(truth), of_groups(numbers), tables, small)
-    row = row_of(table, metric="accuracy", **FOREST)
+    together = [wrong[name] if numbers[row] < 8 else name for row, name in enumerate(truth)]
+    apart = [name if row % 2 else wrong[name] for row, name in enumerate(truth)]
+    whole, mixed, right = (
+        row_of(estimates(of_answers(named), of_groups(numbers), tables, small))
+        for named in (together, apart, truth)
+    )
+    assert whole["ci_high"] - whole["ci_low"] > 5 * (mixed["ci_high"] - mixed["ci_low"])
     low, _ = wilson(1.0, 16, small.confidence)
-    assert (row["value"], row["ci_high"]) == (1.0, 1.0)
-    assert row["ci_low"] == pytest.approx(low)
-
-
-def test_a_difference_is_that_of_the_accuracies_on_the_same_folds(both, tables, small):
-    table = estimates(*both, tables, small)
-    key = {**FOREST, "method": "ebm"}
-    ours, theirs = (row_of(table, metric="accuracy", **each)["value"] for each in (key, FOREST))
-    assert row_of(table, metric="difference", **key)["value"] == pytest.approx(ours - theirs)
-    assert table.filter(metric="difference", method=THEIR_FOREST).is_empty()
-
-
-def test_a_row_without_a_group_is_refused(tables, small, truth):
-    groups = of_groups([0] * 50 + [1] * 50)
-    with pytest.raises(BadInputError, match="has no group"):
-        estimates(of_answers(truth), groups, tables, small)
-
-
-def test_answers_of_other_groups_than_the_settings_say_are_refused(tables, small, truth):
-    groups = of_groups([0, 1] * (len(truth) // 2), groups=7)
-    with pytest.raises(BadInputError, match="has no group"):
-        estimates(of_answers(truth), groups, tables, small)
+    assert (right["value"], right["ci_low"], right["ci_high"]) == (1.0, pytest.approx(low), 1.0)
+    # a row without a group, and groups that the settings do not name
+    for groups in (of_groups([0] * 50 + [1] * 50), of_groups([0, 1] * (len(truth) // 2), 7)):
+        with pytest.raises(BadInputError, match="has no group"):
+            estimates(of_answers(truth), groups, tables, small)
 
 
 def test_what_is_not_finite_counts_as_the_ceiling_and_what_has_no_column_is_missing():
@@ -269,18 +212,13 @@ def test_what_is_not_finite_counts_as_the_ceiling_and_what_has_no_column_is_miss
     assert set(features["error_message"]) == {""}
 
 
-def answers(trained, labels, tested):
-    features = [
-        our_features(pd.DataFrame(rows, columns=["train_loss", "gradient_max"]), NOTES)
-        for rows in (trained, tested)
-    ]
-    labels = np.array(labels, dtype=object)
-    return simple_answers(features[0], labels, features[1], RULES).tolist()
-
-
-def test_a_loss_beyond_that_of_correct_training_runs_is_buggy():
-    trained = [(1.0, 1.0), (1.2, 1.0), (0.8, 1.0), (50.0, 1.0)]
-    labels = [CORRECT, CORRECT, CORRECT, BUGGY]
-    tested = [(1.7, 1.0), (1.5, 1.0)]
-    assert answers(trained, labels, tested) == [BUGGY, CORRECT]
-    assert answers(trained, [CORRECT] * 4, tested) == [CORRECT, CORRECT]
+@pytest.mark.parametrize(
+    ("last", "answers"), [(BUGGY, [BUGGY, CORRECT]), (CORRECT, [CORRECT, CORRECT])]
+)
+def test_a_loss_beyond_that_of_correct_training_runs_is_buggy(last, answers):
+    trained, tested = (
+        our_features(pd.DataFrame({"train_loss": losses, "gradient_max": 1.0}), NOTES)
+        for losses in ([1.0, 1.2, 0.8, 50.0], [1.7, 1.5])
+    )
+    labels = np.array([CORRECT] * 3 + [last], dtype=object)
+    assert simple_answers(trained, labels, tested, SIMPLE_RULES).tolist() == answers

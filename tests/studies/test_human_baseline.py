@@ -1,3 +1,5 @@
+"""People who feel difficulty more or less, and how far studies of them would spread."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -18,6 +20,7 @@ from shared.human_baseline_people import (
     spread,
     spread_bounds,
 )
+from study_settings import DRAWS, WILSON
 
 LEVELS = {
     "novice": SkillLevel(share=0.3, accuracy=0.5),
@@ -25,29 +28,23 @@ LEVELS = {
     "expert": SkillLevel(share=0.2, accuracy=0.9),
 }
 SETTINGS = HumanBaselineSettings(
+    **DRAWS | WILSON | {"wilson_below": 10},
     feature_set="19",
     studies=500,
     couplings=(0.0, 1.0),
     folds=5,
     panel=3,
-    resamples=1000,
-    confidence=0.95,
-    wilson_from=0.9,
-    wilson_below=10,
-    seed=0,
 )
 EASES = (0.0, 0.2, 0.5, 0.6, 0.8, 1.0)
+LEVELS_OF_EASE = ("hard", "hard", "medium", "medium", "easy", "easy")
 MEASURED = pl.DataFrame(
     [
-        {
-            "category": category,
-            "scenario": f"{category}_{number}",
-            "measured": "hard" if ease < 0.4 else "easy" if ease > 0.7 else "medium",
-            "ease": ease,
-        }
+        (category, f"{category}_{number}", level, ease)
         for category in CATEGORIES
-        for number, ease in enumerate(EASES)
-    ]
+        for number, (ease, level) in enumerate(zip(EASES, LEVELS_OF_EASE, strict=True))
+    ],
+    schema=["category", "scenario", "measured", "ease"],
+    orient="row",
 )
 HANDED = (pl.col("ease") == 0) | ((pl.col("ease") == 0.2) & (pl.col("repeat") == 0))
 HYBRID = MEASURED.join(pl.DataFrame({"repeat": [0, 1]}), how="cross").select(
@@ -76,17 +73,16 @@ def test_difficulty_is_the_logit_of_being_wrong_and_stays_finite():
 
 
 @pytest.mark.parametrize("coupling", [0.0, 0.5, 1.0, 2.0])
-def test_every_level_keeps_its_accuracy_whatever_the_coupling(coupling):
-    people = population(LEVELS, difficulties(EASE, 48), coupling)
+def test_every_level_keeps_its_accuracy_and_at_full_coupling_levels_differ_by_constant_logits(
+    coupling,
+):
+    difficulty = difficulties(EASE, 48)
+    people = population(LEVELS, difficulty, coupling)
     assert people.right.mean(axis=1) == pytest.approx([0.5, 0.75, 0.9])
     assert people.marginal.mean() == pytest.approx(0.705)
-
-
-def test_with_full_coupling_levels_differ_by_a_constant_number_of_logits():
-    difficulty = difficulties(EASE, 48)
-    right = population(LEVELS, difficulty, 1.0).right
-    ability = np.log(right / (1 - right)) + difficulty
-    assert ability == pytest.approx(np.repeat(ability[:, :1], len(EASE), axis=1))
+    if coupling == 1.0:
+        ability = np.log(people.right / (1 - people.right)) + difficulty
+        assert ability == pytest.approx(np.repeat(ability[:, :1], len(EASE), axis=1))
 
 
 def test_spreads_of_the_mixture_are_those_worked_by_hand():
@@ -113,25 +109,15 @@ def test_the_simulation_has_the_mean_and_the_spread_of_the_formula(people, desig
     assert low < spread(people, design, SIZE) < high
 
 
-def test_bounds_of_a_normal_spread_are_the_textbook_ones():
-    draws = np.random.default_rng(0).normal(size=20000)
-    low, high = spread_bounds(draws, 0.95)
-    assert (high - low) / 2 == pytest.approx(1.96 / np.sqrt(2 * 20000), rel=0.05)
-    assert spread_bounds(np.ones(10), 0.95) == (0.0, 0.0)
-
-
 def groups_of(coupling: float) -> dict[str, dict]:
     right = population(LEVELS, LOGITS, coupling).marginal
     table = by_group(coupling, right, SCENARIOS, HYBRID, SETTINGS)
     return {row["metric"]: row for row in table.rows(named=True)}
 
 
-def test_people_who_feel_no_difficulty_are_as_good_everywhere_and_nothing_is_estimated():
+def test_who_feels_no_difficulty_is_as_good_everywhere_and_who_does_is_worse_where_it_is_hard():
     for row in groups_of(0.0).values():
         assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx((0.705,) * 3)
-
-
-def test_people_who_feel_it_are_worse_where_it_is_hard_and_on_what_is_handed_over_as_it_is():
     groups = groups_of(1.0)
     assert set(groups) == set(GROUPS)
     hard, medium, easy = (groups[f"accuracy_{level}"] for level in ("hard", "medium", "easy"))
@@ -142,11 +128,8 @@ def test_people_who_feel_it_are_worse_where_it_is_hard_and_on_what_is_handed_ove
     assert (hard["n"], handed["n"]) == (10, 10)
 
 
-def test_a_scenario_without_difficulty_is_refused():
+def test_a_scenario_without_difficulty_and_a_hybrid_that_hands_nothing_over_are_refused():
     with pytest.raises(BadInputError, match="'unknown_5' has no measured difficulty"):
         handed_over(MEASURED.filter(pl.col("scenario") != "unknown_5"), HYBRID)
-
-
-def test_a_hybrid_that_hands_nothing_to_people_is_refused():
     with pytest.raises(BadInputError, match="hands no run to a person"):
         handed_over(MEASURED, HYBRID.with_columns(route=pl.lit("rules")))

@@ -1,127 +1,96 @@
+"""Importance of features and groups by replacement, and the rules and shapes that fits learn."""
+
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 import pytest
 
-from failbench.base.method_settings import EbmSettings, RandomForestSettings
+from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.vocabulary import CATEGORIES
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.prediction.splits import make_splits
-from importance import ImportanceSettings, answers, removal
-from importance import importance as importance_of
-from measure_importance import (
-    Importances,
-    donors,
-    importances,
-    leading_shapes,
-    units,
-)
-from shared.importance import (
-    BUILT_IN_SCHEMA,
-    IMPORTANCE_SETS,
-    REPLACEMENT_SCHEMA,
-)
+from importance import ImportanceSettings, answers, importance
+from learned_rules import signal_shares
+from measure_importance import Importances, donors, importances, units
+from measure_learned_rules import learned_fits
+from shared.importance import BUILT_IN_SCHEMA, IMPORTANCE_SETS, REPLACEMENT_SCHEMA
+from shared.learned_rules import TOP_SCHEMA
+from study_settings import DRAWS, FOREST
 
-FOREST = RandomForestSettings(trees=15, inner_folds=2, max_features=(0.5,), min_samples_leaf=(1,))
-EBM = EbmSettings(
-    inner_folds=2,
-    learning_rate=(0.08,),
-    interactions=0,
-    outer_bags=2,
-    max_rounds=40,
-    min_samples_leaf=2,
-    max_bins=16,
-    early_stopping_rounds=10,
-)
-SETTINGS = ImportanceSettings(
-    repeats=1,
-    replacements=5,
-    source="training_fold",
-    shapes=2,
-    resamples=1000,
-    confidence=0.95,
-    seed=0,
-)
+SETTINGS = ImportanceSettings(**DRAWS, repeats=1, replacements=5, source="training_fold", shapes=2)
+METHODS = {"random_forest": FOREST.model_copy(update={"trees": 15, "max_features": (0.5,)})}
+CODES = {category: float(code) for code, category in enumerate(CATEGORIES)}
+
+
+@pytest.fixture(scope="module")
+def splits(failures) -> pl.DataFrame:
+    return make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
 
 
 @pytest.fixture(scope="module")
 def told_twice(failures) -> pl.DataFrame:
     """Failures that two features of one group tell apart, each of them by itself."""
-    codes = {category: float(code) for code, category in enumerate(CATEGORIES)}
-    code = pl.col("category").replace_strict(codes)
+    code = pl.col("category").replace_strict(CODES)
     return failures.with_columns(max_loss=pl.lit(0.0), peak_memory=code, memory_at_failure=code)
 
 
 @pytest.fixture(scope="module")
-def measured(told_twice, failures) -> Importances:
-    splits = make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
-    return importances(told_twice, splits, {"random_forest": FOREST}, SETTINGS, seed=0)
-
-
-@pytest.fixture(scope="module")
-def importance(measured) -> pl.DataFrame:
-    correct = answers(measured.predictions, measured.replacements, "training_fold")
-    return importance_of(correct, measured.built_in, SETTINGS)
+def measured(told_twice, splits) -> Importances:
+    return importances(told_twice, splits, METHODS, SETTINGS, seed=0)
 
 
 def test_every_unit_is_replaced_in_every_held_out_run_from_both_sources(measured, told_twice):
     assert measured.predictions.schema == PREDICTION_SCHEMA
     assert measured.replacements.schema == REPLACEMENT_SCHEMA
     assert measured.built_in.schema == BUILT_IN_SCHEMA
-    by_source = measured.replacements.group_by("feature_set", "source").len()
+    counts = measured.replacements.group_by("feature_set", "source").len()
     expected = [told_twice.height * len(units(columns)) for columns in IMPORTANCE_SETS.values()]
-    assert by_source.sort("feature_set", "source")["len"].to_list() == [
-        count for count in expected for _ in range(2)
-    ]
-
-
-def test_donors_of_the_test_fold_are_permutations_and_others_come_from_the_training_fold():
+    by_source = [count for count in expected for _ in range(2)]
+    assert counts.sort("feature_set", "source")["len"].to_list() == by_source
     tested, trained = np.arange(4.0)[:, None], np.arange(10.0, 20.0)[:, None]
-    permuted = donors(tested, trained, "test_fold", 50, np.random.default_rng(0))
-    assert permuted.shape == (50, 4, 1)
+    permuted, others = (
+        donors(tested, trained, source, 50, np.random.default_rng(0))
+        for source in ("test_fold", "training_fold")
+    )
+    assert permuted.shape == others.shape == (50, 4, 1)
     assert (np.sort(permuted[:, :, 0], axis=1) == tested[:, 0]).all()
-    others = donors(tested, trained, "training_fold", 50, np.random.default_rng(0))
-    assert others.shape == (50, 4, 1)
     assert np.isin(others, trained).all()
 
 
-def test_shapes_are_steps_without_gaps_that_name_the_right_category(told_twice):
-    shapes = leading_shapes(told_twice, EBM, IMPORTANCE_SETS["19"], 0, 1)
-    for number, category in enumerate(CATEGORIES):
-        bins = shapes.filter(category=category).sort("low")
-        assert bins["high"].to_list()[:-1] == bins["low"].to_list()[1:]
-        assert (bins["low"][0], bins["high"][-1]) == (0, len(CATEGORIES) - 1)
-        best = bins.filter(pl.col("score") == pl.col("score").max())
-        assert best["low"].min() <= number <= best["high"].max()
+def test_features_that_stand_in_for_one_another_are_found_as_a_group(measured):
+    correct = answers(measured.predictions, measured.replacements, "training_fold")
+    found = importance(correct, measured.built_in, SETTINGS)
+    of_set = found.filter(feature_set="19").select("kind", "name", "value").iter_rows()
+    drops = {(kind, name): value for kind, name, value in of_set}
+    alone = max(drops["feature", name] for name in ("peak_memory", "memory_at_failure"))
+    assert drops["group", "memory"] > max(0.5, alone + 0.2)
+    assert (found["ci_low"] <= found["value"]).all()
+    assert (found["value"] <= found["ci_high"]).all()
+    totals = found.group_by("feature_set", "kind").agg(pl.col("share", "own").sum())
+    assert totals.select("share", "own").to_numpy() == pytest.approx(1)
 
 
-def drop(importance: pl.DataFrame, kind: str, name: str, column: str = "value") -> float:
-    return float(importance.filter(feature_set="19", kind=kind, name=name)[column].item())
+# Learned rules.
+
+RULES = LearnedRulesSettings(max_depth=5, inner_folds=2, max_leaf_nodes=(8,), min_samples_leaf=(1,))
 
 
-def test_features_that_stand_in_for_one_another_are_found_as_a_group(importance):
-    alone = max(drop(importance, "feature", name) for name in ("peak_memory", "memory_at_failure"))
-    together = drop(importance, "group", "memory")
-    assert together > 0.5
-    assert together > alone + 0.2
-
-
-def test_a_drop_lies_in_its_interval_and_shares_add_up_to_one(importance):
-    assert (importance["ci_low"] <= importance["value"]).all()
-    assert (importance["value"] <= importance["ci_high"]).all()
-    for column in ("share", "own"):
-        totals = importance.group_by("feature_set", "kind").agg(pl.col(column).sum())
-        assert totals[column].to_numpy() == pytest.approx(1)
-
-
-def test_a_removal_is_the_accuracy_without_the_error_text_less_that_with_all_signals():
-    right = {"all": (1, 1, 1, 0), "without_error_text": (1, 1, 0, 0), "memory": (0, 0, 0, 0)}
-    rows = [
-        (subset, repeat, f"scenario_{number}", "optimization", "optimization" if hit else "unknown")
-        for subset, scenarios in right.items()
-        for repeat in (0, 1)
-        for number, hit in enumerate(scenarios)
-    ]
-    columns = ["subset", "repeat", "scenario", "category", "prediction"]
-    assert removal(pl.DataFrame(rows, columns, orient="row")) == pytest.approx(2 / 4 - 3 / 4)
+def test_a_signal_that_alone_tells_the_label_is_at_every_root_and_few_are_on_top(failures, splits):
+    telling = failures.with_columns(max_loss=pl.col("category").replace_strict(CODES))
+    rules, tops = learned_fits(telling, splits, RULES, FEATURE_SETS["19"], 0)
+    at_root = [("max_loss", "training_dynamics", "loss", 1.0, 1.0, 6)]
+    assert signal_shares(tops).rows() == at_root
+    assert set(rules["category"]) == set(CATEGORIES)
+    assert (rules["share"] == 1).all()
+    _, tops = learned_fits(failures, splits, RULES, FEATURE_SETS["19"], 0)
+    signals = signal_shares(tops)
+    assert (tops.schema, tops.height) == (TOP_SCHEMA, 6)
+    assert signals["at_root"].sum() == pytest.approx(1, abs=1e-5)
+    assert (signals["on_top"] >= signals["at_root"]).all()
+    assert 1 <= signals["on_top"].sum() <= 3
+    # a fit that asks nothing counts among the fits
+    tops = pl.DataFrame([(0, 0, ["max_loss", "oov_rate"]), (0, 1, [])], TOP_SCHEMA, orient="row")
+    shares = signal_shares(tops).select("signal", "at_root", "on_top", "fits")
+    assert shares.rows() == [("max_loss", 0.5, 0.5, 2), ("oov_rate", 0.0, 0.5, 2)]

@@ -7,24 +7,17 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.method_settings import SimpleRulesSettings
-from failbench.base.slices import ReferenceStudy
-from failbench.base.telemetry import categories_of
+from failbench.base.telemetry import Telemetry, categories_of
 from failbench.methods.healthy_course import healthy_course
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
 from failbench.prediction.splits import make_splits
-from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.lead import alarm_limit
 from lead_time import calibrated, diagnosed, early_rates, estimates, false_alarms, first_alarms
 from made_up_known import made_up_known
 from made_up_telemetry import ONSET, made_up_scenarios, made_up_telemetry
-from measure_lead_time import (
-    alarm_scores,
-    cut_before_failure,
-    measure,
-    snapshot_predictions,
-)
+from measure_lead_time import alarm_scores, cut_before_failure, measure, snapshot_predictions
 from shared.lead_time import LeadTimeSettings
+from study_settings import FOREST, INTERVALS, REFERENCE, SIMPLE_RULES
 
 SETTINGS = LeadTimeSettings.model_validate(
     {
@@ -38,20 +31,8 @@ SETTINGS = LeadTimeSettings.model_validate(
         "divisions": 20,
         "seed": 0,
         "logistic_regression": {"inner_folds": 2, "inverse_penalty": [1], "max_iterations": 99},
-        "random_forest": {
-            "trees": 2,
-            "inner_folds": 2,
-            "max_features": ["sqrt"],
-            "min_samples_leaf": [1],
-        },
+        "random_forest": FOREST,
     }
-)
-RULES = SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
-INTERVALS = ScenarioIntervalSettings(
-    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
-)
-REFERENCE = ReferenceStudy(
-    architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
 )
 SIGNALS = ("max_loss", "oov_rate")
 
@@ -63,14 +44,6 @@ def failing(telemetry):
 def snapshots(values):
     rows = [(f"{run}@{step}", *pair) for run, steps in values.items() for step, pair in steps]
     return pl.DataFrame(rows, schema=["run_id", *SIGNALS], orient="row")
-
-
-@pytest.fixture
-def course():
-    # at step 5 max_loss has mean 2 and sd 1, at step 10 mean 4 and sd 2; oov_rate never varies
-    values = {"a": (1.0, 2.0), "b": (2.0, 4.0), "c": (3.0, 6.0)}
-    healthy = {run: [(5, (at, 0.5)), (10, (later, 0.5))] for run, (at, later) in values.items()}
-    return healthy_course(snapshots(healthy), SIGNALS)
 
 
 @pytest.mark.parametrize(
@@ -86,19 +59,20 @@ def course():
     ],
 )
 def test_the_score_is_the_distance_in_the_furthest_that_a_healthy_run_strayed(
-    course, step, loss, oov, score
+    step, loss, oov, score
 ):
+    # at step 5 max_loss has mean 2 and sd 1, at step 10 mean 4 and sd 2; oov_rate never varies
+    values = {"a": (1.0, 2.0), "b": (2.0, 4.0), "c": (3.0, 6.0)}
+    healthy = {run: [(5, (at, 0.5)), (10, (later, 0.5))] for run, (at, later) in values.items()}
+    course = healthy_course(snapshots(healthy), SIGNALS)
     assert course.scores(snapshots({"x": [(step, (loss, oov))]}))["score"].item() == score
 
 
-def test_the_limit_is_the_conformal_order_statistic():
+def test_the_limit_is_the_conformal_order_statistic_and_holds_what_it_promises():
     assert alarm_limit(np.arange(99.0), 0.05) == 94.0  # rank 95 of 99
     assert alarm_limit(np.arange(49.0), 0.02) == 48.0  # the highest of the fewest that can show it
     with pytest.raises(BadInputError, match="it takes 49"):
         alarm_limit(np.arange(48.0), 0.02)
-
-
-def test_new_healthy_runs_exceed_the_limit_no_more_often_than_promised():
     rng = np.random.default_rng(0)
     rates = [
         np.mean(rng.standard_cauchy(200) > alarm_limit(rng.standard_cauchy(60), 0.1))
@@ -109,9 +83,8 @@ def test_new_healthy_runs_exceed_the_limit_no_more_often_than_promised():
 
 def test_healthy_runs_of_other_seeds_calibrate_the_alarm_and_others_try_it():
     telemetry = made_up_telemetry(seeds=3, successes=4)
-    runs = telemetry.runs
-    tested = failing(telemetry).filter(pl.col("seed") == 0)
-    successes = runs.filter(pl.col("kind") == "success")
+    tested = failing(telemetry).filter(seed=0)
+    successes = telemetry.runs.filter(kind="success")
     watched, healthy = alarm_scores(telemetry, made_up_scenarios(), tested, successes, 2)
     assert set(watched["run_id"].str.tail(3)) == {"-s0"}
     assert set(healthy["run_id"].str.tail(8)) == {"-s1-twin", "-s2-twin"}
@@ -121,8 +94,7 @@ def test_healthy_runs_of_other_seeds_calibrate_the_alarm_and_others_try_it():
     assert rate["ci_low"] <= SETTINGS.false_alarms
     assert rate["value"] <= 2 * SETTINGS.false_alarms
     loud = watched.filter(pl.col("run_id").str.starts_with("unknown"))  # its loss rises the most
-    for limit in limits:
-        assert first_alarms(loud, limit)["alarm"].max() <= ONSET + 2
+    assert all(first_alarms(loud, limit)["alarm"].max() <= ONSET + 2 for limit in limits)
     with pytest.raises(BadInputError, match="it takes 99"):
         calibrated(healthy, SETTINGS.model_copy(update={"false_alarms": 0.01}))
 
@@ -130,13 +102,10 @@ def test_healthy_runs_of_other_seeds_calibrate_the_alarm_and_others_try_it():
 def test_before_the_failure_no_error_text_is_known(small_telemetry, small_scenarios):
     text = pl.when(pl.col("scenario") == "late_crash").then(pl.lit("RuntimeError"))
     runs = small_telemetry.runs.with_columns(error_type=text, error_message=text)
-    telling = type(small_telemetry)(runs, small_telemetry.steps)
+    telling = Telemetry(runs, small_telemetry.steps)
     for ahead, known in ((0, {"RuntimeError", None}), (1, {None}), (3, {None})):
         cut, _ = cut_before_failure(telling, small_scenarios, failing(telling), ahead)
         assert set(cut["error_type"]) == set(cut["error_message"]) == known
-
-
-def test_a_failing_run_without_a_twin_is_refused(small_telemetry, small_scenarios):
     alone = small_telemetry.select(pl.col("kind") == "failure")
     with pytest.raises(BadInputError, match="has no twin"):
         cut_before_failure(alone, small_scenarios, alone.runs, 0)
@@ -145,41 +114,33 @@ def test_a_failing_run_without_a_twin_is_refused(small_telemetry, small_scenario
 AHEAD = 10
 
 
-@pytest.fixture(scope="module")
-def runs(failures):
+def test_what_has_not_begun_is_not_diagnosed_but_counts(failures, successes):
     """A run per scenario, of which the first of each category fails before it can be cut."""
     first = pl.col("scenario").str.ends_with("_0")
-    return failures.filter(pl.col("seed") == 0).with_columns(
+    runs = failures.filter(seed=0).with_columns(
         onset_step=pl.lit(0), failure_step=pl.when(first).then(AHEAD - 1).otherwise(AHEAD)
     )
-
-
-@pytest.fixture(scope="module")
-def predictions(runs, successes):
     begun = runs.filter(pl.col("failure_step") >= AHEAD)
     healthy = begun.with_columns(pl.lit(0.0).alias("max_loss"), kind=pl.lit("twin"))
     splits = make_splits(runs.select("scenario", "category"), folds=3, repeats=2, seed=0)
-    return snapshot_predictions(AHEAD, begun, healthy, successes, splits, "simple_rules", RULES, 0)
+    asked = (begun, healthy, successes, splits, "simple_rules", SIMPLE_RULES)
+    predictions = snapshot_predictions(AHEAD, *asked, 0)
 
+    def early(table):
+        found = early_rates(predictions, table, INTERVALS, "simple_rules", AHEAD)
+        return {row["metric"]: row for row in found.to_dicts()}
 
-def early(predictions, runs):
-    found = early_rates(predictions, runs, INTERVALS, "simple_rules", AHEAD)
-    return {row["metric"]: row for row in found.to_dicts()}
-
-
-def test_what_has_not_begun_is_not_diagnosed_but_counts(predictions, runs):
-    rates = early(predictions, runs)
-    every, past, gain = (
-        rates[name] for name in ("accuracy", "accuracy_past_onset", "gain_over_twin")
-    )
+    rates = early(runs)
+    names = ("accuracy", "accuracy_past_onset", "gain_over_twin")
+    every, past, gain = (rates[name] for name in names)
     assert (every["n"], past["n"], gain["n"]) == (30, 25, 25)
     assert every["value"] == pytest.approx(past["value"] * 25 / 30)
     assert gain["value"] == pytest.approx(past["value"] - rates["twin_accuracy"]["value"])
     # a further seed that has not begun is a run of its scenario
     late = runs.with_columns(pl.format("{}-late", "run_id").alias("run_id"), failure_step=AHEAD - 1)
-    more = early(predictions, pl.concat([runs, late]))
-    assert more["accuracy"]["n"] == 30
-    assert more["accuracy"]["resampling_unit"] == "scenario, then seed"
+    more = early(pl.concat([runs, late]))
+    counted = (more["accuracy"]["n"], more["accuracy"]["resampling_unit"])
+    assert counted == (30, "scenario, then seed")
     assert more["accuracy"]["value"] == pytest.approx(every["value"] / 2)
     assert more["accuracy_past_onset"] == past
 
@@ -210,41 +171,36 @@ def test_the_diagnosis_must_stay_right_until_the_failure_from_the_alarm_on(right
     assert diagnosed(alarmed, answers)["at"].to_list() == [at]
 
 
+RECORDED = made_up_telemetry(seeds=4, successes=4)
+
+
+def measured(methods, settings=SETTINGS, known=None, recorded=RECORDED):
+    scenarios = made_up_scenarios()
+    splits = make_splits(categories_of(scenarios), folds=2, repeats=1, seed=0)
+    return measure(recorded, scenarios, splits, REFERENCE, methods, settings, known=known)
+
+
 @pytest.mark.parametrize(
     ("seed", "refusal"),
     [(9, "no failing run of transformer with adamw, seed 9"), (0, "no twins of other seeds")],
 )
-def test_runs_that_were_not_recorded_are_refused(small_telemetry, small_scenarios, seed, refusal):
-    splits = pl.DataFrame({"repeat": [0], "fold": [0], "scenario": ["killed_by_operator"]})
+def test_runs_that_were_not_recorded_are_refused(seed, refusal):
+    recorded = RECORDED.select((pl.col("seed") == 0) | (pl.col("kind") == "success"))
     settings = SETTINGS.model_copy(update={"run_seed": seed})
-    twins = small_telemetry.runs.filter(pl.col("kind") == "twin")
-    successes = twins.with_columns(kind=pl.lit("success"), run_id=pl.col("run_id") + "-success")
-    recorded = type(small_telemetry)(
-        pl.concat([small_telemetry.runs, successes]), small_telemetry.steps
-    )
     with pytest.raises(BadInputError, match=refusal):
-        measure(recorded, small_scenarios, splits, REFERENCE, {}, settings)
-
-
-def measured(methods, settings=SETTINGS, known=None):
-    splits = make_splits(categories_of(made_up_scenarios()), folds=2, repeats=1, seed=0)
-    recorded = made_up_telemetry(seeds=4, successes=4)
-    scenarios = made_up_scenarios()
-    return measure(recorded, scenarios, splits, REFERENCE, methods, settings, known=known)
+        measured({}, settings, recorded=recorded)
 
 
 def test_the_study_reports_every_method_beside_the_alarm_and_what_was_possible():
-    predictions, *tables = measured({"simple_rules": RULES})
-    main_study = predictions.with_columns(feature_set=pl.lit("19")).filter(steps_ahead=0)
-    found, limit = estimates(
-        predictions, *tables, main_study.filter(subset="failing"), SETTINGS, INTERVALS
-    )
+    predictions, *tables = measured({"simple_rules": SIMPLE_RULES})
+    main_study = predictions.filter(steps_ahead=0, subset="failing")
+    main_study = main_study.with_columns(feature_set=pl.lit("19"))
+    found, limit = estimates(predictions, *tables, main_study, SETTINGS, INTERVALS)
     keys = found.select("method", "metric", "steps", "value", "n").iter_rows()
-    rates = {(method, metric, steps): (value, n) for method, metric, steps, value, n in keys}
+    rates = {tuple(key): (value, n) for *key, value, n in keys}
     # half of twenty scenarios calibrate with three seeds each, the others are counted: every
     # scenario is among the others in one of the divisions
-    assert limit["n"] == 30
-    assert rates["alarm", "false_alarms", 0][1] == 20
+    assert (limit["n"], rates["alarm", "false_alarms", 0][1]) == (30, 20)
     # all faults start at step 8 and fail at 19, and raise the loss far above the healthy course
     assert rates["possible", "diagnosed_ahead", 3] == (1.0, 20)
     # a rare alarm before onset is a false one
@@ -253,22 +209,19 @@ def test_the_study_reports_every_method_beside_the_alarm_and_what_was_possible()
 
 
 def test_methods_of_the_monitor_know_what_had_broken_by_then():
-    runs = made_up_telemetry(seeds=4, successes=4).runs.filter(
-        pl.col("seed") == 0, pl.col("kind") != "success"
-    )
+    runs = RECORDED.runs.filter(pl.col("seed") == 0, pl.col("kind") != "success")
     labelled = runs.join(categories_of(made_up_scenarios()), on="scenario", how="left")
-    known = made_up_known(
-        labelled.with_columns(category=pl.when(pl.col("kind") == "failure").then("category")),
-        ("transformer-adamw",),
-        onset=10,
+    of_failures = labelled.with_columns(
+        category=pl.when(pl.col("kind") == "failure").then("category")
     )
+    known = made_up_known(of_failures, ("transformer-adamw",), onset=10)
     methods = {"invariants": NoSettings(), "ending": EndingSettings(fewest=2)}
     settings = SETTINGS.model_copy(update={"steps": (0, 3, 10)})
     predictions, *_ = measured(methods, settings, known)
     answers = predictions.filter(method="invariants")
     named = {
-        (subset, ahead): set(part.filter(pl.col("prediction") != "abstain")["category"])
-        for (subset, ahead), part in answers.group_by("subset", "steps_ahead")
+        key: set(part.filter(pl.col("prediction") != "abstain")["category"])
+        for key, part in answers.group_by("subset", "steps_ahead")
     }
     at_once = {"data_pipeline", "model_software", "optimization"}
     # the end tells of memory where it is known, at the failure; nothing breaks in a twin

@@ -1,4 +1,4 @@
-"""The declaration and what is made of it, over what is committed and over changed metrics."""
+"""Negative results: no typed number, no conclusion that the metrics do not bear out."""
 
 from __future__ import annotations
 
@@ -20,10 +20,32 @@ def declared(repository):
     return NegativeResults.model_validate(yaml.safe_load(text))
 
 
-@pytest.fixture
-def metrics(repository, declared, monkeypatch):
+def test_a_metric_that_turns_a_sentence_false_takes_its_place(repository, declared, monkeypatch):
     monkeypatch.chdir(repository)
-    return {name: read_metrics(name, keys) for name, keys in declared.keys_by_file().items()}
+    metrics = {name: read_metrics(name, keys) for name, keys in declared.keys_by_file().items()}
+    rows = filled(declared, metrics)
+    assert not [row for row in rows if "{" in row["measured"] or NO_LONGER in row["concluded"]]
+    changed = copy.deepcopy(metrics)
+    contrast = changed["significance"]["contrasts"]["improved_rules_less_simple_rules"]
+    contrast["difference"]["ci_high"] = 0.01
+    (row,) = (row for row in filled(declared, changed) if NO_LONGER in row["concluded"])
+    assert row["concluded"] == (
+        f"{NO_LONGER} significance.contrasts.improved_rules_less_simple_rules.difference.ci_high "
+        "< 0 is not so, with 0.01 on the left and 0 on the right."
+    )
+
+
+def test_a_metric_that_is_gone_stops_the_stage(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("data/metrics").mkdir(parents=True)
+    Path("data/metrics/lead_time.json").write_text('{"alarm": {}}', encoding="utf-8")
+    with pytest.raises(BadInputError, match=r"lead_time\.json: alarm\.diagnosed: is missing"):
+        read_metrics("lead_time", {"alarm.diagnosed"})
+
+
+def test_every_table_that_is_named_is_there(repository, declared):
+    tables = {path.stem for path in (repository / "paper/tables").glob("*/*.typ")}
+    assert {name for each in declared.entries for name in each.source.split(", ")} <= tables
 
 
 def entry(**changed):
@@ -40,69 +62,23 @@ def entry(**changed):
     }
 
 
-def test_no_placeholder_is_left_and_every_row_has_its_n(declared, metrics):
-    for each, row in zip(declared.entries, filled(declared, metrics), strict=True):
-        assert "{" not in row["measured"] + row["concluded"]
-        assert row["n"] != "–" or "|count}" in each.measured
-
-
-def test_a_metric_that_turns_a_sentence_false_takes_its_place(declared, metrics):
-    changed = copy.deepcopy(metrics)
-    contrast = changed["significance"]["contrasts"]["improved_rules_less_simple_rules"]
-    contrast["difference"]["ci_high"] = 0.01
-    (row,) = (row for row in filled(declared, changed) if NO_LONGER in row["concluded"])
-    assert row["concluded"] == (
-        f"{NO_LONGER} significance.contrasts.improved_rules_less_simple_rules.difference.ci_high "
-        "< 0 is not so, with 0.01 on the left and 0 on the right."
-    )
-
-
-def test_no_conclusion_is_left_that_the_metrics_do_not_bear_out(repository):
-    page = (repository / "docs/negative_results.md").read_text(encoding="utf-8")
-    assert NO_LONGER not in page
-
-
-def test_a_metric_that_is_gone_stops_the_stage(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    Path("data/metrics").mkdir(parents=True)
-    Path("data/metrics/lead_time.json").write_text('{"alarm": {}}', encoding="utf-8")
-    with pytest.raises(BadInputError, match=r"lead_time\.json: alarm\.diagnosed: is missing"):
-        read_metrics("lead_time", {"alarm.diagnosed"})
-
-
-def test_every_table_that_is_named_is_there(repository, declared):
-    tables = {path.stem for path in (repository / "paper/tables").glob("*/*.typ")}
-    named = {name for each in declared.entries for name in each.source.split(", ")}
-    assert named <= tables
-
-
-def test_sentences_and_conditions_name_metrics():
-    assert set(NegativeResult(**entry()).paths()) == {
-        "intervals.19.ebm.accuracy",
-        "significance.rate",
-    }
+TYPED = "is typed; name the metric that it comes from"
 
 
 @pytest.mark.parametrize(
-    "measured",
+    ("changed", "problem"),
     [
-        "Right in 27.9 of {intervals.19.ebm.accuracy}.",
-        "Right in 28 % and {intervals.19.ebm.accuracy}.",
-        "It gains 3 points over {intervals.19.ebm.accuracy}.",
+        ({"measured": "Right in 27.9 of {intervals.19.ebm.accuracy}."}, TYPED),
+        ({"measured": "Right in 28 % and {intervals.19.ebm.accuracy}."}, TYPED),
+        ({"measured": "It gains 3 points over {intervals.19.ebm.accuracy}."}, TYPED),
+        ({"measured": "It did not help at all, we think."}, "measured must name a metric"),
+        ({"holds": []}, "holds"),
     ],
 )
-def test_a_typed_number_is_refused(measured):
-    with pytest.raises(ValidationError, match="is typed; name the metric that it comes from"):
-        NegativeResult.model_validate(entry(measured=measured))
-
-
-def test_an_outcome_without_a_metric_and_one_without_a_condition_are_refused():
-    with pytest.raises(ValidationError, match="measured must name a metric"):
-        NegativeResult.model_validate(entry(measured="It did not help at all, we think."))
-    with pytest.raises(ValidationError, match="holds"):
-        NegativeResult.model_validate(entry(holds=[]))
-
-
-def test_two_entries_of_a_name_are_refused():
+def test_a_typed_number_and_a_claim_without_metric_or_condition_are_refused(changed, problem):
+    paths = set(NegativeResult(**entry()).paths())
+    assert paths == {"intervals.19.ebm.accuracy", "significance.rate"}
+    with pytest.raises(ValidationError, match=problem):
+        NegativeResult.model_validate(entry(**changed))
     with pytest.raises(ValidationError, match="'weighed' is the name of two entries"):
         NegativeResults.model_validate({"entries": [entry()] * FEWEST})

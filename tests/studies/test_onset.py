@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-import json
-
 import numpy as np
 import polars as pl
 import pytest
 from scipy.stats.contingency import association as scipy_association
 
 from failbench.base.errors import BadInputError
-from failbench.base.method_settings import SimpleRulesSettings
-from failbench.base.scenarios import read_scenarios
-from failbench.base.slices import RunSetting
-from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_telemetry
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.statistics.agreement import cramers_v, permutation_test
-from failbench.statistics.settings import read_with_statistics
-from onset import association, indicators, verdict, with_answers
+from onset import association, indicators, verdict
 from shared.onset_signs import (
     SIGNALS,
     Limits,
     OnsetSettings,
     first_signs,
     healthy_reach,
-    observed_runs,
     persisting,
     step_distances,
     texts,
-    with_kind,
 )
+from study_settings import DRAWS
 
-SIMPLE = SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
 LIMITS = dict.fromkeys(SIGNALS, Limits(3.0, 3.0))
 SETTINGS = OnsetSettings(
+    **DRAWS,
     persistence=5,
     near_steps=10,
     other_near_steps=(),
@@ -43,21 +36,18 @@ SETTINGS = OnsetSettings(
     growth_history=20,
     permutations=200,
     equivalence_margin=0.1,
-    confidence=0.95,
-    resamples=1000,
-    seed=0,
     wilson_from=0.9,
     wilson_below=2,
 )
 
 
-def recorded(losses, kind="success", slowness=1.0):
+def recorded(losses, kind="success"):
     """Runs of constant signals but for their losses, a list of each."""
     runs, steps = [], []
     for number, values in enumerate(losses):
-        name = {"run_id": f"{kind}-{number}-{slowness:g}"}
+        name = {"run_id": f"{kind}-{number}"}
         runs.append(dict.fromkeys(RUN_SCHEMA) | name | {"kind": kind, "capacity_bytes": 100})
-        same = {"gradient_norm": 1.0, "memory_bytes": 50, "step_seconds": slowness / 10}
+        same = {"gradient_norm": 1.0, "memory_bytes": 50, "step_seconds": 0.1}
         steps += [
             dict.fromkeys(STEP_SCHEMA) | name | {"step": step, "loss": loss} | same
             for step, loss in enumerate(values)
@@ -65,31 +55,25 @@ def recorded(losses, kind="success", slowness=1.0):
     return Telemetry(pl.DataFrame(runs, schema=RUN_SCHEMA), pl.DataFrame(steps, schema=STEP_SCHEMA))
 
 
-def together(*parts):
-    return Telemetry(pl.concat(p.runs for p in parts), pl.concat(p.steps for p in parts))
+def healthy(runs=12):
+    return recorded([[2.0 + 0.1 * (run % 3)] * 30 for run in range(runs)])
 
 
-def healthy(runs=12, slowness=1.0):
-    return recorded([[2.0 + 0.1 * (run % 3)] * 30 for run in range(runs)], slowness=slowness)
+SPREAD = np.std([2.0, 2.1, 2.2] * 4, ddof=1)
 
 
-def distances_of(losses):
-    both = together(healthy(), recorded([losses], "failure"))
-    return step_distances(both).filter(pl.col("run_id") == "failure-0-1")
-
-
-def test_a_distance_is_in_standard_deviations_of_successful_runs_to_either_side():
-    spread = np.std([2.0, 2.1, 2.2] * 4, ddof=1)
-    found = distances_of([2.1 + spread, 2.1 - 2 * spread, 2.1])
-    np.testing.assert_allclose(found["loss"], [1.0, 2.0, 0.0], atol=1e-5)
-
-
-def test_what_is_not_finite_is_infinitely_far_and_what_is_missing_says_nothing():
-    found = distances_of([float("nan"), float("inf"), None])
-    assert found["loss"].to_list() == [np.inf, np.inf, 0.0]
-
-
-def test_too_few_successful_runs_are_refused_by_name():
+@pytest.mark.parametrize(
+    ("losses", "distances"),
+    [
+        pytest.param([2.1 + SPREAD, 2.1 - 2 * SPREAD, 2.1], [1.0, 2.0, 0.0], id="to either side"),
+        pytest.param([float("nan"), float("inf"), None], [np.inf, np.inf, 0.0], id="not finite"),
+    ],
+)
+def test_a_distance_is_in_standard_deviations_of_successful_runs(losses, distances):
+    parts = (healthy(), recorded([losses], "failure"))
+    both = Telemetry(pl.concat(p.runs for p in parts), pl.concat(p.steps for p in parts))
+    found = step_distances(both).filter(run_id="failure-0")
+    np.testing.assert_allclose(found["loss"], distances, atol=1e-5)
     with pytest.raises(BadInputError, match="a setting has 3 successful runs"):
         step_distances(healthy(runs=3))
 
@@ -112,48 +96,36 @@ def test_a_deviation_persists_for_some_steps_or_up_to_the_failure(distance, sing
     assert persisting(np.array(distance, dtype=float), Limits(3.0, single), 3) == position
 
 
-def frame(**signals):
-    length = len(next(iter(signals.values())))
-    columns = {name: signals.get(name, [0.0] * length) for name in SIGNALS}
-    return pl.DataFrame({"run_id": ["a"] * length, "step": range(length), **columns})
-
-
-def test_the_step_of_the_failure_is_no_sign_of_it():
-    run = frame(loss=[0.0, 0.0, 0.0, 9.0])
+def test_the_step_of_the_failure_is_no_sign_of_it_nor_what_successful_runs_reach():
+    still = {**dict.fromkeys(SIGNALS, 0.0), "run_id": "a", "step": range(4)}
+    run = pl.DataFrame(still | {"loss": [0.0, 0.0, 0.0, 9.0]})
     for failure_step, lead in ((3, None), (4, 1)):
         ends = pl.DataFrame({"run_id": ["a"], "failure_step": [failure_step]})
         assert first_signs(run, ends, LIMITS, 3)["lead"].to_list() == [lead]
-
-
-def test_no_successful_run_has_a_sign_in_the_band_of_what_they_reached():
-    recordings = recorded(
-        [list(2.0 + np.random.default_rng(run).normal(0, 0.1, 60)) for run in range(12)]
-    )
+    noisy = [list(2.0 + np.random.default_rng(run).normal(0, 0.1, 60)) for run in range(12)]
+    recordings = recorded(noisy)
     distances = step_distances(recordings)
     ends = recordings.runs.select("run_id", failure_step=pl.lit(60))
     signs = first_signs(distances, ends, healthy_reach(distances, 5), 5)
     assert signs["lead"].null_count() == 12
 
 
-def rows_of(kind_of, scenarios=6, seeds=2):
+def rows_of(kind_of, seeds=2):
     """Runs of every category, whose kind of onset is a function of category and scenario."""
     rows = [
         (category, f"{category}{number}", seed, kind_of(category, number))
         for category in CATEGORIES
-        for number in range(scenarios)
+        for number in range(6)
         for seed in range(seeds)
     ]
     return pl.DataFrame(rows, schema=["category", "scenario", "seed", "onset"], orient="row")
 
 
-def test_v_is_that_of_scipy():
+def test_v_is_that_of_scipy_and_permutations_reject_what_depends():
     table = np.array([[12.0, 3.0, 5.0], [4.0, 9.0, 2.0], [7.0, 7.0, 8.0]])
     assert cramers_v(table) == pytest.approx(scipy_association(table.astype(int)))
     assert cramers_v(np.diag([3.0, 5.0, 2.0])) == pytest.approx(1.0)
     assert cramers_v(np.outer([1.0, 2.0], [3.0, 4.0])) == pytest.approx(0.0)
-
-
-def test_permutations_reject_what_depends_and_not_what_does_not():
     shares = np.eye(2)[[0] * 20 + [1] * 20]
     rng = np.random.default_rng(0)
     groups, mixed = (
@@ -163,22 +135,18 @@ def test_permutations_reject_what_depends_and_not_what_does_not():
     assert permutation_test(shares, mixed, 199, rng)[0] > 0.5
 
 
-def test_more_seeds_of_the_same_scenarios_are_no_more_evidence():
+def test_more_seeds_of_the_same_scenarios_are_no_more_evidence_and_scenarios_are_counted():
     def kind(category, number):
         return "gradual" if (number + CATEGORIES.index(category)) % 2 else "none"
 
     few, many = (association(rows_of(kind, seeds=seeds), SETTINGS) for seeds in (1, 6))
     assert all(few[key] == many[key] for key in ("value", "p", "expected"))
-
-
-def test_precision_recall_and_base_count_scenarios_by_the_share_of_their_runs():
     rows = rows_of(lambda category, number: "gradual" if number < 3 else "none", seeds=1)
     of_memory = pl.col("category") == "memory_hardware"
     sign = (pl.col("onset") == "gradual") & (of_memory | (pl.col("scenario") == "unknown0"))
     found = indicators(rows, {"rule": (sign, of_memory)}, SETTINGS)["rule"]
-    assert found["precision"]["value"] == pytest.approx(3 / 4)
-    assert found["recall"]["value"] == pytest.approx(3 / 6)
-    assert found["base"]["value"] == pytest.approx(1 / 5)
+    values = [found[name]["value"] for name in ("precision", "recall", "base")]
+    assert values == pytest.approx([3 / 4, 3 / 6, 1 / 5])
     assert found["shown_by"] == {"scenarios": 4.0, "runs": 4}
 
 
@@ -212,46 +180,15 @@ def features(repository):
     return pl.read_parquet(repository / "data/features/features.parquet")
 
 
-@pytest.fixture(scope="module")
-def observed(repository, features):
-    settings = read_with_statistics("onset", OnsetSettings, repository / "params.yaml")
-    telemetry = read_telemetry(repository / "data/telemetry")
-    reference = RunSetting(architecture="transformer", optimizer="adamw", scale="small")
-    part = telemetry.select(
-        pl.col("run_id").is_in(reference.of(telemetry.runs)["run_id"].implode())
-    )
-    scenarios = read_scenarios(repository / "data/scenarios")
-    return observed_runs(part, scenarios, features, settings, SIMPLE)
-
-
-def test_every_failing_run_has_one_kind_and_its_committed_share(observed, repository):
-    committed = json.loads((repository / "data/metrics/onset.json").read_text(encoding="utf-8"))
-    rows = with_kind(observed, "sds", SETTINGS.near_steps)
-    assert rows.height == 228
-    by_scenario = rows.group_by("scenario").agg((pl.col("onset") == "gradual").mean())
-    share = by_scenario["onset"].mean()
-    assert committed["kinds"]["all"]["gradual"]["value"] == pytest.approx(share, abs=1e-6)
-
-
 def test_a_text_that_runs_of_two_categories_left_is_shared_whatever_its_numbers(features):
+    left = {
+        "category": ["optimization", "data_pipeline", "data_pipeline"],
+        "error_type": ["RuntimeError", "RuntimeError", None],
+        "error_message": ["size mismatch 3", "size mismatch 17", None],
+    }
     failing = features.filter(pl.col("kind") == "failure").head(3)
-    made_up = failing.with_columns(
-        category=pl.Series(["optimization", "data_pipeline", "data_pipeline"]),
-        error_type=pl.Series(["RuntimeError", "RuntimeError", None]),
-        error_message=pl.Series(["size mismatch 3", "size mismatch 17", None]),
-    ).cast(dict(FEATURE_SCHEMA))
-    found = texts(made_up)
+    made_up = failing.with_columns(pl.Series(name, values) for name, values in left.items())
+    found = texts(made_up.cast(dict(FEATURE_SCHEMA)))
     assert found["shared_text"].to_list() == [True, True, False]
     assert found["named"].to_list() == ["model_software", "model_software", None]
     assert found["has_text"].to_list() == [True, True, False]
-
-
-def test_a_run_without_a_prediction_is_refused(repository, observed):
-    rows = with_kind(observed, "sds", SETTINGS.near_steps)
-    folder = repository / "data/predictions/nested_cv"
-    methods = ("raw_text", "raw_telemetry")
-    predictions = pl.concat(pl.read_parquet(folder / f"{name}.parquet") for name in methods)
-    assert with_answers(rows, predictions)["raw_text"].null_count() == (~rows["has_text"]).sum()
-    fewer = predictions.filter(pl.col("run_id") != rows["run_id"][0])
-    with pytest.raises(BadInputError, match=r"raw_text.parquet: run_id: a failing run"):
-        with_answers(rows, fewer)

@@ -41,21 +41,15 @@ def test_detected_told_apart_named_alarmed_and_timed(measured, component, expect
     assert tuple(judged[name] for name in counted) == expected
 
 
-def test_of_several_ranks_the_one_speaks_in_which_something_broke_first():
+def test_the_first_rank_speaks_with_what_its_level_measures_and_what_is_bounded():
     measured = {
         "library-1_faulty_0": {40: {"ranks_disagree": 3.0}},
         "library-1_faulty_1": {30: {"ranks_disagree": 3.0}},
     }
     assert judged_of(measured, bug_of(ranks=2))["steps"] == 10
-
-
-def test_a_lower_level_does_not_see_what_it_does_not_measure():
     measured = {FAULTY: {30: {"probe_determinism": 0.5}}}
-    assert judged_of(measured, level="full")["detected"]
-    assert not judged_of(measured, level="standard")["detected"]
-
-
-def test_statistics_speak_where_bounds_are_given():
+    detected = [judged_of(measured, level=level)["detected"] for level in ("full", "standard")]
+    assert detected == [True, False]
     measured = {FAULTY: {step: {"padding_share": 0.9} for step in (20, 30, 40)}}
     fitted = {"padding_share_steady": Bound(float("-inf"), 0.5)}
     assert not judged_of(measured)["detected"]
@@ -69,10 +63,10 @@ def test_shares_are_of_all_recreated_bugs_with_wilsons_interval():
     found = shares(judge(monitored, bugs, {}, "standard"), confidence=0.95)
     counts = {row["metric"]: row for row in found.filter(level="standard").to_dicts()}
     assert (counts["detected"]["count"], counts["detected"]["n"]) == (1, 2)
-    assert counts["within_one_step"]["count"] == 0
-    assert counts["within_one_check"]["count"] == 1
-    assert counts["detected"]["ci_low"] == pytest.approx(0.0945, abs=1e-3)
-    assert counts["detected"]["ci_high"] == pytest.approx(0.9055, abs=1e-3)
+    within = [counts[f"within_one_{what}"]["count"] for what in ("step", "check")]
+    assert within == [0, 1]
+    bounds = [counts["detected"][name] for name in ("ci_low", "ci_high")]
+    assert bounds == pytest.approx([0.0945, 0.9055], abs=1e-3)
 
 
 def test_a_run_without_the_level_or_any_measurement_is_refused_and_not_taken_for_healthy():

@@ -1,3 +1,5 @@
+"""Precision of each category, and what is taken for what."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -7,83 +9,73 @@ from scipy import stats
 from sklearn.metrics import precision_score
 
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.bootstrap import BATCH
-from failbench.statistics.intervals import ScenarioIntervalSettings
 from made_up import made_up_predictions, small_predictions
-from per_category import BOTH, confusions
-from per_category import precisions as precisions_of
-
-SETTINGS = ScenarioIntervalSettings(
-    resamples=2000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
-)
-FEW = SETTINGS.model_copy(update={"wilson_below": 10})
+from per_category import precisions
+from study_settings import INTERVALS, INTERVALS_OF_FEW, scipy_bootstrap
 
 
-def precisions(predictions: pl.DataFrame, settings=SETTINGS) -> dict[str, dict[str, object]]:
-    table = precisions_of(settings, predictions)
-    return {row["metric"].removeprefix("precision_"): row for row in table.rows(named=True)}
+def precision(predictions: pl.DataFrame, settings=INTERVALS) -> dict[str, dict[str, object]]:
+    rows = precisions(settings, predictions).to_dicts()
+    return {row["metric"].removeprefix("precision_"): row for row in rows}
 
 
 def named_by_memory(right: int, wrong: int) -> pl.DataFrame:
     """Memory is named so often; every other scenario is diagnosed right."""
-    categories = ["memory_hardware"] * right + ["optimization"] * wrong
     others = [category for category in CATEGORIES for _ in range(6)]
+    given = ["abstain" if category == "memory_hardware" else category for category in others]
     return small_predictions(
-        category=[*categories, *others],
-        prediction=["memory_hardware"] * (right + wrong)
-        + ["abstain" if category == "memory_hardware" else category for category in others],
+        category=["memory_hardware"] * right + ["optimization"] * wrong + others,
+        prediction=["memory_hardware"] * (right + wrong) + given,
         confidence=[0.9] * (right + wrong + len(others)),
     )
 
 
 def test_values_equal_scikit_learn_repeat_by_repeat():
     predictions = made_up_predictions()
-    precision = precisions(predictions)
+    found = precision(predictions)
     for category in CATEGORIES:
         expected = [
             precision_score(
-                part["category"].to_list(),
-                part["prediction"].to_list(),
+                *(part[name].to_list() for name in ("category", "prediction")),
                 labels=[category],
                 average="macro",
             )
             for _, part in predictions.group_by("repeat")
         ]
-        assert precision[category]["value"] == pytest.approx(np.mean(expected))
+        assert found[category]["value"] == pytest.approx(np.mean(expected))
 
 
 def test_a_repeat_that_never_names_a_category_says_nothing_of_its_precision():
     predictions = made_up_predictions(repeats=2)
-    silent = (pl.col("repeat") == 1) & (pl.col("prediction") == "unknown")
+    silent = pl.when((pl.col("repeat") == 1) & (pl.col("prediction") == "unknown"))
     muted = predictions.with_columns(
-        prediction=pl.when(silent).then(pl.lit("abstain")).otherwise("prediction")
+        prediction=silent.then(pl.lit("abstain")).otherwise("prediction")
     )
-    alone = precisions(predictions.filter(pl.col("repeat") == 0))["unknown"]
-    both = precisions(muted)["unknown"]
-    assert both["value"] == pytest.approx(alone["value"])
-    assert both["n"] == round(alone["n"] / 2)
-
-
-def test_n_is_the_number_of_scenarios_named_and_a_scenario_counts_once_whatever_its_runs():
-    once = named_by_memory(right=6, wrong=3)
-    more = pl.concat([once, once.with_columns(run_id=pl.col("run_id") + "_again")])
-    for predictions in (once, more):
-        precision = precisions(predictions)["memory_hardware"]
-        assert (precision["value"], precision["n"]) == (pytest.approx(2 / 3), 9)
+    alone, both = (precision(each)["unknown"] for each in (predictions.filter(repeat=0), muted))
+    assert (both["value"], both["n"]) == (pytest.approx(alone["value"]), round(alone["n"] / 2))
 
 
 @pytest.mark.parametrize(("right", "wrong"), [(6, 3), (1, 1), (4, 0)])
-def test_few_scenarios_named_get_wilsons_interval_with_their_number(right: int, wrong: int):
-    precision = precisions(named_by_memory(right, wrong), FEW)["memory_hardware"]
-    expected = stats.binomtest(right, right + wrong).proportion_ci(0.95, method="wilson")
-    assert precision["interval"] == "Wilson"
-    assert (precision["ci_low"], precision["ci_high"]) == pytest.approx(tuple(expected))
+def test_few_scenarios_named_get_wilsons_interval_with_their_number_whatever_their_runs(
+    right: int, wrong: int
+):
+    once = named_by_memory(right, wrong)
+    more = pl.concat([once, once.with_columns(run_id=pl.col("run_id") + "_again")])
+    wilson = stats.binomtest(right, right + wrong).proportion_ci(0.95, method="wilson")
+    for predictions in (once, more):
+        found = precision(predictions, INTERVALS_OF_FEW)["memory_hardware"]
+        assert (found["value"], found["n"]) == (
+            pytest.approx(right / (right + wrong)),
+            right + wrong,
+        )
+        assert found["interval"] == "Wilson"
+        assert (found["ci_low"], found["ci_high"]) == pytest.approx(tuple(wilson))
 
 
 def test_the_bca_interval_equals_scipy_over_resampled_rows():
     predictions = made_up_predictions(repeats=1, scenarios=8)
     answers = [
-        predictions.filter(pl.col("category") == category).sort("scenario")["prediction"].to_numpy()
+        predictions.filter(category=category).sort("scenario")["prediction"].to_numpy()
         for category in CATEGORIES
     ]
 
@@ -92,30 +84,6 @@ def test_the_bca_interval_equals_scipy_over_resampled_rows():
         named = np.concatenate(drawn) == "data_pipeline"
         return (drawn[2] == "data_pipeline").sum() / named.sum()
 
-    expected = stats.bootstrap(
-        [np.arange(8)] * 5,
-        plain,
-        n_resamples=SETTINGS.resamples,
-        batch=BATCH,
-        vectorized=False,
-        method="BCa",
-        rng=np.random.default_rng(SETTINGS.seed),
-    ).confidence_interval
-    precision = precisions(predictions)["data_pipeline"]
-    assert (precision["ci_low"], precision["ci_high"]) == pytest.approx(tuple(expected), abs=1e-9)
-
-
-def test_confusions_are_means_over_repeats_and_add_up_to_the_scenarios():
-    predictions = made_up_predictions(repeats=4)
-    table = confusions(predictions)
-    counts = {row[:2]: row[2] for row in table.select("category", "answer", "scenarios").rows()}
-    counted = predictions.group_by("category", "prediction").len()
-    for category, answer, count in counted.rows():
-        assert counts[category, answer] == pytest.approx(count / 4)
-    apart = table.filter(pl.col("answer") != BOTH)
-    sums = apart.group_by("category").agg(pl.col("scenarios").sum(), pl.col("share").sum())
-    assert sums["scenarios"].to_list() == pytest.approx([12] * 5)
-    assert sums["share"].to_list() == pytest.approx([1] * 5)
-    for category in CATEGORIES:
-        undecided = counts[category, "unknown"] + counts[category, "abstain"]
-        assert counts[category, BOTH] == pytest.approx(undecided)
+    expected = scipy_bootstrap([np.arange(8)] * 5, plain).confidence_interval
+    found = precision(predictions)["data_pipeline"]
+    assert (found["ci_low"], found["ci_high"]) == pytest.approx(tuple(expected), abs=1e-9)

@@ -7,9 +7,8 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.telemetry import Telemetry, categories_of
+from failbench.base.telemetry import categories_of
 from failbench.methods.healthy import MOVED, RATIOS, band_of, changes, recalibrated
 from failbench.methods.improved_tree import all_band_features
 from failbench.methods.monitor_methods import NoSettings
@@ -20,141 +19,93 @@ from made_up_telemetry import made_up_scenarios, made_up_telemetry, together
 from measure_portability import TRAINED, condition_tables, measure
 from portability import contrasts
 from shared.portability import ADAPTIVE, HOME, RECALIBRATED, PortabilitySettings
+from study_settings import DRAWS, FOREST, SIMPLE_RULES, TESTS
 
-RULES = SimpleRulesSettings(gradient_norm=1000, perplexity=10_000, healthy_sds=3)
-TESTS = ComparisonSettings(
-    resamples=1000,
-    confidence=0.95,
-    practical_equivalence=0.05,
-    equivalence_margin=0.1,
-    power=0.8,
-    seed=0,
-)
-CONTRASTS = [["fixed", "home"], ["adaptive", "home"]]
-
-
-def portability_settings(**changed: object) -> PortabilitySettings:
-    """A small study of two optimizers; whatever a test is about it names."""
-    values: dict[str, object] = {
+COMPARED = ComparisonSettings(**DRAWS, **TESTS)
+SETTINGS = PortabilitySettings.model_validate(
+    {
         "home": {"architecture": "transformer", "optimizer": "adamw", "scale": "small"},
         "away": {"architecture": "transformer", "optimizer": "sgd", "scale": "small"},
         "own_history_steps": 6,
         "repeats": 1,
-        "contrasts": CONTRASTS,
+        "contrasts": [["fixed", "home"], ["adaptive", "home"]],
         "seed": 0,
         "logistic_regression": {"inner_folds": 2, "inverse_penalty": [1], "max_iterations": 99},
-        "random_forest": {
-            "trees": 2,
-            "inner_folds": 2,
-            "max_features": ["sqrt"],
-            "min_samples_leaf": [1],
-        },
+        "random_forest": FOREST,
     }
-    return PortabilitySettings.model_validate(values | changed)
+)
+SCENARIOS = made_up_scenarios()
+SPLITS = make_splits(categories_of(SCENARIOS), folds=2, repeats=1, seed=0)
+TELEMETRY = together(made_up_telemetry("adamw", seeds=2), made_up_telemetry("sgd", scale=9.0))
+"""Two seeds at home and one away, where gradient norms are nine times as large."""
 
 
-def two_optimizers() -> Telemetry:
-    """Two seeds at home and one away, where gradient norms are nine times as large."""
-    return together(made_up_telemetry("adamw", seeds=2), made_up_telemetry("sgd", scale=9.0))
+def accuracies(predictions):
+    right = (pl.col("prediction") == pl.col("category")).mean()
+    return dict(predictions.group_by("condition").agg(right=right).iter_rows())
 
 
-@pytest.fixture(scope="module")
-def telemetry():
-    return two_optimizers()
-
-
-@pytest.fixture(scope="module")
-def predictions(telemetry):
-    splits = make_splits(categories_of(made_up_scenarios()), folds=2, repeats=1, seed=0)
-    return measure(
-        telemetry,
-        made_up_scenarios(),
-        splits,
-        {"simple_rules": RULES},
-        portability_settings(),
-    )
-
-
-@pytest.fixture(scope="module")
-def of_monitor(telemetry):
-    """What methods on what the monitor knows predict; bounds of AdamW are lent to SGD."""
-    labelled = telemetry.runs.join(categories_of(made_up_scenarios()), on="scenario", how="left")
-    settings = portability_settings()
-    known = made_up_known(
-        labelled.filter(kind="failure"), ("transformer-adamw",), ("transformer-adamw",)
-    )
-    return measure(
-        telemetry,
-        made_up_scenarios(),
-        make_splits(categories_of(made_up_scenarios()), folds=2, repeats=1, seed=0),
-        {"invariants": NoSettings(), "forest_on_invariants": settings.random_forest},
-        settings,
-        known=known,
-    )
-
-
-@pytest.fixture(scope="module")
-def tables(telemetry):
-    return condition_tables(telemetry, made_up_scenarios(), portability_settings())[0]
-
-
-def test_only_scenarios_and_seeds_of_both_settings_are_taken(tables):
+def test_scenarios_and_seeds_of_both_settings_are_taken_and_a_change_of_scale_is_undone():
+    tables, *_ = condition_tables(TELEMETRY, SCENARIOS, SETTINGS)
     assert {name: table.height for name, table in tables.items()} == dict.fromkeys(tables, 20)
     assert {tuple(sorted(set(table["seed"]))) for table in tables.values()} == {(0,)}
-
-
-@pytest.mark.parametrize("condition", [RECALIBRATED, ADAPTIVE])
-def test_a_change_of_scale_is_undone(tables, condition):
-    """The made-up runs of both optimizers differ by the factor on gradient norms alone."""
-    home = tables[HOME if condition == RECALIBRATED else "home_adaptive"]
-    for name in ("max_gradient_norm", "mean_gradient_norm", "gradient_norm_variance"):
-        assert tables[condition][name].to_numpy() == pytest.approx(home[name].to_numpy(), rel=1e-4)
-
-
-def test_a_setting_that_was_not_recorded_is_refused(telemetry):
-    lacking = telemetry.select((pl.col("optimizer") == "adamw") | (pl.col("kind") != "success"))
+    for condition, home in ((RECALIBRATED, HOME), (ADAPTIVE, "home_adaptive")):
+        for name in ("max_gradient_norm", "mean_gradient_norm", "gradient_norm_variance"):
+            expected = tables[home][name].to_numpy()
+            assert tables[condition][name].to_numpy() == pytest.approx(expected, rel=1e-4)
+    lacking = TELEMETRY.select((pl.col("optimizer") == "adamw") | (pl.col("kind") != "success"))
     with pytest.raises(BadInputError, match="no success run of transformer with sgd"):
-        condition_tables(lacking, made_up_scenarios(), portability_settings())
-
-
-def test_early_history_must_end_before_the_earliest_onset(telemetry):
-    settings = portability_settings(own_history_steps=9)
+        condition_tables(lacking, SCENARIOS, SETTINGS)
+    late = SETTINGS.model_copy(update={"own_history_steps": 9})
     with pytest.raises(BadInputError, match="starts at step 8, within the 9 steps"):
-        condition_tables(telemetry, made_up_scenarios(), settings)
+        condition_tables(TELEMETRY, SCENARIOS, late)
 
 
-def test_a_run_is_predicted_in_every_condition_of_its_optimizer(predictions, telemetry):
+def test_a_run_is_predicted_in_every_condition_and_conditions_are_compared_on_the_same_scenarios():
+    predictions = measure(TELEMETRY, SCENARIOS, SPLITS, {"simple_rules": SIMPLE_RULES}, SETTINGS)
     assert predictions.columns == [*PREDICTION_SCHEMA.names(), "condition"]
-    conditions = {condition for tested in TRAINED.values() for condition in tested}
-    assert set(predictions["condition"]) == conditions
-    assert not predictions.select("run_id", "repeat", "condition").is_duplicated().any()
     optimizers = dict(predictions.select("condition", "optimizer").unique().iter_rows())
-    assert optimizers == {
-        "home": "adamw",
-        "home_adaptive": "adamw",
-        "fixed": "sgd",
-        "recalibrated": "sgd",
-        "adaptive": "sgd",
-    }
-    assert set(predictions["run_id"]) <= set(telemetry.runs["run_id"])
+    away = {"fixed": "sgd", "recalibrated": "sgd", "adaptive": "sgd"}
+    assert optimizers == {"home": "adamw", "home_adaptive": "adamw", **away}
+    assert set(optimizers) == {condition for tested in TRAINED.values() for condition in tested}
+    assert not predictions.select("run_id", "repeat", "condition").is_duplicated().any()
+    assert set(predictions["run_id"]) <= set(TELEMETRY.runs["run_id"])
+    compared = contrasts(predictions, SETTINGS.contrasts, COMPARED)
+    pairs = [(each.left, each.right) for each in compared]
+    assert pairs == [("fixed", "home"), ("adaptive", "home")]
+    accuracy = accuracies(predictions)
+    assert compared[0].difference == pytest.approx(accuracy["fixed"] - accuracy["home"])
+
+
+def test_methods_of_the_monitor_carry_bounds_over_and_adapt_to_no_history():
+    """Bounds of AdamW are lent to SGD."""
+    labelled = TELEMETRY.runs.join(categories_of(SCENARIOS), on="scenario", how="left")
+    setting = ("transformer-adamw",)
+    known = made_up_known(labelled.filter(kind="failure"), setting, setting)
+    methods = {"invariants": NoSettings(), "forest_on_invariants": SETTINGS.random_forest}
+    predictions = measure(TELEMETRY, SCENARIOS, SPLITS, methods, SETTINGS, known=known)
+    invariants = predictions.filter(method="invariants")
+    # waiting is bounded where bounds are fitted or lent, and SGD has none of its own
+    expected = {"home": 1.0, "fixed": 1.0, "recalibrated": pytest.approx(0.8)}
+    assert accuracies(invariants) == expected
+    compared = contrasts(invariants, SETTINGS.contrasts, COMPARED)
+    assert [(each.left, each.right) for each in compared] == [("fixed", "home")]
 
 
 @pytest.fixture(scope="module")
 def home(successes):
-    positive = [pl.col(name).abs() + 1.0 for name in RATIOS]
-    return successes.with_columns(positive)
+    return successes.with_columns(pl.col(name).abs() + 1.0 for name in RATIOS)
 
 
-@pytest.fixture(scope="module")
-def early(home):
-    return home.with_columns(pl.col(name) * 0.5 for name in MOVED)
+def drawn_early(home, name):
+    """Early history of half of each value, but for one that varies."""
+    drawn = pl.Series(np.random.default_rng(0).uniform(1, 2, home.height))
+    halved = home.with_columns(pl.col(each) * 0.5 for each in MOVED)
+    return halved, halved.with_columns(drawn.alias(name))
 
 
-def test_every_feature_that_a_threshold_of_the_rules_is_on_is_moved():
+def test_recalibrating_undoes_a_change_of_scale_of_every_feature_with_a_threshold(home):
     assert set(all_band_features()) <= set(MOVED)
-
-
-def test_recalibrating_undoes_a_change_of_scale(home):
     away = home.with_columns(pl.col(name) * 7 + 3 for name in MOVED)
     moved = recalibrated(away, band_of(away), band_of(home))
     for name in MOVED:
@@ -162,53 +113,22 @@ def test_recalibrating_undoes_a_change_of_scale(home):
     assert moved.drop(MOVED).equals(home.drop(MOVED))
 
 
-def test_changes_are_ratios_where_the_optimizer_sets_the_scale(home, early):
-    changed = changes(home, early)
+def test_adapting_does_not_see_a_factor_on_all_gradient_norms(home):
+    halved, early = drawn_early(home, "max_gradient_norm")
+    # changes are ratios where the optimizer sets the scale
+    changed = changes(home, halved)
     assert changed["max_gradient_norm"].to_numpy() == pytest.approx(np.log(2))
     assert changed["mean_loss"].to_numpy() == pytest.approx(home["mean_loss"].to_numpy() / 2)
-
-
-def test_adapting_does_not_see_a_factor_on_all_gradient_norms(home, early):
-    rng = np.random.default_rng(0)
-    then = early.with_columns(max_gradient_norm=pl.Series(rng.uniform(1, 2, early.height)))
-    healthy, reference = band_of(changes(home, then)), band_of(home)
+    bands = band_of(changes(home, early)), band_of(home)
     factor = pl.col("max_gradient_norm") * 50
-    moved = recalibrated(home.with_columns(factor), healthy, reference, then.with_columns(factor))
-    as_it_was = recalibrated(home, healthy, reference, then)
-    assert moved["max_gradient_norm"].to_numpy() == pytest.approx(
-        as_it_was["max_gradient_norm"].to_numpy()
-    )
+    moved = recalibrated(home.with_columns(factor), *bands, early.with_columns(factor))
+    expected = recalibrated(home, *bands, early)["max_gradient_norm"].to_numpy()
+    assert moved["max_gradient_norm"].to_numpy() == pytest.approx(expected)
 
 
-def test_a_run_without_early_history_keeps_its_features(home, early):
-    rng = np.random.default_rng(0)
-    then = early.with_columns(mean_loss=pl.Series(rng.uniform(1, 2, early.height)))
-    healthy, reference = band_of(changes(home, then)), band_of(home)
-    moved = recalibrated(home, healthy, reference, then.head(1))
-    kept = home.filter(~pl.col("run_id").is_in(then.head(1)["run_id"].to_list()))
-    assert (
-        moved.join(kept, on="run_id", how="semi")
-        .select("mean_loss")
-        .equals(kept.select("mean_loss"))
-    )
-
-
-def test_conditions_of_each_method_are_compared_on_the_same_scenarios(predictions):
-    compared = contrasts(predictions, portability_settings().contrasts, TESTS)
-    assert [(each.left, each.right) for each in compared] == [
-        ("fixed", "home"),
-        ("adaptive", "home"),
-    ]
-    right = predictions.with_columns(right=pl.col("prediction") == pl.col("category"))
-    accuracy = dict(right.group_by("condition").agg(pl.col("right").mean()).iter_rows())
-    assert compared[0].difference == pytest.approx(accuracy["fixed"] - accuracy["home"])
-
-
-def test_methods_of_the_monitor_carry_bounds_over_and_adapt_to_no_history(of_monitor):
-    invariants = of_monitor.filter(method="invariants")
-    right = invariants.with_columns(right=pl.col("prediction") == pl.col("category"))
-    accuracy = dict(right.group_by("condition").agg(pl.col("right").mean()).iter_rows())
-    # waiting is bounded where bounds are fitted or lent, and SGD has none of its own
-    assert accuracy == {"home": 1.0, "fixed": 1.0, "recalibrated": pytest.approx(0.8)}
-    compared = contrasts(invariants, portability_settings().contrasts, TESTS)
-    assert [(each.left, each.right) for each in compared] == [("fixed", "home")]
+def test_a_run_without_early_history_keeps_its_features(home):
+    _, early = drawn_early(home, "mean_loss")
+    first = early.head(1)
+    moved = recalibrated(home, band_of(changes(home, early)), band_of(home), first)
+    kept = home.filter(pl.col("run_id") != first["run_id"][0]).select("run_id", "mean_loss")
+    assert moved.join(kept, on="run_id", how="semi").select("run_id", "mean_loss").equals(kept)

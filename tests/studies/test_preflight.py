@@ -1,3 +1,5 @@
+"""Preflight: when a crash counts as foreseen, and the margin through healthy runs."""
+
 from __future__ import annotations
 
 import polars as pl
@@ -14,6 +16,8 @@ from failbench.statistics.settings import read_with_statistics
 from preflight import PreflightSettings, healthy_answers, judged, looks_of, margin_line, numbers
 
 INDEX = ("crash", "token_ids_beyond_table", "IndexError: index out of range in self")
+TARGET = ("crash", "label_outside_classes", "IndexError: Target 600")
+SHAPES = ("crash", "shapes_mismatch", "RuntimeError: no")
 
 
 @pytest.fixture(scope="module")
@@ -45,41 +49,31 @@ def look(*said, **changes):
     return judged(pl.DataFrame([known | changes], schema_overrides=lists)).row(0, named=True)
 
 
-def counted(row):
+LOOKS = {
+    "foreseen": ([INDEX], "failing", (True, True, True, True)),
+    "nothing said": ([], "failing", (False, False, False, False)),
+    "said of the twin": ([INDEX], "twin", (True, False, False, False)),
+    "the first alone": ([TARGET, INDEX], "failing", (True, True, False, False)),
+    "the first is wrong": ([SHAPES, INDEX], "failing", (True, False, False, False)),
+}
+
+
+@pytest.mark.parametrize(("said", "run", "counted"), LOOKS.values(), ids=LOOKS)
+def test_the_first_crash_that_is_foreseen_counts_with_category_cause_and_text(said, run, counted):
     names = ("foreseen", "right_category", "right_cause", "right_text")
-    return tuple(row[name] for name in names)
+    row = look(*said, run=run)
+    assert tuple(row[name] for name in names) == counted
 
 
-def test_a_foreseen_crash_counts_with_category_cause_and_text(inputs):
-    (scenario,) = (each for each in inputs[2] if each.id == "added_tokens")
-    assert counted(look(INDEX, category=scenario.category)) == (True, True, True, True)
-    assert counted(look(category=scenario.category)) == (False, False, False, False)
-    of_twin = look(INDEX, category=scenario.category, run="twin")
-    assert counted(of_twin) == (True, False, False, False)
-
-
-def test_only_the_first_crash_that_is_foreseen_counts():
-    other = look(("crash", "label_outside_classes", "IndexError: Target 600"), INDEX)
-    assert counted(other) == (True, True, False, False)
-    assert counted(look(("crash", "shapes_mismatch", "RuntimeError: no"), INDEX))[:2] == (
-        True,
-        False,
-    )
-
-
-def test_a_warning_foresees_no_crash_and_may_name_a_cause():
+def test_a_warning_foresees_no_crash_and_refused_memory_is_a_kind_whatever_raises_it():
     row = look(("warning", "token_ids_beyond_table", ""), ("note", "labels_wrong", ""))
     assert (row["foreseen"], row["said"], row["worst"]) == (False, True, "warning")
     assert row["all_causes"] == ["token_ids_beyond_table"]
-
-
-def test_refused_memory_is_a_kind_whatever_raises_it():
     refused = look(raised="OSError", error_message="[Errno 12] Cannot allocate memory")
     assert (refused["kind"], look()["kind"]) == ("out of memory", "IndexError")
 
 
 def test_a_run_may_end_sooner_or_later_than_it_was_recorded(inputs):
-    answers, recorded, *_ = inputs
     looks = pl.DataFrame(
         {
             "look": ["failure"] * 4,
@@ -92,27 +86,20 @@ def test_a_run_may_end_sooner_or_later_than_it_was_recorded(inputs):
             "error_type": ["OSError", "OSError", None, "OSError"],
         }
     )
-    found = numbers(looks, answers, recorded.runs)
+    found = numbers(looks, inputs[0], inputs[1].runs)
     assert (found["sooner"], found["later"]) == (1, 1)
 
 
-def test_a_run_without_an_answer_is_named(inputs):
-    with pytest.raises(BadInputError, match="has no answer"):
-        looks_of(ANSWER_SCHEMA.to_frame(), *inputs[1:])
-
-
-def test_every_scenario_was_looked_at_and_crashes_are_those_that_were_recorded(inputs):
+def test_looks_are_at_every_scenario_and_the_margin_is_the_line_through_healthy_runs(
+    inputs, repository
+):
     looks = looks_of(*inputs)
     assert set(looks["scenario"]) == {each.id for each in inputs[2]}
-    last = looks.filter("crashes", look="failure")
-    assert (last["error_type"] == last["raised"]).sum() >= 0.8 * last.height
-
-
-def test_the_margin_is_the_line_through_healthy_runs(inputs, repository):
+    with pytest.raises(BadInputError, match="has no answer"):
+        looks_of(ANSWER_SCHEMA.to_frame(), *inputs[1:])
     answers, recorded, _, reference = inputs
     settings = read_with_statistics("preflight", PreflightSettings, repository / "params.yaml")
     healthy = healthy_answers(answers, recorded, reference)
     factor, added = margin_line(healthy, settings.quantile)
-    assert margin().factor == pytest.approx(factor)
+    assert (margin().factor, margin().runs) == (pytest.approx(factor), healthy.height)
     assert margin().bytes == pytest.approx(added, abs=2**10)
-    assert margin().runs == healthy.height

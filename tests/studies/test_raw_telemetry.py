@@ -23,16 +23,16 @@ from shared.raw_telemetry import raw_predictions
 SETTINGS = RawTelemetrySettings(
     kernels=84, inner_folds=2, inverse_penalty=(1.0, 100.0), max_iterations=1000
 )
+TELEMETRY = made_up_telemetry()
+SUCCESSES = feature_table(TELEMETRY, made_up_scenarios()).filter(kind="success")
 
 
 @pytest.fixture(scope="module")
 def failures() -> pl.DataFrame:
     """Errors name the category; of model_software nothing is said."""
-    telemetry = made_up_telemetry()
     named = pl.col("scenario").str.extract("^(memory|optimization|data|unknown)")
-    runs = telemetry.runs.with_columns(error_message=named)
-    table = raw_table(Telemetry(runs, telemetry.steps), made_up_scenarios())
-    return table.filter(pl.col("kind") == "failure")
+    runs = TELEMETRY.runs.with_columns(error_message=named)
+    return raw_table(Telemetry(runs, TELEMETRY.steps), made_up_scenarios()).filter(kind="failure")
 
 
 @pytest.fixture(scope="module")
@@ -40,75 +40,46 @@ def splits(failures) -> pl.DataFrame:
     return make_splits(failures.select("scenario", "category").unique(), 2, 2, seed=0)
 
 
-@pytest.fixture(scope="module")
-def predicted(failures, splits):
-    table = feature_table(made_up_telemetry(), made_up_scenarios())
-    successes = table.filter(pl.col("kind") == "success")
-
-    def predict(method: str, runs: pl.DataFrame = failures) -> pl.DataFrame:
-        return raw_predictions(runs, successes, splits, method, SETTINGS, seed=0)
-
-    return predict
-
-
 def test_every_run_is_predicted_in_the_fold_of_its_scenario_under_every_feature_set(
-    predicted, failures, splits
+    failures, splits
 ):
-    predictions = predicted("raw_telemetry")
+    predictions = raw_predictions(failures, SUCCESSES, splits, "raw_telemetry", SETTINGS, seed=0)
     assert predictions.schema == PREDICTION_SCHEMA
     assert predictions.equals(predictions.sort(PREDICTION_SCHEMA.names()[:6]))
-    expected = splits.join(failures.select("scenario", "run_id"), on="scenario")
     key = ["repeat", "fold", "run_id"]
+    expected = splits.join(failures.select("scenario", "run_id"), on="scenario").select(key)
     for name in FEATURE_SETS:
-        of_set = predictions.filter(pl.col("feature_set") == name)
-        assert of_set.select(key).sort(key).equals(expected.select(key).sort(key))
+        assert predictions.filter(feature_set=name).select(key).sort(key).equals(expected.sort(key))
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")
-def test_the_label_of_a_tested_run_has_no_part_in_its_prediction(predicted, failures, splits):
-    tested = splits.filter(pl.col("repeat") == 0, pl.col("fold") == 0)["scenario"]
+def test_a_word_that_tells_is_found_and_the_label_of_a_tested_run_has_no_part(failures, splits):
+    tested = splits.filter(repeat=0, fold=0)["scenario"]
     another = dict(zip(CATEGORIES, CATEGORIES[1:] + CATEGORIES[:1], strict=True))
-    wrong = (
-        pl.when(pl.col("scenario").is_in(tested.implode()))
-        .then(pl.col("category").replace_strict(another))
-        .otherwise("category")
-        .alias("category")
-    )
-    of_fold = (pl.col("repeat") == 0) & (pl.col("fold") == 0)
-    answers = [name for name in PREDICTION_SCHEMA if name != "category"]
+    held = pl.when(pl.col("scenario").is_in(tested.implode()))
+    wrong = held.then(pl.col("category").replace_strict(another)).otherwise("category")
     honest, blind = (
-        predicted("raw_text", runs).filter(of_fold).select(answers)
-        for runs in (failures, failures.with_columns(wrong))
+        raw_predictions(runs, SUCCESSES, splits, "raw_text", SETTINGS, seed=0)
+        for runs in (failures, failures.with_columns(category=wrong))
     )
-    assert honest.height == 2 * len(tested)
-    assert honest.equals(blind)
-
-
-def test_a_word_that_tells_the_category_is_found(predicted):
-    predictions = predicted("raw_text")
-    right = predictions.filter(pl.col("prediction") == pl.col("category"))
-    assert right.height / predictions.height > 0.9
+    assert (honest["prediction"] == honest["category"]).mean() > 0.9
+    first, again = (each.filter(repeat=0, fold=0).drop("category") for each in (honest, blind))
+    assert first.height == 2 * len(tested)
+    assert first.equals(again)
 
 
 @pytest.mark.parametrize("tells", [False, True])
 def test_the_series_of_twins_tell_the_category_only_if_it_is_in_them(failures, splits, tells):
     """Losses that say nothing but how long the run was, and the same with the category in them."""
     rng = np.random.default_rng(0)
-    places = {category: place for place, category in enumerate(CATEGORIES)}
-
-    def losses(category: str) -> list[float]:
-        level = 5.0 * places[category] if tells else 0.0
-        return list(level + rng.normal(size=30))
-
+    levels = [5.0 * tells * CATEGORIES.index(category) for category in failures["category"]]
+    losses = pl.Series([list(level + rng.normal(size=30)) for level in levels])
     silent = {name: pl.Series([[0.0] * 30] * failures.height) for name in RAW_SERIES}
-    loss = pl.Series([losses(category) for category in failures["category"]])
-    twins = failures.with_columns(**silent | {"loss": loss}).with_columns(
-        pl.lit("").alias(name) for name in RAW_TEXT
+    twins = failures.with_columns(
+        **silent | {"loss": losses}, **dict.fromkeys(RAW_TEXT, pl.lit(""))
     )
-    successes = feature_table(made_up_telemetry(), made_up_scenarios()).filter(kind="success")
-    predictions = raw_predictions(
-        *(twins, successes, splits, "raw_series", SETTINGS), seed=0, feature_sets=("19",)
-    )
+    asked = (twins, SUCCESSES, splits, "raw_series", SETTINGS)
+    predictions = raw_predictions(*asked, seed=0, feature_sets=("19",))
     controls = read_with_statistics("controls", ControlSettings, PARAMS)
     interval = balanced_accuracy(predictions, controls)
     assert interval["n"] == failures["scenario"].n_unique()

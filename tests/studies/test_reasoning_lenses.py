@@ -16,14 +16,7 @@ from failbench.neighbours.lenses.catalogue import Expected, read_expected, verdi
 from failbench.neighbours.lenses.looking import look_at_models, verdict_table
 from failbench.neighbours.lenses.naming import NearestMean, Origins, from_healthy, named, told_apart
 from made_up_traces import made_up_study
-from reasoning_lenses import (
-    Pictured,
-    ReasoningLensesSettings,
-    as_expected,
-    check_traces,
-    naming,
-    pictured_looks,
-)
+from reasoning_lenses import Pictured, ReasoningLensesSettings, as_expected, check_traces, naming
 
 CONDITIONS = ("healthy", "broken", "slow")
 SETTINGS = ReasoningLensesSettings(
@@ -43,7 +36,6 @@ EXPECTED = tuple(
         ("dull", "surface", "collapse chaotic", True),
     )
 )
-HEADER = "condition,lens,verdicts,telling,why\n"
 
 
 @pytest.fixture(scope="module")
@@ -51,143 +43,101 @@ def traces():
     return made_up_study(tasks=("arithmetic",), items=8)
 
 
-@pytest.fixture(scope="module")
-def looks(traces):
-    return look_at_models(traces, SETTINGS.resampling)
-
-
-def models_of(looks):
+def test_planted_conditions_are_named_by_the_lens_that_can_see_them_and_scored(traces):
+    looks = look_at_models(traces, SETTINGS.resampling)
     keys = ("model", "condition", "seed", "tokenizer")
-    return verdict_table(looks).select(keys).unique(maintain_order=True)
-
-
-def test_planted_conditions_are_named_by_the_lens_that_can_see_them(looks):
-    rates, names, _ = naming(looks, models_of(looks), SETTINGS)
-    rates = rates.filter(classifier="nearest_centroid")
-    by_lenses = {row["lenses"]: row for row in rates.to_dicts()}
-    assert by_lenses["all"]["value"] > 0.9
-    assert by_lenses["surface"]["value"] > 0.9
+    models = verdict_table(looks).select(keys).unique(maintain_order=True)
+    rates, names, _ = naming(looks, models, SETTINGS)
+    by_lenses = {row["lenses"]: row for row in rates.to_dicts() if "nearest" in row["classifier"]}
+    assert min(by_lenses[lenses]["value"] for lenses in ("all", "surface")) > 0.9
     assert by_lenses["all"]["n"] == 15
     # prompts tell nothing of what was done: the most frequent condition is named
     assert by_lenses["fft"]["value"] == 6 / 15
     assert set(names.filter(lenses="fft")["named"]) == {"healthy"}
+    scored = as_expected(verdicts_given(verdict_table(looks), EXPECTED, "healthy"), models, 0.95)
+    assert scored["compression"]["value"] == 1.0
+    assert (scored["telling"]["n"], scored["silent"]["n"]) == (9, 6)
 
 
-def test_expected_verdicts_are_scored_against_what_was_given(looks):
-    given = verdicts_given(verdict_table(looks), EXPECTED, "healthy")
-    rates = as_expected(given, models_of(looks), 0.95)
-    assert rates["compression"]["value"] == 1.0
-    assert rates["telling"]["n"] == 9
-    assert rates["silent"]["n"] == 6
-
-
-def test_a_picture_of_models_that_are_not_there_is_refused(looks):
-    pictured = SETTINGS.pictured.model_copy(update={"conditions": ("short", "odd")})
-    with pytest.raises(BadInputError, match="no model is 'odd' with seed 0"):
-        pictured_looks(looks, SETTINGS.model_copy(update={"pictured": pictured}))
-
-
-def without(traces, **values):
-    (name, value) = next(iter(values.items()))
-    return traces.filter(pl.col(name) != value)
+TWO_SEEDS, OTHER_TASK = "the same two seeds", "not all models have the same tasks"
 
 
 @pytest.mark.parametrize(
     ("change", "field", "says"),
     [
         (lambda t: t.with_columns(condition=pl.lit(None, pl.String)), "condition", "not known"),
-        (lambda t: t.with_columns(seed=pl.lit(None, pl.Int32)), "seed", "not known"),
-        (lambda t: t.filter(seed=0), "seed", "the same two seeds"),
-        (lambda t: without(t, model="dull-char-0"), "seed", "the same two seeds"),
-        (lambda t: without(t, condition="healthy"), "tokenizer", "no model of the tokenizer"),
-        (lambda t: without(t, condition="dull"), "condition", "'dull': there is no model"),
-        (lambda t: t.head(0), "(rows)", "there are none"),
-        (
-            lambda t: pl.concat([t, t.filter(model="dull-char-0").with_columns(task=pl.lit("b"))]),
-            "task",
-            "not all models have the same tasks",
-        ),
+        (lambda t: t.filter(pl.col("model") != "dull-char-0"), "seed", TWO_SEEDS),
+        (lambda t: t.filter(pl.col("condition") != "healthy"), "tokenizer", "no model of the tok"),
+        (lambda t: t.filter(pl.col("condition") != "dull"), "condition", "there is no model"),
+        (lambda t: pl.concat([t, t.head(1).with_columns(task=pl.lit("b"))]), "task", OTHER_TASK),
     ],
 )
 def test_traces_that_do_not_fit_the_question_are_refused(traces, change, field, says):
     with pytest.raises(BadInputError) as raised:
         check_traces(change(traces), EXPECTED, "healthy")
-    assert raised.value.field == field
-    assert says in str(raised.value)
+    assert (raised.value.field, says in str(raised.value)) == (field, True)
 
 
 @pytest.mark.parametrize(
-    ("text", "field", "says"),
+    ("rows", "field", "says"),
     [
-        ("", "(rows)", "there are none"),
-        (HEADER, "(rows)", "there are none"),
-        (HEADER + "a,surface,cliff,maybe,because it is so\n", "telling", "bool"),
-        (HEADER + "a,ear,cliff,true,because it is so\n", "lens", "fft"),
-        (HEADER + "a,surface,slope,true,because it is so\n", "verdicts", "no verdict of surface"),
-        (HEADER + 2 * "a,surface,cliff,true,because it is so\n", "condition", "is there twice"),
-        ("condition,lens\na,surface\n", "verdicts", "required"),
-        (HEADER + "a,surface,cliff,true,because it is so,more\n", "(more)", "unknown"),
+        (["a,ear,cliff,true,because it is so"], "lens", "fft"),
+        (["a,surface,slope,true,because it is so"], "verdicts", "no verdict of surface"),
+        (["a,surface,cliff,true,because it is so"] * 2, "condition", "is there twice"),
     ],
 )
-def test_a_wrong_expectation_is_named(tmp_path, text, field, says):
+def test_a_wrong_expectation_is_named(tmp_path, rows, field, says):
     path = tmp_path / "expected.csv"
-    path.write_text(text, encoding="utf-8")
+    path.write_text("\n".join(["condition,lens,verdicts,telling,why", *rows, ""]), "utf-8")
     with pytest.raises(BadInputError) as raised:
         read_expected(path)
-    assert raised.value.field == field
-    assert says in str(raised.value)
+    assert (raised.value.field, says in str(raised.value)) == (field, True)
 
 
 def origins_of(tokenizers=("char", "bpe"), seeds=3):
-    rows = [
-        (condition, tokenizer, seed)
-        for condition in CONDITIONS
-        for tokenizer in tokenizers
-        for seed in range(seeds)
-    ]
+    rows = [(c, t, seed) for c in CONDITIONS for t in tokenizers for seed in range(seeds)]
     condition, tokenizer, seed = map(np.array, zip(*rows, strict=True))
     return Origins(condition, tokenizer, seed, condition == "healthy")
 
 
-def numbers_of(origins, *, effect, noise=0.1, width=6):
-    """Numbers that differ by condition by an effect, and by tokenizer by far more."""
-    rng = np.random.default_rng(0)
-    shift = np.select(
-        [origins.condition == "broken", origins.condition == "slow"], [effect, -effect]
-    )
-    base = 100.0 * (origins.tokenizer == "bpe")
-    return base[:, None] + shift[:, None] + noise * rng.standard_normal((len(shift), width))
+def numbers_of(origins, *, effect, noise=0.1):
+    """Six numbers that differ by condition by an effect, and by tokenizer by far more."""
+    signs = np.select([origins.condition == "broken", origins.condition == "slow"], [1, -1])
+    base = 100.0 * (origins.tokenizer == "bpe") + effect * signs
+    return base[:, None] + noise * np.random.default_rng(0).standard_normal((len(signs), 6))
 
 
-def test_conditions_that_differ_are_named_whatever_the_tokenizer():
-    origins = origins_of()
-    answers = named(numbers_of(origins, effect=1.0), origins, NearestMean)
-    assert (answers == origins.condition).all()
-
-
-def test_without_an_effect_naming_is_near_chance():
-    origins = origins_of(seeds=30)
-    answers = named(numbers_of(origins, effect=0.0), origins, NearestMean)
-    assert 0.2 < (answers == origins.condition).mean() < 0.47
+def test_conditions_that_differ_are_named_whatever_the_tokenizer_and_others_by_chance():
+    origins, many = origins_of(), origins_of(seeds=30)
+    assert (named(numbers_of(origins, effect=1.0), origins, NearestMean) == origins.condition).all()
+    answers = named(numbers_of(many, effect=0.0), many, NearestMean)
+    assert 0.2 < (answers == many.condition).mean() < 0.47
 
 
 def test_what_was_done_to_a_held_out_model_is_not_read():
     origins = origins_of()
     numbers = numbers_of(origins, effect=0.2)
-    swapped = origins.condition.copy()
-    swapped[(origins.seed == 0) & (origins.condition == "broken")] = "slow"
-    swapped[(origins.seed == 0) & (origins.condition == "slow")] = "broken"
-    other = Origins(swapped, origins.tokenizer, origins.seed, origins.healthy)
-    answers, again = (named(numbers, each, NearestMean) for each in (origins, other))
+    other = {"broken": "slow", "slow": "broken"}
+    swapped = [
+        other.get(name, name) if seed == 0 else name
+        for name, seed in zip(origins.condition, origins.seed, strict=True)
+    ]
+    exchanged = Origins(np.array(swapped), origins.tokenizer, origins.seed, origins.healthy)
+    answers, again = (named(numbers, each, NearestMean) for each in (origins, exchanged))
     assert (answers[origins.seed == 0] == again[origins.seed == 0]).all()
 
 
-def test_pairs_are_told_apart_where_they_differ_and_not_where_nothing_does():
+def test_pairs_are_told_apart_where_they_differ_and_healthy_models_are_the_zero():
     origins = origins_of(tokenizers=("char",))
     numbers = numbers_of(origins, effect=1.0)
     pairs = {frozenset(pair) for pair in combinations(CONDITIONS, 2)}
     assert told_apart(numbers, origins, NearestMean) == pairs
     assert told_apart(np.ones_like(numbers), origins, NearestMean) == set()
+    for each in (origins, origins_of()):
+        numbers = numbers_of(each, effect=1.0, noise=0.0)
+        differences = np.abs(from_healthy(numbers, each, each.seed != 0))
+        assert differences[each.healthy].max() == 0
+        assert differences[~each.healthy].min() == 1
 
 
 def test_the_nearest_mean_answers_as_scikit_learns():
@@ -196,13 +146,3 @@ def test_the_nearest_mean_answers_as_scikit_learns():
     theirs = make_pipeline(StandardScaler(), NearestCentroid()).fit(numbers, classes)
     new = rng.standard_normal((60, 5))
     assert (NearestMean().fit(numbers, classes).predict(new) == theirs.predict(new)).all()
-
-
-@pytest.mark.parametrize("tokenizers", [("char",), ("char", "bpe")])
-def test_healthy_models_of_the_tokenizer_are_the_zero(tokenizers):
-    origins = origins_of(tokenizers=tokenizers)
-    differences = from_healthy(
-        numbers_of(origins, effect=1.0, noise=0.0), origins, origins.seed != 0
-    )
-    assert np.abs(differences[origins.healthy]).max() == 0
-    assert np.abs(differences[~origins.healthy]).min() == 1

@@ -1,19 +1,18 @@
+"""Risk against coverage: curves by hand, areas by integration, intervals by resampled rows."""
+
 from __future__ import annotations
 
 import numpy as np
 import polars as pl
 import pytest
-from scipy import stats
 
 from failbench.base.errors import BadInputError
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.bootstrap import BATCH, BootstrapSettings
 from failbench.statistics.confidence import area_interval, area_under, rankings, risk_curve
 from made_up import made_up_predictions, over_resampled_rows, small_predictions
 from risk_coverage import confident
-
-SETTINGS = BootstrapSettings(resamples=1000, confidence=0.95, seed=0)
+from study_settings import BOOTSTRAP, scipy_bootstrap
 
 
 def area_of(predictions: pl.DataFrame) -> float:
@@ -30,89 +29,50 @@ def plain_area(confidence: np.ndarray, wrong: np.ndarray) -> float:
     return float(np.mean(np.interp(fine, covered, errors) / fine))
 
 
-def test_the_curve_of_four_runs_is_what_a_hand_computes():
-    predictions = small_predictions(
-        category=["optimization"] * 4,
-        prediction=["optimization", "unknown", "optimization", "unknown"],
-        confidence=[0.9, 0.5, 0.7, 0.6],
-    )
-    curve = risk_curve(rankings(predictions), np.array([0.25, 0.5, 0.75, 1.0]))
-    assert curve == pytest.approx([0, 0, 1 / 3, 1 / 2])
+R, W, A = "optimization", "unknown", "abstain"
+CURVES = {
+    "ordered by confidence": ([R, W, R, W], [0.9, 0.5, 0.7, 0.6], [0, 0, 1 / 3, 1 / 2]),
+    "of equal confidence": ([R, W, R, W], [0.9, 0.5, 0.5, 0.5], [0, 2 / 3 / 2, 4 / 3 / 3, 1 / 2]),
+    "abstentions come last": ([A, R, R, W], [1.0, 0.4, 0.3, 0.2], [0, 0, 1 / 3, 1 / 2]),
+}
 
 
-def test_runs_of_equal_confidence_are_taken_together():
-    predictions = small_predictions(
-        category=["optimization"] * 4,
-        prediction=["optimization", "unknown", "optimization", "unknown"],
-        confidence=[0.9, 0.5, 0.5, 0.5],
-    )
-    turned = predictions.sort("scenario", descending=True)
+@pytest.mark.parametrize(("answers", "confidence", "curve"), CURVES.values(), ids=CURVES)
+def test_the_curve_of_four_runs_is_what_a_hand_computes(answers, confidence, curve):
+    four = small_predictions(category=[R] * 4, prediction=answers, confidence=confidence)
     grid = np.array([0.25, 0.5, 0.75, 1.0])
-    expected = [0, 2 / 3 / 2, 4 / 3 / 3, 1 / 2]
-    assert risk_curve(rankings(predictions), grid) == pytest.approx(expected)
-    assert risk_curve(rankings(turned), grid) == pytest.approx(expected)
+    for predictions in (four, four.sort("scenario", descending=True)):
+        assert risk_curve(rankings(predictions), grid) == pytest.approx(curve)
 
 
 def test_at_full_coverage_the_risk_is_one_less_accuracy_abstentions_counted_as_wrong():
+    surest = pl.when(pl.col("confidence") > 0.9)
     predictions = made_up_predictions().with_columns(
-        prediction=pl.when(pl.col("confidence") > 0.9)
-        .then(pl.lit("abstain"))
-        .otherwise("prediction")
+        prediction=surest.then(pl.lit("abstain")).otherwise("prediction")
     )
     right = (predictions["prediction"] == predictions["category"]).mean()
     assert risk_curve(rankings(predictions), np.ones(1))[0] == pytest.approx(1 - right)
 
 
-def test_abstentions_come_last_whatever_their_confidence():
-    predictions = small_predictions(
-        category=["optimization"] * 3,
-        prediction=["abstain", "optimization", "optimization"],
-        confidence=[1.0, 0.4, 0.3],
-    )
-    curve = risk_curve(rankings(predictions), np.array([1 / 3, 2 / 3, 1.0]))
-    assert curve == pytest.approx([0, 0, 1 / 3])
-
-
-def test_the_area_is_the_integral_of_the_curve():
-    for predictions in (
-        made_up_predictions(repeats=1),
-        made_up_predictions(repeats=1).with_columns(pl.col("confidence").round(1)),
-    ):
-        expected = plain_area(
-            predictions["confidence"].to_numpy(),
-            (predictions["prediction"] != predictions["category"]).to_numpy(),
-        )
+def test_the_area_is_the_integral_of_the_curve_and_with_many_runs_that_of_geifman_and_el_yaniv():
+    once, many = made_up_predictions(repeats=1), made_up_predictions(repeats=1, scenarios=400)
+    for predictions in (once, once.with_columns(pl.col("confidence").round(1))):
+        wrong = (predictions["prediction"] != predictions["category"]).to_numpy()
+        expected = plain_area(predictions["confidence"].to_numpy(), wrong)
         assert area_of(predictions) == pytest.approx(expected, abs=1e-4)
-
-
-def test_with_many_runs_the_area_is_that_of_geifman_and_el_yaniv():
-    predictions = made_up_predictions(repeats=1, scenarios=400)
-    ordered = predictions.sort("confidence", descending=True)
+    ordered = many.sort("confidence", descending=True)
     wrong = (ordered["prediction"] != ordered["category"]).to_numpy()
     summed = np.mean(np.cumsum(wrong) / np.arange(1, len(wrong) + 1))
-    assert area_of(predictions) == pytest.approx(summed, abs=2e-3)
-
-
-def test_the_area_of_confidence_that_says_nothing_is_the_error_rate():
-    predictions = made_up_predictions().with_columns(confidence=pl.lit(0.5))
-    wrong = (predictions["prediction"] != predictions["category"]).mean()
-    assert area_of(predictions) == pytest.approx(wrong)
+    assert area_of(many) == pytest.approx(summed, abs=2e-3)
+    # of confidence that says nothing it is the error rate
+    assert area_of(many.with_columns(confidence=pl.lit(0.5))) == pytest.approx(wrong.mean())
 
 
 def test_the_interval_equals_scipy_over_resampled_rows():
     predictions = made_up_predictions(repeats=2, scenarios=5)
     plain = over_resampled_rows(predictions, lambda sure, right: plain_area(sure, ~right))
-
-    expected = stats.bootstrap(
-        [np.arange(5)] * 5,
-        plain,
-        n_resamples=SETTINGS.resamples,
-        batch=BATCH,
-        vectorized=False,
-        method="BCa",
-        rng=np.random.default_rng(SETTINGS.seed),
-    ).confidence_interval
-    area = area_interval(predictions, SETTINGS)
+    expected = scipy_bootstrap([np.arange(5)] * 5, plain).confidence_interval
+    area = area_interval(predictions, BOOTSTRAP)
     assert area.method == "BCa bootstrap"
     assert (area.ci_low, area.ci_high) == pytest.approx(tuple(expected), abs=2e-3)
     assert area.ci_low < area.value < area.ci_high
@@ -120,10 +80,11 @@ def test_the_interval_equals_scipy_over_resampled_rows():
 
 def test_only_methods_whose_answers_differ_in_confidence_have_a_curve():
     sure = made_up_predictions().with_columns(method=pl.lit("sure"))
+    first = pl.when(pl.col("repeat") == 0)
     flat = made_up_predictions().with_columns(
         method=pl.lit("flat"),
-        prediction=pl.when(pl.col("repeat") == 0).then(pl.lit("abstain")).otherwise("prediction"),
-        confidence=pl.when(pl.col("repeat") == 0).then(0.5).otherwise(1.0),
+        prediction=first.then(pl.lit("abstain")).otherwise("prediction"),
+        confidence=first.then(0.5).otherwise(1.0),
     )
     assert confident(pl.concat([flat, sure]))["method"].unique().to_list() == ["sure"]
     with pytest.raises(BadInputError, match="no method gives answers of different confidence"):
@@ -146,7 +107,7 @@ def test_bca_covers_the_area_that_many_scenarios_have():
         predictions = small_predictions(
             category=category, prediction=answers, confidence=confidence
         )
-        area = area_interval(predictions, SETTINGS)
+        area = area_interval(predictions, BOOTSTRAP)
         covered.append(area.ci_low <= truth <= area.ci_high)
     assert 0.90 <= np.mean(covered) <= 0.99
 

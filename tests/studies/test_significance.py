@@ -1,26 +1,19 @@
+"""Which contrasts are tested, and what is said of them."""
+
 from __future__ import annotations
 
 import polars as pl
-import pytest
 
-from failbench.base.errors import BadInputError
 from failbench.statistics.significance import (
     SignificanceSettings,
     comparisons_table,
     difference_metrics,
 )
 from significance import compare, numbers
-from significance import sentence as sentence_of
+from study_settings import DRAWS, TESTS
 
 SETTINGS = SignificanceSettings(
-    feature_set="19",
-    contrasts=(("random_forest", "simple_rules"),),
-    resamples=1000,
-    confidence=0.95,
-    practical_equivalence=0.05,
-    equivalence_margin=0.10,
-    power=0.80,
-    seed=0,
+    **DRAWS, **TESTS, feature_set="19", contrasts=(("random_forest", "simple_rules"),)
 )
 
 
@@ -29,9 +22,7 @@ def test_no_test_is_made_of_rules_that_were_made_in_view(answers):
     predictions = answers(rates, feature_set="19")
     both = (*SETTINGS.contrasts, ("invariants", "random_forest"))
     tested, development = compare(predictions, SETTINGS.model_copy(update={"contrasts": both}))
-    alone, none = compare(predictions, SETTINGS)
-    assert tested == alone
-    assert none == []
+    assert compare(predictions, SETTINGS) == (tested, [])
     (leaves,) = difference_metrics(development).values()
     assert set(leaves) == {"difference"}
     points = comparisons_table([*tested, *development]).filter(left="invariants")
@@ -49,50 +40,12 @@ def test_the_contrasts_are_tested_on_the_primary_set_and_then_on_the_others(answ
 
 
 def test_contrasts_are_differences_equivalent_or_undecided(compared):
+    cases = {"ebm": (0.04, False), "lightgbm": (0.06, False), "random_forest": (0.9, True)}
+    cases["decision_tree"] = (0.01, True)
     contrasts = [
         compared(left, "simple_rules", family="contrast", p_holm=p, equivalent=equivalent)
-        for left, p, equivalent in [
-            ("ebm", 0.04, False),
-            ("lightgbm", 0.06, False),
-            ("random_forest", 0.9, True),
-            ("decision_tree", 0.01, True),
-        ]
+        for left, (p, equivalent) in cases.items()
     ]
     found = numbers(comparisons_table(contrasts), 10, SETTINGS)
     counts = ("tested", "differ", "equal", "undecided")
     assert [found[name] for name in counts] == [4, 2, 1, 1]
-
-
-@pytest.fixture
-def sentence(compared, repository, monkeypatch):
-    monkeypatch.chdir(repository)
-
-    def make(left: str = "random_forest", **values: object) -> str:
-        contrast = compared(left, "simple_rules", family="contrast", **{"p_holm": 0.03} | values)
-        return sentence_of(contrast.model_dump(), SETTINGS)
-
-    return make
-
-
-@pytest.mark.parametrize(
-    ("values", "part"),
-    [
-        ({}, "10.0 percentage points more of the scenarios right than simple rules (95 % interval"),
-        ({"difference": -0.034}, "3.4 percentage points fewer of the scenarios right than"),
-        ({"difference": -0.0001}, "diagnosed as many scenarios right as simple rules ("),
-        ({}, "equivalence within 10 points is not shown (p = 0.500;"),
-        ({"equivalent": True, "p_equivalence": 1e-5}, "is shown (p < 0.001;"),
-        (
-            {"ci_low": None, "ci_high": None},
-            "(no interval, as all resamples of the scenarios agree",
-        ),
-        ({"detectable_difference": None}, "the power of n = 76 scenarios cannot be told."),
-    ],
-)
-def test_a_sentence_says_what_a_contrast_shows(sentence, values, part):
-    assert part in sentence(**values)
-
-
-def test_a_method_without_a_label_is_refused(sentence):
-    with pytest.raises(BadInputError, match="'made_up' is no method"):
-        sentence("made_up")

@@ -1,3 +1,5 @@
+"""What is answered to unknown runs, and whether a further measurement would tell them."""
+
 from __future__ import annotations
 
 import polars as pl
@@ -5,140 +7,93 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from failbench.base.errors import BadInputError
-from failbench.base.method_settings import RandomForestSettings
-from failbench.base.slices import ReferenceStudy
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.features.measurements import measurements
 from failbench.prediction.splits import make_splits
 from failbench.statistics.settings import StatisticsSettings
 from failbench.study.estimates import Estimates
-from made_up import completed, made_up_predictions
+from made_up import made_up_predictions, small_predictions
 from made_up_scenarios import made_up_scenarios, reference_runs
 from measure_unknown_anatomy import measure, with_measurements
 from shared.unknown_anatomy import UnknownAnatomyDesign
+from study_settings import DRAWS, FOREST, REFERENCE, TESTS, WILSON
 from unknown_anatomy import answers_to_unknown, contrasts, estimates, gains
 
-COUNT = 6
-STEPS = 12
-SCENARIOS = made_up_scenarios(COUNT)
-REFERENCE = ReferenceStudy(
-    architecture="transformer", optimizer="adamw", scale="small", run_seeds=(0,), seed=0
-)
+COUNT, STEPS = 6, 12
 DESIGN = UnknownAnatomyDesign(
     left_out=("simulated_human",),
     neighbours=2,
-    forest=RandomForestSettings(trees=8, inner_folds=2, max_features=(1.0,), min_samples_leaf=(1,)),
+    forest=FOREST.model_copy(update={"trees": 8, "max_features": (1.0,)}),
     repeats=2,
 )
-SETTINGS = StatisticsSettings(
-    practical_equivalence=0.05,
-    equivalence_margin=0.10,
-    power=0.8,
-    resamples=1000,
-    confidence=0.95,
-    wilson_from=0.9,
-    wilson_below=10,
-    seed=0,
-)
+SETTINGS = StatisticsSettings(**DRAWS | WILSON | TESTS | {"wilson_below": 10})
 
 
 def features() -> pl.DataFrame:
     """Failing runs, of which the unknown ones look like optimization, and two successful ones."""
-    failing = reference_runs(SCENARIOS)
-    masked = failing.with_columns(
-        max_loss=pl.when(pl.col("category") == "unknown").then(3.0).otherwise("max_loss")
-    )
+    failing = reference_runs(made_up_scenarios(COUNT))
+    unknown = pl.when(pl.col("category") == "unknown")
     healthy = failing.head(2).with_columns(
+        pl.lit(None, pl.String).alias("scenario"),
+        pl.lit(None, pl.String).alias("category"),
         run_id=pl.format("healthy-{}", pl.int_range(pl.len())),
         kind=pl.lit("success"),
-        scenario=pl.lit(None, pl.String),
-        category=pl.lit(None, pl.String),
     )
-    return pl.concat([masked, healthy])
+    return pl.concat(
+        [failing.with_columns(max_loss=unknown.then(3.0).otherwise("max_loss")), healthy]
+    )
 
 
 def telemetry() -> Telemetry:
     """Every unknown run was killed; all others raised an error."""
-    table = features()
-    runs = [
-        dict.fromkeys(RUN_SCHEMA)
-        | {
-            "run_id": run_id,
-            "scenario": scenario,
+    runs, steps = [], []
+    for run_id, scenario, category in features().select("run_id", "scenario", "category").rows():
+        killed = category in {"unknown", "data_pipeline"}
+        how = {
             "ending": "signal" if category == "unknown" else "exception",
-            "outcome": "killed" if category in {"unknown", "data_pipeline"} else "crash",
-            "exit_signal": "SIGKILL" if category in {"unknown", "data_pipeline"} else None,
-            "failure_step": STEPS - 1,
+            "outcome": "killed" if killed else "crash",
+            "exit_signal": "SIGKILL" if killed else None,
         }
-        for run_id, scenario, category in table.select("run_id", "scenario", "category").rows()
-    ]
-    steps = [
-        dict.fromkeys(STEP_SCHEMA)
-        | {"run_id": run_id, "step": step, "step_seconds": 0.25 + 0.01 * (step % 3)}
-        for run_id in table["run_id"]
-        for step in range(STEPS)
-    ]
+        run = {"run_id": run_id, "scenario": scenario, "failure_step": STEPS - 1}
+        runs.append(dict.fromkeys(RUN_SCHEMA) | run | how)
+        steps += [
+            dict.fromkeys(STEP_SCHEMA)
+            | {"run_id": run_id, "step": step, "step_seconds": 0.25 + 0.01 * (step % 3)}
+            for step in range(STEPS)
+        ]
     return Telemetry(pl.DataFrame(runs, schema=RUN_SCHEMA), pl.DataFrame(steps, schema=STEP_SCHEMA))
 
 
-@pytest.fixture(scope="module")
-def measured():
-    named = [(scenario.id, scenario.category) for scenario in SCENARIOS]
-    categories = pl.DataFrame(named, schema=["scenario", "category"], orient="row")
-    splits = make_splits(categories, folds=3, repeats=2, seed=0)
-    return measure(telemetry(), features(), splits, REFERENCE, DESIGN)
-
-
-@pytest.fixture(scope="module")
-def found(measured) -> Estimates:
-    """Estimates of a method and of the forest, and what measurements change."""
-    forest = measured[0]
+def test_a_measurement_that_tells_unknown_runs_is_found_to_tell_them():
+    table = features()
+    splits = make_splits(table.select("scenario", "category").drop_nulls(), 3, 2, seed=0)
+    forest, *_ = measure(telemetry(), table, splits, REFERENCE, DESIGN)
     answers = made_up_predictions(0.6, 3, COUNT, seed=0).with_columns(method=pl.lit("ebm"))
     rows = pl.concat(estimates(answers, forest, SETTINGS), how="diagonal_relaxed")
-    return Estimates(rows).plus(*gains(forest, contrasts(forest, SETTINGS)))
-
-
-def test_a_measurement_that_tells_unknown_runs_is_found_to_tell_them(found):
-    recall = {
-        name: found.value(group=f"forest_{name}", metric="recall_unknown")
-        for name in ("19", "19+step_times", "19+ending")
-    }
-    assert recall["19+ending"] > max(recall["19"], recall["19+step_times"]) + 0.2
-    of_ending = found.where(group="forest_19+ending")
-    assert of_ending.value(metric="better") > of_ending.value(metric="worse")
-    gain = of_ending.value(metric="accuracy") - found.value(group="forest_19", metric="accuracy")
-    assert of_ending.value(metric="difference") == pytest.approx(gain)
+    found = Estimates(rows).plus(*gains(forest, contrasts(forest, SETTINGS)))
+    recall, without, of_times = (
+        found.row(group=f"forest_{name}", metric="recall_unknown")
+        for name in ("19+ending", "19", "19+step_times")
+    )
+    assert recall["value"] > max(without["value"], of_times["value"]) + 0.2
+    wilson = proportion_confint(recall["value"] * COUNT, COUNT, 0.05, method="wilson")
+    assert (recall["n"], recall["ci_low"], recall["ci_high"]) == pytest.approx((COUNT, *wilson))
+    ending = found.where(group="forest_19+ending")
+    assert ending.value(metric="better") > ending.value(metric="worse")
+    gain = ending.value(metric="accuracy") - found.value(group="forest_19", metric="accuracy")
+    assert ending.value(metric="difference") == pytest.approx(gain)
     assert gain > 0
 
 
-def test_rates_of_few_scenarios_have_wilsons_interval(found):
-    row = found.row(group="forest_19+ending", metric="recall_unknown")
-    expected = proportion_confint(row["value"] * COUNT, COUNT, 0.05, method="wilson")
-    assert row["n"] == COUNT
-    assert (row["ci_low"], row["ci_high"]) == pytest.approx(expected)
-
-
 def test_the_answer_given_most_often_is_named_with_its_share():
-    answers = answers_to_unknown(
-        completed(
-            pl.DataFrame(
-                {"prediction": ["unknown", "optimization", "optimization", "abstain"]}
-            ).with_columns(
-                category=pl.lit("unknown"),
-                scenario=pl.lit("mystery"),
-                method=pl.lit("made_up"),
-                feature_set=pl.lit("19"),
-                repeat=pl.int_range(pl.len()),
-                confidence=pl.lit(0.6),
-            )
-        )
-    )
-    (row,) = answers.to_dicts()
+    given = ["unknown", "optimization", "optimization", "abstain"]
+    asked = small_predictions(category=["unknown"] * 4, prediction=given, confidence=[0.6] * 4)
+    one = asked.with_columns(scenario=pl.lit("mystery"), repeat=pl.int_range(4, dtype=pl.Int32))
+    (row,) = answers_to_unknown(one).to_dicts()
     assert (row["answer"], row["share"], row["right"]) == ("optimization", 0.5, 0.25)
     assert 0 < row["entropy"] < 1
 
 
 def test_a_run_without_measurements_is_refused():
-    measured = measurements(telemetry())
     with pytest.raises(BadInputError, match="has features and is not recorded"):
-        with_measurements(features(), measured.head(3))
+        with_measurements(features(), measurements(telemetry()).head(3))

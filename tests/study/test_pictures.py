@@ -13,12 +13,7 @@ from matplotlib.lines import Line2D
 
 from failbench.base.errors import BadInputError
 from failbench.study.dot_plot import dot_plot
-from failbench.study.picture import (
-    POINTS,
-    Picture,
-    legend_outside,
-    save_picture,
-)
+from failbench.study.picture import POINTS, Picture, legend_outside, save_picture
 from failbench.study.publication import check_style
 from failbench.study.style import FULL_WIDTH, HALF_WIDTH, Mark
 from printed_pictures import marks_of
@@ -29,54 +24,42 @@ TITLE = "Rules & trees are right on 57.1 % of the scenarios, forests on more of 
 DESCRIPTION = "A line from below < on the left to above > on the right."
 
 
-def draw_line(figure):
+def draw_with_legends(figure):
     axes = figure.subplots()
     axes.plot([0, 1], [0, 1])
     axes.set_xlabel("across")
-
-
-def draw_with_legends(figure):
-    draw_line(figure)
-    figure.axes[0].set_title("a panel")
+    axes.set_title("a panel")
     handles = [Line2D([], [], label=f"line {number}") for number in range(6)]
     legend_outside(figure, handles, columns=3)
     legend_outside(figure, handles, above=False, columns=6)
 
 
-def picture(draw=draw_line, width=FULL_WIDTH):
-    return Picture(TITLE, DESCRIPTION, width, 2.0, draw)
+def picture(width=FULL_WIDTH):
+    return Picture(TITLE, DESCRIPTION, width, 2.0, draw_with_legends)
 
 
 @pytest.mark.parametrize("width", [FULL_WIDTH, HALF_WIDTH])
-def test_the_title_stands_above_the_panels_and_within_the_width(width):
-    figure = picture(width=width).figure()
+def test_title_legends_and_panels_stand_above_one_another_within_the_width(width):
+    figure = picture(width).figure()
     renderer = FigureCanvasAgg(figure).get_renderer()
     figure.draw(renderer)
     (title,) = figure.texts
     assert " ".join(title.get_text().split()) == " ".join(TITLE.split())
     box = title.get_window_extent(renderer)
-    assert box.x0 >= 0
-    assert box.x1 <= figure.bbox.x1
-    assert box.y1 <= figure.bbox.y1
-    assert figure.axes[0].get_tightbbox(renderer).y1 <= box.y0
+    assert 0 <= box.x0 < box.x1 <= figure.bbox.x1
     assert figure.get_figwidth() == width
-
-
-def test_legends_outside_overlap_neither_panels_nor_the_title():
-    figure = picture(draw_with_legends).figure()
-    renderer = FigureCanvasAgg(figure).get_renderer()
-    figure.draw(renderer)
     above, below = (legend.get_window_extent(renderer) for legend in figure.legends)
     panel = figure.axes[0].get_tightbbox(renderer)
-    title = figure.texts[0].get_window_extent(renderer)
-    assert title.y0 >= above.y1 > above.y0 >= panel.y1
+    assert figure.bbox.y1 >= box.y1 > box.y0 >= above.y1 > above.y0 >= panel.y1
     assert panel.y0 >= below.y1 > below.y0 >= 0
 
 
-def test_a_saved_picture_has_its_title_and_description_first(tmp_path):
-    path = tmp_path / "new" / "picture.svg"
-    save_picture(picture(), path)
-    text = path.read_text(encoding="utf-8")
+def test_a_saved_picture_has_its_title_and_description_first_and_the_same_bytes(tmp_path):
+    paths = [tmp_path / "new" / name for name in ("first.svg", "second.svg")]
+    for path in paths:
+        save_picture(picture(), path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+    text = paths[0].read_text(encoding="utf-8")
     root = ElementTree.fromstring(text)
     assert [child.text for child in list(root)[:2]] == [TITLE, DESCRIPTION]
     assert root.get("width") == f"{POINTS * FULL_WIDTH:g}pt"
@@ -84,42 +67,25 @@ def test_a_saved_picture_has_its_title_and_description_first(tmp_path):
     assert "date" not in text
 
 
-def test_the_same_picture_gives_the_same_bytes(tmp_path):
-    for name in ("first", "second"):
-        save_picture(picture(draw_with_legends), tmp_path / name)
-    assert (tmp_path / "first").read_bytes() == (tmp_path / "second").read_bytes()
-
-
-ROWS = {"one": "One", "two": "Two"}
-MARKS = {"a": Mark("mark a", "red", "o"), "b": Mark("mark b", "blue", "s")}
-DOTS = pl.DataFrame(
-    {
-        "row": ["one", "two", "one", "elsewhere"],
-        "mark": ["a", "a", "b", "a"],
-        "value": [0.5, 0.8, 0.1, 0.2],
-        "ci_low": [0.4, 0.7, None, 0.1],
-        "ci_high": [0.7, 0.85, None, 0.3],
-    }
-)
-
-
-def test_marks_stand_at_their_values_and_bars_reach_to_the_bounds():
-    axes = Figure().subplots()
-    dot_plot(axes, DOTS, ROWS, {"a": MARKS["a"]})
-    (line,), (bars,) = marks_of(axes), axes.collections
+def test_marks_stand_at_their_values_and_bars_reach_to_bounds_that_there_are():
+    dots = pl.DataFrame(
+        [
+            ("one", "a", 0.5, 0.4, 0.7),
+            ("two", "a", 0.8, 0.7, 0.85),
+            ("one", "b", 0.1, None, None),
+            ("elsewhere", "a", 0.2, 0.1, 0.3),
+        ],
+        schema=["row", "mark", "value", "ci_low", "ci_high"],
+        orient="row",
+    )
+    with_bars, without = Figure().subplots(), Figure().subplots()
+    for axes, name in ((with_bars, "a"), (without, "b")):
+        dot_plot(axes, dots, {"one": "One", "two": "Two"}, {name: Mark(name, "red", "o")})
+    (line,), (bars,) = marks_of(with_bars), with_bars.collections
     assert line.get_xydata().tolist() == [[50.0, 0.0], [80.0, 1.0]]
     ends = [segment[:, 0].tolist() for segment in bars.get_segments()]
     assert ends == [pytest.approx([40, 70]), pytest.approx([70, 85])]
-
-
-def test_a_value_without_an_interval_has_no_bar():
-    axes = Figure().subplots()
-    dot_plot(axes, DOTS, ROWS, {"b": MARKS["b"]})
-    (bars,) = axes.collections
-    assert not any(len(segment) for segment in bars.get_segments())
-
-
-GOOD = "# a style\nfont.size: 9\naxes.grid: False\n"
+    assert not any(len(segment) for segment in without.collections[0].get_segments())
 
 
 @pytest.mark.parametrize(
@@ -146,16 +112,12 @@ def test_a_file_that_is_missing_or_no_text_or_empty_is_refused(tmp_path, content
     path = tmp_path / "matplotlibrc"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(
-        BadInputError, match=r"\(file\): (is missing or is not text|has no settings)"
-    ):
+    problem = r"\(file\): (is missing or is not text|has no settings)"
+    with pytest.raises(BadInputError, match=problem):
         check_style(path)
 
 
-def test_a_good_file_is_accepted_and_changes_nothing(tmp_path, repository):
-    path = tmp_path / "matplotlibrc"
-    path.write_text(GOOD, encoding="utf-8")
+def test_a_good_file_is_accepted_and_changes_nothing(repository):
     with mpl.rc_context({"font.size": 11}):
-        check_style(path)
         check_style(repository / "figures/matplotlibrc")
         assert mpl.rcParams["font.size"] == 11
