@@ -19,9 +19,9 @@ from failbench.causes.catalogue import CauseNames
 from failbench.causes.support import Strength
 from failbench.monitor.bounds import widened
 
+# distance of a bound from the usual amount at least: where no healthy log strays at all, one that
+# does so by the last digit of a number has not strayed either
 TIGHTEST: Final = 1e-6
-"""Distance of a bound from the usual amount at least: where no healthy log strays at all, one that
-does so by the last digit of a number has not strayed either."""
 
 
 class Check(Record):

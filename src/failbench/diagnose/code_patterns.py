@@ -40,14 +40,13 @@ _HOOKS: Final = (
     "register_backward_hook",
 )
 
+# classes of torch.optim, and of libraries with the same interface
 OPTIMIZERS: Final = frozenset(
     {"Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "Adafactor", "SGD", "ASGD",
      "RMSprop", "Rprop", "LBFGS", "Lion", "FusedAdam", "AdamW8bit"}
 )  # fmt: skip
-"""Classes of torch.optim, and of libraries with the same interface."""
 
-_IGNORED: Final = -100
-"""What the cross entropy of torch ignores unless it is told otherwise."""
+_IGNORED: Final = -100  # what the cross entropy of torch ignores unless it is told otherwise
 
 
 def gradients_not_cleared(tree: ast.Module) -> Found:
@@ -314,6 +313,7 @@ def training_not_shuffled(tree: ast.Module) -> Found:
             yield call
 
 
+# each is in the table by its name
 CODE_PATTERNS: Final = (
     gradients_not_cleared,
     loss_kept_with_graph,
@@ -331,4 +331,3 @@ CODE_PATTERNS: Final = (
     padding_not_ignored,
     training_not_shuffled,
 )
-"""Each is in the table by its name."""

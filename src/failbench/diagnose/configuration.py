@@ -24,24 +24,19 @@ from failbench.base.records import Record, packaged_rows
 from failbench.diagnose.readers.lines import clean
 from failbench.diagnose.readers.names import number
 
-LARGEST: Final = 2**20
-"""Bytes of a file; those that trainings write have some kilobytes."""
-
-DEEPEST: Final = 32
-"""Levels of nesting; configurations of trainings have up to six."""
-
+LARGEST: Final = 2**20  # bytes of a file; those that trainings write have some kilobytes
+DEEPEST: Final = 32  # levels of nesting; configurations of trainings have up to six
+# values, each counted where it is repeated by an alias; model configurations have hundreds
 MOST_VALUES: Final = 20_000
-"""Values, each counted where it is repeated by an alias; model configurations have hundreds."""
-
 Value = str | float | bool | None
 
+# ``name=value``, ``name: value``, and Megatron's ``name ....... value``.
 _LINE: Final = re.compile(
     r"""\s{0,40}["']?-{0,2}([A-Za-z_][\w.-]{0,80}?)["']?\s{0,40}(?:[=:]|\.{3,200})\s{0,4}(.*)"""
 )
-"""``name=value``, ``name: value``, and Megatron's ``name ....... value``."""
 
+# how an argument parser's namespace or a dataclass prints itself
 _PRINTED: Final = re.compile(r"\s*(?:Namespace|[A-Z]\w*)\(")
-"""How an argument parser's namespace or a dataclass prints itself."""
 
 _WORDS: Final[dict[str, Value]] = {
     "true": True, "yes": True, "on": True, "false": False, "no": False, "off": False,

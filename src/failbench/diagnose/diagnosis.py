@@ -48,9 +48,7 @@ from failbench.monitor.diagnosis import decide
 from failbench.monitor.endings import ENDINGS, Ending
 from failbench.monitor.invariants import CATALOGUE, Bound
 
-SHOWN: Final = 0.05
-"""Probability from which on a cause is shown beside the first."""
-
+SHOWN: Final = 0.05  # probability from which on a cause is shown beside the first
 MOST_PROBABLE: Final = 4
 
 

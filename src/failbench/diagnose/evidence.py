@@ -12,16 +12,14 @@ import numpy as np
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.log import Log
 
+# relative distance of a value from the number in its line: what six printed digits may lose
 CLOSE: Final = 1e-3
-"""Relative distance of a value from the number in its line: what six printed digits may lose."""
-
 _NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf", re.IGNORECASE)
 _THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
 _WORD: Final = re.compile(r"\w+")
 _ESCAPE: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
 _UNITS: Final = (1.0, 1e3, 1e6, 1e9, 2.0**10, 2.0**20, 2.0**30)
-_WORDS: Final = 8
-"""Words of a quote that are looked up."""
+_WORDS: Final = 8  # words of a quote that are looked up
 
 
 def look_up(finding: Finding, log: Log, files: Mapping[str, bytes]) -> tuple[str, bool]:

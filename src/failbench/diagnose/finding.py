@@ -7,6 +7,9 @@ from typing import Literal
 
 from failbench.causes.support import Strength
 
+# a known message, where an error was raised, a value that misleads, the size of a block that
+# memory had no room for, a check of a signal, an invariant of the monitor, how the run ended, a
+# value of the configuration, a line of code
 FindingKind = Literal[
     "message",
     "place",
@@ -18,9 +21,6 @@ FindingKind = Literal[
     "setting",
     "code",
 ]
-"""A known message, where an error was raised, a value that misleads, the size of a block that
-memory had no room for, a check of a signal, an invariant of the monitor, how the run ended, a value
-of the configuration, a line of code."""
 
 
 @dataclass(frozen=True)

@@ -22,14 +22,13 @@ from failbench.monitor.history import History
 from failbench.monitor.invariants import RATIOS
 from failbench.monitor.signals import SIGNALS
 
-QUOTE: Final = 300
-"""Letters of a log's words that are quoted."""
+QUOTE: Final = 300  # letters of a log's words that are quoted
 
+# what is computed of a whole series, and stands in no line
 _OF_WHOLE: Final = {
     "climb": "the correlation of its values with time",
     "since_best": "the correlation of its values with time since the best one",
 }
-"""What is computed of a whole series, and stands in no line."""
 
 _UNIT: Final = {signal.name: signal.unit for signal in SIGNALS}
 

@@ -16,14 +16,11 @@ from failbench.diagnose.readers.log import Log
 from failbench.diagnose.series import WINDOW, series_of
 
 NAN: Final = re.compile(r"\bnan\b", re.IGNORECASE)
-
+# signals of which one says as much as the other
 ALTERNATIVE: Final = {"loss": "perplexity", "perplexity": "loss"}
-"""Signals of which one says as much as the other."""
-
 MOST_MEASUREMENTS: Final = 2
-
+# values of a loss below which its course says little: twice what a past is made of
 SHORT: Final = 16
-"""Values of a loss below which its course says little: twice what a past is made of."""
 
 MONITOR: Final = Measurement(
     measure="Run it again under failbench.monitor, which writes what must hold in every step.",

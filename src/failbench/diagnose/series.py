@@ -15,33 +15,22 @@ from failbench.diagnose.checks import Check, checks
 from failbench.diagnose.readers.log import NOWHERE, Log, Places, Rows
 from failbench.diagnose.readers.names import SignalName, Split
 
+# values that make the start of a run, or the past of a value: as many as the monitor's
 WINDOW: Final = 8
-"""Values that make the start of a run, or the past of a value: as many as the monitor's."""
-
-FEWEST: Final = 3
-"""Values of which a past, a start or a trend is made at least."""
-
-SMOOTH: Final = 5
-"""Values in a median that takes single outliers away."""
-
+FEWEST: Final = 3  # values of which a past, a start or a trend is made at least
+SMOOTH: Final = 5  # values in a median that takes single outliers away
+# nats at which a training from scratch starts at least: a language model that has learnt anything
+# lies below, and a uniform guess among 1,000 tokens at 6.9
 FROM_SCRATCH: Final = 4.0
-"""Nats at which a training from scratch starts at least: a language model that has learnt anything
-lies below, and a uniform guess among 1,000 tokens at 6.9."""
-
+# values without which a loss that does not fall says nothing: a resumed training falls slowly
 LONG: Final = 50
-"""Values without which a loss that does not fall says nothing: a resumed training falls slowly."""
-
+# Of its peak: a learning rate below moves weights no more. A cosine is below it for the last 6 %
+# of its steps, a linear decay for the last one.
 FADED: Final = 0.01
-"""Of its peak: a learning rate below moves weights no more. A cosine is below it for the last 6 %
-of its steps, a linear decay for the last one."""
-
+# ratio of the largest value to the smallest that is not 0, below which a 0 beside them may be a
+# value that was rounded: of 0.006 to 0.001 with three digits behind the point
 DIGITS: Final = 20.0
-"""Ratio of the largest value to the smallest that is not 0, below which a 0 beside them may be a
-value that was rounded: of 0.006 to 0.001 with three digits behind the point."""
-
 SMALLEST: Final = 1e-30
-
-
 GAP: Final = "validation_gap"
 
 
@@ -339,8 +328,7 @@ def _correlation(values: Array) -> float:
     return float(np.sign(taken[later] - taken[earlier]).mean())
 
 
-_MOST: Final = 200
-"""Values that a trend is computed of, evenly spaced: it compares all pairs."""
+_MOST: Final = 200  # values that a trend is computed of, evenly spaced: it compares all pairs
 
 COMPARISONS: Final[dict[str, Callable[[Array], Compared]]] = {
     "value": lambda values: Compared(_finite(values), np.zeros(len(values))),

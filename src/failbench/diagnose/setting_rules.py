@@ -31,8 +31,8 @@ _COMPARE: Final = {
     "equals": operator.eq,
 }
 
+# what is read of a log: its last step in training, and the largest values of two signals
 FACTS: Final = ("last_step", "largest_learning_rate", "largest_grad_norm")
-"""What is read of a log: its last step in training, and the largest values of two signals."""
 
 
 class Condition(NamedTuple):

@@ -24,6 +24,9 @@ from failbench.monitor.endings import ENDINGS
 from failbench.monitor.history import History
 from failbench.monitor.invariants import CATALOGUE, Bound
 
+# a message that is known, and the kind of an event that is not; where an error was raised, and
+# what called that; a trap; the size of a block that memory had no room for; a check; a signal
+# that is not logged; of a monitor's log what broke, how it ended, and what decided
 SignKind = Literal[
     "message",
     "event",
@@ -37,52 +40,44 @@ SignKind = Literal[
     "ending",
     "decided",
 ]
-"""A message that is known, and the kind of an event that is not; where an error was raised, and
-what called that; a trap; the size of a block that memory had no room for; a check; a signal that is
-not logged; of a monitor's log what broke, how it ended, and what decided."""
 
 LOGIC_ONLY: Final[Mapping[str, Bound]] = {}
-
+# the innermost place of a traceback, and the one around it
 PLACES: Final[tuple[SignKind, ...]] = ("place", "around")
-"""The innermost place of a traceback, and the one around it."""
-
 FIRST_STEPS: Final = 3
 
+# causes of a block that is out of proportion
 BLOCK_TOO_LARGE: Final = (
     "tensor_blows_up",
     "batch_exceeds_memory",
     "evaluation_exceeds_memory",
     "model_exceeds_memory",
 )
-"""Causes of a block that is out of proportion."""
 
+# of what is held: a block that is larger than everything before it is of no batch like others
 OUT_OF_PROPORTION: Final = 1.0
-"""Of what is held: a block that is larger than everything before it is of no batch like others."""
-
 VALIDATION: Final = "validation_loss"
-
+# signals whose absence is a sign: it says what a log could not show
 ABSENT: Final = (*SIGNALS, VALIDATION)
-"""Signals whose absence is a sign: it says what a log could not show."""
 
 _REQUESTED: Final = re.compile(
     r"(?:[Tt]ried to allocate|Unable to allocate|trying to allocate|failed to allocate)"
     r"\s(?P<size>\d{1,20}(?:\.\d{1,9})?)\s?(?P<unit>[KMGT]?i?B|bytes)"
 )
+# what PyTorch's allocators, NumPy and TensorFlow say of a block and of the memory in use; from
+# ``c10/cuda/CUDACachingAllocator.cpp``, ``c10/core/impl/alloc_cpu.cpp`` and ``numpy.exceptions``
 _HELD: Final = re.compile(
     r"(?:this process has|[Oo]f the allocated memory)\s(?P<size>\d{1,9}(?:\.\d{1,9})?)\s?"
     r"(?P<unit>[KMGT]?i?B)"
     r"|(?P<old>\d{1,9}(?:\.\d{1,9})?)\s?(?P<old_unit>[KMGT]?i?B) already allocated"
 )
-"""What PyTorch's allocators, NumPy and TensorFlow say of a block and of the memory in use; from
-``c10/cuda/CUDACachingAllocator.cpp``, ``c10/core/impl/alloc_cpu.cpp`` and ``numpy.exceptions``."""
 
 _UNITS: Final = {"B": 1.0, "bytes": 1.0} | {
     f"{letter}{binary}B": float(1024 if binary else 1000) ** power
     for power, letter in enumerate("KMGT", start=1)
     for binary in ("i", "")
 }
-_BYTES: Final = 2.0**20
-"""A training holds more than this; a smaller number is in another unit."""
+_BYTES: Final = 2.0**20  # a training holds more than this; a smaller number is in another unit
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 
 Loop = ast.For | ast.AsyncFor | ast.While
 Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
-
 _OTHERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 

@@ -17,12 +17,8 @@ from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.folders import files_below
 from failbench.diagnose.readers.lines import clean
 
-LARGEST: Final = 2**20
-"""Bytes of a file; the largest modules of transformers have a quarter of it."""
-
-NOT_READ: Final = "code_not_read"
-"""Id of the finding that says that a file could not be read."""
-
+LARGEST: Final = 2**20  # bytes of a file; the largest modules of transformers have a quarter of it
+NOT_READ: Final = "code_not_read"  # id of the finding that says that a file could not be read
 _REMEDY: Final = "Name a file of Python, or a folder with some, that may be read."
 
 

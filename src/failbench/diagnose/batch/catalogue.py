@@ -15,20 +15,19 @@ from failbench.methods.catalogue import method_named
 if TYPE_CHECKING:
     from failbench.methods.declaration import MethodDeclaration
 
+# methods that read step series and error text, and no feature
 RAW_METHODS: Final = tuple(
     entry.name for entry in CATALOGUE if entry.module and entry.family == "raw telemetry"
 )
-"""Methods that read step series and error text, and no feature."""
 
-RAW_SECTION: Final = "raw_telemetry"
-"""Section of params.yaml with the settings of all of them."""
+RAW_SECTION: Final = "raw_telemetry"  # section of params.yaml with the settings of all of them
 
+# names of all methods that can diagnose, by what they read
 READ_BY: Final = {
     "features": tuple(name for name in FEATURE_METHODS if not ENTRIES[name].reads_true_category),
     "a monitor's recording": MONITOR_METHODS,
     "raw telemetry": RAW_METHODS,
 }
-"""Names of all methods that can diagnose, by what they read."""
 
 
 def refuse_unknown(name: str) -> None:

@@ -20,6 +20,9 @@ from failbench.monitor.records.verdicts import with_known
 
 _EVIDENCE = ("signal", "value", "relation", "threshold")
 
+# Columns of a file of diagnoses; the first two are its key. See
+# :class:`failbench.base.verdicts.Diagnosis` for their meaning. Values and thresholds are text,
+# because some are numbers and some are words.
 DIAGNOSIS_SCHEMA = pl.Schema(
     {
         "run_id": pl.String(),
@@ -31,15 +34,10 @@ DIAGNOSIS_SCHEMA = pl.Schema(
         "evidence": pl.List(pl.Struct([pl.Field(name, pl.String()) for name in _EVIDENCE])),
     }
 )
-"""Columns of a file of diagnoses; the first two are its key.
 
-See :class:`failbench.base.verdicts.Diagnosis` for their meaning. Values and thresholds are text,
-because some are numbers and some are words.
-"""
-
+# runs that a method of raw telemetry is asked about at a time: each has ten thousand columns, and
+# a batch may hold a hundred thousand runs that ended before their first step
 RAW_RUNS_AT_ONCE: Final = 256
-"""Runs that a method of raw telemetry is asked about at a time: each has ten thousand columns, and
-a batch may hold a hundred thousand runs that ended before their first step."""
 
 
 def diagnoses_of(

@@ -14,8 +14,8 @@ from failbench.base.errors import BadInputError
 from failbench.base.files import replaced_when_whole
 from failbench.diagnose.batch.diagnoses import DIAGNOSIS_SCHEMA
 
+# writes tables of ``DIAGNOSIS_SCHEMA`` into one file
 Writer = Callable[[Iterable[pl.DataFrame], Path], None]
-"""Writes tables of ``DIAGNOSIS_SCHEMA`` into one file."""
 
 
 def write_diagnoses(tables: Iterable[pl.DataFrame], path: Path) -> None:
@@ -84,6 +84,7 @@ def _objects(tables: Iterable[pl.DataFrame]) -> Iterator[str]:
             yield json.dumps(row, allow_nan=False)
 
 
+# writers by the suffix of their files
 WRITERS: Final[dict[str, Writer]] = {
     ".parquet": _write_parquet,
     ".csv": _write_csv,
@@ -91,4 +92,3 @@ WRITERS: Final[dict[str, Writer]] = {
     ".jsonl": _write_json_lines,
     ".ndjson": _write_json_lines,
 }
-"""Writers by the suffix of their files."""

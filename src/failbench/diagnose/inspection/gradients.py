@@ -13,19 +13,17 @@ import numpy as np
 from failbench.diagnose.inspection.parameters import Layer, layers_of
 from failbench.diagnose.inspection.tables import table_text
 
+# ``far below`` and ``far above`` speak of the root mean square against the median of all layers
+# whose gradients are finite and not all zero
 Flag = Literal["frozen", "no gradient", "not finite", "all zero", "far below", "far above"]
-"""``far below`` and ``far above`` speak of the root mean square against the median of all layers
-whose gradients are finite and not all zero."""
-
+# orders of magnitude from the median at which a layer is flagged, unless the caller says: a way
+# to point at layers, and no statement of what is healthy
 ORDERS: Final = 2.0
-"""Orders of magnitude from the median at which a layer is flagged, unless the caller says: a way to
-point at layers, and no statement of what is healthy."""
-
 SKILL_VANISHING: Final = 1e-6
+# Mean and largest absolute value below and above which the skill ml-training-debugger calls the
+# gradients of a layer vanishing and exploding (its ``gradient-debugger.py``). They are absolute,
+# so that the scale of the loss decides them, and not ours.
 SKILL_EXPLODING: Final = 100.0
-"""Mean and largest absolute value below and above which the skill ml-training-debugger calls the
-gradients of a layer vanishing and exploding (its ``gradient-debugger.py``). They are absolute, so
-that the scale of the loss decides them, and not ours."""
 
 
 @dataclass(frozen=True)

@@ -18,10 +18,7 @@ from failbench.diagnose.readers.log import Log, known
 from failbench.diagnose.readers.names import SignalName, Split
 
 Floats = NDArray[np.float64]
-
-MOST: Final = 2000
-"""Points of which all pairs are compared, evenly spaced: two million pairs."""
-
+MOST: Final = 2000  # points of which all pairs are compared, evenly spaced: two million pairs
 CONFIDENCE: Final = 0.95
 
 

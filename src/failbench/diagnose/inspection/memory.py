@@ -16,17 +16,13 @@ from failbench.monitor.history import History
 from failbench.monitor.signals import PHASES
 from failbench.preflight.memory import readable
 
+# checks that make the start of a run: the window of the monitor's invariants of memory
 START: Final = 8
-"""Checks that make the start of a run: the window of the monitor's invariants of memory."""
-
-ROWS: Final = 2
-"""Measurements in a row that leave it: theirs too."""
-
+ROWS: Final = 2  # measurements in a row that leave it: theirs too
+# bytes below which differences mean nothing (:data:`failbench.monitor.breaks.FLOORS`)
 NOTHING: Final = FLOORS["bytes"]
-"""Bytes below which differences mean nothing (:data:`failbench.monitor.breaks.FLOORS`)."""
-
+# in place of a phase: the memory at the end of a step, and not what lies above its beginning
 WHOLE: Final = "whole"
-"""In place of a phase: the memory at the end of a step, and not what lies above its beginning."""
 
 
 @dataclass(frozen=True)

@@ -10,19 +10,15 @@ from failbench.diagnose.inspection.tables import table_text
 from failbench.preflight.memory import readable
 
 Role = Literal["embedding", "head", "body"]
-
 EMBEDDINGS: Final = "torch.nn.modules.sparse"
 LINEAR: Final = "torch.nn.modules.linear"
+# modules of PyTorch whose classes, and what is derived from them, make a part one of a kind
 CONTAINERS: Final = "torch.nn.modules.container"
-"""Modules of PyTorch whose classes, and what is derived from them, make a part one of a kind."""
-
-MODEL: Final = "(model)"
-"""The name of the row with parameters that the model itself holds."""
-
+MODEL: Final = "(model)"  # the name of the row with parameters that the model itself holds
+# The share of parameters in embeddings above which the skill ml-training-debugger calls a model
+# imbalanced (rules of thumb of its agent's prompt). It is not ours: small models with large
+# vocabularies train well above it.
 SKILL_EMBEDDING_SHARE: Final = 0.7
-"""The share of parameters in embeddings above which the skill ml-training-debugger calls a model
-imbalanced (rules of thumb of its agent's prompt). It is not ours: small models with large
-vocabularies train well above it."""
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,8 @@ from failbench.base.extras import of_extra
 from failbench.base.files import write_atomically
 from failbench.diagnose.answer import LogDiagnosis
 
+# Of the palettes of Okabe and Ito (2008) and Tol (2021), as in the figures of the studies. Each
+# stands for one role, so that a page can turn it into another one where it is dark.
 COLOURS: Final = {
     "ink": "#1b1b1b",
     "paper": "#fefefe",
@@ -20,15 +22,13 @@ COLOURS: Final = {
     "train": "#0072b2",
     "validation": "#d98a00",
 }
-"""Of the palettes of Okabe and Ito (2008) and Tol (2021), as in the figures of the studies. Each
-stands for one role, so that a page can turn it into another one where it is dark."""
 
+# kinds of files, with what is left out of each so that the same answer gives the same bytes
 FORMATS: Final[dict[str, dict[str, None]]] = {
     ".svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""Kinds of files, with what is left out of each so that the same answer gives the same bytes."""
 
 
 def write_plot(diagnosis: LogDiagnosis, path: Path) -> None:

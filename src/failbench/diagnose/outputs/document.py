@@ -24,8 +24,7 @@ from failbench.diagnose.finding import Finding, FindingKind
 from failbench.diagnose.outputs.outline import numbered, one_line, summary
 from failbench.diagnose.readers.lines import clean
 
-FORMAT: Final = 1
-"""Of the document; it grows when a field is removed or changes its meaning."""
+FORMAT: Final = 1  # of the document; it grows when a field is removed or changes its meaning
 
 
 def _number(value: object) -> object:

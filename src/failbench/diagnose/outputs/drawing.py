@@ -32,18 +32,13 @@ from failbench.diagnose.readers.names import SPLITS, SignalName, Split
 
 WIDTH: Final = 8.0
 PANEL, HEAD, FOOT, GAP = 1.25, 0.26, 0.5, 0.34
+# inches: of the figure, and of a panel, what is above and below all panels, and around them
 LEFT, RIGHT = 0.72, 0.25
-"""Inches: of the figure, and of a panel, what is above and below all panels, and around them."""
-
+# share of the width of the curves that evidence may lie before or after them and be marked
 OUTSIDE: Final = 0.25
-"""Share of the width of the curves that evidence may lie before or after them and be marked."""
-
-DECADES: Final = 3.0
-"""Positive values that span more are drawn on a logarithmic axis."""
-
+DECADES: Final = 3.0  # positive values that span more are drawn on a logarithmic axis
+# values are drawn up to here, and from its inverse on: beyond, the axes themselves overflow
 LARGEST: Final = 1e30
-"""Values are drawn up to here, and from its inverse on: beyond, the axes themselves overflow."""
-
 _UNIT_WORDS: Final = {"step": "step", "epoch": "epoch", "row": "row of the log"}
 _CROSS: Final[dict[str, Any]] = {
     "color": COLOURS["broken"],

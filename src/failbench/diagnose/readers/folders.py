@@ -27,38 +27,24 @@ from failbench.diagnose.readers.lines import clean
 from failbench.diagnose.readers.log import NOWHERE, Log
 from failbench.diagnose.readers.names import SPLIT_WORDS
 
-DEEPEST: Final = 8
-"""Folders below the one that is named."""
-
-MOST_FILES: Final = 2_000
-"""Files of a folder that are looked at."""
-
+DEEPEST: Final = 8  # folders below the one that is named
+MOST_FILES: Final = 2_000  # files of a folder that are looked at
 STATE: Final = "trainer_state.json"
-
-SHOWN: Final = 3
-"""Runs that a note or an error names."""
-
+SHOWN: Final = 3  # runs that a note or an error names
 METRICS: Final = "metrics"
+# beside the metrics of a run of MLflow: its name, when it started, and whether it was deleted
 META: Final = "meta.yaml"
-"""Beside the metrics of a run of MLflow: its name, when it started, and whether it was deleted."""
-
+# folder of an experiment of MLflow whose metrics are copies, by model, of those of runs
 MODELS: Final = "models"
-"""Folder of an experiment of MLflow whose metrics are copies, by model, of those of runs."""
-
-_LARGEST_META: Final = 2**16
-"""Bytes of that file that are read; it has some 20 short lines."""
-
+_LARGEST_META: Final = 2**16  # bytes of that file that are read; it has some 20 short lines
 _START: Final = re.compile(rb"^start_time: (\d{1,15})\s*$", re.MULTILINE)
 _DELETED: Final = re.compile(rb"^lifecycle_stage: deleted\s*$", re.MULTILINE)
-
+# a run folder of Weights & Biases: when it started, and its id
 _WANDB: Final = re.compile(r"(?:offline-)?run-(\d{8})_(\d{6})-\w+")
-"""A run folder of Weights & Biases: when it started, and its id."""
-
+# a run folder of Lightning's loggers (``lightning/pytorch/loggers/csv_logs.py``)
 _VERSION: Final = re.compile(r"version_(\d{1,9})")
-"""A run folder of Lightning's loggers (``lightning/pytorch/loggers/csv_logs.py``)."""
-
+# ``events.out.tfevents.<seconds>.<host>``, as TensorBoard's ``EventFileWriter`` names them
 _EVENT_TIME: Final = re.compile(r"\.tfevents\.(\d{1,12})\.")
-"""``events.out.tfevents.<seconds>.<host>``, as TensorBoard's ``EventFileWriter`` names them."""
 
 
 class Run(NamedTuple):

@@ -25,16 +25,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 Places = NDArray[np.int64]
-
-NOWHERE: Final = -1
-"""A line or step that is not known."""
-
+NOWHERE: Final = -1  # a line or step that is not known
 NUMBERS: Final = ("epoch", *SIGNALS)
-
 _PLACE: Final = {name: place for place, name in enumerate(NUMBERS)}
+# rows that are held as Python's numbers before they become arrays, which bounds memory
 _BLOCK: Final = 50_000
-"""Rows that are held as Python's numbers before they become arrays, which bounds memory."""
-
 EventKind = Literal["exception", "death", "warning"]
 
 

@@ -37,14 +37,13 @@ from failbench.monitor.log import LINES
 
 STANDARD_INPUT: Final = "-"
 
+# of files that are read in a folder; one that is named itself may have any name
 _TEXT_SUFFIXES: Final = frozenset(
     {".log", ".txt", ".out", ".err", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".md"}
 )
-"""Of files that are read in a folder; one that is named itself may have any name."""
 
+# how archives and compressed files begin
 _ARCHIVES: Final = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"Rar!")
-"""How archives and compressed files begin."""
-
 _UNPACK: Final = "Unpack it and name what is inside: nothing is unpacked here."
 _DATABASE: Final = b"SQLite format 3\0"
 _EXPORT: Final = (

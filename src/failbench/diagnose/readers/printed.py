@@ -16,37 +16,36 @@ from failbench.diagnose.readers.names import (
     number,
 )
 
+# a name of up to five words, then ``=``, ``:`` or space, then a number and perhaps its unit
 _PAIR: Final = re.compile(
     r"(?<![\w./\-@])(?P<name>[A-Za-z_][\w./\-@]{0,60}(?: [A-Za-z_][\w./\-@]{0,60}){0,4})"
     r"(?:\s{0,20}(?P<sign>[:=])\s{0,20}|\s{1,20})"
     rf"(?P<value>{NUMBER})(?P<unit>[GMK]i?B\b)?(?![\w.]*[A-Za-z_%])"
 )
-"""A name of up to five words, then ``=``, ``:`` or space, then a number and perhaps its unit."""
 
+# a throughput that stands before its unit, as llm.c prints it
 _RATE: Final = re.compile(
     rf"(?P<value>{NUMBER})\s{{0,3}}(?P<thousands>[kM]?)\s{{0,3}}(?:tok(?:ens?)?|samples?)/s(?:ec)?\b"
 )
-"""A throughput that stands before its unit, as llm.c prints it."""
 
+# how a bar of torchtune begins
 _BAR_NAME: Final = re.compile(r"^\s{0,8}(?P<epoch>\d{1,9})\|(?P<step>\d{1,12})\|(?=Loss)")
-"""How a bar of torchtune begins."""
 
+# a key and its number in a printed dict; version 5 of transformers prints numbers as text
 _QUOTED: Final = re.compile(
     rf"(?P<quote>['\"])(?P<name>[\w./\-@ ]{{1,80}})(?P=quote)\s{{0,4}}:\s{{0,4}}['\"]?"
     rf"(?P<value>{NUMBER})['\"]?\s{{0,4}}(?=[,}}])"
 )
-"""A key and its number in a printed dict; version 5 of transformers prints numbers as text."""
 
 _HELD_OUT: Final = re.compile(r"\b(?:valid|validation|eval|evaluation|val)\b", re.IGNORECASE)
 _TRAIN: Final = re.compile(r"\btrain(?:ing|_inner)?\b", re.IGNORECASE)
-
+# anything that may be a number; what lies between is the form of a line
 _TOKEN: Final = re.compile(rf"((?<![A-Za-z]){NUMBER}|\d+)")
-"""Anything that may be a number; what lies between is the form of a line."""
 
+# in lines that tell of an exception or warn; the numbers in them are no measurements
 _TELLS: Final = re.compile(
     r"(?:Error|Exception|Interrupt|Warning)\b|Traceback|Invalid learning rate|returning lr="
 )
-"""In lines that tell of an exception or warn; the numbers in them are no measurements."""
 
 _BYTES: Final[dict[str | None, float]] = {
     f"{letter}{binary}B": base**power
@@ -54,12 +53,8 @@ _BYTES: Final[dict[str | None, float]] = {
     for binary, base in (("", 1000.0), ("i", 1024.0))
 }
 _THOUSANDS: Final = {"": 1.0, "k": 1e3, "M": 1e6}
-
-MOST_FORMS: Final = 4_096
-"""Forms of lines that are remembered."""
-
-SEPARATORS: Final = (",", "\t", ";", "|")
-"""Of tables."""
+MOST_FORMS: Final = 4_096  # forms of lines that are remembered
+SEPARATORS: Final = (",", "\t", ";", "|")  # of tables
 
 
 class Value(NamedTuple):

@@ -22,19 +22,15 @@ from failbench.monitor.history import History
 if TYPE_CHECKING:
     import polars as pl
 
-LARGEST: Final = 256 * 2**20
-"""Bytes of a document that is read whole."""
-
+LARGEST: Final = 256 * 2**20  # bytes of a document that is read whole
+# values of a document that is read: each takes some 70 to 200 bytes of memory, however short
 MOST_VALUES: Final = 10_000_000
-"""Values of a document that is read: each takes some 70 to 200 bytes of memory, however short."""
-
-RUNS: Final = "runs.parquet"
-"""By which a folder is known as recorded telemetry."""
-
+RUNS: Final = "runs.parquet"  # by which a folder is known as recorded telemetry
 _STATE: Final = "log_history"
+# keys under which documents keep what was measured; the first is the Trainer's
 _WRAPPERS: Final = (_STATE, "history", "metrics", "logs", "data")
-"""Keys under which documents keep what was measured; the first is the Trainer's."""
 
+# what a monitor calls the signals of a row
 _MONITORED: Final = {
     "loss": Meaning("loss", "train"),
     "gradient_norm": Meaning("grad_norm", "train"),
@@ -42,7 +38,6 @@ _MONITORED: Final = {
     "memory": Meaning("memory", "train"),
     "evaluation_loss": Meaning("loss", "validation"),
 }
-"""What a monitor calls the signals of a row."""
 
 _ENDS: Final[dict[str, EventKind]] = {
     "exception": "exception",
@@ -60,8 +55,7 @@ _RECORDED: Final = {
     "validation_loss": Meaning("loss", "validation"),
     "step": Meaning("step"),
 }
-_SHOWN: Final = 3
-"""Runs that an error names."""
+_SHOWN: Final = 3  # runs that an error names
 
 
 def read_document(name: str, text: str) -> Log | None:

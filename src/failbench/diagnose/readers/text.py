@@ -16,15 +16,14 @@ from failbench.diagnose.readers.tracebacks import PREFIX, Tracebacks
 from failbench.messages.catalogue import Message, messages
 from failbench.messages.literals import required_literals
 
+# events of a message in a source: a loop prints a warning at each step, and the first tell
 MOST_EVENTS: Final = 20
-"""Events of a message in a source: a loop prints a warning at each step, and the first tell."""
+MOST_FORMS: Final = 4_096  # forms of lines that are remembered
+LONGEST: Final = 2_000  # letters of a line outside of tracebacks that are looked at
 
-MOST_FORMS: Final = 4_096
-"""Forms of lines that are remembered."""
-
-LONGEST: Final = 2_000
-"""Letters of a line outside of tracebacks that are looked at."""
-
+# The signal that ended a process, and what the line looks like in which a shell, a launcher or a
+# runtime says so. From bash, the Linux kernel, Slurm, Kubernetes, Python's faulthandler and
+# torch.distributed.elastic.
 _DEATHS: Final = tuple(
     (name, re.compile(pattern))
     for name, pattern in (
@@ -40,29 +39,23 @@ _DEATHS: Final = tuple(
         ),
     )
 )
-"""The signal that ended a process, and what the line looks like in which a shell, a launcher or a
-runtime says so. From bash, the Linux kernel, Slurm, Kubernetes, Python's faulthandler and
-torch.distributed.elastic."""
 
 _HINT: Final = re.compile(
     r"[Kk]ill|oom|OOM|fault|Bus|Abort|Floating|Terminated|CANCELLED|exitcode", re.ASCII
 )
 _ELASTIC: Final = re.compile(r"exitcode\s{0,4}:\s{0,4}-(?P<signal>\d{1,2})\b")
-
 _NO_DIGITS: Final = str.maketrans("", "", "0123456789")
 
+# an exception behind what a logger or pytest puts before it
 _PREFIXED: Final = re.compile(
     r"^(?:E\s{1,8}|.{0,160}\b(?:ERROR|CRITICAL|FATAL|Error|error|Exception|failed|failure)\b.{0,60}?"
     r"[\s:\]])(?P<name>(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Interrupt))"
     r":\s(?P<message>.{1,2000})"
 )
-"""An exception behind what a logger or pytest puts before it."""
 
-_NAMED: Final = ("Error: ", "Exception: ", "Interrupt: ")
-"""Which of these it must hold."""
-
+_NAMED: Final = ("Error: ", "Exception: ", "Interrupt: ")  # which of these it must hold
+# in lines of something that the program itself passes over
 _PASSED_OVER: Final = re.compile(r"\b[Rr]etry|[Ii]gnor|WARN|[Ww]arning\b|UserWarning")
-"""In lines of something that the program itself passes over."""
 
 
 def read_text(name: str, chunks: Iterable[bytes]) -> Log:

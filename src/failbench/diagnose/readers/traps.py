@@ -20,43 +20,24 @@ from failbench.base.records import Record, packaged_rows
 from failbench.causes.catalogue import CauseNames
 from failbench.diagnose.readers.log import NOWHERE, Log, Places, Rows, known
 
-FEWEST: Final = 8
-"""Values of a series that has a course: of fewer, a quarter is a single one."""
-
-SMALL: Final = 1e-3
-"""Nats: a loss that falls to exactly 0 passes below this before."""
-
+FEWEST: Final = 8  # values of a series that has a course: of fewer, a quarter is a single one
+SMALL: Final = 1e-3  # nats: a loss that falls to exactly 0 passes below this before
+# relative difference up to which two numbers of a log are one, which was rounded twice
 EQUAL: Final = 0.02
-"""Relative difference up to which two numbers of a log are one, which was rounded twice."""
-
-TWENTY: Final = 20
-"""Losses from which a plateau, or a whole run at one level, can be seen."""
-
+TWENTY: Final = 20  # losses from which a plateau, or a whole run at one level, can be seen
+# times the loss of held-out data, from which a training loss is a sum: dropout and regularization
+# do not reach this
 SEVERAL: Final = 3.5
-"""Times the loss of held-out data, from which a training loss is a sum: dropout and regularization
-do not reach this."""
-
-LARGE: Final = 1_000.0
-"""Perplexities from which an equal number is no rounding."""
-
-APART: Final = 0.05
-"""Nats by which two losses have different perplexities in any print."""
-
+LARGE: Final = 1_000.0  # perplexities from which an equal number is no rounding
+APART: Final = 0.05  # nats by which two losses have different perplexities in any print
+# numbers of classes that are common, and vocabularies of public tokenizers
 CLASSES: Final = (2, 3, 4, 5, 10, 20, 100, 1000, 30522, 32000, 50257, 50304, 65536, 128256, 151936)
-"""Numbers of classes that are common, and vocabularies of public tokenizers."""
-
+# relative difference to the logarithm of a number of classes that batches make
 AT_LEVEL: Final = 0.01
-"""Relative difference to the logarithm of a number of classes that batches make."""
-
-OFTEN: Final = 0.5
-"""Share of equal greatest norms from which they are clipped ones."""
-
-SELDOM: Final = 0.1
-"""Share of norms that are not finite up to which they are single ones."""
-
+OFTEN: Final = 0.5  # share of equal greatest norms from which they are clipped ones
+SELDOM: Final = 0.1  # share of norms that are not finite up to which they are single ones
+# times between two lines by which a step falls back; ranks that print in turn fall by less
 FAR: Final = 3
-"""Times between two lines by which a step falls back; ranks that print in turn fall by less."""
-
 _NONE: Final = np.zeros(0, np.int64)
 
 
@@ -309,6 +290,7 @@ def _near(first: Array, second: Array | np.float64) -> Mask:
     return near
 
 
+# what finds the rows of each kind, in the order in which they are told
 FINDERS: Final[dict[str, Callable[[Rows], Places]]] = {
     find.__name__: find
     for find in (
@@ -333,4 +315,3 @@ FINDERS: Final[dict[str, Callable[[Rows], Places]]] = {
         chance_level,
     )
 }
-"""What finds the rows of each kind, in the order in which they are told."""

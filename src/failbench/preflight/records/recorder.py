@@ -32,22 +32,16 @@ from failbench.recording.plan import PlannedRun, order_for
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
 from failbench.recording.signals import compared_steps
 
-SEED: Final = 0
-"""Of the runs that are looked at."""
-
-CRASHES: Final = ("exception", "signal")
-"""Endings of runs whose last step is looked at."""
-
+SEED: Final = 0  # of the runs that are looked at
+CRASHES: Final = ("exception", "signal")  # endings of runs whose last step is looked at
+# a run that says nothing for so long has hung: a step with a preflight takes its time
 LOOK_SECONDS: Final = 300.0
-"""A run that says nothing for so long has hung: a step with a preflight takes its time."""
+RUN_SECONDS: Final = 3600.0  # a run that trains for longer is an error of the recorder
 
-RUN_SECONDS: Final = 3600.0
-"""A run that trains for longer is an error of the recorder."""
-
+# a row where nothing is said
 EMPTY: Final[Mapping[str, Any]] = {
     name: [] if isinstance(kind, pl.List) else None for name, kind in ANSWER_SCHEMA.items()
 }
-"""A row where nothing is said."""
 
 PRELOADED: Final = ("failbench.preflight.records.child",)
 
