@@ -19,7 +19,6 @@ from sklearn.model_selection import StratifiedGroupKFold
 from failbench.base.arrays import Array, Labels, Mask
 from failbench.base.records import Record
 from failbench.base.vocabulary import CATEGORIES
-from failbench.diagnose.checks import CheckBound, checks, fitted_bounds
 from failbench.diagnose.model import (
     FORMAT,
     OWN,
@@ -39,6 +38,7 @@ from failbench.diagnose.model import (
     softmax,
     supports_of,
 )
+from failbench.diagnose.series import CheckBound, checks, fitted_bounds
 from failbench.diagnose.signs import Sign
 
 _TOLERANCE: Final = 1e-7

@@ -27,8 +27,8 @@ from failbench.base.errors import BadInputError
 from failbench.base.records import Record, read_json, validated
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.causes.catalogue import causes
-from failbench.diagnose.checks import CheckBound, checks
 from failbench.diagnose.readers.names import SIGNALS
+from failbench.diagnose.series import CheckBound, checks
 from failbench.diagnose.signs import ABSENT, Sign
 
 FORMAT: Final = 1

@@ -12,11 +12,10 @@ from typing import Final, Literal
 
 from failbench.base.vocabulary import Category
 from failbench.causes.support import Strength, places_of, supports
-from failbench.diagnose.checks import CheckBound
 from failbench.diagnose.readers.log import NOWHERE, Event, Log
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.traps import traps
-from failbench.diagnose.series import checked, series_of
+from failbench.diagnose.series import CheckBound, checked, series_of
 from failbench.messages.catalogue import message_of
 from failbench.monitor.breaks import Break, breaks
 from failbench.monitor.diagnosis import decide
