@@ -53,9 +53,6 @@ _TOO_DEEP: Final = f"nests deeper than {DEEPEST} levels."
 class TooLargeError(ValueError):
     """More values, or deeper ones, than a configuration has."""
 
-    def __init__(self, problem: str = _TOO_LARGE) -> None:
-        super().__init__(problem)
-
 
 @dataclass(frozen=True)
 class Setting:
@@ -99,13 +96,10 @@ def read_configuration(path: Path) -> Configuration:
             path, "holds no settings.", "Name a file of JSON, YAML or lines such as lr=1e-4."
         )
     lines = _lines_of_names(text)
-    return Configuration(
-        clean(path.name),
-        tuple(
-            Setting(name, value, lines.get(_plain(name).rpartition(".")[2]))
-            for name, value in values
-        ),
+    settings = (
+        Setting(name, value, lines.get(_plain(name).rpartition(".")[2])) for name, value in values
     )
+    return Configuration(clean(path.name), tuple(settings))
 
 
 @cache
@@ -225,7 +219,7 @@ def _flat(tree: object) -> Iterator[tuple[str, Value]]:
             yield clean(".".join(names))[:300], _simple(value)
         given += 1
         if given > MOST_VALUES or len(names) > DEEPEST:
-            raise TooLargeError
+            raise TooLargeError(_TOO_LARGE)
         waiting += [((*names, name), each) for name, each in reversed(inner)]
 
 
@@ -303,7 +297,7 @@ def _measure(text: str) -> None:
             sizes[anchor] = size
         open_sizes[-1] += size
         if open_sizes[-1] > MOST_VALUES or len(open_sizes) > DEEPEST:
-            raise TooLargeError
+            raise TooLargeError(_TOO_LARGE)
 
 
 class _PlainLoader(yaml.SafeLoader):

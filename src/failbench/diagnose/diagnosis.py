@@ -27,8 +27,9 @@ from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.opening import read_log
 from failbench.diagnose.readers.traps import traps
 from failbench.diagnose.series import TIGHTEST, WINDOW, checked, checks, series_of
-from failbench.diagnose.signs import LOGIC_ONLY, Sign, breaks_bound, broken_in, is_alarm, signs_of
+from failbench.diagnose.signs import LOGIC_ONLY, Sign, breaks_bound, is_alarm, signs_of
 from failbench.monitor.bounds import read_bounds
+from failbench.monitor.breaks import breaks
 from failbench.monitor.diagnosis import decide
 from failbench.monitor.endings import ENDINGS, Ending
 from failbench.monitor.invariants import CATALOGUE, Bound
@@ -96,12 +97,9 @@ def diagnose_log(
 
     read = read_log(Path(log), run)
     if read.is_empty:
-        raise BadInputError(
-            log,
-            "(log)",
-            "holds no measurement, error or end that is known.",
-            "Name a log with a loss in it, or paste the error with its traceback.",
-        )
+        remedy = "Name a log with a loss in it, or paste the error with its traceback."
+        problem = "holds no measurement, error or end that is known."
+        raise BadInputError(log, "(log)", problem, remedy)
     fitted = {} if bounds is None else read_bounds(Path(bounds), CATALOGUE).intervals()
     extra: list[Finding] = []
     if configuration is not None:
@@ -165,7 +163,7 @@ def _findings(
     ]
     if log.history is not None:
         source = next(each.name for each in log.sources if each.format == "monitor")
-        broken = broken_in(log.history, fitted)
+        broken = breaks(log.history, CATALOGUE, fitted)
         found += findings.invariant_findings(source, broken)
         decided_by = decide(broken, log.history.end, ENDINGS)
         if isinstance(decided_by, Ending):
@@ -279,10 +277,8 @@ def _shows_health(log: Log) -> bool:
 
 
 def _falls(values: Array) -> bool:
-    """Whether a later value lies below all first ones: eight, or a third of a short series.
-
-    By as much of them as a loss must fall that the check of unmoved losses passes.
-    """
+    """Whether a later value lies below all first ones: eight, or a third of a short series."""
+    # by as much of them as a loss must fall that the check of unmoved losses passes
     first = max(1, min(WINDOW, len(values) // 3))
     least = values[:first].min()
     needed = abs(least) * (checks()["loss_unmoved"].bound or 0.0)

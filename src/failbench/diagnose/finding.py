@@ -11,16 +11,8 @@ from failbench.causes.support import Strength
 # memory had no room for, a check of a signal, an invariant of the monitor, how the run ended, a
 # value of the configuration, a line of code
 FindingKind = Literal[
-    "message",
-    "place",
-    "trap",
-    "allocation",
-    "check",
-    "invariant",
-    "ending",
-    "setting",
-    "code",
-]
+    "message", "place", "trap", "allocation", "check", "invariant", "ending", "setting", "code",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

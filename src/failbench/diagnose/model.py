@@ -45,34 +45,16 @@ FAINT: Final = 0.1
 # message or invariant holds for all others of its kind. ``any`` is 1 for a cause that anything
 # speaks for at all.
 SHARED: Final = (
-    "message:direct",
-    "message:circumstantial",
-    "place",
-    "around",
-    "trap",
-    "allocation",
-    "check:direct",
-    "check:circumstantial",
-    "invariant:direct",
-    "invariant:circumstantial",
-    "ending",
-    "decided:logic",
-    "decided:statistic",
-    "decided:symptom",
-    "decided:ending",
-    "any",
-)
+    "message:direct", "message:circumstantial", "place", "around", "trap", "allocation",
+    "check:direct", "check:circumstantial", "invariant:direct", "invariant:circumstantial",
+    "ending", "decided:logic", "decided:statistic", "decided:symptom", "decided:ending", "any",
+)  # fmt: skip
 
 # columns with a weight for each category: what the benchmark shows often enough
 OWN: Final = (
-    "event:exception",
-    "event:death",
-    "event:at_start",
-    "no event",
-    "allocation:out_of_proportion",
-    *(f"absent:{name}" for name in ABSENT),
-    *(f"check:{name}" for name in checks()),
-)
+    "event:exception", "event:death", "event:at_start", "no event", "allocation:out_of_proportion",
+    *(f"absent:{name}" for name in ABSENT), *(f"check:{name}" for name in checks()),
+)  # fmt: skip
 
 # What an answer rests on: words that decide the category, else a log with every signal, else one
 # without some. How often answers are right is measured for each by itself.
@@ -260,12 +242,8 @@ def softmax(scores: Array) -> Array:
 
 def category_scores(weights: Weights, categories: Array, own: Array) -> Array:
     """Scores of shape (logs, categories)."""
-    scores: Array = (
-        np.einsum("lkc,k->lc", categories, np.array(weights.shared))
-        + own @ np.array(weights.own)
-        + np.array(weights.base)
-    )
-    return scores
+    shared: Array = np.einsum("lkc,k->lc", categories, np.array(weights.shared))
+    return shared + own @ np.array(weights.own) + np.array(weights.base)
 
 
 def cause_scores(weights: Weights, causes: Array) -> Array:

@@ -27,18 +27,9 @@ from failbench.monitor.invariants import CATALOGUE, Bound
 # what called that; a trap; the size of a block that memory had no room for; a check; a signal
 # that is not logged; of a monitor's log what broke, how it ended, and what decided
 SignKind = Literal[
-    "message",
-    "event",
-    "place",
-    "around",
-    "trap",
-    "allocation",
-    "check",
-    "absent",
-    "invariant",
-    "ending",
-    "decided",
-]
+    "message", "event", "place", "around", "trap", "allocation", "check", "absent", "invariant",
+    "ending", "decided",
+]  # fmt: skip
 
 LOGIC_ONLY: Final[Mapping[str, Bound]] = {}
 # the innermost place of a traceback, and the one around it
@@ -47,11 +38,8 @@ FIRST_STEPS: Final = 3
 
 # causes of a block that is out of proportion
 BLOCK_TOO_LARGE: Final = (
-    "tensor_blows_up",
-    "batch_exceeds_memory",
-    "evaluation_exceeds_memory",
-    "model_exceeds_memory",
-)
+    "tensor_blows_up", "batch_exceeds_memory", "evaluation_exceeds_memory", "model_exceeds_memory",
+)  # fmt: skip
 
 # of what is held: a block that is larger than everything before it is of no batch like others
 OUT_OF_PROPORTION: Final = 1.0
@@ -59,12 +47,12 @@ VALIDATION: Final = "validation_loss"
 # signals whose absence is a sign: it says what a log could not show
 ABSENT: Final = (*SIGNALS, VALIDATION)
 
+# what PyTorch's allocators, NumPy and TensorFlow say of a block and of the memory in use; from
+# ``c10/cuda/CUDACachingAllocator.cpp``, ``c10/core/impl/alloc_cpu.cpp`` and ``numpy.exceptions``
 _REQUESTED: Final = re.compile(
     r"(?:[Tt]ried to allocate|Unable to allocate|trying to allocate|failed to allocate)"
     r"\s(?P<size>\d{1,20}(?:\.\d{1,9})?)\s?(?P<unit>[KMGT]?i?B|bytes)"
 )
-# what PyTorch's allocators, NumPy and TensorFlow say of a block and of the memory in use; from
-# ``c10/cuda/CUDACachingAllocator.cpp``, ``c10/core/impl/alloc_cpu.cpp`` and ``numpy.exceptions``
 _HELD: Final = re.compile(
     r"(?:this process has|[Oo]f the allocated memory)\s(?P<size>\d{1,9}(?:\.\d{1,9})?)\s?"
     r"(?P<unit>[KMGT]?i?B)"
@@ -101,11 +89,6 @@ class Allocation:
     event: Event
 
 
-def broken_in(history: History, fitted: Mapping[str, Bound]) -> tuple[Break, ...]:
-    """What broke in a monitor's log: logic, and what has a bound from healthy runs."""
-    return breaks(history, CATALOGUE, fitted)
-
-
 def signs_of(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> tuple[Sign, ...]:
     """All signs of a log."""
     signs = [*_of_events(log.events)]
@@ -118,12 +101,11 @@ def signs_of(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> tuple[Sign, 
         signs.append(Sign("allocation", "out_of_proportion", causes=BLOCK_TOO_LARGE))
     if _fails_at_start(log):
         signs.append(Sign("event", "at_start"))
-    present: set[str] = {*log.present}
-    if len(log.series("loss", "validation")):
-        present.add(VALIDATION)
+    validation = (VALIDATION,) if len(log.series("loss", "validation")) else ()
+    present = (*log.present, *validation)
     signs += [Sign("absent", name) for name in ABSENT if name not in present]
     if log.history is not None:
-        signs += _of_history(log.history, broken_in(log.history, fitted))
+        signs += _of_history(log.history, breaks(log.history, CATALOGUE, fitted))
     return tuple({(sign.kind, sign.id): sign for sign in reversed(signs)}.values())[::-1]
 
 

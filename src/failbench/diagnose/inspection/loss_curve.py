@@ -12,12 +12,11 @@ from statistics import NormalDist, median
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from failbench.base.arrays import Array
 from failbench.diagnose.readers.log import Log, known
 from failbench.diagnose.readers.names import SignalName, Split
 
-Floats = NDArray[np.float64]
 MOST: Final = 2000  # points of which all pairs are compared, evenly spaced: two million pairs
 CONFIDENCE: Final = 0.95
 
@@ -116,7 +115,7 @@ def loss_curves(log: Log) -> LossCurves:
     )
 
 
-def slope_of(places: Floats, values: Floats) -> Trend | None:
+def slope_of(places: Array, values: Array) -> Trend | None:
     """The trend of finite values, both of shape (values,); None where all stand at one place.
 
     Its interval is that of Sen (1968, "Estimates of the regression coefficient based on Kendall's
@@ -182,20 +181,20 @@ def _places(log: Log, signal: SignalName, split: Split) -> list[Place]:
     ]
 
 
-def _positions(places: list[Place]) -> Floats:
+def _positions(places: list[Place]) -> Array:
     """Steps, or how many values came before where not all are known; of shape (values,)."""
     steps = [place.step for place in places if place.step is not None]
     return np.array(steps if len(steps) == len(places) else range(len(places)), np.float64)
 
 
-def _half(places: list[Place], values: Floats) -> Place | None:
+def _half(places: list[Place], values: Array) -> Place | None:
     if not len(values) or values.min() == values[0]:
         return None
     middle = values[0] + (values.min() - values[0]) / 2
     return places[int(np.argmax(values <= middle))]
 
 
-def _jump(places: list[Place], values: Floats) -> Jump | None:
+def _jump(places: list[Place], values: Array) -> Jump | None:
     changes = np.diff(values)
     if not (changes > 0).any():
         return None
@@ -205,7 +204,7 @@ def _jump(places: list[Place], values: Floats) -> Jump | None:
     return Jump(places[place], places[place + 1], above / spread if spread else None)
 
 
-def _plateau(places: list[Place], values: Floats) -> Plateau | None:
+def _plateau(places: list[Place], values: Array) -> Plateau | None:
     if len(values) < 2:
         return None
     is_new = np.r_[True, values[1:] < np.minimum.accumulate(values)[:-1]]

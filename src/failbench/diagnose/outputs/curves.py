@@ -34,12 +34,9 @@ FORMATS: Final[dict[str, dict[str, None]]] = {
 def write_plot(diagnosis: LogDiagnosis, path: Path) -> None:
     """Draw the curves into a file, whose bytes are the same for the same answer."""
     if path.suffix.lower() not in FORMATS:
-        raise BadInputError(
-            path,
-            "--plot",
-            f"ends with {path.suffix!r}, which is no kind of picture that is drawn.",
-            f"Name a file that ends with {', '.join(FORMATS)}.",
-        )
+        problem = f"ends with {path.suffix!r}, which is no kind of picture that is drawn."
+        remedy = f"Name a file that ends with {', '.join(FORMATS)}."
+        raise BadInputError(path, "--plot", problem, remedy)
     content = _drawn(diagnosis, path.suffix.lower(), transparent=False)
     write_atomically(path, content, "Name a file in a folder that may be written.")
 

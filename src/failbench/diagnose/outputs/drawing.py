@@ -30,9 +30,9 @@ from failbench.diagnose.outputs.places import (
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.names import SPLITS, SignalName, Split
 
+# inches: of the figure, and of a panel, what is above and below all panels, and around them
 WIDTH: Final = 8.0
 PANEL, HEAD, FOOT, GAP = 1.25, 0.26, 0.5, 0.34
-# inches: of the figure, and of a panel, what is above and below all panels, and around them
 LEFT, RIGHT = 0.72, 0.25
 # share of the width of the curves that evidence may lie before or after them and be marked
 OUTSIDE: Final = 0.25

@@ -12,6 +12,7 @@ from failbench.causes.catalogue import Risk
 from failbench.diagnose.answer import LogDiagnosis, Severity, level_of
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.lines import clean
+from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.opening import STANDARD_INPUT
 
 # ``unknown`` is what lies outside the job, see ``docs/categories.md``: an answer, not a lack
@@ -24,12 +25,8 @@ CATEGORY_WORDS: Final[dict[Category, str]] = {
 }
 
 SIGNAL_WORDS: Final[dict[str, str]] = {
-    "loss": "loss",
+    **{name: name.replace("_", " ") for name in SIGNALS},
     "grad_norm": "gradient norm",
-    "learning_rate": "learning rate",
-    "perplexity": "perplexity",
-    "memory": "memory",
-    "throughput": "throughput",
 }
 
 SEVERITY_WORDS: Final[dict[Severity, str]] = {

@@ -22,10 +22,10 @@ MARK: Final = b"brain.Event:"
 NAMED: Final = ".tfevents."
 # bytes; images and histograms are smaller, and a longer record is damage
 LARGEST_RECORD: Final = 64 * 2**20
+# numbers of the fields of ``Event``, ``Summary``, ``Summary.Value`` and ``TensorProto``
 _STEP, _SUMMARY = 2, 5
 _VALUE = 1
 _TAG, _SIMPLE, _TENSOR = 1, 2, 8
-# numbers of the fields of ``Event``, ``Summary``, ``Summary.Value`` and ``TensorProto``
 _TYPE, _CONTENT, _FLOATS, _DOUBLES = 1, 4, 5, 6
 _FLOAT, _DOUBLE = 1, 2  # types of a tensor
 Field = tuple[int, int | bytes]

@@ -110,10 +110,13 @@ def _form_of(text: str) -> Form:
     if _TELLS.search(text):
         return Form()
     read = _quoted(text) if "{" in text else []
-    split = None
+    split: Split | None = None
     if not read:
         read = _pairs(text)
-        split = _split_of(text[: min((value.start for value in read), default=0)])
+        # on what it was measured, which stands before the first number
+        words = text[: min((value.start for value in read), default=0)]
+        if _HELD_OUT.search(words) and not _TRAIN.search(words):
+            split = "validation"
     at = {match.start(): 2 * place + 1 for place, match in enumerate(_TOKEN.finditer(text))}
     values = tuple(
         (value.meaning, at[value.start], value.factor) for value in read if value.start in at
@@ -153,13 +156,6 @@ def _pairs(text: str) -> list[Value]:
         factor = _THOUSANDS[rate["thousands"]]
         read.append(Value(Meaning("throughput"), rate.start("value"), factor))
     return read
-
-
-def _split_of(words: str) -> Split | None:
-    """On what a line says that it measured, before its first number."""
-    if _HELD_OUT.search(words) and not _TRAIN.search(words):
-        return "validation"
-    return None
 
 
 class PastedTable:

@@ -33,10 +33,8 @@ _DEATHS: Final = tuple(
         ("SIGBUS", r"^(?:.{0,80}[:\s])?Bus error|Fatal Python error: Bus error"),
         ("SIGABRT", r"^(?:.{0,80}[:\s])?Aborted(?: \(core dumped\))?$|Fatal Python error: Aborted"),
         ("SIGFPE", r"^(?:.{0,80}[:\s])?Floating point exception"),
-        (
-            "SIGTERM",
-            r"^(?:.{0,80}[:\s])?Terminated$|CANCELLED AT .{0,60} DUE TO (?:TIME LIMIT|PREEMPT)",
-        ),
+        ("SIGTERM", r"^(?:.{0,80}[:\s])?Terminated$"),
+        ("SIGTERM", r"CANCELLED AT .{0,60} DUE TO (?:TIME LIMIT|PREEMPT)"),
     )
 )
 
@@ -77,12 +75,8 @@ def read_text(name: str, chunks: Iterable[bytes]) -> Log:
             said += [event] if event is not None else []
     tracebacks.close(last)
     events = sorted((*tracebacks.events, *said), key=lambda event: event.line)
-    kinds = (
-        ("table", in_table),
-        ("printed lines", printed),
-        ("tracebacks", len(tracebacks.events)),
-    )
-    read_as = ", ".join(kind for kind, count in kinds if count) or "text"
+    counts = {"table": in_table, "printed lines": printed, "tracebacks": len(tracebacks.events)}
+    read_as = ", ".join(kind for kind, count in counts.items() if count) or "text"
     return Log((Source(name, read_as, last),), rows.rows(), tuple(events))
 
 
@@ -126,12 +120,9 @@ class _KnownLines:
         """The event that a line tells of, or None; no more than ``MOST_EVENTS`` of a message."""
         text = text[:LONGEST]
         form = text.translate(_NO_DIGITS)
-        if form in self._forms:
-            told = self._forms[form]
-        else:
-            told = _told_by(text)
-            if len(self._forms) < MOST_FORMS:
-                self._forms[form] = told
+        told = self._forms[form] if form in self._forms else _told_by(text)
+        if len(self._forms) < MOST_FORMS:
+            self._forms[form] = told
         if told is None:
             return None
         self._count[told.key] = self._count.get(told.key, 0) + 1
@@ -174,15 +165,11 @@ def said_in(text: str) -> Message | None:
     'overflow_skipped'
     """
     said = f": {text}"  # as ``message_of`` puts it together where there is no class
-    return next(
-        (
-            message
-            for message, literals in _said_by_lines()
-            if not literals or any(literal in said for literal in literals)
-            if message.pattern.search(said)
-        ),
-        None,
-    )
+    for message, literals in _said_by_lines():
+        may_say = not literals or any(literal in said for literal in literals)
+        if may_say and message.pattern.search(said):
+            return message
+    return None
 
 
 @cache

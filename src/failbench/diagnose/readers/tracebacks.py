@@ -82,7 +82,8 @@ class Tracebacks:
                 return True
             self._end()
         if _START.search(bare):
-            self._begin(bare)
+            named = _NOTEBOOK.match(bare)
+            self._frames, self._within, self._named = [], True, named["name"] if named else ""
             return True
         inner = bare.strip(_BOX).rstrip() if bare[:1] in _BOX else bare
         if self._frame(inner):
@@ -105,11 +106,6 @@ class Tracebacks:
             self._end()
         elif self._within and self._frames:
             self._cut(lines)
-
-    def _begin(self, text: str) -> None:
-        self._frames, self._within = [], True
-        named = _NOTEBOOK.match(text)
-        self._named = named["name"] if named else ""
 
     def _frame(self, text: str) -> bool:
         """Whether a line is a frame, which is kept."""
@@ -137,9 +133,9 @@ class Tracebacks:
         """Whether a line belongs to the message of the exception before it."""
         if not self._within or not text.strip() or len(self._message) >= MESSAGE_LINES:
             return False
-        if text.startswith((*_EDGES, *_CHAIN)) or _START.search(text) or EXCEPTION.match(text):
+        if text.startswith((*_EDGES, *_CHAIN)) or _START.search(text):
             return False
-        if _FRAME.match(text):
+        if EXCEPTION.match(text) or _FRAME.match(text):
             return False
         if not text[:1].isspace() and not text.startswith(_MESSAGE_GOES_ON):
             return False
