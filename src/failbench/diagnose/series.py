@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Annotated, Final, Literal
 
@@ -61,6 +61,11 @@ class Series:
     def __len__(self) -> int:
         return len(self.values)
 
+    def taken(self, where: Mask) -> Series:
+        """Some of the values."""
+        places = (each[where] for each in (self.lines, self.steps, self.logged))
+        return Series(self.name, self.values[where], self.source, *places)
+
 
 _READ: Final[dict[str, tuple[SignalName, Split]]] = {
     "loss": ("loss", "train"),
@@ -100,10 +105,9 @@ def _series(rows: Rows, name: str, signal: SignalName, split: Split) -> Series |
         return None
     source = int(np.bincount(rows.source[wanted]).argmax())
     wanted = wanted & (rows.source == source)
-    if wanted.all():  # a long log says all in every line: its places are not copied
-        return Series(name, values, source, rows.line, rows.step, values)
-    taken = values[wanted]
-    return Series(name, taken, source, rows.line[wanted], rows.step[wanted], taken)
+    series = Series(name, values, source, rows.line, rows.step, values)
+    # a long log says all in every line: its places are not copied
+    return series if wanted.all() else series.taken(wanted)
 
 
 def _gap(trained: Series, held_out: Series) -> Series:
@@ -118,15 +122,7 @@ def _gap(trained: Series, held_out: Series) -> Series:
     places = order.tolist()
     before = np.array([bisect_right(places, position) - 1 for position in at.tolist()])
     gaps = held_out.values - np.where(before < 0, np.nan, medians[before])
-    known = np.isfinite(gaps)
-    return Series(
-        GAP,
-        gaps[known],
-        held_out.source,
-        held_out.lines[known],
-        held_out.steps[known],
-        held_out.values[known],
-    )
+    return replace(held_out, name=GAP, values=gaps).taken(np.isfinite(gaps))
 
 
 class Check(Record):

@@ -13,7 +13,7 @@ from typing import Final, Literal
 from failbench.base.vocabulary import Category
 from failbench.causes.support import Strength, places_of, supports
 from failbench.diagnose.readers.log import NOWHERE, Event, Log
-from failbench.diagnose.readers.names import SIGNALS
+from failbench.diagnose.readers.names import BYTES, SIGNALS
 from failbench.diagnose.readers.traps import traps
 from failbench.diagnose.series import CheckBound, checked, series_of
 from failbench.messages.catalogue import message_of
@@ -59,11 +59,7 @@ _HELD: Final = re.compile(
     r"|(?P<old>\d{1,9}(?:\.\d{1,9})?)\s?(?P<old_unit>[KMGT]?i?B) already allocated"
 )
 
-_UNITS: Final = {"B": 1.0, "bytes": 1.0} | {
-    f"{letter}{binary}B": float(1024 if binary else 1000) ** power
-    for power, letter in enumerate("KMGT", start=1)
-    for binary in ("i", "")
-}
+_UNITS: Final = {"B": 1.0, "bytes": 1.0} | BYTES
 _BYTES: Final = 2.0**20  # a training holds more than this; a smaller number is in another unit
 
 

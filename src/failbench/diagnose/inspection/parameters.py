@@ -111,19 +111,6 @@ def summary(shares: Iterable[ParameterShare]) -> ParameterSummary:
 def parameter_text(shares: Iterable[ParameterShare]) -> str:
     """A table of layers, and a line of what they have together."""
     shares = tuple(shares)
-    rows = [
-        (
-            each.layer,
-            each.kind,
-            each.role if not each.tied else f"{each.role}, tied",
-            f"{each.parameters:,}",
-            f"{each.trainable:,}",
-            readable(each.bytes),
-            "/".join(each.dtypes),
-            f"{100 * each.share:.1f} %",
-        )
-        for each in shares
-    ]
     columns = ("layer", "kind", "role", "parameters", "trainable", "size", "type", "share")
     whole = summary(shares)
     line = (
@@ -135,7 +122,13 @@ def parameter_text(shares: Iterable[ParameterShare]) -> str:
             f", above the {100 * SKILL_EMBEDDING_SHARE:.0f} % that ml-training-debugger calls an "
             "imbalance (a rule of thumb)"
         )
-    return f"{table_text(columns, rows)}\n{line}"
+    return f"{table_text(columns, map(_cells, shares))}\n{line}"
+
+
+def _cells(one: ParameterShare) -> tuple[str, ...]:
+    counts = f"{one.parameters:,}", f"{one.trainable:,}", readable(one.bytes)
+    role = f"{one.role}, tied" if one.tied else one.role
+    return (one.layer, one.kind, role, *counts, "/".join(one.dtypes), f"{100 * one.share:.1f} %")
 
 
 def layers_of(model: Any, depth: int = 2) -> list[Layer]:

@@ -142,8 +142,7 @@ def document_of(diagnosis: LogDiagnosis, artifacts: Mapping[str, str] | None = N
     artifacts
         Paths of files that were written beside it, by what they are: ``plot``, ``report``.
     """
-    hypotheses = diagnosis.hypotheses
-    numbers = numbered(diagnosis)
+    hypotheses, numbers = diagnosis.hypotheses, numbered(diagnosis)
     of_causes = {finding for each in hypotheses for finding in each.findings}
     remedies = [(each.cause.id, remedy) for each in hypotheses for remedy in each.advice.remedies]
     return Document(

@@ -41,12 +41,9 @@ DECADES: Final = 3.0  # positive values that span more are drawn on a logarithmi
 LARGEST: Final = 1e30
 _UNIT_WORDS: Final = {"step": "step", "epoch": "epoch", "row": "row of the log"}
 _CROSS: Final[dict[str, Any]] = {
-    "color": COLOURS["broken"],
-    "linestyle": "none",
-    "marker": "x",
-    "markersize": 4.5,
+    "color": COLOURS["broken"], "linestyle": "none", "marker": "x", "markersize": 4.5,
     "markeredgewidth": 1.2,
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -188,14 +185,9 @@ def _legend(axes: Axes, curves: list[Curve]) -> None:
     if any(not np.isfinite(curve.y).all() for curve in curves):
         handles.append(Line2D([], [], label="NaN or infinite", **_CROSS))
     if handles:
-        axes.legend(
-            handles=handles,
-            loc="lower right",
-            bbox_to_anchor=(1.0, 1.0),
-            ncols=len(handles),
-            borderaxespad=0.0,
-            handlelength=1.4,
-        )
+        place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
+        form = {"ncols": len(handles), "borderaxespad": 0.0, "handlelength": 1.4}
+        axes.legend(handles=handles, **place, **form)
 
 
 def _mark_panel(axes: Axes, signal: SignalName, marks: list[Mark]) -> None:

@@ -38,6 +38,14 @@ NUMBER: Final = (
 LONGEST_NUMBER: Final = 64
 
 
+# bytes of units, in powers of 1,000 and of 1,024
+BYTES: Final = {
+    f"{letter}{binary}B": base**power
+    for power, letter in enumerate("KMGT", start=1)
+    for binary, base in (("", 1000.0), ("i", 1024.0))
+}
+
+
 class Meaning(NamedTuple):
     """What a name stands for."""
 

@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from failbench.diagnose.readers.log import Collector
 from failbench.diagnose.readers.names import (
+    BYTES,
     NUMBER,
     POSITIONS,
     Meaning,
@@ -47,11 +48,6 @@ _TELLS: Final = re.compile(
     r"(?:Error|Exception|Interrupt|Warning)\b|Traceback|Invalid learning rate|returning lr="
 )
 
-_BYTES: Final[dict[str | None, float]] = {
-    f"{letter}{binary}B": base**power
-    for power, letter in enumerate("KMG", start=1)
-    for binary, base in (("", 1000.0), ("i", 1024.0))
-}
 _THOUSANDS: Final = {"": 1.0, "k": 1e3, "M": 1e6}
 MOST_FORMS: Final = 4_096  # forms of lines that are remembered
 SEPARATORS: Final = (",", "\t", ";", "|")  # of tables
@@ -147,7 +143,7 @@ def _pairs(text: str) -> list[Value]:
         found = meaning_at_end(match["name"])
         if found is not None:
             signed = signed or match["sign"] is not None
-            factor = _BYTES.get(match["unit"], 1.0)
+            factor = BYTES.get(match["unit"] or "", 1.0)
             read.append(Value(found, match.start("value"), factor))
     if len(read) == 1 and not signed and read[0].meaning.of not in ("loss", *POSITIONS):
         return []
@@ -183,15 +179,13 @@ class PastedTable:
 
     def _heading(self, text: str) -> bool:
         """Whether a line is a heading: names alone, of a signal at least and of a step or epoch."""
-        for separator in SEPARATORS:
-            if separator not in text:
-                continue
+        for separator in filter(text.__contains__, SEPARATORS):
             names = _cells(text, separator)
             if len(names) < 2 or any(number(name) is not None for name in names):
                 continue
             columns = [column_meaning(name) for name in names]
             known = {column.of for column in columns if column is not None}
-            if known & {"step", "epoch"} and known - {"step", "epoch"}:
+            if not known.isdisjoint(POSITIONS) and not known.issubset(POSITIONS):
                 self._separator, self._columns = separator, columns
                 return True
         return False
@@ -220,6 +214,5 @@ def column_meaning(name: str) -> Meaning | None:
 
 def _cells(text: str, separator: str) -> list[str]:
     cells = [cell.strip().strip("\"'") for cell in text.strip().split(separator)]
-    if separator == "|" and cells and not cells[0] and not cells[-1]:
-        return cells[1:-1]
-    return cells
+    is_framed = separator == "|" and not cells[0] and not cells[-1]
+    return cells[1:-1] if is_framed else cells
