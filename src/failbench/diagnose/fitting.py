@@ -219,6 +219,7 @@ def fitted_weights(examples: Examples, penalty: float) -> Weights:
     """Fit both logits by maximum likelihood with a quadratic penalty."""
     kinds, categories, columns = len(SHARED), len(CATEGORIES), len(OWN)
     truth = np.eye(categories)[examples.category]
+    all_of_them = np.ones_like(truth, dtype=bool)
 
     def unpacked(packed: Array) -> tuple[Array, Array, Array]:
         own = packed[kinds : kinds + columns * categories].reshape(columns, categories)
@@ -227,9 +228,7 @@ def fitted_weights(examples: Examples, penalty: float) -> Weights:
     def loss(packed: Array) -> tuple[float, Array]:
         shared, own, base = unpacked(packed)
         scores = np.einsum("lkc,k->lc", examples.categories, shared) + examples.own @ own + base
-        total = logits.logsumexp(scores)[:, 0]
-        value = float(examples.weights @ (total - (scores * truth).sum(axis=1)))
-        slope = examples.weights[:, None] * (np.exp(scores - total[:, None]) - truth)
+        value, slope = _surprise(scores, truth, all_of_them, examples.weights)
         of_shared = np.einsum("lkc,lc->k", examples.categories, slope)
         of_own = (examples.own.T @ slope).ravel()
         gradient = np.concatenate([of_shared, of_own, slope.sum(axis=0)])
@@ -251,14 +250,19 @@ def _cause_weights(examples: Examples, penalty: float) -> Array:
 
     def loss(weights: Array) -> tuple[float, Array]:
         scores = np.einsum("lkc,k->lc", examples.causes, weights)
-        total = logits.logsumexp(np.where(members, scores, -np.inf))[:, 0]
-        value = float(examples.weights @ (total - (scores * truth).sum(axis=1)))
-        shares = np.where(members, np.exp(np.minimum(scores - total[:, None], 0.0)), 0.0)
-        slope = examples.weights[:, None] * (shares - truth)
+        value, slope = _surprise(scores, truth, members, examples.weights)
         gradient = np.einsum("lkc,lc->k", examples.causes, slope)
         return value + penalty / 2 * float(weights @ weights), gradient + penalty * weights
 
     return _minimum(loss, len(SHARED))
+
+
+def _surprise(scores: Array, truth: Array, members: Mask, weights: Array) -> tuple[float, Array]:
+    """Negative log likelihood of the truth among members, and its slope over scores."""
+    total = logits.logsumexp(np.where(members, scores, -np.inf))[:, 0]
+    value = float(weights @ (total - (scores * truth).sum(axis=1)))
+    shares = np.where(members, np.exp(np.minimum(scores - total[:, None], 0.0)), 0.0)
+    return value, weights[:, None] * (shares - truth)
 
 
 def _minimum(loss: object, parameters: int) -> Array:

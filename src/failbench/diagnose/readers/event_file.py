@@ -53,8 +53,6 @@ def read_events(name: str, chunks: Iterable[bytes]) -> Log:
 
 
 class _Records:
-    """The payloads of the records of a file."""
-
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
         self._held = bytearray()
@@ -81,7 +79,6 @@ class _Records:
 
 
 def _add(rows: Collector, payload: bytes) -> None:
-    """Add the scalars of an event."""
     event = _fields(payload)
     step = next((value for number, value in event if number == _STEP), 0)
     for summary in _messages(event, _SUMMARY):

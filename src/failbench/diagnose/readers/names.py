@@ -98,7 +98,6 @@ class _Name(Record):
 
 @cache
 def _known_names() -> dict[str, Meaning]:
-    """The table of names, by their words in lower case."""
     rows = packaged_rows("failbench.diagnose.readers", "names.csv", _Name)
     return {row.name: Meaning(row.meaning, row.split) for row in rows}
 

@@ -102,7 +102,6 @@ class Printed:
 
 
 def _form_of(text: str) -> Form:
-    """The form of a line."""
     if _TELLS.search(text):
         return Form()
     read = _quoted(text) if "{" in text else []
