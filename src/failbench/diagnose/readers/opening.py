@@ -78,8 +78,9 @@ def _read_folder(folder: Path, run: str | None) -> Log:
     parts = [*_parts(folder, paths)]
     if all(part.is_empty for part in parts):
         why = " ".join(note for part in parts for note in part.sources[0].notes)
-        problem, known = f"holds no log that can be read. {why}".rstrip(), sorted(_TEXT_SUFFIXES)
-        remedy = f"Name the file itself, or a folder with one that ends with {', '.join(known)}."
+        problem = f"holds no log that can be read. {why}".rstrip()
+        endings = ", ".join(sorted(_TEXT_SUFFIXES))
+        remedy = f"Name the file itself, or a folder with one that ends with {endings}."
         raise BadInputError(folder, "(folder)", problem, remedy)
     first, *others = parts
     source, *rest = first.sources
