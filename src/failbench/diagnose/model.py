@@ -243,7 +243,8 @@ def softmax(scores: Array) -> Array:
 def category_scores(weights: Weights, categories: Array, own: Array) -> Array:
     """Scores of shape (logs, categories)."""
     shared: Array = np.einsum("lkc,k->lc", categories, np.array(weights.shared))
-    return shared + own @ np.array(weights.own) + np.array(weights.base)
+    scores: Array = shared + own @ np.array(weights.own) + np.array(weights.base)
+    return scores
 
 
 def cause_scores(weights: Weights, causes: Array) -> Array:

@@ -63,8 +63,8 @@ class Series:
 
     def taken(self, where: Mask) -> Series:
         """Some of the values."""
-        places = (each[where] for each in (self.lines, self.steps, self.logged))
-        return Series(self.name, self.values[where], self.source, *places)
+        values, logged = self.values[where], self.logged[where]
+        return Series(self.name, values, self.source, self.lines[where], self.steps[where], logged)
 
 
 _READ: Final[dict[str, tuple[SignalName, Split]]] = {

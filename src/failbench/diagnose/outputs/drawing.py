@@ -186,8 +186,8 @@ def _legend(axes: Axes, curves: list[Curve]) -> None:
         handles.append(Line2D([], [], label="NaN or infinite", **_CROSS))
     if handles:
         place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
-        form = {"ncols": len(handles), "borderaxespad": 0.0, "handlelength": 1.4}
-        axes.legend(handles=handles, **place, **form)
+        place |= {"ncols": len(handles), "borderaxespad": 0.0, "handlelength": 1.4}
+        axes.legend(handles=handles, **place)
 
 
 def _mark_panel(axes: Axes, signal: SignalName, marks: list[Mark]) -> None:

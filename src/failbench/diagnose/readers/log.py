@@ -318,8 +318,10 @@ def _summary(series: Rows, signal: SignalName, split: Split) -> SignalSummary:
     steps = series.step[series.step != NOWHERE]
     is_finite = np.isfinite(values)
     finite, broken = values[is_finite], series.taken(~is_finite)
-    ends = (int(steps[0]), int(steps[-1])) if len(steps) else (None, None)
-    extremes = (float(finite.min()), float(finite.max())) if len(finite) else (None, None)
-    first = (known(broken.step[0]), known(broken.line[0])) if len(broken) else (None, None)
-    last = known(series.line[-1]), float(values[-1])
-    return SignalSummary(signal, split, len(values), *ends, *last, *extremes, len(broken), *first)
+    first, last = (int(steps[0]), int(steps[-1])) if len(steps) else (None, None)
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (None, None)
+    step, line = (known(broken.step[0]), known(broken.line[0])) if len(broken) else (None, None)
+    return SignalSummary(
+        signal, split, len(values), first, last, known(series.line[-1]), float(values[-1]),
+        low, high, len(broken), step, line,
+    )  # fmt: skip
