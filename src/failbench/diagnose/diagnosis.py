@@ -135,19 +135,13 @@ def diagnosis_of(
     is_named = bool(hypotheses) and categories[best] >= NAMED
     is_healthy = nothing_found and _shows_health(log)
     status: Status = "healthy" if is_healthy else "failed" if is_named else "unknown"
+    absent = tuple(name for name in log.absent if ALTERNATIVE.get(name) not in log.present)
+    uncertainty = _uncertainty_of(log, status, hypotheses, nothing_found=nothing_found)
+    measure = () if is_healthy else _what_to_measure(log, hypotheses)
     return LogDiagnosis(
-        log,
-        status,
-        best if is_named else None,
-        model.healthy if is_healthy else categories[best],
-        categories,
-        hypotheses,
-        found,
-        tuple(name for name in log.absent if ALTERNATIVE.get(name) not in log.present),
-        _uncertainty_of(log, status, hypotheses, nothing_found=nothing_found),
-        () if is_healthy else _what_to_measure(log, hypotheses),
-        nothing_found,
-    )
+        log, status, best if is_named else None, model.healthy if is_healthy else categories[best],
+        categories, hypotheses, found, absent, uncertainty, measure, nothing_found,
+    )  # fmt: skip
 
 
 def _findings(

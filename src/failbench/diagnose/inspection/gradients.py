@@ -112,20 +112,13 @@ def _flow(layer: Layer) -> GradientFlow:
     norm = sum(norms) if not_finite else math.hypot(*norms)
     absent = count - sum(each.numel() for each in stored)
     zeros = absent + sum(int((each == 0).sum()) for each in stored)
-    largest = [float(each.abs().max()) for each in stored if each.numel()]
+    mean = sum(_norm(each, 1) for each in stored) / count
+    # no number if one of them is none
+    largest = float(np.max([0.0, *(float(each.abs().max()) for each in stored if each.numel())]))
     return GradientFlow(
-        layer.name,
-        layer.kind,
-        elements,
-        missing,
-        norm,
-        norm / math.sqrt(count),
-        sum(_norm(each, 1) for each in stored) / count,
-        float(np.max([0.0, *largest])),  # no number if one of them is none
-        zeros / count,
-        not_finite,
-        norm / weight if weight else None,
-    )
+        layer.name, layer.kind, elements, missing, norm, norm / math.sqrt(count), mean, largest,
+        zeros / count, not_finite, norm / weight if weight else None,
+    )  # fmt: skip
 
 
 def _compared(flow: GradientFlow, middle: float, most: float) -> GradientFlow:

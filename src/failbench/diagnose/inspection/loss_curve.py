@@ -152,25 +152,15 @@ def course(signal: str, split: Split, places: list[Place]) -> Curve:
     finite = [place for place in places if math.isfinite(place.value)]
     values = np.array([place.value for place in finite])
     broken = next((place for place in places if not math.isfinite(place.value)), None)
-    best = int(values.argmin()) if finite else None
+    best = finite[int(values.argmin())] if finite else None
+    highest = finite[int(values.argmax())] if finite else None
+    since_best = None if best is None else len(places) - 1 - places.index(best)
     return Curve(
-        signal,
-        split,
-        len(places),
-        places[0],
-        places[-1],
-        None if best is None else finite[best],
-        None if best is None else len(places) - 1 - places.index(finite[best]),
-        None if best is None else finite[int(values.argmax())],
+        signal, split, len(places), places[0], places[-1], best, since_best, highest,
         "step" if all(place.step is not None for place in finite) else "value",
-        slope_of(_positions(finite), values),
-        _half(finite, values),
-        _jump(finite, values),
-        _plateau(finite, values),
-        _repeated(places),
-        len(places) - len(finite),
-        broken,
-    )
+        slope_of(_positions(finite), values), _half(finite, values), _jump(finite, values),
+        _plateau(finite, values), _repeated(places), len(places) - len(finite), broken,
+    )  # fmt: skip
 
 
 def _places(log: Log, signal: SignalName, split: Split) -> list[Place]:
