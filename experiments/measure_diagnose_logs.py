@@ -19,7 +19,7 @@ from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.diagnosis import diagnosis_of
-from failbench.diagnose.evidence import look_up
+from failbench.diagnose.findings import look_up
 from failbench.diagnose.fitting import KnownLog, fitted
 from failbench.diagnose.model import Model, cause_names, read_model, supports_of, write_model
 from failbench.diagnose.readers.log import Log

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.diagnose.batch.catalogue import (
+from failbench.diagnose.batch.methods import (
     READ_BY,
     declaration_named,
     refuse_unknown,

@@ -13,9 +13,8 @@ from failbench.base.params import read_section
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.base.telemetry_stream import telemetry_batches
-from failbench.diagnose.batch.catalogue import settings_of
 from failbench.diagnose.batch.diagnoses import DIAGNOSIS_SCHEMA, diagnose_stream, diagnoses_of
-from failbench.diagnose.batch.training import fitted_method, read_features
+from failbench.diagnose.batch.methods import fitted_method, read_features, settings_of
 from failbench.features.feature_table import feature_table, to_frame
 from failbench.methods.declaration import Method
 

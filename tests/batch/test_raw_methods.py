@@ -15,9 +15,14 @@ from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
 from failbench.base.telemetry_stream import telemetry_batches
 from failbench.cli.methods import diagnose_telemetry, study_of
 from failbench.cli.places import Reference
-from failbench.diagnose.batch.catalogue import RAW_METHODS, settings_of
 from failbench.diagnose.batch.diagnoses import diagnose_stream, diagnoses_of
-from failbench.diagnose.batch.training import fitted_raw_method, raw_training_runs, read_features
+from failbench.diagnose.batch.methods import (
+    RAW_METHODS,
+    fitted_raw_method,
+    raw_training_runs,
+    read_features,
+    settings_of,
+)
 from failbench.features.feature_table import feature_table, raw_table
 from failbench.methods.declaration import Method
 from made_up_telemetry import made_up_scenarios, made_up_telemetry

@@ -7,8 +7,14 @@ import math
 import numpy as np
 import pytest
 
-from failbench.diagnose.checks import checks, fitted_bounds
-from failbench.diagnose.series import FROM_SCRATCH, WINDOW, CheckedSeries, compared
+from failbench.diagnose.series import (
+    FROM_SCRATCH,
+    WINDOW,
+    CheckedSeries,
+    checks,
+    compared,
+    fitted_bounds,
+)
 
 STEADY = np.full(20, 2.0)
 

@@ -164,7 +164,7 @@ def test_a_margin_is_chosen_on_settings_that_were_left_out():
 
 
 def _other_checks():
-    from failbench.diagnose.checks import checks
+    from failbench.diagnose.series import checks
 
     return [name for name in checks() if name != "loss_jumps"]
 

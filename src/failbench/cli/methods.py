@@ -28,14 +28,20 @@ from failbench.base.telemetry_stream import (
 from failbench.cli.options import Checkout, Json
 from failbench.cli.places import BROKEN, MONITORED, TELEMETRY, Reference, reference_at
 from failbench.cli.terminal import Meter, interruptible, progress_meter, seconds_left
-from failbench.diagnose.batch.catalogue import RAW_METHODS, refuse_unknown, settings_of
-from failbench.diagnose.batch.diagnoses import diagnose_stream, diagnoses_of
-from failbench.diagnose.batch.formats import write_diagnoses, writer_of
-from failbench.diagnose.batch.training import (
+from failbench.diagnose.batch.diagnoses import (
+    diagnose_stream,
+    diagnoses_of,
+    write_diagnoses,
+    writer_of,
+)
+from failbench.diagnose.batch.methods import (
+    RAW_METHODS,
     fitted_method,
     fitted_raw_method,
     raw_training_runs,
     read_features,
+    refuse_unknown,
+    settings_of,
 )
 from failbench.methods.declaration import Method
 from failbench.monitor.records.tables import RUNS, SIGNALS, read_monitored

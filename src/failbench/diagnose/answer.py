@@ -10,18 +10,14 @@ from failbench.causes.catalogue import Advice, Cause, Measurement
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.log import Log
 
+# nothing is wrong that the log shows, and its loss falls; a failure, whose category is named; or
+# the log says neither
 Status = Literal["healthy", "failed", "unknown"]
-"""Nothing is wrong that the log shows, and its loss falls; a failure, whose category is named; or
-the log says neither."""
-
-Level = Literal["high", "medium", "low"]
-"""Of confidence: above 90 %, from 70 to 90 %, below."""
-
+Level = Literal["high", "medium", "low"]  # of confidence: above 90 %, from 70 to 90 %, below
+# probability from which on a category is named: it is more likely than all others together
 NAMED: Final = 0.5
-"""Probability from which on a category is named: it is more likely than all others together."""
-
+# the run ended or its weights are lost; it trains wrongly; it trains worse or slower; a hint
 Severity = Literal["critical", "high", "medium", "low"]
-"""The run ended or its weights are lost; it trains wrongly; it trains worse or slower; a hint."""
 
 
 @dataclass(frozen=True)

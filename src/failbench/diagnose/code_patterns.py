@@ -12,42 +12,27 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from failbench.diagnose.syntax import (
-    assigned,
-    blocks,
-    called,
-    calls,
-    constant,
-    innermost,
-    keyword,
-    own_nodes,
-    owner,
-    place,
-    scopes,
-)
-
 Found = Iterator[ast.AST]
-
+Loop = ast.For | ast.AsyncFor | ast.While
+Scope = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef
+_OTHERS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _OPTIMIZER: Final = re.compile(
     r"\bopt(?:im|imizer)?(?:_\w+)?$|optimi[sz]er(?:_\w+)?$", re.IGNORECASE
 )
 _SCHEDULER: Final = re.compile(r"sched", re.IGNORECASE)
 _SWITCHES: Final = ("no_grad", "inference_mode", "set_grad_enabled")
 _HOOKS: Final = (
-    "register_forward_hook",
-    "register_forward_pre_hook",
-    "register_full_backward_hook",
-    "register_backward_hook",
-)
+    "register_forward_hook", "register_forward_pre_hook",
+    "register_full_backward_hook", "register_backward_hook",
+)  # fmt: skip
 
+# classes of torch.optim, and of libraries with the same interface
 OPTIMIZERS: Final = frozenset(
     {"Adam", "AdamW", "NAdam", "RAdam", "Adamax", "Adagrad", "Adadelta", "Adafactor", "SGD", "ASGD",
      "RMSprop", "Rprop", "LBFGS", "Lion", "FusedAdam", "AdamW8bit"}
 )  # fmt: skip
-"""Classes of torch.optim, and of libraries with the same interface."""
 
-_IGNORED: Final = -100
-"""What the cross entropy of torch ignores unless it is told otherwise."""
+_IGNORED: Final = -100  # what the cross entropy of torch ignores unless it is told otherwise
 
 
 def gradients_not_cleared(tree: ast.Module) -> Found:
@@ -55,16 +40,17 @@ def gradients_not_cleared(tree: ast.Module) -> Found:
     text = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
     if "zero_grad" in text or "grad" in text:
         return
-    for _, nodes in innermost(tree, "backward", "step"):
+    for nodes in innermost(tree, "backward", "step"):
         yield from _steps(nodes)[:1]
 
 
 def loss_kept_with_graph(tree: ast.Module) -> Found:
     """A loss with a backward pass that is appended or added up as it is."""
-    for _, nodes in innermost(tree, "backward"):
+    for nodes in innermost(tree, "backward"):
         made = [*assigned(nodes)]
         losses = {owner(call) for call in calls(nodes, "backward")}
-        freed = {name for name, value, _ in made if _is_freed(value)}
+        takes = ("item", "detach", "float", "tolist")
+        freed = {name for name, value, _ in made if calls([*ast.walk(value)], *takes)}
         short_lived = losses | {name for name, *_ in made}
         for node in nodes:
             kept, into = None, ""
@@ -75,10 +61,6 @@ def loss_kept_with_graph(tree: ast.Module) -> Found:
             name = ast.unparse(kept) if isinstance(kept, ast.Name | ast.Attribute) else ""
             if name in losses - freed and into not in short_lived:
                 yield node
-
-
-def _is_freed(value: ast.expr) -> bool:
-    return bool(calls([*ast.walk(value)], "item", "detach", "float", "tolist"))
 
 
 def evaluation_builds_graphs(tree: ast.Module) -> Found:
@@ -113,14 +95,14 @@ def _loops_without_loops(nodes: list[ast.AST]) -> Iterator[list[ast.AST]]:
 
 def evaluation_mode_stays(tree: ast.Module) -> Found:
     """A training loop that calls ``eval()`` on a model, and ``train()`` nowhere inside it."""
-    for _, nodes in innermost(tree, "backward", "eval"):
+    for nodes in innermost(tree, "backward", "eval"):
         if not calls(nodes, "train"):
             yield from (call for call in calls(nodes, "eval") if owner(call) and not call.args)
 
 
 def step_before_backward(tree: ast.Module) -> Found:
     """A loop that steps its optimizer, and has its only backward passes below that."""
-    for _, nodes in innermost(tree, "backward", "step"):
+    for nodes in innermost(tree, "backward", "step"):
         steps = _steps(nodes)
         if steps and place(steps[0]) < min(map(place, calls(nodes, "backward"))):
             yield steps[0]
@@ -139,7 +121,7 @@ def scheduler_before_optimizer(tree: ast.Module) -> Found:
 
 def graph_retained(tree: ast.Module) -> Found:
     """The only backward pass of a loop retains the graph, and makes none of second order."""
-    for _, nodes in innermost(tree, "backward"):
+    for nodes in innermost(tree, "backward"):
         passes = calls(nodes, "backward")
         if (
             len(passes) == 1
@@ -154,7 +136,7 @@ def clipping_before_unscaling(tree: ast.Module) -> Found:
     """Gradients of a scaled loss are clipped in a file that unscales none."""
     if calls([*ast.walk(tree)], "unscale_", "unscale_gradients"):
         return
-    for _, nodes in innermost(tree, "backward", "scale"):
+    for nodes in innermost(tree, "backward", "scale"):
         scaled = [call for call in calls(nodes, "backward") if ".scale(" in f"{owner(call)}."]
         for call in calls(nodes, "clip_grad_norm_", "clip_grad_value_"):
             if scaled and "accelerator" not in owner(call) and "fabric" not in owner(call):
@@ -184,7 +166,7 @@ def hooks_in_loop(tree: ast.Module) -> Found:
     """A training loop that registers a hook of a module in each round, and removes none."""
     if calls([*ast.walk(tree)], "remove"):
         return
-    for _, nodes in innermost(tree, "backward"):
+    for nodes in innermost(tree, "backward"):
         yield from calls(nodes, *_HOOKS)
 
 
@@ -220,10 +202,10 @@ def softmax_before_cross_entropy(tree: ast.Module) -> Found:
 
 
 def _is_softmax(value: ast.expr) -> bool:
-    if not isinstance(value, ast.Call):
-        return False
-    made = isinstance(value.func, ast.Call) and called(value.func) == "Softmax"
-    return called(value) == "softmax" or made
+    return isinstance(value, ast.Call) and (
+        called(value) == "softmax"
+        or (isinstance(value.func, ast.Call) and called(value.func) == "Softmax")
+    )
 
 
 def maximize(tree: ast.Module) -> Found:
@@ -250,16 +232,13 @@ def all_parameters_frozen(tree: ast.Module) -> Found:
     given = {ast.unparse(call.args[0]) for call in calls(every, *OPTIMIZERS) if call.args}
     changed: dict[str, tuple[int, int]] = {}
     for name, _, statement in assigned(every):
-        root = _root(name)
+        root = name.partition(".")[0]
         changed[root] = max(changed.get(root, (0, 0)), place(statement))
     for node in every:
         model = _frozen_model(node)
-        if f"{model}.parameters()" in given and changed.get(_root(model), (0, 0)) < place(node):
+        last_change = changed.get(model.partition(".")[0], (0, 0))
+        if f"{model}.parameters()" in given and last_change < place(node):
             yield node
-
-
-def _root(model: str) -> str:
-    return model.partition(".")[0]
 
 
 def _frozen_model(node: ast.AST) -> str:
@@ -314,21 +293,94 @@ def training_not_shuffled(tree: ast.Module) -> Found:
             yield call
 
 
+def own_nodes(root: ast.AST) -> list[ast.AST]:
+    """All below a node in the order of the text, but for functions and classes defined in it."""
+    nodes: list[ast.AST] = []
+    waiting = [*ast.iter_child_nodes(root)]
+    while waiting:
+        node = waiting.pop()
+        nodes.append(node)
+        if not isinstance(node, _OTHERS):
+            waiting += ast.iter_child_nodes(node)
+    return sorted(nodes, key=place)
+
+
+def place(node: ast.AST) -> tuple[int, int]:
+    """Line and column of the end of a node: calls come in the order in which they are made."""
+    return (getattr(node, "end_lineno", 0) or 0, getattr(node, "end_col_offset", 0) or 0)
+
+
+def scopes(tree: ast.Module) -> Iterator[Scope]:
+    """The module and each of its functions."""
+    yield tree
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            yield node
+
+
+def blocks(tree: ast.Module) -> Iterator[list[ast.stmt]]:
+    """Statements that are run one after another."""
+    for node in ast.walk(tree):
+        for field in ("body", "orelse", "finalbody"):
+            body = getattr(node, field, None)
+            if isinstance(body, list):
+                yield body
+
+
+def calls(nodes: list[ast.AST], *names: str) -> list[ast.Call]:
+    """Calls of functions or methods of these names, whatever they belong to."""
+    return [node for node in nodes if isinstance(node, ast.Call) and called(node) in names]
+
+
+def called(call: ast.Call) -> str:
+    """The last name of what is called."""
+    if isinstance(call.func, ast.Attribute):
+        return call.func.attr
+    return call.func.id if isinstance(call.func, ast.Name) else ""
+
+
+def owner(call: ast.Call) -> str:
+    """What a method is called on, as text; empty for a function."""
+    return ast.unparse(call.func.value) if isinstance(call.func, ast.Attribute) else ""
+
+
+def keyword(call: ast.Call, name: str) -> ast.expr | None:
+    """The argument of that name."""
+    return next((each.value for each in call.keywords if each.arg == name), None)
+
+
+def constant(node: ast.expr | None) -> object:
+    """The number, word or truth that is written there, None if there is none."""
+    try:
+        value: object = None if node is None else ast.literal_eval(node)
+    except (ValueError, TypeError):
+        return None
+    return value
+
+
+def assigned(nodes: list[ast.AST]) -> Iterator[tuple[str, ast.expr, ast.stmt]]:
+    """Names and attributes that are assigned to, as text, with the value and the statement."""
+    for node in nodes:
+        if isinstance(node, ast.Assign):
+            yield from ((ast.unparse(target), node.value, node) for target in node.targets)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            yield ast.unparse(node.target), node.value, node
+
+
+def innermost(tree: ast.Module, *names: str) -> Iterator[list[ast.AST]]:
+    """What is in each loop that calls all of these names, and no loop inside of which does."""
+    having: dict[ast.AST, list[ast.AST]] = {}
+    for loop in ast.walk(tree):
+        nodes = own_nodes(loop) if isinstance(loop, Loop) else []
+        if nodes and all(calls(nodes, name) for name in names):
+            having[loop] = nodes
+    yield from (nodes for nodes in having.values() if having.keys().isdisjoint(nodes))
+
+
+# each is in the table by its name
 CODE_PATTERNS: Final = (
-    gradients_not_cleared,
-    loss_kept_with_graph,
-    evaluation_builds_graphs,
-    evaluation_mode_stays,
-    step_before_backward,
-    scheduler_before_optimizer,
-    graph_retained,
-    clipping_before_unscaling,
-    backward_twice,
-    hooks_in_loop,
-    softmax_before_cross_entropy,
-    maximize,
-    all_parameters_frozen,
-    padding_not_ignored,
-    training_not_shuffled,
-)
-"""Each is in the table by its name."""
+    gradients_not_cleared, loss_kept_with_graph, evaluation_builds_graphs, evaluation_mode_stays,
+    step_before_backward, scheduler_before_optimizer, graph_retained, clipping_before_unscaling,
+    backward_twice, hooks_in_loop, softmax_before_cross_entropy, maximize, all_parameters_frozen,
+    padding_not_ignored, training_not_shuffled,
+)  # fmt: skip

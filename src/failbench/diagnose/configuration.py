@@ -24,24 +24,19 @@ from failbench.base.records import Record, packaged_rows
 from failbench.diagnose.readers.lines import clean
 from failbench.diagnose.readers.names import number
 
-LARGEST: Final = 2**20
-"""Bytes of a file; those that trainings write have some kilobytes."""
-
-DEEPEST: Final = 32
-"""Levels of nesting; configurations of trainings have up to six."""
-
+LARGEST: Final = 2**20  # bytes of a file; those that trainings write have some kilobytes
+DEEPEST: Final = 32  # levels of nesting; configurations of trainings have up to six
+# values, each counted where it is repeated by an alias; model configurations have hundreds
 MOST_VALUES: Final = 20_000
-"""Values, each counted where it is repeated by an alias; model configurations have hundreds."""
-
 Value = str | float | bool | None
 
+# ``name=value``, ``name: value``, and Megatron's ``name ....... value``.
 _LINE: Final = re.compile(
     r"""\s{0,40}["']?-{0,2}([A-Za-z_][\w.-]{0,80}?)["']?\s{0,40}(?:[=:]|\.{3,200})\s{0,4}(.*)"""
 )
-"""``name=value``, ``name: value``, and Megatron's ``name ....... value``."""
 
+# how an argument parser's namespace or a dataclass prints itself
 _PRINTED: Final = re.compile(r"\s*(?:Namespace|[A-Z]\w*)\(")
-"""How an argument parser's namespace or a dataclass prints itself."""
 
 _WORDS: Final[dict[str, Value]] = {
     "true": True, "yes": True, "on": True, "false": False, "no": False, "off": False,
@@ -57,9 +52,6 @@ _TOO_DEEP: Final = f"nests deeper than {DEEPEST} levels."
 
 class TooLargeError(ValueError):
     """More values, or deeper ones, than a configuration has."""
-
-    def __init__(self, problem: str = _TOO_LARGE) -> None:
-        super().__init__(problem)
 
 
 @dataclass(frozen=True)
@@ -104,13 +96,10 @@ def read_configuration(path: Path) -> Configuration:
             path, "holds no settings.", "Name a file of JSON, YAML or lines such as lr=1e-4."
         )
     lines = _lines_of_names(text)
-    return Configuration(
-        clean(path.name),
-        tuple(
-            Setting(name, value, lines.get(_plain(name).rpartition(".")[2]))
-            for name, value in values
-        ),
+    settings = (
+        Setting(name, value, lines.get(_plain(name).rpartition(".")[2])) for name, value in values
     )
+    return Configuration(clean(path.name), tuple(settings))
 
 
 @cache
@@ -230,7 +219,7 @@ def _flat(tree: object) -> Iterator[tuple[str, Value]]:
             yield clean(".".join(names))[:300], _simple(value)
         given += 1
         if given > MOST_VALUES or len(names) > DEEPEST:
-            raise TooLargeError
+            raise TooLargeError(_TOO_LARGE)
         waiting += [((*names, name), each) for name, each in reversed(inner)]
 
 
@@ -308,7 +297,7 @@ def _measure(text: str) -> None:
             sizes[anchor] = size
         open_sizes[-1] += size
         if open_sizes[-1] > MOST_VALUES or len(open_sizes) > DEEPEST:
-            raise TooLargeError
+            raise TooLargeError(_TOO_LARGE)
 
 
 class _PlainLoader(yaml.SafeLoader):

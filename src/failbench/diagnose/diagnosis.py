@@ -1,57 +1,53 @@
-"""Diagnosis: from a log of any format to a root cause, with evidence, remedy and confidence."""
+"""Diagnosis: from a log of any format to a root cause, with evidence, remedy and confidence.
+
+And whether a log shows health, what it does not show, and what would settle it.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import as_file, files
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
+from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
-from failbench.base.vocabulary import CATEGORIES
-from failbench.causes.catalogue import advice, causes
+from failbench.base.vocabulary import CATEGORIES, Category
+from failbench.causes.catalogue import Measurement, advice, causes
+from failbench.diagnose import findings
 from failbench.diagnose.answer import NAMED, Hypothesis, LogDiagnosis, Severity, Status
 from failbench.diagnose.finding import Finding
-from failbench.diagnose.findings import (
-    allocation_findings,
-    check_findings,
-    ending_finding,
-    event_findings,
-    invariant_findings,
-    trap_findings,
-)
-from failbench.diagnose.limits import absent_from, shows_health, uncertainty_of, what_to_measure
-from failbench.diagnose.model import (
-    Model,
-    Weighed,
-    category_of_cause,
-    cause_names,
-    read_model,
-    supports_of,
-)
+from failbench.diagnose.model import Model, read_model, supports_of
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.opening import read_log
 from failbench.diagnose.readers.traps import traps
-from failbench.diagnose.series import checked
-from failbench.diagnose.signs import (
-    LOGIC_ONLY,
-    Sign,
-    breaks_bound,
-    broken_in,
-    is_alarm,
-    signs_of,
-)
+from failbench.diagnose.series import TIGHTEST, WINDOW, checked, checks, series_of
+from failbench.diagnose.signs import LOGIC_ONLY, Sign, breaks_bound, is_alarm, signs_of
 from failbench.monitor.bounds import read_bounds
+from failbench.monitor.breaks import breaks
 from failbench.monitor.diagnosis import decide
 from failbench.monitor.endings import ENDINGS, Ending
 from failbench.monitor.invariants import CATALOGUE, Bound
 
-SHOWN: Final = 0.05
-"""Probability from which on a cause is shown beside the first."""
-
+SHOWN: Final = 0.05  # probability from which on a cause is shown beside the first
 MOST_PROBABLE: Final = 4
+_LOST: Final = ("not_finite", "hidden_nan", "nonfinite", "_finite")
+_SLOWER: Final = frozenset({"throughput", "memory"})
+NAN: Final = re.compile(r"\bnan\b", re.IGNORECASE)
+# signals of which one says as much as the other
+ALTERNATIVE: Final = {"loss": "perplexity", "perplexity": "loss"}
+MOST_MEASUREMENTS: Final = 2
+# values of a loss below which its course says little: twice what a past is made of
+SHORT: Final = 16
+MONITOR: Final = Measurement(
+    measure="Run it again under failbench.monitor, which writes what must hold in every step.",
+    tells="The invariant that breaks first names the component, and often the cause.",
+)
 
 
 @cache
@@ -101,12 +97,9 @@ def diagnose_log(
 
     read = read_log(Path(log), run)
     if read.is_empty:
-        raise BadInputError(
-            log,
-            "(log)",
-            "holds no measurement, error or end that is known.",
-            "Name a log with a loss in it, or paste the error with its traceback.",
-        )
+        remedy = "Name a log with a loss in it, or paste the error with its traceback."
+        problem = "holds no measurement, error or end that is known."
+        raise BadInputError(log, "(log)", problem, remedy)
     fitted = {} if bounds is None else read_bounds(Path(bounds), CATALOGUE).intervals()
     extra: list[Finding] = []
     if configuration is not None:
@@ -129,61 +122,53 @@ def diagnosis_of(
         name = "log" if log.history is None else "monitor_bounds" if fitted else "monitor"
         model = fitted_model(name)
     signs = signs_of(log, fitted)
-    weighed = (*signs, *(_sign_of(finding) for finding in extra))
-    answer = model.weighed(supports_of(weighed, model.bounds))
+    # a finding of the configuration or the code is weighed as a message: it is words, too
+    words = (Sign("message", each.id, each.strength, each.causes) for each in extra)
+    answer = model.weighed(supports_of((*signs, *words), model.bounds))
     categories = dict(zip(CATEGORIES, answer.categories.tolist(), strict=True))
-    broken = [
-        sign.id for sign in signs if sign.kind == "check" and breaks_bound(sign, model.bounds)
-    ]
-    found = (*_findings(log, fitted, model, broken), *extra)
+    found = (*_findings(log, fitted, model, signs), *extra)
     says_end = any(event.kind != "warning" for event in log.events)
     nothing_found = not (failed or is_alarm(says_end, signs, model.bounds))
-    hypotheses = () if nothing_found else _hypotheses(answer, found)
+    share = dict(zip(causes(), answer.causes.tolist(), strict=True))
+    hypotheses = () if nothing_found else _hypotheses(categories, share, found)
     best = hypotheses[0].cause.category if hypotheses else CATEGORIES[answer.category]
     is_named = bool(hypotheses) and categories[best] >= NAMED
-    is_healthy = nothing_found and shows_health(log)
+    is_healthy = nothing_found and _shows_health(log)
     status: Status = "healthy" if is_healthy else "failed" if is_named else "unknown"
+    absent = tuple(name for name in log.absent if ALTERNATIVE.get(name) not in log.present)
+    uncertainty = _uncertainty_of(log, status, hypotheses, nothing_found=nothing_found)
+    measure = () if is_healthy else _what_to_measure(log, hypotheses)
     return LogDiagnosis(
-        log,
-        status,
-        best if is_named else None,
-        model.healthy if is_healthy else categories[best],
-        categories,
-        hypotheses,
-        found,
-        absent_from(log),
-        uncertainty_of(log, status, hypotheses, nothing_found=nothing_found),
-        () if is_healthy else what_to_measure(log, hypotheses),
-        nothing_found,
-    )
-
-
-def _sign_of(finding: Finding) -> Sign:
-    """A finding of the configuration or the code, weighed as a message: it is words, too."""
-    return Sign("message", finding.id, finding.strength, finding.causes)
+        log, status, best if is_named else None, model.healthy if is_healthy else categories[best],
+        categories, hypotheses, found, absent, uncertainty, measure, nothing_found,
+    )  # fmt: skip
 
 
 def _findings(
-    log: Log, fitted: Mapping[str, Bound], model: Model, broken_checks: Sequence[str]
+    log: Log, fitted: Mapping[str, Bound], model: Model, signs: Sequence[Sign]
 ) -> tuple[Finding, ...]:
+    bounds = model.bounds
+    checks_broken = [one.id for one in signs if one.kind == "check" and breaks_bound(one, bounds)]
     found = [
-        *event_findings(log),
-        *allocation_findings(log),
-        *trap_findings(log, traps(log)),
-        *check_findings(log, checked(log, broken_checks), model.bounds),
+        *findings.event_findings(log),
+        *findings.allocation_findings(log),
+        *findings.trap_findings(log, traps(log)),
+        *findings.check_findings(log, checked(log, checks_broken), bounds),
     ]
     if log.history is not None:
         source = next(each.name for each in log.sources if each.format == "monitor")
-        broken = broken_in(log.history, fitted)
-        found += invariant_findings(source, broken)
+        broken = breaks(log.history, CATALOGUE, fitted)
+        found += findings.invariant_findings(source, broken)
         decided_by = decide(broken, log.history.end, ENDINGS)
         if isinstance(decided_by, Ending):
-            found.append(ending_finding(source, log.history, decided_by))
+            found.append(findings.ending_finding(source, log.history, decided_by))
     far = 2**62
     return tuple(sorted(found, key=lambda each: (each.step or far, each.line or far)))
 
 
-def _hypotheses(answer: Weighed, found: Sequence[Finding]) -> tuple[Hypothesis, ...]:
+def _hypotheses(
+    categories: Mapping[Category, float], share: Mapping[str, float], found: Sequence[Finding]
+) -> tuple[Hypothesis, ...]:
     """Causes that something in the log speaks for: one of the best category, others by confidence.
 
     The most probable ones, and last one more that is improbable though evidence names it first: the
@@ -191,11 +176,10 @@ def _hypotheses(answer: Weighed, found: Sequence[Finding]) -> tuple[Hypothesis, 
     """
     probable: list[str] = []
     named: list[str] = []
-    share = dict(zip(cause_names(), answer.causes.tolist(), strict=True))
-    lies_in = dict(zip(cause_names(), answer.categories[category_of_cause()].tolist(), strict=True))
     first = {each.causes[0] for each in found if each.causes}
     spoken_for = {name for each in found for name in each.causes}
-    best = max(spoken_for, key=lambda name: (lies_in[name], share[name]), default=None)
+    likely = {name: (categories[causes()[name].category], share[name]) for name in spoken_for}
+    best = max(spoken_for, key=likely.__getitem__, default=None)
     for name in sorted(spoken_for, key=lambda each: (each != best, -share[each], each)):
         if not probable or (share[name] >= SHOWN and len(probable) < MOST_PROBABLE):
             probable.append(name)
@@ -209,13 +193,8 @@ def _hypothesis(name: str, confidence: float, found: Sequence[Finding]) -> Hypot
         (each for each in found if name in each.causes),
         key=lambda each: (each.strength != "direct", each.causes.index(name)),
     )
-    return Hypothesis(
-        causes()[name], confidence, _severity(supporting), tuple(supporting), advice()[name]
-    )
-
-
-_LOST: Final = ("not_finite", "hidden_nan", "nonfinite", "_finite")
-_SLOWER: Final = frozenset({"throughput", "memory"})
+    severity = _severity(supporting)
+    return Hypothesis(causes()[name], confidence, severity, tuple(supporting), advice()[name])
 
 
 def _severity(found: Sequence[Finding]) -> Severity:
@@ -229,3 +208,72 @@ def _severity(found: Sequence[Finding]) -> Severity:
     if all(each.signal in _SLOWER for each in found):
         return "medium"
     return "high"
+
+
+def _uncertainty_of(
+    log: Log, status: Status, hypotheses: Sequence[Hypothesis], *, nothing_found: bool
+) -> tuple[str, ...]:
+    """What limits the answer beside what is not logged, in sentences."""
+    said = []
+    losses = len(log.series("loss"))
+    if 0 < losses < SHORT:
+        said.append(f"The log has {losses} losses alone: their course says little.")
+    if not losses and log.history is None:
+        said.append("There is no course of a loss: the answer rests on words alone.")
+    if status == "healthy":
+        said.append(
+            "That nothing stands out does not prove the training right: wrong data or labels may "
+            "leave a smooth curve."
+        )
+        return tuple(said)
+    if nothing_found:
+        said.append(
+            "Health shows in a loss that is always a number and falls below its first ones."
+        )
+        return tuple(said)
+    if not any(event.kind != "warning" for event in log.events):
+        said.append("The log says of no error and no end: the answer rests on its numbers.")
+    if not hypotheses:
+        said.append("Nothing in the log speaks for a cause.")
+    elif not any(each.strength == "direct" for each in hypotheses[0].findings):
+        said.append("All evidence for the first cause is circumstantial: it has other causes too.")
+    if log.history is None:
+        said.append(
+            "The confidence was calibrated on small models on one machine; other settings may "
+            "differ."
+        )
+    return tuple(said)
+
+
+def _what_to_measure(log: Log, hypotheses: Sequence[Hypothesis]) -> tuple[Measurement, ...]:
+    """The one or two measurements that tell the most probable causes apart."""
+    wanted = [each.advice.settle[0] for each in hypotheses[:MOST_MEASUREMENTS]]
+    if not wanted:
+        return (MONITOR,) if log.history is None else ()
+    return tuple(dict.fromkeys(wanted))
+
+
+def _shows_health(log: Log) -> bool:
+    """Whether losses were read, all finite, that fall below their first ones, at a rate above 0."""
+    rows = log.rows
+    # a NaN in another signal, or in a warning, is no health either
+    if np.isnan(rows.values[rows.logged]).any() or any(
+        NAN.search(event.message) for event in log.events
+    ):
+        return False
+    losses = [rows[name][rows.has(name)] for name in ("loss", "perplexity")]
+    rates = rows["learning_rate"][rows.has("learning_rate")]
+    if not np.isfinite(np.concatenate(losses)).all() or (len(rates) and (rates == 0).all()):
+        return False
+    series = series_of(log)
+    losses = [series[name].values for name in ("loss", "validation_loss") if name in series]
+    return any(map(_falls, losses))
+
+
+def _falls(values: Array) -> bool:
+    """Whether a later value lies below all first ones: eight, or a third of a short series."""
+    # by as much of them as a loss must fall that the check of unmoved losses passes
+    first = max(1, min(WINDOW, len(values) // 3))
+    least = values[:first].min()
+    needed = abs(least) * (checks()["loss_unmoved"].bound or 0.0)
+    return len(values) > first and bool(least - values[first:].min() >= max(needed, TIGHTEST))

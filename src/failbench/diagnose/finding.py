@@ -7,20 +7,12 @@ from typing import Literal
 
 from failbench.causes.support import Strength
 
+# a known message, where an error was raised, a value that misleads, the size of a block that
+# memory had no room for, a check of a signal, an invariant of the monitor, how the run ended, a
+# value of the configuration, a line of code
 FindingKind = Literal[
-    "message",
-    "place",
-    "trap",
-    "allocation",
-    "check",
-    "invariant",
-    "ending",
-    "setting",
-    "code",
-]
-"""A known message, where an error was raised, a value that misleads, the size of a block that
-memory had no room for, a check of a signal, an invariant of the monitor, how the run ended, a value
-of the configuration, a line of code."""
+    "message", "place", "trap", "allocation", "check", "invariant", "ending", "setting", "code",
+]  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,22 @@
-"""Findings: the signs of a log as evidence, each with the place where it can be checked."""
+"""Findings: the signs of a log as evidence, each with the place where it can be checked.
+
+And whether what one says of a log stands there.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 import numpy as np
 
 from failbench.causes.support import places_of, supports
-from failbench.diagnose.checks import CheckBound
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.log import NOWHERE, Event, Log, known
 from failbench.diagnose.readers.traps import Trap
-from failbench.diagnose.series import GAP, CheckedSeries
+from failbench.diagnose.series import GAP, CheckBound, CheckedSeries
 from failbench.diagnose.signs import BLOCK_TOO_LARGE, OUT_OF_PROPORTION, PLACES, block_too_large
 from failbench.messages.catalogue import message_of
 from failbench.monitor.breaks import FLOORS, SMALLEST, Break
@@ -22,16 +25,23 @@ from failbench.monitor.history import History
 from failbench.monitor.invariants import RATIOS
 from failbench.monitor.signals import SIGNALS
 
-QUOTE: Final = 300
-"""Letters of a log's words that are quoted."""
+QUOTE: Final = 300  # letters of a log's words that are quoted
 
+# what is computed of a whole series, and stands in no line
 _OF_WHOLE: Final = {
     "climb": "the correlation of its values with time",
     "since_best": "the correlation of its values with time since the best one",
 }
-"""What is computed of a whole series, and stands in no line."""
 
 _UNIT: Final = {signal.name: signal.unit for signal in SIGNALS}
+# relative distance of a value from the number in its line: what six printed digits may lose
+CLOSE: Final = 1e-3
+_NUMBER: Final = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|nan|inf", re.IGNORECASE)
+_THOUSANDS: Final = re.compile(r"(?<=\d),(?=\d{3}\b)")
+_WORD: Final = re.compile(r"\w+")
+_ESCAPE: Final = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+_UNITS: Final = (1.0, 1e3, 1e6, 1e9, 2.0**10, 2.0**20, 2.0**30)
+_WORDS: Final = 8  # words of a quote that are looked up
 
 
 def check_findings(
@@ -75,19 +85,10 @@ def _check_finding(log: Log, each: CheckedSeries, place: int, limit: float) -> F
                 f": {value:.4g}, {relation} the {threshold:.4g} that healthy logs would allow here."
             )
     return Finding(
-        check.id,
-        "check",
-        check.strength,
-        check.statement + said,
-        log.sources[series.source].name,
-        known(series.lines[place]),
-        known(series.steps[place]),
-        signal,
-        value,
-        relation,
-        None if math.isnan(threshold) else threshold,
-        causes=check.causes,
-    )
+        check.id, "check", check.strength, check.statement + said, log.sources[series.source].name,
+        known(series.lines[place]), known(series.steps[place]), signal, value, relation,
+        None if math.isnan(threshold) else threshold, causes=check.causes,
+    )  # fmt: skip
 
 
 def event_findings(log: Log) -> Iterator[Finding]:
@@ -129,22 +130,15 @@ def allocation_findings(log: Log) -> Iterator[Finding]:
     allocation = block_too_large(log)
     if allocation is None:
         return
-    event = allocation.event
-    yield Finding(
-        "allocation_out_of_proportion",
-        "allocation",
-        "circumstantial",
-        f"The block that was asked for, {allocation.requested:.3g} bytes, is larger than all that "
-        f"was held, {allocation.held:.3g}.",
-        log.sources[event.source].name,
-        event.line or None,
-        _step_at(log, event),
-        "requested bytes",
-        allocation.requested,
-        "above",
-        allocation.held * OUT_OF_PROPORTION,
-        causes=BLOCK_TOO_LARGE,
+    event, requested, held = allocation.event, allocation.requested, allocation.held
+    said = (
+        f"The block that was asked for, {requested:.3g} bytes, is larger than all that was held, "
     )
+    yield Finding(
+        "allocation_out_of_proportion", "allocation", "circumstantial", f"{said}{held:.3g}.",
+        log.sources[event.source].name, event.line or None, _step_at(log, event),
+        "requested bytes", requested, "above", held * OUT_OF_PROPORTION, causes=BLOCK_TOO_LARGE,
+    )  # fmt: skip
 
 
 def _step_at(log: Log, event: Event) -> int | None:
@@ -199,14 +193,54 @@ def ending_finding(source: str, history: History, ending: Ending) -> Finding:
     """How a monitored run ended."""
     support = supports("ending")[ending.id]
     end = history.end
+    said = f"In the phase {end.phase}: {ending.statement}"
     return Finding(
-        ending.id,
-        "ending",
-        support.strength,
-        f"In the phase {end.phase}: {ending.statement}",
-        source,
-        None,
-        end.step,
-        quote=": ".join(filter(None, (end.error, end.message)))[:QUOTE],
-        causes=support.causes,
+        ending.id, "ending", support.strength, said, source, None, end.step,
+        quote=": ".join(filter(None, (end.error, end.message)))[:QUOTE], causes=support.causes,
+    )  # fmt: skip
+
+
+def look_up(finding: Finding, log: Log, files: Mapping[str, bytes]) -> tuple[str, bool]:
+    """By what a finding is looked up in the files of a log, and whether it is there.
+
+    That is its ``line``, its ``step`` where the format has no lines, or ``course`` where the value
+    is computed of a whole series and stands nowhere.
+    """
+    if "," in finding.signal:
+        return "course", True
+    content = next((text for name, text in files.items() if name.endswith(finding.source)), b"")
+    written = content.decode("utf-8", errors="replace")
+    if finding.quote:
+        text = " ".join(_ESCAPE.sub("", written).splitlines())
+        words = _WORD.findall(finding.quote)[:_WORDS]
+        return "line", finding.line is not None and all(word in text for word in words)
+    if finding.line is not None and finding.value is not None:
+        line = _THOUSANDS.sub("", written.split("\n")[finding.line - 1])
+        return "line", any(_same(finding.value, number) for number in _NUMBER.findall(line))
+    return "line" if finding.line is not None else "step", _is_row(finding, log)
+
+
+def _same(value: float, text: str) -> bool:
+    number = float(text)
+    if math.isnan(value) or math.isnan(number):
+        return math.isnan(value) and math.isnan(number)
+    if math.isinf(value):
+        return value == number
+    alike = (number * unit for unit in _UNITS)
+    return any(math.isclose(value, each, rel_tol=CLOSE, abs_tol=1e-12) for each in alike) or (
+        number > 0 and math.isclose(value, math.log(number), rel_tol=CLOSE)  # of a perplexity
     )
+
+
+def _is_row(finding: Finding, log: Log) -> bool:
+    """Whether a row of the log is at the finding's place, with its value where it has one."""
+    at = np.ones(len(log.rows), dtype=bool)
+    if finding.line is not None:
+        at &= log.rows.line == finding.line
+    if finding.step is not None:
+        at &= log.rows.step == finding.step
+    if finding.value is None or not finding.signal:
+        return bool(at.any())
+    signal = "loss" if finding.signal == "validation_loss" else finding.signal
+    values = log.rows[signal][at & log.rows.has(signal)].tolist()
+    return any(_same(finding.value, repr(each)) for each in values)

@@ -19,26 +19,9 @@ from sklearn.model_selection import StratifiedGroupKFold
 from failbench.base.arrays import Array, Labels, Mask
 from failbench.base.records import Record
 from failbench.base.vocabulary import CATEGORIES
-from failbench.diagnose.checks import CheckBound, checks, fitted_bounds
-from failbench.diagnose.model import (
-    FORMAT,
-    OWN,
-    SHARED,
-    Calibration,
-    LogKind,
-    Model,
-    Positions,
-    Supports,
-    Weights,
-    by_category,
-    category_of_cause,
-    category_scores,
-    cause_names,
-    cause_scores,
-    logsumexp,
-    softmax,
-    supports_of,
-)
+from failbench.diagnose import model as logits
+from failbench.diagnose.model import OWN, SHARED, LogKind, Positions, Supports, Weights
+from failbench.diagnose.series import CheckBound, checks, fitted_bounds
 from failbench.diagnose.signs import Sign
 
 _TOLERANCE: Final = 1e-7
@@ -81,7 +64,7 @@ class Examples:
         return Examples(*(getattr(self, each.name)[taken] for each in fields(self)))
 
 
-def fitted(logs: Sequence[KnownLog], choices: Choices, fitted_on: str) -> Model:
+def fitted(logs: Sequence[KnownLog], choices: Choices, fitted_on: str) -> logits.Model:
     """Fit a model."""
     amounts = amounts_of([log.signs for log in logs])
     healthy = np.array([log.cause is None for log in logs])
@@ -89,29 +72,26 @@ def fitted(logs: Sequence[KnownLog], choices: Choices, fitted_on: str) -> Model:
     margin = chosen_margin(amounts, healthy, settings, choices)
     bounds = fitted_bounds(checks(), amounts, healthy, margin)
     failing = [log for log in logs if log.cause is not None]
-    supports = [supports_of(log.signs, bounds) for log in failing]
+    supports = [logits.supports_of(log.signs, bounds) for log in failing]
     examples = examples_of(failing, supports)
     scenarios = np.array([log.scenario for log in failing], dtype=object)
     penalty, temperature, cause_temperature, held_out = _chosen(examples, scenarios, choices)
     weights = fitted_weights(examples, penalty)
     quiet = ~alarmed(amounts, bounds)
-    silent = [
-        place
-        for place, log in enumerate(logs)
-        if quiet[place] and not any(sign.kind in ("message", "event", "trap") for sign in log.signs)
-    ]
-    return Model(
-        format=FORMAT,
+    words = ("message", "event", "trap")
+    silent = quiet & [not any(sign.kind in words for sign in log.signs) for log in logs]
+    return logits.Model(
+        format=logits.FORMAT,
         fitted_on=fitted_on,
         shared=dict(zip(SHARED, weights.shared, strict=True)),
-        own={name: by_category(row) for name, row in zip(OWN, weights.own, strict=True)},
-        base=by_category(weights.base),
+        own={name: logits.by_category(row) for name, row in zip(OWN, weights.own, strict=True)},
+        base=logits.by_category(weights.base),
         causes=dict(zip(SHARED, weights.causes, strict=True)),
         temperature=temperature,
         cause_temperature=cause_temperature,
         calibrations=calibrations_of(held_out, supports, examples.category, scenarios),
         bounds=bounds,
-        healthy=float(healthy[silent].mean()) if silent else 0.5,
+        healthy=float(healthy[silent].mean()) if silent.any() else 0.5,
     )
 
 
@@ -153,7 +133,7 @@ def chosen_margin(
 
 def examples_of(logs: Sequence[KnownLog], supports: Sequence[Supports]) -> Examples:
     """Logs of failing runs as arrays; all logs of a scenario together weigh one."""
-    names = {name: place for place, name in enumerate(cause_names())}
+    names = {name: place for place, name in enumerate(logits.cause_names())}
     cause = np.array([names[log.cause] for log in logs if log.cause is not None])
     _, places, counts = np.unique(
         [log.scenario for log in logs], return_inverse=True, return_counts=True
@@ -162,7 +142,7 @@ def examples_of(logs: Sequence[KnownLog], supports: Sequence[Supports]) -> Examp
         np.array([each.categories for each in supports]),
         np.array([each.causes for each in supports]),
         np.array([each.own for each in supports]),
-        category_of_cause()[cause],
+        logits.category_of_cause()[cause],
         cause,
         1.0 / counts[places],
     )
@@ -170,7 +150,7 @@ def examples_of(logs: Sequence[KnownLog], supports: Sequence[Supports]) -> Examp
 
 def calibrations_of(
     held_out: Array, supports: Sequence[Supports], truth: Positions, scenarios: Labels
-) -> dict[LogKind, Calibration]:
+) -> dict[LogKind, logits.Calibration]:
     """How often answers to logs of scenarios that were left out are right, for each kind of log.
 
     Isotonic regression (Zadrozny and Elkan 2002) in which a scenario weighs one. A made-up scenario
@@ -181,7 +161,7 @@ def calibrations_of(
     said = np.array([-1 if each.said is None else each.said for each in supports])
     best = np.where(said < 0, held_out.argmax(axis=1), said)
     probability = np.where(said < 0, held_out.max(axis=1), 1.0)
-    found: dict[LogKind, Calibration] = {}
+    found: dict[LogKind, logits.Calibration] = {}
     for kind in get_args(LogKind):
         rows = kinds == kind if (kinds == kind).any() else np.full(len(kinds), fill_value=True)
         names, places, counts = np.unique(
@@ -193,7 +173,7 @@ def calibrations_of(
             np.append(best[rows] == truth[rows], (False, True)),
             np.append(1.0 / counts[places], (1.0, 1.0)),
         )
-        found[kind] = Calibration(
+        found[kind] = logits.Calibration(
             probability=tuple(fit.X_thresholds_.tolist()),
             right=tuple(fit.y_thresholds_.tolist()),
             scenarios=len(names),
@@ -220,17 +200,17 @@ def _chosen(
             mask[learnt] = True
             weights = fitted_weights(examples.of(mask), penalty)
             held = examples.of(~mask)
-            scores[left_out] = category_scores(weights, held.categories, held.own)
-            of_causes[left_out] = cause_scores(weights, held.causes)
+            scores[left_out] = logits.category_scores(weights, held.categories, held.own)
+            of_causes[left_out] = logits.cause_scores(weights, held.causes)
         temperature = chosen_temperature(scores, examples.category, examples.weights)
         scaled = scores / temperature
-        likelihood = scaled[rows, examples.category] - logsumexp(scaled)[:, 0]
+        likelihood = scaled[rows, examples.category] - logits.logsumexp(scaled)[:, 0]
         loss = -float(examples.weights @ likelihood)
         if best is None or loss < best[0]:
-            members = category_of_cause()[None, :] == examples.category[:, None]
+            members = logits.category_of_cause()[None, :] == examples.category[:, None]
             within = np.where(members, of_causes, -np.inf)
             of_cause = chosen_temperature(within, examples.cause, examples.weights)
-            best = loss, penalty, temperature, of_cause, softmax(scaled)
+            best = loss, penalty, temperature, of_cause, logits.softmax(scaled)
     assert best is not None
     return best[1:]
 
@@ -239,6 +219,7 @@ def fitted_weights(examples: Examples, penalty: float) -> Weights:
     """Fit both logits by maximum likelihood with a quadratic penalty."""
     kinds, categories, columns = len(SHARED), len(CATEGORIES), len(OWN)
     truth = np.eye(categories)[examples.category]
+    all_of_them = np.ones_like(truth, dtype=bool)
 
     def unpacked(packed: Array) -> tuple[Array, Array, Array]:
         own = packed[kinds : kinds + columns * categories].reshape(columns, categories)
@@ -247,21 +228,13 @@ def fitted_weights(examples: Examples, penalty: float) -> Weights:
     def loss(packed: Array) -> tuple[float, Array]:
         shared, own, base = unpacked(packed)
         scores = np.einsum("lkc,k->lc", examples.categories, shared) + examples.own @ own + base
-        total = logsumexp(scores)[:, 0]
-        value = float(examples.weights @ (total - (scores * truth).sum(axis=1)))
-        slope = examples.weights[:, None] * (np.exp(scores - total[:, None]) - truth)
-        gradient = np.concatenate(
-            [
-                np.einsum("lkc,lc->k", examples.categories, slope),
-                (examples.own.T @ slope).ravel(),
-                slope.sum(axis=0),
-            ]
-        )
+        value, slope = _surprise(scores, truth, all_of_them, examples.weights)
+        of_shared = np.einsum("lkc,lc->k", examples.categories, slope)
+        of_own = (examples.own.T @ slope).ravel()
+        gradient = np.concatenate([of_shared, of_own, slope.sum(axis=0)])
         return value + penalty / 2 * float(packed @ packed), gradient + penalty * packed
 
-    start = np.zeros(kinds + columns * categories + categories)
-    packed = _minimum(loss, start)
-    shared, own, base = unpacked(packed)
+    shared, own, base = unpacked(_minimum(loss, kinds + columns * categories + categories))
     return Weights(
         shared=tuple(shared.tolist()),
         own=tuple(tuple(row) for row in own.tolist()),
@@ -272,29 +245,29 @@ def fitted_weights(examples: Examples, penalty: float) -> Weights:
 
 def _cause_weights(examples: Examples, penalty: float) -> Array:
     """Weights of the second logit: the true cause among those of the true category."""
-    members = category_of_cause()[None, :] == examples.category[:, None]
-    truth = np.eye(len(cause_names()))[examples.cause]
+    members = logits.category_of_cause()[None, :] == examples.category[:, None]
+    truth = np.eye(len(logits.cause_names()))[examples.cause]
 
     def loss(weights: Array) -> tuple[float, Array]:
         scores = np.einsum("lkc,k->lc", examples.causes, weights)
-        total = logsumexp(np.where(members, scores, -np.inf))[:, 0]
-        value = float(examples.weights @ (total - (scores * truth).sum(axis=1)))
-        shares = np.where(members, np.exp(np.minimum(scores - total[:, None], 0.0)), 0.0)
-        slope = examples.weights[:, None] * (shares - truth)
+        value, slope = _surprise(scores, truth, members, examples.weights)
         gradient = np.einsum("lkc,lc->k", examples.causes, slope)
         return value + penalty / 2 * float(weights @ weights), gradient + penalty * weights
 
-    return _minimum(loss, np.zeros(len(SHARED)))
+    return _minimum(loss, len(SHARED))
 
 
-def _minimum(loss: object, start: Array) -> Array:
-    found = minimize(
-        loss,
-        start,
-        jac=True,
-        method="L-BFGS-B",
-        options={"maxiter": 2000, "ftol": 1e-14, "gtol": _TOLERANCE},
-    )
+def _surprise(scores: Array, truth: Array, members: Mask, weights: Array) -> tuple[float, Array]:
+    """Negative log likelihood of the truth among members, and its slope over scores."""
+    total = logits.logsumexp(np.where(members, scores, -np.inf))[:, 0]
+    value = float(weights @ (total - (scores * truth).sum(axis=1)))
+    shares = np.where(members, np.exp(np.minimum(scores - total[:, None], 0.0)), 0.0)
+    return value, weights[:, None] * (shares - truth)
+
+
+def _minimum(loss: object, parameters: int) -> Array:
+    options = {"maxiter": 2000, "ftol": 1e-14, "gtol": _TOLERANCE}
+    found = minimize(loss, np.zeros(parameters), jac=True, method="L-BFGS-B", options=options)
     return np.asarray(found.x, np.float64)
 
 
@@ -308,7 +281,7 @@ def chosen_temperature(scores: Array, truth: Positions, weights: Array) -> float
 
     def loss(logarithm: float) -> float:
         scaled = scores / np.exp(logarithm)
-        return float(weights @ (logsumexp(scaled)[:, 0] - scaled[rows, truth]))
+        return float(weights @ (logits.logsumexp(scaled)[:, 0] - scaled[rows, truth]))
 
     found = minimize_scalar(
         loss, bounds=(np.log(_COOLEST), np.log(_HOTTEST)), method="bounded", options={"xatol": 1e-5}

@@ -27,61 +27,38 @@ from failbench.base.errors import BadInputError
 from failbench.base.records import Record, read_json, validated
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.causes.catalogue import causes
-from failbench.diagnose.checks import CheckBound, checks
 from failbench.diagnose.readers.names import SIGNALS
+from failbench.diagnose.series import CheckBound, checks
 from failbench.diagnose.signs import ABSENT, Sign
 
 FORMAT: Final = 1
+# least distance of the category that is named from the next: no other is as probable
 _AHEAD: Final = 1e-6
-"""Least distance of the category that is named from the next: no other is as probable."""
-
-Positions = NDArray[np.int64]
-"""Of categories or causes, of shape (logs,)."""
-
+Positions = NDArray[np.int64]  # of categories or causes, of shape (logs,)
+# what each further cause of a sign is worth of the one before: causes are ordered, and how much
+# more likely one is than the next is not known
 RANKED: Final = 0.5
-"""What each further cause of a sign is worth of the one before: causes are ordered, and how much
-more likely one is than the next is not known."""
-
+# support below which nothing speaks for a cause: a check a tenth of the way to its bound
 FAINT: Final = 0.1
-"""Support below which nothing speaks for a cause: a check a tenth of the way to its bound."""
 
+# Kinds of support, each with one weight for all categories or causes: what is learnt of one
+# message or invariant holds for all others of its kind. ``any`` is 1 for a cause that anything
+# speaks for at all.
 SHARED: Final = (
-    "message:direct",
-    "message:circumstantial",
-    "place",
-    "around",
-    "trap",
-    "allocation",
-    "check:direct",
-    "check:circumstantial",
-    "invariant:direct",
-    "invariant:circumstantial",
-    "ending",
-    "decided:logic",
-    "decided:statistic",
-    "decided:symptom",
-    "decided:ending",
-    "any",
-)
-"""Kinds of support, each with one weight for all categories or causes: what is learnt of one
-message or invariant holds for all others of its kind. ``any`` is 1 for a cause that anything speaks
-for at all."""
+    "message:direct", "message:circumstantial", "place", "around", "trap", "allocation",
+    "check:direct", "check:circumstantial", "invariant:direct", "invariant:circumstantial",
+    "ending", "decided:logic", "decided:statistic", "decided:symptom", "decided:ending", "any",
+)  # fmt: skip
 
+# columns with a weight for each category: what the benchmark shows often enough
 OWN: Final = (
-    "event:exception",
-    "event:death",
-    "event:at_start",
-    "no event",
-    "allocation:out_of_proportion",
-    *(f"absent:{name}" for name in ABSENT),
-    *(f"check:{name}" for name in checks()),
-)
-"""Columns with a weight for each category: what the benchmark shows often enough."""
+    "event:exception", "event:death", "event:at_start", "no event", "allocation:out_of_proportion",
+    *(f"absent:{name}" for name in ABSENT), *(f"check:{name}" for name in checks()),
+)  # fmt: skip
 
+# What an answer rests on: words that decide the category, else a log with every signal, else one
+# without some. How often answers are right is measured for each by itself.
 LogKind = Literal["words", "complete", "other"]
-"""What an answer rests on: words that decide the category, else a log with every signal, else one
-without some. How often answers are right is measured for each by itself."""
-
 _SHARED_PLACE: Final = {name: place for place, name in enumerate(SHARED)}
 _OWN_PLACE: Final = {name: place for place, name in enumerate(OWN)}
 _CATEGORY_PLACE: Final = {name: place for place, name in enumerate(CATEGORIES)}
@@ -265,11 +242,8 @@ def softmax(scores: Array) -> Array:
 
 def category_scores(weights: Weights, categories: Array, own: Array) -> Array:
     """Scores of shape (logs, categories)."""
-    scores: Array = (
-        np.einsum("lkc,k->lc", categories, np.array(weights.shared))
-        + own @ np.array(weights.own)
-        + np.array(weights.base)
-    )
+    shared: Array = np.einsum("lkc,k->lc", categories, np.array(weights.shared))
+    scores: Array = shared + own @ np.array(weights.own) + np.array(weights.base)
     return scores
 
 

@@ -1,48 +1,50 @@
-"""Series: the signals of a log as arrays, and how each is held against the bound of a check."""
+"""Series: the signals of a log as arrays, and the checks of what each of them must not do.
+
+``data/checks.csv`` is the catalogue of checks, each a statement about one series. A bound is a
+number where its meaning gives one, and ``fitted`` where logs of healthy runs do.
+"""
 
 from __future__ import annotations
 
 import warnings
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterator
-from dataclasses import dataclass
-from typing import Final
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Annotated, Final, Literal
 
 import numpy as np
+from pydantic import BeforeValidator
 
-from failbench.base.arrays import Array
-from failbench.diagnose.checks import Check, checks
+from failbench.base.arrays import Array, Mask
+from failbench.base.records import Record, packaged_rows
+from failbench.causes.catalogue import CauseNames
+from failbench.causes.support import Strength
 from failbench.diagnose.readers.log import NOWHERE, Log, Places, Rows
 from failbench.diagnose.readers.names import SignalName, Split
+from failbench.monitor.bounds import widened
 
+# values that make the start of a run, or the past of a value: as many as the monitor's
 WINDOW: Final = 8
-"""Values that make the start of a run, or the past of a value: as many as the monitor's."""
-
-FEWEST: Final = 3
-"""Values of which a past, a start or a trend is made at least."""
-
-SMOOTH: Final = 5
-"""Values in a median that takes single outliers away."""
-
+FEWEST: Final = 3  # values of which a past, a start or a trend is made at least
+SMOOTH: Final = 5  # values in a median that takes single outliers away
+# nats at which a training from scratch starts at least: a language model that has learnt anything
+# lies below, and a uniform guess among 1,000 tokens at 6.9
 FROM_SCRATCH: Final = 4.0
-"""Nats at which a training from scratch starts at least: a language model that has learnt anything
-lies below, and a uniform guess among 1,000 tokens at 6.9."""
-
+# values without which a loss that does not fall says nothing: a resumed training falls slowly
 LONG: Final = 50
-"""Values without which a loss that does not fall says nothing: a resumed training falls slowly."""
-
+# Of its peak: a learning rate below moves weights no more. A cosine is below it for the last 6 %
+# of its steps, a linear decay for the last one.
 FADED: Final = 0.01
-"""Of its peak: a learning rate below moves weights no more. A cosine is below it for the last 6 %
-of its steps, a linear decay for the last one."""
-
+# ratio of the largest value to the smallest that is not 0, below which a 0 beside them may be a
+# value that was rounded: of 0.006 to 0.001 with three digits behind the point
 DIGITS: Final = 20.0
-"""Ratio of the largest value to the smallest that is not 0, below which a 0 beside them may be a
-value that was rounded: of 0.006 to 0.001 with three digits behind the point."""
-
 SMALLEST: Final = 1e-30
-
-
 GAP: Final = "validation_gap"
+# distance of a bound from the usual amount at least: where no healthy log strays at all, one that
+# does so by the last digit of a number has not strayed either
+TIGHTEST: Final = 1e-6
+_MOST: Final = 200  # values that a trend is computed of, evenly spaced: it compares all pairs
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,11 @@ class Series:
 
     def __len__(self) -> int:
         return len(self.values)
+
+    def taken(self, where: Mask) -> Series:
+        """Some of the values."""
+        values, logged = self.values[where], self.logged[where]
+        return Series(self.name, values, self.source, self.lines[where], self.steps[where], logged)
 
 
 _READ: Final[dict[str, tuple[SignalName, Split]]] = {
@@ -98,10 +105,9 @@ def _series(rows: Rows, name: str, signal: SignalName, split: Split) -> Series |
         return None
     source = int(np.bincount(rows.source[wanted]).argmax())
     wanted = wanted & (rows.source == source)
-    if wanted.all():  # a long log says all in every line: its places are not copied
-        return Series(name, values, source, rows.line, rows.step, values)
-    taken = values[wanted]
-    return Series(name, taken, source, rows.line[wanted], rows.step[wanted], taken)
+    series = Series(name, values, source, rows.line, rows.step, values)
+    # a long log says all in every line: its places are not copied
+    return series if wanted.all() else series.taken(wanted)
 
 
 def _gap(trained: Series, held_out: Series) -> Series:
@@ -116,15 +122,67 @@ def _gap(trained: Series, held_out: Series) -> Series:
     places = order.tolist()
     before = np.array([bisect_right(places, position) - 1 for position in at.tolist()])
     gaps = held_out.values - np.where(before < 0, np.nan, medians[before])
-    known = np.isfinite(gaps)
-    return Series(
-        GAP,
-        gaps[known],
-        held_out.source,
-        held_out.lines[known],
-        held_out.steps[known],
-        held_out.values[known],
-    )
+    return replace(held_out, name=GAP, values=gaps).taken(np.isfinite(gaps))
+
+
+class Check(Record):
+    """Something that a healthy log does not show, for some rows in a row.
+
+    What a value is held ``against`` is a name of ``COMPARISONS``.
+    """
+
+    id: str
+    signal: str
+    against: str
+    relation: Literal["above", "below"]
+    bound: Annotated[float | None, BeforeValidator(lambda cell: None if cell == "fitted" else cell)]
+    rows: int
+    strength: Strength
+    causes: CauseNames
+    statement: str
+
+    @property
+    def sign(self) -> float:
+        """By which amounts are multiplied: larger ones are always more extreme."""
+        return 1.0 if self.relation == "above" else -1.0
+
+
+@cache
+def checks() -> dict[str, Check]:
+    """The catalogue by names."""
+    return {row.id: row for row in packaged_rows("failbench.diagnose", "checks.csv", Check)}
+
+
+class CheckBound(Record):
+    """What amounts of a check mean."""
+
+    usual: float
+    limit: float
+
+    def nearness(self, amount: float) -> float:
+        """How near an amount is to the limit: 0 as usual or better, 1 at it, 2 far beyond."""
+        if self.limit - self.usual <= TIGHTEST:
+            return 2.0 if amount > self.limit else 0.0
+        return float(np.clip((amount - self.usual) / (self.limit - self.usual), 0.0, 2.0))
+
+
+def fitted_bounds(
+    checks: Mapping[str, Check], amounts: Mapping[str, Array], healthy: Mask, margin: float
+) -> dict[str, CheckBound]:
+    """Bounds of healthy logs."""
+    fitted = {}
+    for name, check in checks.items():
+        of_healthy = amounts[name][healthy]
+        of_healthy = of_healthy[np.isfinite(of_healthy)]
+        if check.bound is not None:
+            # what a number says by its meaning is so or is not: nothing is near such a bound
+            usual = check.sign * check.bound
+            fitted[name] = CheckBound(usual=usual, limit=usual + TIGHTEST)
+        elif len(of_healthy):
+            usual = float(np.median(of_healthy))
+            limit = max(widened(of_healthy, margin), usual + TIGHTEST)
+            fitted[name] = CheckBound(usual=usual, limit=limit)
+    return fitted
 
 
 @dataclass(frozen=True)
@@ -338,9 +396,6 @@ def _correlation(values: Array) -> float:
     earlier, later = np.triu_indices(len(taken), 1)
     return float(np.sign(taken[later] - taken[earlier]).mean())
 
-
-_MOST: Final = 200
-"""Values that a trend is computed of, evenly spaced: it compares all pairs."""
 
 COMPARISONS: Final[dict[str, Callable[[Array], Compared]]] = {
     "value": lambda values: Compared(_finite(values), np.zeros(len(values))),

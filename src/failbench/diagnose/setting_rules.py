@@ -31,8 +31,8 @@ _COMPARE: Final = {
     "equals": operator.eq,
 }
 
+# what is read of a log: its last step in training, and the largest values of two signals
 FACTS: Final = ("last_step", "largest_learning_rate", "largest_grad_norm")
-"""What is read of a log: its last step in training, and the largest values of two signals."""
 
 
 class Condition(NamedTuple):
@@ -73,7 +73,7 @@ def configuration_findings(configuration: Configuration, log: Log) -> tuple[Find
     """What in a configuration speaks for a cause, by itself or beside a log."""
     facts = _facts_of(log)
     found = (_finding(rule, configuration, facts) for rule in setting_rules())
-    return tuple(finding for finding in found if finding is not None)
+    return tuple(filter(None, found))
 
 
 def _facts_of(log: Log) -> dict[str, float]:
@@ -107,28 +107,21 @@ def _finding(
     first = rule.conditions[0]
     shown = settings.get(first.left) or settings[first.right]
     value, threshold = values[first.left], values.get(first.right, _literal(first.right))
-    numbers = isinstance(value, float) and isinstance(threshold, float)
-    return Finding(
-        id=rule.id,
-        kind="setting",
-        strength=rule.strength,
-        statement=rule.statement.format(
-            name=shown.name,
-            value=_words(value),
-            threshold=_words(threshold),
-            setting=f"{shown.name} ({_words(shown.value)})",
-        )
-        + ".",
-        source=configuration.source,
-        line=shown.line,
-        step=None,
-        signal=shown.name,
-        value=value if isinstance(value, float) and math.isfinite(value) else None,
-        relation=first.comparison if numbers else "",
-        threshold=first.times * threshold if numbers and isinstance(threshold, float) else None,
-        quote=f"{shown.name}: {_words(shown.value)}"[:300],
-        causes=rule.causes,
+    said = rule.statement.format(
+        name=shown.name,
+        value=_words(value),
+        threshold=_words(threshold),
+        setting=f"{shown.name} ({_words(shown.value)})",
     )
+    relation, limit = "", math.nan
+    if isinstance(value, float) and isinstance(threshold, float):
+        relation, limit = first.comparison, first.times * threshold
+    number = value if isinstance(value, float) and math.isfinite(value) else None
+    return Finding(
+        rule.id, "setting", rule.strength, f"{said}.", configuration.source, shown.line, None,
+        shown.name, number, relation, limit if relation else None,
+        quote=f"{shown.name}: {_words(shown.value)}"[:300], causes=rule.causes,
+    )  # fmt: skip
 
 
 def _holds(condition: Condition, values: Mapping[str, Value]) -> bool:

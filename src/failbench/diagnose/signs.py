@@ -12,11 +12,10 @@ from typing import Final, Literal
 
 from failbench.base.vocabulary import Category
 from failbench.causes.support import Strength, places_of, supports
-from failbench.diagnose.checks import CheckBound
 from failbench.diagnose.readers.log import NOWHERE, Event, Log
-from failbench.diagnose.readers.names import SIGNALS
+from failbench.diagnose.readers.names import BYTES, SIGNALS
 from failbench.diagnose.readers.traps import traps
-from failbench.diagnose.series import checked, series_of
+from failbench.diagnose.series import CheckBound, checked, series_of
 from failbench.messages.catalogue import message_of
 from failbench.monitor.breaks import Break, breaks
 from failbench.monitor.diagnosis import decide
@@ -24,46 +23,32 @@ from failbench.monitor.endings import ENDINGS
 from failbench.monitor.history import History
 from failbench.monitor.invariants import CATALOGUE, Bound
 
+# a message that is known, and the kind of an event that is not; where an error was raised, and
+# what called that; a trap; the size of a block that memory had no room for; a check; a signal
+# that is not logged; of a monitor's log what broke, how it ended, and what decided
 SignKind = Literal[
-    "message",
-    "event",
-    "place",
-    "around",
-    "trap",
-    "allocation",
-    "check",
-    "absent",
-    "invariant",
-    "ending",
-    "decided",
-]
-"""A message that is known, and the kind of an event that is not; where an error was raised, and
-what called that; a trap; the size of a block that memory had no room for; a check; a signal that is
-not logged; of a monitor's log what broke, how it ended, and what decided."""
+    "message", "event", "place", "around", "trap", "allocation", "check", "absent", "invariant",
+    "ending", "decided",
+]  # fmt: skip
 
 LOGIC_ONLY: Final[Mapping[str, Bound]] = {}
-
+# the innermost place of a traceback, and the one around it
 PLACES: Final[tuple[SignKind, ...]] = ("place", "around")
-"""The innermost place of a traceback, and the one around it."""
-
 FIRST_STEPS: Final = 3
 
+# causes of a block that is out of proportion
 BLOCK_TOO_LARGE: Final = (
-    "tensor_blows_up",
-    "batch_exceeds_memory",
-    "evaluation_exceeds_memory",
-    "model_exceeds_memory",
-)
-"""Causes of a block that is out of proportion."""
+    "tensor_blows_up", "batch_exceeds_memory", "evaluation_exceeds_memory", "model_exceeds_memory",
+)  # fmt: skip
 
+# of what is held: a block that is larger than everything before it is of no batch like others
 OUT_OF_PROPORTION: Final = 1.0
-"""Of what is held: a block that is larger than everything before it is of no batch like others."""
-
 VALIDATION: Final = "validation_loss"
-
+# signals whose absence is a sign: it says what a log could not show
 ABSENT: Final = (*SIGNALS, VALIDATION)
-"""Signals whose absence is a sign: it says what a log could not show."""
 
+# what PyTorch's allocators, NumPy and TensorFlow say of a block and of the memory in use; from
+# ``c10/cuda/CUDACachingAllocator.cpp``, ``c10/core/impl/alloc_cpu.cpp`` and ``numpy.exceptions``
 _REQUESTED: Final = re.compile(
     r"(?:[Tt]ried to allocate|Unable to allocate|trying to allocate|failed to allocate)"
     r"\s(?P<size>\d{1,20}(?:\.\d{1,9})?)\s?(?P<unit>[KMGT]?i?B|bytes)"
@@ -73,16 +58,9 @@ _HELD: Final = re.compile(
     r"(?P<unit>[KMGT]?i?B)"
     r"|(?P<old>\d{1,9}(?:\.\d{1,9})?)\s?(?P<old_unit>[KMGT]?i?B) already allocated"
 )
-"""What PyTorch's allocators, NumPy and TensorFlow say of a block and of the memory in use; from
-``c10/cuda/CUDACachingAllocator.cpp``, ``c10/core/impl/alloc_cpu.cpp`` and ``numpy.exceptions``."""
 
-_UNITS: Final = {"B": 1.0, "bytes": 1.0} | {
-    f"{letter}{binary}B": float(1024 if binary else 1000) ** power
-    for power, letter in enumerate("KMGT", start=1)
-    for binary in ("i", "")
-}
-_BYTES: Final = 2.0**20
-"""A training holds more than this; a smaller number is in another unit."""
+_UNITS: Final = {"B": 1.0, "bytes": 1.0} | BYTES
+_BYTES: Final = 2.0**20  # a training holds more than this; a smaller number is in another unit
 
 
 @dataclass(frozen=True)
@@ -107,11 +85,6 @@ class Allocation:
     event: Event
 
 
-def broken_in(history: History, fitted: Mapping[str, Bound]) -> tuple[Break, ...]:
-    """What broke in a monitor's log: logic, and what has a bound from healthy runs."""
-    return breaks(history, CATALOGUE, fitted)
-
-
 def signs_of(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> tuple[Sign, ...]:
     """All signs of a log."""
     signs = [*_of_events(log.events)]
@@ -124,12 +97,11 @@ def signs_of(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> tuple[Sign, 
         signs.append(Sign("allocation", "out_of_proportion", causes=BLOCK_TOO_LARGE))
     if _fails_at_start(log):
         signs.append(Sign("event", "at_start"))
-    present: set[str] = {*log.present}
-    if len(log.series("loss", "validation")):
-        present.add(VALIDATION)
+    validation = (VALIDATION,) if len(log.series("loss", "validation")) else ()
+    present = (*log.present, *validation)
     signs += [Sign("absent", name) for name in ABSENT if name not in present]
     if log.history is not None:
-        signs += _of_history(log.history, broken_in(log.history, fitted))
+        signs += _of_history(log.history, breaks(log.history, CATALOGUE, fitted))
     return tuple({(sign.kind, sign.id): sign for sign in reversed(signs)}.values())[::-1]
 
 

@@ -17,12 +17,8 @@ from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.folders import files_below
 from failbench.diagnose.readers.lines import clean
 
-LARGEST: Final = 2**20
-"""Bytes of a file; the largest modules of transformers have a quarter of it."""
-
-NOT_READ: Final = "code_not_read"
-"""Id of the finding that says that a file could not be read."""
-
+LARGEST: Final = 2**20  # bytes of a file; the largest modules of transformers have a quarter of it
+NOT_READ: Final = "code_not_read"  # id of the finding that says that a file could not be read
 _REMEDY: Final = "Name a file of Python, or a folder with some, that may be read."
 
 
@@ -70,15 +66,8 @@ def _findings(path: Path, name: str) -> tuple[Finding, ...]:
 
 
 def _not_read(name: str, line: int | None, why: str) -> Finding:
-    return Finding(
-        id=NOT_READ,
-        kind="code",
-        strength="circumstantial",
-        statement=clean(f"{name} was not read: {why}."),
-        source=name,
-        line=line,
-        step=None,
-    )
+    said = clean(f"{name} was not read: {why}.")
+    return Finding(NOT_READ, "code", "circumstantial", said, name, line, None)
 
 
 def _finding(id_: str, name: str, data: bytes, node: ast.AST) -> Finding:
@@ -86,26 +75,18 @@ def _finding(id_: str, name: str, data: bytes, node: ast.AST) -> Finding:
     line = int(getattr(node, "lineno", 1))
     text = data.splitlines()[line - 1 : line]
     quote = clean(text[0].decode("utf-8", errors="replace")).strip()[:300] if text else ""
+    said = slip.statement.format(what=_what(node)) + "."
     return Finding(
-        id=id_,
-        kind="code",
-        strength=slip.strength,
-        statement=slip.statement.format(what=_what(node)) + ".",
-        source=name,
-        line=line,
-        step=None,
-        quote=quote,
-        causes=slip.causes,
+        slip.id, "code", slip.strength, said, name, line, None, quote=quote, causes=slip.causes
     )
 
 
 def _what(node: ast.AST) -> str:
     """What a finding is about, as code of at most 80 letters."""
     if isinstance(node, ast.For):
-        return clean(ast.unparse(node.iter))[:80]
-    if isinstance(node, ast.Call) and node.args == [] and isinstance(node.func, ast.Attribute):
-        kept = node.func if node.func.attr == "backward" else node.func.value
-        return clean(ast.unparse(kept))[:80]
+        node = node.iter
+    elif isinstance(node, ast.Call) and node.args == [] and isinstance(node.func, ast.Attribute):
+        node = node.func if node.func.attr == "backward" else node.func.value
     return clean(ast.unparse(node))[:80]
 
 

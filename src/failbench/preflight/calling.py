@@ -14,9 +14,8 @@ from torch import Tensor, nn
 
 from failbench.errors import BadInputError
 
+# keys and fields of a batch with what a loss compares outputs with; the first there counts
 TARGETS: Final = ("labels", "label", "targets", "target", "y")
-"""Keys and fields of a batch with what a loss compares outputs with; the first there counts."""
-
 Forward = Callable[[Any, Any], Any]
 Loss = Callable[[Any, Any], Any]
 

@@ -17,21 +17,10 @@ _SIZE_FIELD: Final = 0
 class _Heap(ctypes.Structure):
     """``struct mallinfo2`` of the GNU C library."""
 
-    _fields_ = tuple(
-        (name, ctypes.c_size_t)
-        for name in (
-            "arena",
-            "ordblks",
-            "smblks",
-            "hblks",
-            "hblkhd",
-            "usmblks",
-            "fsmblks",
-            "uordblks",
-            "fordblks",
-            "keepcost",
-        )
-    )
+    _fields_ = tuple((name, ctypes.c_size_t) for name in (
+        "arena", "ordblks", "smblks", "hblks", "hblkhd", "usmblks", "fsmblks", "uordblks",
+        "fordblks", "keepcost",
+    ))  # fmt: skip
 
 
 def free_bytes(device: torch.device) -> int | None:

@@ -19,11 +19,9 @@ from failbench.preflight.memory import Memory
 from failbench.records import Record
 from failbench.vocabulary import Category
 
+# what happens: an exception; a training that cannot work; something that may be meant; nothing
 Severity = Literal["crash", "failure", "warning", "note"]
-"""What happens: an exception; a training that cannot work; something that may be meant; nothing."""
-
-SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)
-"""The worst first."""
+SEVERITIES: Final[tuple[Severity, ...]] = get_args(Severity)  # the worst first
 
 
 class Wording(Record):

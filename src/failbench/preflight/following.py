@@ -32,9 +32,8 @@ _ITEM: Final = torch.ops.aten._local_scalar_dense.default
 _INDEX: Final = torch.ops.aten.index.Tensor
 _LOG_SOFTMAX: Final = torch.ops.aten._log_softmax.default
 _SELECT: Final = torch.ops.aten.masked_select.default
-
+# what an error says that comes from going through without numbers, and not from the training
 MESSAGES_OF_FAKES: Final = ("FakeTensor", "fake tensor", "data pointer", "tensor subclasses")
-"""What an error says that comes from going through without numbers, and not from the training."""
 
 
 class NotFollowedError(RuntimeError):

@@ -19,9 +19,8 @@ from torch import Tensor
 
 from failbench.preflight.known_values import Known, KnownValues
 
+# position of ``ignore_index`` in the operations of the negative log likelihood
 IGNORED_ARGUMENT = 4
-"""Position of ``ignore_index`` in the operations of the negative log likelihood."""
-
 REDUCTION_ARGUMENT = 3
 MEAN = 1
 

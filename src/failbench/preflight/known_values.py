@@ -18,11 +18,11 @@ from torch.multiprocessing.reductions import StorageWeakRef
 from torch.utils._pytree import tree_iter, tree_map
 from torch.utils.weak import WeakTensorKeyDictionary
 
+# elements of a tensor that is computed for real: 16 million, a causal mask of 4,096 positions
 MOST_ELEMENTS: Final = 2**24
-"""Elements of a tensor that is computed for real: 16 million, a causal mask of 4,096 positions."""
-
 _DRAWS: Final = torch.Tag.nondeterministic_seeded
 
+# operations that move values or leave some out: what comes out is the data's, or a constant
 PASSING: Final = frozenset(
     {
         "alias",
@@ -50,7 +50,6 @@ PASSING: Final = frozenset(
         "_reshape_alias",
     }
 )
-"""Operations that move values or leave some out: what comes out is the data's, or a constant."""
 
 
 @dataclass(frozen=True)

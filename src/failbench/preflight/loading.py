@@ -12,15 +12,10 @@ from typing import Any, Final
 from failbench.errors import BadInputError
 from failbench.preflight.raised import text_of
 
-FUNCTIONS: Final = ("preflight", "build")
-"""Names that are looked for where none is given."""
-
+FUNCTIONS: Final = ("preflight", "build")  # names that are looked for where none is given
+# what the function returns, in this order or by these names
 NAMES: Final = ("model", "optimizer", "loss", "batch")
-"""What the function returns, in this order or by these names."""
-
-OPTIONS: Final = ("forward", "vocabulary", "capacity_bytes")
-"""What it may return by name besides."""
-
+OPTIONS: Final = ("forward", "vocabulary", "capacity_bytes")  # what it may return by name besides
 _UNITS: Final = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
 _SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 

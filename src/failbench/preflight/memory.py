@@ -17,9 +17,8 @@ from pydantic import Field
 from failbench.records import Record
 
 Phase = Literal["forward pass", "backward pass", "update"]
-
+# tensors of the size of the logits: themselves, their logarithms, and their gradient
 LOGITS_COPIES: Final = 3
-"""Tensors of the size of the logits: themselves, their logarithms, and their gradient."""
 
 
 @dataclass(frozen=True)

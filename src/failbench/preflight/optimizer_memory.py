@@ -16,8 +16,7 @@ from torch import Tensor
 from torch.optim import Optimizer
 from torch.utils._pytree import tree_iter, tree_map
 
-OTHERS: Final = "Optimizer"
-"""The row of classes that have none of their own."""
+OTHERS: Final = "Optimizer"  # the row of classes that have none of their own
 
 
 @cache

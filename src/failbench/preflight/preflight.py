@@ -31,12 +31,12 @@ from failbench.preflight.training_checks import (
 from failbench.preflight.undisturbed import undisturbed
 from failbench.preflight.value_checks import batch_values, parameter_values
 
+# classes around a model, and where they keep it: other ranks and compilers are left out
 WRAPPERS: Final = {
     "DistributedDataParallel": "module",
     "DataParallel": "module",
     "OptimizedModule": "_orig_mod",
 }
-"""Classes around a model, and where they keep it: other ranks and compilers are left out."""
 
 MOST_WARNINGS: Final = 5
 

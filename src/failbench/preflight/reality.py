@@ -14,11 +14,9 @@ from torch.utils._pytree import tree_iter, tree_map
 
 from failbench.preflight.known_values import KnownValues
 
-MOST_BYTES: Final = 2**26
-"""What may be allocated to hear an error: 64 MiB."""
-
+MOST_BYTES: Final = 2**26  # what may be allocated to hear an error: 64 MiB
+# parts of names of operations that take what another one left, which zeros are not
 UNTRIED: Final = ("backward", "mkldnn", "cudnn", "miopen")
-"""Parts of names of operations that take what another one left, which zeros are not."""
 
 
 class NotTriedError(Exception):

@@ -13,9 +13,8 @@ from torch.optim import Optimizer
 from failbench.preflight.findings import Finding, finding
 from failbench.preflight.tensors import named_tensors
 
+# beginnings and endings of the names of classes that compute otherwise in evaluation mode
 OTHER_IN_EVALUATION: Final = ("Dropout", "BatchNorm", "InstanceNorm", "SyncBatchNorm")
-"""Beginnings and endings of the names of classes that compute otherwise in evaluation mode."""
-
 MOST_NAMED: Final = 3
 
 

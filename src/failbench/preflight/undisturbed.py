@@ -12,8 +12,8 @@ from typing import Final
 import numpy as np
 import torch
 
+# they print a traceback of every error that is looked for here
 LOGGERS: Final = ("torch._subclasses.fake_tensor",)
-"""They print a traceback of every error that is looked for here."""
 
 
 @contextmanager

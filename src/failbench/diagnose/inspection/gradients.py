@@ -10,22 +10,19 @@ from typing import Any, Final, Literal
 
 import numpy as np
 
-from failbench.diagnose.inspection.parameters import Layer, layers_of
-from failbench.diagnose.inspection.tables import table_text
+from failbench.diagnose.inspection.parameters import Layer, layers_of, table_text
 
+# ``far below`` and ``far above`` speak of the root mean square against the median of all layers
+# whose gradients are finite and not all zero
 Flag = Literal["frozen", "no gradient", "not finite", "all zero", "far below", "far above"]
-"""``far below`` and ``far above`` speak of the root mean square against the median of all layers
-whose gradients are finite and not all zero."""
-
+# orders of magnitude from the median at which a layer is flagged, unless the caller says: a way
+# to point at layers, and no statement of what is healthy
 ORDERS: Final = 2.0
-"""Orders of magnitude from the median at which a layer is flagged, unless the caller says: a way to
-point at layers, and no statement of what is healthy."""
-
+# Mean and largest absolute value below and above which the skill ml-training-debugger calls the
+# gradients of a layer vanishing and exploding (its ``gradient-debugger.py``). They are absolute,
+# so that the scale of the loss decides them, and not ours.
 SKILL_VANISHING: Final = 1e-6
 SKILL_EXPLODING: Final = 100.0
-"""Mean and largest absolute value below and above which the skill ml-training-debugger calls the
-gradients of a layer vanishing and exploding (its ``gradient-debugger.py``). They are absolute, so
-that the scale of the loss decides them, and not ours."""
 
 
 @dataclass(frozen=True)
@@ -85,24 +82,14 @@ def gradient_table(model: Any, depth: int = 2, orders: float = ORDERS) -> tuple[
 def gradient_text(flows: Iterable[GradientFlow]) -> str:
     """A table of layers."""
     columns = ("layer", "kind", "norm", "rms", "largest", "zero", "to weight", "stands out")
-    rows = [
-        (
-            flow.layer,
-            flow.kind,
-            _number(flow.norm),
-            _number(flow.rms),
-            _number(flow.largest),
-            "" if flow.zero is None else f"{100 * flow.zero:.1f} %",
-            _number(flow.ratio),
-            ", ".join(flow.flags),
-        )
-        for flow in flows
-    ]
-    return table_text(columns, rows)
+    return table_text(columns, map(_cells, flows))
 
 
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.3g}"
+def _cells(flow: GradientFlow) -> tuple[str, ...]:
+    numbers = (flow.norm, flow.rms, flow.largest, flow.ratio)
+    *sizes, ratio = ("" if number is None else f"{number:.3g}" for number in numbers)
+    zero = "" if flow.zero is None else f"{100 * flow.zero:.1f} %"
+    return (flow.layer, flow.kind, *sizes, zero, ratio, ", ".join(flow.flags))
 
 
 def _flow(layer: Layer) -> GradientFlow:
@@ -125,20 +112,13 @@ def _flow(layer: Layer) -> GradientFlow:
     norm = sum(norms) if not_finite else math.hypot(*norms)
     absent = count - sum(each.numel() for each in stored)
     zeros = absent + sum(int((each == 0).sum()) for each in stored)
-    largest = [float(each.abs().max()) for each in stored if each.numel()]
+    mean = sum(_norm(each, 1) for each in stored) / count
+    # no number if one of them is none
+    largest = float(np.max([0.0, *(float(each.abs().max()) for each in stored if each.numel())]))
     return GradientFlow(
-        layer.name,
-        layer.kind,
-        elements,
-        missing,
-        norm,
-        norm / math.sqrt(count),
-        sum(_norm(each, 1) for each in stored) / count,
-        float(np.max([0.0, *largest])),  # no number if one of them is none
-        zeros / count,
-        not_finite,
-        norm / weight if weight else None,
-    )
+        layer.name, layer.kind, elements, missing, norm, norm / math.sqrt(count), mean, largest,
+        zeros / count, not_finite, norm / weight if weight else None,
+    )  # fmt: skip
 
 
 def _compared(flow: GradientFlow, middle: float, most: float) -> GradientFlow:

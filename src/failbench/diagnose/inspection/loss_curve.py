@@ -12,16 +12,12 @@ from statistics import NormalDist, median
 from typing import Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from failbench.base.arrays import Array
 from failbench.diagnose.readers.log import Log, known
 from failbench.diagnose.readers.names import SignalName, Split
 
-Floats = NDArray[np.float64]
-
-MOST: Final = 2000
-"""Points of which all pairs are compared, evenly spaced: two million pairs."""
-
+MOST: Final = 2000  # points of which all pairs are compared, evenly spaced: two million pairs
 CONFIDENCE: Final = 0.95
 
 
@@ -119,7 +115,7 @@ def loss_curves(log: Log) -> LossCurves:
     )
 
 
-def slope_of(places: Floats, values: Floats) -> Trend | None:
+def slope_of(places: Array, values: Array) -> Trend | None:
     """The trend of finite values, both of shape (values,); None where all stand at one place.
 
     Its interval is that of Sen (1968, "Estimates of the regression coefficient based on Kendall's
@@ -156,25 +152,15 @@ def course(signal: str, split: Split, places: list[Place]) -> Curve:
     finite = [place for place in places if math.isfinite(place.value)]
     values = np.array([place.value for place in finite])
     broken = next((place for place in places if not math.isfinite(place.value)), None)
-    best = int(values.argmin()) if finite else None
+    best = finite[int(values.argmin())] if finite else None
+    highest = finite[int(values.argmax())] if finite else None
+    since_best = None if best is None else len(places) - 1 - places.index(best)
     return Curve(
-        signal,
-        split,
-        len(places),
-        places[0],
-        places[-1],
-        None if best is None else finite[best],
-        None if best is None else len(places) - 1 - places.index(finite[best]),
-        None if best is None else finite[int(values.argmax())],
+        signal, split, len(places), places[0], places[-1], best, since_best, highest,
         "step" if all(place.step is not None for place in finite) else "value",
-        slope_of(_positions(finite), values),
-        _half(finite, values),
-        _jump(finite, values),
-        _plateau(finite, values),
-        _repeated(places),
-        len(places) - len(finite),
-        broken,
-    )
+        slope_of(_positions(finite), values), _half(finite, values), _jump(finite, values),
+        _plateau(finite, values), _repeated(places), len(places) - len(finite), broken,
+    )  # fmt: skip
 
 
 def _places(log: Log, signal: SignalName, split: Split) -> list[Place]:
@@ -185,20 +171,20 @@ def _places(log: Log, signal: SignalName, split: Split) -> list[Place]:
     ]
 
 
-def _positions(places: list[Place]) -> Floats:
+def _positions(places: list[Place]) -> Array:
     """Steps, or how many values came before where not all are known; of shape (values,)."""
     steps = [place.step for place in places if place.step is not None]
     return np.array(steps if len(steps) == len(places) else range(len(places)), np.float64)
 
 
-def _half(places: list[Place], values: Floats) -> Place | None:
+def _half(places: list[Place], values: Array) -> Place | None:
     if not len(values) or values.min() == values[0]:
         return None
     middle = values[0] + (values.min() - values[0]) / 2
     return places[int(np.argmax(values <= middle))]
 
 
-def _jump(places: list[Place], values: Floats) -> Jump | None:
+def _jump(places: list[Place], values: Array) -> Jump | None:
     changes = np.diff(values)
     if not (changes > 0).any():
         return None
@@ -208,7 +194,7 @@ def _jump(places: list[Place], values: Floats) -> Jump | None:
     return Jump(places[place], places[place + 1], above / spread if spread else None)
 
 
-def _plateau(places: list[Place], values: Floats) -> Plateau | None:
+def _plateau(places: list[Place], values: Array) -> Plateau | None:
     if len(values) < 2:
         return None
     is_new = np.r_[True, values[1:] < np.minimum.accumulate(values)[:-1]]

@@ -10,23 +10,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from failbench.diagnose.inspection.loss_curve import slope_of
-from failbench.diagnose.inspection.tables import table_text
+from failbench.diagnose.inspection.parameters import table_text
 from failbench.monitor.breaks import FLOORS
 from failbench.monitor.history import History
 from failbench.monitor.signals import PHASES
 from failbench.preflight.memory import readable
 
+# checks that make the start of a run: the window of the monitor's invariants of memory
 START: Final = 8
-"""Checks that make the start of a run: the window of the monitor's invariants of memory."""
-
-ROWS: Final = 2
-"""Measurements in a row that leave it: theirs too."""
-
+ROWS: Final = 2  # measurements in a row that leave it: theirs too
+# bytes below which differences mean nothing (:data:`failbench.monitor.breaks.FLOORS`)
 NOTHING: Final = FLOORS["bytes"]
-"""Bytes below which differences mean nothing (:data:`failbench.monitor.breaks.FLOORS`)."""
-
+# in place of a phase: the memory at the end of a step, and not what lies above its beginning
 WHOLE: Final = "whole"
-"""In place of a phase: the memory at the end of a step, and not what lies above its beginning."""
 
 
 @dataclass(frozen=True)
@@ -72,25 +68,20 @@ def first_to_leave(phases: Iterable[PhaseMemory]) -> PhaseMemory | None:
 def memory_text(phases: Iterable[PhaseMemory]) -> str:
     """A table of phases, and a line of which left its start first."""
     phases = tuple(phases)
-    rows = [
-        (
-            each.phase,
-            readable(each.median),
-            readable(each.peak),
-            str(each.peak_step),
-            ""
-            if each.growth is None
-            else f"{'-' * (each.growth < 0)}{readable(abs(each.growth))}/step",
-            "" if each.left_start is None else f"step {each.left_start}",
-        )
-        for each in phases
-    ]
     columns = ("phase", "median", "peak", "at step", "growth", "left its start")
     first = first_to_leave(phases)
     line = "No phase left its start."
     if first is not None:
         line = f"The first phase to leave its start: {first.phase}, at step {first.left_start}."
-    return f"{table_text(columns, rows)}\n{line}"
+    return f"{table_text(columns, map(_cells, phases))}\n{line}"
+
+
+def _cells(one: PhaseMemory) -> tuple[str, ...]:
+    growth = ""
+    if one.growth is not None:
+        growth = f"{'-' * (one.growth < 0)}{readable(abs(one.growth))}/step"
+    left = "" if one.left_start is None else f"step {one.left_start}"
+    return one.phase, readable(one.median), readable(one.peak), str(one.peak_step), growth, left
 
 
 def _phase(
@@ -106,13 +97,6 @@ def _phase(
         outside[: checks[-1] + 1] = False
         rows = np.lib.stride_tricks.sliding_window_view(outside, ROWS).all(axis=1)
         left = int(steps[int(rows.argmax()) + ROWS - 1]) if rows.any() else None
-    return PhaseMemory(
-        phase,
-        len(values),
-        float(np.median(values)),
-        float(values[peak]),
-        int(steps[peak]),
-        None if slope is None else slope.slope,
-        start,
-        left,
-    )
+    growth = None if slope is None else slope.slope
+    middle, largest, at = float(np.median(values)), float(values[peak]), int(steps[peak])
+    return PhaseMemory(phase, len(values), middle, largest, at, growth, start, left)

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from failbench.diagnose.inspection.tables import table_text
 from failbench.preflight.memory import readable
 
 Role = Literal["embedding", "head", "body"]
-
+# modules of PyTorch whose classes, and what is derived from them, make a part one of a kind
 EMBEDDINGS: Final = "torch.nn.modules.sparse"
 LINEAR: Final = "torch.nn.modules.linear"
 CONTAINERS: Final = "torch.nn.modules.container"
-"""Modules of PyTorch whose classes, and what is derived from them, make a part one of a kind."""
-
-MODEL: Final = "(model)"
-"""The name of the row with parameters that the model itself holds."""
-
+MODEL: Final = "(model)"  # the name of the row with parameters that the model itself holds
+# The share of parameters in embeddings above which the skill ml-training-debugger calls a model
+# imbalanced (rules of thumb of its agent's prompt). It is not ours: small models with large
+# vocabularies train well above it.
 SKILL_EMBEDDING_SHARE: Final = 0.7
-"""The share of parameters in embeddings above which the skill ml-training-debugger calls a model
-imbalanced (rules of thumb of its agent's prompt). It is not ours: small models with large
-vocabularies train well above it."""
 
 
 @dataclass(frozen=True)
@@ -84,20 +79,19 @@ def parameter_table(model: Any, depth: int = 2) -> tuple[ParameterShare, ...]:
         If the depth is not positive, or a parameter has no shape before the model is called.
     """
     layers = layers_of(model, depth)
-    counts = [sum(each.numel() for each in layer.parameters.values()) for layer in layers]
-    return tuple(
-        ParameterShare(
-            layer.name,
-            layer.kind,
-            layer.role,
-            count,
-            sum(each.numel() for each in layer.parameters.values() if each.requires_grad),
-            sum(each.numel() * each.element_size() for each in layer.parameters.values()),
-            tuple(sorted({str(each.dtype)[6:] for each in layer.parameters.values()})),
-            count / sum(counts) if count else 0.0,
-            tuple(layer.tied),
-        )
-        for layer, count in zip(layers, counts, strict=True)
+    of_all = sum(each.numel() for layer in layers for each in layer.parameters.values())
+    return tuple(_share(layer, of_all) for layer in layers)
+
+
+def _share(layer: Layer, of_all: int) -> ParameterShare:
+    own = layer.parameters.values()
+    count = sum(each.numel() for each in own)
+    trainable = sum(each.numel() for each in own if each.requires_grad)
+    size = sum(each.numel() * each.element_size() for each in own)
+    types = tuple(sorted({str(each.dtype)[6:] for each in own}))
+    share = count / of_all if count else 0.0
+    return ParameterShare(
+        layer.name, layer.kind, layer.role, count, trainable, size, types, share, tuple(layer.tied)
     )
 
 
@@ -117,19 +111,6 @@ def summary(shares: Iterable[ParameterShare]) -> ParameterSummary:
 def parameter_text(shares: Iterable[ParameterShare]) -> str:
     """A table of layers, and a line of what they have together."""
     shares = tuple(shares)
-    rows = [
-        (
-            each.layer,
-            each.kind,
-            each.role if not each.tied else f"{each.role}, tied",
-            f"{each.parameters:,}",
-            f"{each.trainable:,}",
-            readable(each.bytes),
-            "/".join(each.dtypes),
-            f"{100 * each.share:.1f} %",
-        )
-        for each in shares
-    ]
     columns = ("layer", "kind", "role", "parameters", "trainable", "size", "type", "share")
     whole = summary(shares)
     line = (
@@ -141,7 +122,13 @@ def parameter_text(shares: Iterable[ParameterShare]) -> str:
             f", above the {100 * SKILL_EMBEDDING_SHARE:.0f} % that ml-training-debugger calls an "
             "imbalance (a rule of thumb)"
         )
-    return f"{table_text(columns, rows)}\n{line}"
+    return f"{table_text(columns, map(_cells, shares))}\n{line}"
+
+
+def _cells(one: ParameterShare) -> tuple[str, ...]:
+    counts = f"{one.parameters:,}", f"{one.trainable:,}", readable(one.bytes)
+    role = f"{one.role}, tied" if one.tied else one.role
+    return (one.layer, one.kind, role, *counts, "/".join(one.dtypes), f"{100 * one.share:.1f} %")
 
 
 def layers_of(model: Any, depth: int = 2) -> list[Layer]:
@@ -203,3 +190,17 @@ def _storage(name: str, parameter: Any) -> object:
     if parameter.device.type == "meta" or not parameter.numel():
         return id(parameter)
     return parameter.data_ptr(), parameter.numel(), str(parameter.device)
+
+
+def table_text(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Rows below their headings, the first column on the left and the others on the right.
+
+    >>> print(table_text(("layer", "size"), [("wte", "2.0 MiB"), ("head", "")]))
+    layer       size
+    wte      2.0 MiB
+    head
+    """
+    lines = [columns, *rows]
+    widths = [max(len(column[0]) + 2, *map(len, column)) for column in zip(*lines, strict=True)]
+    aligned = [[line[0].ljust(widths[0]), *map(str.rjust, line[1:], widths[1:])] for line in lines]
+    return "\n".join("  ".join(line).rstrip() for line in aligned)

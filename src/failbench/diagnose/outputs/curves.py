@@ -11,6 +11,8 @@ from failbench.base.extras import of_extra
 from failbench.base.files import write_atomically
 from failbench.diagnose.answer import LogDiagnosis
 
+# Of the palettes of Okabe and Ito (2008) and Tol (2021), as in the figures of the studies. Each
+# stands for one role, so that a page can turn it into another one where it is dark.
 COLOURS: Final = {
     "ink": "#1b1b1b",
     "paper": "#fefefe",
@@ -20,26 +22,21 @@ COLOURS: Final = {
     "train": "#0072b2",
     "validation": "#d98a00",
 }
-"""Of the palettes of Okabe and Ito (2008) and Tol (2021), as in the figures of the studies. Each
-stands for one role, so that a page can turn it into another one where it is dark."""
 
+# kinds of files, with what is left out of each so that the same answer gives the same bytes
 FORMATS: Final[dict[str, dict[str, None]]] = {
     ".svg": {"Date": None, "Creator": None, "Format": None, "Type": None},
     ".png": {"Software": None},
     ".pdf": {"CreationDate": None, "Creator": None, "Producer": None},
 }
-"""Kinds of files, with what is left out of each so that the same answer gives the same bytes."""
 
 
 def write_plot(diagnosis: LogDiagnosis, path: Path) -> None:
     """Draw the curves into a file, whose bytes are the same for the same answer."""
     if path.suffix.lower() not in FORMATS:
-        raise BadInputError(
-            path,
-            "--plot",
-            f"ends with {path.suffix!r}, which is no kind of picture that is drawn.",
-            f"Name a file that ends with {', '.join(FORMATS)}.",
-        )
+        problem = f"ends with {path.suffix!r}, which is no kind of picture that is drawn."
+        remedy = f"Name a file that ends with {', '.join(FORMATS)}."
+        raise BadInputError(path, "--plot", problem, remedy)
     content = _drawn(diagnosis, path.suffix.lower(), transparent=False)
     write_atomically(path, content, "Name a file in a folder that may be written.")
 

@@ -24,8 +24,7 @@ from failbench.diagnose.finding import Finding, FindingKind
 from failbench.diagnose.outputs.outline import numbered, one_line, summary
 from failbench.diagnose.readers.lines import clean
 
-FORMAT: Final = 1
-"""Of the document; it grows when a field is removed or changes its meaning."""
+FORMAT: Final = 1  # of the document; it grows when a field is removed or changes its meaning
 
 
 def _number(value: object) -> object:
@@ -143,8 +142,7 @@ def document_of(diagnosis: LogDiagnosis, artifacts: Mapping[str, str] | None = N
     artifacts
         Paths of files that were written beside it, by what they are: ``plot``, ``report``.
     """
-    hypotheses = diagnosis.hypotheses
-    numbers = numbered(diagnosis)
+    hypotheses, numbers = diagnosis.hypotheses, numbered(diagnosis)
     of_causes = {finding for each in hypotheses for finding in each.findings}
     remedies = [(each.cause.id, remedy) for each in hypotheses for remedy in each.advice.remedies]
     return Document(

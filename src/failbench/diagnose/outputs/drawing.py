@@ -30,28 +30,20 @@ from failbench.diagnose.outputs.places import (
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.names import SPLITS, SignalName, Split
 
+# inches: of the figure, and of a panel, what is above and below all panels, and around them
 WIDTH: Final = 8.0
 PANEL, HEAD, FOOT, GAP = 1.25, 0.26, 0.5, 0.34
 LEFT, RIGHT = 0.72, 0.25
-"""Inches: of the figure, and of a panel, what is above and below all panels, and around them."""
-
+# share of the width of the curves that evidence may lie before or after them and be marked
 OUTSIDE: Final = 0.25
-"""Share of the width of the curves that evidence may lie before or after them and be marked."""
-
-DECADES: Final = 3.0
-"""Positive values that span more are drawn on a logarithmic axis."""
-
+DECADES: Final = 3.0  # positive values that span more are drawn on a logarithmic axis
+# values are drawn up to here, and from its inverse on: beyond, the axes themselves overflow
 LARGEST: Final = 1e30
-"""Values are drawn up to here, and from its inverse on: beyond, the axes themselves overflow."""
-
 _UNIT_WORDS: Final = {"step": "step", "epoch": "epoch", "row": "row of the log"}
 _CROSS: Final[dict[str, Any]] = {
-    "color": COLOURS["broken"],
-    "linestyle": "none",
-    "marker": "x",
-    "markersize": 4.5,
+    "color": COLOURS["broken"], "linestyle": "none", "marker": "x", "markersize": 4.5,
     "markeredgewidth": 1.2,
-}
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -193,14 +185,9 @@ def _legend(axes: Axes, curves: list[Curve]) -> None:
     if any(not np.isfinite(curve.y).all() for curve in curves):
         handles.append(Line2D([], [], label="NaN or infinite", **_CROSS))
     if handles:
-        axes.legend(
-            handles=handles,
-            loc="lower right",
-            bbox_to_anchor=(1.0, 1.0),
-            ncols=len(handles),
-            borderaxespad=0.0,
-            handlelength=1.4,
-        )
+        place: dict[str, Any] = {"loc": "lower right", "bbox_to_anchor": (1.0, 1.0)}
+        place |= {"ncols": len(handles), "borderaxespad": 0.0, "handlelength": 1.4}
+        axes.legend(handles=handles, **place)
 
 
 def _mark_panel(axes: Axes, signal: SignalName, marks: list[Mark]) -> None:

@@ -8,15 +8,8 @@ from typing import Final
 
 from failbench.base.errors import BadInputError
 from failbench.diagnose.answer import LogDiagnosis
+from failbench.diagnose.outputs import outline
 from failbench.diagnose.outputs.curves import COLOURS, svg_of
-from failbench.diagnose.outputs.outline import (
-    CATEGORY_WORDS,
-    Item,
-    Note,
-    headline,
-    percent,
-    sections_of,
-)
 
 CAPTION: Final = (
     "Each signal of the log. Vertical lines carry the numbers of the evidence: solid where it is "
@@ -39,7 +32,7 @@ def html_of(diagnosis: LogDiagnosis) -> str:
     str
         A whole document, the same for the same answer.
     """
-    sections = sections_of(diagnosis, whole=True)
+    sections = outline.sections_of(diagnosis, whole=True)
     parts = [
         _section(section.title, "ul", [_item(item) for item in section.items])
         for section in sections
@@ -48,17 +41,10 @@ def html_of(diagnosis: LogDiagnosis) -> str:
     place = next((place for place, has in enumerate(evident, start=1) if has), len(parts))
     parts.insert(place, _figure(diagnosis))
     parts.append(_categories(diagnosis))
-    package = files("failbench.diagnose.outputs")
-    return (
-        package.joinpath("data/page.html")
-        .read_text("utf-8")
-        .format(
-            style=package.joinpath("data/page.css").read_text("utf-8"),
-            status=diagnosis.status,
-            title=escape(headline(diagnosis)),
-            parts="\n".join(part for part in parts if part),
-        )
-    )
+    data = files("failbench.diagnose.outputs").joinpath("data")
+    page, style = (data.joinpath(name).read_text("utf-8") for name in ("page.html", "page.css"))
+    title, inner = escape(outline.headline(diagnosis)), "\n".join(part for part in parts if part)
+    return page.format(style=style, status=diagnosis.status, title=title, parts=inner)
 
 
 def _section(title: str, tag: str, rows: list[str]) -> str:
@@ -66,13 +52,9 @@ def _section(title: str, tag: str, rows: list[str]) -> str:
     return f"<section>\n<h2>{escape(title)}</h2>\n<{tag}>\n{inner}\n</{tag}>\n</section>"
 
 
-def _item(item: Item) -> str:
-    classes = {
-        "evidence": item.evidence,
-        "bare": not item.mark,
-        "wide": "%" in item.mark,
-        "plain": not item.notes,
-    }
+def _item(item: outline.Item) -> str:
+    classes = {"evidence": item.evidence, "bare": not item.mark}
+    classes |= {"wide": "%" in item.mark, "plain": not item.notes}
     names = " ".join(name for name, has in classes.items() if has)
     name = f' class="{names}"' if names else ""
     anchor = f' id="evidence-{item.evidence}"' if item.evidence else ""
@@ -82,7 +64,7 @@ def _item(item: Item) -> str:
     return f'<li{name}{anchor}>{mark}<div><p class="head">{head}</p>{notes}</div></li>'
 
 
-def _note(note: Note) -> str:
+def _note(note: outline.Note) -> str:
     if note.kind == "quote":
         return f"<blockquote>{escape(note.text)}</blockquote>"
     label = f"<b>{escape(note.label)}:</b> " if note.label else ""
@@ -109,7 +91,8 @@ def _categories(diagnosis: LogDiagnosis) -> str:
     if diagnosis.status == "healthy" or not diagnosis.categories:
         return ""
     rows = [
-        f'<tr><td class="share">{percent(share)}</td><td>{escape(CATEGORY_WORDS[name])}</td></tr>'
+        f'<tr><td class="share">{outline.percent(share)}</td>'
+        f"<td>{escape(outline.CATEGORY_WORDS[name])}</td></tr>"
         for name, share in sorted(diagnosis.categories.items(), key=lambda each: -each[1])
     ]
     return _section("Where the cause may lie", "table", rows)

@@ -12,8 +12,10 @@ from failbench.causes.catalogue import Risk
 from failbench.diagnose.answer import LogDiagnosis, Severity, level_of
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.lines import clean
+from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.opening import STANDARD_INPUT
 
+# ``unknown`` is what lies outside the job, see ``docs/categories.md``: an answer, not a lack
 CATEGORY_WORDS: Final[dict[Category, str]] = {
     "memory_hardware": "memory and hardware",
     "optimization": "optimization",
@@ -21,15 +23,10 @@ CATEGORY_WORDS: Final[dict[Category, str]] = {
     "model_software": "model and software",
     "unknown": "something outside the job",
 }
-"""``unknown`` is what lies outside the job, see ``docs/categories.md``: an answer, not a lack."""
 
 SIGNAL_WORDS: Final[dict[str, str]] = {
-    "loss": "loss",
+    **{name: name.replace("_", " ") for name in SIGNALS},
     "grad_norm": "gradient norm",
-    "learning_rate": "learning rate",
-    "perplexity": "perplexity",
-    "memory": "memory",
-    "throughput": "throughput",
 }
 
 SEVERITY_WORDS: Final[dict[Severity, str]] = {
@@ -146,12 +143,10 @@ def numbered(diagnosis: LogDiagnosis) -> dict[Finding, int]:
     return {finding: number for number, finding in enumerate(findings, start=1)}
 
 
+# items that a screen has room for: findings of the first cause, further ones, further causes, and
+# changes
 EVIDENCE, OTHERS, CAUSES, REMEDIES = 4, 2, 3, 2
-"""Items that a screen has room for: findings of the first cause, further ones, further causes, and
-changes."""
-
-QUOTE: Final = 160
-"""Letters of a quotation on a screen; the whole outline has all of them."""
+QUOTE: Final = 160  # letters of a quotation on a screen; the whole outline has all of them
 
 RISK_WORDS: Final[dict[Risk, str]] = {
     "none": "changes no result of a healthy run",

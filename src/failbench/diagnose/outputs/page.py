@@ -17,14 +17,9 @@ STATUS_STYLES: Final[dict[Status, str]] = {
     "unknown": "bold yellow",
 }
 
-MARGIN: Final = 2
-"""Blanks before what stands below a heading."""
-
-WIDEST: Final = 100
-"""Letters of a line of prose: longer ones are hard to follow."""
-
-BETWEEN: Final = "  "
-"""Between the parts of a line."""
+MARGIN: Final = 2  # blanks before what stands below a heading
+WIDEST: Final = 100  # letters of a line of prose: longer ones are hard to follow
+BETWEEN: Final = "  "  # between the parts of a line
 
 
 def print_page(diagnosis: LogDiagnosis, console: Console, *, whole: bool = False) -> None:

@@ -12,18 +12,11 @@ from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.log import NOWHERE, Log
 
 Unit = Literal["step", "epoch", "row"]
-
+# a count that begins anew more often, such as the batch within an epoch, orders no rows
 MOST_RESTARTS: Final = 3
-"""A count that begins anew more often, such as the batch within an epoch, orders no rows."""
-
-MOST_POINTS: Final = 2_000
-"""Of a curve: more than a picture has columns of pixels."""
-
-LETTER: Final = 0.08
-"""Inches that a letter of a label takes."""
-
-EDGE: Final = 0.14
-"""Inches that its frame and the gap to the next one take."""
+MOST_POINTS: Final = 2_000  # of a curve: more than a picture has columns of pixels
+LETTER: Final = 0.08  # inches that a letter of a label takes
+EDGE: Final = 0.14  # inches that its frame and the gap to the next one take
 
 
 @dataclass(frozen=True)

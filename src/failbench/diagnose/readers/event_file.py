@@ -17,23 +17,17 @@ from failbench.diagnose.readers.log import Collector, Log, Source
 from failbench.diagnose.readers.names import POSITIONS, Meaning, meaning
 
 FORMAT: Final = "TensorBoard events"
+# what the first record of every file holds, with the version behind it
 MARK: Final = b"brain.Event:"
-"""What the first record of every file holds, with the version behind it."""
-
 NAMED: Final = ".tfevents."
-
+# bytes; images and histograms are smaller, and a longer record is damage
 LARGEST_RECORD: Final = 64 * 2**20
-"""Bytes; images and histograms are smaller, and a longer record is damage."""
-
+# numbers of the fields of ``Event``, ``Summary``, ``Summary.Value`` and ``TensorProto``
 _STEP, _SUMMARY = 2, 5
 _VALUE = 1
 _TAG, _SIMPLE, _TENSOR = 1, 2, 8
 _TYPE, _CONTENT, _FLOATS, _DOUBLES = 1, 4, 5, 6
-"""Numbers of the fields of ``Event``, ``Summary``, ``Summary.Value`` and ``TensorProto``."""
-
-_FLOAT, _DOUBLE = 1, 2
-"""Types of a tensor."""
-
+_FLOAT, _DOUBLE = 1, 2  # types of a tensor
 Field = tuple[int, int | bytes]
 
 
@@ -59,8 +53,6 @@ def read_events(name: str, chunks: Iterable[bytes]) -> Log:
 
 
 class _Records:
-    """The payloads of the records of a file."""
-
     def __init__(self, chunks: Iterable[bytes]) -> None:
         self._chunks = iter(chunks)
         self._held = bytearray()
@@ -87,7 +79,6 @@ class _Records:
 
 
 def _add(rows: Collector, payload: bytes) -> None:
-    """Add the scalars of an event."""
     event = _fields(payload)
     step = next((value for number, value in event if number == _STEP), 0)
     for summary in _messages(event, _SUMMARY):

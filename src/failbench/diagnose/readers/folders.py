@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import stat
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
@@ -27,38 +27,24 @@ from failbench.diagnose.readers.lines import clean
 from failbench.diagnose.readers.log import NOWHERE, Log
 from failbench.diagnose.readers.names import SPLIT_WORDS
 
-DEEPEST: Final = 8
-"""Folders below the one that is named."""
-
-MOST_FILES: Final = 2_000
-"""Files of a folder that are looked at."""
-
+DEEPEST: Final = 8  # folders below the one that is named
+MOST_FILES: Final = 2_000  # files of a folder that are looked at
 STATE: Final = "trainer_state.json"
-
-SHOWN: Final = 3
-"""Runs that a note or an error names."""
-
+SHOWN: Final = 3  # runs that a note or an error names
 METRICS: Final = "metrics"
+# beside the metrics of a run of MLflow: its name, when it started, and whether it was deleted
 META: Final = "meta.yaml"
-"""Beside the metrics of a run of MLflow: its name, when it started, and whether it was deleted."""
-
+# folder of an experiment of MLflow whose metrics are copies, by model, of those of runs
 MODELS: Final = "models"
-"""Folder of an experiment of MLflow whose metrics are copies, by model, of those of runs."""
-
-_LARGEST_META: Final = 2**16
-"""Bytes of that file that are read; it has some 20 short lines."""
-
+_LARGEST_META: Final = 2**16  # bytes of that file that are read; it has some 20 short lines
 _START: Final = re.compile(rb"^start_time: (\d{1,15})\s*$", re.MULTILINE)
 _DELETED: Final = re.compile(rb"^lifecycle_stage: deleted\s*$", re.MULTILINE)
-
+# a run folder of Weights & Biases: when it started, and its id
 _WANDB: Final = re.compile(r"(?:offline-)?run-(\d{8})_(\d{6})-\w+")
-"""A run folder of Weights & Biases: when it started, and its id."""
-
+# a run folder of Lightning's loggers (``lightning/pytorch/loggers/csv_logs.py``)
 _VERSION: Final = re.compile(r"version_(\d{1,9})")
-"""A run folder of Lightning's loggers (``lightning/pytorch/loggers/csv_logs.py``)."""
-
+# ``events.out.tfevents.<seconds>.<host>``, as TensorBoard's ``EventFileWriter`` names them
 _EVENT_TIME: Final = re.compile(r"\.tfevents\.(\d{1,12})\.")
-"""``events.out.tfevents.<seconds>.<host>``, as TensorBoard's ``EventFileWriter`` names them."""
 
 
 class Run(NamedTuple):
@@ -85,12 +71,8 @@ def files_below(folder: Path) -> list[Path]:
             elif stat.S_ISREG(mode):
                 paths.append(path)
         if len(paths) > MOST_FILES:
-            raise BadInputError(
-                folder,
-                "(folder)",
-                f"holds more than {MOST_FILES:,} files.",
-                "Name the folder of one run.",
-            )
+            problem = f"holds more than {MOST_FILES:,} files."
+            raise BadInputError(folder, "(folder)", problem, "Name the folder of one run.")
     return sorted(paths)
 
 
@@ -120,11 +102,6 @@ def run_of_metric(folder: Path, path: Path) -> Path | None:
         return None
     # Keys may have dots; without the file that makes a run of a folder, such names are no metrics.
     return home if not path.suffix or (home / META).is_file() else None
-
-
-def key_of_metric(home: Path, path: Path) -> str:
-    """The name of a metric, which may have slashes."""
-    return path.relative_to(home / METRICS).as_posix()
 
 
 def _started(home: Path) -> int | None:
@@ -160,7 +137,11 @@ def chosen_run(folder: Path, paths: list[Path]) -> tuple[list[Path], list[str]]:
 def _runs(folder: Path, paths: list[Path]) -> Iterator[tuple[Path, Run]]:
     """The run of each file that lies in one."""
     events = [path for path in paths if NAMED in path.name]
-    holders = {_without(SPLIT_WORDS, path.parent, folder) for path in events}
+    homes = (path.parent for path in events)
+    holders = {
+        home.parent if home != folder and home.name.lower() in SPLIT_WORDS else home
+        for home in homes
+    }
     ages: dict[Path, int] = defaultdict(int)
     for path in events:
         holder = _outermost(path.parent, folder, holders)
@@ -189,10 +170,6 @@ def _in_named_folder(folder: Path, path: Path) -> Run | None:
         if found := _VERSION.fullmatch(parent.name):
             return Run("Lightning", folder / parent, int(found[1]))
     return None
-
-
-def _without(names: Collection[str], home: Path, folder: Path) -> Path:
-    return home.parent if home != folder and home.name.lower() in names else home
 
 
 def _outermost(home: Path, folder: Path, holders: set[Path]) -> Path:
@@ -228,12 +205,8 @@ def _newest_first(folder: Path, runs: list[Run]) -> list[Run]:
 def _several(folder: Path, runs: list[Run]) -> BadInputError:
     layout = runs[0].layout.split(" ")[0]
     names = _names(folder, sorted(runs, key=lambda run: run.folder))
-    return BadInputError(
-        folder,
-        "(folder)",
-        f"holds {len(runs):,} runs ({layout}), and not which is the newest: {names}.",
-        "Name the folder of one of them.",
-    )
+    problem = f"holds {len(runs):,} runs ({layout}), and not which is the newest: {names}."
+    return BadInputError(folder, "(folder)", problem, "Name the folder of one of them.")
 
 
 def _note(folder: Path, read: Run, others: list[Run]) -> str:

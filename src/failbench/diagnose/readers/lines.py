@@ -8,30 +8,27 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import BinaryIO, Final, NamedTuple
 
-LONGEST_LINE: Final = 10_000
-"""Letters of a line that are read; the rest of a longer one is dropped."""
+LONGEST_LINE: Final = 10_000  # letters of a line that are read; the rest of a longer one is dropped
+CHUNK: Final = 1 << 20  # bytes that are read at once
 
-CHUNK: Final = 1 << 20
-"""Bytes that are read at once."""
-
+# control sequences of ECMA-48: colours and movements, titles and links, single letters
 _ESCAPES: Final = re.compile(
     r"\x1b(?:\[[0-?]{0,32}[ -/]{0,8}[@-~]|\][^\x07\x1b]{0,512}(?:\x07|\x1b\\)?|[@-Z\\^_])"
 )
-"""Control sequences of ECMA-48: colours and movements, titles and links, single letters."""
 
+# letters that draw nothing, those that would turn the direction of a text around, and halves of
+# letters, which names of files may have and no terminal takes
 _CONTROLS: Final = re.compile(
     r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"
     r"\ud800-\udfff]"
 )
-"""Letters that draw nothing, those that would turn the direction of a text around, and halves of
-letters, which names of files may have and no terminal takes."""
 
+# how a file begins that says its encoding; PowerShell's ``>`` writes the second
 _MARKS: Final = (
     (codecs.BOM_UTF8, "utf-8"),
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
-"""How a file begins that says its encoding; PowerShell's ``>`` writes the second."""
 
 
 class Line(NamedTuple):

@@ -25,16 +25,11 @@ if TYPE_CHECKING:
     import polars as pl
 
 Places = NDArray[np.int64]
-
-NOWHERE: Final = -1
-"""A line or step that is not known."""
-
+NOWHERE: Final = -1  # a line or step that is not known
 NUMBERS: Final = ("epoch", *SIGNALS)
-
 _PLACE: Final = {name: place for place, name in enumerate(NUMBERS)}
+# rows that are held as Python's numbers before they become arrays, which bounds memory
 _BLOCK: Final = 50_000
-"""Rows that are held as Python's numbers before they become arrays, which bounds memory."""
-
 EventKind = Literal["exception", "death", "warning"]
 
 
@@ -86,13 +81,8 @@ class Rows:
 
 def stacked(parts: Iterable[Rows]) -> Rows:
     """Rows one after another."""
-    some = [NO_ROWS, *parts]
-    return Rows(
-        *(
-            np.concatenate([getattr(part, each.name) for part in some], axis=-1)
-            for each in fields(Rows)
-        )
-    )
+    columns = zip(*(vars(part).values() for part in (NO_ROWS, *parts)), strict=True)
+    return Rows(*(np.concatenate(column, axis=-1) for column in columns))
 
 
 def known(number: int) -> int | None:
@@ -202,14 +192,9 @@ class Log:
         with of_extra("a table of the rows of a log"):
             import polars as pl
         rows = self.rows
-        table = pl.DataFrame(
-            {
-                "source": rows.source.astype(np.int32),
-                "line": rows.line.astype(np.int32),
-                "step": rows.step,
-                **dict(zip(NUMBERS, rows.values, strict=True)),
-            }
-        )
+        places = {"source": rows.source.astype(np.int32), "line": rows.line.astype(np.int32)}
+        numbers = dict(zip(NUMBERS, rows.values, strict=True))
+        table = pl.DataFrame({**places, "step": rows.step, **numbers})
         split = pl.Series(np.where(rows.is_train, *SPLITS), dtype=pl.Enum(SPLITS))
         unknown = {name: pl.Series(~rows.has(name)) for name in NUMBERS}
         unknown |= {name: table[name] == NOWHERE for name in ("line", "step")}
@@ -286,16 +271,11 @@ class Collector:
         if not self._rows:
             return
         line, step, is_train, *numbers = zip(*self._rows, strict=True)
-        self._blocks.append(
-            Rows(
-                np.zeros(len(line), np.int64),
-                np.array(line, np.int64),
-                np.array(step, np.int64),
-                np.array(is_train, bool),
-                np.array(numbers, np.float64),  # None becomes NaN
-                np.array([[each is not None for each in column] for column in numbers]),
-            )
-        )
+        source = np.zeros(len(line), np.int64)
+        values = np.array(numbers, np.float64)  # None becomes NaN
+        logged = np.array([[each is not None for each in column] for column in numbers])
+        at = np.array(line, np.int64), np.array(step, np.int64), np.array(is_train, bool)
+        self._blocks.append(Rows(source, *at, values, logged))
         self._rows = []
 
 
@@ -338,17 +318,10 @@ def _summary(series: Rows, signal: SignalName, split: Split) -> SignalSummary:
     steps = series.step[series.step != NOWHERE]
     is_finite = np.isfinite(values)
     finite, broken = values[is_finite], series.taken(~is_finite)
+    first, last = (int(steps[0]), int(steps[-1])) if len(steps) else (None, None)
+    low, high = (float(finite.min()), float(finite.max())) if len(finite) else (None, None)
+    step, line = (known(broken.step[0]), known(broken.line[0])) if len(broken) else (None, None)
     return SignalSummary(
-        signal,
-        split,
-        len(values),
-        int(steps[0]) if len(steps) else None,
-        int(steps[-1]) if len(steps) else None,
-        known(series.line[-1]),
-        float(values[-1]),
-        float(finite.min()) if len(finite) else None,
-        float(finite.max()) if len(finite) else None,
-        len(broken),
-        known(broken.step[0]) if len(broken) else None,
-        known(broken.line[0]) if len(broken) else None,
-    )
+        signal, split, len(values), first, last, known(series.line[-1]), float(values[-1]),
+        low, high, len(broken), step, line,
+    )  # fmt: skip

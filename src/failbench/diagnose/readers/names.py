@@ -11,36 +11,39 @@ from failbench.base.records import OrNone, Record, packaged_rows
 Split = Literal["train", "validation"]
 SignalName = Literal["loss", "grad_norm", "learning_rate", "perplexity", "memory", "throughput"]
 Position = Literal["step", "epoch"]
-
 SPLITS: Final[tuple[Split, ...]] = get_args(Split)
 SIGNALS: Final[tuple[SignalName, ...]] = get_args(SignalName)
 POSITIONS: Final[tuple[Position, ...]] = get_args(Position)
-
 _HELD_OUT: Final = ("eval", "evaluation", "val", "valid", "validation", "dev", "test")
+# words that say on what a value was measured; held-out data are one split here
 SPLIT_WORDS: Final[dict[str, Split]] = {
     **dict.fromkeys(("train", "training"), "train"),
     **dict.fromkeys(_HELD_OUT, "validation"),
 }
-"""Words that say on what a value was measured; held-out data are one split here."""
 
+# words that change nothing of what a value is
 _FILLERS: Final = frozenset({"avg", "average", "mean", "running", "current", "value", "dataloader"})
-"""Words that change nothing of what a value is."""
-
+# words that, behind another name, say over what Lightning took the mean
 _WHEN: Final = frozenset({"step", "epoch"})
-"""Words that, behind another name, say over what Lightning took the mean."""
-
 _WORDS: Final = re.compile(r"[a-z0-9]+")
-
 LONGEST_NAME: Final = 80
 
+# a pattern of numbers, which takes a time in proportion to what it reads: all repeats end
 NUMBER: Final = (
     r"[-+]?(?:(?:\d[\d,]{0,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][-+]?\d{1,4})?(?!\d)"
     r"|(?:nan|NaN|NAN|inf|Inf|INF|infinity|Infinity)\b)"
 )
-"""A pattern of numbers, which takes a time in proportion to what it reads: all repeats end."""
 
+# letters of the longest text that is read as a number; a loss of more digits is none
 LONGEST_NUMBER: Final = 64
-"""Letters of the longest text that is read as a number; a loss of more digits is none."""
+
+
+# bytes of units, in powers of 1,000 and of 1,024
+BYTES: Final = {
+    f"{letter}{binary}B": base**power
+    for power, letter in enumerate("KMGT", start=1)
+    for binary, base in (("", 1000.0), ("i", 1024.0))
+}
 
 
 class Meaning(NamedTuple):
@@ -95,7 +98,6 @@ class _Name(Record):
 
 @cache
 def _known_names() -> dict[str, Meaning]:
-    """The table of names, by their words in lower case."""
     rows = packaged_rows("failbench.diagnose.readers", "names.csv", _Name)
     return {row.name: Meaning(row.meaning, row.split) for row in rows}
 

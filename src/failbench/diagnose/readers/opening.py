@@ -12,39 +12,23 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from failbench.base.errors import BadInputError
+from failbench.diagnose.readers import folders, records
 from failbench.diagnose.readers.event_file import NAMED, is_event_file, read_events
-from failbench.diagnose.readers.folders import (
-    chosen_run,
-    files_below,
-    is_own_file,
-    key_of_metric,
-    notes_on_overlap,
-    run_of_metric,
-)
 from failbench.diagnose.readers.lines import chunks_of, lines_of
 from failbench.diagnose.readers.log import NO_ROWS, Log, Source, joined
-from failbench.diagnose.readers.records import (
-    LARGEST,
-    RUNS,
-    log_of_history,
-    read_document,
-    read_metric,
-    read_recorded,
-)
 from failbench.diagnose.readers.text import read_text
 from failbench.monitor.history import read_history
 from failbench.monitor.log import LINES
 
 STANDARD_INPUT: Final = "-"
 
+# of files that are read in a folder; one that is named itself may have any name
 _TEXT_SUFFIXES: Final = frozenset(
     {".log", ".txt", ".out", ".err", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".md"}
 )
-"""Of files that are read in a folder; one that is named itself may have any name."""
 
+# how archives and compressed files begin
 _ARCHIVES: Final = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"Rar!")
-"""How archives and compressed files begin."""
-
 _UNPACK: Final = "Unpack it and name what is inside: nothing is unpacked here."
 _DATABASE: Final = b"SQLite format 3\0"
 _EXPORT: Final = (
@@ -77,37 +61,30 @@ def read_log(path: Path, run: str | None = None) -> Log:
         if path.is_dir():
             return _read_folder(path, run)
         if path.name == LINES:
-            return log_of_history(path.name, read_history(path.parent))
+            return records.log_of_history(path.name, read_history(path.parent))
         return _read_file(path, path.name)
     except OSError as error:
-        raise BadInputError(
-            error.filename or path,
-            "(file)",
-            f"cannot be read ({error.strerror}).",
-            "Name a log that is there, or a folder of which all may be read.",
-        ) from error
+        problem = f"cannot be read ({error.strerror})."
+        remedy = "Name a log that is there, or a folder of which all may be read."
+        raise BadInputError(error.filename or path, "(file)", problem, remedy) from error
 
 
 def _read_folder(folder: Path, run: str | None) -> Log:
-    if is_own_file(folder / RUNS):
-        return read_recorded(folder, run)
-    if is_own_file(folder / LINES):
-        return log_of_history(folder.name, read_history(folder))
-    paths, notes = chosen_run(folder, files_below(folder))
+    if folders.is_own_file(folder / records.RUNS):
+        return records.read_recorded(folder, run)
+    if folders.is_own_file(folder / LINES):
+        return records.log_of_history(folder.name, read_history(folder))
+    paths, notes = folders.chosen_run(folder, folders.files_below(folder))
     parts = [*_parts(folder, paths)]
     if all(part.is_empty for part in parts):
         why = " ".join(note for part in parts for note in part.sources[0].notes)
-        raise BadInputError(
-            folder,
-            "(folder)",
-            f"holds no log that can be read. {why}".rstrip(),
-            "Name the file itself, or a folder with one that ends with "
-            + ", ".join(sorted(_TEXT_SUFFIXES))
-            + ".",
-        )
+        problem = f"holds no log that can be read. {why}".rstrip()
+        endings = ", ".join(sorted(_TEXT_SUFFIXES))
+        remedy = f"Name the file itself, or a folder with one that ends with {endings}."
+        raise BadInputError(folder, "(folder)", problem, remedy)
     first, *others = parts
     source, *rest = first.sources
-    source = replace(source, notes=(*notes, *notes_on_overlap(parts), *source.notes))
+    source = replace(source, notes=(*notes, *folders.notes_on_overlap(parts), *source.notes))
     return joined((replace(first, sources=(source, *rest)), *others))
 
 
@@ -129,11 +106,12 @@ def _parts(folder: Path, paths: list[Path]) -> Iterator[Log]:
 
 def _part(folder: Path, path: Path, name: str) -> Log | None:
     if path.name == LINES:
-        return log_of_history(name, read_history(path.parent))
-    home = run_of_metric(folder, path)
+        return records.log_of_history(name, read_history(path.parent))
+    home = folders.run_of_metric(folder, path)
     if home is not None:
+        key = path.relative_to(home / folders.METRICS).as_posix()  # which may have slashes
         with path.open("rb") as stream:
-            return read_metric(name, key_of_metric(home, path), lines_of(chunks_of(stream)))
+            return records.read_metric(name, key, lines_of(chunks_of(stream)))
     if path.suffix in _TEXT_SUFFIXES or NAMED in path.name:
         return _read_file(path, name)
     return None
@@ -169,15 +147,14 @@ def _read_stream(name: str, stream: BinaryIO, path: Path | None = None) -> Log:
     if is_event_file(head):
         return read_events(name, chain([head], chunks))
     if b"\0" in head[:4096] and not head.startswith(_UTF_16):
-        raise _UnreadableError(
-            place, "is not text.", "Name a log, or export what it holds as text, CSV or JSON."
-        )
+        remedy = "Name a log, or export what it holds as text, CSV or JSON."
+        raise _UnreadableError(place, "is not text.", remedy)
     if head.lstrip()[:1] not in (b"{", b"["):
         return read_text(name, chain([head], chunks))
     whole = [head]
-    while sum(map(len, whole)) <= LARGEST and (more := next(chunks, b"")):
+    while sum(map(len, whole)) <= records.LARGEST and (more := next(chunks, b"")):
         whole.append(more)
     document = None
-    if sum(map(len, whole)) <= LARGEST:
-        document = read_document(name, b"".join(whole).decode("utf-8", errors="replace"))
+    if sum(map(len, whole)) <= records.LARGEST:
+        document = records.read_document(name, b"".join(whole).decode("utf-8", errors="replace"))
     return document or read_text(name, chain(whole, chunks))

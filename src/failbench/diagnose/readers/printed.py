@@ -7,6 +7,7 @@ from typing import Final, NamedTuple
 
 from failbench.diagnose.readers.log import Collector
 from failbench.diagnose.readers.names import (
+    BYTES,
     NUMBER,
     POSITIONS,
     Meaning,
@@ -16,50 +17,40 @@ from failbench.diagnose.readers.names import (
     number,
 )
 
+# a name of up to five words, then ``=``, ``:`` or space, then a number and perhaps its unit
 _PAIR: Final = re.compile(
     r"(?<![\w./\-@])(?P<name>[A-Za-z_][\w./\-@]{0,60}(?: [A-Za-z_][\w./\-@]{0,60}){0,4})"
     r"(?:\s{0,20}(?P<sign>[:=])\s{0,20}|\s{1,20})"
     rf"(?P<value>{NUMBER})(?P<unit>[GMK]i?B\b)?(?![\w.]*[A-Za-z_%])"
 )
-"""A name of up to five words, then ``=``, ``:`` or space, then a number and perhaps its unit."""
 
+# a throughput that stands before its unit, as llm.c prints it
 _RATE: Final = re.compile(
     rf"(?P<value>{NUMBER})\s{{0,3}}(?P<thousands>[kM]?)\s{{0,3}}(?:tok(?:ens?)?|samples?)/s(?:ec)?\b"
 )
-"""A throughput that stands before its unit, as llm.c prints it."""
 
+# how a bar of torchtune begins
 _BAR_NAME: Final = re.compile(r"^\s{0,8}(?P<epoch>\d{1,9})\|(?P<step>\d{1,12})\|(?=Loss)")
-"""How a bar of torchtune begins."""
 
+# a key and its number in a printed dict; version 5 of transformers prints numbers as text
 _QUOTED: Final = re.compile(
     rf"(?P<quote>['\"])(?P<name>[\w./\-@ ]{{1,80}})(?P=quote)\s{{0,4}}:\s{{0,4}}['\"]?"
     rf"(?P<value>{NUMBER})['\"]?\s{{0,4}}(?=[,}}])"
 )
-"""A key and its number in a printed dict; version 5 of transformers prints numbers as text."""
 
 _HELD_OUT: Final = re.compile(r"\b(?:valid|validation|eval|evaluation|val)\b", re.IGNORECASE)
 _TRAIN: Final = re.compile(r"\btrain(?:ing|_inner)?\b", re.IGNORECASE)
-
+# anything that may be a number; what lies between is the form of a line
 _TOKEN: Final = re.compile(rf"((?<![A-Za-z]){NUMBER}|\d+)")
-"""Anything that may be a number; what lies between is the form of a line."""
 
+# in lines that tell of an exception or warn; the numbers in them are no measurements
 _TELLS: Final = re.compile(
     r"(?:Error|Exception|Interrupt|Warning)\b|Traceback|Invalid learning rate|returning lr="
 )
-"""In lines that tell of an exception or warn; the numbers in them are no measurements."""
 
-_BYTES: Final[dict[str | None, float]] = {
-    f"{letter}{binary}B": base**power
-    for power, letter in enumerate("KMG", start=1)
-    for binary, base in (("", 1000.0), ("i", 1024.0))
-}
 _THOUSANDS: Final = {"": 1.0, "k": 1e3, "M": 1e6}
-
-MOST_FORMS: Final = 4_096
-"""Forms of lines that are remembered."""
-
-SEPARATORS: Final = (",", "\t", ";", "|")
-"""Of tables."""
+MOST_FORMS: Final = 4_096  # forms of lines that are remembered
+SEPARATORS: Final = (",", "\t", ";", "|")  # of tables
 
 
 class Value(NamedTuple):
@@ -111,14 +102,16 @@ class Printed:
 
 
 def _form_of(text: str) -> Form:
-    """The form of a line."""
     if _TELLS.search(text):
         return Form()
     read = _quoted(text) if "{" in text else []
-    split = None
+    split: Split | None = None
     if not read:
         read = _pairs(text)
-        split = _split_of(text[: min((value.start for value in read), default=0)])
+        # on what it was measured, which stands before the first number
+        words = text[: min((value.start for value in read), default=0)]
+        if _HELD_OUT.search(words) and not _TRAIN.search(words):
+            split = "validation"
     at = {match.start(): 2 * place + 1 for place, match in enumerate(_TOKEN.finditer(text))}
     values = tuple(
         (value.meaning, at[value.start], value.factor) for value in read if value.start in at
@@ -149,7 +142,7 @@ def _pairs(text: str) -> list[Value]:
         found = meaning_at_end(match["name"])
         if found is not None:
             signed = signed or match["sign"] is not None
-            factor = _BYTES.get(match["unit"], 1.0)
+            factor = BYTES.get(match["unit"] or "", 1.0)
             read.append(Value(found, match.start("value"), factor))
     if len(read) == 1 and not signed and read[0].meaning.of not in ("loss", *POSITIONS):
         return []
@@ -158,13 +151,6 @@ def _pairs(text: str) -> list[Value]:
         factor = _THOUSANDS[rate["thousands"]]
         read.append(Value(Meaning("throughput"), rate.start("value"), factor))
     return read
-
-
-def _split_of(words: str) -> Split | None:
-    """On what a line says that it measured, before its first number."""
-    if _HELD_OUT.search(words) and not _TRAIN.search(words):
-        return "validation"
-    return None
 
 
 class PastedTable:
@@ -192,15 +178,13 @@ class PastedTable:
 
     def _heading(self, text: str) -> bool:
         """Whether a line is a heading: names alone, of a signal at least and of a step or epoch."""
-        for separator in SEPARATORS:
-            if separator not in text:
-                continue
+        for separator in filter(text.__contains__, SEPARATORS):
             names = _cells(text, separator)
             if len(names) < 2 or any(number(name) is not None for name in names):
                 continue
             columns = [column_meaning(name) for name in names]
             known = {column.of for column in columns if column is not None}
-            if known & {"step", "epoch"} and known - {"step", "epoch"}:
+            if not known.isdisjoint(POSITIONS) and not known.issubset(POSITIONS):
                 self._separator, self._columns = separator, columns
                 return True
         return False
@@ -229,6 +213,5 @@ def column_meaning(name: str) -> Meaning | None:
 
 def _cells(text: str, separator: str) -> list[str]:
     cells = [cell.strip().strip("\"'") for cell in text.strip().split(separator)]
-    if separator == "|" and cells and not cells[0] and not cells[-1]:
-        return cells[1:-1]
-    return cells
+    is_framed = separator == "|" and not cells[0] and not cells[-1]
+    return cells[1:-1] if is_framed else cells

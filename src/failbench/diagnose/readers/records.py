@@ -9,32 +9,25 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from failbench.base.errors import BadInputError
 from failbench.base.extras import of_extra
 from failbench.diagnose.readers.lines import Line
-from failbench.diagnose.readers.log import Collector, Event, EventKind, Log, Rows, Source
+from failbench.diagnose.readers.log import Collector, Event, EventKind, Log, Source
 from failbench.diagnose.readers.names import Meaning, meaning, number
 from failbench.monitor.end import End
 from failbench.monitor.history import History
 
-if TYPE_CHECKING:
-    import polars as pl
-
-LARGEST: Final = 256 * 2**20
-"""Bytes of a document that is read whole."""
-
+LARGEST: Final = 256 * 2**20  # bytes of a document that is read whole
+# values of a document that is read: each takes some 70 to 200 bytes of memory, however short
 MOST_VALUES: Final = 10_000_000
-"""Values of a document that is read: each takes some 70 to 200 bytes of memory, however short."""
-
-RUNS: Final = "runs.parquet"
-"""By which a folder is known as recorded telemetry."""
-
+RUNS: Final = "runs.parquet"  # by which a folder is known as recorded telemetry
 _STATE: Final = "log_history"
+# keys under which documents keep what was measured; the first is the Trainer's
 _WRAPPERS: Final = (_STATE, "history", "metrics", "logs", "data")
-"""Keys under which documents keep what was measured; the first is the Trainer's."""
 
+# what a monitor calls the signals of a row
 _MONITORED: Final = {
     "loss": Meaning("loss", "train"),
     "gradient_norm": Meaning("grad_norm", "train"),
@@ -42,7 +35,6 @@ _MONITORED: Final = {
     "memory": Meaning("memory", "train"),
     "evaluation_loss": Meaning("loss", "validation"),
 }
-"""What a monitor calls the signals of a row."""
 
 _ENDS: Final[dict[str, EventKind]] = {
     "exception": "exception",
@@ -60,8 +52,7 @@ _RECORDED: Final = {
     "validation_loss": Meaning("loss", "validation"),
     "step": Meaning("step"),
 }
-_SHOWN: Final = 3
-"""Runs that an error names."""
+_SHOWN: Final = 3  # runs that an error names
 
 
 def read_document(name: str, text: str) -> Log | None:
@@ -95,10 +86,9 @@ def read_document(name: str, text: str) -> Log | None:
 
 def _records(document: object) -> Iterator[Mapping[str, object]]:
     """The objects of a document, one for each time of measurement."""
+    inner = document
     if isinstance(document, dict):
         inner = next((document[key] for key in _WRAPPERS if key in document), document)
-    else:
-        inner = document
     if isinstance(inner, list):
         yield from (record for record in inner if isinstance(record, dict))
     elif isinstance(inner, dict):
@@ -138,11 +128,8 @@ def log_of_history(name: str, history: History) -> Log:
     """What a monitor measured, of which rows hold the signals that other logs have too."""
     collected = Collector()
     for row in history.rows:
-        values = [
-            (_MONITORED[signal], value)
-            for signal, value in row.values.items()
-            if signal in _MONITORED
-        ]
+        measured = row.values.items()
+        values = [(_MONITORED[name], value) for name, value in measured if name in _MONITORED]
         collected.add(None, [(Meaning("step"), float(row.step)), *values])
     notes = tuple(f"{signal} was not measured: {why}" for signal, why in history.off.items())
     rows = collected.rows()
@@ -174,26 +161,18 @@ def read_recorded(folder: Path, run: str | None) -> Log:
     if run not in runs:
         named = "no run is named" if run is None else f"{run!r} is no run of it"
         examples = ", ".join(runs[:_SHOWN])
-        raise BadInputError(
-            folder / RUNS,
-            "run_id",
-            f"{named}, and it has {len(runs):,}.",
-            f"Name one with --run: {examples}, ...",
-        )
+        problem = f"{named}, and it has {len(runs):,}."
+        remedy = f"Name one with --run: {examples}, ..."
+        raise BadInputError(folder / RUNS, "run_id", problem, remedy)
     telemetry = recorded.select(pl.col("run_id") == run)
     steps = telemetry.steps.with_columns(throughput=pl.col("tokens") / pl.col("step_seconds"))
-    (facts,) = telemetry.runs.to_dicts()
-    source = Source(str(run), "recorded telemetry", steps.height)
-    return Log((source,), _rows_of_steps(steps), _end_of_recorded(facts))
-
-
-def _rows_of_steps(steps: pl.DataFrame) -> Rows:
-    """Rows of the normal form, training before validation in each step."""
     collected = Collector()
     for row in steps.sort("step").select(*_RECORDED).iter_rows():
         measured = zip(_RECORDED.values(), row, strict=True)
         collected.add(None, [(found, value) for found, value in measured if value is not None])
-    return collected.rows()
+    (facts,) = telemetry.runs.to_dicts()
+    source = Source(str(run), "recorded telemetry", steps.height)
+    return Log((source,), collected.rows(), _end_of_recorded(facts))
 
 
 def _end_of_recorded(facts: dict[str, Any]) -> tuple[Event, ...]:

@@ -16,15 +16,14 @@ from failbench.diagnose.readers.tracebacks import PREFIX, Tracebacks
 from failbench.messages.catalogue import Message, messages
 from failbench.messages.literals import required_literals
 
+# events of a message in a source: a loop prints a warning at each step, and the first tell
 MOST_EVENTS: Final = 20
-"""Events of a message in a source: a loop prints a warning at each step, and the first tell."""
+MOST_FORMS: Final = 4_096  # forms of lines that are remembered
+LONGEST: Final = 2_000  # letters of a line outside of tracebacks that are looked at
 
-MOST_FORMS: Final = 4_096
-"""Forms of lines that are remembered."""
-
-LONGEST: Final = 2_000
-"""Letters of a line outside of tracebacks that are looked at."""
-
+# The signal that ended a process, and what the line looks like in which a shell, a launcher or a
+# runtime says so. From bash, the Linux kernel, Slurm, Kubernetes, Python's faulthandler and
+# torch.distributed.elastic.
 _DEATHS: Final = tuple(
     (name, re.compile(pattern))
     for name, pattern in (
@@ -34,35 +33,27 @@ _DEATHS: Final = tuple(
         ("SIGBUS", r"^(?:.{0,80}[:\s])?Bus error|Fatal Python error: Bus error"),
         ("SIGABRT", r"^(?:.{0,80}[:\s])?Aborted(?: \(core dumped\))?$|Fatal Python error: Aborted"),
         ("SIGFPE", r"^(?:.{0,80}[:\s])?Floating point exception"),
-        (
-            "SIGTERM",
-            r"^(?:.{0,80}[:\s])?Terminated$|CANCELLED AT .{0,60} DUE TO (?:TIME LIMIT|PREEMPT)",
-        ),
+        ("SIGTERM", r"^(?:.{0,80}[:\s])?Terminated$"),
+        ("SIGTERM", r"CANCELLED AT .{0,60} DUE TO (?:TIME LIMIT|PREEMPT)"),
     )
 )
-"""The signal that ended a process, and what the line looks like in which a shell, a launcher or a
-runtime says so. From bash, the Linux kernel, Slurm, Kubernetes, Python's faulthandler and
-torch.distributed.elastic."""
 
 _HINT: Final = re.compile(
     r"[Kk]ill|oom|OOM|fault|Bus|Abort|Floating|Terminated|CANCELLED|exitcode", re.ASCII
 )
 _ELASTIC: Final = re.compile(r"exitcode\s{0,4}:\s{0,4}-(?P<signal>\d{1,2})\b")
-
 _NO_DIGITS: Final = str.maketrans("", "", "0123456789")
 
+# an exception behind what a logger or pytest puts before it
 _PREFIXED: Final = re.compile(
     r"^(?:E\s{1,8}|.{0,160}\b(?:ERROR|CRITICAL|FATAL|Error|error|Exception|failed|failure)\b.{0,60}?"
     r"[\s:\]])(?P<name>(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Z]\w{0,80}(?:Error|Exception|Interrupt))"
     r":\s(?P<message>.{1,2000})"
 )
-"""An exception behind what a logger or pytest puts before it."""
 
-_NAMED: Final = ("Error: ", "Exception: ", "Interrupt: ")
-"""Which of these it must hold."""
-
+_NAMED: Final = ("Error: ", "Exception: ", "Interrupt: ")  # which of these it must hold
+# in lines of something that the program itself passes over
 _PASSED_OVER: Final = re.compile(r"\b[Rr]etry|[Ii]gnor|WARN|[Ww]arning\b|UserWarning")
-"""In lines of something that the program itself passes over."""
 
 
 def read_text(name: str, chunks: Iterable[bytes]) -> Log:
@@ -84,12 +75,8 @@ def read_text(name: str, chunks: Iterable[bytes]) -> Log:
             said += [event] if event is not None else []
     tracebacks.close(last)
     events = sorted((*tracebacks.events, *said), key=lambda event: event.line)
-    kinds = (
-        ("table", in_table),
-        ("printed lines", printed),
-        ("tracebacks", len(tracebacks.events)),
-    )
-    read_as = ", ".join(kind for kind, count in kinds if count) or "text"
+    counts = {"table": in_table, "printed lines": printed, "tracebacks": len(tracebacks.events)}
+    read_as = ", ".join(kind for kind, count in counts.items() if count) or "text"
     return Log((Source(name, read_as, last),), rows.rows(), tuple(events))
 
 
@@ -133,12 +120,9 @@ class _KnownLines:
         """The event that a line tells of, or None; no more than ``MOST_EVENTS`` of a message."""
         text = text[:LONGEST]
         form = text.translate(_NO_DIGITS)
-        if form in self._forms:
-            told = self._forms[form]
-        else:
-            told = _told_by(text)
-            if len(self._forms) < MOST_FORMS:
-                self._forms[form] = told
+        told = self._forms[form] if form in self._forms else _told_by(text)
+        if len(self._forms) < MOST_FORMS:
+            self._forms[form] = told
         if told is None:
             return None
         self._count[told.key] = self._count.get(told.key, 0) + 1
@@ -181,15 +165,11 @@ def said_in(text: str) -> Message | None:
     'overflow_skipped'
     """
     said = f": {text}"  # as ``message_of`` puts it together where there is no class
-    return next(
-        (
-            message
-            for message, literals in _said_by_lines()
-            if not literals or any(literal in said for literal in literals)
-            if message.pattern.search(said)
-        ),
-        None,
-    )
+    for message, literals in _said_by_lines():
+        may_say = not literals or any(literal in said for literal in literals)
+        if may_say and message.pattern.search(said):
+            return message
+    return None
 
 
 @cache

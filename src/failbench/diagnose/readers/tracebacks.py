@@ -8,17 +8,15 @@ from typing import Final
 
 from failbench.diagnose.readers.log import Event, EventKind
 
+# frames of a traceback that are kept, the innermost: an endless recursion has a thousand
 MOST_FRAMES: Final = 200
-"""Frames of a traceback that are kept, the innermost: an endless recursion has a thousand."""
+MESSAGE_LINES: Final = 40  # lines of a message that are kept
 
-MESSAGE_LINES: Final = 40
-"""Lines of a message that are kept."""
-
+# what torchrun, Ray and launchers of several processes put before each line
 PREFIX: Final = re.compile(
     r"^(?:\[(?:rank|default|RANK|Rank)\s?\d{1,6}\]\s?:?\s?|\[\d{1,6}\]\s?:\s?"
     r"|\d{1,5}:\s(?=\s{2}|Trace|\w+Error)|\(\w{1,40}\s?(?:pid|rank)=\d{1,9}[^)]{0,60}\)\s?)+"
 )
-"""What torchrun, Ray and launchers of several processes put before each line."""
 
 _START: Final = re.compile(r"Traceback \(most recent call last\)")
 _NOTEBOOK: Final = re.compile(r"^(?P<name>[\w.]{1,120})\s{2,}Traceback \(most recent call last\)")
@@ -34,26 +32,26 @@ _CELL_FRAME: Final = re.compile(
     r"(?:, in (?P<function>[\w<>.]{1,200}))?"
 )
 _ARROW: Final = re.compile(r"^-{1,20}> ?\d{1,9}\b|^\s{1,12}\d{1,9}\b")
+# a class whose name says that it is an exception, and what it says
 EXCEPTION: Final = re.compile(
     r"^(?P<name>(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Za-z_]\w{0,80}"
     r"(?:Error|Exception|Interrupt|Exit|Failure|Timeout|Warning|Abort|Signal|Refused|Crash))"
     r"(?::\s?(?P<message>.{0,10000}))?$"
 )
-"""A class whose name says that it is an exception, and what it says."""
 
+# what ends a traceback may have any name that a class may have
 _ANY_EXCEPTION: Final = re.compile(
     r"^(?P<name>(?:[A-Za-z_]\w{0,80}\.){0,8}[A-Z]\w{0,80})(?::\s(?P<message>.{0,10000}))?$"
 )
-"""What ends a traceback may have any name that a class may have."""
 
 _CHAIN: Final = ("During handling of the above exception", "The above exception was the direct")
+# lines of messages that are not indented; from torch's ``c10/cuda/CUDAException.cpp``
 _MESSAGE_GOES_ON: Final = (
     "CUDA kernel errors might be",
     "For debugging consider",
     "Compile with `TORCH_USE_CUDA_DSA`",
     "Device-side assertion",
 )
-"""Lines of messages that are not indented; from torch's ``c10/cuda/CUDAException.cpp``."""
 
 _BOX: Final = "│┃|"
 _EDGES: Final = ("╭", "╰", "┌", "└", "+--", "-----")
@@ -84,7 +82,8 @@ class Tracebacks:
                 return True
             self._end()
         if _START.search(bare):
-            self._begin(bare)
+            named = _NOTEBOOK.match(bare)
+            self._frames, self._within, self._named = [], True, named["name"] if named else ""
             return True
         inner = bare.strip(_BOX).rstrip() if bare[:1] in _BOX else bare
         if self._frame(inner):
@@ -107,11 +106,6 @@ class Tracebacks:
             self._end()
         elif self._within and self._frames:
             self._cut(lines)
-
-    def _begin(self, text: str) -> None:
-        self._frames, self._within = [], True
-        named = _NOTEBOOK.match(text)
-        self._named = named["name"] if named else ""
 
     def _frame(self, text: str) -> bool:
         """Whether a line is a frame, which is kept."""
@@ -139,9 +133,9 @@ class Tracebacks:
         """Whether a line belongs to the message of the exception before it."""
         if not self._within or not text.strip() or len(self._message) >= MESSAGE_LINES:
             return False
-        if text.startswith((*_EDGES, *_CHAIN)) or _START.search(text) or EXCEPTION.match(text):
+        if text.startswith((*_EDGES, *_CHAIN)) or _START.search(text):
             return False
-        if _FRAME.match(text):
+        if EXCEPTION.match(text) or _FRAME.match(text):
             return False
         if not text[:1].isspace() and not text.startswith(_MESSAGE_GOES_ON):
             return False

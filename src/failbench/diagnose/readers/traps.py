@@ -20,43 +20,24 @@ from failbench.base.records import Record, packaged_rows
 from failbench.causes.catalogue import CauseNames
 from failbench.diagnose.readers.log import NOWHERE, Log, Places, Rows, known
 
-FEWEST: Final = 8
-"""Values of a series that has a course: of fewer, a quarter is a single one."""
-
-SMALL: Final = 1e-3
-"""Nats: a loss that falls to exactly 0 passes below this before."""
-
+FEWEST: Final = 8  # values of a series that has a course: of fewer, a quarter is a single one
+SMALL: Final = 1e-3  # nats: a loss that falls to exactly 0 passes below this before
+# relative difference up to which two numbers of a log are one, which was rounded twice
 EQUAL: Final = 0.02
-"""Relative difference up to which two numbers of a log are one, which was rounded twice."""
-
-TWENTY: Final = 20
-"""Losses from which a plateau, or a whole run at one level, can be seen."""
-
+TWENTY: Final = 20  # losses from which a plateau, or a whole run at one level, can be seen
+# times the loss of held-out data, from which a training loss is a sum: dropout and regularization
+# do not reach this
 SEVERAL: Final = 3.5
-"""Times the loss of held-out data, from which a training loss is a sum: dropout and regularization
-do not reach this."""
-
-LARGE: Final = 1_000.0
-"""Perplexities from which an equal number is no rounding."""
-
-APART: Final = 0.05
-"""Nats by which two losses have different perplexities in any print."""
-
+LARGE: Final = 1_000.0  # perplexities from which an equal number is no rounding
+APART: Final = 0.05  # nats by which two losses have different perplexities in any print
+# numbers of classes that are common, and vocabularies of public tokenizers
 CLASSES: Final = (2, 3, 4, 5, 10, 20, 100, 1000, 30522, 32000, 50257, 50304, 65536, 128256, 151936)
-"""Numbers of classes that are common, and vocabularies of public tokenizers."""
-
+# relative difference to the logarithm of a number of classes that batches make
 AT_LEVEL: Final = 0.01
-"""Relative difference to the logarithm of a number of classes that batches make."""
-
-OFTEN: Final = 0.5
-"""Share of equal greatest norms from which they are clipped ones."""
-
-SELDOM: Final = 0.1
-"""Share of norms that are not finite up to which they are single ones."""
-
+OFTEN: Final = 0.5  # share of equal greatest norms from which they are clipped ones
+SELDOM: Final = 0.1  # share of norms that are not finite up to which they are single ones
+# times between two lines by which a step falls back; ranks that print in turn fall by less
 FAR: Final = 3
-"""Times between two lines by which a step falls back; ranks that print in turn fall by less."""
-
 _NONE: Final = np.zeros(0, np.int64)
 
 
@@ -141,12 +122,7 @@ def _zero_while_learning(rows: Rows, signal: str) -> Places:
     return at if is_zero and _learns(rows) else _NONE
 
 
-def hidden_nan(rows: Rows) -> Places:
-    """Rows of a loss of exactly 0 beside a gradient that is not finite."""
-    return _trained(rows, (rows["loss"] == 0.0) & _unfinite(rows, "grad_norm"))
-
-
-def missing_loss(rows: Rows) -> Places:
+def _missing_loss(rows: Rows) -> Places:
     """Rows of a loss of exactly 0 behind one that is not small."""
     at = _trained(rows, rows.has("loss"))
     losses = rows["loss"][at]
@@ -155,7 +131,7 @@ def missing_loss(rows: Rows) -> Places:
     return missing
 
 
-def evaluation_not_finite(rows: Rows) -> Places:
+def _evaluation_not_finite(rows: Rows) -> Places:
     """Rows of held-out losses that are not finite, if all of training are."""
     broken = _unfinite(rows, "loss")
     is_sound = not len(_trained(rows, broken | _unfinite(rows, "grad_norm")))
@@ -163,17 +139,7 @@ def evaluation_not_finite(rows: Rows) -> Places:
     return np.flatnonzero(broken & ~rows.is_train) if is_sound and is_trained else _NONE
 
 
-def norm_not_measured(rows: Rows) -> Places:
-    """Rows of a norm that is 0 all along though the loss falls."""
-    return _zero_while_learning(rows, "grad_norm")
-
-
-def norm_of_overflow(rows: Rows) -> Places:
-    """Rows of a norm below 0."""
-    return _trained(rows, rows["grad_norm"] < 0)
-
-
-def clipped_norm(rows: Rows) -> Places:
+def _clipped_norm(rows: Rows) -> Places:
     """Rows of the greatest norm, if most have it."""
     norms = rows["grad_norm"]
     at = _trained(rows, np.isfinite(norms) & (norms > 0))
@@ -183,7 +149,7 @@ def clipped_norm(rows: Rows) -> Places:
     return greatest if len(greatest) >= OFTEN * len(at) else _NONE
 
 
-def lone_overflow(rows: Rows) -> Places:
+def _lone_overflow(rows: Rows) -> Places:
     """Rows of norms that are not finite, if they are few and every loss is finite and not 0."""
     norms = _trained(rows, rows.has("grad_norm"))
     overflowed = _trained(rows, _unfinite(rows, "grad_norm"))
@@ -193,26 +159,21 @@ def lone_overflow(rows: Rows) -> Places:
     return overflowed if is_seldom and is_sound and len(losses) else _NONE
 
 
-def rounded_rate(rows: Rows) -> Places:
-    """Rows of a rate that is 0 all along though the loss falls."""
-    return _zero_while_learning(rows, "learning_rate")
-
-
-def warmup_from_zero(rows: Rows) -> Places:
+def _warmup_from_zero(rows: Rows) -> Places:
     """Rows of a rate of 0 before all others."""
     at = _trained(rows, rows.has("learning_rate"))
     before = at[np.logical_and.accumulate(rows["learning_rate"][at] == 0.0)]
     return before if len(before) < len(at) else _NONE
 
 
-def loss_left_out(rows: Rows) -> Places:
+def _loss_left_out(rows: Rows) -> Places:
     """Rows with a rate and a step but no loss, if most with these have one."""
     is_line = rows.has("learning_rate") & (rows.step != NOWHERE)
     without = _trained(rows, is_line & ~rows.has("loss"))
     return without if 2 * len(without) < len(_trained(rows, is_line)) else _NONE
 
 
-def mean_of_run(rows: Rows) -> Places:
+def _mean_of_run(rows: Rows) -> Places:
     """The last row, if its loss is the mean of all before it and above the last ones."""
     at, losses = _losses(rows)
     before = losses[:-1]
@@ -223,7 +184,7 @@ def mean_of_run(rows: Rows) -> Places:
     return at[-1:] if is_mean else _NONE
 
 
-def loss_in_bits(rows: Rows) -> Places:
+def _loss_in_bits(rows: Rows) -> Places:
     """Rows with a loss whose power of 2 is the perplexity, if all with both are.
 
     Below half a nat the powers of 2 and e are too near to one another.
@@ -235,7 +196,7 @@ def loss_in_bits(rows: Rows) -> Places:
     return both if len(both) >= 3 and is_power.all() else _NONE
 
 
-def capped_perplexity(rows: Rows) -> Places:
+def _capped_perplexity(rows: Rows) -> Places:
     """Rows of the greatest perplexity, if it is large and their losses differ."""
     both = _with_perplexity(rows)
     perplexities = rows["perplexity"][both]
@@ -245,12 +206,7 @@ def capped_perplexity(rows: Rows) -> Places:
     return top if np.ptp(rows["loss"][top]) > APART else _NONE
 
 
-def perplexity_overflows(rows: Rows) -> Places:
-    """Rows of a perplexity that is infinite beside a loss that is not."""
-    return np.flatnonzero(np.isinf(rows["perplexity"]) & np.isfinite(rows["loss"]))
-
-
-def rounded_loss(rows: Rows) -> Places:
+def _rounded_loss(rows: Rows) -> Places:
     """Rows whose loss equals the one before, if half do and all have two decimals at most."""
     at, losses = _losses(rows)
     if len(losses) < TWENTY or (losses == losses[0]).all():
@@ -261,7 +217,7 @@ def rounded_loss(rows: Rows) -> Places:
     return equal if is_coarse and 2 * len(equal) >= len(losses) else _NONE
 
 
-def steps_go_back(rows: Rows) -> Places:
+def _steps_go_back(rows: Rows) -> Places:
     """Rows whose step is lower than that of the row before by several lines' worth."""
     at = _trained(rows, rows.step != NOWHERE)
     change = np.diff(rows.step[at])
@@ -269,13 +225,7 @@ def steps_go_back(rows: Rows) -> Places:
     return at[1:][change < -FAR * np.median(forward)] if len(forward) else _NONE
 
 
-def negative_loss(rows: Rows) -> Places:
-    """Rows of a loss below 0."""
-    at, losses = _losses(rows)
-    return at[losses < 0]
-
-
-def accumulated_loss(rows: Rows) -> Places:
+def _accumulated_loss(rows: Rows) -> Places:
     """The last quarter of losses, if it is several times as high as that of held-out data."""
     at, losses = _losses(rows)
     held_out = rows["loss"][~rows.is_train]
@@ -287,7 +237,7 @@ def accumulated_loss(rows: Rows) -> Places:
     return at[last] if np.median(losses[last]) >= SEVERAL * latest else _NONE
 
 
-def chance_level(rows: Rows) -> Places:
+def _chance_level(rows: Rows) -> Places:
     """All losses behind the first quarter, if they stay at the logarithm of one number."""
     at, losses = _losses(rows)
     later = slice(len(losses) // 4, None)
@@ -309,28 +259,27 @@ def _near(first: Array, second: Array | np.float64) -> Mask:
     return near
 
 
+# what finds the rows of each kind, in the order in which they are told
 FINDERS: Final[dict[str, Callable[[Rows], Places]]] = {
-    find.__name__: find
-    for find in (
-        hidden_nan,
-        missing_loss,
-        evaluation_not_finite,
-        norm_not_measured,
-        norm_of_overflow,
-        clipped_norm,
-        lone_overflow,
-        rounded_rate,
-        warmup_from_zero,
-        loss_left_out,
-        mean_of_run,
-        loss_in_bits,
-        capped_perplexity,
-        perplexity_overflows,
-        rounded_loss,
-        steps_go_back,
-        negative_loss,
-        accumulated_loss,
-        chance_level,
-    )
+    "hidden_nan": lambda rows: _trained(rows, (rows["loss"] == 0.0) & _unfinite(rows, "grad_norm")),
+    "missing_loss": _missing_loss,
+    "evaluation_not_finite": _evaluation_not_finite,
+    "norm_not_measured": lambda rows: _zero_while_learning(rows, "grad_norm"),
+    "norm_of_overflow": lambda rows: _trained(rows, rows["grad_norm"] < 0),
+    "clipped_norm": _clipped_norm,
+    "lone_overflow": _lone_overflow,
+    "rounded_rate": lambda rows: _zero_while_learning(rows, "learning_rate"),
+    "warmup_from_zero": _warmup_from_zero,
+    "loss_left_out": _loss_left_out,
+    "mean_of_run": _mean_of_run,
+    "loss_in_bits": _loss_in_bits,
+    "capped_perplexity": _capped_perplexity,
+    "perplexity_overflows": lambda rows: np.flatnonzero(
+        np.isinf(rows["perplexity"]) & np.isfinite(rows["loss"])
+    ),
+    "rounded_loss": _rounded_loss,
+    "steps_go_back": _steps_go_back,
+    "negative_loss": lambda rows: _trained(rows, (rows["loss"] < 0) & np.isfinite(rows["loss"])),
+    "accumulated_loss": _accumulated_loss,
+    "chance_level": _chance_level,
 }
-"""What finds the rows of each kind, in the order in which they are told."""

@@ -10,11 +10,11 @@ import polars as pl
 from failbench.base.errors import BadInputError
 from failbench.base.replay import DENSE, AnswerTable
 
+# before the first step, before the step of the fault's onset, before the step that crashes
 Look = Literal["start", "onset", "failure"]
-"""Before the first step, before the step of the fault's onset, before the step that crashes."""
-
 LOOKS: Final[tuple[Look, ...]] = get_args(Look)
 
+# columns of the table; its key is ``(run_id, look)``
 ANSWER_SCHEMA: Final = pl.Schema(
     {
         "run_id": pl.String(),
@@ -36,7 +36,6 @@ ANSWER_SCHEMA: Final = pl.Schema(
         "fingerprint": pl.String(),  # of the run and of the preflight's code
     }
 )
-"""Columns of the table; its key is ``(run_id, look)``."""
 
 REMEDY: Final = "Run `make record-preflight`."
 

@@ -32,22 +32,16 @@ from failbench.recording.plan import PlannedRun, order_for
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
 from failbench.recording.signals import compared_steps
 
-SEED: Final = 0
-"""Of the runs that are looked at."""
-
-CRASHES: Final = ("exception", "signal")
-"""Endings of runs whose last step is looked at."""
-
+SEED: Final = 0  # of the runs that are looked at
+CRASHES: Final = ("exception", "signal")  # endings of runs whose last step is looked at
+# a run that says nothing for so long has hung: a step with a preflight takes its time
 LOOK_SECONDS: Final = 300.0
-"""A run that says nothing for so long has hung: a step with a preflight takes its time."""
+RUN_SECONDS: Final = 3600.0  # a run that trains for longer is an error of the recorder
 
-RUN_SECONDS: Final = 3600.0
-"""A run that trains for longer is an error of the recorder."""
-
+# a row where nothing is said
 EMPTY: Final[Mapping[str, Any]] = {
     name: [] if isinstance(kind, pl.List) else None for name, kind in ANSWER_SCHEMA.items()
 }
-"""A row where nothing is said."""
 
 PRELOADED: Final = ("failbench.preflight.records.child",)
 
@@ -61,16 +55,6 @@ class Unit:
     limit: int | None
     looks: Mapping[int, tuple[Look, ...]]
     twin: PlannedRun | None = None
-
-    @property
-    def crashes(self) -> bool:
-        """Whether the last of its looks is at the step that crashes."""
-        return "failure" in self.looks[max(self.looks)]
-
-    @property
-    def healthy_step(self) -> int | None:
-        """Where its twin is looked at."""
-        return None if self.twin is None else self.planned.onset_step
 
 
 @cache
@@ -146,9 +130,11 @@ def _fingerprint(unit: Unit) -> str:
 
 def _rows(unit: Unit, campaign: Campaign, context: Any) -> list[dict[str, Any]]:
     order = order_for(unit.planned, campaign.setting, unit.limit, str(campaign.corpus_cache))
+    crashes = "failure" in unit.looks[max(unit.looks)]
+    healthy_step = None if unit.twin is None else unit.planned.onset_step  # where it is looked at
     with tempfile.TemporaryDirectory(prefix="failbench-looks-") as folder:
         path = Path(folder, "looks.jsonl")
-        looks = TrainingWithLooks(tuple(unit.looks), unit.healthy_step, unit.crashes, str(path))
+        looks = TrainingWithLooks(tuple(unit.looks), healthy_step, crashes, str(path))
         report = execute(context, order, LOOK_SECONDS, RUN_SECONDS, looks)
         if report.ending == "timeout" and unit.entry.run["ending"] != "timeout":
             raise RecorderError(
@@ -177,9 +163,9 @@ def _rows(unit: Unit, campaign: Campaign, context: Any) -> list[dict[str, Any]]:
         for step, looks_at in unit.looks.items()
         for look in looks_at
     ]
-    if unit.twin is not None and unit.healthy_step is not None:
+    if unit.twin is not None and healthy_step is not None:
         rows.append(row(unit.twin.run_id, "start", 0))
-        rows.append(row(unit.twin.run_id, "onset", unit.healthy_step, healthy=True))
+        rows.append(row(unit.twin.run_id, "onset", healthy_step, healthy=True))
     return rows
 
 
