@@ -5,40 +5,21 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Sequence
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS, read_section
-from failbench.base.slices import ReferenceStudy
-from failbench.base.telemetry import read_telemetry, write_parquet
-from failbench.cli.causes import read_causes, stop_after
+from failbench.cli import places
 from failbench.cli.options import POSITIVE, WHOLE, Minutes, Output, Telemetry, Workers
-from failbench.cli.places import (
-    PEERS_INSIDE,
-    PREFLIGHT,
-    RECORDING_WORK,
-    TELEMETRY,
-    journal_folder,
-    params_file,
-    work_folder,
-)
+from failbench.cli.places import RECORDING_WORK, TELEMETRY
+from failbench.cli.record import read_causes, stop_after
 from failbench.cli.terminal import INTERRUPTED, recording_meter, seconds_left
-from failbench.neighbours.peers.default_plus_plus import verdicts_of
-from failbench.recording.carrying import (
-    Candidate,
-    Comparison,
-    candidates,
-    carry_over,
-    drawn_sample,
-    repeat,
-)
-from failbench.recording.inside import InsideRecording
-from failbench.recording.journal import read_known
-from failbench.recording.plan import SETTINGS, RecordParams, Setting
-from failbench.recording.progress import Progress
-from failbench.recording.sandbox import require_recording_extra
+
+if TYPE_CHECKING:
+    from failbench.recording.carrying import Candidate, Comparison
+    from failbench.recording.progress import Progress
 
 _UNCHANGED = "No file was changed."
 
@@ -60,18 +41,22 @@ def carry(
     telemetry: Telemetry = TELEMETRY,
 ) -> int:
     """Record a sample of stale runs again; if all are equal, renew fingerprints."""
+    from failbench.base.telemetry import read_telemetry
+    from failbench.recording.carrying import candidates, carry_over, drawn_sample, repeat
+    from failbench.recording.plan import RecordParams, Setting
+    from failbench.recording.sandbox import require_recording_extra
+
     read_causes(None, only=excepted)  # refuses an id that no scenario has
     causes = read_causes(None)
-    file = params_file(None)
+    file = places.params_file(None)
     record = read_section("record", RecordParams, file)
     known = read_telemetry(telemetry)
-    journal = journal_folder(telemetry) / "carry"
+    journal = places.journal_folder(telemetry) / "carry"
     columns = ("architecture", "optimizer", "scale", "device")
     settings = [Setting(*key) for key in known.runs.select(columns).unique().sort(columns).rows()]
     for device in sorted({setting.device for setting in settings}):
         require_recording_extra(device)
-    stop = stop_after(None)
-    work = work_folder(telemetry)
+    stop, work = stop_after(None), places.work_folder(telemetry)
     campaigns = {
         setting: causes.campaign(
             setting, record, file, journal / setting.name, work=work, stop=stop
@@ -141,29 +126,32 @@ def _summary(comparisons: Sequence[Comparison], carried: int, runs: int) -> str:
 def peers_inside(
     *,
     telemetry: Telemetry = TELEMETRY,
-    output: Output = PEERS_INSIDE,
+    output: Output = places.PEERS_INSIDE,
     setting: Annotated[str, Parameter(help="of the runs", show_default=True)] = "distilbert-adamw",
     pairs: Annotated[int | None, Parameter(help="of the plan (default: all)"), POSITIVE] = None,
     workers: Workers = 1,
     minutes: Minutes = None,
 ) -> int:
     """Train runs of one seed again with DEFault++ in them, and keep what it says."""
+    from failbench.base.telemetry import write_parquet
+    from failbench.neighbours.peers.default_plus_plus import verdicts_of
+    from failbench.recording.inside import InsideRecording
+    from failbench.recording.journal import read_known
+    from failbench.recording.plan import SETTINGS, RecordParams
+    from failbench.recording.sandbox import require_recording_extra
+
     require_recording_extra()
     params = read_section("record", RecordParams)
     if setting not in params.settings:
-        raise BadInputError(
-            PARAMS,
-            "record.settings",
-            f"names no {setting}.",
-            "Name a setting that is recorded, as bert-adamw or distilbert-adamw.",
-        )
+        remedy = "Name a setting that is recorded, as bert-adamw or distilbert-adamw."
+        raise BadInputError(PARAMS, "record.settings", f"names no {setting}.", remedy)
     stop = stop_after(minutes)
     campaign = read_causes(None).campaign(
         SETTINGS[setting],
         params,
         PARAMS,
-        journal_folder(telemetry) / setting,
-        work=work_folder(telemetry),
+        places.journal_folder(telemetry) / setting,
+        work=places.work_folder(telemetry),
         known=read_known(telemetry),
         stop=stop,
     )
@@ -180,8 +168,13 @@ def peers_inside(
     return INTERRUPTED if stop.is_set() else 0
 
 
-def preflight_runs(*, output: Output = PREFLIGHT) -> int:
+def preflight_runs(*, output: Output = places.PREFLIGHT) -> int:
     """Train the runs of seed 0 again, with a preflight before some of their steps."""
+    from failbench.base.slices import ReferenceStudy
+    from failbench.recording.journal import read_known
+    from failbench.recording.plan import SETTINGS, RecordParams
+    from failbench.recording.sandbox import require_recording_extra
+
     require_recording_extra()
     from failbench.preflight.records.recorder import record
 

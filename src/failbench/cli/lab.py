@@ -12,19 +12,10 @@ from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
-from failbench.base.slices import ReferenceStudy
-from failbench.base.telemetry import read_telemetry
+from failbench.cli import places
 from failbench.cli.options import Faults, Only, Output, Params, Telemetry
-from failbench.cli.places import (
-    EXTERNAL_DEFAULT,
-    MONITORED,
-    OUTSIDE_LIST,
-    PEERS,
-    PEERS_GRADIENTS,
-    SCENARIOS,
-    TELEMETRY,
-    params_file,
-)
+from failbench.cli.places import MONITORED, SCENARIOS, TELEMETRY
+from failbench.cli.record import read_causes
 from failbench.cli.terminal import interruptible, progress_meter, seconds_left
 
 
@@ -38,12 +29,12 @@ def check(
 ) -> int:
     """Check scenarios, telemetry and code against each other."""
     from failbench.base.detector import DetectorParams
-    from failbench.cli.causes import read_causes
+    from failbench.base.telemetry import read_telemetry
     from failbench.recording.plan import RecordParams
     from failbench.recording.validity.check import check, report
 
     causes = read_causes(scenarios, faults)
-    file = params_file(params)
+    file = places.params_file(params)
     checked = check(
         causes.scenarios,
         read_telemetry(telemetry),
@@ -87,6 +78,7 @@ def freeze(
     why: Annotated[str, Parameter(help="and the reason")] = "",
 ) -> int:
     """Freeze catalogue, precedence and bounds of the monitor, and print their hash."""
+    from failbench.base.slices import ReferenceStudy
     from failbench.monitor.bounds import REFERENCE
     from failbench.monitor.records.fitting import setting_of
     from failbench.monitor.records.versions import BOUNDS, VERSIONS
@@ -106,7 +98,7 @@ def external_default(
     folder: Annotated[Path, Parameter(help="with the released files")],
     /,
     *,
-    output: Output = EXTERNAL_DEFAULT,
+    output: Output = places.EXTERNAL_DEFAULT,
 ) -> int:
     """Check the CSV files that the authors of DEFault released, and write them as parquet."""
     from failbench.neighbours.external.released import copy_released
@@ -116,13 +108,13 @@ def external_default(
     return 0
 
 
-def outside_list(*, only: Only = (), output: Output = OUTSIDE_LIST) -> int:
+def outside_list(*, only: Only = (), output: Output = places.OUTSIDE_LIST) -> int:
     """Run programs with bugs that others published, each with its healthy twin."""
     from failbench.monitor.records.tables import write_monitored
     from failbench.neighbours.outside_list.bugs import BUGS, SETTING, read_bugs
     from failbench.neighbours.outside_list.recorder import record
 
-    bugs = {bug.id: bug for bug in read_bugs(OUTSIDE_LIST / BUGS) if bug.is_recreated}
+    bugs = {bug.id: bug for bug in read_bugs(places.OUTSIDE_LIST / BUGS) if bug.is_recreated}
     for name in only:
         if name not in bugs:
             problem = f"{name!r} is no bug that is re-created."
@@ -133,31 +125,28 @@ def outside_list(*, only: Only = (), output: Output = OUTSIDE_LIST) -> int:
     return 0
 
 
-def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = PEERS) -> int:
+def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = places.PEERS) -> int:
     """Ask other tools about the runs of the reference setting, and keep what they say."""
     import polars as pl
 
+    from failbench.base.slices import ReferenceStudy
+    from failbench.base.telemetry import read_telemetry
     from failbench.neighbours.peers.recorder import record_peers
 
     study = read_section("nested_cv", ReferenceStudy)
-    selected = read_telemetry(telemetry).select(
-        (pl.col("architecture") == study.architecture)
-        & (pl.col("optimizer") == study.optimizer)
-        & (pl.col("scale") == study.scale)
-    )
+    of_setting = [pl.col(n) == getattr(study, n) for n in ("architecture", "optimizer", "scale")]
+    selected = read_telemetry(telemetry).select(pl.all_horizontal(of_setting))
     started = time.monotonic()
     with interruptible("Stopped; what was asked is kept."), progress_meter() as meter:
-        record_peers(
-            output,
-            selected,
-            lambda done, total: meter.show(
-                "asking", done, total, seconds_left(started, done, total)
-            ),
-        )
+
+        def show(done: int, total: int) -> None:
+            meter.show("asking", done, total, seconds_left(started, done, total))
+
+        record_peers(output, selected, show)
     return 0
 
 
-def peers_gradients(*, output: Output = PEERS_GRADIENTS) -> int:
+def peers_gradients(*, output: Output = places.PEERS_GRADIENTS) -> int:
     """Observe which gradients DEFault++ reads in three steps, and keep it as a table."""
     from failbench.neighbours.peers.gradients import observe_gradients, write_gradients
     from failbench.recording.sandbox import require_recording_extra
