@@ -46,8 +46,7 @@ def setting_label(setting: str) -> str:
     'Transformer, AdamW'
     """
     architecture, _, optimizer = setting.partition("-")
-    labels = {str(name): label for name, label in ARCHITECTURE_LABELS.items()}
-    return f"{labels[architecture]}, {OPTIMIZER_LABELS[optimizer]}"
+    return f"{dict[str, str](ARCHITECTURE_LABELS)[architecture]}, {OPTIMIZER_LABELS[optimizer]}"
 
 
 def failures(
@@ -68,26 +67,22 @@ def failures(
     for scenario in scenarios:
         of_scenario = recorded.get((scenario.id,), failing.clear())
         refuse_missing(scenario.id, of_scenario, answers, measured, reference)
-        cards.append(
-            {
-                "id": scenario.id,
-                "title": scenario.title,
-                "category": scenario.category,
-                "cause": scenario.root_cause,
-                "remedy": scenario.remedy,
-                "declared": scenario.difficulty,
-                "measured": measured[scenario.id]["measured"],
-                "ease": round(measured[scenario.id]["ease"], 4),
-                "signal": _signal(scenario),
-                "settings": {
-                    part["setting"][0]: _recorded(part, seed)
-                    for part in of_scenario.partition_by("setting", maintain_order=True)
-                },
-                "verdicts": [answers[scenario.id][method].verdict for method in methods],
-            }
-        )
-    first = next(iter(answers.values()))
-    some = next(iter(first.values()))
+        parts = of_scenario.partition_by("setting", maintain_order=True)
+        card = {
+            "id": scenario.id,
+            "title": scenario.title,
+            "category": scenario.category,
+            "cause": scenario.root_cause,
+            "remedy": scenario.remedy,
+            "declared": scenario.difficulty,
+            "measured": measured[scenario.id]["measured"],
+            "ease": round(measured[scenario.id]["ease"], 4),
+            "signal": _signal(scenario),
+            "settings": {part["setting"][0]: _recorded(part, seed) for part in parts},
+            "verdicts": [answers[scenario.id][method].verdict for method in methods],
+        }
+        cards.append(card)
+    some = next(iter(next(iter(answers.values())).values()))
     return {
         "cards": cards,
         "reference": reference,
@@ -95,8 +90,7 @@ def failures(
         "methods": [method_facts(method) for method in methods],
         "verdicts": VERDICTS,
         "categories": dict(CATEGORY_LABELS),
-        "answers": {str(name): label for name, label in CATEGORY_LABELS.items()}
-        | {ABSTAIN: "abstains"},
+        "answers": {**CATEGORY_LABELS, ABSTAIN: "abstains"},
         "outcomes": {name: name for name in OUTCOMES},
         "difficulties": list(DIFFICULTIES),
         "settings": {name: setting_label(name) for name in settings_of(runs, reference)},
