@@ -12,10 +12,10 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench.base.errors import BadInputError
-from failbench.study.dot_plot import dot_plot
 from failbench.study.picture import (
     POINTS,
     Picture,
+    dot_plot,
     legend_outside,
     save_picture,
 )

@@ -20,8 +20,7 @@ from failbench.publish.audit.formulas import Formula
 from failbench.publish.audit.intervals import IntervalCheck
 from failbench.publish.audit.relations import RelationCheck, StatisticCheck
 from failbench.study.captions import Captions
-from failbench.study.dot_plot import dot_plot
-from failbench.study.picture import Picture, legend_outside
+from failbench.study.picture import Picture, dot_plot, legend_outside
 from failbench.study.plain_table import Table
 from failbench.study.style import BLACK, GREY, VERMILLION, Mark
 from failbench.study.tables import sheet

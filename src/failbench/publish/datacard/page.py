@@ -14,7 +14,7 @@ from failbench.base.telemetry import KINDS, Telemetry
 from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
 from failbench.publish.datacard.main_tables import DATA, MainTable
 from failbench.publish.datacard.statements import Citation, Entry, Statements, declared
-from failbench.study.notes import REPLACED
+from failbench.study.labels import REPLACED
 from failbench.study.plain_table import Column, Table, markdown
 
 MILLION = 1e6
