@@ -18,8 +18,8 @@ from failbench.cli.record import read_causes, stop_after
 from failbench.cli.terminal import INTERRUPTED, recording_meter, seconds_left
 
 if TYPE_CHECKING:
+    from failbench.recording.campaign import Progress
     from failbench.recording.carrying import Candidate, Comparison
-    from failbench.recording.progress import Progress
 
 _UNCHANGED = "No file was changed."
 

@@ -25,11 +25,10 @@ from failbench.cli.terminal import INTERRUPTED, recording_meter, seconds_left
 from failbench.monitor.signals import Level
 
 if TYPE_CHECKING:
-    from failbench.recording.campaign import Campaign
+    from failbench.recording.campaign import Campaign, Progress
     from failbench.recording.fault_modules import OutsideFaults
     from failbench.recording.journal import JournalEntry
     from failbench.recording.plan import RecordParams, Setting, Shard
-    from failbench.recording.progress import Progress
 
 INCOMPLETE = 3
 """Exit status where runs are missing that another shard, or the same one once more, must record."""
