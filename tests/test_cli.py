@@ -12,7 +12,7 @@ import yaml
 
 from failbench.base.telemetry import Telemetry, write_parquet
 from failbench.cli.main import commands, main, overview
-from failbench.cli.terminal import SECONDS_BETWEEN_LINES, LineMeter, progress_meter
+from failbench.cli.terminal import SECONDS_BETWEEN_LINES, Meter, progress_meter
 
 RUNS = Path("data/telemetry/runs.parquet")
 
@@ -219,7 +219,7 @@ class Clock:
 
 def test_off_a_terminal_a_line_is_written_when_the_last_is_long_ago() -> None:
     clock, stream = Clock(), io.StringIO()
-    meter = LineMeter(stream, clock)
+    meter = Meter(stream, clock)
     for done in range(1, 7):
         clock.seconds += SECONDS_BETWEEN_LINES / 2
         meter.show("recording", done, 6, 60.0 * (6 - done))

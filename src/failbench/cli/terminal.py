@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -29,18 +29,6 @@ class EndedError(Exception):
         super().__init__(sentence)
 
 
-class Meter(Protocol):
-    """Shows how far a command has come."""
-
-    def show(
-        self, description: str, done: int, total: int, seconds_left: float | None = None
-    ) -> None:
-        """Show counts, and the time left where it is known."""
-
-    def say(self, line: str) -> None:
-        """Write a line that stays."""
-
-
 @contextmanager
 def progress_meter() -> Iterator[Meter]:
     """A bar on the terminal, or a line now and then where standard error is none."""
@@ -58,7 +46,7 @@ def progress_meter() -> Iterator[Meter]:
         with Progress(*columns, console=console) as bar:
             yield BarMeter(bar)
         return
-    lines = LineMeter(sys.stderr)
+    lines = Meter(sys.stderr)
     try:
         yield lines
     finally:
@@ -86,8 +74,36 @@ def recording_meter(kept: str = KEPT) -> Iterator[Meter]:
         raise EndedError(f"{error} {kept}", 1) from error
 
 
-class BarMeter:
-    """A bar of rich's."""
+class Meter:
+    """Shows how far a command has come: lines of a log, now and then, and the last at the end."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock = stream, clock
+        self._written = clock()
+        self._pending: str | None = None
+
+    def show(
+        self, description: str, done: int, total: int, seconds_left: float | None = None
+    ) -> None:
+        """Show counts, and the time left where it is known, if the last line is long ago."""
+        parts = (description, f"{done} of {total} done", time_left(seconds_left))
+        self._pending = ", ".join(part for part in parts if part)
+        if self._clock() - self._written >= SECONDS_BETWEEN_LINES:
+            self.finish()
+
+    def say(self, line: str) -> None:
+        """Write a line that stays."""
+        print(line, file=self._stream, flush=True)
+
+    def finish(self) -> None:
+        """Write the last state, unless it was written."""
+        if self._pending is not None:
+            self.say(self._pending)
+            self._pending, self._written = None, self._clock()
+
+
+class BarMeter(Meter):
+    """A bar of rich's, and lines above it."""
 
     def __init__(self, bar: Progress) -> None:
         self._bar = bar
@@ -97,43 +113,12 @@ class BarMeter:
         self, description: str, done: int, total: int, seconds_left: float | None = None
     ) -> None:
         """Move the bar."""
-        left = time_left(seconds_left)
-        self._bar.update(
-            self._task, description=description, completed=done, total=total, left=left
-        )
+        shown = {"description": description, "left": time_left(seconds_left)}
+        self._bar.update(self._task, completed=done, total=total, **shown)
 
     def say(self, line: str) -> None:
         """Write a line above the bar."""
         self._bar.console.print(line)
-
-
-class LineMeter:
-    """Lines of a log: one now and then, and the last state at the end."""
-
-    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream = stream
-        self._clock = clock
-        self._written = clock()
-        self._pending: str | None = None
-
-    def show(
-        self, description: str, done: int, total: int, seconds_left: float | None = None
-    ) -> None:
-        """Write a line if the last one is long ago."""
-        parts = (description, f"{done} of {total} done", time_left(seconds_left))
-        self._pending = ", ".join(part for part in parts if part)
-        if self._clock() - self._written >= SECONDS_BETWEEN_LINES:
-            self.finish()
-
-    def say(self, line: str) -> None:
-        """Write a line at once."""
-        print(line, file=self._stream, flush=True)
-
-    def finish(self) -> None:
-        """Write the last state, unless it was written."""
-        if self._pending is not None:
-            self.say(self._pending)
-            self._pending, self._written = None, self._clock()
 
 
 def seconds_left(started: float, done: int, total: int, kept: int = 0) -> float | None:
