@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated
 
@@ -15,7 +14,7 @@ from failbench.cli import places
 from failbench.cli.options import POSITIVE, WHOLE, Minutes, Output, Telemetry, Workers
 from failbench.cli.places import RECORDING_WORK, TELEMETRY
 from failbench.cli.record import read_causes, stop_after
-from failbench.cli.terminal import INTERRUPTED, recording_meter, seconds_left
+from failbench.cli.terminal import INTERRUPTED, recording_meter
 
 if TYPE_CHECKING:
     from failbench.recording.campaign import Progress
@@ -56,11 +55,9 @@ def carry(
     settings = [Setting(*key) for key in known.runs.select(columns).unique().sort(columns).rows()]
     for device in sorted({setting.device for setting in settings}):
         require_recording_extra(device)
-    stop, work = stop_after(None), places.work_folder(telemetry)
+    stop, of_file = stop_after(None), (record, file, telemetry)
     campaigns = {
-        setting: causes.campaign(
-            setting, record, file, journal / setting.name, work=work, stop=stop
-        )
+        setting: causes.campaign(setting, *of_file, journal / setting.name, stop=stop)
         for setting in settings
     }
     runs = telemetry / "runs.parquet"
@@ -73,16 +70,11 @@ def carry(
         print(f"No fingerprint is to be carried over. {_UNCHANGED}")
         return 0
     drawn = drawn_sample(outdated, sample, seed)
-    started = time.monotonic()
     with recording_meter(kept=_UNCHANGED) as meter:
 
         def show(progress: Progress, candidate: Candidate, comparison: Comparison) -> None:
-            meter.show(
-                f"{progress.as_expected} equal, {len(progress.rejected)} different",
-                progress.done,
-                progress.planned,
-                seconds_left(started, progress.done, progress.planned, progress.kept),
-            )
+            said = f"{progress.as_expected} equal, {len(progress.rejected)} different"
+            meter.show(said, progress.done, progress.planned, progress.kept)
             if comparison.difference is not None:
                 meter.say(f"{candidate.run_id}: {comparison.difference}.")
 
@@ -150,16 +142,14 @@ def peers_inside(
         SETTINGS[setting],
         params,
         PARAMS,
-        places.journal_folder(telemetry) / setting,
-        work=places.work_folder(telemetry),
+        telemetry,
         known=read_known(telemetry),
         stop=stop,
     )
-    started = time.monotonic()
     with recording_meter() as meter:
 
         def show(done: int, total: int) -> None:
-            meter.show(f"{setting}: pairs", done, total, seconds_left(started, done, total))
+            meter.show(f"{setting}: pairs", done, total, kept=0)
 
         table = InsideRecording(campaign, output).record(workers, show, pairs)
         verdicts = output.with_name(f"{output.stem}_verdicts.parquet")
@@ -184,18 +174,17 @@ def preflight_runs(*, output: Output = places.PREFLIGHT) -> int:
         SETTINGS[name],
         read_section("record", RecordParams),
         PARAMS,
+        TELEMETRY,
         RECORDING_WORK / f"{name}-preflight",
-        work=RECORDING_WORK,
         known=read_known(TELEMETRY),
         stop=stop_after(None),
     )
-    started = time.monotonic()
     kept: list[int] = []
     with recording_meter() as meter:
 
         def show(done: int, total: int) -> None:
             kept.append(done)
-            meter.show("preflights", done, total, seconds_left(started, done, total, kept[0]))
+            meter.show("preflights", done, total, kept[0])
 
         record(campaign, output, show)
     if campaign.stop.is_set():

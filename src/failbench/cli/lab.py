@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import shutil
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -16,7 +15,7 @@ from failbench.cli import places
 from failbench.cli.options import Faults, Only, Output, Params, Telemetry
 from failbench.cli.places import MONITORED, SCENARIOS, TELEMETRY
 from failbench.cli.record import read_causes
-from failbench.cli.terminal import interruptible, progress_meter, seconds_left
+from failbench.cli.terminal import interruptible, progress_meter
 
 
 def check(
@@ -136,13 +135,8 @@ def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = places.PEERS) ->
     study = read_section("nested_cv", ReferenceStudy)
     of_setting = [pl.col(n) == getattr(study, n) for n in ("architecture", "optimizer", "scale")]
     selected = read_telemetry(telemetry).select(pl.all_horizontal(of_setting))
-    started = time.monotonic()
     with interruptible("Stopped; what was asked is kept."), progress_meter() as meter:
-
-        def show(done: int, total: int) -> None:
-            meter.show("asking", done, total, seconds_left(started, done, total))
-
-        record_peers(output, selected, show)
+        record_peers(output, selected, lambda *counts: meter.show("asking", *counts, kept=0))
     return 0
 
 

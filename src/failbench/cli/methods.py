@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from failbench.base.params import read_section
 from failbench.base.scenarios import read_scenarios
 from failbench.cli.options import Checkout, Json
 from failbench.cli.places import BROKEN, MONITORED, TELEMETRY, Reference, reference_at
-from failbench.cli.terminal import Meter, interruptible, progress_meter, seconds_left
+from failbench.cli.terminal import Meter, interruptible, progress_meter
 
 if TYPE_CHECKING:
     import polars as pl
@@ -112,10 +111,10 @@ def _shown(
     batches: Iterable[tuple[int, pl.DataFrame]], total: int, meter: Meter
 ) -> Iterator[pl.DataFrame]:
     """The tables of batches, each with its number of runs, while progress is shown."""
-    started, done = time.monotonic(), 0
+    done = 0
     for runs, table in batches:
         done += runs
-        meter.show("diagnosing", done, total, seconds_left(started, done, total))
+        meter.show("diagnosing", done, total, kept=0)
         yield table
 
 
@@ -128,12 +127,12 @@ def _known_of_reference(reference: Reference) -> pl.DataFrame:
     import polars as pl
 
     from failbench.base.telemetry import read_table
+    from failbench.monitor.records.scoring import versioned
     from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, known_table
 
     rules = _last_rules(reference)
     folder = reference.root / BROKEN
-    of_versions = pl.Schema({"version": pl.String(), **BREAK_SCHEMA})
-    breaks = read_table(folder / "breaks.parquet", of_versions)
+    breaks = read_table(folder / "breaks.parquet", versioned(BREAK_SCHEMA))
     of_version = breaks.filter(pl.col("version") == rules.version).drop("version")
     return known_table(of_version, read_table(folder / "ends.parquet", END_SCHEMA), rules)
 
@@ -225,10 +224,8 @@ def score(
         return 0
     print(f"{counted(scored.runs, 'failing run')} of {counted(len(scored.scenarios), 'scenario')}")
     if scored.excluded:
-        print(
-            f"left out: {counted(sum(scored.excluded.values()), 'run')} of scenarios that the "
-            f"methods have learnt from ({', '.join(scored.excluded)})"
-        )
+        number, names = counted(sum(scored.excluded.values()), "run"), ", ".join(scored.excluded)
+        print(f"left out: {number} of scenarios that the methods have learnt from ({names})")
     for name, result in scored.methods.items():
         accuracy = result.accuracy
         answers = ", ".join(f"{answer} {count}" for answer, count in result.answers.items())

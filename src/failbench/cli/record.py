@@ -6,7 +6,6 @@ import shutil
 import signal
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,7 +20,7 @@ from failbench.base.workers import available_workers
 from failbench.cli import places
 from failbench.cli.options import POSITIVE, Faults, Minutes, Only, Params, refused
 from failbench.cli.places import SCENARIOS, TELEMETRY, known_reference
-from failbench.cli.terminal import INTERRUPTED, recording_meter, seconds_left
+from failbench.cli.terminal import INTERRUPTED, recording_meter
 from failbench.monitor.signals import Level
 
 if TYPE_CHECKING:
@@ -57,21 +56,22 @@ class Causes:
         setting: Setting,
         record: RecordParams,
         file: Path,
-        journal: Path,
-        *,
-        work: Path,
+        output: Path,
+        journal: Path | None = None,
         **options: Any,
     ) -> Campaign:
         """The recording of their runs in a setting, with the detector of a file of parameters.
 
-        The corpus is kept in the folder ``work``, and in ``journal`` what is in no table yet.
+        What is in no table of the folder ``output`` yet is kept in ``journal``.
         """
         from failbench.base.detector import DetectorParams
         from failbench.recording.campaign import Campaign
         from failbench.recording.fingerprint import corpus_cache
 
         detector = read_section("detector", DetectorParams, file)
-        corpus, options = corpus_cache(work).resolve(), {**options, "outside": self.outside}
+        corpus = corpus_cache(places.work_folder(output)).resolve()
+        journal = journal or places.journal_folder(output) / setting.name
+        options["outside"] = self.outside
         return Campaign(setting, self.scenarios, record, detector, journal, corpus, **options)
 
 
@@ -218,8 +218,7 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
             setting,
             section if wanted.seeds is None else section.with_seeds(setting, wanted.seeds),
             file,
-            places.journal_folder(folder) / setting.name,
-            work=places.work_folder(folder),
+            folder,
             known=read_known(wanted.known or folder),
             again=frozenset(wanted.again),
             stop=stop,
@@ -250,18 +249,15 @@ def _record_campaign(
     """Record what is missing of one setting, or of a shard of it."""
     from failbench.recording.plan import WHOLE
 
-    started = time.monotonic()
     reported: list[str] = []
     with recording_meter() as meter:
 
         def show(progress: Progress) -> None:
-            meter.show(
+            said = (
                 f"{campaign.setting.name}: {progress.kept} kept, {progress.as_expected} as "
-                f"expected, {len(progress.rejected)} rejected",
-                progress.done,
-                progress.planned,
-                seconds_left(started, progress.done, progress.planned, progress.kept),
+                f"expected, {len(progress.rejected)} rejected"
             )
+            meter.show(said, progress.done, progress.planned, progress.kept)
             for run_id in progress.rejected[len(reported) :]:
                 meter.say(f"rejected: {run_id}")
                 reported.append(run_id)
@@ -285,12 +281,10 @@ def _record_signals(
 
     name = campaign.setting.name
     recording = SignalRecording(campaign, level, read_known_signals(folder), from_start=from_start)
-    started = time.monotonic()
     with recording_meter() as meter:
 
         def show(done: int, kept: int, planned: int) -> None:
-            left = seconds_left(started, done, planned, kept)
-            meter.show(f"{name}: signals, {kept} kept", done, planned, left)
+            meter.show(f"{name}: signals, {kept} kept", done, planned, kept)
 
         monitored = recording.record(workers, show)
     if monitored.runs.height:
