@@ -136,7 +136,7 @@ def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = places.PEERS) ->
     of_setting = [pl.col(n) == getattr(study, n) for n in ("architecture", "optimizer", "scale")]
     selected = read_telemetry(telemetry).select(pl.all_horizontal(of_setting))
     with interruptible("Stopped; what was asked is kept."), progress_meter() as meter:
-        record_peers(output, selected, lambda *counts: meter.show("asking", *counts, kept=0))
+        record_peers(output, selected, lambda done, total: meter.show("asking", done, total, 0))
     return 0
 
 

@@ -231,8 +231,8 @@ def plan_remedies(failure: PlannedRun, params: RecordParams) -> list[PlannedRun]
             rate = failure.nominal.learning_rate * remedy.learning_rate_factor
             clip = failure.nominal.clip_norm if remedy.clip_norm is None else remedy.clip_norm
             nominal = replace(failure.nominal, learning_rate=rate, clip_norm=clip)
-            changed = {"run_id": f"{failure.run_id}-{name}", "twin_of": failure.run_id}
-            runs.append(replace(failure, **changed, kind="remedy", nominal=nominal, remedy=remedy))
+            run = replace(failure, twin_of=failure.run_id, kind="remedy", nominal=nominal)
+            runs.append(replace(run, run_id=f"{failure.run_id}-{name}", remedy=remedy))
     return runs
 
 

@@ -151,12 +151,9 @@ class SignalRecording:
         watched = replace(order, level=self._level, looks=unit.looks)
         patience = campaign.params.hang_seconds, campaign.params.wall_limit_seconds
         report = execute(self._context, watched, *patience, campaign.outside.training)
-        history = report.history
-        if history is None:
+        if (history := report.history) is None:
             raise RecorderError(f"{planned.run_id}: the monitor of this run has written nothing.")
-        entry = JournalEntry(
-            self._row(unit, report, report.history), tables.signal_rows(report.history)
-        )
+        entry = JournalEntry(self._row(unit, report, history), tables.signal_rows(history))
         write_entry(self.journal, entry)
         return entry
 

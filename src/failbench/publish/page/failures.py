@@ -46,7 +46,8 @@ def setting_label(setting: str) -> str:
     'Transformer, AdamW'
     """
     architecture, _, optimizer = setting.partition("-")
-    return f"{dict[str, str](ARCHITECTURE_LABELS)[architecture]}, {OPTIMIZER_LABELS[optimizer]}"
+    labels = {str(name): label for name, label in ARCHITECTURE_LABELS.items()}
+    return f"{labels[architecture]}, {OPTIMIZER_LABELS[optimizer]}"
 
 
 def failures(
@@ -90,7 +91,8 @@ def failures(
         "methods": [method_facts(method) for method in methods],
         "verdicts": VERDICTS,
         "categories": dict(CATEGORY_LABELS),
-        "answers": {**CATEGORY_LABELS, ABSTAIN: "abstains"},
+        "answers": {str(name): label for name, label in CATEGORY_LABELS.items()}
+        | {ABSTAIN: "abstains"},
         "outcomes": {name: name for name in OUTCOMES},
         "difficulties": list(DIFFICULTIES),
         "settings": {name: setting_label(name) for name in settings_of(runs, reference)},

@@ -284,12 +284,9 @@ def _beyond_tolerance(value: pl.Expr, twin: pl.Expr) -> pl.Expr:
 def report(check: BenchmarkCheck, brief: bool) -> str:
     """The check as text: one line per run, then the rules, then the result."""
     lines = [f"{check.scenarios} scenario{'' if check.scenarios == 1 else 's'}"]
-    lines += [
-        f"  {category}: {count} too few"
-        if count > 0
-        else f"  {category}: {-count} more than the paper has"
-        for category, count in check.fewer_than_paper.items()
-    ]
+    for category, count in check.fewer_than_paper.items():
+        said = f"{count} too few" if count > 0 else f"{-count} more than the paper has"
+        lines.append(f"  {category}: {said}")
     lines += [
         f"  missing: {scenario}, of which nothing is recorded: "
         + (f"run `failbench record --only {scenario}`" if check.benchmark else "record it")
