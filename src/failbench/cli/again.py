@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -17,7 +18,7 @@ from failbench.cli.record import read_causes, stop_after
 from failbench.cli.terminal import INTERRUPTED, recording_meter
 
 if TYPE_CHECKING:
-    from failbench.recording.campaign import Progress
+    from failbench.recording.campaign import Campaign, Progress
     from failbench.recording.carrying import Candidate, Comparison
 
 _UNCHANGED = "No file was changed."
@@ -115,6 +116,24 @@ def _summary(comparisons: Sequence[Comparison], carried: int, runs: int) -> str:
     )
 
 
+def _campaign(
+    setting: str, telemetry: Path, minutes: float | None = None, journal: Path | None = None
+) -> Campaign:
+    """The recording of the benchmark's runs in a setting that params.yaml names."""
+    from failbench.recording.journal import read_known
+    from failbench.recording.plan import SETTINGS, RecordParams
+    from failbench.recording.sandbox import require_recording_extra
+
+    require_recording_extra()
+    params = read_section("record", RecordParams)
+    if setting not in params.settings:
+        remedy = "Name a setting that is recorded, as bert-adamw or distilbert-adamw."
+        raise BadInputError(PARAMS, "record.settings", f"names no {setting}.", remedy)
+    of_runs = {"known": read_known(telemetry), "stop": stop_after(minutes)}
+    causes, of_file = read_causes(None), (params, PARAMS, telemetry)
+    return causes.campaign(SETTINGS[setting], *of_file, journal, **of_runs)
+
+
 def peers_inside(
     *,
     telemetry: Telemetry = TELEMETRY,
@@ -128,24 +147,8 @@ def peers_inside(
     from failbench.base.telemetry import write_parquet
     from failbench.neighbours.peers.default_plus_plus import verdicts_of
     from failbench.recording.inside import InsideRecording
-    from failbench.recording.journal import read_known
-    from failbench.recording.plan import SETTINGS, RecordParams
-    from failbench.recording.sandbox import require_recording_extra
 
-    require_recording_extra()
-    params = read_section("record", RecordParams)
-    if setting not in params.settings:
-        remedy = "Name a setting that is recorded, as bert-adamw or distilbert-adamw."
-        raise BadInputError(PARAMS, "record.settings", f"names no {setting}.", remedy)
-    stop = stop_after(minutes)
-    campaign = read_causes(None).campaign(
-        SETTINGS[setting],
-        params,
-        PARAMS,
-        telemetry,
-        known=read_known(telemetry),
-        stop=stop,
-    )
+    campaign = _campaign(setting, telemetry, minutes)
     with recording_meter() as meter:
 
         def show(done: int, total: int) -> None:
@@ -155,30 +158,17 @@ def peers_inside(
         verdicts = output.with_name(f"{output.stem}_verdicts.parquet")
         write_parquet(verdicts_of(table), verdicts)
     print(f"{table.height} answers are in {output}.")
-    return INTERRUPTED if stop.is_set() else 0
+    return INTERRUPTED if campaign.stop.is_set() else 0
 
 
 def preflight_runs(*, output: Output = places.PREFLIGHT) -> int:
     """Train the runs of seed 0 again, with a preflight before some of their steps."""
     from failbench.base.slices import ReferenceStudy
-    from failbench.recording.journal import read_known
-    from failbench.recording.plan import SETTINGS, RecordParams
-    from failbench.recording.sandbox import require_recording_extra
 
-    require_recording_extra()
-    from failbench.preflight.records.recorder import record
+    name = read_section("nested_cv", ReferenceStudy).name
+    campaign = _campaign(name, TELEMETRY, journal=RECORDING_WORK / f"{name}-preflight")
+    from failbench.preflight.records.recorder import record  # needs torch
 
-    study = read_section("nested_cv", ReferenceStudy)
-    name = f"{study.architecture}-{study.optimizer}"
-    campaign = read_causes(None).campaign(
-        SETTINGS[name],
-        read_section("record", RecordParams),
-        PARAMS,
-        TELEMETRY,
-        RECORDING_WORK / f"{name}-preflight",
-        known=read_known(TELEMETRY),
-        stop=stop_after(None),
-    )
     kept: list[int] = []
     with recording_meter() as meter:
 

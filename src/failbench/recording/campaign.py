@@ -23,6 +23,7 @@ from failbench.recording.corpus import load_corpus
 from failbench.recording.fault_modules import OutsideFaults
 from failbench.recording.fingerprint import fingerprint
 from failbench.recording.journal import JournalEntry
+from failbench.recording.order import RunOrder
 from failbench.recording.plan import WHOLE, Pair, PlannedRun, RecordParams, Setting, Shard
 from failbench.recording.sandbox import RunReport, execute, fork_server
 
@@ -261,6 +262,15 @@ class Campaign:
         of_run = (planned.scenario, planned.seed, draw)
         return plans.plan_pair(self.setting, *of_run, self.params, self._slices)
 
+    def order(self, planned: PlannedRun, limit: int | None) -> RunOrder:
+        """The order for a planned run, under a limit of memory."""
+        return plans.order_for(planned, self.setting, limit, str(self.corpus_cache))
+
+    @property
+    def patience(self) -> tuple[float, float]:
+        """Seconds that a run may be silent, and that it may take."""
+        return self.params.hang_seconds, self.params.wall_limit_seconds
+
     def remedies(self, pair: Pair) -> list[PlannedRun]:
         """The repetitions of the failing run of a pair with something changed."""
         return plans.plan_remedies(pair.failure, self.params)
@@ -291,9 +301,8 @@ class Campaign:
     def _execute(
         self, planned: PlannedRun, limit: int | None, capacity: int | None
     ) -> JournalEntry:
-        order = plans.order_for(planned, self.setting, limit, str(self.corpus_cache))
-        patience = self.params.hang_seconds, self.params.wall_limit_seconds
-        report = execute(self._context, order, *patience, self.outside.training)
+        order = self.order(planned, limit)
+        report = execute(self._context, order, *self.patience, self.outside.training)
         report.error = {name: self.outside.relative(text) for name, text in report.error.items()}
         if capacity is None:
             peak = max((row["memory_bytes"] for row in report.steps), default=0)

@@ -24,7 +24,7 @@ from failbench.neighbours.peers.default_plus_plus import (
 from failbench.recording.campaign import Campaign, for_each
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry
-from failbench.recording.plan import Pair, PlannedRun, order_for
+from failbench.recording.plan import Pair, PlannedRun
 from failbench.recording.sandbox import RunReport, execute, fork_server
 
 SEED: Final = 0
@@ -101,18 +101,12 @@ class InsideRecording:
         """Train a run once more; a failing one may take as much memory more as its twin took."""
         from failbench.recording.instrumented import WatchedTraining  # needs torch
 
-        campaign = self._campaign
-        limit = None
-        if planned.declaration is not None:
-            limit = entry.run["capacity_bytes"] + granted
-        report = execute(
-            self._context,
-            order_for(planned, campaign.setting, limit, str(campaign.corpus_cache)),
-            SLOWNESS * campaign.params.hang_seconds,
-            SLOWNESS * campaign.params.wall_limit_seconds,
-            WatchedTraining(str(folder)),
-        )
-        if planned.declaration is None:
+        is_healthy = planned.declaration is None
+        limit = None if is_healthy else entry.run["capacity_bytes"] + granted
+        order = self._campaign.order(planned, limit)
+        patience = (SLOWNESS * seconds for seconds in self._campaign.patience)
+        report = execute(self._context, order, *patience, WatchedTraining(str(folder)))
+        if is_healthy:
             granted = max(0, _peak(report.steps) - _peak(entry.steps))
         watched = {
             "ending": report.ending,

@@ -24,7 +24,7 @@ from failbench.recording.campaign import Campaign, for_each
 from failbench.recording.carrying import STEP_COLUMNS
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
-from failbench.recording.plan import PlannedRun, order_for
+from failbench.recording.plan import PlannedRun
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
 
 MONITOR: Final = Path(__file__).parents[1] / "monitor"
@@ -147,10 +147,9 @@ class SignalRecording:
 
     def _execute(self, unit: Unit) -> JournalEntry:
         campaign, planned = self._campaign, unit.planned
-        order = order_for(planned, campaign.setting, unit.limit, str(campaign.corpus_cache))
+        order = campaign.order(planned, unit.limit)
         watched = replace(order, level=self._level, looks=unit.looks)
-        patience = campaign.params.hang_seconds, campaign.params.wall_limit_seconds
-        report = execute(self._context, watched, *patience, campaign.outside.training)
+        report = execute(self._context, watched, *campaign.patience, campaign.outside.training)
         if (history := report.history) is None:
             raise RecorderError(f"{planned.run_id}: the monitor of this run has written nothing.")
         entry = JournalEntry(self._row(unit, report, history), tables.signal_rows(history))
