@@ -129,9 +129,9 @@ def _campaign(
     if setting not in params.settings:
         remedy = "Name a setting that is recorded, as bert-adamw or distilbert-adamw."
         raise BadInputError(PARAMS, "record.settings", f"names no {setting}.", remedy)
-    of_runs = {"known": read_known(telemetry), "stop": stop_after(minutes)}
-    causes, of_file = read_causes(None), (params, PARAMS, telemetry)
-    return causes.campaign(SETTINGS[setting], *of_file, journal, **of_runs)
+    causes, of_file = read_causes(None), (params, PARAMS, telemetry, journal)
+    known, stop = read_known(telemetry), stop_after(minutes)
+    return causes.campaign(SETTINGS[setting], *of_file, known=known, stop=stop)
 
 
 def peers_inside(

@@ -104,7 +104,8 @@ class InsideRecording:
         is_healthy = planned.declaration is None
         limit = None if is_healthy else entry.run["capacity_bytes"] + granted
         order = self._campaign.order(planned, limit)
-        patience = (SLOWNESS * seconds for seconds in self._campaign.patience)
+        hang, wall = self._campaign.patience
+        patience = SLOWNESS * hang, SLOWNESS * wall
         report = execute(self._context, order, *patience, WatchedTraining(str(folder)))
         if is_healthy:
             granted = max(0, _peak(report.steps) - _peak(entry.steps))
