@@ -30,8 +30,7 @@ from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT
 from failbench.study.estimates import Estimates, of_scenarios, over_folds, reported
 from failbench.study.inputs import read_reported
-from failbench.study.labels import CATEGORY_LABELS, in_label_order, method_label
-from failbench.study.notes import development_note
+from failbench.study.labels import CATEGORY_LABELS, development_note, in_label_order, method_label
 from failbench.study.paper_numbers import Reported, reported_number
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Table

@@ -31,10 +31,9 @@ from failbench.statistics.paired_tests import discordant
 from failbench.statistics.settings import read_with_statistics
 from failbench.study.captions import Captions
 from failbench.study.cells import estimate_text, written
-from failbench.study.dot_plot import dot_plot
 from failbench.study.estimates import Estimates, rounded
 from failbench.study.labels import method_label
-from failbench.study.picture import legend_outside
+from failbench.study.picture import dot_plot, legend_outside
 from failbench.study.plain_table import Divider, Table
 from failbench.study.publication import publish, run
 from failbench.study.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, Mark

@@ -31,8 +31,7 @@ from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, percent, words
 from failbench.study.estimates import Estimates, rounded
 from failbench.study.inputs import read_reported
-from failbench.study.labels import in_label_order, label_inside, method_label
-from failbench.study.notes import DECLARED_NOTE
+from failbench.study.labels import DECLARED_NOTE, in_label_order, label_inside, method_label
 from failbench.study.paper_numbers import Reported
 from failbench.study.plain_table import Table
 from failbench.study.publication import publish_estimates, run

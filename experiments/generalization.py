@@ -29,11 +29,11 @@ from failbench.statistics.metrics import OVERALL
 from failbench.statistics.pairs import study_difference
 from failbench.statistics.settings import read_statistics
 from failbench.study.captions import Captions
-from failbench.study.dot_plot import dot_panels
 from failbench.study.estimates import Estimates, of_groups, of_scenarios
 from failbench.study.inputs import read_main_study, read_reported
 from failbench.study.labels import (
     FEATURE_SET_LABELS,
+    development_note,
     drawn_label,
     in_label_order,
     is_blind,
@@ -42,13 +42,11 @@ from failbench.study.labels import (
     method_label,
     reads_true_category,
 )
-from failbench.study.method_styles import method_styles
-from failbench.study.notes import development_note
 from failbench.study.paper_numbers import reported_accuracies
-from failbench.study.picture import legend_outside
+from failbench.study.picture import dot_panels, legend_outside
 from failbench.study.plain_table import Table
 from failbench.study.publication import publish_estimates, run
-from failbench.study.style import GREY, REPORTED
+from failbench.study.style import GREY, REPORTED, method_styles
 from failbench.study.tables import Of, Row, Text, table
 
 ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")

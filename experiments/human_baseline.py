@@ -30,12 +30,11 @@ from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, percent, words
 from failbench.study.estimates import Estimates, of_scenarios, reported, rounded
 from failbench.study.inputs import read_reported
-from failbench.study.method_styles import METHOD_STYLES
 from failbench.study.paper_numbers import reported_number
 from failbench.study.picture import legend_outside
 from failbench.study.plain_table import Table
 from failbench.study.publication import publish, run
-from failbench.study.style import BLACK, GREY, THICK
+from failbench.study.style import BLACK, GREY, METHOD_STYLES, THICK
 from failbench.study.tables import Of, Row, Text, n_of, rows, table
 from shared.human_baseline_people import (
     DESIGNS,

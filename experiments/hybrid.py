@@ -35,9 +35,7 @@ from failbench.statistics.thresholds import (
 from failbench.study.captions import Captions
 from failbench.study.estimates import Estimates, of_scenarios, reported
 from failbench.study.inputs import read_reported
-from failbench.study.labels import made_in_view, method_label
-from failbench.study.method_styles import METHOD_STYLES
-from failbench.study.notes import development_note
+from failbench.study.labels import development_note, made_in_view, method_label
 from failbench.study.paper_numbers import (
     REPORTED_HYBRIDS,
     Reported,
@@ -46,6 +44,7 @@ from failbench.study.paper_numbers import (
 )
 from failbench.study.plain_table import Table
 from failbench.study.publication import publish_estimates, run
+from failbench.study.style import METHOD_STYLES
 from failbench.study.tables import Of, Row, Text, n_of, table
 
 FOLDER = Path("data/predictions/nested_cv")

@@ -23,6 +23,7 @@ from failbench.study.estimates import Estimates, reported
 from failbench.study.inputs import read_main_study, read_reported
 from failbench.study.labels import (
     FEATURE_SET_LABELS,
+    development_note,
     in_label_order,
     is_blind,
     label_inside,
@@ -31,7 +32,6 @@ from failbench.study.labels import (
     reads_label,
     reads_true_category,
 )
-from failbench.study.notes import development_note
 from failbench.study.paper_numbers import Reported, reported_accuracies
 from failbench.study.plain_table import Divider, Table
 from failbench.study.publication import publish_estimates, run

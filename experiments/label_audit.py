@@ -24,12 +24,11 @@ from failbench.statistics.scenario_values import weighted_mean
 from failbench.statistics.settings import read_statistics
 from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, words
-from failbench.study.dot_plot import dot_plot
 from failbench.study.estimates import Estimates, of_scenarios, reported
 from failbench.study.inputs import read_reported
 from failbench.study.labels import CATEGORY_LABELS
 from failbench.study.paper_numbers import reported_number
-from failbench.study.picture import legend_outside
+from failbench.study.picture import dot_plot, legend_outside
 from failbench.study.plain_table import Column, Table
 from failbench.study.publication import publish, run
 from failbench.study.style import BLACK, BLUE, REPORTED, VERMILLION, Mark

@@ -19,7 +19,7 @@ from failbench.statistics.settings import read_statistics
 from failbench.study.captions import Captions, at_path
 from failbench.study.cells import ABSENT
 from failbench.study.inputs import read_facts
-from failbench.study.notes import DEVELOPMENT_NOTE
+from failbench.study.labels import DEVELOPMENT_NOTE
 from failbench.study.plain_table import Column, Table
 from failbench.study.publication import publish, run
 from failbench.study.scope import scale_note

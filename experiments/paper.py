@@ -10,8 +10,7 @@ from failbench.base.files import write_atomically
 from failbench.base.records import Record
 from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import read_section, run
-from failbench.publish.paper.document import compiled
-from failbench.publish.paper.facts import facts
+from failbench.publish.paper import compiled, facts
 from failbench.statistics.settings import StatisticsSettings, read_statistics
 
 MAIN = Path("paper/paper.typ")

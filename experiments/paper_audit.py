@@ -5,9 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 from failbench.base.stage import read_section
-from failbench.publish.audit.claims import AuditedPaper, audit_metrics, audit_paper, audit_table
+from failbench.publish.audit.claims import (
+    AuditedPaper,
+    audit_metrics,
+    audit_paper,
+    audit_table,
+    paper_audit_picture,
+)
 from failbench.publish.audit.figures import AuditSettings
-from failbench.publish.audit.picture import paper_audit_picture
 from failbench.study.captions import Captions
 from failbench.study.estimates import rounded
 from failbench.study.inputs import read_facts

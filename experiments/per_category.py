@@ -28,12 +28,12 @@ from failbench.study.inputs import read_main_study, read_metrics, read_reported
 from failbench.study.labels import (
     CATEGORY_LABELS,
     SHORT_LABELS,
+    development_note,
     drawn_label,
     in_label_order,
     is_blind,
     method_label,
 )
-from failbench.study.notes import development_note
 from failbench.study.paper_numbers import Reported, reported_number
 from failbench.study.picture import Picture
 from failbench.study.plain_table import Table

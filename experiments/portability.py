@@ -27,11 +27,11 @@ from failbench.statistics.significance import (
 )
 from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, percent
-from failbench.study.dot_plot import dot_panels
 from failbench.study.estimates import Estimates, of_differences, of_groups, of_scenarios, rounded
 from failbench.study.inputs import read_reported
 from failbench.study.labels import (
     ARCHITECTURE_LABELS,
+    development_note,
     drawn_label,
     in_label_order,
     is_blind,
@@ -39,13 +39,11 @@ from failbench.study.labels import (
     made_in_view,
     method_label,
 )
-from failbench.study.method_styles import method_styles
-from failbench.study.notes import development_note
 from failbench.study.paper_numbers import Reported, reported_number
-from failbench.study.picture import legend_outside
+from failbench.study.picture import dot_panels, legend_outside
 from failbench.study.plain_table import Table
 from failbench.study.publication import publish, run
-from failbench.study.style import GREY, REPORTED
+from failbench.study.style import GREY, REPORTED, method_styles
 from failbench.study.tables import Of, Row, Text, table
 from shared.portability import (
     ADAPTIVE,

@@ -26,9 +26,8 @@ from failbench.statistics.intervals import nest, wilson
 from failbench.statistics.settings import read_with_statistics
 from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, words
-from failbench.study.dot_plot import dot_plot
 from failbench.study.estimates import Estimates
-from failbench.study.picture import legend_outside
+from failbench.study.picture import dot_plot, legend_outside
 from failbench.study.plain_table import Table
 from failbench.study.publication import publish, run
 from failbench.study.scope import Scope

@@ -32,11 +32,18 @@ from failbench.study.labels import (
     made_in_view,
     reads_true_category,
 )
-from failbench.study.method_styles import MethodStyle, method_styles
 from failbench.study.paper_numbers import Reported, reported_accuracies, reported_number
 from failbench.study.picture import legend_outside
 from failbench.study.publication import publish_estimates, run
-from failbench.study.style import BLACK, PALE, REPORTED_LEVEL, THICK, THIN
+from failbench.study.style import (
+    BLACK,
+    PALE,
+    REPORTED_LEVEL,
+    THICK,
+    THIN,
+    MethodStyle,
+    method_styles,
+)
 
 METHOD = ("feature_set", "method")
 AREA = "area_under_risk_coverage"

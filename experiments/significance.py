@@ -25,18 +25,17 @@ from failbench.statistics.significance import (
 )
 from failbench.study.captions import Captions
 from failbench.study.cells import percent, written
-from failbench.study.dot_plot import dot_panels
 from failbench.study.estimates import Estimates, of_differences
 from failbench.study.inputs import read_main_study
 from failbench.study.labels import (
     FEATURE_SET_LABELS,
+    development_note,
     drawn_label,
     label_inside,
     made_in_view,
     method_label,
 )
-from failbench.study.notes import development_note
-from failbench.study.picture import legend_outside
+from failbench.study.picture import dot_panels, legend_outside
 from failbench.study.plain_table import Table
 from failbench.study.publication import publish, run
 from failbench.study.style import BLACK, GREY, Mark

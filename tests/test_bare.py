@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bare_environment import absent_modules
+from bare_environment import REPOSITORY, absent_modules
+from failbench.cli.main import commands
 
 BLOCKED = """
 import sys
@@ -77,6 +78,26 @@ def test_the_tool_needs_no_more(
     done = bare(names, COMMAND, *arguments, folder=folder)
     assert done.returncode == status, done.stderr
     assert words in done.stdout + done.stderr
+
+
+def test_every_help_needs_no_more(names: list[str], folder: Path) -> None:
+    program = (
+        "from failbench.cli.main import commands, main\n"
+        "for name in commands(): print(f'{name}: {main([name, \"--help\"])}')"
+    )
+    done = bare(names, program, folder=folder)
+    assert done.returncode == 0, done.stderr
+    assert not done.stderr
+    for name in commands():
+        assert f"Usage: failbench {name}" in done.stdout
+        assert f"{name}: 0" in done.stdout.splitlines()
+
+
+def test_the_check_needs_no_recorder() -> None:
+    names = ["tokenizers", "torch", "transformers"]
+    done = bare(names, COMMAND, "check", "--brief", folder=REPOSITORY)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith("The check passes.")
 
 
 def test_the_monitor_is_imported_without_more(names: list[str], tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.cli import notebooks
+from failbench.cli import crashes
 from failbench.cli.main import main
 from failbench.crashes.catalogue import Predictor
 from failbench.crashes.prediction import CrashPrediction
@@ -44,7 +44,7 @@ def questions(monkeypatch):
         Predictor("rules", "Rules", "sure", ("code", "all"), recorded=False),
         Predictor("dry_run", "Dry run", "refused", ("all",), recorded=True),
     )
-    monkeypatch.setattr(notebooks, "PREDICTORS", both)
+    monkeypatch.setattr(crashes, "PREDICTORS", both)
     return asked
 
 

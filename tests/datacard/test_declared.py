@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.publish.datacard.croissant import croissant
-from failbench.publish.datacard.main_tables import described_columns, main_tables
+from failbench.publish.datacard.main_tables import croissant, described_columns, main_tables
 from failbench.publish.datacard.statements import (
     Citation,
     Entry,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from failbench.publish.paper.document import sources
+from failbench.publish.paper import sources
 from failbench.publish.reproduction.printed import page_texts
 from pipeline import REPOSITORY
 

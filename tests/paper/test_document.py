@@ -13,9 +13,7 @@ import typst
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
-from failbench.publish.paper.document import Compiled, compiled, sources
-from failbench.publish.paper.facts import facts
-from failbench.publish.paper.sources import named_files
+from failbench.publish.paper import Compiled, compiled, facts, named_files, sources
 from failbench.publish.reproduction.printed import page_texts
 from failbench.statistics.settings import StatisticsSettings
 from paper import READS, TEXT

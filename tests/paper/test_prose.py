@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from failbench.publish.paper.document import sources
+from failbench.publish.paper import sources
 from pipeline import REPOSITORY
 from prose import typed_numbers
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.publish.paper.sources import check_named, named_files
+from failbench.publish.paper import check_named, named_files
 
 
 def named(tmp_path: Path, text: str) -> list[str]:

@@ -18,7 +18,7 @@ from failbench.recording.inside import NOT_FINISHED, InsideRecording, units_of
 from failbench.recording.journal import JournalEntry
 from failbench.recording.nominal import NominalRanges
 from failbench.recording.order import RunOrder
-from failbench.recording.plan import SETTINGS, RecordParams, plan_pairs
+from failbench.recording.plan import SETTINGS, RecordParams, order_for, plan_pairs
 from failbench.recording.sandbox import RunReport
 
 SCENARIOS = Path(__file__).parents[2] / "data/scenarios"
@@ -54,9 +54,8 @@ def campaign(ranges: NominalRanges) -> Any:
     return SimpleNamespace(
         pairs=pairs,
         recorded_pairs=lambda: recorded,
-        setting=SETTING,
-        params=params,
-        corpus_cache=Path("corpus.json"),
+        order=lambda planned, limit: order_for(planned, SETTING, limit, "corpus.json"),
+        patience=(1.0, 2.0),
         stop=threading.Event(),
         outside=SimpleNamespace(preloaded=()),
     )

@@ -114,7 +114,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ]
     runs = pl.DataFrame(telemetry, schema=RUN_SCHEMA)
     write_parquet(runs, root / "data/telemetry/runs.parquet")
-    judged = set(HALVES.filter(half="development")["scenario"])
+    judged = set(DEVELOPMENT["scenario"])
     _write_features(root, table.runs, judged)
     rungs = [(rung.name, 30.0, 31.0, 1.0 + place / 10) for place, rung in enumerate(LADDER)]
     pl.DataFrame(rungs, schema=COST_SCHEMA, orient="row").write_csv(folder / "cost.csv")

@@ -12,8 +12,13 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench.base.errors import BadInputError
-from failbench.study.dot_plot import dot_plot
-from failbench.study.picture import POINTS, Picture, legend_outside, save_picture
+from failbench.study.picture import (
+    POINTS,
+    Picture,
+    dot_plot,
+    legend_outside,
+    save_picture,
+)
 from failbench.study.publication import check_style
 from failbench.study.style import FULL_WIDTH, HALF_WIDTH, Mark
 from printed_pictures import marks_of

@@ -13,8 +13,14 @@ from failbench.base.errors import BadInputError
 from failbench.base.methods import CATALOGUE
 from failbench.base.vocabulary import CATEGORIES
 from failbench.study.labels import METHOD_LABELS, in_label_order, method_label
-from failbench.study.method_styles import METHOD_STYLES, method_styles
-from failbench.study.style import CATEGORY_COLOURS, CATEGORY_LINES, LINE, TWIN
+from failbench.study.style import (
+    CATEGORY_COLOURS,
+    CATEGORY_LINES,
+    LINE,
+    METHOD_STYLES,
+    TWIN,
+    method_styles,
+)
 from hybrid import ROUTE_COLOURS
 
 LEAST_DISTANCE = 20.0

@@ -50,12 +50,9 @@ TOUCHED_FOR_A_METHOD = {
     "params.yaml",
 }
 MARKERS = """
-import importlib.util, yaml
-place = "failbench.study.method_styles"
-if not importlib.util.find_spec(place):
-    place = "failbench.study.style"
+import importlib, yaml
 names = yaml.safe_load(open("params.yaml"))["methods"]
-styles = importlib.import_module(place).method_styles(names)
+styles = importlib.import_module("failbench.study.style").method_styles(names)
 for style in styles.values():
     print(style.marker)
 """

@@ -3,42 +3,23 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Sequence
-from typing import Annotated
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS, read_section
-from failbench.base.slices import ReferenceStudy
-from failbench.base.telemetry import read_telemetry, write_parquet
-from failbench.cli.causes import read_causes, stop_after
+from failbench.cli import places
 from failbench.cli.options import POSITIVE, WHOLE, Minutes, Output, Telemetry, Workers
-from failbench.cli.places import (
-    PEERS_INSIDE,
-    PREFLIGHT,
-    RECORDING_WORK,
-    TELEMETRY,
-    journal_folder,
-    params_file,
-    work_folder,
-)
-from failbench.cli.terminal import INTERRUPTED, recording_meter, seconds_left
-from failbench.neighbours.peers.default_plus_plus import verdicts_of
-from failbench.recording.carrying import (
-    Candidate,
-    Comparison,
-    candidates,
-    carry_over,
-    drawn_sample,
-    repeat,
-)
-from failbench.recording.inside import InsideRecording
-from failbench.recording.journal import read_known
-from failbench.recording.plan import SETTINGS, RecordParams, Setting
-from failbench.recording.progress import Progress
-from failbench.recording.sandbox import require_recording_extra
+from failbench.cli.places import RECORDING_WORK, TELEMETRY
+from failbench.cli.record import read_causes, stop_after
+from failbench.cli.terminal import INTERRUPTED, recording_meter
+
+if TYPE_CHECKING:
+    from failbench.recording.campaign import Campaign, Progress
+    from failbench.recording.carrying import Candidate, Comparison
 
 _UNCHANGED = "No file was changed."
 
@@ -60,22 +41,24 @@ def carry(
     telemetry: Telemetry = TELEMETRY,
 ) -> int:
     """Record a sample of stale runs again; if all are equal, renew fingerprints."""
+    from failbench.base.telemetry import read_telemetry
+    from failbench.recording.carrying import candidates, carry_over, drawn_sample, repeat
+    from failbench.recording.plan import RecordParams, Setting
+    from failbench.recording.sandbox import require_recording_extra
+
     read_causes(None, only=excepted)  # refuses an id that no scenario has
     causes = read_causes(None)
-    file = params_file(None)
+    file = places.params_file(None)
     record = read_section("record", RecordParams, file)
     known = read_telemetry(telemetry)
-    journal = journal_folder(telemetry) / "carry"
+    journal = places.journal_folder(telemetry) / "carry"
     columns = ("architecture", "optimizer", "scale", "device")
     settings = [Setting(*key) for key in known.runs.select(columns).unique().sort(columns).rows()]
     for device in sorted({setting.device for setting in settings}):
         require_recording_extra(device)
-    stop = stop_after(None)
-    work = work_folder(telemetry)
+    stop, of_file = stop_after(None), (record, file, telemetry)
     campaigns = {
-        setting: causes.campaign(
-            setting, record, file, journal / setting.name, work=work, stop=stop
-        )
+        setting: causes.campaign(setting, *of_file, journal / setting.name, stop=stop)
         for setting in settings
     }
     runs = telemetry / "runs.parquet"
@@ -88,16 +71,11 @@ def carry(
         print(f"No fingerprint is to be carried over. {_UNCHANGED}")
         return 0
     drawn = drawn_sample(outdated, sample, seed)
-    started = time.monotonic()
     with recording_meter(kept=_UNCHANGED) as meter:
 
         def show(progress: Progress, candidate: Candidate, comparison: Comparison) -> None:
-            meter.show(
-                f"{progress.as_expected} equal, {len(progress.rejected)} different",
-                progress.done,
-                progress.planned,
-                seconds_left(started, progress.done, progress.planned, progress.kept),
-            )
+            said = f"{progress.as_expected} equal, {len(progress.rejected)} different"
+            meter.show(said, progress.done, progress.planned, progress.kept)
             if comparison.difference is not None:
                 meter.say(f"{candidate.run_id}: {comparison.difference}.")
 
@@ -138,71 +116,65 @@ def _summary(comparisons: Sequence[Comparison], carried: int, runs: int) -> str:
     )
 
 
+def _campaign(
+    setting: str, telemetry: Path, minutes: float | None = None, journal: Path | None = None
+) -> Campaign:
+    """The recording of the benchmark's runs in a setting that params.yaml names."""
+    from failbench.recording.journal import read_known
+    from failbench.recording.plan import SETTINGS, RecordParams
+    from failbench.recording.sandbox import require_recording_extra
+
+    require_recording_extra()
+    params = read_section("record", RecordParams)
+    if setting not in params.settings:
+        remedy = "Name a setting that is recorded, as bert-adamw or distilbert-adamw."
+        raise BadInputError(PARAMS, "record.settings", f"names no {setting}.", remedy)
+    causes, of_file = read_causes(None), (params, PARAMS, telemetry, journal)
+    known, stop = read_known(telemetry), stop_after(minutes)
+    return causes.campaign(SETTINGS[setting], *of_file, known=known, stop=stop)
+
+
 def peers_inside(
     *,
     telemetry: Telemetry = TELEMETRY,
-    output: Output = PEERS_INSIDE,
+    output: Output = places.PEERS_INSIDE,
     setting: Annotated[str, Parameter(help="of the runs", show_default=True)] = "distilbert-adamw",
     pairs: Annotated[int | None, Parameter(help="of the plan (default: all)"), POSITIVE] = None,
     workers: Workers = 1,
     minutes: Minutes = None,
 ) -> int:
     """Train runs of one seed again with DEFault++ in them, and keep what it says."""
-    require_recording_extra()
-    params = read_section("record", RecordParams)
-    if setting not in params.settings:
-        raise BadInputError(
-            PARAMS,
-            "record.settings",
-            f"names no {setting}.",
-            "Name a setting that is recorded, as bert-adamw or distilbert-adamw.",
-        )
-    stop = stop_after(minutes)
-    campaign = read_causes(None).campaign(
-        SETTINGS[setting],
-        params,
-        PARAMS,
-        journal_folder(telemetry) / setting,
-        work=work_folder(telemetry),
-        known=read_known(telemetry),
-        stop=stop,
-    )
-    started = time.monotonic()
+    from failbench.base.telemetry import write_parquet
+    from failbench.neighbours.peers.default_plus_plus import verdicts_of
+    from failbench.recording.inside import InsideRecording
+
+    campaign = _campaign(setting, telemetry, minutes)
     with recording_meter() as meter:
 
         def show(done: int, total: int) -> None:
-            meter.show(f"{setting}: pairs", done, total, seconds_left(started, done, total))
+            meter.show(f"{setting}: pairs", done, total, kept=0)
 
         table = InsideRecording(campaign, output).record(workers, show, pairs)
         verdicts = output.with_name(f"{output.stem}_verdicts.parquet")
         write_parquet(verdicts_of(table), verdicts)
     print(f"{table.height} answers are in {output}.")
-    return INTERRUPTED if stop.is_set() else 0
+    return INTERRUPTED if campaign.stop.is_set() else 0
 
 
-def preflight_runs(*, output: Output = PREFLIGHT) -> int:
+def preflight_runs(*, output: Output = places.PREFLIGHT) -> int:
     """Train the runs of seed 0 again, with a preflight before some of their steps."""
-    require_recording_extra()
-    from failbench.preflight.records.recorder import record
+    from failbench.base.slices import ReferenceStudy
 
-    study = read_section("nested_cv", ReferenceStudy)
-    name = f"{study.architecture}-{study.optimizer}"
-    campaign = read_causes(None).campaign(
-        SETTINGS[name],
-        read_section("record", RecordParams),
-        PARAMS,
-        RECORDING_WORK / f"{name}-preflight",
-        work=RECORDING_WORK,
-        known=read_known(TELEMETRY),
-        stop=stop_after(None),
-    )
-    started = time.monotonic()
+    name = read_section("nested_cv", ReferenceStudy).name
+    campaign = _campaign(name, TELEMETRY, journal=RECORDING_WORK / f"{name}-preflight")
+    from failbench.preflight.records.recorder import record  # needs torch
+
     kept: list[int] = []
     with recording_meter() as meter:
 
         def show(done: int, total: int) -> None:
             kept.append(done)
-            meter.show("preflights", done, total, seconds_left(started, done, total, kept[0]))
+            meter.show("preflights", done, total, kept[0])
 
         record(campaign, output, show)
     if campaign.stop.is_set():

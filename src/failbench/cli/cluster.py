@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -13,15 +13,15 @@ from cyclopts import Group, Parameter
 from cyclopts.validators import mutually_exclusive
 
 from failbench.base.errors import BadInputError
-from failbench.base.workers import available_workers
-from failbench.cli.options import POSITIVE
+from failbench.cli.options import POSITIVE, refused
 from failbench.cli.places import TELEMETRY, work_folder
 from failbench.cli.record import INCOMPLETE, Wanted, record_settings
 from failbench.cli.terminal import INTERRUPTED
-from failbench.recording.plan import Shard
 
 if TYPE_CHECKING:
     from submitit import AutoExecutor
+
+    from failbench.recording.plan import Shard
 
 _DEFAULTS: dict[str, str | int] = {"name": "failbench", "timeout_min": 240}
 """Parameters of jobs that are not given; submitit's own limit would be a few minutes."""
@@ -58,26 +58,25 @@ def record(
     ] = (),
 ) -> int:
     """Record the runs of params.yaml that are missing or out of date."""
+    from failbench.recording.plan import Shard
+
     wanted = wanted or Wanted()
-    here = replace(wanted, workers=wanted.workers or available_workers())
     if cluster is None:
         if jobs is not None or cluster_options:
-            raise _refused(
-                "--jobs" if jobs is not None else "--cluster-options",
-                "means nothing without --cluster.",
-                f"Name the cluster as well, one of {', '.join(_POLL_SECONDS)}.",
-            )
-        return record_settings(here, None if shard is None else Shard.parse(shard), merge=merge)
+            option = "--jobs" if jobs is not None else "--cluster-options"
+            remedy = f"Name the cluster as well, one of {', '.join(_POLL_SECONDS)}."
+            raise refused(option, "means nothing without --cluster.", remedy)
+        return record_settings(wanted, None if shard is None else Shard.parse(shard), merge=merge)
     if jobs is None:
-        raise _refused("--jobs", "is missing.", "Say into how many jobs to divide the plan.")
+        raise refused("--jobs", "is missing.", "Say into how many jobs to divide the plan.")
     logs = work_folder(wanted.output or TELEMETRY) / "jobs"
     executor = job_executor(cluster, cluster_options, logs)
     parts = [Shard(number + 1, jobs) for number in range(jobs)]
     try:
-        code = record_settings(here, merge=True)  # refuses what every job would refuse
+        code = record_settings(wanted, merge=True)  # refuses what every job would refuse
         if code == INCOMPLETE:
             _record_parts(executor, cluster, parts, wanted)
-            code = record_settings(here, merge=True)
+            code = record_settings(wanted, merge=True)
     except KeyboardInterrupt:
         print("Stopped, and its jobs with it. The same command goes on where they stopped.")
         return INTERRUPTED
@@ -136,22 +135,20 @@ def job_executor(cluster: str, cluster_options: Sequence[str], logs: Path) -> Au
     for option in cluster_options:
         name, equals, value = option.partition("=")
         if not (name and equals):
-            raise _refused("--cluster-options", f"{option!r} is not KEY=VALUE.", "Correct it.")
+            raise refused("--cluster-options", f"{option!r} is not KEY=VALUE.", "Correct it.")
         parameters[name] = int(value) if value.isdecimal() else value
     try:
         executor = AutoExecutor(folder=logs, cluster=cluster)
     except RuntimeError as error:
-        raise _refused(
-            "--cluster", f"{cluster} is not here ({error}).", "Use a machine that submits to it."
-        ) from error
+        problem = f"{cluster} is not here ({error})."
+        raise refused("--cluster", problem, "Use a machine that submits to it.") from error
     try:
         executor.update_parameters(**parameters)
     except (AssertionError, NameError, ValueError) as error:
-        raise _refused(
-            "--cluster-options",
-            f"{str(error).splitlines()[0]}",
-            "Give parameters as submitit names them, timeout_min=60 or slurm_partition=NAME say.",
-        ) from error
+        remedy = (
+            "Give parameters as submitit names them, timeout_min=60 or slurm_partition=NAME say."
+        )
+        raise refused("--cluster-options", str(error).splitlines()[0], remedy) from error
     return executor
 
 
@@ -167,11 +164,8 @@ def run_jobs(
     try:
         jobs = executor.map_array(run_here, commands, [str(Path.cwd())] * len(commands))
     except RuntimeError as error:
-        raise _refused(
-            "--cluster-options",
-            f"{cluster} refuses the jobs ({str(error).splitlines()[0]}).",
-            "Correct what it names.",
-        ) from error
+        problem = f"{cluster} refuses the jobs ({str(error).splitlines()[0]})."
+        raise refused("--cluster-options", problem, "Correct what it names.") from error
     of_job = {job.job_id: shard for job, shard in zip(jobs, shards, strict=True)}
     codes: dict[Shard, int | None] = {}
     try:
@@ -190,7 +184,3 @@ def run_jobs(
             job.cancel(check=False)
         raise
     return codes
-
-
-def _refused(field: str, problem: str, remedy: str) -> BadInputError:
-    return BadInputError("command line", field, problem, remedy)

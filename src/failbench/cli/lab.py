@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import shutil
-import time
 from pathlib import Path
 from typing import Annotated
 
@@ -12,19 +11,11 @@ from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
-from failbench.base.slices import ReferenceStudy
-from failbench.base.telemetry import read_telemetry
+from failbench.cli import places
 from failbench.cli.options import Faults, Only, Output, Params, Telemetry
-from failbench.cli.places import (
-    EXTERNAL_DEFAULT,
-    MONITORED,
-    OUTSIDE_LIST,
-    PEERS,
-    SCENARIOS,
-    TELEMETRY,
-    params_file,
-)
-from failbench.cli.terminal import interruptible, progress_meter, seconds_left
+from failbench.cli.places import MONITORED, SCENARIOS, TELEMETRY
+from failbench.cli.record import read_causes
+from failbench.cli.terminal import interruptible, progress_meter
 
 
 def check(
@@ -37,12 +28,12 @@ def check(
 ) -> int:
     """Check scenarios, telemetry and code against each other."""
     from failbench.base.detector import DetectorParams
-    from failbench.cli.causes import read_causes
+    from failbench.base.telemetry import read_telemetry
     from failbench.recording.plan import RecordParams
     from failbench.recording.validity.check import check, report
 
     causes = read_causes(scenarios, faults)
-    file = params_file(params)
+    file = places.params_file(params)
     checked = check(
         causes.scenarios,
         read_telemetry(telemetry),
@@ -86,6 +77,7 @@ def freeze(
     why: Annotated[str, Parameter(help="and the reason")] = "",
 ) -> int:
     """Freeze catalogue, precedence and bounds of the monitor, and print their hash."""
+    from failbench.base.slices import ReferenceStudy
     from failbench.monitor.bounds import REFERENCE
     from failbench.monitor.records.fitting import setting_of
     from failbench.monitor.records.versions import BOUNDS, VERSIONS
@@ -105,7 +97,7 @@ def external_default(
     folder: Annotated[Path, Parameter(help="with the released files")],
     /,
     *,
-    output: Output = EXTERNAL_DEFAULT,
+    output: Output = places.EXTERNAL_DEFAULT,
 ) -> int:
     """Check the CSV files that the authors of DEFault released, and write them as parquet."""
     from failbench.neighbours.external import copy_released
@@ -115,12 +107,12 @@ def external_default(
     return 0
 
 
-def outside_list(*, only: Only = (), output: Output = OUTSIDE_LIST) -> int:
+def outside_list(*, only: Only = (), output: Output = places.OUTSIDE_LIST) -> int:
     """Run programs with bugs that others published, each with its healthy twin."""
     from failbench.monitor.records.tables import write_monitored
     from failbench.neighbours.outside_list.bugs import BUGS, SETTING, read_bugs, record
 
-    bugs = {bug.id: bug for bug in read_bugs(OUTSIDE_LIST / BUGS) if bug.is_recreated}
+    bugs = {bug.id: bug for bug in read_bugs(places.OUTSIDE_LIST / BUGS) if bug.is_recreated}
     for name in only:
         if name not in bugs:
             problem = f"{name!r} is no bug that is re-created."
@@ -131,25 +123,17 @@ def outside_list(*, only: Only = (), output: Output = OUTSIDE_LIST) -> int:
     return 0
 
 
-def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = PEERS) -> int:
+def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = places.PEERS) -> int:
     """Ask other tools about the runs of the reference setting, and keep what they say."""
     import polars as pl
 
+    from failbench.base.slices import ReferenceStudy
+    from failbench.base.telemetry import read_telemetry
     from failbench.neighbours.peers.recorder import record_peers
 
     study = read_section("nested_cv", ReferenceStudy)
-    selected = read_telemetry(telemetry).select(
-        (pl.col("architecture") == study.architecture)
-        & (pl.col("optimizer") == study.optimizer)
-        & (pl.col("scale") == study.scale)
-    )
-    started = time.monotonic()
+    of_setting = [pl.col(n) == getattr(study, n) for n in ("architecture", "optimizer", "scale")]
+    selected = read_telemetry(telemetry).select(pl.all_horizontal(of_setting))
     with interruptible("Stopped; what was asked is kept."), progress_meter() as meter:
-        record_peers(
-            output,
-            selected,
-            lambda done, total: meter.show(
-                "asking", done, total, seconds_left(started, done, total)
-            ),
-        )
+        record_peers(output, selected, lambda done, total: meter.show("asking", done, total, 0))
     return 0

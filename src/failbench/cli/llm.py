@@ -4,42 +4,29 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
-import polars as pl
 from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.methods import Reads
 from failbench.base.params import PARAMS, read_section
-from failbench.base.slices import ReferenceStudy
-from failbench.base.telemetry import read_table, read_telemetry
+from failbench.cli import places
 from failbench.cli.options import POSITIVE
-from failbench.cli.places import (
-    BROKEN,
-    LLM_ANSWERS,
-    LLM_CRASH_ANSWERS,
-    MONITORED,
-    NOTEBOOKS,
-    TELEMETRY,
-)
 from failbench.cli.terminal import EndedError, Meter, interruptible, progress_meter
-from failbench.methods.llm.answer import DIAGNOSIS, AnswerForm, Chat
-from failbench.methods.llm.cache import cache_path
-from failbench.methods.llm.prompt import prompt_hash, prompts_by_reads, prompts_of
-from failbench.methods.llm.record import MonitorRecord, monitor_records
-from failbench.methods.llm.session import LlmServerError, Progress, Session, connect
-from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, ServedModel
 
-Model = TypeVar("Model", bound="ServedModel")
+if TYPE_CHECKING:
+    from failbench.base.telemetry import Telemetry
+    from failbench.methods.llm.answer import AnswerForm, Chat
+    from failbench.methods.llm.record import MonitorRecord
+    from failbench.methods.llm.session import Progress
+    from failbench.methods.llm.settings import AskingSettings, LlmAgentsSettings, ServedModel
 
 RESUME = "The answers so far are kept; the same command resumes where this stopped."
 
 
-@dataclass(frozen=True)
-class Asked:
+class Asked(NamedTuple):
     """What models are asked."""
 
     section: str
@@ -57,13 +44,14 @@ def llm(
         str | None, Parameter(help="of the server (default: OLLAMA_HOST, or this machine)")
     ] = None,
     limit: Annotated[
-        int | None,
-        Parameter(help="only the first runs or notebooks, this many"),
-        POSITIVE,
+        int | None, Parameter(help="only the first runs or notebooks, this many"), POSITIVE
     ] = None,
     crashes: Annotated[bool, Parameter(help="ask about crashes of notebooks, in all arms")] = False,
 ) -> int:
     """Send language models the prompts without a cached answer."""
+    from failbench.methods.llm.cache import cache_path
+    from failbench.methods.llm.session import LlmServerError, Session, connect
+
     asked = (_about_crashes if crashes else _about_runs)(model, limit)
     client = connect(host, asked.settings.timeout_seconds)
     for label, served in asked.models.items():
@@ -91,17 +79,20 @@ def llm(
 
 def _about_runs(model: str | None, limit: int | None) -> Asked:
     """Failing runs of the reference study, the first by id."""
-    settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
+    from failbench.base.slices import ReferenceStudy
+    from failbench.methods.llm.answer import DIAGNOSIS
+    from failbench.methods.llm.prompt import prompts_by_reads
+
+    settings, telemetry = _about_telemetry()
     models = _wanted(settings.models, model, "llm_agents")
     settings = settings.model_copy(update={"models": models})
-    telemetry = read_telemetry(TELEMETRY)
     reference = read_section("nested_cv", ReferenceStudy, PARAMS)
     run_ids = sorted(reference.failures(telemetry.runs)["run_id"])[:limit]
     monitored = any(each.reads == "telemetry_and_monitor" for each in models.values())
     records = _monitor_records(settings) if monitored else {}
     by_reads = prompts_by_reads(telemetry, run_ids, settings, records)
     prompts = {label: list(by_reads[each.reads].values()) for label, each in models.items()}
-    return Asked("llm_agents", settings, models, prompts, LLM_ANSWERS, DIAGNOSIS)
+    return Asked("llm_agents", settings, models, prompts, places.LLM_ANSWERS, DIAGNOSIS)
 
 
 def _about_crashes(model: str | None, limit: int | None) -> Asked:
@@ -114,13 +105,21 @@ def _about_crashes(model: str | None, limit: int | None) -> Asked:
     settings = read_section("crash_agents", CrashAgentsSettings, PARAMS)
     models = _wanted(settings.models, model, "crash_agents")
     study = read_with_statistics("crash_prediction", CrashPredictionSettings, PARAMS)
-    cases = read_cases(NOTEBOOKS, study.control_seed)[:limit]
+    cases = read_cases(places.NOTEBOOKS, study.control_seed)[:limit]
     prompts = [prompt_of(case.ask(arm), settings) for case in cases for arm in ARMS]
     asked = dict.fromkeys(models, prompts)
-    return Asked("crash_agents", settings, models, asked, LLM_CRASH_ANSWERS, CRASH)
+    return Asked("crash_agents", settings, models, asked, places.LLM_CRASH_ANSWERS, CRASH)
 
 
-def _wanted(models: Mapping[str, Model], label: str | None, section: str) -> dict[str, Model]:
+def _about_telemetry() -> tuple[LlmAgentsSettings, Telemetry]:
+    from failbench.base.telemetry import read_telemetry
+    from failbench.methods.llm.settings import LlmAgentsSettings
+
+    settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
+    return settings, read_telemetry(places.TELEMETRY)
+
+
+def _wanted(models: Mapping[str, Any], label: str | None, section: str) -> dict[str, Any]:
     """The model of a label, or all."""
     if label is None:
         return dict(models)
@@ -135,18 +134,17 @@ def prompt(
     /,
     *,
     reads: Annotated[
-        Reads,
-        Parameter(help="what it shows (default: telemetry, as the paper's models read)"),
+        Reads, Parameter(help="what it shows (default: telemetry, as the paper's models read)")
     ] = "telemetry",
 ) -> int:
     """Print the prompt of a run, and the hash that identifies its answers."""
-    settings = read_section("llm_agents", LlmAgentsSettings, PARAMS)
-    telemetry = read_telemetry(TELEMETRY)
+    from failbench.methods.llm.prompt import prompt_hash, prompts_of
+
+    settings, telemetry = _about_telemetry()
     run_ids = telemetry.runs["run_id"].to_list()
     if run_id not in run_ids:
-        raise BadInputError(
-            TELEMETRY, "run_id", f"has no {run_id!r}.", _similar_names(run_id, run_ids)
-        )
+        remedy = _similar_names(run_id, run_ids)
+        raise BadInputError(places.TELEMETRY, "run_id", f"has no {run_id!r}.", remedy)
     records = _monitor_records(settings) if reads == "telemetry_and_monitor" else None
     chat = prompts_of(telemetry, [run_id], settings, records)[run_id]
     print(f"--- system\n{chat.system}\n\n--- user\n{chat.user}\n")
@@ -156,18 +154,22 @@ def prompt(
 
 def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
     """What the monitor recorded of runs, by the last version of the rules in params.yaml."""
+    import polars as pl
+
+    from failbench.base.telemetry import read_table
+    from failbench.methods.llm.record import monitor_records
     from failbench.monitor.records.scoring import ScoringParams, versioned
     from failbench.monitor.records.tables import MONITORED_SCHEMA, RUNS
     from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA
     from failbench.monitor.records.versions import read_rules
 
     version = read_section("monitor", ScoringParams, PARAMS).versions[-1]
-    breaks = read_table(BROKEN / "breaks.parquet", versioned(BREAK_SCHEMA))
+    breaks = read_table(places.BROKEN / "breaks.parquet", versioned(BREAK_SCHEMA))
     return monitor_records(
-        read_table(MONITORED / RUNS, MONITORED_SCHEMA),
+        read_table(places.MONITORED / RUNS, MONITORED_SCHEMA),
         breaks.filter(pl.col("version") == version),
-        read_table(BROKEN / "ends.parquet", END_SCHEMA),
-        read_rules(MONITORED, version),
+        read_table(places.BROKEN / "ends.parquet", END_SCHEMA),
+        read_rules(places.MONITORED, version),
         settings,
     )
 

@@ -37,7 +37,7 @@ MEASURED: Final = ("gradient_norm", "update_ratio")
 MESSAGE: Final = 300
 """Letters of a message that are shown; ``--json`` has all that was read."""
 
-_OF_MESSAGE: Final = (
+_OF_MESSAGE: Final = [
     "id",
     "library",
     "meaning",
@@ -47,7 +47,7 @@ _OF_MESSAGE: Final = (
     "strength",
     "check",
     "source",
-)
+]
 
 
 def diagnose(
@@ -190,8 +190,8 @@ def _read_page(log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ..
     if log.absent:
         lines.append(f"not logged: {', '.join(log.absent)}")
     for trap in traps:
-        step = "" if trap.step is None else f" at step {trap.step}"
-        lines.append(f"{trap.kind}{step}{_line(trap.line)}, {trap.rows:,} times: {trap.meaning}")
+        place = _place(trap.step, trap.line)
+        lines.append(f"{trap.kind}{place}, {trap.rows:,} times: {trap.meaning}")
     for event in log.events:
         lines.append(_event_line(log, event))
         if known := _known(event):
@@ -205,20 +205,19 @@ def _signal_line(signal: SignalSummary) -> str:
         steps = f"steps {signal.first_step} to {signal.last_step}"
     text = (
         f"{signal.signal} ({signal.split}): {signal.values:,} values, {steps}, "
-        f"last {signal.last:g}{_line(signal.last_line)}"
+        f"last {signal.last:g}{_place(None, signal.last_line)}"
     )
     if signal.lowest is not None:
         text += f", from {signal.lowest:g} to {signal.highest:g}"
     if signal.not_finite:
-        first = signal.first_not_finite_step
-        step = "" if first is None else f" at step {first}"
-        line = _line(signal.first_not_finite_line)
-        text += f"; {signal.not_finite:,} not finite, the first{step}{line}"
+        place = _place(signal.first_not_finite_step, signal.first_not_finite_line)
+        text += f"; {signal.not_finite:,} not finite, the first{place}"
     return text
 
 
-def _line(number: int | None) -> str:
-    return "" if number is None else f" (line {number})"
+def _place(step: int | None, line: int | None) -> str:
+    at = "" if step is None else f" at step {step}"
+    return at if line is None else f"{at} (line {line})"
 
 
 def _event_line(log: ReadLog, event: Event) -> str:
@@ -247,11 +246,12 @@ def inspect(log: Log, /, *, run: Run = None, json: Json = False) -> int:
     if not json:
         print(clean(_course_page(losses, curves, phases)))
         return 0
-    first = first_to_leave(phases)
+    first, gaps = first_to_leave(phases), (losses.last_gap, losses.widest_gap)
+    last, widest = (None if gap is None else asdict(gap) for gap in gaps)
     record = {
         "curves": [asdict(curve) for curve in curves],
-        "last_gap": None if losses.last_gap is None else asdict(losses.last_gap),
-        "widest_gap": None if losses.widest_gap is None else asdict(losses.widest_gap),
+        "last_gap": last,
+        "widest_gap": widest,
         "memory": [asdict(phase) for phase in phases],
         "first_to_leave": None if first is None else first.phase,
     }
@@ -263,10 +263,8 @@ def _measured(history: History, signal: str) -> Curve | None:
     """The course of a signal of a monitor."""
     from failbench.diagnose.inspection.loss_curve import Place, course
 
-    places = [
-        Place(float(value), int(step), None)
-        for step, value in zip(*history.series(signal), strict=True)
-    ]
+    points = zip(*history.series(signal), strict=True)
+    places = [Place(float(value), int(step), None) for step, value in points]
     return course(signal, "train", places) if places else None
 
 
@@ -289,10 +287,8 @@ def _curve_lines(curve: Curve) -> list[str]:
     head = f"{curve.signal} ({curve.split}): {curve.values:,} values"
     lines = [f"{head}, first {_at(curve.first)}, last {_at(curve.last)}"]
     if curve.best is not None and curve.highest is not None:
-        lines.append(
-            f"  lowest: {_at(curve.best)}; {curve.since_best:,} values since; "
-            f"highest: {_at(curve.highest)}"
-        )
+        since, highest = f"{curve.since_best:,} values since", _at(curve.highest)
+        lines.append(f"  lowest: {_at(curve.best)}; {since}; highest: {highest}")
     if curve.half is not None:
         lines.append(f"  half of the way down: {_at(curve.half)}")
     if curve.trend is not None:
@@ -305,16 +301,13 @@ def _curve_lines(curve: Curve) -> list[str]:
         lines.append(line)
     if curve.plateau is not None:
         since, until = _at(curve.plateau.since), _at(curve.plateau.until)
-        lines.append(
-            f"  longest without a new lowest: {curve.plateau.values:,} values, "
-            f"from {since} to {until}"
-        )
+        values = f"{curve.plateau.values:,} values"
+        lines.append(f"  longest without a new lowest: {values}, from {since} to {until}")
     if curve.repeated:
         lines.append(f"  equal to the value before: {100 * curve.repeated:.3g} %")
     if curve.first_not_finite is not None:
-        lines.append(
-            f"  not finite: {curve.not_finite:,} values, first {_at(curve.first_not_finite)}"
-        )
+        first = _at(curve.first_not_finite)
+        lines.append(f"  not finite: {curve.not_finite:,} values, first {first}")
     return lines
 
 

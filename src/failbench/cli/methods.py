@@ -3,56 +3,27 @@
 from __future__ import annotations
 
 import sys
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
-import polars as pl
 from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.methods import MONITOR_METHODS
 from failbench.base.params import read_section
 from failbench.base.scenarios import read_scenarios
-from failbench.base.slices import AcrossArchitectures
-from failbench.base.telemetry import RUN_SCHEMA, read_table
-from failbench.base.telemetry_stream import (
-    ROWS,
-    number_of_runs,
-    refuse_foreign,
-    remedied_anywhere,
-    telemetry_batches,
-)
 from failbench.cli.options import Checkout, Json
 from failbench.cli.places import BROKEN, MONITORED, TELEMETRY, Reference, reference_at
-from failbench.cli.terminal import Meter, interruptible, progress_meter, seconds_left
-from failbench.diagnose.batch.diagnoses import (
-    diagnose_stream,
-    diagnoses_of,
-    write_diagnoses,
-    writer_of,
-)
-from failbench.diagnose.batch.methods import (
-    RAW_METHODS,
-    fitted_method,
-    fitted_raw_method,
-    raw_training_runs,
-    read_features,
-    refuse_unknown,
-    settings_of,
-)
-from failbench.methods.declaration import Method
-from failbench.monitor.records.tables import RUNS, SIGNALS, read_monitored
-from failbench.monitor.records.verdicts import (
-    BREAK_SCHEMA,
-    END_SCHEMA,
-    break_table,
-    ends_of,
-    known_table,
-)
-from failbench.monitor.records.versions import FROZEN, Rules, read_frozen, read_rules
+from failbench.cli.terminal import Meter, interruptible, progress_meter
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from failbench.base.slices import AcrossArchitectures
+    from failbench.methods.declaration import Method
+    from failbench.monitor.records.versions import Rules
 
 
 def diagnose_telemetry(
@@ -64,6 +35,17 @@ def diagnose_telemetry(
     reference: Path | None,
 ) -> int:
     """Write one row per failing run and method, and print the counts of each method's answers."""
+    from failbench.base.telemetry_stream import (
+        ROWS,
+        number_of_runs,
+        refuse_foreign,
+        telemetry_batches,
+    )
+    from failbench.diagnose.batch.catalogue import refuse_unknown
+    from failbench.diagnose.batch.diagnoses import diagnose_stream
+    from failbench.diagnose.batch.formats import write_diagnoses, writer_of
+    from failbench.diagnose.batch.training import read_features
+
     # What is wrong with the command or the folder is said before anything is fitted.
     writer_of(output)
     for name in method:
@@ -92,6 +74,8 @@ def diagnose_telemetry(
 
 def study_of(reference: Reference) -> AcrossArchitectures:
     """The study whose runs methods learn from."""
+    from failbench.base.slices import AcrossArchitectures
+
     return read_section("across_architectures", AcrossArchitectures, reference.params)
 
 
@@ -103,20 +87,23 @@ def fitted_methods(
     All learn from the same runs. Those of raw telemetry read them in the telemetry of the
     reference, and standard error says that they are being fitted, which takes minutes.
     """
+    from failbench.diagnose.batch import training
+    from failbench.diagnose.batch.catalogue import RAW_METHODS, settings_of
+
     names = tuple(dict.fromkeys(names))
     settings = {name: settings_of(name, reference.params) for name in names}
     study = study_of(reference)
     known = _known_of_reference(reference) if _reads_monitor(names) else None
     raw = None
     if not set(names).isdisjoint(RAW_METHODS):
-        raw = raw_training_runs(reference.root / TELEMETRY, features, study)
+        raw = training.raw_training_runs(reference.root / TELEMETRY, features, study)
     methods = {}
     for name in names:
         if raw is not None and name in RAW_METHODS:
             print(f"fitting {name} to {raw.height} runs, which takes minutes", file=sys.stderr)
-            methods[name] = fitted_raw_method(name, settings[name], raw, study)
+            methods[name] = training.fitted_raw_method(name, settings[name], raw, study)
         else:
-            methods[name] = fitted_method(name, settings[name], features, study, known)
+            methods[name] = training.fitted_method(name, settings[name], features, study, known)
     return methods
 
 
@@ -124,10 +111,10 @@ def _shown(
     batches: Iterable[tuple[int, pl.DataFrame]], total: int, meter: Meter
 ) -> Iterator[pl.DataFrame]:
     """The tables of batches, each with its number of runs, while progress is shown."""
-    started, done = time.monotonic(), 0
+    done = 0
     for runs, table in batches:
         done += runs
-        meter.show("diagnosing", done, total, seconds_left(started, done, total))
+        meter.show("diagnosing", done, total, kept=0)
         yield table
 
 
@@ -137,31 +124,35 @@ def _reads_monitor(methods: Iterable[str]) -> bool:
 
 def _known_of_reference(reference: Reference) -> pl.DataFrame:
     """What the last frozen version of the rules knows of the benchmark's runs."""
+    import polars as pl
+
+    from failbench.base.telemetry import read_table
+    from failbench.monitor.records.scoring import versioned
+    from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, known_table
+
     rules = _last_rules(reference)
     folder = reference.root / BROKEN
-    of_versions = pl.Schema({"version": pl.String(), **BREAK_SCHEMA})
-    breaks = read_table(folder / "breaks.parquet", of_versions)
+    breaks = read_table(folder / "breaks.parquet", versioned(BREAK_SCHEMA))
     of_version = breaks.filter(pl.col("version") == rules.version).drop("version")
     return known_table(of_version, read_table(folder / "ends.parquet", END_SCHEMA), rules)
 
 
 def known_of_folder(telemetry: Path, reference: Reference) -> pl.DataFrame:
     """What the last frozen version of the rules knows of runs that were recorded with a monitor."""
+    from failbench.base.telemetry import RUN_SCHEMA, read_table
+    from failbench.base.telemetry_stream import remedied_anywhere
+    from failbench.monitor.records.tables import RUNS, SIGNALS, read_monitored
+    from failbench.monitor.records.verdicts import break_table, ends_of, known_table
+
     folder = telemetry / MONITORED.name
     if not (folder / RUNS).exists():
-        raise BadInputError(
-            folder / RUNS,
-            "(file)",
-            "is not there: the runs were recorded without a monitor.",
-            "Record them with it, or choose methods that read telemetry alone.",
-        )
+        problem = "is not there: the runs were recorded without a monitor."
+        remedy = "Record them with it, or choose methods that read telemetry alone."
+        raise BadInputError(folder / RUNS, "(file)", problem, remedy)
     if not any((folder / SIGNALS).glob("*.parquet")):
-        raise BadInputError(
-            folder / SIGNALS,
-            "(folder)",
-            "has no file: what the monitor measured is not there.",
-            "Copy it from where the runs were recorded, or record them again.",
-        )
+        problem = "has no file: what the monitor measured is not there."
+        remedy = "Copy it from where the runs were recorded, or record them again."
+        raise BadInputError(folder / SIGNALS, "(folder)", problem, remedy)
     rules = _last_rules(reference)
     with remedied_anywhere():
         monitored = read_monitored(folder)
@@ -170,12 +161,13 @@ def known_of_folder(telemetry: Path, reference: Reference) -> pl.DataFrame:
 
 
 def _last_rules(reference: Reference) -> Rules:
+    from failbench.monitor.records.versions import FROZEN, read_frozen, read_rules
+
     folder = reference.root / MONITORED
     versions = list(read_frozen(folder))
     if not versions:
-        raise BadInputError(
-            folder / FROZEN, "(file)", "has no version.", "Freeze one with `failbench freeze`."
-        )
+        remedy = "Freeze one with `failbench freeze`."
+        raise BadInputError(folder / FROZEN, "(file)", "has no version.", remedy)
     return read_rules(folder, versions[-1])
 
 
@@ -189,8 +181,15 @@ def score(
     json: Json = False,
 ) -> int:
     """Score methods on recorded runs of causes that they have not learnt from."""
+    import polars as pl
+
+    from failbench.base.telemetry import RUN_SCHEMA, read_table
+    from failbench.base.telemetry_stream import ROWS, remedied_anywhere, telemetry_batches
+    from failbench.diagnose.batch.diagnoses import diagnoses_of
+    from failbench.diagnose.batch.training import read_features
     from failbench.statistics.intervals import ScenarioIntervalSettings
     from failbench.statistics.settings import read_statistics
+    from failbench.study.cells import counted
     from failbench.study.scoring import Score, labelled_runs, method_scores, runs_by_scenario
 
     place = telemetry / "runs.parquet"
@@ -223,14 +222,10 @@ def score(
     if json:
         print(scored.model_dump_json(indent=2))
         return 0
-    print(
-        f"{_counted(scored.runs, 'failing run')} of {_counted(len(scored.scenarios), 'scenario')}"
-    )
+    print(f"{counted(scored.runs, 'failing run')} of {counted(len(scored.scenarios), 'scenario')}")
     if scored.excluded:
-        print(
-            f"left out: {_counted(sum(scored.excluded.values()), 'run')} of scenarios that the "
-            f"methods have learnt from ({', '.join(scored.excluded)})"
-        )
+        number, names = counted(sum(scored.excluded.values()), "run"), ", ".join(scored.excluded)
+        print(f"left out: {number} of scenarios that the methods have learnt from ({names})")
     for name, result in scored.methods.items():
         accuracy = result.accuracy
         answers = ", ".join(f"{answer} {count}" for answer, count in result.answers.items())
@@ -238,10 +233,6 @@ def score(
             f"{name}: accuracy {accuracy.value:.1%} "
             f"[{accuracy.ci_low:.1%}, {accuracy.ci_high:.1%}] "
             f"({scored.confidence:.0%}, {accuracy.method}, n = {accuracy.n}), "
-            f"right about {result.right} of {_counted(scored.runs, 'run')}; answered {answers}"
+            f"right about {result.right} of {counted(scored.runs, 'run')}; answered {answers}"
         )
     return 0
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

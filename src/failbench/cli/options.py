@@ -9,6 +9,8 @@ from typing import Annotated, Literal, TypeAlias
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
+from failbench.base.errors import BadInputError
+
 
 def _whole(_: type, tokens: Sequence[Token]) -> int:
     """A whole number; the library rounds fractions in silence."""
@@ -17,6 +19,11 @@ def _whole(_: type, tokens: Sequence[Token]) -> int:
         return int(text)
     except ValueError as error:
         raise ValueError(f"{text!r} is no whole number.") from error
+
+
+def refused(field: str, problem: str, remedy: str) -> BadInputError:
+    """The error of an option that cannot be followed."""
+    return BadInputError("command line", field, problem, remedy)
 
 
 WHOLE = Parameter(converter=_whole)
@@ -44,6 +51,5 @@ Checkout: TypeAlias = Annotated[
 PREDICTORS = Literal["rules", "dry_run", "pyright", "pylint"]
 
 Predictors: TypeAlias = Annotated[
-    Sequence[PREDICTORS],
-    Parameter(name="--predictor", help="only these"),
+    Sequence[PREDICTORS], Parameter(name="--predictor", help="only these")
 ]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 
 import failbench
 from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS
+from failbench.cli.options import refused
 
 SCENARIOS = Path("data/scenarios")
 OUTSIDE_LIST = Path("data/outside")
@@ -28,26 +28,14 @@ RECORDING_WORK = Path("data/.recording")  # corpus, and journals of what is not 
 REASONING_WORK = RECORDING_WORK / "reasoning"
 
 
-@dataclass(frozen=True)
 class Reference:
     """A checkout of this repository; ``root`` is empty where it is the working directory."""
 
-    root: Path
-
-    @property
-    def params(self) -> Path:
-        """Its parameters: settings of methods, and how the benchmark is recorded."""
-        return self.root / PARAMS
-
-    @property
-    def features(self) -> Path:
-        """Features of what was recorded, which methods learn from."""
-        return self.root / FEATURE_TABLE
-
-    @property
-    def scenarios(self) -> Path:
-        """The scenarios of the benchmark."""
-        return self.root / SCENARIOS
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.params = root / PARAMS  # settings of methods, and how the benchmark is recorded
+        self.features = root / FEATURE_TABLE  # of what was recorded, which methods learn from
+        self.scenarios = root / SCENARIOS
 
     @property
     def missing(self) -> Path | None:
@@ -69,7 +57,7 @@ def reference_at(root: Path | None) -> Reference:
     reference = known_reference() if root is None else Reference(root)
     if reference is None:
         problem = "neither the working directory nor the installed package is a checkout."
-        raise BadInputError("command line", "--reference", problem, remedy)
+        raise refused("--reference", problem, remedy)
     if reference.missing is not None:
         raise BadInputError(root, "--reference", f"has no {reference.missing}.", remedy)
     return reference

@@ -41,18 +41,16 @@ def lens(
     filters = [filter_of(each) for each in where]
     table = read_traces(traces)
     if table.is_empty():
-        problem = "there are none."
-        raise BadInputError(traces, "(rows)", problem, "Name a file with traces in it.")
+        remedy = "Name a file with traces in it."
+        raise BadInputError(traces, "(rows)", "there are none.", remedy)
     kept = filtered(table, filters, traces)
     reference = None
     if against is not None:
         others = (each for each in filters if each.column != "model")
         reference = filtered(table, others, traces).filter(model=against)
         if reference.is_empty():
-            models = ", ".join(table["model"].unique().sort().head(12).to_list())
-            raise BadInputError(
-                traces, "--against", f"there is no trace of {against!r}.", f"Models are {models}."
-            )
+            remedy = f"Models are {', '.join(table['model'].unique().sort().head(12))}."
+            raise BadInputError(traces, "--against", f"there is no trace of {against!r}.", remedy)
     lenses = [name for name in LENSES if lens in {name, "synthesis"}]
     views = views_of(kept, reference, lenses, scale_of(table), DEFAULT)
     if figure is not None:
@@ -82,19 +80,13 @@ def reasoning(
     again: Annotated[bool, Parameter(help="also those that are known")] = False,
 ) -> int:
     """Record the models of reasoning that are missing or out of date, and write their traces."""
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-    )
+    from rich import progress as shown
 
     from failbench.reasoning.recorder import Folders, record
 
     os.environ["OMP_NUM_THREADS"] = "1"
-    count, elapsed = MofNCompleteColumn(), TimeElapsedColumn()
-    with Progress(BarColumn(), count, elapsed, TextColumn("{task.description}")) as bar:
+    columns = (shown.BarColumn(), shown.MofNCompleteColumn(), shown.TimeElapsedColumn())
+    with shown.Progress(*columns, shown.TextColumn("{task.description}")) as bar:
         models = bar.add_task("looking for what is missing", total=None)
         for progress in record(Folders(output, work), workers, again=again):
             last = f"{progress.row['model']}: loss {progress.row['loss']:.3f}"

@@ -1,4 +1,4 @@
-"""Runs campaigns one after the other until done or stopped, or puts together what shards did."""
+"""Recording: causes of the benchmark or of others, and campaigns of them, one after the other."""
 
 from __future__ import annotations
 
@@ -6,47 +6,28 @@ import shutil
 import signal
 import sys
 import threading
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from multiprocessing import forkserver
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-import polars as pl
 from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
-from failbench.base.scenarios import Architecture, Optimizer
-from failbench.cli.causes import (
-    read_causes,
-    refuse_telemetry_of_the_benchmark,
-    stop_after,
-)
-from failbench.cli.options import POSITIVE, Faults, Minutes, Only, Params
-from failbench.cli.places import (
-    MONITORED,
-    SCENARIOS,
-    TELEMETRY,
-    journal_folder,
-    params_file,
-    work_folder,
-)
-from failbench.cli.terminal import INTERRUPTED, recording_meter, seconds_left
-from failbench.monitor.records.tables import write_monitored
+from failbench.base.scenarios import Architecture, Optimizer, Scenario, read_scenarios
+from failbench.base.workers import available_workers
+from failbench.cli import places
+from failbench.cli.options import POSITIVE, Faults, Minutes, Only, Params, refused
+from failbench.cli.places import SCENARIOS, TELEMETRY, known_reference
+from failbench.cli.terminal import INTERRUPTED, recording_meter
 from failbench.monitor.signals import Level
-from failbench.recording.campaign import Campaign
-from failbench.recording.fault_modules import (
-    import_faults,
-    refuse_unregistered_faults,
-    refuse_unusable_remedies,
-)
-from failbench.recording.journal import JournalEntry, archive, read_known
-from failbench.recording.plan import WHOLE, RecordParams, Setting, Shard
-from failbench.recording.progress import Progress
-from failbench.recording.sandbox import fork_server, require_recording_extra
-from failbench.recording.signals import SignalRecording, read_known_signals
+
+if TYPE_CHECKING:
+    from failbench.recording.campaign import Campaign, Progress
+    from failbench.recording.fault_modules import OutsideFaults
+    from failbench.recording.journal import JournalEntry
+    from failbench.recording.plan import RecordParams, Setting, Shard
 
 INCOMPLETE = 3
 """Exit status where runs are missing that another shard, or the same one once more, must record."""
@@ -55,6 +36,101 @@ _WARNINGS = (signal.SIGTERM, signal.SIGUSR2)
 """Signals that a scheduler sends to all processes of a job before it kills them."""
 
 _MOST_NAMED = 20
+
+
+@dataclass(frozen=True)
+class Causes:
+    """Scenarios, and the faults that they may name beside those of the package."""
+
+    folder: Path
+    scenarios: tuple[Scenario, ...]
+    outside: OutsideFaults
+
+    @property
+    def are_of_the_benchmark(self) -> bool:
+        """Whether the scenarios are those of the working directory's checkout."""
+        return self.folder.resolve() == SCENARIOS.resolve()
+
+    def campaign(
+        self,
+        setting: Setting,
+        record: RecordParams,
+        file: Path,
+        output: Path,
+        journal: Path | None = None,
+        **options: Any,
+    ) -> Campaign:
+        """The recording of their runs in a setting, with the detector of a file of parameters.
+
+        What is in no table of the folder ``output`` yet is kept in ``journal``.
+        """
+        from failbench.base.detector import DetectorParams
+        from failbench.recording.campaign import Campaign
+        from failbench.recording.fingerprint import corpus_cache
+
+        detector = read_section("detector", DetectorParams, file)
+        corpus = corpus_cache(places.work_folder(output)).resolve()
+        journal = journal or places.journal_folder(output) / setting.name
+        options["outside"] = self.outside
+        return Campaign(setting, self.scenarios, record, detector, journal, corpus, **options)
+
+
+def read_causes(
+    folder: Path | None, faults: Sequence[str] = (), only: Sequence[str] = ()
+) -> Causes:
+    """Read scenarios and modules of faults, and hold them against each other."""
+    from failbench.recording.fault_modules import (
+        file_of,
+        read_outside_faults,
+        refuse_unusable_faults,
+    )
+
+    folder = SCENARIOS if folder is None else folder
+    if not folder.is_dir():
+        remedy = "Name a folder of files <category>/<id>.json with --scenarios."
+        raise BadInputError(folder, "(folder)", "holds no scenario files.", remedy)
+    scenarios = read_scenarios(folder)
+    if unknown := set(only) - {scenario.id for scenario in scenarios}:
+        problem = f"there is no scenario {min(unknown)!r}."
+        raise BadInputError(folder, "id", problem, "Name an existing scenario.")
+    if only:
+        scenarios = tuple(scenario for scenario in scenarios if scenario.id in only)
+    causes = Causes(folder, scenarios, read_outside_faults(faults))
+    reference = None if causes.are_of_the_benchmark else known_reference()
+    if reference is not None and folder.resolve() != reference.scenarios.resolve():
+        # the benchmark's methods have learnt from runs of these names
+        taken = {scenario.id for scenario in read_scenarios(reference.scenarios)}
+        for scenario in scenarios:
+            if scenario.id in taken:
+                problem = f"{scenario.id!r} is the id of a scenario of the benchmark."
+                remedy = "Give each cause an id of its own."
+                raise BadInputError(file_of(scenario, folder), "id", problem, remedy)
+    refuse_unusable_faults(scenarios, folder, causes.outside.signatures)
+    return causes
+
+
+def _folder_of_others(output: Path | None) -> Path:
+    """The folder for runs of other causes, which the benchmark's own telemetry must not be."""
+    remedy = "Name another folder with --output."
+    if output is None:
+        raise refused("--output", "is needed for other causes.", remedy)
+    reference = known_reference()
+    roots = (Path(), *(() if reference is None else (reference.root,)))
+    if output.resolve() in {(root / TELEMETRY).resolve() for root in roots}:
+        problem = "holds the runs of the benchmark, and no others."
+        raise BadInputError(output, "--output", problem, remedy)
+    return output
+
+
+def stop_after(minutes: float | None) -> threading.Event:
+    """An event that is set by an interruption, or after some minutes."""
+    stop = threading.Event()
+    if minutes is not None:
+        timer = threading.Timer(60 * minutes, stop.set)
+        timer.daemon = True  # a finished campaign does not wait for it
+        timer.start()
+    signal.signal(signal.SIGINT, lambda *_: stop.set())
+    return stop
 
 
 @Parameter(name="*")
@@ -92,32 +168,32 @@ class Wanted:
 
 def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool = False) -> int:
     """Record the runs of params.yaml that are missing or out of date."""
+    from failbench.recording import fault_modules
+    from failbench.recording.journal import read_known
+    from failbench.recording.plan import RecordParams
+    from failbench.recording.sandbox import require_recording_extra
+
     if wanted.signals is not None and (shard is not None or merge):
-        raise BadInputError(
-            "command line",
+        raise refused(
             "--signals",
             "cannot be recorded in shards: they are of runs that are in the tables.",
             "Record and merge the runs first; the same command with --signals alone goes on where "
             "it was stopped.",
         )
     if wanted.from_start and wanted.signals is None:
-        raise BadInputError(
-            "command line",
-            "--from-start",
-            "means nothing without --signals.",
-            "Say what is measured as well, --signals full say.",
-        )
+        remedy = "Say what is measured as well, --signals full say."
+        raise refused("--from-start", "means nothing without --signals.", remedy)
     causes = read_causes(wanted.scenarios, wanted.faults, wanted.only)
     own = causes.are_of_the_benchmark and not wanted.faults
-    folder = wanted.output or TELEMETRY
-    if not own:
-        folder = refuse_telemetry_of_the_benchmark(wanted.output)
-    file = params_file(wanted.params)
+    folder = (wanted.output or TELEMETRY) if own else _folder_of_others(wanted.output)
+    file = places.params_file(wanted.params)
     section = read_section("record", RecordParams, file)
-    refuse_unusable_remedies(causes.scenarios, section.remedies, file, causes.outside.signatures)
+    fault_modules.refuse_unusable_remedies(
+        causes.scenarios, section.remedies, file, causes.outside.signatures
+    )
     require_recording_extra("cpu" if merge else wanted.device)
-    import_faults(causes.outside.modules)
-    refuse_unregistered_faults(causes.scenarios, causes.folder)
+    fault_modules.import_faults(causes.outside.modules)
+    fault_modules.refuse_unregistered_faults(causes.scenarios, causes.folder)
     settings = [
         replace(setting, device=wanted.device)
         for setting in section.planned()
@@ -126,28 +202,23 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
         and wanted.optimizer in (None, setting.optimizer)
     ]
     if not settings:
-        raise BadInputError(
-            file,
-            "record.settings",
-            "names no setting of this architecture, optimizer and scale.",
-            "Name it there, with its seeds and successes.",
-        )
+        problem = "names no setting of this architecture, optimizer and scale."
+        remedy = "Name it there, with its seeds and successes."
+        raise BadInputError(file, "record.settings", problem, remedy)
     if wanted.known is not None and not (wanted.known / "runs.parquet").exists():
-        raise BadInputError(
-            wanted.known, "--known", "holds no runs.parquet.", "Name a folder of telemetry."
-        )
+        problem = "holds no runs.parquet."
+        raise BadInputError(wanted.known, "--known", problem, "Name a folder of telemetry.")
     stop = threading.Event() if merge else stop_after(wanted.minutes)
     if shard is not None:
         _stop_with_the_job(stop, causes.outside.preloaded)
-    workers = wanted.workers or 1
+    workers = wanted.workers or available_workers()
 
     def campaign(setting: Setting) -> Campaign:
         return causes.campaign(
             setting,
             section if wanted.seeds is None else section.with_seeds(setting, wanted.seeds),
             file,
-            journal_folder(folder) / setting.name,
-            work=work_folder(folder),
+            folder,
             known=read_known(wanted.known or folder),
             again=frozenset(wanted.again),
             stop=stop,
@@ -165,11 +236,9 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
             return code
         incomplete = incomplete or code
         if wanted.signals is not None:
-            monitored = MONITORED if folder == TELEMETRY else folder / MONITORED.name
-            code = _record_signals(
-                campaign(setting), wanted.signals, workers, monitored, wanted.from_start
-            )
-            if code:
+            recorded = places.MONITORED if folder == TELEMETRY else folder / places.MONITORED.name
+            level, from_start = wanted.signals, wanted.from_start
+            if code := _record_signals(campaign(setting), level, workers, recorded, from_start):
                 return code
     return incomplete
 
@@ -178,18 +247,17 @@ def _record_campaign(
     campaign: Campaign, workers: int, output: Path, whole: bool, shard: Shard | None
 ) -> int:
     """Record what is missing of one setting, or of a shard of it."""
-    started = time.monotonic()
+    from failbench.recording.plan import WHOLE
+
     reported: list[str] = []
     with recording_meter() as meter:
 
         def show(progress: Progress) -> None:
-            meter.show(
+            said = (
                 f"{campaign.setting.name}: {progress.kept} kept, {progress.as_expected} as "
-                f"expected, {len(progress.rejected)} rejected",
-                progress.done,
-                progress.planned,
-                seconds_left(started, progress.done, progress.planned, progress.kept),
+                f"expected, {len(progress.rejected)} rejected"
             )
+            meter.show(said, progress.done, progress.planned, progress.kept)
             for run_id in progress.rejected[len(reported) :]:
                 meter.say(f"rejected: {run_id}")
                 reported.append(run_id)
@@ -208,27 +276,28 @@ def _record_signals(
     campaign: Campaign, level: Level, workers: int, folder: Path, from_start: bool
 ) -> int:
     """Record the signals of a campaign's runs, and write what there is, also when interrupted."""
+    from failbench.monitor.records.tables import write_monitored
+    from failbench.recording.signals import SignalRecording, read_known_signals
+
     name = campaign.setting.name
     recording = SignalRecording(campaign, level, read_known_signals(folder), from_start=from_start)
-    started = time.monotonic()
     with recording_meter() as meter:
 
         def show(done: int, kept: int, planned: int) -> None:
-            left = seconds_left(started, done, planned, kept)
-            meter.show(f"{name}: signals, {kept} kept", done, planned, left)
+            meter.show(f"{name}: signals, {kept} kept", done, planned, kept)
 
         monitored = recording.record(workers, show)
     if monitored.runs.height:
         write_monitored(folder, name, monitored)
     if not campaign.stop.is_set():
         shutil.rmtree(recording.journal, ignore_errors=True)
-    different = monitored.runs.filter(~pl.col("equal"))
-    for run_id in different["run_id"]:
+    different = monitored.runs.filter(equal=False)["run_id"]
+    for run_id in different:
         print(f"{run_id}: the run with a monitor is not the one without.", file=sys.stderr)
     if campaign.stop.is_set():
         print(f"Stopped after {monitored.runs.height} runs; these are in {folder}.")
         return INTERRUPTED
-    return 1 if different.height else 0
+    return 1 if len(different) else 0
 
 
 def _stop_with_the_job(stop: threading.Event, preloaded: Sequence[str]) -> None:
@@ -237,6 +306,10 @@ def _stop_with_the_job(stop: threading.Event, preloaded: Sequence[str]) -> None:
     A run that such a signal ended would be recorded as one that failed of a signal. What is ignored
     when the fork server is started is ignored by it and by all runs.
     """
+    from multiprocessing import forkserver
+
+    from failbench.recording.sandbox import fork_server
+
     for number in _WARNINGS:
         signal.signal(number, signal.SIG_IGN)
     fork_server(preloaded)
@@ -277,6 +350,8 @@ def _write_tables(
     campaign: Campaign, entries: list[JournalEntry], output: Path, whole: bool
 ) -> None:
     """Put what a campaign recorded into the tables, after which its journal is not needed."""
+    from failbench.recording.journal import archive
+
     archive(output, campaign.setting, campaign.tables(entries), whole)
     shutil.rmtree(campaign.journal, ignore_errors=True)
 

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -29,18 +29,6 @@ class EndedError(Exception):
         super().__init__(sentence)
 
 
-class Meter(Protocol):
-    """Shows how far a command has come."""
-
-    def show(
-        self, description: str, done: int, total: int, seconds_left: float | None = None
-    ) -> None:
-        """Show counts, and the time left where it is known."""
-
-    def say(self, line: str) -> None:
-        """Write a line that stays."""
-
-
 @contextmanager
 def progress_meter() -> Iterator[Meter]:
     """A bar on the terminal, or a line now and then where standard error is none."""
@@ -49,16 +37,11 @@ def progress_meter() -> Iterator[Meter]:
 
     console = Console(stderr=True)
     if console.is_terminal:
-        columns = (
-            TextColumn("{task.description}"),
-            BarColumn(),
-            MofNCompleteColumn(),
-            TextColumn("{task.fields[left]}"),
-        )
-        with Progress(*columns, console=console) as bar:
+        said, left = TextColumn("{task.description}"), TextColumn("{task.fields[left]}")
+        with Progress(said, BarColumn(), MofNCompleteColumn(), left, console=console) as bar:
             yield BarMeter(bar)
         return
-    lines = LineMeter(sys.stderr)
+    lines = Meter(sys.stderr)
     try:
         yield lines
     finally:
@@ -86,47 +69,21 @@ def recording_meter(kept: str = KEPT) -> Iterator[Meter]:
         raise EndedError(f"{error} {kept}", 1) from error
 
 
-class BarMeter:
-    """A bar of rich's."""
-
-    def __init__(self, bar: Progress) -> None:
-        self._bar = bar
-        self._task = bar.add_task("", total=None, left="")
-
-    def show(
-        self, description: str, done: int, total: int, seconds_left: float | None = None
-    ) -> None:
-        """Move the bar."""
-        left = time_left(seconds_left)
-        self._bar.update(
-            self._task, description=description, completed=done, total=total, left=left
-        )
-
-    def say(self, line: str) -> None:
-        """Write a line above the bar."""
-        self._bar.console.print(line)
-
-
-class LineMeter:
-    """Lines of a log: one now and then, and the last state at the end."""
+class Meter:
+    """Shows how far a command has come: lines of a log, now and then, and the last at the end."""
 
     def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
-        self._stream = stream
-        self._clock = clock
-        self._written = clock()
+        self._stream, self._clock = stream, clock
+        self._started = self._written = clock()
         self._pending: str | None = None
 
-    def show(
-        self, description: str, done: int, total: int, seconds_left: float | None = None
-    ) -> None:
-        """Write a line if the last one is long ago."""
-        parts = (description, f"{done} of {total} done", time_left(seconds_left))
-        self._pending = ", ".join(part for part in parts if part)
-        if self._clock() - self._written >= SECONDS_BETWEEN_LINES:
-            self.finish()
+    def show(self, said: str, done: int, total: int, kept: int | None = None) -> None:
+        """Show counts, and the time left where it is said how many were there; those took none."""
+        left = "" if kept is None else self._left(done, total, kept)
+        self._put(said, done, total, left)
 
     def say(self, line: str) -> None:
-        """Write a line at once."""
+        """Write a line that stays."""
         print(line, file=self._stream, flush=True)
 
     def finish(self) -> None:
@@ -135,20 +92,29 @@ class LineMeter:
             self.say(self._pending)
             self._pending, self._written = None, self._clock()
 
+    def _put(self, said: str, done: int, total: int, left: str) -> None:
+        self._pending = ", ".join(filter(None, (said, f"{done} of {total} done", left)))
+        if self._clock() - self._written >= SECONDS_BETWEEN_LINES:
+            self.finish()
 
-def seconds_left(started: float, done: int, total: int, kept: int = 0) -> float | None:
-    """The time that the rest takes as what was done did; what was kept took none."""
-    if done <= kept or done >= total:
-        return None
-    return (time.monotonic() - started) / (done - kept) * (total - done)
+    def _left(self, done: int, total: int, kept: int) -> str:
+        """The time that the rest takes as what was done did, in words; empty where unknown."""
+        if done <= kept or done >= total:
+            return ""
+        seconds = (self._clock() - self._started) / (done - kept) * (total - done)
+        return "under a minute left" if seconds < 60 else f"{math.ceil(seconds / 60)} min left"
 
 
-def time_left(seconds: float | None) -> str:
-    """The time left in words; empty where it is not known, and at the end.
+class BarMeter(Meter):
+    """A bar of rich's, and lines above it."""
 
-    >>> time_left(150.0), time_left(20.0), time_left(None)
-    ('3 min left', 'under a minute left', '')
-    """
-    if not seconds:
-        return ""
-    return "under a minute left" if seconds < 60 else f"{math.ceil(seconds / 60)} min left"
+    def __init__(self, bar: Progress) -> None:
+        super().__init__(sys.stderr)
+        self._bar, self._task = bar, bar.add_task("", total=None, left="")
+
+    def say(self, line: str) -> None:
+        """Write a line above the bar."""
+        self._bar.console.print(line)
+
+    def _put(self, said: str, done: int, total: int, left: str) -> None:
+        self._bar.update(self._task, description=said, completed=done, total=total, left=left)

@@ -5,42 +5,26 @@ from __future__ import annotations
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from platform import python_version
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import polars as pl
 
 from failbench.base.detector import DetectorParams, HealthyLimits
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import Telemetry
+from failbench.recording import journal as journals
+from failbench.recording import plan as plans
 from failbench.recording.corpus import load_corpus
 from failbench.recording.fault_modules import OutsideFaults
 from failbench.recording.fingerprint import fingerprint
-from failbench.recording.journal import (
-    JournalEntry,
-    detected,
-    limits_of,
-    read_entry,
-    tables_of,
-    write_entry,
-)
-from failbench.recording.plan import (
-    WHOLE,
-    Pair,
-    PlannedRun,
-    RecordParams,
-    Setting,
-    Shard,
-    order_for,
-    plan_pair,
-    plan_pairs,
-    plan_remedies,
-    plan_successes,
-)
-from failbench.recording.progress import Progress, for_each
+from failbench.recording.journal import JournalEntry
+from failbench.recording.order import RunOrder
+from failbench.recording.plan import WHOLE, Pair, PlannedRun, RecordParams, Setting, Shard
 from failbench.recording.sandbox import RunReport, execute, fork_server
 
 MOST_ATTEMPTS = 5
@@ -57,8 +41,46 @@ _ALSO_EFFECTIVE = (
 effective values."""
 _NOMINAL_ONLY = ("planned_steps", "capacity_multiple", "distractor")
 
+Unit = TypeVar("Unit")
 Outcome: TypeAlias = tuple[PlannedRun, JournalEntry, bool]
 """A run, what was recorded of it, and whether it was before."""
+
+
+@dataclass
+class Progress:
+    """Progress of a campaign, shown after every run."""
+
+    planned: int
+    done: int = 0
+    kept: int = 0
+    as_expected: int = 0
+    rejected: list[str] = field(default_factory=list)
+
+
+def for_each(
+    units: Iterable[Unit], action: Callable[[Unit], None], workers: int, stop: threading.Event
+) -> None:
+    """Apply an action to each unit on several threads, until done or stopped.
+
+    The first error ends all of it.
+    """
+    remaining = iter(units)
+    with ThreadPoolExecutor(workers) as pool:
+        running: set[Future[None]] = set()
+        try:
+            while not stop.is_set():
+                while len(running) < workers and (unit := next(remaining, None)) is not None:
+                    running.add(pool.submit(action, unit))
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    future.result()
+            for future in running:
+                future.result()
+        except BaseException:
+            stop.set()
+            raise
 
 
 @dataclass(eq=False)
@@ -87,8 +109,9 @@ class Campaign:
             "transformers_version": version("transformers"),
             "tokenizers_version": version("tokenizers"),
         }
-        self.successes = plan_successes(self.setting, self.params, self._slices)
-        self.pairs = plan_pairs(self.setting, self.scenarios, self.params, self._slices)
+        planned = (self.params, self._slices)
+        self.successes = plans.plan_successes(self.setting, *planned)
+        self.pairs = plans.plan_pairs(self.setting, self.scenarios, *planned)
         rows = [] if self.known is None else self.known.runs.to_dicts()
         self._known_rows: dict[str, dict[str, Any]] = {row["run_id"]: row for row in rows}
 
@@ -110,9 +133,7 @@ class Campaign:
         """
         self.start()
         successes, pairs = shard.part(self.successes), shard.part(self.pairs)
-        remedied = [
-            planned for pair in pairs for planned in plan_remedies(pair.failure, self.params)
-        ]
+        remedied = [planned for pair in pairs for planned in self.remedies(pair)]
         progress = Progress(planned=len(successes) + 2 * len(pairs) + len(remedied))
         lock = threading.Lock()
         entries: list[JournalEntry] = []
@@ -136,16 +157,15 @@ class Campaign:
         if self.stop.is_set() or not pairs or early:
             return entries
         of_all_shards = filter(None, map(self.keep, self.successes))
-        limits = healthy = limits_of(of_all_shards, self.detector)
+        limits = healthy = journals.limits_of(of_all_shards, self.detector)
         for_each(pairs, lambda pair: note(self._pair(pair, healthy)), workers, self.stop)
         if not self.stop.is_set():
             by_id = {entry.run["run_id"]: entry for entry in entries}
-            for_each(
-                remedied,
-                lambda planned: note([self._remedied(planned, by_id[f"{planned.twin_of}-twin"])]),
-                workers,
-                self.stop,
-            )
+
+            def remedy(planned: PlannedRun) -> None:
+                note([self._remedied(planned, by_id[f"{planned.twin_of}-twin"])])
+
+            for_each(remedied, remedy, workers, self.stop)
         return entries
 
     def _pair(self, pair: Pair, limits: HealthyLimits) -> list[Outcome]:
@@ -167,7 +187,7 @@ class Campaign:
                 continue
             failure = self._failing(drawn.failure, twin[1])
             onset = failure[1].run["onset_step"]
-            if detected(failure[1], limits, self.detector).failure_step >= onset:
+            if journals.detected(failure[1], limits, self.detector).failure_step >= onset:
                 return [twin, failure]
             draw += 1
         return [twin, self._failing(drawn.failure, twin[1])]
@@ -179,8 +199,8 @@ class Campaign:
     def _remedied(self, planned: PlannedRun, twin: JournalEntry) -> Outcome:
         """Record a failing run again with a remedy, with the draw and capacity of its twin."""
         pair = self.drawn(planned, twin.run["draw"])
-        plans = {plan.run_id: plan for plan in plan_remedies(pair.failure, self.params)}
-        return self._failing(plans[planned.run_id], twin)
+        drawn = {each.run_id: each for each in self.remedies(pair)}
+        return self._failing(drawn[planned.run_id], twin)
 
     def _healthy(self, planned: PlannedRun, again: bool = False) -> Outcome:
         kept = None if again else self._kept(planned)
@@ -190,11 +210,8 @@ class Campaign:
         known = self._known_rows.get(planned.run_id, {})
         wanted = (self.fingerprint_of(planned), planned.draw)
         same = (known.get("fingerprint"), known.get("draw")) == wanted
-        return (
-            planned,
-            self._execute(planned, None, known["capacity_bytes"] if same else None),
-            False,
-        )
+        capacity = known["capacity_bytes"] if same else None
+        return planned, self._execute(planned, None, capacity), False
 
     def _kept(self, planned: PlannedRun) -> Outcome | None:
         """A run with its entry, if it is recorded with the configuration that is drawn for it."""
@@ -213,8 +230,7 @@ class Campaign:
         for pair in shard.part(self.pairs):
             twin = self.keep(pair.twin)
             drawn = pair if twin is None else self.drawn(pair.twin, twin.run["draw"])
-            remedied = plan_remedies(drawn.failure, self.params)
-            planned += [drawn.twin, drawn.failure, *remedied]
+            planned += [drawn.twin, drawn.failure, *self.remedies(drawn)]
         found = {run.run_id: self._kept(run) for run in planned}
         entries = [kept[1] for kept in found.values() if kept is not None]
         return entries, [run_id for run_id, kept in found.items() if kept is None]
@@ -243,14 +259,26 @@ class Campaign:
     def drawn(self, planned: PlannedRun, draw: int) -> Pair:
         """The pair of the scenario and seed of a run, with the configuration of the given draw."""
         assert planned.scenario is not None
-        return plan_pair(
-            self.setting, planned.scenario, planned.seed, draw, self.params, self._slices
-        )
+        of_run = (planned.scenario, planned.seed, draw)
+        return plans.plan_pair(self.setting, *of_run, self.params, self._slices)
+
+    def order(self, planned: PlannedRun, limit: int | None) -> RunOrder:
+        """The order for a planned run, under a limit of memory."""
+        return plans.order_for(planned, self.setting, limit, str(self.corpus_cache))
+
+    @property
+    def patience(self) -> tuple[float, float]:
+        """Seconds that a run may be silent, and that it may take."""
+        return self.params.hang_seconds, self.params.wall_limit_seconds
+
+    def remedies(self, pair: Pair) -> list[PlannedRun]:
+        """The repetitions of the failing run of a pair with something changed."""
+        return plans.plan_remedies(pair.failure, self.params)
 
     def keep(self, planned: PlannedRun) -> JournalEntry | None:
         """The entry of a run that was recorded before by the same code."""
         wanted = self.fingerprint_of(planned)
-        entry = read_entry(self.journal, planned.run_id)
+        entry = journals.read_entry(self.journal, planned.run_id)
         if entry is not None and entry.run["fingerprint"] == wanted:
             return entry
         row = self._known_rows.get(planned.run_id)
@@ -262,7 +290,7 @@ class Campaign:
 
     def repeat(self, planned: PlannedRun, capacity: int) -> tuple[JournalEntry, bool]:
         """Record a run once more under its limit, and say whether the journal had it."""
-        kept = read_entry(self.journal, planned.run_id)
+        kept = journals.read_entry(self.journal, planned.run_id)
         wanted = (self.fingerprint_of(planned), planned.draw, capacity)
         columns = ("fingerprint", "draw", "capacity_bytes")
         if kept is not None and tuple(kept.run[name] for name in columns) == wanted:
@@ -273,39 +301,32 @@ class Campaign:
     def _execute(
         self, planned: PlannedRun, limit: int | None, capacity: int | None
     ) -> JournalEntry:
-        order = order_for(planned, self.setting, limit, str(self.corpus_cache))
-        report = execute(
-            self._context,
-            order,
-            self.params.hang_seconds,
-            self.params.wall_limit_seconds,
-            self.outside.training,
-        )
+        order = self.order(planned, limit)
+        report = execute(self._context, order, *self.patience, self.outside.training)
         report.error = {name: self.outside.relative(text) for name, text in report.error.items()}
         if capacity is None:
             peak = max((row["memory_bytes"] for row in report.steps), default=0)
             units = math.ceil(peak * planned.nominal.capacity_multiple / CAPACITY_UNIT)
             capacity = max(1, units) * CAPACITY_UNIT
-        row = run_row(
-            planned, self.setting, report, capacity, self.provenance, self.fingerprint_of(planned)
-        )
+        today = self.fingerprint_of(planned)
+        row = run_row(planned, self.setting, report, capacity, self.provenance, today)
         entry = JournalEntry(row, report.steps)
-        write_entry(self.journal, entry)
+        journals.write_entry(self.journal, entry)
         return entry
 
     def _as_expected(self, planned: PlannedRun, entry: JournalEntry, limits: HealthyLimits) -> bool:
         if planned.kind == "remedy":
             return True  # the outcome of a remedy is what the run measures
-        failing = planned.declaration is not None and planned.scenario is not None
-        wanted = planned.scenario.outcomes if failing and planned.scenario else ("completed",)
+        failing = planned.scenario if planned.declaration is not None else None
+        wanted = ("completed",) if failing is None else failing.outcomes
         return self._outcome(entry, limits) in wanted
 
     def _outcome(self, entry: JournalEntry, limits: HealthyLimits) -> str:
-        return detected(entry, limits, self.detector).outcome
+        return journals.detected(entry, limits, self.detector).outcome
 
     def tables(self, entries: list[JournalEntry]) -> Telemetry:
         """The two tables of this setting, with the detector's verdict on every run."""
-        return tables_of(entries, self.detector)
+        return journals.tables_of(entries, self.detector)
 
 
 def run_row(

@@ -26,11 +26,10 @@ from failbench.base.telemetry import (
     read_table,
     write_parquet,
 )
-from failbench.recording.campaign import Campaign, run_row
+from failbench.recording.campaign import Campaign, Progress, Unit, for_each, run_row
 from failbench.recording.fingerprint import PROVENANCE
 from failbench.recording.journal import JournalEntry, refuse_unknown, steps_of
-from failbench.recording.plan import PlannedRun, Setting, plan_remedies
-from failbench.recording.progress import Progress, for_each
+from failbench.recording.plan import PlannedRun, Setting
 from failbench.recording.sandbox import RunReport
 
 CARRIED = "carried.csv"
@@ -132,15 +131,13 @@ def candidates(
     return sorted(outdated, key=lambda candidate: candidate.run_id)
 
 
-def _planned_runs(
-    campaign: Campaign, rows: Mapping[str, Mapping[str, Any]]
-) -> Iterator[PlannedRun]:
+def _planned_runs(campaign: Campaign, rows: Mapping[str, Any]) -> Iterator[PlannedRun]:
     """All runs of a plan, with the configurations that were drawn for the recorded ones."""
     yield from campaign.successes
     for pair in campaign.pairs:
         recorded = rows.get(pair.twin.run_id) or rows.get(pair.failure.run_id)
         drawn = pair if recorded is None else campaign.drawn(pair.twin, recorded["draw"])
-        yield from (drawn.twin, drawn.failure, *plan_remedies(drawn.failure, campaign.params))
+        yield from (drawn.twin, drawn.failure, *campaign.remedies(drawn))
 
 
 def _refuse_another_run(
@@ -149,23 +146,19 @@ def _refuse_another_run(
     """Refuse a run of other versions, or one that would now be another."""
     for name in PROVENANCE:
         if stored[name] != campaign.provenance[name]:
-            raise BadInputError(
-                file,
-                name,
-                f"{planned.run_id} was recorded with {stored[name]}, and here is "
-                f"{campaign.provenance[name]}.",
-                "Install what requirements-record.lock names, or record all runs again.",
-            )
+            here = campaign.provenance[name]
+            problem = f"{planned.run_id} was recorded with {stored[name]}, and here is {here}."
+            remedy = "Install what requirements-record.lock names, or record all runs again."
+            raise BadInputError(file, name, problem, remedy)
     row = run_row(planned, campaign.setting, RunReport(), 0, {}, "")
     for name in _PLANNED:
         if stored[name] != row[name]:
-            raise BadInputError(
-                file,
-                name,
+            problem = (
                 f"{planned.run_id} was planned with {stored[name]!r}, and would now be planned "
-                f"with {row[name]!r}.",
-                "Restore what it is drawn from, or record it again.",
+                f"with {row[name]!r}."
             )
+            remedy = "Restore what it is drawn from, or record it again."
+            raise BadInputError(file, name, problem, remedy)
 
 
 def drawn_sample(outdated: Sequence[Candidate], size: int, seed: int) -> list[Candidate]:
@@ -178,12 +171,11 @@ def drawn_sample(outdated: Sequence[Candidate], size: int, seed: int) -> list[Ca
     strata: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in sorted(outdated, key=lambda candidate: candidate.run_id):
         strata[candidate.setting.name, candidate.planned.kind].append(candidate)
-    keys = sorted(strata)
-    keys = [keys[index] for index in generator.permutation(len(keys))]
-    remaining = {
-        key: [strata[key][index] for index in generator.permutation(len(strata[key]))]
-        for key in keys
-    }
+
+    def drawn(units: list[Unit]) -> list[Unit]:
+        return [units[index] for index in generator.permutation(len(units))]
+
+    remaining = {key: drawn(strata[key]) for key in drawn(sorted(strata))}
     taken: Counter[tuple[str, str | None]] = Counter()
 
     def cause(candidate: Candidate) -> tuple[str, str | None]:
@@ -191,10 +183,10 @@ def drawn_sample(outdated: Sequence[Candidate], size: int, seed: int) -> list[Ca
 
     sample: list[Candidate] = []
     while len(sample) < min(size, len(outdated)):
-        for key in keys:
-            if remaining[key] and len(sample) < size:
-                chosen = min(remaining[key], key=lambda candidate: taken[cause(candidate)])
-                remaining[key].remove(chosen)
+        for left in remaining.values():
+            if left and len(sample) < size:
+                chosen = min(left, key=lambda candidate: taken[cause(candidate)])
+                left.remove(chosen)
                 taken[cause(chosen)] += 1
                 sample.append(chosen)
     return sample
@@ -228,10 +220,8 @@ def repeat(
             compared[run_id] = candidate, comparison
             progress.done += 1
             progress.kept += kept
-            if comparison.difference is None:
-                progress.as_expected += 1
-            else:
-                progress.rejected.append(run_id)
+            progress.as_expected += comparison.difference is None
+            progress.rejected += [] if comparison.difference is None else [run_id]
             show(progress, candidate, comparison)
 
     for_each(sample, again, workers, stop)
@@ -256,10 +246,8 @@ def compare(stored: JournalEntry, again: JournalEntry) -> Comparison:
     same_message, same_traceback = (
         None if pair == [None, None] else pair[0] == pair[1] for pair in (messages, tracebacks)
     )
-    runs = [
-        pl.DataFrame([{name: entry.run.get(name) for name in RUN_SCHEMA}], schema=RUN_SCHEMA)
-        for entry in entries
-    ]
+    rows = ({name: entry.run.get(name) for name in RUN_SCHEMA} for entry in entries)
+    runs = [pl.DataFrame([row], schema=RUN_SCHEMA) for row in rows]
     difference = _first_difference(runs, RUN_COLUMNS)
     if difference is None and same_message is False and not by_machine:
         difference = _difference("error_message", *messages)

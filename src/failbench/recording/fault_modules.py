@@ -28,6 +28,7 @@ from failbench.recording.sandbox import train
 Signatures: TypeAlias = Mapping[str, inspect.Signature | None]
 """Signature of each fault by name; None where a second decorator may have changed it."""
 
+OWN_NAME = "Give each fault a name of its own."
 _FAULT_MODULES = Path(__file__).parent / "faults"
 
 _IS_A: Mapping[str, Callable[[object], bool]] = {
@@ -44,19 +45,14 @@ def signatures_in(path: Path) -> dict[str, inspect.Signature | None]:
     try:
         module = ast.parse(path.read_text(encoding="utf-8"))
     except (OSError, SyntaxError, ValueError) as error:
-        raise BadInputError(
-            path, "(file)", f"is no Python module ({error}).", "Name a file of Python."
-        ) from error
+        problem = f"is no Python module ({error})."
+        raise BadInputError(path, "(file)", problem, "Name a file of Python.") from error
     signatures: dict[str, inspect.Signature | None] = {}
     for node in module.body:
         if isinstance(node, ast.FunctionDef) and any(map(_marks, node.decorator_list)):
             if node.name in signatures:
-                raise BadInputError(
-                    f"{path}, line {node.lineno}",
-                    "@fault",
-                    f"the fault {node.name!r} is registered twice.",
-                    "Give each fault a name of its own.",
-                )
+                problem = f"the fault {node.name!r} is registered twice."
+                raise BadInputError(f"{path}, line {node.lineno}", "@fault", problem, OWN_NAME)
             plain = len(node.decorator_list) == 1
             signatures[node.name] = _signature(node.args) if plain else None
     return signatures
@@ -127,36 +123,29 @@ def _refuse_unusable(
     declaration: FaultDeclaration, place: object, field: str, signatures: Signatures
 ) -> None:
     if declaration.name not in signatures:
-        raise BadInputError(
-            place,
-            f"{field}.name",
-            f"there is no fault {declaration.name!r}.",
+        problem = f"there is no fault {declaration.name!r}."
+        remedy = (
             "Use the name of a function marked with @fault in failbench.recording.faults, or name "
-            "the module that has it with --faults.",
+            "the module that has it with --faults."
         )
-    signature = signatures[declaration.name]
+        raise BadInputError(place, f"{field}.name", problem, remedy)
+    signature, fault = signatures[declaration.name], declaration.name
     if signature is None:
         return
     parameters = f"{field}.parameters"
     try:
         bound = signature.bind(None, **declaration.parameters)
     except TypeError as error:
-        raise BadInputError(
-            place,
-            parameters,
-            f"do not fit the fault {declaration.name!r}: {error}.",
-            f"Its function is {declaration.name}{signature}: give what follows the run, by name.",
-        ) from error
+        problem = f"do not fit the fault {fault!r}: {error}."
+        remedy = f"Its function is {fault}{signature}: give what follows the run, by name."
+        raise BadInputError(place, parameters, problem, remedy) from error
     for name, value in declaration.parameters.items():
         annotation = signature.parameters[name].annotation if name in bound.arguments else ""
         kind = str(annotation).strip("\"'")
         if kind in _IS_A and not _IS_A[kind](value):
-            raise BadInputError(
-                place,
-                f"{parameters}.{name}",
-                f"is {value!r}, and the fault {declaration.name!r} takes a value of type {kind}.",
-                f"Give a value of type {kind}.",
-            )
+            problem = f"is {value!r}, and the fault {fault!r} takes a value of type {kind}."
+            remedy = f"Give a value of type {kind}."
+            raise BadInputError(place, f"{parameters}.{name}", problem, remedy)
 
 
 @dataclass(frozen=True)
@@ -212,21 +201,13 @@ def read_outside_faults(names: Sequence[str]) -> OutsideFaults:
         module = _located(name)
         signatures = signatures_in(module.path)
         if not signatures:
-            raise BadInputError(
-                module.path,
-                "@fault",
-                "marks no function as a fault.",
-                "Mark one with @fault of failbench.recording.faults.registry.",
-            )
+            remedy = "Mark one with @fault of failbench.recording.faults.registry."
+            raise BadInputError(module.path, "@fault", "marks no function as a fault.", remedy)
         for fault in signatures:
             if fault in package_signatures() or fault in added:
                 owner = "another module" if fault in added else "the package"
-                raise BadInputError(
-                    module.path,
-                    "@fault",
-                    f"{fault!r} is the name of a fault of {owner}.",
-                    "Give each fault a name of its own.",
-                )
+                problem = f"{fault!r} is the name of a fault of {owner}."
+                raise BadInputError(module.path, "@fault", problem, OWN_NAME)
         added |= signatures
         codes |= outside_fault_codes(module.path, signatures)
         modules.append(module)
@@ -241,24 +222,16 @@ def _located(name: str) -> FaultModule:
         spec = PathFinder.find_spec(path.stem)
         other = spec is not None and spec.origin and Path(spec.origin).resolve() != path
         if other or path.stem in sys.stdlib_module_names:
-            raise BadInputError(
-                name,
-                "--faults",
-                f"another module is called {path.stem}, which could then not be imported.",
-                "Rename the file.",
-            )
+            problem = f"another module is called {path.stem}, which could then not be imported."
+            raise BadInputError(name, "--faults", problem, "Rename the file.")
         return FaultModule(path.stem, path, by_path=True)
     try:
         spec = importlib.util.find_spec(name)
     except Exception:  # whatever a package above it raises, or that it has no file
         spec = None
     if spec is None or not spec.origin or not spec.origin.endswith(".py"):
-        raise BadInputError(
-            name,
-            "--faults",
-            "is no module that can be imported.",
-            "Name its file, which ends in .py, or install it.",
-        )
+        remedy = "Name its file, which ends in .py, or install it."
+        raise BadInputError(name, "--faults", "is no module that can be imported.", remedy)
     return FaultModule(name, Path(spec.origin).resolve(), by_path=False)
 
 
@@ -272,22 +245,15 @@ def import_faults(modules: Sequence[FaultModule]) -> None:
         try:
             _import(module)
         except Exception as error:
-            raise BadInputError(
-                module.path,
-                "--faults",
-                f"cannot be imported ({type(error).__name__}: {error}).",
-                "Correct it, or install what it imports.",
-            ) from error
+            problem = f"cannot be imported ({type(error).__name__}: {error})."
+            remedy = "Correct it, or install what it imports."
+            raise BadInputError(module.path, "--faults", problem, remedy) from error
         replaced = [name for name in before if registry._FAULTS[name] is not before[name]]
         if replaced:
             registry._FAULTS.update(before)
             sys.modules.pop(module.name, None)
-            raise BadInputError(
-                module.path,
-                "@fault",
-                f"registers the fault {replaced[0]!r}, which another module has.",
-                "Give each fault a name of its own.",
-            )
+            problem = f"registers the fault {replaced[0]!r}, which another module has."
+            raise BadInputError(module.path, "@fault", problem, OWN_NAME)
 
 
 def _import(module: FaultModule) -> None:

@@ -24,26 +24,15 @@ from failbench.recording.nominal import NominalRanges
 
 _PACKAGE = Path(__file__).parent
 _LOOP_MODULES = (
-    "architectures.py",
-    "child.py",
-    "corpus.py",
-    "loop.py",
-    "memory.py",
-    "nominal.py",
-    "paths.py",
-    "reports.py",
-    "unmonitored.py",
+    *("architectures.py", "child.py", "corpus.py", "loop.py", "memory.py"),
+    *("nominal.py", "paths.py", "reports.py", "unmonitored.py"),
 )
 _PARSING = Lock()
 _FAULTS = "failbench.recording.faults."
 _GPU_MODULES = (*_LOOP_MODULES, "gpu.py")
 PROVENANCE = (
-    "device",
-    "corpus_sha256",
-    "python_version",
-    "torch_version",
-    "transformers_version",
-    "tokenizers_version",
+    *("device", "corpus_sha256", "python_version"),
+    *("torch_version", "transformers_version", "tokenizers_version"),
 )
 """Run columns with the device, corpus and library versions of a run."""
 
@@ -61,16 +50,7 @@ class _BehaviourOnly(ast.NodeTransformer):
         self.generic_visit(node)
         body = getattr(node, "body", None)
         if isinstance(body, list):
-            kept = [
-                statement
-                for statement in body
-                if not (
-                    isinstance(statement, ast.Expr)
-                    and isinstance(statement.value, ast.Constant)
-                    and isinstance(statement.value.value, str)
-                )
-            ]
-            node.body = kept  # type: ignore[attr-defined]
+            node.body = [each for each in body if not _is_text(each)]  # type: ignore[attr-defined]
         if isinstance(node, ast.FunctionDef):
             node.returns = None
         elif isinstance(node, ast.arg):
@@ -78,6 +58,11 @@ class _BehaviourOnly(ast.NodeTransformer):
         elif isinstance(node, ast.AnnAssign):
             node.annotation = ast.Constant(None)
         return node
+
+
+def _is_text(statement: ast.stmt) -> bool:
+    value = statement.value if isinstance(statement, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)
 
 
 def _dump(node: object) -> str:
@@ -191,13 +176,12 @@ def fault_code(name: str) -> str:
     definitions = _fault_definitions()
     places = [place for place in definitions if place[1] == name]
     if not places:
-        raise BadInputError(
-            "data/scenarios",
-            "fault.name",
-            f"there is no fault {name!r}.",
+        remedy = (
             "Use the name of a function marked with @fault in failbench.recording.faults, or name "
-            "its module with --faults.",
+            "its module with --faults."
         )
+        problem = f"there is no fault {name!r}."
+        raise BadInputError("data/scenarios", "fault.name", problem, remedy)
     return _reached_code(places, definitions)
 
 

@@ -21,11 +21,10 @@ from failbench.neighbours.peers.default_plus_plus import (
     diagnose,
     read_inside_answers,
 )
-from failbench.recording.campaign import Campaign
+from failbench.recording.campaign import Campaign, for_each
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry
-from failbench.recording.plan import Pair, PlannedRun, order_for
-from failbench.recording.progress import for_each
+from failbench.recording.plan import Pair, PlannedRun
 from failbench.recording.sandbox import RunReport, execute, fork_server
 
 SEED: Final = 0
@@ -56,8 +55,7 @@ class InsideRecording:
     """Records what the peer says of the pairs of a campaign."""
 
     def __init__(self, campaign: Campaign, path: Path) -> None:
-        self._campaign = campaign
-        self._path = path
+        self._campaign, self._path = campaign, path
         self._version = default_plus_plus.installed_version()
         known = read_inside_answers(path).to_dicts() if path.exists() else []
         self._rows: dict[str, dict[str, Any]] = {row["run_id"]: row for row in known}
@@ -68,9 +66,8 @@ class InsideRecording:
     ) -> pl.DataFrame:
         """Record what is missing, and write the table after every pair."""
         chosen = units_of(self._campaign)[:pairs]
-        self._context = fork_server(
-            (*self._campaign.outside.preloaded, CHILD, default_plus_plus.PACKAGE, "sklearn.metrics")
-        )
+        needed = (CHILD, default_plus_plus.PACKAGE, "sklearn.metrics")
+        self._context = fork_server((*self._campaign.outside.preloaded, *needed))
         done = 0
 
         with tempfile.TemporaryDirectory() as folder:
@@ -104,18 +101,13 @@ class InsideRecording:
         """Train a run once more; a failing one may take as much memory more as its twin took."""
         from failbench.recording.instrumented import WatchedTraining  # needs torch
 
-        campaign = self._campaign
-        limit = None
-        if planned.declaration is not None:
-            limit = entry.run["capacity_bytes"] + granted
-        report = execute(
-            self._context,
-            order_for(planned, campaign.setting, limit, str(campaign.corpus_cache)),
-            SLOWNESS * campaign.params.hang_seconds,
-            SLOWNESS * campaign.params.wall_limit_seconds,
-            WatchedTraining(str(folder)),
-        )
-        if planned.declaration is None:
+        is_healthy = planned.declaration is None
+        limit = None if is_healthy else entry.run["capacity_bytes"] + granted
+        order = self._campaign.order(planned, limit)
+        hang, wall = self._campaign.patience
+        patience = SLOWNESS * hang, SLOWNESS * wall
+        report = execute(self._context, order, *patience, WatchedTraining(str(folder)))
+        if is_healthy:
             granted = max(0, _peak(report.steps) - _peak(entry.steps))
         watched = {
             "ending": report.ending,
@@ -167,15 +159,10 @@ def _loss_apart(watched: Sequence[dict[str, Any]], recorded: Sequence[dict[str, 
 
     Steps that have no finite loss in both are left out.
     """
-    pairs = [
-        (first["loss"], second["loss"])
-        for first, second in zip(watched[:COMPARED_STEPS], recorded, strict=False)
-    ]
-    known = [(x, y) for x, y in pairs if x is not None and y is not None]
-    return max(
-        (abs(x - y) / abs(y) for x, y in known if math.isfinite(x) and math.isfinite(y) and y),
-        default=0.0,
-    )
+    steps = zip(watched[:COMPARED_STEPS], recorded, strict=False)
+    pairs = [(first["loss"], second["loss"]) for first, second in steps]
+    known = [(x, y) for x, y in pairs if x is not None and y and math.isfinite(x)]
+    return max((abs(x - y) / abs(y) for x, y in known if math.isfinite(y)), default=0.0)
 
 
 def _why(report: RunReport) -> str:

@@ -11,14 +11,8 @@ from typing import Any
 
 import polars as pl
 
-from failbench.base.detector import (
-    Detection,
-    DetectorParams,
-    HealthyLimits,
-    detect,
-    healthy_limits,
-    measure,
-)
+from failbench.base import detector
+from failbench.base.detector import Detection, DetectorParams, HealthyLimits
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
 from failbench.base.telemetry import (
@@ -58,11 +52,9 @@ def read_entry(folder: Path, run_id: str) -> JournalEntry | None:
         raw = json.loads(gzip.decompress(path.read_bytes()))
         return JournalEntry(raw["run"], raw["steps"])
     except (OSError, EOFError, ValueError, KeyError) as error:
+        problem = f"is not a journal entry ({error})."
         raise BadInputError(
-            path,
-            "(file)",
-            f"is not a journal entry ({error}).",
-            "Delete it to record the run again.",
+            path, "(file)", problem, "Delete it to record the run again."
         ) from error
 
 
@@ -76,12 +68,9 @@ def refuse_unknown(entry: JournalEntry) -> None:
     """Refuse an entry that has a value for a column that the tables lack."""
     columns = {*entry.run} - {*RUN_SCHEMA} | set().union(*entry.steps) - {*STEP_SCHEMA}
     if columns:
-        raise BadInputError(
-            f"journal of run {entry.run['run_id']}",
-            ", ".join(sorted(columns)),
-            "is no column of the tables of runs and steps.",
-            f"Record it again with `failbench record --again {entry.run['run_id']}`.",
-        )
+        place, field = f"journal of run {entry.run['run_id']}", ", ".join(sorted(columns))
+        remedy = f"Record it again with `failbench record --again {entry.run['run_id']}`."
+        raise BadInputError(place, field, "is no column of the tables of runs and steps.", remedy)
 
 
 def limits_of(entries: Iterable[JournalEntry], params: DetectorParams) -> HealthyLimits:
@@ -89,18 +78,15 @@ def limits_of(entries: Iterable[JournalEntry], params: DetectorParams) -> Health
 
     They are taken in the order of their ids, because a mean depends on the order in its last digit.
     """
-    healthy = [
-        entry
-        for entry in entries
-        if entry.run["kind"] == "success" and entry.run["ending"] == "completed"
-    ]
-    healthy.sort(key=lambda entry: str(entry.run["run_id"]))
-    return healthy_limits([measure(steps_of(entry), params) for entry in healthy], params)
+    ordered = sorted(entries, key=lambda entry: str(entry.run["run_id"]))
+    healthy = [e for e in ordered if (e.run["kind"], e.run["ending"]) == ("success", "completed")]
+    signals = [detector.measure(steps_of(entry), params) for entry in healthy]
+    return detector.healthy_limits(signals, params)
 
 
 def detected(entry: JournalEntry, limits: HealthyLimits, params: DetectorParams) -> Detection:
     """The detector's outcome of a run."""
-    return detect(entry.run["ending"], steps_of(entry), limits, params)
+    return detector.detect(entry.run["ending"], steps_of(entry), limits, params)
 
 
 def tables_of(entries: Sequence[JournalEntry], params: DetectorParams) -> Telemetry:
@@ -126,11 +112,8 @@ def read_known(folder: Path) -> Telemetry | None:
 
 def archive(folder: Path, setting: Setting, recorded: Telemetry, whole: bool) -> Telemetry:
     """Write recorded runs into ``folder``, in place of its runs of the setting or of their ids."""
-    of_setting = (
-        (pl.col("architecture") == setting.architecture)
-        & (pl.col("optimizer") == setting.optimizer)
-        & (pl.col("scale") == setting.scale)
-    )
+    keys = ("architecture", "optimizer", "scale")
+    of_setting = pl.all_horizontal(pl.col(key) == getattr(setting, key) for key in keys)
     known = read_known(folder)
     runs, steps = recorded.runs, recorded.steps
     if known is not None:

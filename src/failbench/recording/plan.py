@@ -5,23 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from itertools import product
+from itertools import product, starmap
 from typing import TypeVar
 
 import numpy as np
 from pydantic import Field, field_validator
 
+from failbench.base import scenarios as declared
 from failbench.base.errors import BadInputError
-from failbench.base.scenarios import (
-    ARCHITECTURES,
-    OPTIMIZERS,
-    Architecture,
-    FaultDeclaration,
-    Identifier,
-    Optimizer,
-    Record,
-    Scenario,
-)
+from failbench.base.records import Record
+from failbench.base.scenarios import Architecture, FaultDeclaration, Identifier, Optimizer, Scenario
 from failbench.recording.nominal import Nominal, NominalRanges, Seeds, draw_nominal, seeds_of
 from failbench.recording.order import RunOrder
 
@@ -49,7 +42,7 @@ class Setting:
 
 SETTINGS = {
     setting.name: setting
-    for setting in (Setting(*key) for key in product(ARCHITECTURES, OPTIMIZERS, SCALES))
+    for setting in starmap(Setting, product(declared.ARCHITECTURES, declared.OPTIMIZERS, SCALES))
 }
 """Every setting that can be recorded, by name."""
 
@@ -97,12 +90,9 @@ class RecordParams(Record):
     def wanted(self, setting: Setting) -> RunsWanted:
         """How many runs a setting should have."""
         if setting.name not in self.settings:
-            raise BadInputError(
-                "params.yaml",
-                "record.settings",
-                f"{setting.name} is not among the settings.",
-                "Name it there, with its seeds and successes.",
-            )
+            problem = f"{setting.name} is not among the settings."
+            remedy = "Name it there, with its seeds and successes."
+            raise BadInputError("params.yaml", "record.settings", problem, remedy)
         return self.settings[setting.name]
 
     def with_seeds(self, setting: Setting, seeds: int) -> RecordParams:
@@ -166,12 +156,9 @@ class Shard:
         numbers = re.fullmatch(r"(\d+)/(\d+)", text)
         shard = cls(int(numbers[1]), int(numbers[2])) if numbers else None
         if shard is None or not 1 <= shard.number <= shard.count:
-            raise BadInputError(
-                "command line",
-                "--shard",
-                f"{text!r} is no part of a plan.",
-                "Give its number and how many there are, from 1/4 to 4/4 say.",
-            )
+            problem = f"{text!r} is no part of a plan."
+            remedy = "Give its number and how many there are, from 1/4 to 4/4 say."
+            raise BadInputError("command line", "--shard", problem, remedy)
         return shard
 
     def part(self, units: Sequence[Unit]) -> list[Unit]:
@@ -199,17 +186,12 @@ def _draw(
 
 def plan_successes(setting: Setting, params: RecordParams, slices: int) -> list[PlannedRun]:
     """The runs without a fault, for thresholds."""
-    return [
-        PlannedRun(
-            f"{SUCCESS}-{setting.name}-s{seed}",
-            "success",
-            seed,
-            None,
-            None,
-            *_draw(SUCCESS, seed, 0, setting, params.nominal, slices),
-        )
-        for seed in range(params.wanted(setting).successes)
-    ]
+    runs = []
+    for seed in range(params.wanted(setting).successes):
+        drawn = _draw(SUCCESS, seed, 0, setting, params.nominal, slices)
+        run_id = f"{SUCCESS}-{setting.name}-s{seed}"
+        runs.append(PlannedRun(run_id, "success", seed, None, None, *drawn))
+    return runs
 
 
 def plan_pairs(
@@ -243,24 +225,15 @@ def plan_pair(
 
 def plan_remedies(failure: PlannedRun, params: RecordParams) -> list[PlannedRun]:
     """Repetitions of a failing run, one per remedy that names it, otherwise unchanged."""
-    return [
-        replace(
-            failure,
-            run_id=f"{failure.run_id}-{name}",
-            kind="remedy",
-            twin_of=failure.run_id,
-            nominal=replace(
-                failure.nominal,
-                learning_rate=failure.nominal.learning_rate * remedy.learning_rate_factor,
-                clip_norm=failure.nominal.clip_norm
-                if remedy.clip_norm is None
-                else remedy.clip_norm,
-            ),
-            remedy=remedy,
-        )
-        for name, remedy in params.remedies.items()
-        if remedy.run == failure.run_id
-    ]
+    runs = []
+    for name, remedy in params.remedies.items():
+        if remedy.run == failure.run_id:
+            rate = failure.nominal.learning_rate * remedy.learning_rate_factor
+            clip = failure.nominal.clip_norm if remedy.clip_norm is None else remedy.clip_norm
+            nominal = replace(failure.nominal, learning_rate=rate, clip_norm=clip)
+            run = replace(failure, twin_of=failure.run_id, kind="remedy", nominal=nominal)
+            runs.append(replace(run, run_id=f"{failure.run_id}-{name}", remedy=remedy))
+    return runs
 
 
 def order_for(

@@ -238,20 +238,17 @@ def require_recording_extra(device: str = "cpu") -> None:
         try:
             __import__(name)
         except ImportError as error:
-            raise BadInputError(
-                "pyproject.toml",
-                "project.optional-dependencies.record",
-                f"recording needs {name}, which is not installed.",
-                "Run `make record`, which installs the extra first.",
-            ) from error
+            field = "project.optional-dependencies.record"
+            problem = f"recording needs {name}, which is not installed."
+            remedy = "Run `make record`, which installs the extra first."
+            raise BadInputError("pyproject.toml", field, problem, remedy) from error
     if device == "cuda":
         import torch
 
         if not torch.cuda.is_available():
-            raise BadInputError(
-                "command line",
-                "--device",
-                f"PyTorch {torch.__version__} finds no CUDA device here.",
+            problem = f"PyTorch {torch.__version__} finds no CUDA device here."
+            remedy = (
                 "Record with --device cpu, or install a CUDA build of PyTorch on a machine with a "
-                "GPU.",
+                "GPU."
             )
+            raise BadInputError("command line", "--device", problem, remedy)

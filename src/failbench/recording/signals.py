@@ -17,32 +17,20 @@ import polars as pl
 
 from failbench.base.telemetry import STEP_SCHEMA
 from failbench.monitor.history import History
-from failbench.monitor.records.tables import (
-    Monitored,
-    monitored_of,
-    monitored_row,
-    read_monitored,
-    signal_rows,
-)
+from failbench.monitor.records import tables
+from failbench.monitor.records.tables import Monitored
 from failbench.monitor.signals import Level
-from failbench.recording.campaign import Campaign
+from failbench.recording.campaign import Campaign, for_each
 from failbench.recording.carrying import STEP_COLUMNS
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
-from failbench.recording.plan import PlannedRun, order_for
-from failbench.recording.progress import for_each
+from failbench.recording.plan import PlannedRun
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
 
 MONITOR: Final = Path(__file__).parents[1] / "monitor"
 READS: Final = (
-    "bounds.py",
-    "breaks.py",
-    "diagnosis.py",
-    "endings.py",
-    "invariants.py",
-    "integrations",
-    "records",
-    "stopping",
+    *("bounds.py", "breaks.py", "diagnosis.py", "endings.py", "invariants.py"),
+    *("integrations", "records", "stopping"),
 )
 """What is left out of the fingerprint, as it measures nothing: modules of the monitor that read
 logs, those for loops of other libraries, and those that end a run by what was measured."""
@@ -90,11 +78,8 @@ class Unit:
 @cache
 def monitor_code() -> str:
     """Hash of what the monitor executes while a run trains."""
-    modules = sorted(
-        path
-        for path in MONITOR.rglob("*.py")
-        if not set(path.relative_to(MONITOR).parts) & set(READS)
-    )
+    paths = sorted(MONITOR.rglob("*.py"))
+    modules = [each for each in paths if not {*each.relative_to(MONITOR).parts} & {*READS}]
     signals = (MONITOR / "data" / "signals.csv").read_text(encoding="utf-8")
     return hashlib.sha256((code_hash(modules) + signals).encode()).hexdigest()
 
@@ -109,20 +94,12 @@ class SignalRecording:
     """Records the signals of the runs of a campaign."""
 
     def __init__(
-        self,
-        campaign: Campaign,
-        level: Level,
-        known: Monitored | None,
-        *,
-        from_start: bool = False,
+        self, campaign: Campaign, level: Level, known: Monitored | None, *, from_start: bool = False
     ) -> None:
-        self._campaign = campaign
-        self._level = level
-        self._from_start = from_start
+        self._campaign, self._level, self._from_start = campaign, level, from_start
         self.journal = campaign.journal.with_name(f"{campaign.journal.name}-signals")
-        self._known: dict[str, str] = {}
-        if known is not None:
-            self._known = dict(known.runs.select("run_id", "fingerprint").rows())
+        rows = [] if known is None else known.runs.select("run_id", "fingerprint").rows()
+        self._known: dict[str, str] = dict(rows)
 
     def record(self, workers: int, show: Callable[[int, int, int], None]) -> Monitored:
         """Record what is missing; return what is recorded beside the signals known before."""
@@ -134,9 +111,8 @@ class SignalRecording:
         entries: list[JournalEntry] = []
         kept = len(units) - len(missing)
         show(kept, kept, len(units))
-        self._context = fork_server(
-            (*self._campaign.outside.preloaded, "failbench.monitor.monitor")
-        )
+        preloaded = (*self._campaign.outside.preloaded, "failbench.monitor.monitor")
+        self._context = fork_server(preloaded)
 
         def record(unit: Unit) -> None:
             entry = read_entry(self.journal, unit.planned.run_id)
@@ -146,7 +122,7 @@ class SignalRecording:
             show(kept + len(entries), kept, len(units))
 
         for_each(missing, record, workers, self._campaign.stop)
-        return monitored_of([(entry.run, entry.steps) for entry in entries])
+        return tables.monitored_of([(entry.run, entry.steps) for entry in entries])
 
     def _units(self) -> Iterator[Unit]:
         """The recorded runs of the plan: healthy ones, then pairs."""
@@ -171,17 +147,12 @@ class SignalRecording:
 
     def _execute(self, unit: Unit) -> JournalEntry:
         campaign, planned = self._campaign, unit.planned
-        order = order_for(planned, campaign.setting, unit.limit, str(campaign.corpus_cache))
-        report = execute(
-            self._context,
-            replace(order, level=self._level, looks=unit.looks),
-            campaign.params.hang_seconds,
-            campaign.params.wall_limit_seconds,
-            campaign.outside.training,
-        )
-        if report.history is None:
+        order = campaign.order(planned, unit.limit)
+        watched = replace(order, level=self._level, looks=unit.looks)
+        report = execute(self._context, watched, *campaign.patience, campaign.outside.training)
+        if (history := report.history) is None:
             raise RecorderError(f"{planned.run_id}: the monitor of this run has written nothing.")
-        entry = JournalEntry(self._row(unit, report, report.history), signal_rows(report.history))
+        entry = JournalEntry(self._row(unit, report, history), tables.signal_rows(history))
         write_entry(self.journal, entry)
         return entry
 
@@ -190,7 +161,7 @@ class SignalRecording:
         compared, equal = None, None
         if not unit.is_variant:
             compared, equal = compared_steps(unit.entry.steps, report.steps)
-        return monitored_row(
+        return tables.monitored_row(
             history,
             {
                 "run_id": planned.run_id,
@@ -216,16 +187,16 @@ def compared_steps(
     Compared are the columns that do not measure the machine. Which step is the last depends on the
     memory and time that are left, so that it is left out where the recordings differ in length.
     """
-    tables = [
+    one, other = (
         pl.DataFrame(list(steps), schema=STEP_SCHEMA).select(STEP_COLUMNS)
         for steps in (first, second)
-    ]
-    shared = min(table.height for table in tables)
-    if tables[0].height != tables[1].height:
+    )
+    shared = min(one.height, other.height)
+    if one.height != other.height:
         shared = max(0, shared - 1)
-    return shared, tables[0].head(shared).equals(tables[1].head(shared))
+    return shared, one.head(shared).equals(other.head(shared))
 
 
 def read_known_signals(folder: Path) -> Monitored | None:
     """The signals recorded before, or None for an empty folder."""
-    return read_monitored(folder) if (folder / "runs.parquet").exists() else None
+    return tables.read_monitored(folder) if (folder / "runs.parquet").exists() else None

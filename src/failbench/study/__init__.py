@@ -30,12 +30,9 @@ from failbench.statistics.significance import *
 from failbench.statistics.thresholds import *
 from failbench.study.captions import *
 from failbench.study.cells import *
-from failbench.study.dot_plot import *
 from failbench.study.estimates import *
 from failbench.study.inputs import *
 from failbench.study.labels import *
-from failbench.study.method_styles import *
-from failbench.study.notes import *
 from failbench.study.paper_numbers import *
 from failbench.study.picture import *
 from failbench.study.plain_table import *

@@ -29,10 +29,11 @@ from matplotlib.figure import Figure
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record
 from failbench.study.cells import FORMS, estimate_text, written
-from failbench.study.notes import with_development
+from failbench.study.labels import with_development
 from failbench.study.picture import Picture
 from failbench.study.style import FULL_WIDTH
 
+RESTORE: Final = "Restore it with git."
 CAPTIONS: Final = Path("paper/captions")
 PLACEHOLDER: Final = re.compile(r"\{(?P<path>[^{}|]+)(?:\|(?P<form>\w+))?\}")
 CONDITION: Final = re.compile(r"^(?P<left>.+?) (?P<sign><=|>=|<|>) (?P<right>.+)$")
@@ -62,17 +63,12 @@ class Captions:
     def read(cls, study: str, *numbers: Mapping[str, Any] | Record) -> Captions:
         """Those of a study, with numbers, settings and nested estimates; later ones go before."""
         path = CAPTIONS / f"{study}.yaml"
-        try:
-            texts = yaml.safe_load(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError, yaml.YAMLError) as error:
-            problem = " ".join(str(error).split())
-            remedy = "Restore it with git."
-            raise BadInputError(path, "(file)", f"cannot be read ({problem}).", remedy) from error
+        texts = read_yaml(path)
         if not isinstance(texts, dict) or not texts:
-            raise BadInputError(path, "(file)", "has no entries.", "Restore it with git.")
+            raise BadInputError(path, "(file)", "has no entries.", RESTORE)
         for entry, content in texts.items():
             if not isinstance(content, dict):
-                raise BadInputError(path, str(entry), "has no texts.", "Restore it with git.")
+                raise BadInputError(path, str(entry), "has no texts.", RESTORE)
         return cls(path, texts, {}).with_numbers(*numbers)
 
     def with_numbers(self, *numbers: Mapping[str, Any] | Record) -> Captions:
@@ -88,8 +84,7 @@ class Captions:
 
     def labels(self, entry: str) -> dict[str, Any]:
         """What an entry calls things, by their names."""
-        labels: dict[str, Any] = self._declared(entry, "labels", dict)
-        return labels
+        return dict(self._declared(entry, "labels", dict))
 
     def columns(self, entry: str) -> list[dict[str, Any]]:
         """The columns of a table as whoever makes them calls their parts; headings filled in."""
@@ -149,9 +144,8 @@ class Captions:
         if isinstance(text, list):
             return _joined(self._filled(each, field) for each in text)
         if isinstance(text, Mapping):
-            if not all(map(self._named, _names(text, "when"))):
-                return ""
-            if any(map(self._named, _names(text, "unless"))):
+            wanted, unwanted = (map(self._named, _names(text, key)) for key in ("when", "unless"))
+            if not all(wanted) or any(unwanted):
                 return ""
             for problem in self.unmet(_names(text, "holds"), field):
                 raise self._refused(field, f"{problem}.", "Write what the metrics say.")
@@ -171,10 +165,9 @@ class Captions:
             raise self._refused(field, f"{form!r} is no form of a number.", remedy)
         if isinstance(found, str):
             return found
-        if isinstance(found, int) and not isinstance(found, bool) and form is None:
-            return str(found)
         if isinstance(found, int | float) and not isinstance(found, bool):
-            return written(found, form or "percent")
+            is_count = isinstance(found, int) and form is None
+            return str(found) if is_count else written(found, form or "percent")
         value = _value(found)
         if value is None:
             remedy = "Name a number of the study, or the path of one of its estimates."
@@ -194,6 +187,15 @@ class Captions:
 
     def _refused(self, field: str, problem: str, remedy: str) -> BadInputError:
         return BadInputError(self.place, field, problem, remedy)
+
+
+def read_yaml(path: Path) -> Any:
+    """What a file of YAML that is kept by hand holds."""
+    try:
+        return yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError, yaml.YAMLError) as error:
+        problem = f"cannot be read ({' '.join(str(error).split())})."
+        raise BadInputError(path, "(file)", problem, RESTORE) from error
 
 
 def _joined(parts: Iterable[str]) -> str:

@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import polars as pl
-import yaml
 from pydantic import RootModel
 
 from failbench.base.errors import BadInputError
@@ -15,6 +14,7 @@ from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.records import Model, Record, kept_by_hand, validated
 from failbench.base.stage import REMEDY, read_outputs, unreadable
 from failbench.base.studies import LANGUAGE_MODELS, prediction_files
+from failbench.study.captions import read_yaml
 from failbench.study.paper_numbers import Reported
 
 _MAIN_STUDY = Path("data/predictions/nested_cv")
@@ -33,14 +33,7 @@ def read_reported() -> Reported:
 
 def read_facts(path: Path, model: type[Model]) -> Model:
     """Read a file of facts that is kept by hand."""
-    try:
-        raw = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, yaml.YAMLError) as error:
-        problem = " ".join(str(error).split())
-        raise BadInputError(
-            path, "(file)", f"cannot be read ({problem}).", "Restore it with git."
-        ) from error
-    return kept_by_hand(model, raw, path)
+    return kept_by_hand(model, read_yaml(path), path)
 
 
 class _Estimate(Record):

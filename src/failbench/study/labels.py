@@ -1,21 +1,13 @@
-"""Labels: what methods, causes, architectures and signals are called in tables and figures."""
+"""Labels: what methods, causes and signals are called, and what several captions say alike."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+from failbench.base import methods as catalogue
 from failbench.base.errors import BadInputError
-from failbench.base.methods import (
-    CATALOGUE,
-    ENTRIES,
-    OTHER_MODELS_PREFIX,
-    PAPER_MODELS,
-    SOURCES,
-    Source,
-    is_language_model,
-    reads_monitor,
-)
+from failbench.base.methods import ENTRIES, reads_monitor
 from failbench.base.scenarios import Architecture
 from failbench.base.vocabulary import ALL_GROUPS, PRIMARY_SET, SIGNAL_GROUPS, Category
 
@@ -53,7 +45,7 @@ SHORT_LABELS: Final[dict[Category, str]] = {
 }
 """For the axes of small panels."""
 
-METHOD_LABELS: Final = {entry.name: entry.label for entry in CATALOGUE}
+METHOD_LABELS: Final = {entry.name: entry.label for entry in catalogue.CATALOGUE}
 """The methods of the paper in the order of its Table 1, then those that the table has not."""
 
 
@@ -65,20 +57,13 @@ def method_label(method: str) -> str:
     >>> method_label("random_forest"), method_label("llm_qwen_7b")
     ('Random forest', 'qwen 7b')
     """
-    if method not in METHOD_LABELS and is_language_model(method):
-        return method.removeprefix(OTHER_MODELS_PREFIX).replace("_", " ")
-    if method not in METHOD_LABELS:
-        raise BadInputError(
-            "predictions",
-            "method",
-            f"{method!r} is no method of the catalogue, and so has no label.",
-            "Give it an entry in failbench.methods.catalogue.",
-        )
-    return METHOD_LABELS[method]
-
-
-_OF_MONITOR: Final[frozenset[Source]] = frozenset({"invariants", "ending"})
-"""What the monitor's record adds to what a language model reads."""
+    if method in METHOD_LABELS:
+        return METHOD_LABELS[method]
+    if catalogue.is_language_model(method):
+        return method.removeprefix(catalogue.OTHER_MODELS_PREFIX).replace("_", " ")
+    problem = f"{method!r} is no method of the catalogue, and so has no label."
+    remedy = "Give it an entry in failbench.methods.catalogue."
+    raise BadInputError("predictions", "method", problem, remedy)
 
 
 def reads_label(method: str) -> str:
@@ -90,9 +75,10 @@ def reads_label(method: str) -> str:
     'error text, step series, invariants, ending'
     """
     method_label(method)
-    entry = ENTRIES.get(method) or ENTRIES[PAPER_MODELS[0]]
-    reads = entry.reads | (_OF_MONITOR if reads_monitor(method) else frozenset())
-    return ", ".join(source for source in SOURCES if source in reads)
+    entry = ENTRIES.get(method) or ENTRIES[catalogue.PAPER_MODELS[0]]
+    # what the monitor's record adds to what a language model reads
+    reads = {*entry.reads, *(("invariants", "ending") if reads_monitor(method) else ())}
+    return ", ".join(source for source in catalogue.SOURCES if source in reads)
 
 
 def reads_true_category(method: str) -> bool:
@@ -147,3 +133,52 @@ def in_label_order(methods: Iterable[str]) -> list[str]:
     given = set(methods)
     labelled = (method for method in METHOD_LABELS if method in given)
     return [*labelled, *sorted(given - set(METHOD_LABELS))]
+
+
+SCALE_NOTE: Final = (
+    "Measured on small models: 3,403 runs on a CPU, 2 layers, 0.072 to 10 million parameters "
+    "(median 0.20 million), a vocabulary of 512 tokens, 280 to 320 planned steps; the paper's "
+    "models have 12 to 110 million parameters."
+)
+"""Beside the page's figures; a test holds it against :func:`~.scope.scale_note` of all runs."""
+
+DEVELOPMENT_NOTE: Final = (
+    "Methods on invariants rest on the last version of the monitor's rules, which was made with "
+    "these scenarios in view: what they reach is development. Version 1, by the author of the "
+    "faults, was frozen before any failing run had been recorded with the monitor; what it "
+    "reached, and version 2 on the half that it was not made on, is in paper/tables/monitor."
+)
+
+
+def with_development(title: str, methods: Iterable[str]) -> str:
+    """The title of a figure, which explains the asterisk of :func:`drawn_label` if needed.
+
+    >>> with_development("Rules are right", ["ending", "invariants"])
+    'Rules are right (*: by rules made with these scenarios in view)'
+    """
+    starred = any(made_in_view(method) for method in methods)
+    return f"{title} (*: by rules made with these scenarios in view)" if starred else title
+
+
+def development_note(methods: Iterable[str]) -> tuple[str, ...]:
+    """The note that a caption owes to methods whose rules were made with the scenarios in view.
+
+    >>> development_note(["random_forest", "ending"])
+    ()
+    """
+    return (DEVELOPMENT_NOTE,) if any(made_in_view(method) for method in methods) else ()
+
+
+REPLACED: Final = {
+    "gradients_not_cleared": "optimizer_maximizes",
+    "only_biases_optimized": "weights_frozen",
+    "scaling_without_epsilon": "standardised_over_one",
+    "sequences_truncated": "single_document",
+}
+"""Scenarios whose trial runs did not fail, and what took their places (docs/categories.md)."""
+
+DECLARED_NOTE: Final = (
+    "Difficulty was declared with each scenario, before the first runs that were kept, but that of "
+    f"{len(REPLACED)} ({', '.join(sorted(REPLACED.values()))}) after trial runs had begun: they "
+    "replaced scenarios that had not failed."
+)

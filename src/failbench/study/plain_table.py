@@ -49,17 +49,18 @@ class Table:
         caption: str,
         notes: tuple[str, ...] = (),
     ) -> Table:
-        """A table whose columns say what stands in them."""
+        """A table whose columns say what stands in them, or whose rows are texts."""
         columns = tuple(columns)
         cells = [column.cell for column in columns if column.cell is not None]
-        if len(cells) < len(columns):
+        if 0 < len(cells) < len(columns):
             raise ValueError(f"A column of the table {name} does not say what its cells are.")
-        blanks = ("",) * (len(columns) - 1)
-        body = (
-            (row.text, *blanks) if isinstance(row, Divider) else tuple(cell(row) for cell in cells)
-            for row in rows
-        )
-        return cls(name, columns, tuple(body), caption, notes)
+
+        def texts(row: Any) -> tuple[str, ...]:
+            if isinstance(row, Divider):
+                return row.text, *("",) * (len(columns) - 1)
+            return tuple(cell(row) for cell in cells) if cells else tuple(row)
+
+        return cls(name, columns, tuple(map(texts, rows)), caption, notes)
 
     def __post_init__(self) -> None:
         """Refuse a row that does not fit the columns, and a cell of several lines."""

@@ -15,6 +15,7 @@ from failbench.base import stage
 from failbench.base.errors import BadInputError
 from failbench.base.stage import print_table, write_metrics
 from failbench.statistics.intervals import nest
+from failbench.study.captions import RESTORE
 from failbench.study.estimates import rounded
 from failbench.study.picture import Picture, save_picture
 from failbench.study.plain_table import Table, write_table
@@ -118,23 +119,14 @@ def check_style(path: Path) -> None:
     try:
         settings = mpl.rc_params_from_file(path, use_default_template=False)
     except (OSError, ValueError) as error:
-        raise BadInputError(
-            path, "(file)", "is missing or is not text.", "Restore it with git."
-        ) from error
+        raise BadInputError(path, "(file)", "is missing or is not text.", RESTORE) from error
     finally:
         logger.removeHandler(complaints)
-    numbers = [
-        int(number)
-        for text in complaints.messages
-        for number in re.findall(r"\bline (\d+)", text)[:1]
-    ]
-    if numbers:
+    named = (re.search(r"\bline (\d+)", text) for text in complaints.messages)
+    if numbers := [int(found[1]) for found in named if found]:
         line = path.read_text(encoding="utf-8").splitlines()[min(numbers) - 1].strip()
-        raise BadInputError(
-            path,
-            f"line {min(numbers)}",
-            f"{line!r} is no setting that matplotlib follows.",
-            "Write `name: value` as it knows them, each name once, or restore it with git.",
-        )
+        problem = f"{line!r} is no setting that matplotlib follows."
+        remedy = "Write `name: value` as it knows them, each name once, or restore it with git."
+        raise BadInputError(path, f"line {min(numbers)}", problem, remedy)
     if not settings:
-        raise BadInputError(path, "(file)", "has no settings.", "Restore it with git.")
+        raise BadInputError(path, "(file)", "has no settings.", RESTORE)

@@ -21,15 +21,9 @@ from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.study.cells import counted, words
 from failbench.study.labels import CATEGORY_LABELS
 from failbench.study.picture import MARGIN, POINTS, Picture, legend_outside
-from failbench.study.style import (
-    CATEGORY_COLOURS,
-    FULL_WIDTH,
-    LEAST_TEXT,
-    LINE,
-    MARK,
-    TWIN,
-)
+from failbench.study.style import CATEGORY_COLOURS, FULL_WIDTH, LEAST_TEXT, LINE, MARK, TWIN
 
+RUNS = "data/telemetry/runs.parquet"
 SIGNIFICANT_DIGITS = 5
 """Digits that are published; more cannot be seen on a figure."""
 
@@ -47,12 +41,8 @@ def run_curves(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
     """Every signal of one failing run, of its twin, and of the run with each remedy."""
     pair = pairs(telemetry).filter(pl.col("run_id") == run_id)
     if pair.height == 0 or pair["twin"][0] is None:
-        raise BadInputError(
-            "data/telemetry/runs.parquet",
-            "run_id",
-            f"there is no failing run {run_id!r} with a twin.",
-            "Choose the id of a run of the kind failure.",
-        )
+        problem = f"there is no failing run {run_id!r} with a twin."
+        raise BadInputError(RUNS, "run_id", problem, "Choose the id of a run of the kind failure.")
     return (
         _with_memory(telemetry, pl.concat([_roles(pair), _remedies(telemetry, run_id)]))
         .select(
@@ -89,42 +79,31 @@ def sheet_runs(telemetry: Telemetry, scenarios: Sequence[Scenario]) -> pl.DataFr
     failing = pairs(telemetry)
     for run_id, scenario in failing.select("run_id", "scenario").iter_rows():
         if scenario not in categories:
-            raise BadInputError(
-                "data/telemetry/runs.parquet",
-                "scenario",
-                f"the run {run_id!r} is of the scenario {scenario!r}, which does not exist.",
-                "Restore the scenario, or record again.",
-            )
-    return (
-        failing.with_columns(
-            pl.col("scenario")
-            .replace_strict(categories, return_dtype=pl.Enum(CATEGORIES))
-            .alias("category")
-        )
-        .sort("category", "scenario")
-        .select("scenario", "category", "outcome", "onset_step", "failure_step")
-    )
+            problem = f"the run {run_id!r} is of the scenario {scenario!r}, which does not exist."
+            raise BadInputError(RUNS, "scenario", problem, "Restore the scenario, or record again.")
+    category = pl.col("scenario").replace_strict(categories, return_dtype=pl.Enum(CATEGORIES))
+    shown = ("scenario", "category", "outcome", "onset_step", "failure_step")
+    return failing.with_columns(category=category).sort("category", "scenario").select(shown)
+
+
+SHARED = ("scenario", "capacity_bytes")
 
 
 def _roles(failing: pl.DataFrame) -> pl.DataFrame:
     """``run_id, role, scenario, capacity_bytes``: the runs of each pair, with what they share."""
-    shared = ["scenario", "capacity_bytes"]
-    return pl.concat(
-        [
-            failing.select("run_id", pl.lit("failing").alias("role"), *shared),
-            failing.select(pl.col("twin").alias("run_id"), pl.lit("twin").alias("role"), *shared),
-        ]
-    ).drop_nulls("run_id")
+    roles = {"run_id": "failing", "twin": "twin"}
+    parts = (
+        failing.select(pl.col(name).alias("run_id"), pl.lit(role).alias("role"), *SHARED)
+        for name, role in roles.items()
+    )
+    return pl.concat(parts).drop_nulls("run_id")
 
 
 def _remedies(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
     """The same of the runs that are this one with a remedy; their role is its name."""
-    return telemetry.runs.filter(pl.col("kind") == "remedy", pl.col("twin_of") == run_id).select(
-        "run_id",
-        pl.col("run_id").str.strip_prefix(f"{run_id}-").alias("role"),
-        "scenario",
-        "capacity_bytes",
-    )
+    remedied = telemetry.runs.filter(kind="remedy", twin_of=run_id)
+    role = pl.col("run_id").str.strip_prefix(f"{run_id}-").alias("role")
+    return remedied.select("run_id", role, *SHARED)
 
 
 def _with_memory(telemetry: Telemetry, roles: pl.DataFrame) -> pl.DataFrame:
@@ -160,6 +139,9 @@ WIDE = 1000
 """A logarithmic axis whose ends are so far apart has ticks at powers of ten alone."""
 
 
+LOSSES = ("loss", "validation_loss")
+
+
 @dataclass(frozen=True)
 class Panel:
     """One signal of the dashboard: the columns it draws and how their axis reads."""
@@ -171,11 +153,7 @@ class Panel:
 
 
 PANELS = (
-    Panel(
-        "Training loss (line), validation loss (dots)",
-        "nats a token",
-        ("loss", "validation_loss"),
-    ),
+    Panel("Training loss (line), validation loss (dots)", "nats a token", LOSSES),
     Panel("Learning rate", "", ("learning_rate",)),
     Panel("Perplexity on held-out data", "", ("perplexity",), logarithmic=True),
     Panel("Gradient norm before clipping", "", ("gradient_norm",), logarithmic=True),
@@ -241,10 +219,7 @@ def gallery_picture(
 
 def _gallery(runs: pl.DataFrame, curves: pl.DataFrame, figure: Figure) -> None:
     last_step = float(curves["step"].max())  # type: ignore[arg-type]
-    points = {
-        (str(scenario), str(role)): group
-        for (scenario, role), group in curves.group_by("scenario", "role")
-    }
+    points = curves.partition_by("scenario", "role", as_dict=True)
     figure.set_layout_engine("none")
     for place, run in enumerate(runs.iter_rows(named=True)):
         loss_axes, memory_axes = _add_cell(figure, place, runs.height)
@@ -260,22 +235,16 @@ def _gallery(runs: pl.DataFrame, curves: pl.DataFrame, figure: Figure) -> None:
             axes.set_xlim(-2, last_step + 2)
         name = textwrap.fill(words(run["scenario"]), NAME_WIDTH)
         loss_axes.set_title(name, fontsize=LEAST_TEXT, pad=2)
-        memory_axes.text(
-            0.0, -0.12, words(run["outcome"]), transform=memory_axes.transAxes, va="top"
-        )
+        outcome, axes_of_text = words(run["outcome"]), memory_axes.transAxes
+        memory_axes.text(0.0, -0.12, outcome, transform=axes_of_text, va="top")
     foot = (
         f"above: loss in nats a token, up to {LOSS_LIMIT:g} (triangle: beyond); below: memory, "
         f"share of capacity; steps 0 to {last_step:g}"
     )
     figure.text(MARGIN / POINTS / figure.get_figwidth(), 0.03 / figure.get_figheight(), foot)
     handles = _legend(CATEGORY_COLOURS[runs["category"][0]])
-    bottom = FOOT + CELL_HEIGHT * -(-runs.height // COLUMNS)
-    figure.legend(
-        handles=handles,
-        loc="lower left",
-        bbox_to_anchor=(0.0, bottom / figure.get_figheight()),
-        ncols=4,
-    )
+    bottom = (FOOT + CELL_HEIGHT * -(-runs.height // COLUMNS)) / figure.get_figheight()
+    figure.legend(handles=handles, loc="lower left", bbox_to_anchor=(0.0, bottom), ncols=4)
 
 
 def _add_cell(figure: Figure, place: int, cells: int) -> tuple[Axes, Axes]:

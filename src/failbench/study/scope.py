@@ -39,13 +39,13 @@ class Scope:
         """Of recorded runs, or of predictions for them; who has no repeats or folds has one."""
         if "setting" not in rows.columns:
             rows = rows.with_columns(setting=pl.format("{}-{}", "architecture", "optimizer"))
-        repeats, folds = (
-            rows[name].n_unique() if name in rows.columns else 1 for name in ("repeat", "fold")
-        )
-        runs, scenarios, seeds = (
-            rows[name].drop_nulls().n_unique() for name in ("run_id", "scenario", "seed")
-        )
-        return cls(runs, scenarios, seeds, tuple(rows["setting"].unique().sort()), repeats, folds)
+
+        def number(name: str) -> int:
+            return rows[name].drop_nulls().n_unique() if name in rows.columns else 1
+
+        settings = tuple(rows["setting"].unique().sort())
+        runs, scenarios, seeds = map(number, ("run_id", "scenario", "seed"))
+        return cls(runs, scenarios, seeds, settings, number("repeat"), number("fold"))
 
     @property
     def setting(self) -> str:

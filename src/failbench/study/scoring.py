@@ -45,27 +45,19 @@ def labelled_runs(
     """The failing runs of scenarios that nothing was learnt from, with their categories."""
     failing = runs.filter(pl.col("kind") == "failure")
     if failing.is_empty():
-        raise BadInputError(
-            place, "kind", "no run is a failure.", "Name a folder with failing runs."
-        )
+        remedy = "Name a folder with failing runs."
+        raise BadInputError(place, "kind", "no run is a failure.", remedy)
     tested = failing.filter(~pl.col("scenario").is_in(sorted(trained_on)))
     if tested.is_empty():
-        raise BadInputError(
-            place,
-            "scenario",
-            "every failing run is of a scenario that the methods have learnt from.",
-            "Score runs of other scenarios.",
-        )
+        problem = "every failing run is of a scenario that the methods have learnt from."
+        raise BadInputError(place, "scenario", problem, "Score runs of other scenarios.")
     labelled = tested.join(categories_of(scenarios), on="scenario", how="left")
     unlabelled = labelled.filter(pl.col("category").is_null()).sort("run_id")
     if unlabelled.height:
         run_id, scenario = unlabelled.select("run_id", "scenario").row(0)
-        raise BadInputError(
-            place,
-            "scenario",
-            f"{run_id!r} has no label: no file in {labels} defines its scenario, {scenario}.",
-            "Name the folder of its scenario with --scenarios.",
-        )
+        problem = f"{run_id!r} has no label: no file in {labels} defines its scenario, {scenario}."
+        remedy = "Name the folder of its scenario with --scenarios."
+        raise BadInputError(place, "scenario", problem, remedy)
     return labelled.select("run_id", "scenario", "seed", "category").sort("run_id")
 
 

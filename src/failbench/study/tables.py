@@ -97,22 +97,20 @@ def table(
 
     Where there are no columns they are those that the file declares.
     """
-    heads, place = [], 0
-    for column in columns_of(name, said) if columns is None else columns:
-        if isinstance(column, Text):
+    shown = tuple(columns_of(name, said) if columns is None else columns)
+    heads = (
+        each if isinstance(each, Text) else Column(each.heading, each.group, each.align)
+        for each in shown
+    )
 
-            def words(row: Row, place: int = place) -> str:
-                return row.texts[place]
+    def texts(row: Row) -> tuple[str, ...]:
+        words = iter(row.texts)
+        return tuple(
+            next(words) if isinstance(each, Text) else each.cell(found, row) for each in shown
+        )
 
-            heads.append(Column(column.heading, column.group, column.align, column.width, words))
-            place += 1
-        else:
-
-            def number(row: Row, column: Of = column) -> str:
-                return column.cell(found, row)
-
-            heads.append(Column(column.heading, column.group, column.align, cell=number))
-    return sheet(name, body, said, *more_notes, columns=heads)
+    filled = (row if isinstance(row, Divider) else texts(row) for row in body)
+    return sheet(name, filled, said, *more_notes, columns=heads)
 
 
 def sheet(
@@ -129,9 +127,4 @@ def sheet(
     """
     if columns is None:
         columns = [Text(**each) for each in said.columns(name)]
-    columns, notes = tuple(columns), (*said.notes(name), *more_notes)
-    if any(column.cell for column in columns):
-        return Table.of(name, columns, body, said.caption(name), notes)
-    blanks = ("",) * (len(columns) - 1)
-    texts = ((row.text, *blanks) if isinstance(row, Divider) else tuple(row) for row in body)
-    return Table(name, columns, tuple(texts), said.caption(name), notes)
+    return Table.of(name, columns, body, said.caption(name), (*said.notes(name), *more_notes))

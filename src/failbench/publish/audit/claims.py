@@ -1,93 +1,39 @@
-"""Paper audit: tests of every claim that the paper's own figures can test, and their table."""
+"""Paper audit: a test of every claim that the paper's own figures can test, and their table."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator
+from functools import partial
 from typing import Annotated, Final
 
 import polars as pl
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from pydantic import Field
 
 from failbench.base.records import Record
-from failbench.publish.audit.counts import (
-    ConfusionRows,
-    ConfusionShare,
-    FoldAccuracy,
-    FoldDeviation,
-    Granularity,
-    Recalls,
-)
-from failbench.publish.audit.effects import Binomial, EffectSize, FScore, PairedT, Ties
+from failbench.publish.audit.counts import CountCheck
 from failbench.publish.audit.figures import VERDICTS, AuditSettings
 from failbench.publish.audit.formulas import Formula
-from failbench.publish.audit.intervals import (
-    DeviationInterval,
-    Disjoint,
-    GapInterval,
-    RateInterval,
-    ScoreInterval,
-)
-from failbench.publish.audit.relations import (
-    Ascending,
-    Bound,
-    Largest,
-    Members,
-    Same,
-    Unverifiable,
-    Within,
-)
+from failbench.publish.audit.intervals import IntervalCheck
+from failbench.publish.audit.relations import RelationCheck, StatisticCheck
 from failbench.study.captions import Captions
-from failbench.study.plain_table import Column, Table
+from failbench.study.picture import Picture, dot_plot, legend_outside
+from failbench.study.plain_table import Table
+from failbench.study.style import BLACK, GREY, VERMILLION, Mark
+from failbench.study.tables import sheet
 
-AnyCheck = (
-    Granularity
-    | FoldAccuracy
-    | FoldDeviation
-    | Recalls
-    | ConfusionRows
-    | ConfusionShare
-    | Formula
-    | Same
-    | Bound
-    | Largest
-    | Within
-    | Ascending
-    | Members
-    | RateInterval
-    | DeviationInterval
-    | GapInterval
-    | ScoreInterval
-    | Disjoint
-    | FScore
-    | EffectSize
-    | PairedT
-    | Ties
-    | Binomial
-    | Unverifiable
-)
+AnyCheck = CountCheck | Formula | RelationCheck | StatisticCheck | IntervalCheck
 """Every kind of test; a claim names one by its ``kind``."""
 
+_TEXTS = ("claim", "place", "against", "quantity", "label")
+_TOLD = ("printed", "kind", "computed", "verdict", "note")
 AUDIT_SCHEMA = pl.Schema(
-    {
-        "claim": pl.String,
-        "place": pl.String,
-        "against": pl.String,
-        "quantity": pl.String,
-        "label": pl.String,
-        "printed": pl.String,
-        "kind": pl.String,
-        "computed": pl.String,
-        "verdict": pl.String,
-        "note": pl.String,
-        "value": pl.Float64,
-        "low": pl.Float64,
-        "high": pl.Float64,
-        "printed_low": pl.Float64,
-        "printed_high": pl.Float64,
-        "n": pl.Int64,
-        "implied_n": pl.Int64,
-    }
+    dict.fromkeys((*_TEXTS, *_TOLD), pl.String)
+    | dict.fromkeys(("value", "low", "high", "printed_low", "printed_high"), pl.Float64)
+    | dict.fromkeys(("n", "implied_n"), pl.Int64)
 )
 
 
@@ -111,17 +57,15 @@ class AuditedPaper(Record):
 
 def audit_paper(paper: AuditedPaper, settings: AuditSettings) -> pl.DataFrame:
     """Test every claim."""
-    rows = []
-    for name, claim in paper.claims.items():
-        finding = claim.check.finding(settings)
-        rows.append(
-            {
-                "claim": name,
-                **claim.model_dump(exclude={"check"}),
-                "kind": claim.check.kind,
-                **vars(finding),
-            }
-        )
+    rows = [
+        {
+            "claim": name,
+            **claim.model_dump(exclude={"check"}),
+            "kind": claim.check.kind,
+            **vars(claim.check.finding(settings)),
+        }
+        for name, claim in paper.claims.items()
+    ]
     return pl.DataFrame(rows, schema=AUDIT_SCHEMA)
 
 
@@ -148,80 +92,82 @@ def _shares(audit: pl.DataFrame) -> dict[str, dict[str, float]]:
     }
 
 
-KIND_LABELS: Final[Mapping[str, str]] = {
-    "ascending": "order",
-    "binomial": "binomial test",
-    "bound": "bound",
-    "confusion_rows": "row sums",
-    "confusion_share": "confusion matrix",
-    "deviation": "standard deviation",
-    "deviation_interval": "interval from deviation",
-    "difference": "difference",
-    "disjoint": "overlap of intervals",
-    "effect_size": "effect size",
-    "exponential": "exponential of the loss",
-    "f_score": "F1 from its parts",
-    "fold_accuracy": "granularity over folds",
-    "fold_deviation": "deviation over folds",
-    "gap_interval": "interval of a difference",
-    "granularity": "granularity",
-    "largest": "largest of counts",
-    "members": "membership",
-    "missing_member": "value that a mean implies",
-    "mixture_deviation": "deviation of a mixture",
-    "orders": "orders of magnitude",
-    "paired_t": "p from effect size",
-    "rate_interval": "interval of a rate",
-    "ratio": "ratio",
-    "recalls": "recalls against accuracy",
-    "relative_gain": "relative gain",
-    "same": "figures quoted twice",
-    "score_interval": "interval of F1",
-    "sigma_threshold": "threshold from range",
-    "span": "range",
-    "sum": "sum",
-    "ties": "ties",
-    "unverifiable": "–",
-    "variance": "variance from range",
-    "weighted_mean": "weighted mean",
-    "within": "range that holds it",
-}
-"""Label of each kind of test in the table."""
-
-
-def _computed(claim: Mapping[str, str]) -> str:
-    sentences = (claim["computed"], claim["note"].removesuffix("."))
-    return ". ".join(filter(None, sentences)) + "."
-
-
-def _places(claim: Mapping[str, str]) -> str:
-    return "; ".join(filter(None, (claim["place"], claim["against"])))
-
-
-def _quantity(claim: Mapping[str, str]) -> str:
-    return claim["quantity"][0].upper() + claim["quantity"][1:]
-
-
-COLUMNS = (
-    Column("Claim", align="left", width=0.23, cell=_quantity),
-    Column("Printed", align="left", width=0.12, cell=lambda claim: claim["printed"]),
-    Column("Place", align="left", width=0.12, cell=_places),
-    Column("Test", align="left", width=0.12, cell=lambda claim: KIND_LABELS[claim["kind"]]),
-    Column("Computed", align="left", width=0.26, cell=_computed),
-    Column("Verdict", align="left", width=0.15, cell=lambda claim: claim["verdict"]),
-)
-
-
 def audit_table(audit: pl.DataFrame, said: Captions) -> Table:
     """Every claim with its test, those that do not fit first."""
-    parts = [audit.filter(pl.col("verdict") == verdict) for verdict in VERDICTS]
-    named = said.with_numbers(
-        {"claims": audit.height},
-        {
-            verdict.replace(" ", "_"): part.height
-            for verdict, part in zip(VERDICTS, parts, strict=True)
-        },
+    parts = {name: audit.filter(verdict=name) for name in VERDICTS}
+    counts = {name.replace(" ", "_"): part.height for name, part in parts.items()}
+    rows = (claim for part in parts.values() for claim in part.iter_rows(named=True))
+    kinds = said.labels("paper_audit")
+    named = said.with_numbers({"claims": audit.height}, counts)
+    return sheet("paper_audit", (tuple(_texts(claim, kinds)) for claim in rows), named)
+
+
+def _texts(claim: dict[str, str], kinds: dict[str, str]) -> Iterator[str]:
+    yield claim["quantity"][0].upper() + claim["quantity"][1:]
+    yield claim["printed"]
+    yield "; ".join(filter(None, (claim["place"], claim["against"])))
+    yield kinds[claim["kind"]]
+    yield ". ".join(filter(None, (claim["computed"], claim["note"].removesuffix(".")))) + "."
+    yield claim["verdict"]
+
+
+ROW_HEIGHT: Final = 0.17
+"""Inches an interval."""
+
+LEFT: Final = 30.0
+"""Left end of the axis, in percent."""
+
+MARKS: Final = {
+    "inconsistent": Mark("", VERMILLION, "D", size=3.0),
+    "consistent": Mark("", BLACK, "o", size=3.0),
+}
+
+
+def paper_audit_picture(points: pl.DataFrame, said: Captions) -> Picture:
+    """Every printed interval of an accuracy over the Wilson interval of its n."""
+    drawn = points.filter(kind="rate_interval").with_row_index("row")
+    drawn = drawn.with_columns(pl.col("row").cast(pl.String), mark="verdict")
+    wrong = drawn.filter(verdict="inconsistent").height
+    numbers = {"wrong": wrong, "intervals": drawn.height, "sizes": _sizes(drawn)}
+    height = 0.65 + ROW_HEIGHT * (drawn.height + 1)
+    return said.with_numbers(numbers).picture("figure", height, partial(_draw, drawn))
+
+
+def _sizes(drawn: pl.DataFrame) -> str:
+    return " or ".join(str(n) for n in drawn["n"].unique().sort())
+
+
+def _draw(drawn: pl.DataFrame, figure: Figure) -> None:
+    axes = figure.subplots()
+    low, high = (100 * drawn[name].to_numpy() for name in ("low", "high"))
+    axes.hlines(range(drawn.height), low, high, color=GREY, linewidth=5, alpha=0.6)
+    printed = drawn.drop("ci_low", "ci_high", strict=False).rename(
+        {"printed_low": "ci_low", "printed_high": "ci_high"}
     )
-    rows = [claim for part in parts for claim in part.iter_rows(named=True)]
-    caption, notes = named.caption("paper_audit"), named.notes("paper_audit")
-    return Table.of("paper_audit", COLUMNS, rows, caption, notes)
+    labels = dict(drawn.select("row", "label").iter_rows())
+    dot_plot(axes, printed, labels, MARKS, spread=0.0)
+    axes.set_ylim(drawn.height - 0.4, -1.4)
+    _name_places(axes, drawn)
+    axes.set_xlim(LEFT, 101.0)
+    axes.set_xlabel("accuracy with 95 % interval, percent")
+    wilson = f"Wilson interval of {_sizes(drawn)} scenarios"
+    handles = [Line2D([], [], color=GREY, linewidth=5, alpha=0.6, label=wilson)]
+    for verdict, mark in MARKS.items():
+        handles.append(Line2D([], [], label=f"printed, {verdict} with it", **mark.look))
+    legend_outside(figure, handles, columns=3)
+
+
+def _name_places(axes: Axes, drawn: pl.DataFrame) -> None:
+    """At the right the n that each printed width implies, at the left its place in the paper."""
+    right = axes.secondary_yaxis("right")
+    implied = ["implied n", *(f"{n:,}" for n in drawn["implied_n"])]
+    right.set_yticks([-1, *range(drawn.height)], implied)
+    right.tick_params(axis="y", length=0)
+    right.spines["right"].set_visible(False)
+    places = drawn["place"].to_list()
+    for row, (place, following) in enumerate(zip(places, [*places[1:], None], strict=True)):
+        if place != following:
+            # no interval reaches the left edge in the last row of its place
+            axes.text(LEFT + 1, row, place, va="center")
+        if following not in {place, None}:
+            axes.axhline(row + 0.5, color=BLACK, linewidth=0.8)

@@ -40,14 +40,8 @@ def numerators(figure: Printed, n: int) -> range:
 
 def smallest_denominator(figures: tuple[Printed, ...]) -> int | None:
     """The smallest n, if any, for which all figures are whole numbers of n-ths."""
-    return next(
-        (
-            n
-            for n in range(1, LARGEST_DENOMINATOR + 1)
-            if all(len(numerators(figure, n)) > 0 for figure in figures)
-        ),
-        None,
-    )
+    denominators = range(1, LARGEST_DENOMINATOR + 1)
+    return next((n for n in denominators if all(numerators(each, n) for each in figures)), None)
 
 
 def passing_by_chance(figure: Printed, n: int) -> float:
@@ -86,16 +80,14 @@ class Granularity(ArithmeticCheck):
         chance = passing_by_chance(self.values[0], self.n)
         implied = smallest_denominator(self.values)
         value = self.values[0].value if len(self.values) == 1 else None
-        if all(len(counts) > 0 for counts in possible):
+        if all(possible):
             first = ", ".join(str(counts[0]) for counts in possible)
             if chance >= 1:
                 computed = f"every such figure is possible for {self.n}"
                 return Finding("cannot be checked", computed, value, n=self.n)
             computed = f"{first} of {self.n}; {100 * chance:.0f} % of such figures would pass"
             return Finding("consistent", computed, value, n=self.n)
-        wrong = [
-            figure for figure, counts in zip(self.values, possible, strict=True) if len(counts) == 0
-        ]
+        wrong = (figure for figure in self.values if not numerators(figure, self.n))
         near = "; ".join(dict.fromkeys(_neighbours(figure, self.n) for figure in wrong))
         fits = "no n below 1000 fits" if implied is None else f"the smallest n that fits: {implied}"
         return Finding("inconsistent", f"{near}; {fits}", value, n=self.n, implied_n=implied)
@@ -114,8 +106,8 @@ class FoldAccuracy(ArithmeticCheck):
         pooled = numerators(self.value, n)
         means = fold_accuracies(self.folds).mean(axis=1)
         nearest = float(means[np.abs(means - self.value.value).argmin()])
-        sizes = ", ".join(str(size) for size in self.folds)
-        if len(pooled) > 0:
+        sizes = ", ".join(map(str, self.folds))
+        if pooled:
             return Finding("consistent", f"{pooled[0]} of {n}", self.value.value, n=n)
         if self.value.covers(nearest):
             return Finding("consistent", f"a mean over folds of {sizes}", self.value.value, n=n)
@@ -162,11 +154,8 @@ class Recalls(ArithmeticCheck):
     def compare(self) -> Finding:
         """Whether the numbers of right scenarios by recalls and by accuracy agree."""
         n = sum(self.counts)
-        right = [
-            numerators(recall, count)
-            for recall, count in zip(self.recalls, self.counts, strict=True)
-        ]
-        if any(len(counts) == 0 for counts in right):
+        right = list(map(numerators, self.recalls, self.counts))
+        if not all(right):
             return Finding("inconsistent", "a recall is no share of its category", n=n)
         low, high = sum(counts[0] for counts in right), sum(counts[-1] for counts in right)
         total = str(low) if low == high else f"{low} to {high}"
@@ -215,6 +204,8 @@ class ConfusionShare(ArithmeticCheck):
 def _neighbours(figure: Printed, n: int) -> str:
     """The two whole numbers of n-ths on either side of a figure, in words."""
     below = math.floor(figure.value * n)
-    return f"{below} and {below + 1} of {n} are {figure.text(below / n)} and " + figure.text(
-        (below + 1) / n
-    )
+    lower, upper = (figure.text(count / n) for count in (below, below + 1))
+    return f"{below} and {below + 1} of {n} are {lower} and {upper}"
+
+
+CountCheck = Granularity | FoldAccuracy | FoldDeviation | Recalls | ConfusionRows | ConfusionShare

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from pydantic import Field, model_validator
@@ -47,6 +47,13 @@ class PrintedInterval(Record):
             for printed, end in zip(self.interval, ends, strict=True)
         )
 
+    def beside(self, ends: Ends, fits: bool, computed: str, **more: Any) -> Finding:
+        """The finding that sets a computed interval beside the printed one."""
+        low, high = (float(end) for end in ends)
+        first, last = (end.value for end in self.interval)
+        more |= {"low": low, "high": high, "printed_low": first, "printed_high": last}
+        return Finding(verdict(fits), computed, **more)
+
 
 class RateInterval(PrintedInterval, Check):
     """The interval of a rate of n scenarios."""
@@ -76,18 +83,12 @@ class RateInterval(PrintedInterval, Check):
         low, high = standard[0]
         implied = implied_n(self.value.value, reach(self.value, self.interval), level)
         text = self.value.text
-        return Finding(
-            verdict(fits),
+        computed = (
             f"Wilson, n = {self.n}: {text(low)} to {text(high)}; the printed width implies "
-            f"n = {implied}",
-            value=self.value.value,
-            low=float(low),
-            high=float(high),
-            printed_low=self.interval[0].value,
-            printed_high=self.interval[1].value,
-            n=self.n,
-            implied_n=implied,
+            f"n = {implied}"
         )
+        more = {"value": self.value.value, "n": self.n, "implied_n": implied}
+        return self.beside((low, high), fits, computed, **more)
 
 
 class DeviationInterval(PrintedInterval, Check):
@@ -111,11 +112,11 @@ class DeviationInterval(PrintedInterval, Check):
         normal = float(stats.norm.isf(tail)) / math.sqrt(self.folds)
         student = float(stats.t.isf(tail, self.folds - 1)) / math.sqrt(self.folds)
         fits = any(low - TOLERANCE <= width <= high + TOLERANCE for width in (normal, student))
-        return Finding(
-            verdict(fits),
+        computed = (
             f"reaches {middle:.2f} sd to either side; a mean of {self.folds} folds {normal:.2f} "
-            f"(normal) or {student:.2f} (t)",
+            f"(normal) or {student:.2f} (t)"
         )
+        return Finding(verdict(fits), computed)
 
 
 class GapInterval(PrintedInterval, ArithmeticCheck):
@@ -165,20 +166,11 @@ class ScoreInterval(PrintedInterval, Check):
         scores = 2 * right[drawn] / (2 * right[drawn] + errors[drawn])
         tail = (1 - settings.confidence) / 2
         low, high = (float(end) for end in np.quantile(scores, (tail, 1 - tail)))
-        value = 2 * self.right / (2 * self.right + self.missed + self.false_alarms)
-        with_one_more_error = (
-            2 * self.right / (2 * self.right + self.missed + self.false_alarms + 1)
-        )
-        return Finding(
-            verdict(self.near((low, high), value - with_one_more_error)),
-            f"bootstrap of these counts: {low:.2f} to {high:.2f}",
-            value=value,
-            low=low,
-            high=high,
-            printed_low=self.interval[0].value,
-            printed_high=self.interval[1].value,
-            n=self.n,
-        )
+        whole = 2 * self.right + self.missed + self.false_alarms
+        value, with_one_more_error = 2 * self.right / whole, 2 * self.right / (whole + 1)
+        fits = self.near((low, high), value - with_one_more_error)
+        computed = f"bootstrap of these counts: {low:.2f} to {high:.2f}"
+        return self.beside((low, high), fits, computed, value=value, n=self.n)
 
 
 class Disjoint(ArithmeticCheck):
@@ -195,9 +187,8 @@ class Disjoint(ArithmeticCheck):
             for (first, interval), (second, other) in pairs
             if min(interval[1].value, other[1].value) > max(interval[0].value, other[0].value)
         ]
-        if not overlapping:
-            return Finding("consistent", "none overlaps")
-        return Finding("inconsistent", f"overlapping: {', '.join(overlapping)}")
+        computed = f"overlapping: {', '.join(overlapping)}" if overlapping else "none overlaps"
+        return Finding(verdict(not overlapping), computed)
 
 
 def reach(value: Printed, interval: tuple[Printed, Printed]) -> float:
@@ -211,3 +202,6 @@ def implied_n(rate: float, half_width: float, confidence: float) -> int | None:
         return None
     quantile = float(stats.norm.isf((1 - confidence) / 2))
     return round(rate * (1 - rate) * (quantile / half_width) ** 2)
+
+
+IntervalCheck = RateInterval | DeviationInterval | GapInterval | ScoreInterval | Disjoint

@@ -1,14 +1,20 @@
-"""Main tables: those that a reader of the data starts from, with their files and columns."""
+"""Main tables: those that a reader of the data starts from, for people and for programs.
+
+Programs read Croissant 1.0 with its extension for responsible AI 1.0 (MLCommons; Akhtar et al.,
+2024, "Croissant: A Metadata Format for ML-Ready Datasets"), which is JSON-LD. Paths are relative to
+the folder of the document; ``data/context.json`` of the package is the context that the
+specification asks for.
+"""
 
 from __future__ import annotations
 
 import csv
 import hashlib
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import UnionType
-from typing import Literal, Union, get_args, get_origin
+from typing import Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import polars as pl
 from pydantic import BaseModel
@@ -19,16 +25,19 @@ from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA
 from failbench.features.catalogue import FEATURES
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, KEYS
-from failbench.publish.datacard.statements import COLUMNS, Entry, declared
+from failbench.publish.datacard.statements import COLUMNS, Citation, Entry, Statements, declared
 
 Kind = Literal["text", "text or none", "integer", "number", "object"]
 
 DATA = "data/"
 FORMATS = {".json": "application/json", ".csv": "text/csv", ".parquet": "application/x-parquet"}
 
+CONFORMS_TO = ("http://mlcommons.org/croissant/1.0", "http://mlcommons.org/croissant/RAI/1.0")
+DATA_TYPES: dict[Kind, str] = {"text": "sc:Text", "integer": "sc:Integer", "number": "sc:Float"}
+"""By kind of value; keys with objects, or that a file may lack, are left to its readers."""
 
-@dataclass(frozen=True)
-class Column:
+
+class Column(NamedTuple):
     """A column of a table, or a key of a JSON file that holds one record."""
 
     name: str
@@ -43,8 +52,7 @@ class Column:
         return f"{self.kind}, {self.bits} bit" if self.bits else self.kind
 
 
-@dataclass(frozen=True)
-class DataFile:
+class DataFile(NamedTuple):
     """A file: its path below ``data``, what identifies its content, and its size in bytes."""
 
     path: str
@@ -57,8 +65,7 @@ class DataFile:
         return FORMATS[Path(self.path).suffix]
 
 
-@dataclass(frozen=True)
-class MainTable:
+class MainTable(NamedTuple):
     """A table in one file, or in several with the same columns."""
 
     name: str
@@ -90,19 +97,9 @@ def main_tables(
             DataFile(path.removeprefix(DATA), hashlib.sha256(content).hexdigest(), len(content))
             for path, content in contents
         )
-        key = tuple(entry.key.split(", "))
-        tables.append(
-            MainTable(
-                name,
-                described_as,
-                pattern,
-                entry.content,
-                key,
-                columns[described_as],
-                described,
-                rows[name],
-            )
-        )
+        key, alike = tuple(entry.key.split(", ")), columns[described_as]
+        about = (name, described_as, pattern, entry.content, key, alike)
+        tables.append(MainTable(*about, described, rows[name]))
     return tuple(tables)
 
 
@@ -120,8 +117,8 @@ def columns_by_table() -> dict[str, tuple[Column, ...]]:
     keys = {name: (_kind(field.annotation), 0) for name, field in Scenario.model_fields.items()}
     columns = {"scenarios": described_columns("scenarios", keys)}
     for name, schema in schemas.items():
-        types = {column: _stored(dtype) for column, dtype in schema.items()}
-        columns[name] = described_columns(name, types)
+        stored = {column: _stored(dtype) for column, dtype in schema.items()}
+        columns[name] = described_columns(name, stored)
     # beside keys, measurements as the catalogue of features says
     columns["features"] += tuple(
         Column(feature.name, "number", 64, feature.unit, feature.formula) for feature in FEATURES
@@ -131,18 +128,16 @@ def columns_by_table() -> dict[str, tuple[Column, ...]]:
 
 def described_columns(table: str, types: Mapping[str, tuple[Kind, int]]) -> tuple[Column, ...]:
     """Columns with their kind and bits, and with unit and description from ``data/columns.csv``."""
-    rows = [
-        row for row in csv.DictReader(declared("columns.csv").splitlines()) if row["table"] == table
-    ]
-    described = {row["column"]: (row["unit"], row["description"]) for row in rows}
+    rows = csv.DictReader(declared("columns.csv").splitlines())
+    described = {
+        row["column"]: (row["unit"], row["description"]) for row in rows if row["table"] == table
+    }
     for name in [*types, *described]:
         if name not in types or name not in described:
-            raise BadInputError(
-                "failbench/publish/datacard/data/columns.csv",
-                f"{table}.{name}",
-                "the table has no such column." if name in described else "is not described.",
-                "Make its rows those of the table.",
-            )
+            place = "failbench/publish/datacard/data/columns.csv"
+            problem = "the table has no such column." if name in described else "is not described."
+            remedy = "Make its rows those of the table."
+            raise BadInputError(place, f"{table}.{name}", problem, remedy)
     return tuple(Column(name, *types[name], *described[name]) for name in types)
 
 
@@ -159,3 +154,84 @@ def _kind(annotation: object) -> Kind:
         return "text or none"
     record = isinstance(annotation, type) and issubclass(annotation, BaseModel)
     return "object" if record or get_origin(annotation) is dict else "text"
+
+
+def croissant(citation: Citation, statements: Statements, tables: Sequence[MainTable]) -> str:
+    """The description of the main tables, as the text of a JSON-LD document.
+
+    Equal input gives equal bytes: no time, place or version of a tool is in it.
+    """
+    said = statements.model_dump(mode="json", by_alias=True)
+    unintended = [f"Not intended: {use}" for use in statements.unintended_uses]
+    said |= {
+        "rai:dataUseCases": [*statements.intended_uses, *unintended],
+        "rai:personalSensitiveInformation": [statements.personal],
+    }
+    document = {
+        "@context": json.loads(declared("context.json")),
+        "@type": "sc:Dataset",
+        "name": "failbench",
+        "description": f"{citation.title}. {citation.abstract}",
+        "conformsTo": CONFORMS_TO,
+        "citeAs": citation.bibtex,
+        "creator": [{"@type": "sc:Organization", "name": each.name} for each in citation.authors],
+        "datePublished": citation.date_released.isoformat(),
+        "inLanguage": "en",
+        "isLiveDataset": False,
+        "keywords": citation.keywords,
+        "license": statements.licence_url,
+        "version": citation.version,
+        **{name: said[name] for name in sorted(said) if name.startswith("rai:")},
+        "distribution": [part for table in tables for part in _distribution(table)],
+        "recordSet": [_record_set(table) for table in tables],
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def _named(kind: str, name: str) -> dict[str, Any]:
+    return {"@type": f"cr:{kind}", "@id": name, "name": name}
+
+
+def _distribution(table: MainTable) -> Iterator[dict[str, Any]]:
+    """Every file with its hash and size; and where the table has several, the set of them."""
+    for file in table.files:
+        yield {
+            **_named("FileObject", file.path),
+            "contentUrl": file.path,
+            "contentSize": f"{file.size} B",
+            "encodingFormat": file.media_type,
+            "sha256": file.sha256,
+        }
+    if len(table.files) > 1:
+        yield {
+            **_named("FileSet", f"files-of-{table.name}"),
+            "description": table.content,
+            "encodingFormat": table.files[0].media_type,
+            "includes": [file.path for file in table.files],
+        }
+
+
+def _record_set(table: MainTable) -> dict[str, Any]:
+    return {
+        **_named("RecordSet", table.name),
+        "description": f"{table.content} (rows: {table.rows}; {DATA}{table.pattern})",
+        "key": [{"@id": f"{table.name}/{name}"} for name in table.key],
+        "field": [_field(table, each) for each in table.columns if each.kind in DATA_TYPES],
+    }
+
+
+def _field(table: MainTable, column: Column) -> dict[str, Any]:
+    source = {"fileObject": {"@id": table.files[0].path}}
+    if len(table.files) > 1:
+        source = {"fileSet": {"@id": f"files-of-{table.name}"}}
+    in_json = table.files[0].media_type == "application/json"
+    unit = f" [{column.unit}]" if column.unit else ""
+    return {
+        **_named("Field", f"{table.name}/{column.name}"),
+        "description": f"{column.description}{unit}",
+        "dataType": DATA_TYPES[column.kind],
+        "source": {
+            **source,
+            "extract": {"jsonPath": f"$.{column.name}"} if in_json else {"column": column.name},
+        },
+    }

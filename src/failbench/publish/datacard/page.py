@@ -14,7 +14,7 @@ from failbench.base.telemetry import KINDS, Telemetry
 from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
 from failbench.publish.datacard.main_tables import DATA, MainTable
 from failbench.publish.datacard.statements import Citation, Entry, Statements, declared
-from failbench.study.notes import REPLACED
+from failbench.study.labels import REPLACED
 from failbench.study.plain_table import Column, Table, markdown
 
 MILLION = 1e6
@@ -25,15 +25,10 @@ def facts(telemetry: Telemetry, scenarios: Sequence[Scenario]) -> dict[str, str]
     """Numbers of the recorded runs that sentences of the card name, as they are printed."""
     runs = telemetry.runs
     parameters = runs["parameters"].drop_nulls().to_numpy() / MILLION
-    of_all = {
-        name: ", ".join(map(str, runs[column].drop_nulls().unique().sort()))
-        for name, column in {
-            "layers": "layers",
-            "vocabulary": "tokenizer_vocabulary",
-            "python_version": "python_version",
-            "torch_version": "torch_version",
-        }.items()
-    }
+
+    def of_all(column: str) -> str:
+        return ", ".join(map(str, runs[column].drop_nulls().unique().sort()))
+
     return {
         "runs": f"{runs.height:,}",
         "steps": f"{telemetry.steps.height:,}",
@@ -48,7 +43,10 @@ def facts(telemetry: Telemetry, scenarios: Sequence[Scenario]) -> dict[str, str]
         "parameters_high": f"{parameters.max():.0f}",
         "planned_low": str(runs["planned_steps"].min()),
         "planned_high": str(runs["planned_steps"].max()),
-        **of_all,
+        "layers": of_all("layers"),
+        "vocabulary": of_all("tokenizer_vocabulary"),
+        "python_version": of_all("python_version"),
+        "torch_version": of_all("torch_version"),
     }
 
 
@@ -104,27 +102,19 @@ def runs_by_setting(runs: pl.DataFrame) -> str:
 def scenarios_by_category(runs: pl.DataFrame, scenarios: Sequence[Scenario]) -> str:
     """What each category has: scenarios by difficulty, failing runs, and their outcomes."""
     category = {scenario.id: scenario.category for scenario in scenarios}
-    failures = runs.filter(kind="failure").with_columns(
-        category=pl.col("scenario").replace_strict(category, return_dtype=pl.String)
-    )
+    of_scenario = pl.col("scenario").replace_strict(category, return_dtype=pl.String)
+    failures = runs.filter(kind="failure").with_columns(category=of_scenario)
     outcomes = sorted(failures["outcome"].unique())
     rows = []
     for name in CATEGORIES:
         levels = [scenario.difficulty for scenario in scenarios if scenario.category == name]
         recorded = failures.filter(category=name)["outcome"].to_list()
-        counts = (
-            len(levels),
-            *map(levels.count, DIFFICULTIES),
-            len(recorded),
-            *map(recorded.count, outcomes),
-        )
+        by_level, by_outcome = map(levels.count, DIFFICULTIES), map(recorded.count, outcomes)
+        counts = (len(levels), *by_level, len(recorded), *by_outcome)
         rows.append((name, *(f"{count:,}" for count in counts)))
-    return _table(
-        "Scenarios by category and declared difficulty, and their failing runs by outcome.",
-        ["category"],
-        ["scenarios", *DIFFICULTIES, "failing runs", *outcomes],
-        rows,
-    )
+    caption = "Scenarios by category and declared difficulty, and their failing runs by outcome."
+    headings = ["scenarios", *DIFFICULTIES, "failing runs", *outcomes]
+    return _table(caption, ["category"], headings, rows)
 
 
 def _overview(tables: Sequence[MainTable]) -> str:

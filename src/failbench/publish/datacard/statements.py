@@ -88,14 +88,12 @@ class Statements(Record):
 
 def statements(facts: Mapping[str, str]) -> Statements:
     """The statements, with the numbers that they name."""
-    return Statements.model_validate(
-        {
-            name: Template(said).substitute(facts)
-            if isinstance(said, str)
-            else tuple(Template(sentence).substitute(facts) for sentence in said)
-            for name, said in json.loads(declared("card.json")).items()
-        }
-    )
+
+    def filled(said: Any) -> Any:
+        return Template(said).substitute(facts) if isinstance(said, str) else [*map(filled, said)]
+
+    texts = json.loads(declared("card.json"))
+    return Statements.model_validate({name: filled(said) for name, said in texts.items()})
 
 
 class Entry(Record):

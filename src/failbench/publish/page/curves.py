@@ -60,20 +60,15 @@ def curves(
     telemetry: Telemetry, setting: str, seed: int, most: int = MOST_POINTS
 ) -> dict[str, dict[str, object]]:
     """Every signal of each failing run of a setting and a seed, and of its twin."""
-    of_setting = pairs(telemetry).filter(
-        pl.concat_str("architecture", "optimizer", separator="-") == setting,
-        pl.col("seed") == seed,
-    )
+    name = pl.concat_str("architecture", "optimizer", separator="-")
+    of_setting = pairs(telemetry).filter(name == setting, pl.col("seed") == seed)
     steps = _signals(telemetry, of_setting).partition_by("run_id", as_dict=True)
     drawn: dict[str, dict[str, object]] = {}
     for pair in of_setting.sort("scenario").iter_rows(named=True):
         if pair["twin"] is None or (pair["twin"],) not in steps:
-            raise BadInputError(
-                "data/telemetry",
-                "twin_of",
-                f"the failing run {pair['run_id']!r} has no recorded twin.",
-                "Restore it with `git checkout -- data/telemetry`, or record it again.",
-            )
+            problem = f"the failing run {pair['run_id']!r} has no recorded twin."
+            remedy = "Restore it with `git checkout -- data/telemetry`, or record it again."
+            raise BadInputError("data/telemetry", "twin_of", problem, remedy)
         # a run that was killed in its first step has none
         run = steps.get((pair["run_id"],), steps[(pair["twin"],)].clear())
         twin = steps[(pair["twin"],)]

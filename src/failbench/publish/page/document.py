@@ -26,22 +26,22 @@ TEMPLATE: Final = "page.html"
 
 def page_of(sections: Mapping[str, object]) -> str:
     """The whole page: the same text for the same sections."""
-    script = script_of(SCRIPTS)
-    return _filled(
-        _asset(TEMPLATE),
-        {
-            "script-hash": script_hash(script),
-            "style": "\n".join(_asset(name).rstrip() for name in STYLES),
-            "sections": "\n".join(data_block(name, value) for name, value in sections.items()),
-            "script": script,
-        },
-    )
-
-
-def script_of(names: tuple[str, ...]) -> str:
-    """Scripts as one function that runs at once and leaves no name behind."""
-    bodies = "\n".join(_asset(name).rstrip() for name in names)
-    return f'\n(() => {{\n"use strict";\n{bodies}\n}})();\n'
+    styles, bodies = ("\n".join(_asset(name).rstrip() for name in n) for n in (STYLES, SCRIPTS))
+    # one function, which runs at once and leaves no name behind
+    script = f'\n(() => {{\n"use strict";\n{bodies}\n}})();\n'
+    parts = {
+        "script-hash": script_hash(script),
+        "style": styles,
+        "sections": "\n".join(data_block(name, value) for name, value in sections.items()),
+        "script": script,
+    }
+    page = _asset(TEMPLATE)
+    for name, part in parts.items():
+        before, place, after = page.partition(f"{{{{{name}}}}}")
+        if not place:
+            raise ValueError(f"{TEMPLATE} has no place for {name}.")
+        page = before + part + after
+    return page
 
 
 def script_hash(script: str) -> str:
@@ -77,13 +77,3 @@ def significant(value: float | None, digits: int = 4) -> float | int | None:
 
 def _asset(name: str) -> str:
     return files("failbench.publish.page").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _filled(template: str, parts: Mapping[str, str]) -> str:
-    """Each place of the template, of which there is one, with its part."""
-    for name, part in parts.items():
-        before, place, after = template.partition(f"{{{{{name}}}}}")
-        if not place:
-            raise ValueError(f"{TEMPLATE} has no place for {name}.")
-        template = before + part + after
-    return template

@@ -22,6 +22,8 @@ Plain = dict[str, object]
 
 NOTHING_BROKE: Final = "Nothing that must hold was seen to break."
 
+FAULT: Final = ("name", "onset", "parameters")
+
 IS_COMPLETE: Final = pl.col("format") == COMPLETE
 
 KINDS: Final = (
@@ -32,14 +34,9 @@ KINDS: Final = (
 )
 """What the reader calls a kind of log, and which answers are to it."""
 
+_ANSWERED = ("category", "prediction", "predicted_cause", "cause")
 LOG_SCHEMA: Final = pl.Schema(
-    dict.fromkeys(
-        (
-            *("model", "format", "kind", "setting", "scenario"),
-            *("category", "prediction", "predicted_cause", "cause"),
-        ),
-        pl.String,
-    )
+    dict.fromkeys(("model", "format", "kind", "setting", "scenario", *_ANSWERED), pl.String)
 )
 """What is read of the answers to logs."""
 
@@ -81,11 +78,7 @@ def details(
         scenario.id: {
             "rationale": scenario.rationale,
             "symptom": scenario.symptom_category,
-            "fault": {
-                "name": scenario.fault.name,
-                "onset": scenario.fault.onset,
-                "parameters": scenario.fault.parameters,
-            },
+            "fault": {name: getattr(scenario.fault, name) for name in FAULT},
             "expected": scenario.expected_outcome,
             "others": dict(scenario.other_outcomes),
             "ambiguity": scenario.ambiguity,
@@ -131,6 +124,7 @@ def _monitor(run_id: str, monitored: Monitored) -> Plain | None:
 
 def _alike(scenario: str, alike: LookAlikes) -> Plain:
     row = alike.difficulty.filter(scenario=scenario).row(0, named=True)
+    neighbours = alike.neighbours.filter(scenario=scenario)
     return {
         "ease": round(row["ease"], 4),
         "runs": row["runs"],
@@ -138,9 +132,7 @@ def _alike(scenario: str, alike: LookAlikes) -> Plain:
         "instead_share": round(row["instead_share"], 4),
         "nearest": row["nearest"],
         "neighbours_right": round(row["neighbours_own"], 4),
-        "neighbours": alike.neighbours.filter(scenario=scenario)
-        .sort("rank")["neighbour"]
-        .to_list(),
+        "neighbours": neighbours.sort("rank")["neighbour"].to_list(),
         "partners": alike.partners.filter(scenario=scenario)["partner"].sort().to_list(),
     }
 
@@ -267,11 +259,12 @@ def broken_sentences(broken: pl.DataFrame, decided_by: object, rules: Rules) -> 
     return [
         {
             "step": row["step"],
-            "statement": known[row["invariant"]].statement,
-            "seen": f"{words(known[row['invariant']].signal)} is {number(row['value'])}",
-            "kind": known[row["invariant"]].kind,
-            "component": known[row["invariant"]].component,
-            "decided": row["invariant"] == decided_by,
+            "statement": invariant.statement,
+            "seen": f"{words(invariant.signal)} is {number(row['value'])}",
+            "kind": invariant.kind,
+            "component": invariant.component,
+            "decided": invariant.id == decided_by,
         }
         for row in broken.iter_rows(named=True)
+        for invariant in (known[row["invariant"]],)
     ]

@@ -68,26 +68,22 @@ def failures(
     for scenario in scenarios:
         of_scenario = recorded.get((scenario.id,), failing.clear())
         refuse_missing(scenario.id, of_scenario, answers, measured, reference)
-        cards.append(
-            {
-                "id": scenario.id,
-                "title": scenario.title,
-                "category": scenario.category,
-                "cause": scenario.root_cause,
-                "remedy": scenario.remedy,
-                "declared": scenario.difficulty,
-                "measured": measured[scenario.id]["measured"],
-                "ease": round(measured[scenario.id]["ease"], 4),
-                "signal": _signal(scenario),
-                "settings": {
-                    part["setting"][0]: _recorded(part, seed)
-                    for part in of_scenario.partition_by("setting", maintain_order=True)
-                },
-                "verdicts": [answers[scenario.id][method].verdict for method in methods],
-            }
-        )
-    first = next(iter(answers.values()))
-    some = next(iter(first.values()))
+        parts = of_scenario.partition_by("setting", maintain_order=True)
+        card = {
+            "id": scenario.id,
+            "title": scenario.title,
+            "category": scenario.category,
+            "cause": scenario.root_cause,
+            "remedy": scenario.remedy,
+            "declared": scenario.difficulty,
+            "measured": measured[scenario.id]["measured"],
+            "ease": round(measured[scenario.id]["ease"], 4),
+            "signal": _signal(scenario),
+            "settings": {part["setting"][0]: _recorded(part, seed) for part in parts},
+            "verdicts": [answers[scenario.id][method].verdict for method in methods],
+        }
+        cards.append(card)
+    some = next(iter(next(iter(answers.values())).values()))
     return {
         "cards": cards,
         "reference": reference,

@@ -11,8 +11,7 @@ from failbench.base.records import Record
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.publish.page.answers import method_facts, shown_order
 from failbench.study.cells import Measured
-from failbench.study.labels import is_blind
-from failbench.study.notes import DEVELOPMENT_NOTE, SCALE_NOTE
+from failbench.study.labels import DEVELOPMENT_NOTE, SCALE_NOTE, is_blind
 from failbench.study.paper_numbers import Reported, reported_accuracies
 from failbench.study.scope import Scope
 

@@ -16,21 +16,9 @@ import polars as pl
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import ANSWERS, CATEGORIES, PRIMARY_SET
 from failbench.publish.page.answers import method_facts
-from failbench.statistics.metrics import (
-    Score,
-    abstention,
-    accuracy,
-    balanced_accuracy,
-    category_f1,
-    macro_f1,
-)
-from failbench.statistics.scenario_values import (
-    ScenarioAnswers,
-    over_committed,
-    ratio,
-    right,
-    scenario_answers,
-)
+from failbench.statistics import metrics as scores
+from failbench.statistics import scenario_values as per_scenario
+from failbench.statistics.scenario_values import ScenarioAnswers, scenario_answers
 from failbench.study.labels import (
     CATEGORY_LABELS,
     FEATURE_SET_LABELS,
@@ -55,12 +43,12 @@ CURVE_SCHEMA: Final = pl.Schema(
 )
 """Columns of the points of risk and coverage, keyed by the first three."""
 
-FIGURES: Final[Mapping[str, Score]] = {
-    "accuracy": accuracy,
-    "balanced_accuracy": balanced_accuracy,
-    "macro_f1": macro_f1,
-    "abstention_rate": abstention,
-    **{f"f1_{name}": partial(category_f1, category=name) for name in CATEGORIES},
+FIGURES: Final[Mapping[str, scores.Score]] = {
+    "accuracy": scores.accuracy,
+    "balanced_accuracy": scores.balanced_accuracy,
+    "macro_f1": scores.macro_f1,
+    "abstention_rate": scores.abstention,
+    **{f"f1_{name}": partial(scores.category_f1, category=name) for name in CATEGORIES},
 }
 """Scores of confusions that the table shows; names are those of the metrics file."""
 
@@ -86,19 +74,19 @@ def methods_section(
     )
     for (set_key, method_key), part in parts:
         feature_set, method = str(set_key), str(method_key)
-        answers = scenario_answers(part)
-        by_seed: dict[str, object] = {ALL_SEEDS: _estimates(metrics, feature_set, method)}
-        matrices: dict[str, object] = {ALL_SEEDS: _confusion(answers)}
-        for seed in seeds:
-            of_seed = part.filter(pl.col("seed") == seed)
-            by_seed[str(seed)] = seed_figures(of_seed)
-            matrices[str(seed)] = _confusion(scenario_answers(of_seed))
-        figures.setdefault(feature_set, {})[method] = by_seed
-        confusions.setdefault(feature_set, {})[method] = matrices
+        of_seeds = {str(seed): part.filter(seed=seed) for seed in seeds}
+        figures.setdefault(feature_set, {})[method] = {
+            ALL_SEEDS: _estimates(metrics, feature_set, method),
+            **{seed: seed_figures(of_seed) for seed, of_seed in of_seeds.items()},
+        }
+        confusions.setdefault(feature_set, {})[method] = {
+            seed: _confusion(scenario_answers(each))
+            for seed, each in {ALL_SEEDS: part, **of_seeds}.items()
+        }
     return {
         "feature_sets": [
-            {"id": name, "label": FEATURE_SET_LABELS[name]}
-            for name in FEATURE_SET_LABELS
+            {"id": name, "label": said}
+            for name, said in FEATURE_SET_LABELS.items()
             if name in figures
         ],
         "primary": PRIMARY_SET,
@@ -129,7 +117,8 @@ def seed_figures(predictions: pl.DataFrame) -> dict[str, list[float]]:
     confusion, categories = answers.confusion(), answers.categories
     values = {name: float(score(confusion, categories)) for name, score in FIGURES.items()}
     if (predictions["prediction"] != "abstain").any():
-        values[COMMITTED] = float(ratio(over_committed(predictions, right()).sums()))
+        committed = per_scenario.over_committed(predictions, per_scenario.right())
+        values[COMMITTED] = float(per_scenario.ratio(committed.sums()))
     return {name: [_shown(value)] for name, value in values.items()}
 
 
@@ -143,36 +132,24 @@ def risk_curves(curves: pl.DataFrame) -> dict[str, object]:
     ):
         points = [_shown(value) for value in part["coverage"].to_list()]
         if coverage is not None and points != coverage:
-            raise BadInputError(
-                CURVES,
-                "coverage",
-                f"{method!r} has other points than the methods before it.",
-                "Run `dvc repro risk_coverage`.",
-            )
+            problem = f"{method!r} has other points than the methods before it."
+            raise BadInputError(CURVES, "coverage", problem, "Run `dvc repro risk_coverage`.")
         coverage = points
         risk = [_shown(value) for value in part["risk"].to_list()]
         risks.setdefault(str(feature_set), {})[str(method)] = risk
     return {"coverage": coverage or [], "risk": risks}
 
 
-def _estimates(
-    metrics: Estimates,
-    feature_set: str,
-    method: str,
-) -> dict[str, list[float]]:
+def _estimates(metrics: Estimates, feature_set: str, method: str) -> dict[str, list[float]]:
     """Value, low and high end and n of each figure over all seeds."""
     of_method = metrics.get(feature_set, {}).get(method)
+    place, remedy = f"{feature_set}.{method}", "Run `dvc repro intervals`."
     if of_method is None:
-        raise BadInputError(
-            INTERVALS,
-            f"{feature_set}.{method}",
-            "is missing although the method has predictions.",
-            "Run `dvc repro intervals`.",
-        )
-    missing = [name for name in FIGURES if name not in of_method]
-    if missing:
-        place = f"{feature_set}.{method}.{missing[0]}"
-        raise BadInputError(INTERVALS, place, "is missing.", "Run `dvc repro intervals`.")
+        problem = "is missing although the method has predictions."
+        raise BadInputError(INTERVALS, place, problem, remedy)
+    for name in FIGURES:
+        if name not in of_method:
+            raise BadInputError(INTERVALS, f"{place}.{name}", "is missing.", remedy)
     return {
         name: [*(_shown(estimate[key]) for key in ("value", "ci_low", "ci_high")), estimate["n"]]
         for name in SHOWN

@@ -12,13 +12,13 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from importlib.resources import files
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import polars as pl
 
 from failbench.base.errors import BadInputError
+from failbench.study.cells import words
 from failbench.study.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS, METHOD_LABELS
 from failbench.study.paper_numbers import Reported
 
@@ -26,12 +26,8 @@ TABLE: Final = "src/failbench/publish/page/data/counterparts.csv"
 PAPER: Final = "data/reported/paper.yaml"
 AUDIT: Final = "data/plots/paper_audit.csv"
 
-AUDIT_SCHEMA: Final = pl.Schema(
-    dict.fromkeys(
-        ("claim", "place", "against", "quantity", "printed", "kind", "computed", "verdict", "note"),
-        pl.String(),
-    )
-)
+_AUDITED = "claim place against quantity printed kind computed verdict note"
+AUDIT_SCHEMA: Final = pl.Schema(dict.fromkeys(_AUDITED.split(), pl.String))
 """Columns of the audit's points, keyed by the first."""
 
 NOT_AUDITED: Final = "not audited"
@@ -46,9 +42,8 @@ VERDICTS: Final = {
 
 _UNITS: Final = {
     "parameters": "count",
-    "quality": "number",
-    "interpretability": "number",
     "drop": "points",
+    **dict.fromkeys(("quality", "interpretability"), "number"),
 }
 """Units of columns of tables; all others are fractions."""
 
@@ -71,8 +66,7 @@ Metrics = Mapping[str, Mapping[str, object]]
 Row = dict[str, Any]
 
 
-@dataclass(frozen=True)
-class Counterpart:
+class Counterpart(NamedTuple):
     """What stands beside one number of the original."""
 
     path: str
@@ -108,12 +102,9 @@ def looked_up(reference: str, metrics: Metrics, path: str) -> dict[str, float]:
         return {key: float(found[key]) for key in kept if key in found}
     if isinstance(found, int | float) and not isinstance(found, bool):
         return {"value": float(found)}
-    raise BadInputError(
-        f"data/metrics/{study}.json",
-        place,
-        f"has no number, which {TABLE} sets beside {path} of the original.",
-        "Run `dvc repro` for the stage that writes it, or mend the row.",
-    )
+    problem = f"has no number, which {TABLE} sets beside {path} of the original."
+    remedy = "Run `dvc repro` for the stage that writes it, or mend the row."
+    raise BadInputError(f"data/metrics/{study}.json", place, problem, remedy)
 
 
 def reported_section(paper: Reported, metrics: Metrics, audit: pl.DataFrame) -> Row:
@@ -162,10 +153,10 @@ def _cells(path: str, place: str, table: str, row: str, cells: Any) -> Iterator[
     for name, value in cells.items():
         if isinstance(value, Mapping):
             for part, share in value.items():
-                quantity = f"{label}: share of {_words(part)}"
+                quantity = f"{label}: share of {words(part)}"
                 yield _number(f"{path}.{name}.{part}", place, quantity, "fraction", share)
         elif not isinstance(value, str):
-            quantity = _QUANTITIES.get(name, _words(name))
+            quantity = _QUANTITIES.get(name, words(name))
             if table == "per_category" and name == "interval":
                 quantity = "95 % interval of F1"
             unit = _UNITS.get(name, "fraction")
@@ -188,14 +179,13 @@ def sections_of(place: str) -> list[str]:
     >>> sections_of("Abstract; sections 1, 6.1 and 10; figure 2")
     ['Abstract', 'Section 1', 'Section 6.1', 'Section 10', 'Figure 2']
     """
-    named = []
-    kind = ""
+    named, kind = [], ""
     for word in re.findall(r"[A-Za-z]+|\d+(?:\.\d+)*", place):
-        lower = word.lower().rstrip("s")
-        if lower == "abstract":
-            named.append("Abstract")
-        elif lower in ("section", "table", "figure", "equation"):
-            kind = lower.capitalize()
+        noun = word.capitalize().rstrip("s")
+        if noun == "Abstract":
+            named.append(noun)
+        elif noun in ("Section", "Table", "Figure", "Equation"):
+            kind = noun
         elif word[0].isdigit() and kind:
             named.append(f"{kind} {word}")
     return named
@@ -204,12 +194,9 @@ def sections_of(place: str) -> list[str]:
 def _row(number: Row, counterpart: Counterpart, metrics: Metrics, claims: Mapping[str, Row]) -> Row:
     for name in counterpart.audit:
         if name not in claims:
-            raise BadInputError(
-                TABLE,
-                counterpart.path,
-                f"names {name!r}, which the audit has not.",
-                "Name claims of data/reported/claims.yaml.",
-            )
+            problem = f"names {name!r}, which the audit has not."
+            remedy = "Name claims of data/reported/claims.yaml."
+            raise BadInputError(TABLE, counterpart.path, problem, remedy)
     audited = [_audited(claims[name]) for name in counterpart.audit]
     verdicts = [claim["verdict"] for claim in audited]
     return {
@@ -243,10 +230,6 @@ def _audited(claim: Row) -> Row:
     return {key: claim[key] or "" for key in keys}
 
 
-def _words(name: str) -> str:
-    return name.replace("_", " ")
-
-
 def _label(name: str) -> str:
     tables: tuple[Mapping[Any, str], ...] = (METHOD_LABELS, CATEGORY_LABELS, ARCHITECTURE_LABELS)
-    return next((labels[name] for labels in tables if name in labels), _words(name))
+    return next((labels[name] for labels in tables if name in labels), words(name))

@@ -13,20 +13,8 @@ import polars as pl
 import yaml
 
 from failbench.base.errors import BadInputError
-from failbench.publish.reproduction.drawing import drawing_differences
-from failbench.publish.reproduction.printed import (
-    compiled_differences,
-    marked_differences,
-    table_differences,
-)
+from failbench.publish.reproduction import printed, values
 from failbench.publish.reproduction.tolerances import Difference, FileRule, rule_of
-from failbench.publish.reproduction.values import (
-    described_differences,
-    lock_differences,
-    metrics_differences,
-    parquet_differences,
-    points_differences,
-)
 
 RESULTS = ("data", "figures", "paper", "src/failbench/fitted/*.json", "dvc.lock", "README.md")
 """Files and folders whose files are compared."""
@@ -76,9 +64,8 @@ def read_revision(root: Path, name: str) -> Revision:
     """The commit of a name in the repository with this root."""
     top = git(root, "rev-parse", "--show-toplevel").decode("utf-8").rstrip("\n")
     if Path(top).resolve() != root.resolve():
-        raise BadInputError(
-            root.resolve(), "(folder)", "is not the repository's root.", f"Run it from {top}."
-        )
+        problem = "is not the repository's root."
+        raise BadInputError(root.resolve(), "(folder)", problem, f"Run it from {top}.")
     commit = git(root, "rev-parse", "--verify", "--end-of-options", f"{name}^{{commit}}")
     return Revision(root, commit.decode("ascii").strip())
 
@@ -90,13 +77,10 @@ def git(root: Path, *arguments: str) -> bytes:
         raise BadInputError("git", "(program)", "was not found.", "Install git.")
     result = subprocess.run([program, *arguments], cwd=root, capture_output=True, check=False)
     if result.returncode:
-        problem = " ".join(result.stderr.decode("utf-8", "replace").split())
-        raise BadInputError(
-            root.resolve(),
-            f"git {arguments[0]}",
-            f"failed: {problem.removeprefix('fatal: ').rstrip('.')}.",
-            "Run it from the root of a clone, against a commit that it has.",
-        )
+        said = " ".join(result.stderr.decode("utf-8", "replace").split())
+        problem = f"failed: {said.removeprefix('fatal: ').rstrip('.')}."
+        remedy = "Run it from the root of a clone, against a commit that it has."
+        raise BadInputError(root.resolve(), f"git {arguments[0]}", problem, remedy)
     return result.stdout
 
 
@@ -130,12 +114,9 @@ def compare(revision: Revision) -> ResultsComparison:
     """Compare the results in the working tree with those of a revision."""
     total = len(revision.files(RESULTS))
     if not total:
-        raise BadInputError(
-            revision.root.resolve(),
-            revision.name,
-            f"has no results in {', '.join(RESULTS)}.",
-            "Name a commit of this project.",
-        )
+        problem = f"has no results in {', '.join(RESULTS)}."
+        remedy = "Name a commit of this project."
+        raise BadInputError(revision.root.resolve(), revision.name, problem, remedy)
     files = [compare_file(revision, path) for path in revision.changed(RESULTS)]
     # of a text with generated parts, prose alone may have changed
     counted = (file for file in files if file.differences or rule_of(file.path).kind != "marked")
@@ -153,15 +134,12 @@ def compare_file(revision: Revision, path: str) -> FileComparison:
     try:
         differences = READERS[rule.kind](committed, regenerated, rule)
     except UNREADABLE as error:
-        problem = " ".join(str(error).split())
-        return FileComparison(
-            path, (Difference("", "content", "readable", f"cannot be read: {problem}"),)
-        )
+        problem = f"cannot be read: {' '.join(str(error).split())}"
+        return FileComparison(path, (Difference("", "content", "readable", problem),))
     points = f"data/plots/{Path(path).stem}.csv"
     if rule.kind == "drawing" and revision.regenerated(points) is None:
-        field = f"points in {points}"
-        missing = Difference("", field, "needed to compare the figure", "(absent)")
-        differences = [missing, *differences]
+        needed = ("needed to compare the figure", "(absent)")
+        differences.insert(0, Difference("", f"points in {points}", *needed))
     return FileComparison(path, tuple(differences))
 
 
@@ -172,15 +150,15 @@ def _recorded(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Diff
 
 READERS: dict[str, Callable[[bytes, bytes, FileRule], list[Difference]]] = {
     "recorded": _recorded,
-    "parquet": parquet_differences,
-    "metrics": metrics_differences,
-    "points": points_differences,
-    "table": table_differences,
-    "marked": marked_differences,
-    "drawing": drawing_differences,
-    "lock": lock_differences,
-    "described": described_differences,
-    "compiled": compiled_differences,
+    "parquet": values.parquet_differences,
+    "metrics": values.metrics_differences,
+    "points": values.points_differences,
+    "table": printed.table_differences,
+    "marked": printed.marked_differences,
+    "drawing": printed.drawing_differences,
+    "lock": values.lock_differences,
+    "described": values.described_differences,
+    "compiled": printed.compiled_differences,
 }
 """How a file is compared, by the kind that its rule names."""
 

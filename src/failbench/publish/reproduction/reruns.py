@@ -28,12 +28,9 @@ class Pipeline:
             self._graph = Repo(str(root)).index.graph
         except DvcException as error:
             problem = " ".join(str(error).split()).rstrip(".")
-            raise BadInputError(
-                root / "dvc.yaml",
-                "stages",
-                f"DVC cannot read the pipeline: {problem}.",
-                "Run it from the repository's root, and correct dvc.yaml.",
-            ) from error
+            remedy = "Run it from the repository's root, and correct dvc.yaml."
+            said = f"DVC cannot read the pipeline: {problem}."
+            raise BadInputError(root / "dvc.yaml", "stages", said, remedy) from error
 
     @property
     def stages(self) -> list[str]:
@@ -75,9 +72,8 @@ class Pipeline:
         path: list[str] = []
         for key in parameter.split("."):
             if not isinstance(value, dict) or key not in value:
-                raise BadInputError(
-                    PARAMS, parameter, "there is no such parameter.", _known_keys(value, path)
-                )
+                problem = "there is no such parameter."
+                raise BadInputError(PARAMS, parameter, problem, _known_keys(value, path))
             value = value[key]
             path.append(key)
 
@@ -99,14 +95,11 @@ def _read(path: Path) -> dict[str, Any]:
     try:
         content = yaml.safe_load(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadInputError(
-            path, "(file)", "cannot be read.", "Run it from the repository's root."
-        ) from error
+        remedy = "Run it from the repository's root."
+        raise BadInputError(path, "(file)", "cannot be read.", remedy) from error
     except yaml.YAMLError as error:
-        problem = " ".join(str(error).split())
-        raise BadInputError(
-            path, "(file)", f"is not YAML: {problem}.", "Correct the syntax."
-        ) from error
+        problem = f"is not YAML: {' '.join(str(error).split())}."
+        raise BadInputError(path, "(file)", problem, "Correct the syntax.") from error
     if not isinstance(content, dict):
         raise BadInputError(path, "(file)", "has no sections.", "Restore it from git.")
     return content

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import csv
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from importlib.resources import files
@@ -30,8 +31,6 @@ class Tolerance:
     def share(self, committed: float, regenerated: float) -> float:
         """The difference of two numbers as a share of what is allowed; NaN equals NaN.
 
-        Examples
-        --------
         >>> Tolerance(absolute=1.0, relative=0.0).share(1.0, 1.5)
         0.5
         >>> Tolerance(absolute=0.0, relative=0.0).share(1.0, 1.5)
@@ -62,6 +61,13 @@ class FileRule:
     columns: tuple[str, ...]
     reason: str
 
+    @classmethod
+    def of(cls, row: Mapping[str, str]) -> FileRule:
+        """The rule of a row of ``rules.csv``."""
+        tolerance = Tolerance(float(row["absolute"]), float(row["relative"]))
+        columns = tuple(row["columns"].split())
+        return cls(row["pattern"], row["kind"], tolerance, columns, row["reason"])
+
 
 @dataclass(frozen=True)
 class Difference:
@@ -83,21 +89,8 @@ class Difference:
         return f"{location}: {self.committed} -> {self.regenerated}"
 
 
-def _rules() -> tuple[FileRule, ...]:
-    text = files("failbench.publish.reproduction").joinpath("rules.csv").read_text("utf-8")
-    return tuple(
-        FileRule(
-            row["pattern"],
-            row["kind"],
-            Tolerance(float(row["absolute"]), float(row["relative"])),
-            tuple(row["columns"].split()),
-            row["reason"],
-        )
-        for row in csv.DictReader(text.splitlines())
-    )
-
-
-FILE_RULES: Final = _rules()
+_RULES = files("failbench.publish.reproduction").joinpath("rules.csv").read_text("utf-8")
+FILE_RULES: Final = tuple(map(FileRule.of, csv.DictReader(_RULES.splitlines())))
 
 
 def rule_of(path: str) -> FileRule:
@@ -105,9 +98,5 @@ def rule_of(path: str) -> FileRule:
     for rule in FILE_RULES:
         if fnmatch(path, rule.pattern):
             return rule
-    raise BadInputError(
-        path,
-        "(file)",
-        "is a result whose kind has no tolerance.",
-        "Declare one in src/failbench/publish/reproduction/rules.csv.",
-    )
+    remedy = "Declare one in src/failbench/publish/reproduction/rules.csv."
+    raise BadInputError(path, "(file)", "is a result whose kind has no tolerance.", remedy)

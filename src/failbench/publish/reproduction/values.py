@@ -71,7 +71,7 @@ def _declared(lock: object) -> object:
 def _nested(committed: object, regenerated: object, limit: Tolerance) -> list[Difference]:
     before, after = dict(_leaves(committed)), dict(_leaves(regenerated))
     differences = []
-    for key in [*before, *(key for key in after if key not in before)]:
+    for key in before | after:
         value, other = before.get(key, MISSING_KEY), after.get(key, MISSING_KEY)
         share = 0.0 if type(value) is type(other) and value == other else CHANGED
         if isinstance(value, float) and isinstance(other, float):
@@ -103,11 +103,8 @@ def parquet_differences(committed: bytes, regenerated: bytes, rule: FileRule) ->
     names = [_name(row, map(str, values)) for row, values in enumerate(before.select(key).rows())]
     differences = []
     for column, limit in limits.items():
-        pair = pl.DataFrame({"committed": before[column], "regenerated": after[column]})
-        differing = pair.with_row_index("row").filter(
-            pl.col("committed").ne_missing(pl.col("regenerated"))
-        )
-        for row, value, other in differing.iter_rows():
+        for row in before[column].ne_missing(after[column]).arg_true():
+            value, other = before[column][row], after[column][row]
             is_number = limit is not None and value is not None and other is not None
             share = limit.share(value, other) if limit is not None and is_number else CHANGED
             differences.append(Difference(names[row], column, _text(value), _text(other), share))

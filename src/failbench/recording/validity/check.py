@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -136,22 +137,16 @@ def check(
         recorded = _Recorded(Setting(*key), part, record, detector, outside)
         checks.append(recorded.check(scenarios, benchmark=benchmark))
     known = {each.name for each in checks}
-    failing = set(telemetry.runs.filter(pl.col("kind") == "failure")["scenario"])
+    failing = set(telemetry.runs.filter(kind="failure")["scenario"])
+    planned = {setting.architecture for setting in record.planned()}
     unrecorded = tuple(
         scenario.id
         for scenario in scenarios
-        if scenario.id not in failing
-        and any(setting.architecture not in scenario.not_applicable for setting in record.planned())
+        if scenario.id not in failing and planned - scenario.not_applicable.keys()
     )
     absent = tuple(setting for setting in record.planned() if setting.name not in known)
-    return BenchmarkCheck(
-        len(scenarios),
-        missing_from_counts(scenarios) if benchmark else {},
-        unrecorded,
-        absent if benchmark else (),
-        tuple(checks),
-        benchmark,
-    )
+    fewer, absent = (missing_from_counts(scenarios), absent) if benchmark else ({}, ())
+    return BenchmarkCheck(len(scenarios), fewer, unrecorded, absent, tuple(checks), benchmark)
 
 
 class _Recorded:
@@ -201,23 +196,17 @@ class _Recorded:
         by_id = {scenario.id: scenario for scenario in scenarios}
         failures, successes = self.of_kind("failure"), self.of_kind("success")
         runs = tuple(self._runs(failures, by_id))
+        excused = {each.id: each.not_applicable.get(architecture) for each in scenarios}
+        applicable = [name for name, reason in excused.items() if reason is None]
         recorded = {(run.scenario, run.seed) for run in runs}
         return SettingCheck(
             name=self.setting.name,
             runs=runs,
             missing=tuple(
-                (scenario.id, seed)
-                for scenario in scenarios
-                if architecture not in scenario.not_applicable
-                for seed in range(wanted.seeds)
-                if (scenario.id, seed) not in recorded
+                unit for unit in product(applicable, range(wanted.seeds)) if unit not in recorded
             ),
             orphans=tuple(row["run_id"] for row in failures if row["scenario"] not in by_id),
-            not_applicable={
-                scenario.id: scenario.not_applicable[architecture]
-                for scenario in scenarios
-                if architecture in scenario.not_applicable
-            },
+            not_applicable={name: reason for name, reason in excused.items() if reason is not None},
             successes=len(successes),
             successes_wanted=wanted.successes,
             successes_flagged=sum(row["outcome"] != "completed" for row in successes),
@@ -264,19 +253,12 @@ def differing_pairs(telemetry: Telemetry) -> set[str]:
     :data:`GPU_RELATIVE_TOLERANCE`.
     """
     runs = telemetry.runs
-    failing = runs.filter(pl.col("kind") == "failure").select("run_id", "onset_step", "device")
+    failing = runs.filter(kind="failure").select("run_id", "onset_step", "device")
+    twins = runs.filter(kind="twin").select("run_id", "twin_of")
     columns = [name for name in STEP_SCHEMA if name not in NOISY_STEP_COLUMNS]
-    before = (
-        telemetry.steps.select(columns)
-        .join(failing, on="run_id")
-        .filter(pl.col("step") < pl.col("onset_step"))
-    )
-    twin_steps = (
-        telemetry.steps.select(columns)
-        .join(runs.filter(pl.col("kind") == "twin").select("run_id", "twin_of"), on="run_id")
-        .drop("run_id")
-        .rename({"twin_of": "run_id"})
-    )
+    steps = telemetry.steps.select(columns)
+    before = steps.join(failing, on="run_id").filter(pl.col("step") < pl.col("onset_step"))
+    twin_steps = steps.join(twins, on="run_id").drop("run_id").rename({"twin_of": "run_id"})
     compared = [name for name in columns if name not in ("run_id", "step")]
     joined = before.join(twin_steps, on=["run_id", "step"], how="left", suffix="_twin")
     unequal = [
@@ -302,12 +284,9 @@ def _beyond_tolerance(value: pl.Expr, twin: pl.Expr) -> pl.Expr:
 def report(check: BenchmarkCheck, brief: bool) -> str:
     """The check as text: one line per run, then the rules, then the result."""
     lines = [f"{check.scenarios} scenario{'' if check.scenarios == 1 else 's'}"]
-    lines += [
-        f"  {category}: {count} too few"
-        if count > 0
-        else f"  {category}: {-count} more than the paper has"
-        for category, count in check.fewer_than_paper.items()
-    ]
+    for category, count in check.fewer_than_paper.items():
+        said = f"{count} too few" if count > 0 else f"{-count} more than the paper has"
+        lines.append(f"  {category}: {said}")
     lines += [
         f"  missing: {scenario}, of which nothing is recorded: "
         + (f"run `failbench record --only {scenario}`" if check.benchmark else "record it")

@@ -84,19 +84,11 @@ def freeze(
     known = read_frozen(folder)
     before = known.get(version)
     if before is None and not (changed and why):
-        raise BadInputError(
-            folder / HISTORY,
-            version,
-            "a new version needs words for what changed and why.",
-            "Give both.",
-        )
+        problem = "a new version needs words for what changed and why."
+        raise BadInputError(folder / HISTORY, version, problem, "Give both.")
     if before is not None and before.rules != rules:
-        raise BadInputError(
-            folder / FROZEN,
-            version,
-            "was frozen with other rules.",
-            "Give the rules of today a new label.",
-        )
+        problem, remedy = "was frozen with other rules.", "Give the rules of today a new label."
+        raise BadInputError(folder / FROZEN, version, problem, remedy)
     kept = before.all_bounds() if before is not None else {}
     place = folder / VERSIONS / version
     added = {}
@@ -105,9 +97,8 @@ def freeze(
             read_bounds(path, CATALOGUE)
             added[path.stem] = path.read_bytes()
     if not added:
-        raise BadInputError(
-            folder / BOUNDS, "(folder)", "has no bounds to freeze.", "Fit them to healthy runs."
-        )
+        problem, remedy = "has no bounds to freeze.", "Fit them to healthy runs."
+        raise BadInputError(folder / BOUNDS, "(folder)", problem, remedy)
     for setting, content in added.items():
         write_atomically(place / BOUNDS / f"{setting}.json", content, REMEDY)
     hashes = {setting: _hash(content) for setting, content in added.items()}
@@ -118,15 +109,8 @@ def freeze(
         return frozen
     for name in RULE_FILES:
         write_atomically(place / name, (package / "data" / name).read_bytes(), REMEDY)
-    frozen = FrozenVersion(
-        date=date,
-        procedure=CURRENT,
-        rules=rules,
-        files=files,
-        code=code,
-        bounds=hashes,
-        later_bounds={},
-    )
+    decided = {"procedure": CURRENT, "rules": rules, "files": files, "code": code}
+    frozen = FrozenVersion(date=date, **decided, bounds=hashes, later_bounds={})
     _write_frozen(folder, {**known, version: frozen})
     _add_to_history(folder / HISTORY, version, frozen, changed, why)
     return frozen
@@ -143,7 +127,6 @@ def _add_to_history(
 ) -> None:
     text = io.StringIO(newline="")
     text.write(path.read_text(encoding="utf-8") if path.exists() else ",".join(COLUMNS) + "\n")
-    text.seek(0, io.SEEK_END)
     row = (version, frozen.date.isoformat(), frozen_hash(frozen), changed, why, "")
     csv.writer(text, lineterminator="\n").writerow(row)
     write_atomically(path, text.getvalue().encode(), REMEDY)

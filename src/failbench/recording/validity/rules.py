@@ -75,12 +75,9 @@ def check_rules(
 def _healthy_learning(telemetry: Telemetry, record: RecordParams) -> RuleResult:
     earliest = record.nominal.onset_step[0]
     healthy = telemetry.runs.filter(pl.col("kind") == "success")
-    losses = (
-        telemetry.steps.join(healthy.select("run_id"), on="run_id", how="semi")
-        .filter((pl.col("step") <= earliest) & pl.col("validation_loss").is_not_null())
-        .group_by("run_id")
-        .agg(pl.col("validation_loss").last())
-    )
+    steps = telemetry.steps.join(healthy.select("run_id"), on="run_id", how="semi")
+    known = steps.filter(pl.col("step") <= earliest).drop_nulls("validation_loss")
+    losses = known.group_by("run_id").agg(pl.col("validation_loss").last())
     median = math.exp(float(losses.select(pl.col("validation_loss").median()).item() or math.inf))
     return RuleResult(
         "healthy_perplexity",
@@ -114,8 +111,7 @@ def _early(failing: pl.DataFrame) -> RuleResult:
     holds = (
         total <= MOST_EARLY
         and len(by_category) >= FEWEST_CATEGORIES
-        and all(2 * count <= sizes[category] for category, count in by_category.items())
-        and all(2 * count <= total for count in by_category.values())
+        and all(2 * count <= min(sizes[name], total) for name, count in by_category.items())
     )
     return RuleResult(
         "early_failures",
@@ -129,10 +125,12 @@ def _early(failing: pl.DataFrame) -> RuleResult:
 
 
 def _slow(failing: pl.DataFrame) -> RuleResult:
-    delays = failing.group_by("scenario", "category").agg(
-        (pl.col("failure_step") - pl.col("onset_step")).median().alias("delay")
+    delay = (pl.col("failure_step") - pl.col("onset_step")).median()
+    slow = (
+        failing.group_by("scenario", "category")
+        .agg(delay=delay)
+        .filter(pl.col("delay") >= SLOW_FROM)
     )
-    slow = delays.filter(pl.col("delay") >= SLOW_FROM)
     by_category = _by_category(slow)
     return RuleResult(
         "slow_failures",
@@ -147,10 +145,7 @@ def _slow(failing: pl.DataFrame) -> RuleResult:
 def _difficulty(scenarios: tuple[Scenario, ...]) -> RuleResult:
     hard = sum(scenario.difficulty == "hard" for scenario in scenarios)
     counts = Counter((scenario.category, scenario.difficulty) for scenario in scenarios)
-    levels = {
-        category: {level: counts[category, level] for level in DIFFICULTIES}
-        for category in CATEGORIES
-    }
+    levels = {name: {level: counts[name, level] for level in DIFFICULTIES} for name in CATEGORIES}
     return RuleResult(
         "hard_scenarios",
         hard >= HARD_SHARE * len(scenarios) and all(all(each.values()) for each in levels.values()),
@@ -206,10 +201,8 @@ def _scenarios(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _by_category(frame: pl.DataFrame) -> dict[str, float]:
-    return {
-        str(category): float(count)
-        for category, count in frame.group_by("category").len().sort("category").rows()
-    }
+    counts = frame.group_by("category").len().sort("category").rows()
+    return {str(category): float(count) for category, count in counts}
 
 
 def _listed(counts: dict[str, float]) -> str:

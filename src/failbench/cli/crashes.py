@@ -1,4 +1,4 @@
-"""The commands ``foresee``, ``crashes`` and ``notebooks``: whether a next cell will crash."""
+"""The commands that say what will crash, and those that record what predictors of crashes say."""
 
 from __future__ import annotations
 
@@ -29,8 +29,47 @@ if TYPE_CHECKING:
 USUAL = ("rules", "dry_run")
 """Asked if none is named: checkers of types foresee crashes hardly better than chance."""
 
-NOTHING, CRASHES_FORESEEN = 0, 1
-"""Exit status; 2 is bad input, as everywhere."""
+
+def preflight(
+    target: Annotated[
+        str,
+        Parameter(
+            help="FILE.py[:FUNCTION]: the function (preflight or build, unless named) returns "
+            "model, optimizer, loss and batch, as a tuple or a dict"
+        ),
+    ],
+    /,
+    *,
+    capacity: Annotated[
+        str | None, Parameter(help="memory of the training, as 16GiB (default: what is free)")
+    ] = None,
+    real_step: Annotated[bool, Parameter(help="take one real step on a copy as well")] = False,
+    json: Json = False,
+) -> int:
+    """Say what will crash, or cannot work, in the first step of a training, before it is taken.
+
+    The file is imported, in this process: it is your own code that runs. Exit status: 0 nothing
+    stands out, 1 it will fail, 3 something to look at, 2 bad input.
+    """
+    try:
+        import torch  # noqa: F401 - asked for before a user's file is imported
+    except ImportError as error:
+        raise BadInputError(
+            "preflight", "torch", "is not installed.", "Run this where your training runs."
+        ) from error
+    from failbench.preflight import preflight as checks
+    from failbench.preflight.loading import built_by, bytes_of
+    from failbench.preflight.page import document, page
+
+    size = None if capacity is None else bytes_of(capacity)
+    built = built_by(target)
+    limit = size or built.get("capacity_bytes")
+    report = checks.preflight(**{**built, "capacity_bytes": limit}, real_step=real_step)
+    print(dumps(document(report), indent=2) if json else clean(page(report)))
+    if report.fails:
+        return 1
+    is_clear = all(each.severity == "note" for each in report.findings)
+    return 0 if is_clear else 3
 
 
 def foresee(
@@ -82,7 +121,7 @@ def foresee(
             answers[predictor.name] = error
     print(_document(asked, told, answers) if json else _page(asked, told, answers))
     foreseen = any(not isinstance(each, BadInputError) and each.crash for each in answers.values())
-    return CRASHES_FORESEEN if foreseen else NOTHING
+    return 1 if foreseen else 0
 
 
 def _named(names: Sequence[str]) -> list[Predictor]:
