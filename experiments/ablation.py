@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from scipy import stats
 
 from failbench import study as st
-from failbench.statistics.thresholds import ROUNDING
 from shared.ablation import ABLATION_SCHEMA, FOREST, METHODS, REDUCED, RULES, AblationDesign
 
 IMPORTANCE = Path("data/plots/importance.csv")
@@ -197,9 +196,9 @@ def interaction(
 
 def verdict(low: float, high: float) -> str:
     """What an interval of the interaction shows."""
-    if low > ROUNDING:
+    if low > st.ROUNDING:
         return "superadditive"
-    return "subadditive" if high < -ROUNDING else "not shown"
+    return "subadditive" if high < -st.ROUNDING else "not shown"
 
 
 def subset_label(subset: str) -> str:

@@ -15,17 +15,7 @@ from matplotlib.patches import Patch
 from pydantic import Field
 
 from failbench import study as st
-from failbench.base.method_settings import ImprovedRulesSettings
-from failbench.base.scenarios import ARCHITECTURES
-from failbench.base.studies import (
-    LEFT_OUT,
-    NESTED_CV,
-    SAME_REPEATS,
-    across_architectures_files,
-    same_repeats,
-)
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.statistics.paired_tests import ResampledMean, stability
 from shared.architectures import RECORDED, RULE_PREDICTION_SCHEMA, RULES, ArchitecturesDesign
 
 RULE_PREDICTIONS = Path("data/predictions/architectures/improved_rules.parquet")
@@ -76,9 +66,9 @@ def estimates(
     knows one architecture.
     """
     on_features = predictions.filter(feature_set=st.PRIMARY_SET)
-    main, left_out = (on_features.filter(study=name) for name in (NESTED_CV, LEFT_OUT))
+    main, left_out = (on_features.filter(study=name) for name in (st.NESTED_CV, st.LEFT_OUT))
     if left_out.is_empty():
-        problem = f"there are none of {LEFT_OUT} on the paper's features."
+        problem = f"there are none of {st.LEFT_OUT} on the paper's features."
         remedy = "Run `dvc repro` for the stage that leaves architectures out."
         raise st.BadInputError("predictions", "study", problem, remedy)
     learned = left_out.with_columns(
@@ -88,7 +78,7 @@ def estimates(
     answers += ["seed", "prediction"]
     families = pl.concat([rules.select(answers), learned.select(answers)])
     asked = main.join(left_out, on="method", how="semi")
-    beside = pl.concat([asked, same_repeats(main, left_out)])
+    beside = pl.concat([asked, st.same_repeats(main, left_out)])
     return pl.concat(
         [
             st.of_groups(families, FAMILY, partial(family_of, intervals, settings), workers),
@@ -132,7 +122,7 @@ def family_of(
         if part["log"].n_unique() > 1:
             parts.append(over_logs(part, intervals.confidence, on_one))
     margin, confidence = settings.equivalence_margin, intervals.confidence
-    alike = stability(answers, "architecture", margin, confidence, settings.power)
+    alike = st.stability(answers, "architecture", margin, confidence, settings.power)
     compared = [
         vars(each) | {"architecture": name, "metric": AGAINST_OTHERS, "interval": "paired t"}
         for name, each in alike.against_others.items()
@@ -154,7 +144,7 @@ def over_logs(answers: pl.DataFrame, confidence: float, keys: Mapping[str, Any])
     scenarios = answers.group_by("log", "scenario").agg(right=right)
     logs = scenarios.group_by("log").agg(pl.col("right").mean()).sort("log")["right"].to_numpy()
     error = float(logs.std(ddof=1)) / float(np.sqrt(len(logs)))
-    mean = ResampledMean(float(logs.mean()), error, len(logs) - 1)
+    mean = st.ResampledMean(float(logs.mean()), error, len(logs) - 1)
     low, high = mean.interval(confidence)
     row = {"metric": OVER_LOGS, "value": mean.mean, "ci_low": low, "ci_high": high, "n": len(logs)}
     runs = answers["run_id"].n_unique()
@@ -289,8 +279,8 @@ def tables_of_methods(
     logs: Mapping[float, str],
 ) -> Iterator[st.Table]:
     """How alike architectures are to the rules and to every method, and what these reach."""
-    methods = st.in_label_order(found.where(study=LEFT_OUT).distinct("method"))
-    left_out = {method: {"study": LEFT_OUT, "method": method} for method in methods}
+    methods = st.in_label_order(found.where(study=st.LEFT_OUT).distinct("method"))
+    left_out = {method: {"study": st.LEFT_OUT, "method": method} for method in methods}
     families = {
         f"{thresholds[kind]}; {logs[noise]}": AS_RECORDED | {"thresholds": kind, "noise": noise}
         for kind in thresholds
@@ -319,8 +309,8 @@ def tables_of_methods(
         st.Text("Method"),
         *(accuracy(st.ARCHITECTURE_LABELS[name], keys={"architecture": name}) for name in names),
         accuracy(HIGHEST, keys={"architecture": EXTREMES}),
-        accuracy("All repeats", "main study", keys={"study": NESTED_CV}),
-        accuracy("Equal repeats", "main study", keys={"study": SAME_REPEATS}),
+        accuracy("All repeats", "main study", keys={"study": st.NESTED_CV}),
+        accuracy("Equal repeats", "main study", keys={"study": st.SAME_REPEATS}),
     ]
     body = [st.Row(("Improved rules, reported",), {"study": "reported", "method": None})]
     body += [st.Row((st.method_label(method),), keys) for method, keys in left_out.items()]
@@ -351,7 +341,7 @@ def draw(
         f"improved rules,\n{100 * noisiest:g} % noise": AS_RECORDED | {"noise": noisiest},
         f"improved rules, own\npercentile {100 * settings.percentile:g}": AS_RECORDED
         | {"thresholds": "own_percentile"},
-        "random forest,\narchitecture left out": {"study": LEFT_OUT, "method": FOREST},
+        "random forest,\narchitecture left out": {"study": st.LEFT_OUT, "method": FOREST},
     }
     drawn = pl.concat(
         found.where(**keys, metric="accuracy")
@@ -411,7 +401,7 @@ def metrics_of(estimates: pl.DataFrame) -> dict[str, Any]:
 
 
 def main() -> None:
-    files = across_architectures_files(st.read_names("methods"))
+    files = st.across_architectures_files(st.read_names("methods"))
     rules = st.read_output(RULE_PREDICTIONS, RULE_PREDICTION_SCHEMA)
     predictions = pl.concat(
         st.read_outputs(folder, files, st.PREDICTION_SCHEMA)
@@ -420,13 +410,13 @@ def main() -> None:
     features = st.read_output(FEATURES, FEATURE_SCHEMA)
     paper = st.read_reported()
     settings = st.read_with_statistics("architectures", ArchitecturesSettings)
-    limits = st.read_section("improved_rules", ImprovedRulesSettings)
+    limits = st.read_section("improved_rules", st.ImprovedRulesSettings)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     estimated = estimates(rules, predictions, features, intervals, settings, st.workers())
     # not rounded: of architectures that are almost as far from the others one is the farthest
     found = st.Estimates(estimated).plus(*printed(paper))
     found = with_comparisons(found, settings.equivalence_margin)
-    names = [name for name in ARCHITECTURES if name in set(rules["architecture"])]
+    names = [name for name in st.ARCHITECTURES if name in set(rules["architecture"])]
     said = st.Captions.read(
         "architectures",
         intervals,

@@ -14,9 +14,6 @@ from typing import Any, get_args
 import polars as pl
 
 from failbench import study as st
-from failbench.base.method_settings import ImprovedRulesSettings, SimpleRulesSettings
-from failbench.base.scenarios import OnsetKind, Outcome, Scenario
-from failbench.base.telemetry import STEP_SCHEMA
 from failbench.features.catalogue import KEYWORD_FEATURES, PAPER_FEATURES
 from failbench.features.feature import CEILING
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
@@ -52,8 +49,8 @@ SETTING = ("architecture", "optimizer", "scale")
 DIFFICULTY_SCHEMA = pl.Schema({"scenario": pl.String, "measured": pl.String})
 
 FACETS: dict[str, tuple[str, Sequence[str]]] = {
-    "outcome": ("Measured outcome", get_args(Outcome)),
-    "onset": ("Onset", get_args(OnsetKind)),
+    "outcome": ("Measured outcome", get_args(st.Outcome)),
+    "onset": ("Onset", get_args(st.OnsetKind)),
     "declared": ("Declared difficulty", st.DIFFICULTIES),
     "measured": ("Measured difficulty", st.DIFFICULTIES),
 }
@@ -64,7 +61,7 @@ KINDS: tuple[Kind, ...] = ("logic", "statistic", "symptom")
 
 def described(
     runs: pl.DataFrame,
-    scenarios: Sequence[Scenario],
+    scenarios: Sequence[st.Scenario],
     difficulty: pl.DataFrame,
     in_reference: pl.Expr,
 ) -> pl.DataFrame:
@@ -305,8 +302,8 @@ def signals_of_tree() -> list[Declared]:
 def rule_tables(
     tree: pl.DataFrame,
     band: HealthyBand,
-    simple: SimpleRulesSettings,
-    improved: ImprovedRulesSettings,
+    simple: st.SimpleRulesSettings,
+    improved: st.ImprovedRulesSettings,
     said: st.Captions,
 ) -> Iterator[st.Table]:
     """The simple rules in order, the nodes of the improved ones, and the signals of these."""
@@ -406,8 +403,8 @@ def prompt_table(prompt: Prompt, said: st.Captions) -> st.Table:
 def main() -> None:
     settings = st.read_with_statistics("benchmark", BenchmarkSettings)
     study = st.read_section("nested_cv", st.ReferenceStudy)
-    simple = st.read_section("simple_rules", SimpleRulesSettings)
-    improved = st.read_section("improved_rules", ImprovedRulesSettings)
+    simple = st.read_section("simple_rules", st.SimpleRulesSettings)
+    improved = st.read_section("improved_rules", st.ImprovedRulesSettings)
     llm = st.read_section("llm_agents", LlmAgentsSettings)
     difficulty = st.read_output(DIFFICULTY, DIFFICULTY_SCHEMA)
     estimates = st.read_metrics(INTERVALS, st.PRIMARY_SET)[st.PRIMARY_SET]
@@ -433,7 +430,7 @@ def main() -> None:
         "healthy_runs": successes.height,
         "twin": twin,
     }
-    counts = {**metrics, "categories": len(st.CATEGORIES), "step_columns": len(STEP_SCHEMA) - 2}
+    counts = {**metrics, "categories": len(st.CATEGORIES), "step_columns": len(st.STEP_SCHEMA) - 2}
     placed = drawing.places(workflow, counts)
     numbers = {
         "recorded": {kind: f"{count:,}" for kind, count in scale["runs"].items()},

@@ -15,7 +15,6 @@ from matplotlib.ticker import PercentFormatter
 from rich.console import Console
 
 from failbench import study as st
-from failbench.base.telemetry import Telemetry, read_telemetry
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.answer import NAMED, Level, level_of
 from failbench.diagnose.diagnosis import diagnosis_of
@@ -29,7 +28,6 @@ from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, recorded_answers
 from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import COMPLETE, complete_shape
-from failbench.statistics.confidence import calibration_floor
 from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 
 TELEMETRY = Path("data/telemetry")
@@ -159,7 +157,7 @@ def floors(answers: pl.DataFrame, settings: DiagnosedLogs) -> dict[str, float]:
     found = {}
     for (model,), part in answers.group_by("model", maintain_order=True):
         rng = np.random.default_rng(settings.seed)
-        draws = calibration_floor(by_log(part), settings.bins, settings.floor_draws, rng)
+        draws = st.calibration_floor(by_log(part), settings.bins, settings.floor_draws, rng)
         found[str(model)] = float(draws.mean())
     return found
 
@@ -255,7 +253,7 @@ def example(run: Mapping[str, Any], steps: pl.DataFrame, model: Model) -> str:
     return f"```console\n{last}\n$ failbench diagnose train.log\n{answered}\n...\n```\n"
 
 
-def run_out_of_memory(telemetry: Telemetry, setting: str) -> dict[str, Any]:
+def run_out_of_memory(telemetry: st.Telemetry, setting: str) -> dict[str, Any]:
     """Of a setting's runs that ended because memory could not be had, the first by scenario.
 
     Neither the answer nor anything else of the log decides which run is shown.
@@ -361,7 +359,7 @@ def main() -> None:
     settings = st.read_section("diagnose_logs", DiagnosedLogs)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     reference = setting_of(st.read_section("nested_cv", st.ReferenceStudy).model_dump())
-    telemetry, evidence = read_telemetry(TELEMETRY), st.read_output(EVIDENCE, EVIDENCE_SCHEMA)
+    telemetry, evidence = st.read_telemetry(TELEMETRY), st.read_output(EVIDENCE, EVIDENCE_SCHEMA)
     model = pl.when(format=COMPLETE).then(pl.lit(OF_COMPLETE)).otherwise("model")
     answers = st.read_output(ANSWERS, ANSWER_SCHEMA).with_columns(model=model)
     failing, healthy = answers.filter(kind="failure"), answers.filter(pl.col("kind") != "failure")

@@ -21,7 +21,6 @@ from failbench.neighbours.external.tables import (
     crashed,
     read_released,
 )
-from failbench.statistics.bootstrap import single_seeds
 from shared.external_default import (
     ANSWER_SCHEMA,
     CATEGORY,
@@ -131,7 +130,7 @@ def of_groups_drawn(
         found = np.stack([accuracy, balanced, accuracy - accuracy[..., theirs], precision])
         return np.moveaxis(found, -1, 1).reshape(-1, *accuracy.shape[:-1])
 
-    resampled = st.resample(single_seeds([n_groups]), figures, settings)
+    resampled = st.resample(st.single_seeds([n_groups]), figures, settings)
     values = figures([np.ones(n_groups)]).reshape(-1, len(keys))
     ours = [key[2] == "all" and key[3] in (*HOUSE_METHODS, SIMPLE_RULES) for key in keys]
     rules = [key[3] == SIMPLE_RULES for key in keys]

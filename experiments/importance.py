@@ -17,7 +17,6 @@ from scipy import stats
 
 from failbench import study as st
 from failbench.features.catalogue import FEATURES
-from failbench.statistics.pairs import paired_shares
 from shared.importance import (
     BUILT_IN_SCHEMA,
     IMPORTANCE_SETS,
@@ -90,7 +89,7 @@ def drops(
     """What replacing costs, of each feature in the order of its groups, and then of each group."""
     # units take the place of methods in what compares methods, and the runs of a scenario are its
     # seeds, as there is a single architecture
-    scores = paired_shares(
+    scores = st.paired_shares(
         correct.with_columns(method=pl.format("{}:{}", "kind", "name"), seed="run_id")
     )
     intact = f"{INTACT}:"

@@ -25,9 +25,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench import study as st
-from failbench.base.studies import same_repeats
-from failbench.statistics.lead import alarm_limit
-from failbench.statistics.pairs import study_difference
 from shared.lead_time import (
     EARLY_SCHEMA,
     FAILING,
@@ -147,7 +144,7 @@ def early_rates(
     )
     past_onset = cut.filter(pl.col("last_step") >= pl.max_horizontal(0, "onset_step"))
     # a run and its twin differ by the fault alone
-    gain = study_difference(
+    gain = st.study_difference(
         pl.concat([failing, twins]).with_columns(study="subset", run_id="scenario"),
         FAILING,
         TWIN,
@@ -179,7 +176,7 @@ def main_study_rates(
 ) -> Iterable[pl.DataFrame]:
     """Accuracy in the main study, over all repeats and over as many as here."""
     whole = main_study.filter(feature_set=st.PRIMARY_SET)
-    equal = same_repeats(whole, predictions.with_columns(feature_set=pl.lit(st.PRIMARY_SET)))
+    equal = st.same_repeats(whole, predictions.with_columns(feature_set=pl.lit(st.PRIMARY_SET)))
     for method in equal["method"].unique().sort():
         for name, part in (("", whole), ("_equal_repeats", equal)):
             rows = part.filter(method=method)
@@ -206,7 +203,7 @@ def calibrated(
             chosen += [names[position] for position in order]
         inside = pl.col("scenario").is_in(chosen)
         calibrating = healthy_scores.filter(inside)
-        limits.append(alarm_limit(calibrating["score"].to_numpy(), settings.false_alarms))
+        limits.append(st.alarm_limit(calibrating["score"].to_numpy(), settings.false_alarms))
         tried = healthy_scores.filter(~inside)
         others.append(tried.with_columns(false=pl.col("score") > limits[-1]))
     return limits, calibrating.height, pl.concat(others)

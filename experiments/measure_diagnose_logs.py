@@ -10,13 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from failbench.base.arrays import Mask
-from failbench.base.params import read_section
-from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA, first_repeats
-from failbench.base.stage import print_table, read_output, run, workers
-from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
-from failbench.base.vocabulary import CATEGORIES
-from failbench.base.workers import parallel_map
+from failbench.base import measuring as st
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.evidence import look_up
@@ -60,7 +54,7 @@ Example = dict[str, Any]
 """One log of a run whose cause is known: what ``ANSWER_SCHEMA`` says of it, and its ``signs``."""
 
 
-def with_steps(telemetry: Telemetry) -> list[tuple[Run, pl.DataFrame]]:
+def with_steps(telemetry: st.Telemetry) -> list[tuple[Run, pl.DataFrame]]:
     """Runs, each with its steps."""
     parts = telemetry.steps.partition_by("run_id", as_dict=True)
     none = telemetry.steps.clear()
@@ -69,12 +63,12 @@ def with_steps(telemetry: Telemetry) -> list[tuple[Run, pl.DataFrame]]:
 
 
 def rendered_examples(
-    telemetry: Telemetry, formats_per_run: int, seed: int, workers: int
+    telemetry: st.Telemetry, formats_per_run: int, seed: int, workers: int
 ) -> list[Example]:
     """Render runs and take the signs of what is read back."""
     runs = with_steps(telemetry)
     blocks = [(runs[at :: workers * 4], formats_per_run, seed) for at in range(workers * 4)]
-    examples = [each for part in parallel_map(_rendered, blocks, workers) for each in part]
+    examples = [each for part in st.parallel_map(_rendered, blocks, workers) for each in part]
     return sorted(examples, key=lambda each: each["run_id"])
 
 
@@ -169,14 +163,14 @@ def cross_validated(
         for fold in range(folds):
             tested = rows_in_fold(splits, scenarios, repeat, fold) | (fold_of_success == fold)
             tasks.append((logs, tested, name, settings, repeat, fold))
-    return pl.concat(parallel_map(_fold, tasks, workers)).sort(
+    return pl.concat(st.parallel_map(_fold, tasks, workers)).sort(
         "model", "repeat", "fold", "run_id", "format"
     )
 
 
 def _fold(
     logs: Sequence[Example],
-    tested: Mask,
+    tested: st.Mask,
     name: str,
     settings: DiagnosedLogs,
     repeat: int,
@@ -201,15 +195,15 @@ def said_by(model: Model, log: Example) -> dict[str, Any]:
     weighed = model.weighed(supports_of(log["signs"], model.bounds))
     return {
         "alarm": is_alarm(log["says_end"], log["signs"], model.bounds),
-        "prediction": CATEGORIES[weighed.category],
-        "confidence": round(float(weighed.categories[weighed.category]), DECIMALS),
+        "prediction": st.CATEGORIES[weighed.category],
+        "confidence": round(float(weighed.categories[weighed.category]), st.DECIMALS),
         "predicted_cause": cause_names()[weighed.cause],
-        "cause_confidence": round(float(weighed.causes[weighed.cause]), DECIMALS),
+        "cause_confidence": round(float(weighed.causes[weighed.cause]), st.DECIMALS),
     }
 
 
 def evidence_table(
-    telemetry: Telemetry, model: Model, logs: int, seed: int, workers: int
+    telemetry: st.Telemetry, model: Model, logs: int, seed: int, workers: int
 ) -> pl.DataFrame:
     """Look up all evidence of the diagnoses of some logs of failing runs."""
     failing = telemetry.runs.filter(kind="failure").sort("run_id")["run_id"].to_list()
@@ -217,7 +211,7 @@ def evidence_table(
     taken = rng.choice(len(failing), min(logs, len(failing)), replace=False)
     runs = with_steps(telemetry.select(pl.col("run_id").is_in([failing[at] for at in taken])))
     blocks = [(runs[start::workers], model, seed) for start in range(workers)]
-    rows = [row for part in parallel_map(_looked_up, blocks, workers) for row in part]
+    rows = [row for part in st.parallel_map(_looked_up, blocks, workers) for row in part]
     return pl.DataFrame(rows, schema=EVIDENCE_SCHEMA, orient="row").sort("run_id", "item")
 
 
@@ -238,31 +232,31 @@ def _looked_up(
 
 
 def main() -> None:
-    settings = read_section("diagnose_logs", DiagnosedLogs)
-    splits = first_repeats(
-        read_output(SPLITS, SPLIT_SCHEMA), settings.repeats, "diagnose_logs.repeats"
+    settings = st.read_section("diagnose_logs", DiagnosedLogs)
+    splits = st.first_repeats(
+        st.read_output(SPLITS, st.SPLIT_SCHEMA), settings.repeats, "diagnose_logs.repeats"
     )
-    ends = read_output(ENDS, END_SCHEMA)
+    ends = st.read_output(ENDS, END_SCHEMA)
     rules = read_rules(MONITORED, settings.monitor_version)
     kinds = pl.col("kind").is_in(["failure", "twin", "success"])
     monitored = together(measured_settings(MONITORED).values()).select(kinds)
     taken = pl.col("kind").is_in(["failure", "twin"]) & pl.col("seed").is_in(settings.run_seeds)
-    telemetry = read_telemetry(TELEMETRY).select(taken | (pl.col("kind") == "success"))
-    examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, workers())
+    telemetry = st.read_telemetry(TELEMETRY).select(taken | (pl.col("kind") == "success"))
+    examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, st.workers())
     failed = monitored.runs.filter(kind="failure").join(ends, on="run_id", how="left")
     failure_steps = dict(failed.select("run_id", "failure_step").iter_rows())
     examples += monitored_examples(histories(monitored), failure_steps, rules.bounds)
     answers = []
     for name in MODELS:
-        answers.append(cross_validated(examples, name, splits, settings, workers()))
+        answers.append(cross_validated(examples, name, splits, settings, st.workers()))
         learnt = of_model(examples, name)
         words = f"{len(learnt)} logs of failing and healthy runs of the benchmark"
         write_model(FITTED[name], fitted_to(learnt, settings, words))
     table = pl.concat(answers)
-    write_parquet(table, ANSWERS)
+    st.write_parquet(table, ANSWERS)
     model = read_model(FITTED["log"])
-    evidence = evidence_table(telemetry, model, settings.evidence_logs, settings.seed, workers())
-    write_parquet(evidence, EVIDENCE)
+    evidence = evidence_table(telemetry, model, settings.evidence_logs, settings.seed, st.workers())
+    st.write_parquet(evidence, EVIDENCE)
     summary = (
         table.filter(kind="failure")
         .group_by("model", maintain_order=True)
@@ -272,8 +266,8 @@ def main() -> None:
             cause=(pl.col("predicted_cause") == pl.col("cause")).mean(),
         )
     )
-    print_table(summary.columns, summary.rows())
+    st.print_table(summary.columns, summary.rows())
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -30,13 +30,7 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from failbench.base.arrays import Labels
-from failbench.base.errors import BadInputError
-from failbench.base.method_settings import SimpleRulesSettings
-from failbench.base.params import read_section
-from failbench.base.stage import print_table, run, workers
-from failbench.base.telemetry import write_parquet
-from failbench.base.workers import parallel_map
+from failbench.base import measuring as st
 from failbench.features.feature import CEILING
 from failbench.methods.boosting_machine import GroupBaggedBoosting, ebm
 from failbench.methods.classifiers import (
@@ -127,7 +121,7 @@ def host_clusters(task: Task, groups: int, seed: int) -> npt.NDArray[np.intp]:
     host = task.rows.loc[~task.crashed, list(task.host)].to_numpy(dtype=np.float64)
     if not np.isfinite(host).all():
         problem = f"of {task.name} are not all finite."
-        raise BadInputError(RELEASED, ", ".join(task.host), problem, "Restore it.")
+        raise st.BadInputError(RELEASED, ", ".join(task.host), problem, "Restore it.")
     means = KMeans(groups, n_init=1, random_state=seed)
     clusters = np.full(len(task.rows), -1)
     clusters[~task.crashed] = means.fit_predict(StandardScaler().fit_transform(host))
@@ -178,7 +172,7 @@ def of_second_level(name: str, released: ReleasedTables, groups: pl.DataFrame) -
     matched = table.join(known, on=on, how="left", nulls_equal=True, maintain_order="left")
     if matched["known"].null_count() or matched.height != table.height:
         problem = "has rows that are no positive rows of one of the seven tables."
-        raise BadInputError(f"tables/{name}.parquet", "(rows)", problem, "Restore it with git.")
+        raise st.BadInputError(f"tables/{name}.parquet", "(rows)", problem, "Restore it with git.")
     return (
         matched.select(pl.col("row", "known").cast(pl.Int32))
         .join(groups.rename({"row": "known"}), on="known", maintain_order="left")
@@ -217,7 +211,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return filled.where(np.isfinite(filled), self.largest_, axis=1)
 
 
-def printed_answers(task: Task, column_set: str, protocol: PrintedProtocol) -> tuple[Any, Labels]:
+def printed_answers(
+    task: Task, column_set: str, protocol: PrintedProtocol
+) -> tuple[Any, st.Labels]:
     """Prepare and scale all rows, split them at random, select columns, search, and answer."""
     assert task.positive is not None
     positive = task.labels == task.positive
@@ -317,7 +313,7 @@ def answers_of(
     fold: Fold | None,
     groups: Positions | None,
     design: ExternalDefaultDesign,
-    rules: SimpleRulesSettings,
+    rules: st.SimpleRulesSettings,
     notes: tuple[ColumnNote, ...],
 ) -> pl.DataFrame:
     """The answers of one condition, in one fold unless its protocol has a split of its own."""
@@ -345,7 +341,7 @@ def answers_of(
 def measure(
     released: ReleasedTables,
     design: ExternalDefaultDesign,
-    rules: SimpleRulesSettings,
+    rules: st.SimpleRulesSettings,
     workers: int = 1,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Answers under all conditions, and how rows are grouped."""
@@ -359,19 +355,19 @@ def measure(
         of_rows, splits = (None, [None]) if protocol == PRINTED else folds[task, protocol]
         shared = (of_rows, design, rules, released.columns)
         work += [(condition, tasks[task], fold, *shared) for fold in splits]
-    answers = pl.concat(parallel_map(answers_of, work, workers))
+    answers = pl.concat(st.parallel_map(answers_of, work, workers))
     return answers.sort(ANSWER_SCHEMA.names()[:-1]), groups
 
 
 def main() -> None:
-    design = read_section("external_default", ExternalDefaultDesign)
-    rules = read_section("simple_rules", SimpleRulesSettings)
-    answers, groups = measure(read_released(RELEASED), design, rules, workers())
-    write_parquet(answers, MEASUREMENTS / "answers.parquet")
-    write_parquet(groups, MEASUREMENTS / "groups.parquet")
+    design = st.read_section("external_default", ExternalDefaultDesign)
+    rules = st.read_section("simple_rules", st.SimpleRulesSettings)
+    answers, groups = measure(read_released(RELEASED), design, rules, st.workers())
+    st.write_parquet(answers, MEASUREMENTS / "answers.parquet")
+    st.write_parquet(groups, MEASUREMENTS / "groups.parquet")
     counted = answers.group_by("task", maintain_order=True).len("answers")
-    print_table(counted.columns, counted.rows())
+    st.print_table(counted.columns, counted.rows())
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

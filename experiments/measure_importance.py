@@ -23,16 +23,8 @@ import numpy.typing as npt
 import pandas as pd
 import polars as pl
 
-from failbench.base.arrays import Mask
+from failbench.base import measuring as st
 from failbench.base.known_columns import flags_in
-from failbench.base.method_settings import EbmSettings, RandomForestSettings
-from failbench.base.params import read_names, read_section
-from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_accuracy, read_output, run, workers
-from failbench.base.studies import NESTED_CV
-from failbench.base.telemetry import write_parquet
-from failbench.base.workers import parallel_map
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.boosting_machine import ebm
 from failbench.methods.classifiers import random_forest
@@ -59,7 +51,7 @@ KNOWN = Path("data/features/known.parquet")
 PREDICTIONS = Path("data/predictions/importance")
 MEASUREMENTS = Path("data/measurements/importance")
 
-Settings = RandomForestSettings | EbmSettings
+Settings = st.RandomForestSettings | st.EbmSettings
 Matrix = npt.NDArray[Any]
 
 
@@ -87,19 +79,19 @@ def importances(
     sets: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Importances:
     """Fit each method in each fold, as the main study does, and replace every unit in its tests."""
-    taken = first_repeats(splits, settings.repeats, "importance.repeats")
+    taken = st.first_repeats(splits, settings.repeats, "importance.repeats")
     runs = LabelledRuns.from_table(failures)
     tasks = [
         (runs, taken, plan, feature_set, columns, method, of_method, settings, seed)
         for feature_set, columns in (sets or IMPORTANCE_SETS).items()
         for method, of_method in methods.items()
-        for plan in by_scenario(NESTED_CV, taken)
+        for plan in by_scenario(st.NESTED_CV, taken)
     ]
     predictions, replacements, built_in = map(
-        pl.concat, zip(*parallel_map(importance_of_fold, tasks, workers), strict=True)
+        pl.concat, zip(*st.parallel_map(importance_of_fold, tasks, workers), strict=True)
     )
     return Importances(
-        predictions.sort(PREDICTION_SCHEMA.names()[:6]),
+        predictions.sort(st.PREDICTION_SCHEMA.names()[:6]),
         replacements.sort(REPLACEMENT_SCHEMA.names()[:8]),
         built_in.sort(BUILT_IN_SCHEMA.names()[:5]),
     )
@@ -118,7 +110,7 @@ def importance_of_fold(
 ) -> Importances:
     tested, trained = plan.rows(splits, runs.table)
     of_fold = fold_seed(seed, plan.repeat, plan.fold)
-    if isinstance(of_method, RandomForestSettings):
+    if isinstance(of_method, st.RandomForestSettings):
         estimator = random_forest(of_method, columns, of_fold)
     else:
         estimator = ebm(of_method, columns, of_fold)
@@ -147,8 +139,8 @@ def importance_of_fold(
 def replaced(
     estimator: TunedClassifier,
     runs: LabelledRuns,
-    tested: Mask,
-    trained: Mask,
+    tested: st.Mask,
+    trained: st.Mask,
     columns: tuple[str, ...],
     plan: FoldPlan,
     settings: ImportanceDesign,
@@ -222,7 +214,7 @@ def shares_right(
 
 def leading_shapes(
     failures: pl.DataFrame,
-    settings: EbmSettings,
+    settings: st.EbmSettings,
     features: tuple[str, ...],
     seed: int,
     count: int,
@@ -258,34 +250,34 @@ def leading_shapes(
 
 
 def main() -> None:
-    settings = read_section("importance", ImportanceDesign)
-    study = read_section("nested_cv", ReferenceStudy)
-    boosting = read_section("ebm", EbmSettings)
-    forest = read_section("random_forest", RandomForestSettings)
-    failures = study.failures(read_output(FEATURES, FEATURE_SCHEMA))
-    splits = read_output(SPLITS, SPLIT_SCHEMA)
+    settings = st.read_section("importance", ImportanceDesign)
+    study = st.read_section("nested_cv", st.ReferenceStudy)
+    boosting = st.read_section("ebm", st.EbmSettings)
+    forest = st.read_section("random_forest", st.RandomForestSettings)
+    failures = study.failures(st.read_output(FEATURES, FEATURE_SCHEMA))
+    splits = st.read_output(SPLITS, st.SPLIT_SCHEMA)
     methods: dict[str, Settings] = {"random_forest": forest, "ebm": boosting}
     on_known: dict[str, Settings] = {
-        "forest_on_invariants": read_section("forest_on_invariants", RandomForestSettings),
-        "ebm_on_invariants": read_section("ebm_on_invariants", EbmSettings),
+        "forest_on_invariants": st.read_section("forest_on_invariants", st.RandomForestSettings),
+        "ebm_on_invariants": st.read_section("ebm_on_invariants", st.EbmSettings),
     }
-    asked = set(methods_asked(read_names("methods")))
+    asked = set(methods_asked(st.read_names("methods")))
     on_known = {name: section for name, section in on_known.items() if name in asked}
     known = read_known(KNOWN, on_known)
-    measured = importances(failures, splits, methods, settings, study.seed, workers())
+    measured = importances(failures, splits, methods, settings, study.seed, st.workers())
     if known is not None:
         table = known.beside(failures)
         sets = {KNOWN_SET: flags_in(table.columns)}
-        more = importances(table, splits, on_known, settings, study.seed, workers(), sets)
+        more = importances(table, splits, on_known, settings, study.seed, st.workers(), sets)
         measured = Importances(*map(pl.concat, zip(measured, more, strict=True)))
     shapes = leading_shapes(failures, boosting, IMPORTANCE_SETS["19"], study.seed, settings.shapes)
     for (method,), part in measured.predictions.partition_by("method", as_dict=True).items():
-        write_parquet(part, PREDICTIONS / f"{method}.parquet")
-    write_parquet(measured.replacements, MEASUREMENTS / "replacements.parquet")
-    write_parquet(measured.built_in, MEASUREMENTS / "built_in.parquet")
-    write_parquet(shapes, MEASUREMENTS / "shapes.parquet")
-    print_accuracy(measured.predictions)
+        st.write_parquet(part, PREDICTIONS / f"{method}.parquet")
+    st.write_parquet(measured.replacements, MEASUREMENTS / "replacements.parquet")
+    st.write_parquet(measured.built_in, MEASUREMENTS / "built_in.parquet")
+    st.write_parquet(shapes, MEASUREMENTS / "shapes.parquet")
+    st.print_accuracy(measured.predictions)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -6,17 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.method_settings import (
-    ImprovedRulesSettings,
-    RandomForestSettings,
-    SimpleRulesSettings,
-)
-from failbench.base.methods import MONITOR_METHODS
-from failbench.base.params import read_section
-from failbench.base.predictions import SPLIT_SCHEMA
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_accuracy, read_output, run, workers
-from failbench.base.telemetry import write_parquet
+from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.monitor_methods import AbstainingSettings, EndingSettings, NoSettings
@@ -42,34 +32,37 @@ OTHER_SET = "19+keywords"
 
 
 def main() -> None:
-    judged = read_section("monitor", ScoringParams)
-    study = read_section("nested_cv", ReferenceStudy)
+    judged = st.read_section("monitor", ScoringParams)
+    study = st.read_section("nested_cv", st.ReferenceStudy)
     settings = {
         "invariants": NoSettings(),
-        "invariants_abstaining": read_section("invariants_abstaining", AbstainingSettings),
-        "ending": read_section("ending", EndingSettings),
-        "forest_on_invariants": read_section("forest_on_invariants", RandomForestSettings),
-        "simple_rules": read_section("simple_rules", SimpleRulesSettings),
-        "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
-        "random_forest": read_section("random_forest", RandomForestSettings),
+        "invariants_abstaining": st.read_section("invariants_abstaining", AbstainingSettings),
+        "ending": st.read_section("ending", EndingSettings),
+        "forest_on_invariants": st.read_section("forest_on_invariants", st.RandomForestSettings),
+        "simple_rules": st.read_section("simple_rules", st.SimpleRulesSettings),
+        "improved_rules": st.read_section("improved_rules", st.ImprovedRulesSettings),
+        "random_forest": st.read_section("random_forest", st.RandomForestSettings),
     }
     rules = read_rules(MONITORED, judged.versions[-1])
-    breaks = read_output(BREAKS, versioned(BREAK_SCHEMA))
+    breaks = st.read_output(BREAKS, versioned(BREAK_SCHEMA))
     of_version = breaks.filter(pl.col("version") == rules.version).drop("version")
-    known = known_table(of_version, read_output(ENDS, END_SCHEMA), rules)
-    features, splits = read_output(FEATURES, FEATURE_SCHEMA), read_output(SPLITS, SPLIT_SCHEMA)
+    known = known_table(of_version, st.read_output(ENDS, END_SCHEMA), rules)
+    features, splits = (
+        st.read_output(FEATURES, FEATURE_SCHEMA),
+        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+    )
     # all methods learn from the judged runs of the reference setting alone
     runs, successes = with_known(study.failures(features), known), study.successes(features)
     for name, of_method in settings.items():
-        label = KNOWN_SET if name in MONITOR_METHODS else OTHER_SET
+        label = KNOWN_SET if name in st.MONITOR_METHODS else OTHER_SET
         sets = {label: FEATURE_SETS[OTHER_SET]}  # what is known is read beside any features
         predictions = nested_cv(
-            runs, successes, splits, name, of_method, sets, study.seed, workers()
+            runs, successes, splits, name, of_method, sets, study.seed, st.workers()
         )
-        write_parquet(predictions, PREDICTIONS / f"{name}.parquet")
+        st.write_parquet(predictions, PREDICTIONS / f"{name}.parquet")
         print(name)
-        print_accuracy(predictions)
+        st.print_accuracy(predictions)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -11,7 +11,6 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench import study as st
-from failbench.base.methods import MONITOR_METHODS
 from failbench.monitor.records.fitting import setting_of
 from failbench.monitor.records.scoring import (
     COST_SCHEMA,
@@ -59,7 +58,7 @@ HISTORY_SCHEMA = pl.Schema(
     dict.fromkeys(("version", "date", "hash", "changed", "why", "first_scored"), pl.String())
 )
 METHODS = (
-    *(name for name in MONITOR_METHODS if name != "ebm_on_invariants"),
+    *(name for name in st.MONITOR_METHODS if name != "ebm_on_invariants"),
     "simple_rules",
     "improved_rules",
     "random_forest",

@@ -18,9 +18,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench import study as st
-from failbench.base.method_settings import SimpleRulesSettings
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.statistics.agreement import cramers_v, permutation_test
 from recordings import read_recordings
 from shared.onset_signs import (
     BANDS,
@@ -152,11 +150,11 @@ def association(rows: pl.DataFrame, settings: OnsetSettings) -> Found:
         "v",
         st.ScenarioValues(values, tuple(seeds)),
         "Cramer's V of category and kind of onset, every scenario counting once",
-        score=cramers_v,
+        score=st.cramers_v,
         kind="distance",
     )
     by_scenario = rows.group_by("category", "scenario").agg(kinds).sort("scenario")
-    p, expected = permutation_test(
+    p, expected = st.permutation_test(
         by_scenario.select(KINDS).to_numpy(),
         by_scenario["category"].to_numpy().astype(object),
         settings.permutations,
@@ -484,7 +482,7 @@ def without(found: Found, *keys: str) -> Found:
 
 def main() -> None:
     settings = st.read_with_statistics("onset", OnsetSettings)
-    simple = st.read_section("simple_rules", SimpleRulesSettings)
+    simple = st.read_section("simple_rules", st.SimpleRulesSettings)
     reference = st.read_section("nested_cv", st.ReferenceStudy)
     features = st.read_output(FEATURES, FEATURE_SCHEMA)
     predictions = pl.concat(

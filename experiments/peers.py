@@ -12,15 +12,12 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench import study as st
-from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
-from failbench.base.scenarios import read_scenarios
 from failbench.base.telemetry import RUN_SCHEMA, read_table
 from failbench.neighbours.peers.best_thresholds import DOCUMENTED, OBJECTIVES, with_best_thresholds
 from failbench.neighbours.peers.mapping import refuse_unmapped, standards
 from failbench.neighbours.peers.rules import ALARM_SCHEMA, SCOPES, peer_rules, rules_of
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
 from failbench.neighbours.rendering.shape import COMPLETE
-from failbench.statistics.lead import lead_interval
 from shared.peers import BREAKS, LOG_ANSWERS, SAID_SCHEMA, PeersStudy
 from shared.peers_answers import (
     PACKAGE,
@@ -110,7 +107,7 @@ def rates_of(
             what = "probability of an alarm in a healthy run"
             rates[f"alarm_{kind}"] = st.wilson_interval(share["value"], *size, what)
     if is_timed:
-        rates["lead"] = lead_interval(failing, intervals)
+        rates["lead"] = st.lead_interval(failing, intervals)
     return rates
 
 
@@ -397,8 +394,10 @@ def main() -> None:
     settings = st.read_section("peers", PeersStudy)
     reference = st.read_section("nested_cv", st.ReferenceStudy)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
-    splits = first_repeats(st.read_output(SPLITS, SPLIT_SCHEMA), settings.repeats, "peers.repeats")
-    recorded, scenarios = read_table(RUNS, RUN_SCHEMA), read_scenarios(SCENARIOS)
+    splits = st.first_repeats(
+        st.read_output(SPLITS, st.SPLIT_SCHEMA), settings.repeats, "peers.repeats"
+    )
+    recorded, scenarios = read_table(RUNS, RUN_SCHEMA), st.read_scenarios(SCENARIOS)
     runs = runs_of(recorded, scenarios, reference)
     alarms = st.read_output(ALARMS, ALARM_SCHEMA)
     parts = [st.read_output(SKILL, VERDICT_SCHEMA)]

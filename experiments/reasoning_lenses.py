@@ -14,8 +14,7 @@ import polars as pl
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from failbench.base.errors import BadInputError
-from failbench.base.records import Record
+from failbench import study as st
 from failbench.neighbours.lenses.catalogue import LENSES, Lens, measure_kinds
 from failbench.neighbours.lenses.drawing import (
     curves_of,
@@ -36,21 +35,12 @@ from failbench.neighbours.lenses.naming import (
 )
 from failbench.neighbours.lenses.slices import ResamplingSettings
 from failbench.reasoning.traces import read_traces
-from failbench.statistics.intervals import ESTIMATE, nest, wilson
-from failbench.statistics.settings import read_with_statistics
-from failbench.study.captions import Captions
-from failbench.study.cells import ABSENT, estimate_text, percent, words, written
-from failbench.study.estimates import rounded
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Column, Table
-from failbench.study.publication import publish, run
-from failbench.study.style import BLACK, GREEN, ORANGE, PURPLE, Mark
 
 TRACES = Path("data/reasoning/traces.parquet")
 EXPECTED = Path("data/reasoning/expected_verdicts.csv")
 
 
-class Pictured(Record):
+class Pictured(st.Record):
     """What the figure of the lenses draws."""
 
     task: str
@@ -59,7 +49,7 @@ class Pictured(Record):
     conditions: tuple[str, ...] = Field(min_length=1, max_length=3)
 
 
-class ReasoningLensesSettings(Record):
+class ReasoningLensesSettings(st.Record):
     """The section ``reasoning_lenses`` of params.yaml, with what it takes of ``statistics``."""
 
     answer_resamples: int = Field(ge=100)
@@ -83,7 +73,7 @@ def check_traces(traces: pl.DataFrame, expected: Sequence[Expected], healthy: st
     def refuse(when: bool, field: str, problem: str) -> None:
         if when:
             remedy = "Record the traces again, or restore them with git."
-            raise BadInputError(TRACES, field, problem, remedy)
+            raise st.BadInputError(TRACES, field, problem, remedy)
 
     refuse(traces.is_empty(), "(rows)", "there are none.")
     for name in ("condition", "seed"):
@@ -105,7 +95,7 @@ def check_traces(traces: pl.DataFrame, expected: Sequence[Expected], healthy: st
     for condition in sorted(set(flat["condition"]) ^ conditions):
         known = "no lens is expected to say anything of it" if condition not in conditions else ""
         problem = f"{condition!r}: {known or 'there is no model of this condition'}."
-        raise BadInputError(EXPECTED, "condition", problem, "Add or take out its rows.")
+        raise st.BadInputError(EXPECTED, "condition", problem, "Add or take out its rows.")
 
 
 ALL = "all"
@@ -146,7 +136,7 @@ def naming(
 
 def rate(value: float, n: int, confidence: float) -> dict[str, float]:
     """A share of models, with Wilson's interval."""
-    low, high = wilson(value, n, confidence)
+    low, high = st.wilson(value, n, confidence)
     return {"value": value, "ci_low": low, "ci_high": high, "n": n}
 
 
@@ -183,16 +173,16 @@ CLASSIFIER_LABELS = {
     "random_forest": "Forest",
 }
 
-Parts = tuple[Iterable[Column], Iterable[tuple[str, ...]]]
+Parts = tuple[Iterable[st.Column], Iterable[tuple[str, ...]]]
 """Columns and rows of a table."""
 
-left = partial(Column, align="left")
+left = partial(st.Column, align="left")
 
 
 def rate_text(row: Mapping[str, Any]) -> str:
     """A share in percent with its interval, and that of resampled answers."""
-    ends = [percent(row[end]) for end in RESAMPLED if end in row]
-    return estimate_text(row) + (f" ({' to '.join(ends)})" if ends else "")
+    ends = [st.percent(row[end]) for end in RESAMPLED if end in row]
+    return st.estimate_text(row) + (f" ({' to '.join(ends)})" if ends else "")
 
 
 def naming_table(rates: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Parts:
@@ -201,16 +191,16 @@ def naming_table(rates: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Parts:
         main = rates[which][PRIMARY]
         right = f"{main['value'] * main['n']:.0f} of {main['n']}"
         rows.append((label, right, *(rate_text(rates[which][name]) for name in CLASSIFIER_LABELS)))
-    return (left("Lens"), Column("Right"), *map(Column, CLASSIFIER_LABELS.values())), rows
+    return (left("Lens"), st.Column("Right"), *map(st.Column, CLASSIFIER_LABELS.values())), rows
 
 
 def confusion_table(names: pl.DataFrame, conditions: Sequence[str]) -> Parts:
     counts = Counter(names.filter(lenses=ALL).select("condition", "named").rows())
     rows = [
-        (words(condition), *(str(counts[condition, name] or ABSENT) for name in conditions))
+        (st.words(condition), *(str(counts[condition, name] or st.ABSENT) for name in conditions))
         for condition in conditions
     ]
-    return (left("Condition"), *(Column(words(name), "Named") for name in conditions)), rows
+    return (left("Condition"), *(st.Column(st.words(name), "Named") for name in conditions)), rows
 
 
 def pairs_table(pairs: Pairs, conditions: Sequence[str]) -> Parts:
@@ -221,16 +211,16 @@ def pairs_table(pairs: Pairs, conditions: Sequence[str]) -> Parts:
             ", ".join(SET_LABELS[which] for which in SETS if {condition, other} in pairs[which])
             for other in conditions[:place]
         )
-        cells = (words(condition), *(text or "none" for text in telling))
+        cells = (st.words(condition), *(text or "none" for text in telling))
         rows.append((*cells, *[""] * (n - place)))
-    columns = (left(words(name), width=0.86 / n) for name in conditions[:-1])
+    columns = (left(st.words(name), width=0.86 / n) for name in conditions[:-1])
     return (left("Condition", width=0.14), *columns), rows
 
 
 def counts_text(names: pl.Series) -> str:
     """Names with how often each is there, the most frequent one first."""
     counts = Counter(sorted(names)).most_common()
-    return ", ".join(f"{words(name)} {count}" for name, count in counts)
+    return ", ".join(f"{st.words(name)} {count}" for name, count in counts)
 
 
 def verdicts_table(verdicts: pl.DataFrame, conditions: Sequence[str]) -> Parts:
@@ -238,7 +228,7 @@ def verdicts_table(verdicts: pl.DataFrame, conditions: Sequence[str]) -> Parts:
     for condition in conditions:
         lenses = [verdicts.filter(condition=condition, lens=lens) for lens in LENSES]
         cells = (counts_text(part["verdict"]) for part in lenses)
-        rows.append((words(condition), *cells, counts_text(lenses[0]["synthesis"])))
+        rows.append((st.words(condition), *cells, counts_text(lenses[0]["synthesis"])))
     columns = (left(lens, width=0.17) for lens in LENSES)
     return (left("Condition", width=0.13), *columns, left("Together", width=0.19)), rows
 
@@ -247,9 +237,9 @@ RULE_COLUMNS = (
     left("Condition", width=0.13),
     left("Lens", width=0.1),
     left("Expected", width=0.14),
-    Column("Given", width=0.08),
-    Column("Healthy", width=0.08),
-    Column("Others", width=0.09),
+    st.Column("Given", width=0.08),
+    st.Column("Healthy", width=0.08),
+    st.Column("Others", width=0.09),
     left("Most often", width=0.12),
     left("Why expected", width=0.26),
 )
@@ -259,9 +249,12 @@ def rules_table(given: pl.DataFrame) -> Parts:
     """Expected verdicts, and how often they are given."""
     parts: dict[bool, list[tuple[str, ...]]] = {True: [], False: []}
     for row in given.iter_rows(named=True):
-        condition, verdicts = words(row["condition"]), " or ".join(map(words, row["verdicts"]))
+        condition, verdicts = (
+            st.words(row["condition"]),
+            " or ".join(map(st.words, row["verdicts"])),
+        )
         counts = (f"{row[name]} of {row[f'n_{name}']}" for name in ("given", "healthy", "others"))
-        cells = (condition, row["lens"], verdicts, *counts, words(row["usual"]), row["why"])
+        cells = (condition, row["lens"], verdicts, *counts, st.words(row["usual"]), row["why"])
         parts[row["telling"]].append(cells)
     return RULE_COLUMNS, [*parts[True], ("Not expected to see it", *[""] * 7), *parts[False]]
 
@@ -270,20 +263,20 @@ def numbers_table(
     measures: pl.DataFrame, shown: Mapping[Lens, tuple[str, ...]], conditions: Sequence[str]
 ) -> Parts:
     """Means over tasks and seeds by condition, with the least and the greatest of a seed."""
-    columns, rows = [left("Condition", width=0.14)], [[words(name)] for name in conditions]
+    columns, rows = [left("Condition", width=0.14)], [[st.words(name)] for name in conditions]
     for lens, name in ((lens, name) for lens, names in shown.items() for name in names):
         width = 0.86 / sum(map(len, shown.values()))
-        columns.append(Column(measure_kinds()[lens][name].title, lens, width=width))
+        columns.append(st.Column(measure_kinds()[lens][name].title, lens, width=width))
         of_seeds = measures.filter(lens=lens, measure=name).group_by("condition", "seed")
         seeds = of_seeds.agg(pl.col("value").mean()).drop_nulls().sort("seed")
         for row, condition in zip(rows, conditions, strict=True):
             means = seeds.filter(condition=condition)["value"].to_numpy()
             ends = [f"{end(means):.2f}" for end in (np.mean, np.min, np.max) if means.size]
-            row.append("{} ({} to {})".format(*ends) if ends else ABSENT)
+            row.append("{} ({} to {})".format(*ends) if ends else st.ABSENT)
     return columns, map(tuple, rows)
 
 
-PROMPT_COLOURS = (BLACK, GREEN, PURPLE, ORANGE)
+PROMPT_COLOURS = (st.BLACK, st.GREEN, st.PURPLE, st.ORANGE)
 TITLES = {
     "surface": "surface: where",
     "fft": "fft: how the problem is shown",
@@ -307,7 +300,7 @@ def pictured_looks(
     chosen, different = [], list[View]()
     for condition in (settings.healthy, *pictured.conditions):
         if (condition, pictured.tokenizer) not in known:
-            raise BadInputError(
+            raise st.BadInputError(
                 TRACES,
                 "condition",
                 f"no model is {condition!r} with seed {pictured.seed} and tokenizer "
@@ -324,7 +317,7 @@ def pictured_looks(
 
 def curves_of_looks(chosen: Sequence[View], different: Sequence[View]) -> pl.DataFrame:
     keys = ("condition", "tokenizer", "model")
-    return rounded(
+    return st.rounded(
         pl.concat(
             curves_of(lens, each.looks[lens].points).select(
                 *(pl.lit(getattr(each.part, key)).alias(key) for key in keys),
@@ -346,8 +339,8 @@ def draw(curves: pl.DataFrame, figure: Figure) -> None:
         of_lens = curves.filter(lens=lens)
         if lens == "fft":
             for keys, colour in zip(prompts.iter_rows(named=True), PROMPT_COLOURS, strict=False):
-                label = f"{keys['tokenizer']}, {words(keys['condition'])}"
-                draw_curves(axes, lens, of_lens.filter(**keys), Mark(label, colour, ""))
+                label = f"{keys['tokenizer']}, {st.words(keys['condition'])}"
+                draw_curves(axes, lens, of_lens.filter(**keys), st.Mark(label, colour, ""))
                 axes.plot([], [], color=colour, label=label)
             axes.legend(loc="upper left")
             name_axes(axes, lens)
@@ -358,8 +351,10 @@ def draw(curves: pl.DataFrame, figure: Figure) -> None:
                 draw_curves(axes, lens, of_lens.filter(condition=condition), mark)
             name_axes(axes, lens)
         axes.set_title(TITLES[lens])
-    handles = [Mark(words(name), mark.colour, mark.marker).handle for name, mark in marks.items()]
-    legend_outside(figure, [*handles, *outcome_handles()], columns=6, handlelength=2.2)
+    handles = [
+        st.Mark(st.words(name), mark.colour, mark.marker).handle for name, mark in marks.items()
+    ]
+    st.legend_outside(figure, [*handles, *outcome_handles()], columns=6, handlelength=2.2)
 
 
 def numbers(
@@ -367,8 +362,8 @@ def numbers(
 ) -> dict[str, object]:
     """The sample, and at which length each model of the figure stops being right."""
     boundaries = (
-        f"{written(each.looks['surface'].measures['boundary_length'].value, 'two')} "
-        f"({words(str(each.part.condition))})"
+        f"{st.written(each.looks['surface'].measures['boundary_length'].value, 'two')} "
+        f"({st.words(str(each.part.condition))})"
         for each in chosen
     )
     return {
@@ -384,14 +379,14 @@ def numbers(
 
 
 def main() -> None:
-    settings = read_with_statistics("reasoning_lenses", ReasoningLensesSettings)
+    settings = st.read_with_statistics("reasoning_lenses", ReasoningLensesSettings)
     traces, expected = read_traces(TRACES), read_expected(EXPECTED)
     check_traces(traces, expected, settings.healthy)
 
     looks = look_at_models(traces, settings.resampling)
     chosen, different = pictured_looks(looks, settings)
     curves = curves_of_looks(chosen, different)
-    verdicts, measures = verdict_table(looks), rounded(measure_table(looks))
+    verdicts, measures = verdict_table(looks), st.rounded(measure_table(looks))
     models = verdicts.select("model", "condition", "seed", "tokenizer").unique(maintain_order=True)
     rates, names, pairs = naming(looks, models, settings)
     given = verdicts_given(verdicts, expected, settings.healthy)
@@ -400,15 +395,15 @@ def main() -> None:
     both = list(combinations(conditions, 2))
     untold = [pair for pair in both if not any(set(pair) in told for told in pairs.values())]
     metrics: dict[str, Any] = {
-        "named": nest(rates, "lenses", "classifier", leaves=(*ESTIMATE, *RESAMPLED)),
+        "named": st.nest(rates, "lenses", "classifier", leaves=(*st.ESTIMATE, *RESAMPLED)),
         "chance": 1 / len(sizes),
         "majority": max(sizes.values()) / models.height,
         "pairs": len(both),
         "pairs_not_told_apart": len(untold),
         "verdicts_as_expected": as_expected(given, models, settings.confidence),
     }
-    alike = {"untold": ", ".join(f"{words(one)} and {words(other)}" for one, other in untold)}
-    said = Captions.read(
+    alike = {"untold": ", ".join(f"{st.words(one)} and {st.words(other)}" for one, other in untold)}
+    said = st.Captions.read(
         "reasoning_lenses", settings, metrics, numbers(traces, models, names, chosen), alike
     )
     tables = {
@@ -420,7 +415,7 @@ def main() -> None:
         "reasoning_lenses_course": numbers_table(measures, COURSE, conditions),
         "reasoning_lenses_bytes": numbers_table(measures, BYTES, conditions),
     }
-    publish(
+    st.publish(
         "reasoning_lenses",
         metrics=metrics,
         points={
@@ -430,14 +425,14 @@ def main() -> None:
             "reasoning_lenses_curves": curves,
         },
         tables=[
-            Table(name, tuple(columns), tuple(rows), said.caption(name), said.notes(name))
+            st.Table(name, tuple(columns), tuple(rows), said.caption(name), said.notes(name))
             for name, (columns, rows) in tables.items()
         ],
         figures={"reasoning_lenses": said.picture("figure", 4.0, partial(draw, curves))},
         sentences={"finding": said.text("finding", "text") + "\n"},
-        summary=rates.select("lenses", "classifier", *ESTIMATE),
+        summary=rates.select("lenses", "classifier", *st.ESTIMATE),
     )
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -20,11 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from failbench import study as st
-from failbench.base.predictions import NEIGHBOUR_SCHEMA
-from failbench.base.scenarios import Scenario
 from failbench.base.slices import PARTNER_SCHEMA
-from failbench.statistics.confidence import entropy, separation
-from failbench.statistics.paired_tests import fewest_signs, sign_test
 from recordings import read_scenarios_of
 from shared.unknown_anatomy import ADDED, MEASURED_SETS, UNKNOWN, UnknownAnatomyDesign
 
@@ -87,7 +83,7 @@ def of_method(
     parts = {"entropy_unknown": unknown, "entropy_labelled": ~unknown}
     figures = tuple(
         st.ValueMetric(
-            name, st.over_scenarios(predictions, pl.when(each).then(entropy())), "entropy"
+            name, st.over_scenarios(predictions, pl.when(each).then(st.entropy())), "entropy"
         )
         for name, each in parts.items()
     )
@@ -98,7 +94,7 @@ def of_method(
     yield rate(pl.col("prediction") == st.ABSTAIN, metric="abstained")
     found = st.of_scenarios(predictions, (), settings, figures, group=group)
     yield found.with_columns(n=pl.col("metric").replace_strict(sizes))
-    area = separation(predictions, entropy(), UNKNOWN, settings)
+    area = st.separation(predictions, st.entropy(), UNKNOWN, settings)
     yield st.estimate_rows({"separation": area}, group=group)
 
 
@@ -141,7 +137,7 @@ def gains(forest: pl.DataFrame, found: Sequence[st.Comparison]) -> Iterator[dict
     wide = shares.pivot("feature_set", index="scenario", values="share")
     for each in found:
         group = {"group": f"forest_{each.left}"}
-        better, worse, p = sign_test((wide[each.left] - wide[st.PRIMARY_SET]).to_numpy())
+        better, worse, p = st.sign_test((wide[each.left] - wide[st.PRIMARY_SET]).to_numpy())
         values = {
             "better": better,
             "worse": worse,
@@ -168,19 +164,21 @@ def answers_to_unknown(predictions: pl.DataFrame) -> pl.DataFrame:
     given = unknown.group_by(*keys, answer="prediction").len("count")
     order = given.sort(*keys, "count", "answer", descending=[False, False, True, False])
     most = order.group_by(keys, maintain_order=True).first()
-    means = unknown.group_by(keys).agg(pl.len(), right=st.right().mean(), entropy=entropy().mean())
+    means = unknown.group_by(keys).agg(
+        pl.len(), right=st.right().mean(), entropy=st.entropy().mean()
+    )
     share = (pl.col("count") / pl.col("len")).alias("share")
     joined = most.join(means, on=keys).sort(keys)
     return joined.select(*keys, "answer", share, "right", "entropy")
 
 
-def points_of(scenarios: Sequence[Scenario], forest: pl.DataFrame) -> pl.DataFrame:
+def points_of(scenarios: Sequence[st.Scenario], forest: pl.DataFrame) -> pl.DataFrame:
     """What a forest makes of the unknown scenarios, by why they are unknown."""
     why = [(each.ambiguity, each.id) for each in scenarios if each.ambiguity is not None]
     kinds = pl.DataFrame(why, ["ambiguity", "scenario"], orient="row")
     unknown = forest.filter(category=UNKNOWN).group_by("feature_set", "scenario")
     probabilities = pl.col([f"p_{category}" for category in st.CATEGORIES]).mean()
-    posteriors = unknown.agg(probabilities, right=st.right().mean(), entropy=entropy().mean())
+    posteriors = unknown.agg(probabilities, right=st.right().mean(), entropy=st.entropy().mean())
     joined = kinds.join(posteriors, on="scenario")
     keys = ("ambiguity", "scenario", "feature_set")
     return joined.select(*keys, pl.exclude(keys)).sort(keys)
@@ -201,7 +199,7 @@ def numbers(
         "unknown": kinds.height,
         "scenarios": found[0].n,
         "folds": found[0].folds // repeats,
-        "fewest": fewest_signs(kinds.height, alpha) or "all",
+        "fewest": st.fewest_signs(kinds.height, alpha) or "all",
         "reported": {kind: st.reported_number(paper, f"unknown_{kind}") for kind in SETTLING},
         "here": {kind: kinds.filter(ambiguity=kind).height / kinds.height for kind in SETTLING},
         "called": called,
@@ -366,7 +364,7 @@ def main() -> None:
     settings = st.read_statistics(st.StatisticsSettings)
     predictions, paper = st.read_main_study(), st.read_reported()
     forest = st.read_output(FOREST, st.PREDICTION_SCHEMA)
-    neighbours = st.read_output(MEASUREMENTS / "neighbours.parquet", NEIGHBOUR_SCHEMA)
+    neighbours = st.read_output(MEASUREMENTS / "neighbours.parquet", st.NEIGHBOUR_SCHEMA)
     partners = st.read_output(MEASUREMENTS / "partners.parquet", PARTNER_SCHEMA)
     scenarios = read_scenarios_of(predictions, SCENARIOS)
     counted = predictions.filter(

@@ -13,8 +13,6 @@ from matplotlib.patches import Patch
 from pydantic import Field
 
 from failbench import study as st
-from failbench.base.scenarios import OnsetKind, Outcome, Scenario
-from failbench.base.telemetry import Telemetry
 from failbench.features.feature import bounded
 from failbench.study.run_curves import SIGNIFICANT_DIGITS, logarithmic, mark_steps, pairs
 
@@ -34,8 +32,8 @@ class TwinRule(st.Record):
     """
 
     seed: int = Field(ge=0)
-    onset: OnsetKind
-    outcome: Outcome
+    onset: st.OnsetKind
+    outcome: st.Outcome
 
 
 class BenchmarkSettings(st.Record):
@@ -50,8 +48,8 @@ class BenchmarkSettings(st.Record):
 
 
 def twin_of(
-    telemetry: Telemetry,
-    scenarios: Sequence[Scenario],
+    telemetry: st.Telemetry,
+    scenarios: Sequence[st.Scenario],
     in_reference: pl.Expr,
     settings: BenchmarkSettings,
 ) -> tuple[dict[str, Any], pl.DataFrame]:

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 import polars as pl
 from pydantic import Field
 
-from failbench.base.method_settings import LogisticRegressionSettings, RandomForestSettings
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.records import Record
+from failbench.base import measuring as st
 
 METHODS = ("simple_rules", "improved_rules", "logistic_regression", "random_forest")
 """The methods on features that are asked, in the order of the published rates."""
@@ -24,7 +22,7 @@ every few steps."""
 
 EARLY_SCHEMA = pl.Schema(
     {
-        **PREDICTION_SCHEMA,
+        **st.PREDICTION_SCHEMA,
         "evidence": pl.Boolean(),
         "subset": pl.String(),
         "steps_ahead": pl.Int32(),
@@ -37,7 +35,7 @@ SCORES_SCHEMA = pl.Schema({"run_id": pl.String, "step": pl.Int32, "score": pl.Fl
 HEALTHY_SCORES_SCHEMA = pl.Schema({**RUN, "score": pl.Float64})
 
 
-class LeadTimeSettings(Record):
+class LeadTimeSettings(st.Record):
     """How snapshots, looks and alarms are made; the section ``lead_time`` of params.yaml."""
 
     steps: tuple[int, ...] = Field(min_length=1)
@@ -49,8 +47,8 @@ class LeadTimeSettings(Record):
     calibration_share: float = Field(gt=0, lt=1)
     divisions: int = Field(ge=1)
     seed: int = Field(ge=0)
-    logistic_regression: LogisticRegressionSettings
-    random_forest: RandomForestSettings
+    logistic_regression: st.LogisticRegressionSettings
+    random_forest: st.RandomForestSettings
 
 
 def methods_asked(methods: Iterable[str]) -> tuple[str, ...]:

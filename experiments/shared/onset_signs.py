@@ -32,9 +32,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 from pydantic import Field
 
 from failbench import study as st
-from failbench.base.method_settings import SimpleRulesSettings
-from failbench.base.scenarios import Scenario
-from failbench.base.telemetry import Telemetry
 from failbench.features.feature_table import to_frame
 from failbench.methods.healthy import healthy_band
 from failbench.methods.rules import ErrorMatches
@@ -95,11 +92,11 @@ class Limits(NamedTuple):
 
 
 def observed_runs(
-    telemetry: Telemetry,
-    scenarios: Sequence[Scenario],
+    telemetry: st.Telemetry,
+    scenarios: Sequence[st.Scenario],
     features: pl.DataFrame,
     settings: OnsetSettings,
-    simple: SimpleRulesSettings,
+    simple: st.SimpleRulesSettings,
 ) -> pl.DataFrame:
     """What is seen of each failing run and each twin of one setting, a row each."""
     defined = pl.DataFrame(
@@ -134,7 +131,7 @@ def observed_runs(
     return table.with_columns(pl.col("norm_grew").fill_null(value=False)).sort("run_id")
 
 
-def step_distances(telemetry: Telemetry) -> pl.DataFrame:
+def step_distances(telemetry: st.Telemetry) -> pl.DataFrame:
     """Distances of all steps of all runs of one setting from its successful runs."""
     successes = telemetry.runs.filter(kind="success")
     if successes.height < FEWEST_RUNS:
@@ -264,7 +261,7 @@ def with_kind(
     return observed.filter(kind="failure").rename(of_band).with_columns(onset=kind)
 
 
-def exceeded(features: pl.DataFrame, simple: SimpleRulesSettings) -> pl.DataFrame:
+def exceeded(features: pl.DataFrame, simple: st.SimpleRulesSettings) -> pl.DataFrame:
     """Whether the largest gradient norm exceeds the paper's threshold and the healthy one."""
     feature = "max_gradient_norm"
     successes = to_frame(features.filter(kind="success"))

@@ -10,7 +10,6 @@ from __future__ import annotations
 import polars as pl
 
 from failbench import study as st
-from failbench.base.scenarios import Scenario
 from failbench.diagnose.answer import NAMED
 from failbench.neighbours.peers.best_thresholds import DOCUMENTED
 from failbench.neighbours.peers.mapping import Standard, issues_of, standards
@@ -31,7 +30,7 @@ NOTHING, UNREADABLE = "nothing is wrong", "not readable"
 
 
 def runs_of(
-    runs: pl.DataFrame, scenarios: tuple[Scenario, ...], reference: st.ReferenceStudy
+    runs: pl.DataFrame, scenarios: tuple[st.Scenario, ...], reference: st.ReferenceStudy
 ) -> pl.DataFrame:
     """The runs that are compared on: those of the main study, with twins and successes."""
     setting = reference.model_dump(include={"architecture", "optimizer", "scale"})
@@ -45,7 +44,7 @@ def runs_of(
     return described(taken, scenarios)
 
 
-def described(runs: pl.DataFrame, scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
+def described(runs: pl.DataFrame, scenarios: tuple[st.Scenario, ...]) -> pl.DataFrame:
     """Runs as ``RUN_SCHEMA``."""
     categories = {scenario.id: str(scenario.category) for scenario in scenarios}
     taken = (
@@ -170,7 +169,7 @@ def asked_elsewhere(
     verdicts: pl.DataFrame,
     reference: pl.DataFrame,
     recorded: pl.DataFrame,
-    scenarios: tuple[Scenario, ...],
+    scenarios: tuple[st.Scenario, ...],
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """What peers say that were asked about other settings alone, the runs, and the issues."""
     on_reference = verdicts.join(reference, on="run_id", how="semi").select("peer").unique()
