@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,7 +16,7 @@ from failbench.crashes.answer_table import ANSWER_TABLE, REMEDY, TOOLS, read_pub
 from failbench.crashes.answers import asked
 from failbench.crashes.cases import Case, CrashPredictionSettings, by_length, majority, read_cases
 from failbench.crashes.catalogue import PREDICTORS
-from failbench.crashes.language import CrashAgentsSettings, Replayed, replayed
+from failbench.crashes.language import CrashAgentsSettings, replayed
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import ARMS, Arm
 from failbench.methods.llm.cache import cache_path, read_cache
@@ -60,10 +59,8 @@ Answers = dict[tuple[str, Arm], Sequence[CrashPrediction]]
 
 def collect(cases: Sequence[Case], recorded: pl.DataFrame, place: Path) -> Answers:
     """Answers of all predictors but language models, in all of their arms."""
-    known = {
-        (row["predictor"], row["arm"], row["pair"], row["version"]): row
-        for row in recorded.iter_rows(named=True)
-    }
+    key = ("predictor", "arm", "pair", "version")
+    known = recorded.rows_by_key(key, named=True, unique=True)
 
     def read(predictor: str, arm: Arm, case: Case) -> CrashPrediction:
         card = case.notebook.card
@@ -77,28 +74,16 @@ def collect(cases: Sequence[Case], recorded: pl.DataFrame, place: Path) -> Answe
 
     answers: Answers = {}
     for each in PREDICTORS:
+        predict = None if each.recorded else each.build()
         for arm in each.arms:
-            if each.recorded:
-                answers[each.name, arm] = [read(each.name, arm, case) for case in cases]
-            else:
-                predict = each.build()
-                answers[each.name, arm] = [predict(case.ask(arm)) for case in cases]
+            answers[each.name, arm] = [
+                predict(case.ask(arm)) if predict else read(each.name, arm, case) for case in cases
+            ]
     for arm in ARMS:
         rules = answers[RULES, arm]
         both = zip(answers.get((DRY_RUN, arm), rules), rules, strict=True)
         answers[COMBINED, arm] = [rule if run.crash is None else run for run, rule in both]
     return answers | {(MAJORITY, "code"): majority(cases), (LENGTH, "code"): by_length(cases)}
-
-
-def replay(
-    cases: Sequence[Case], settings: CrashAgentsSettings
-) -> dict[str, Replayed[tuple[Arm, int]]]:
-    """What the language models of params.yaml have answered, from their caches."""
-    questions = {(arm, place): case.ask(arm) for arm in ARMS for place, case in enumerate(cases)}
-    return {
-        label: replayed(questions, model, settings, read_cache(cache_path(MODELS, label)))
-        for label, model in settings.models.items()
-    }
 
 
 def answered(cases: Sequence[Case], answers: Answers) -> pl.DataFrame:
@@ -278,10 +263,8 @@ def numbers(
         "shorter_share": shorter / len(sizes),
         "unavailable": " and ".join(map(label_of, unavailable)),
         "published": {
-            counted: {"least": least, "most": most}
-            for counted, least, most in gains.agg(
-                least=pl.col("gain").min(), most=pl.col("gain").max()
-            ).rows()
+            str(counted): {"least": models["gain"].min(), "most": models["gain"].max()}
+            for (counted,), models in gains
         },
     }
 
@@ -300,54 +283,14 @@ def tables(
         )
         for name, arm in known
     ]
-    heads = [st.Text("Predictor"), st.Text("Told")]
-    headings = {
-        "accuracy": "Accuracy",
-        "precision": "Precision",
-        "recall": "Recall",
-        "f1": "F1",
-        "named": "Exception named",
-        "answered": "Answered",
-        "accuracy_answered": "Accuracy of these",
-    }
-    of = [st.Of(metric, heading, keys={"by": "test"}) for metric, heading in headings.items()]
-    yield st.table("crash_prediction", found, [*heads, *of], body, said)
-
-    right = ("Difference", "Only first", "Only second", "p", "p, Holm")
-    of_gains = [
-        st.Text("Predictor"),
-        st.Text("Arms"),
-        *(st.Text(each, align="right") for each in right),
-    ]
-    yield st.table("crash_prediction_gains", found, of_gains, gain_rows(gains, published), said)
-
-    columns = [
-        st.Of(
-            metric,
-            metric.capitalize(),
-            f"{label_of(name)}, {ARM_LABELS[arm]}",
-            keys={"predictor": name, "arm": arm},
-        )
-        for name, arm in ((RULES, "code"), (RULES, "all"), (COMBINED, "all"))
-        for metric in ("recall", "accuracy")
-    ]
-    for by, heading in (("library", "Library"), ("misuse", "Misuse"), ("difficulty", "Grade")):
+    for name in ("crash_prediction", "crash_prediction_parts"):
+        yield st.table(name, found, None, body, said)
+    yield st.table("crash_prediction_gains", found, None, gain_rows(gains, published), said)
+    for by in ("library", "misuse", "difficulty"):
         groups = found.where(by=by)
-        pairs = dict(groups.frame["group", "pairs"].unique(maintain_order=True).rows())
-        yield st.table(
-            f"crash_prediction_{by}",
-            groups,
-            [st.Text(heading), st.Text("Pairs", align="right"), *columns],
-            [st.Row((group, str(number)), {"group": group}) for group, number in pairs.items()],
-            said,
-        )
-
-    parts = {part: found.where(by=part).frame["pairs"][0] for part in ("development", "test")}
-    of = [
-        st.Of("accuracy", f"{part.capitalize()} ({pairs} pairs)", keys={"by": part})
-        for part, pairs in parts.items()
-    ]
-    yield st.table("crash_prediction_parts", found, [*heads, *of], body, said)
+        pairs = groups.frame["group", "pairs"].unique(maintain_order=True).rows()
+        of_groups = [st.Row((group, str(number)), {"group": group}) for group, number in pairs]
+        yield st.table(f"crash_prediction_{by}", groups, None, of_groups, said)
 
 
 def gain_rows(gains: pl.DataFrame, published: pl.DataFrame) -> Iterator[st.Row | st.Divider]:
@@ -403,30 +346,17 @@ def draw(
     st.legend_outside(figure, handles, columns=4, columnspacing=1.0, handletextpad=0.3)
 
 
-def metrics_of(
-    found: pl.DataFrame, gains: pl.DataFrame, models: Mapping[str, Replayed[Any]]
-) -> dict[str, Any]:
-    keys, leaves = ("predictor", "arm", "metric"), (*st.ESTIMATE, "pairs")
-    counts = ("available", "questions", "answered", "unreadable", "cut")
-    return {
-        "test": st.nest(found.filter(by="test"), *keys, leaves=leaves),
-        "development": st.nest(found.filter(by="development"), *keys, leaves=leaves),
-        "library": st.nest(found.filter(by="library"), "group", *keys, leaves=leaves),
-        "gains": st.nest(gains, "metric", "predictor", "contrast", leaves=GAIN),
-        "language_models": {
-            label: {name: getattr(model, name) for name in counts}
-            for label, model in models.items()
-        },
-    }
-
-
 def main() -> None:
     settings = st.read_with_statistics("crash_prediction", CrashPredictionSettings)
     agents = st.read_section("crash_agents", CrashAgentsSettings)
     published = read_published(PUBLISHED)
     recorded = ANSWER_TABLE.read(ANSWERS)
     cases = read_cases(NOTEBOOKS, settings.control_seed)
-    models = replay(cases, agents)
+    questions = {(arm, place): case.ask(arm) for arm in ARMS for place, case in enumerate(cases)}
+    models = {
+        label: replayed(questions, model, agents, read_cache(cache_path(MODELS, label)))
+        for label, model in agents.models.items()
+    }
     answers = collect(cases, recorded, ANSWERS)
     for label, model in models.items():
         if model.predictions is not None:
@@ -445,7 +375,19 @@ def main() -> None:
     ]
     found = pl.concat(estimates(part, settings, by=by, group=name) for by, name, part in parts)
     gains = contrasts(tested, settings)
-    metrics = metrics_of(found.drop_nulls("value"), gains, models)
+    keys, leaves = ("predictor", "arm", "metric"), (*st.ESTIMATE, "pairs")
+    known = found.drop_nulls("value")
+    counts = ("available", "questions", "answered", "unreadable", "cut")
+    metrics = {
+        "test": st.nest(known.filter(by="test"), *keys, leaves=leaves),
+        "development": st.nest(known.filter(by="development"), *keys, leaves=leaves),
+        "library": st.nest(known.filter(by="library"), "group", *keys, leaves=leaves),
+        "gains": st.nest(gains, "metric", "predictor", "contrast", leaves=GAIN),
+        "language_models": {
+            label: {name: getattr(model, name) for name in counts}
+            for label, model in models.items()
+        },
+    }
     unavailable = [label for label, model in models.items() if not model.available]
     named = numbers(cases, published, unavailable)
     said = st.Captions.read("crash_prediction", settings, named, metrics)

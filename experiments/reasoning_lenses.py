@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -167,14 +167,7 @@ BYTES: dict[Lens, tuple[str, ...]] = {
 """Numbers that a table shows by condition."""
 
 SET_LABELS = {lens: lens for lens in LENSES} | {ALL: "all four"}
-CLASSIFIER_LABELS = {
-    PRIMARY: "Nearest mean",
-    "logistic_regression": "Logistic regression",
-    "random_forest": "Forest",
-}
-
-Parts = tuple[Iterable[st.Column], Iterable[tuple[str, ...]]]
-"""Columns and rows of a table."""
+CLASSIFIERS = (PRIMARY, "logistic_regression", "random_forest")
 
 left = partial(st.Column, align="left")
 
@@ -185,97 +178,88 @@ def rate_text(row: Mapping[str, Any]) -> str:
     return st.estimate_text(row) + (f" ({' to '.join(ends)})" if ends else "")
 
 
-def naming_table(rates: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Parts:
-    rows = []
-    for which, label in SET_LABELS.items():
-        main = rates[which][PRIMARY]
-        right = f"{main['value'] * main['n']:.0f} of {main['n']}"
-        rows.append((label, right, *(rate_text(rates[which][name]) for name in CLASSIFIER_LABELS)))
-    return (left("Lens"), st.Column("Right"), *map(st.Column, CLASSIFIER_LABELS.values())), rows
-
-
-def confusion_table(names: pl.DataFrame, conditions: Sequence[str]) -> Parts:
-    counts = Counter(names.filter(lenses=ALL).select("condition", "named").rows())
-    rows = [
-        (st.words(condition), *(str(counts[condition, name] or st.ABSENT) for name in conditions))
-        for condition in conditions
-    ]
-    return (left("Condition"), *(st.Column(st.words(name), "Named") for name in conditions)), rows
-
-
-def pairs_table(pairs: Pairs, conditions: Sequence[str]) -> Parts:
-    """Below the diagonal, the lenses that tell two conditions apart."""
-    rows, n = [], len(conditions) - 1
-    for place, condition in enumerate(conditions[1:], start=1):
-        telling = (
-            ", ".join(SET_LABELS[which] for which in SETS if {condition, other} in pairs[which])
-            for other in conditions[:place]
-        )
-        cells = (st.words(condition), *(text or "none" for text in telling))
-        rows.append((*cells, *[""] * (n - place)))
-    columns = (left(st.words(name), width=0.86 / n) for name in conditions[:-1])
-    return (left("Condition", width=0.14), *columns), rows
-
-
 def counts_text(names: pl.Series) -> str:
     """Names with how often each is there, the most frequent one first."""
     counts = Counter(sorted(names)).most_common()
     return ", ".join(f"{st.words(name)} {count}" for name, count in counts)
 
 
-def verdicts_table(verdicts: pl.DataFrame, conditions: Sequence[str]) -> Parts:
+def tables(
+    rates: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    names: pl.DataFrame,
+    pairs: Pairs,
+    verdicts: pl.DataFrame,
+    given: pl.DataFrame,
+    conditions: Sequence[str],
+    said: st.Captions,
+) -> Iterator[st.Table]:
+    """What models are named, what lenses tell apart, their verdicts, and what was expected."""
+    rows = []
+    for which, label in SET_LABELS.items():
+        main = rates[which][PRIMARY]
+        right = f"{main['value'] * main['n']:.0f} of {main['n']}"
+        rows.append((label, right, *(rate_text(rates[which][name]) for name in CLASSIFIERS)))
+    yield st.sheet("reasoning_lenses", rows, said)
+
+    counts = Counter(names.filter(lenses=ALL).select("condition", "named").rows())
+    rows = [
+        (st.words(condition), *(str(counts[condition, name] or st.ABSENT) for name in conditions))
+        for condition in conditions
+    ]
+    columns = [left("Condition"), *(st.Column(st.words(name), "Named") for name in conditions)]
+    yield st.sheet("reasoning_lenses_confusion", rows, said, columns=columns)
+
+    rows, n = [], len(conditions) - 1
+    for place, condition in enumerate(conditions[1:], start=1):  # below the diagonal
+        telling = (
+            ", ".join(SET_LABELS[which] for which in SETS if {condition, other} in pairs[which])
+            for other in conditions[:place]
+        )
+        cells = (st.words(condition), *(text or "none" for text in telling))
+        rows.append((*cells, *[""] * (n - place)))
+    columns = [left(st.words(name), width=0.86 / n) for name in conditions[:-1]]
+    columns.insert(0, left("Condition", width=0.14))
+    yield st.sheet("reasoning_lenses_pairs", rows, said, columns=columns)
+
     rows = []
     for condition in conditions:
         lenses = [verdicts.filter(condition=condition, lens=lens) for lens in LENSES]
         cells = (counts_text(part["verdict"]) for part in lenses)
         rows.append((st.words(condition), *cells, counts_text(lenses[0]["synthesis"])))
-    columns = (left(lens, width=0.17) for lens in LENSES)
-    return (left("Condition", width=0.13), *columns, left("Together", width=0.19)), rows
+    yield st.sheet("reasoning_lenses_verdicts", rows, said)
 
-
-RULE_COLUMNS = (
-    left("Condition", width=0.13),
-    left("Lens", width=0.1),
-    left("Expected", width=0.14),
-    st.Column("Given", width=0.08),
-    st.Column("Healthy", width=0.08),
-    st.Column("Others", width=0.09),
-    left("Most often", width=0.12),
-    left("Why expected", width=0.26),
-)
-
-
-def rules_table(given: pl.DataFrame) -> Parts:
-    """Expected verdicts, and how often they are given."""
     parts: dict[bool, list[tuple[str, ...]]] = {True: [], False: []}
     for row in given.iter_rows(named=True):
-        condition, verdicts = (
-            st.words(row["condition"]),
-            " or ".join(map(st.words, row["verdicts"])),
-        )
-        counts = (f"{row[name]} of {row[f'n_{name}']}" for name in ("given", "healthy", "others"))
-        cells = (condition, row["lens"], verdicts, *counts, st.words(row["usual"]), row["why"])
-        parts[row["telling"]].append(cells)
-    return RULE_COLUMNS, [*parts[True], ("Not expected to see it", *[""] * 7), *parts[False]]
+        expected = " or ".join(map(st.words, row["verdicts"]))
+        counted = (f"{row[name]} of {row[f'n_{name}']}" for name in ("given", "healthy", "others"))
+        cells = (st.words(row["condition"]), row["lens"], expected, *counted)
+        parts[row["telling"]].append((*cells, st.words(row["usual"]), row["why"]))
+    rows = [*parts[True], ("Not expected to see it", *[""] * 7), *parts[False]]
+    yield st.sheet("reasoning_lenses_rules", rows, said)
 
 
 def numbers_table(
-    measures: pl.DataFrame, shown: Mapping[Lens, tuple[str, ...]], conditions: Sequence[str]
-) -> Parts:
+    name: str,
+    measures: pl.DataFrame,
+    shown: Mapping[Lens, tuple[str, ...]],
+    conditions: Sequence[str],
+    said: st.Captions,
+) -> st.Table:
     """Means over tasks and seeds by condition, with the least and the greatest of a seed."""
-    columns, rows = [left("Condition", width=0.14)], [[st.words(name)] for name in conditions]
-    for lens, name in ((lens, name) for lens, names in shown.items() for name in names):
+    columns, rows = [left("Condition", width=0.14)], [[st.words(each)] for each in conditions]
+    for lens, measure in ((lens, measure) for lens, all_of in shown.items() for measure in all_of):
         width = 0.86 / sum(map(len, shown.values()))
-        columns.append(st.Column(measure_kinds()[lens][name].title, lens, width=width))
-        of_seeds = measures.filter(lens=lens, measure=name).group_by("condition", "seed")
+        columns.append(st.Column(measure_kinds()[lens][measure].title, lens, width=width))
+        of_seeds = measures.filter(lens=lens, measure=measure).group_by("condition", "seed")
         seeds = of_seeds.agg(pl.col("value").mean()).drop_nulls().sort("seed")
         for row, condition in zip(rows, conditions, strict=True):
             means = seeds.filter(condition=condition)["value"].to_numpy()
             ends = [f"{end(means):.2f}" for end in (np.mean, np.min, np.max) if means.size]
             row.append("{} ({} to {})".format(*ends) if ends else st.ABSENT)
-    return columns, map(tuple, rows)
+    return st.sheet(name, rows, said, columns=columns)
 
 
+MODEL_KEYS = ("condition", "tokenizer", "model")
 PROMPT_COLOURS = (st.BLACK, st.GREEN, st.PURPLE, st.ORANGE)
 TITLES = {
     "surface": "surface: where",
@@ -313,21 +297,6 @@ def pictured_looks(
         if not any(points.equals(other.looks["fft"].points) for other in different):
             different.append(each)
     return chosen, different
-
-
-def curves_of_looks(chosen: Sequence[View], different: Sequence[View]) -> pl.DataFrame:
-    keys = ("condition", "tokenizer", "model")
-    return st.rounded(
-        pl.concat(
-            curves_of(lens, each.looks[lens].points).select(
-                *(pl.lit(getattr(each.part, key)).alias(key) for key in keys),
-                pl.lit(lens).alias("lens"),
-                pl.all(),
-            )
-            for lens in LENSES
-            for each in (different if lens == "fft" else chosen)
-        )
-    )
 
 
 def draw(curves: pl.DataFrame, figure: Figure) -> None:
@@ -385,7 +354,16 @@ def main() -> None:
 
     looks = look_at_models(traces, settings.resampling)
     chosen, different = pictured_looks(looks, settings)
-    curves = curves_of_looks(chosen, different)
+    curves = pl.concat(
+        curves_of(lens, each.looks[lens].points).select(
+            *(pl.lit(getattr(each.part, key)).alias(key) for key in MODEL_KEYS),
+            pl.lit(lens).alias("lens"),
+            pl.all(),
+        )
+        for lens in LENSES
+        for each in (different if lens == "fft" else chosen)
+    )
+    curves = st.rounded(curves)
     verdicts, measures = verdict_table(looks), st.rounded(measure_table(looks))
     models = verdicts.select("model", "condition", "seed", "tokenizer").unique(maintain_order=True)
     rates, names, pairs = naming(looks, models, settings)
@@ -406,15 +384,6 @@ def main() -> None:
     said = st.Captions.read(
         "reasoning_lenses", settings, metrics, numbers(traces, models, names, chosen), alike
     )
-    tables = {
-        "reasoning_lenses": naming_table(metrics["named"]),
-        "reasoning_lenses_confusion": confusion_table(names, conditions),
-        "reasoning_lenses_pairs": pairs_table(pairs, conditions),
-        "reasoning_lenses_verdicts": verdicts_table(verdicts, conditions),
-        "reasoning_lenses_rules": rules_table(given),
-        "reasoning_lenses_course": numbers_table(measures, COURSE, conditions),
-        "reasoning_lenses_bytes": numbers_table(measures, BYTES, conditions),
-    }
     st.publish(
         "reasoning_lenses",
         metrics=metrics,
@@ -425,8 +394,9 @@ def main() -> None:
             "reasoning_lenses_curves": curves,
         },
         tables=[
-            st.Table(name, tuple(columns), tuple(rows), said.caption(name), said.notes(name))
-            for name, (columns, rows) in tables.items()
+            *tables(metrics["named"], names, pairs, verdicts, given, conditions, said),
+            numbers_table("reasoning_lenses_course", measures, COURSE, conditions, said),
+            numbers_table("reasoning_lenses_bytes", measures, BYTES, conditions, said),
         ],
         figures={"reasoning_lenses": said.picture("figure", 4.0, partial(draw, curves))},
         sentences={"finding": said.text("finding", "text") + "\n"},
