@@ -140,8 +140,7 @@ def family_of(
 
 def over_logs(answers: pl.DataFrame, confidence: float, keys: Mapping[str, Any]) -> pl.DataFrame:
     """Accuracy with an interval over the noisy logs alone, the scenarios being given."""
-    right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64).mean()
-    scenarios = answers.group_by("log", "scenario").agg(right=right)
+    scenarios = answers.group_by("log", "scenario").agg(right=st.right().cast(pl.Float64).mean())
     logs = scenarios.group_by("log").agg(pl.col("right").mean()).sort("log")["right"].to_numpy()
     error = float(logs.std(ddof=1)) / float(np.sqrt(len(logs)))
     mean = st.ResampledMean(float(logs.mean()), error, len(logs) - 1)
@@ -213,16 +212,11 @@ def numbers(
     }
 
 
-def millions(parameters: float) -> str:
-    return f"{parameters / 1e6:.2f} M"
-
-
-def whole_millions(parameters: float) -> str:
-    return f"{parameters / 1e6:g} M"
-
-
-def yes_or_no(shown: float) -> str:
-    return "yes" if shown else "no"
+FORMS: dict[str, st.Form] = {
+    "measured": lambda parameters: f"{parameters / 1e6:.2f} M",
+    "reported": lambda parameters: f"{parameters / 1e6:g} M",
+}
+"""How numbers of parameters are written."""
 
 
 def tables(
@@ -232,7 +226,10 @@ def tables(
     thresholds: Mapping[str, str],
     logs: Mapping[float, str],
 ) -> Iterator[st.Table]:
-    """The rules on each architecture, beside what the paper reports; then every method."""
+    """The rules on each architecture, beside what the paper reports; then every method.
+
+    Of these how alike architectures are to them, and what they reach.
+    """
     body = [st.Row((HIGHEST, "", ""), {"architecture": EXTREMES})]
     for name in reversed(names):
         sizes = found.row(**AS_RECORDED, metric="accuracy", architecture=name) or {}
@@ -249,10 +246,12 @@ def tables(
     ]
     columns: list[st.Text | st.Of] = [
         st.Text("Architecture"),
-        of_paper("parameter_count", "Parameters", form=whole_millions, absent=""),
+        of_paper("parameter_count", "Parameters", form=FORMS["reported"], absent=""),
         of_paper("accuracy", "Accuracy"),
         of_paper("macro_f1", "F1"),
-        measured("parameter_count", "Parameters", form=millions, keys=AS_RECORDED, show="value"),
+        measured(
+            "parameter_count", "Parameters", form=FORMS["measured"], keys=AS_RECORDED, show="value"
+        ),
         *recorded,
         measured(
             OVER_LOGS, "Accuracy over logs", logs[noisiest], keys=AS_RECORDED | {"noise": noisiest}
@@ -268,17 +267,7 @@ def tables(
     ]
     columns = [st.Text("Architecture"), *recalibrated, n]
     yield st.table("architecture_thresholds", found, columns, body, said)
-    yield from tables_of_methods(found, said, names, thresholds, logs)
 
-
-def tables_of_methods(
-    found: st.Estimates,
-    said: st.Captions,
-    names: list[st.Architecture],
-    thresholds: Mapping[str, str],
-    logs: Mapping[float, str],
-) -> Iterator[st.Table]:
-    """How alike architectures are to the rules and to every method, and what these reach."""
     methods = st.in_label_order(found.where(study=st.LEFT_OUT).distinct("method"))
     left_out = {method: {"study": st.LEFT_OUT, "method": method} for method in methods}
     families = {
@@ -286,24 +275,10 @@ def tables_of_methods(
         for kind in thresholds
         for noise in (logs if kind == "reference" else (RECORDED,))
     }
-    overall = partial(st.Of, keys={"architecture": ALL})
-    equivalence = partial(overall, group="equivalence of every pair")
-    columns: list[st.Text | st.Of] = [
-        st.Text("Method"),
-        st.Text("Thresholds and logs, or training"),
-        overall(SPREAD, HIGHEST, show="value"),
-        st.Text("Farthest"),
-        st.Of(AGAINST_OTHERS, "from the others"),
-        equivalence("p_equivalence", "p", form="three"),
-        equivalence("shown", "shown", form=yes_or_no),
-        equivalence("smallest_margin", "smallest margin"),
-        overall("detectable", "Detectable"),
-        st.n_of(SPREAD, architecture=ALL),
-    ]
     body = [stability_row(found, condition, keys) for condition, keys in families.items()]
     body += [stability_row(found, "architecture left out", keys) for keys in left_out.values()]
     notes = st.development_note(methods)
-    yield st.table("architecture_stability", found, columns, body, said, *notes)
+    yield st.table("architecture_stability", found, None, body, said, *notes)
     accuracy = partial(st.Of, "accuracy")
     columns = [
         st.Text("Method"),
@@ -321,7 +296,9 @@ def stability_row(found: st.Estimates, condition: str, keys: Mapping[str, Any]) 
     """A row with the architecture that is farthest from the others."""
     against = found.where(**keys, metric=AGAINST_OTHERS).frame
     farthest = against["architecture"][against.select(pl.col("value").abs().arg_max()).item()]
-    texts = (st.method_label(keys["method"]), condition, st.ARCHITECTURE_LABELS[farthest])
+    shown = found.row(**keys, architecture=ALL, metric="shown")
+    alike = st.ABSENT if shown is None else ("yes" if shown["value"] else "no")
+    texts = (st.method_label(keys["method"]), condition, st.ARCHITECTURE_LABELS[farthest], alike)
     return st.Row(texts, {**keys, "architecture": farthest})
 
 
@@ -382,14 +359,9 @@ def metrics_of(estimates: pl.DataFrame) -> dict[str, Any]:
 
     And ``{study: {method: {architecture: {metric: leaf}}}}`` of what is learned.
     """
-    logs = (
-        pl.when(pl.col("noise") == RECORDED)
-        .then(pl.lit("recorded"))
-        .otherwise(
-            pl.format(
-                "noise_{}_percent", (100 * pl.col("noise")).map_elements("{:g}".format, pl.String)
-            )
-        )
+    logs = pl.col("noise").map_elements(
+        lambda noise: "recorded" if noise == RECORDED else f"noise_{100 * noise:g}_percent",
+        pl.String,
     )
     leaves, keys = (*st.ESTIMATE, *VERDICT), ("architecture", "metric")
     of_rules = estimates.filter(study=RULES).with_columns(logs=logs)

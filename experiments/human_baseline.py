@@ -17,17 +17,7 @@ from matplotlib.patches import Patch
 from pydantic import Field
 
 from failbench import study as st
-from shared.human_baseline_people import (
-    DESIGNS,
-    Population,
-    StudySize,
-    difficulties,
-    population,
-    simulate,
-    skill_spread,
-    spread,
-    spread_bounds,
-)
+from shared import human_baseline_people as simulated
 
 HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")
 DIFFICULTY = Path("data/measurements/difficulty")
@@ -69,37 +59,31 @@ def handed_over(difficulty: pl.DataFrame, hybrid: pl.DataFrame) -> pl.DataFrame:
     )
     missing = routes.join(difficulty, on="scenario", how="anti").sort("scenario")
     if missing.height:
-        raise st.BadInputError(
-            DIFFICULTY / "scenarios.parquet",
-            "scenario",
-            f"{missing['scenario'][0]!r} has no measured difficulty.",
-            "Run `dvc repro measure_difficulty`.",
-        )
+        problem = f"{missing['scenario'][0]!r} has no measured difficulty."
+        place, remedy = DIFFICULTY / "scenarios.parquet", "Run `dvc repro measure_difficulty`."
+        raise st.BadInputError(place, "scenario", problem, remedy)
     if routes["handed_over"].sum() == 0:
-        raise st.BadInputError(
-            "predictions",
-            "route",
-            "the hybrid hands no run to a person.",
-            "Take the three-way hybrid, and run `dvc repro hybrids`.",
-        )
+        problem = "the hybrid hands no run to a person."
+        remedy = "Take the three-way hybrid, and run `dvc repro hybrids`."
+        raise st.BadInputError("predictions", "route", problem, remedy)
     order = pl.col("category").cast(pl.Enum(st.CATEGORIES))
     return routes.join(difficulty.select(*SCENARIO_SCHEMA), on="scenario").sort(order, "scenario")
 
 
 def simulated_studies(
-    people: Mapping[float, Population], settings: HumanBaselineSettings, aim: float
+    people: Mapping[float, simulated.Population], settings: HumanBaselineSettings, aim: float
 ) -> pl.DataFrame:
     """What studies of each design find: mean, central range, spread with the simulation's error."""
-    found: list[dict[str, Any]] = []
+    found = []
     tail = (1 - settings.confidence) / 2
     for coupling, group in people.items():
         n = group.right.shape[1]
-        size = StudySize(max(n // settings.folds, 1), settings.panel)
-        for number, design in enumerate(DESIGNS):
+        size = simulated.StudySize(max(n // settings.folds, 1), settings.panel)
+        for number, design in enumerate(simulated.DESIGNS):
             rng = np.random.default_rng([settings.seed, number])
-            accuracies = simulate(group, design, size, settings.studies, rng)
+            accuracies = simulated.simulate(group, design, size, settings.studies, rng)
             quantiles = np.quantile(accuracies, (tail, 1 - tail))
-            bounds = spread_bounds(accuracies, settings.confidence)
+            bounds = simulated.spread_bounds(accuracies, settings.confidence)
             found.append(
                 {
                     "people": f"coupling_{coupling:g}_{design}",
@@ -109,7 +93,7 @@ def simulated_studies(
                     "accuracy": accuracies.mean(),
                     **dict(zip(("low", "high"), quantiles, strict=True)),
                     "deviation": accuracies.std(),
-                    "formula": spread(group, design, size),
+                    "formula": simulated.spread(group, design, size),
                     "reaching": (accuracies >= aim).mean(),
                     **dict(zip(("deviation_low", "deviation_high"), bounds, strict=True)),
                 }
@@ -166,14 +150,16 @@ def by_group(
 
 
 def skill_curves(
-    people: Mapping[float, Population], levels: Mapping[str, st.SkillLevel], scenarios: pl.DataFrame
+    people: Mapping[float, simulated.Population],
+    levels: Mapping[str, st.SkillLevel],
+    scenarios: pl.DataFrame,
 ) -> pl.DataFrame:
     """How often people of each level are right on each scenario, by coupling."""
-    keys = ("coupling", "level", "category", "scenario", "ease", "right")
     return pl.concat(
-        scenarios.with_columns(
-            coupling=pl.lit(coupling), level=pl.lit(level), right=pl.Series(right)
-        ).select(keys)
+        scenarios.select(
+            *(pl.lit(coupling).alias("coupling"), pl.lit(level).alias("level")),
+            *("category", "scenario", "ease", pl.Series("right", right)),
+        )
         for coupling, group in people.items()
         for level, right in zip(levels, group.right, strict=True)
     )
@@ -184,14 +170,16 @@ def numbers(
 ) -> dict[str, object]:
     """The mixture, and the designs whose spread is nearest to the reported one, if all is alike."""
     skills = np.array([level.accuracy for level in levels.values()])
-    anyone = Population(np.array([level.share for level in levels.values()]), skills[:, None])
+    anyone = simulated.Population(
+        np.array([level.share for level in levels.values()]), skills[:, None]
+    )
     alike = studies.filter(pl.col("coupling") == pl.col("coupling").min())
     named: dict[str, object] = {
         "reported": accuracy,
         "spread": deviation,
         "mean": float(anyone.marginal.mean()),
         "plain": float(skills.mean()),
-        "skill": skill_spread(anyone),
+        "skill": simulated.skill_spread(anyone),
         "simulated_mean": float(alike["accuracy"].to_numpy().mean()),
     }
     for column in ("formula", "deviation"):
@@ -210,38 +198,19 @@ def tables(
         reach = f"[{st.percent(row['low'])}, {st.percent(row['high'])}]"
         texts = (LABELS[row["design"]][0], f"{row['coupling']:g}", reach)
         body.append(st.Row(texts, {"people": row["people"]}))
-    yield st.table(
-        "human_baseline",
-        found,
-        [
-            st.Text("Who answers what"),
-            st.Text("Difficulty felt", align="right"),
-            st.n_of("accuracy"),
-            st.Of("accuracy", "Accuracy", show="value"),
-            st.Text("Range of studies", align="right"),
-            st.Of("formula", "formula", "Spread"),
-            st.Of("deviation", "simulated", "Spread"),
-            st.Of("reaching", said.text("human_baseline", "reaching")),
-        ],
-        body,
-        said,
-    )
-    people = {f"{coupling:g}": f"coupling_{coupling:g}" for coupling in couplings}
+    yield st.table("human_baseline", found, None, body, said)
     measured = set(found.frame["metric"])
-    yield st.table(
-        "human_difficulty",
-        found,
-        [
-            st.Text("Scenarios"),
-            *(
-                st.Of("", text, "Difficulty felt", keys={"people": who})
-                for text, who in people.items()
-            ),
-            st.n_of("", people=next(iter(people.values()))),
-        ],
-        st.rows("metric", {name: label for name, label in GROUPS.items() if name in measured}),
-        said,
-    )
+    felt = [{"people": f"coupling_{coupling:g}"} for coupling in couplings]
+    columns = [
+        st.Text("Scenarios"),
+        *(
+            st.Of("", f"{coupling:g}", "Difficulty felt", keys=keys)
+            for coupling, keys in zip(couplings, felt, strict=True)
+        ),
+        st.n_of("", **felt[0]),
+    ]
+    groups = {name: label for name, label in GROUPS.items() if name in measured}
+    yield st.table("human_difficulty", found, columns, st.rows("metric", groups), said)
 
 
 PERSON = st.METHOD_STYLES["simulated_human"]
@@ -324,8 +293,10 @@ def main() -> None:
     hybrid = st.read_output(HYBRID, st.PREDICTION_SCHEMA).filter(feature_set=settings.feature_set)
     scenarios = handed_over(difficulty, hybrid)
     cells = int(shares.group_by("view").agg(pl.col("name").n_unique())["name"].product())
-    logits = difficulties(scenarios["ease"].to_numpy(), cells)
-    people = {coupling: population(levels, logits, coupling) for coupling in settings.couplings}
+    logits = simulated.difficulties(scenarios["ease"].to_numpy(), cells)
+    people = {
+        coupling: simulated.population(levels, logits, coupling) for coupling in settings.couplings
+    }
 
     accuracy, deviation = (
         st.reported_number(paper, f"human_{name}") for name in ("accuracy", "sd")

@@ -17,21 +17,8 @@ from scipy import stats
 
 from failbench import study as st
 from failbench.features.catalogue import FEATURES
-from shared.importance import (
-    BUILT_IN_SCHEMA,
-    IMPORTANCE_SETS,
-    KNOWN_SET,
-    METHODS,
-    ON_KNOWN,
-    REPLACEMENT_SCHEMA,
-    SHAPE_SCHEMA,
-    SOURCES,
-    TABLE_SIX,
-    ImportanceDesign,
-    Source,
-    groups_of,
-    methods_asked,
-)
+from shared import importance as design
+from shared.importance import ImportanceDesign
 
 PREDICTIONS = Path("data/predictions/importance")
 ABLATION = Path("data/predictions/ablation/random_forest.parquet")
@@ -41,7 +28,7 @@ ABLATION_SCHEMA = pl.Schema({**st.PREDICTION_SCHEMA, "subset": pl.String()})
 FIT = ("feature_set", "method", "repeat", "fold")
 UNIT = ("feature_set", "method", "kind", "name")
 KEYS = ("feature_set", "method", "kinds", "name", "metric")
-SET_LABELS = {TABLE_SIX: "19 + keywords + trend", st.PRIMARY_SET: "19"}
+SET_LABELS = {design.TABLE_SIX: "19 + keywords + trend", st.PRIMARY_SET: "19"}
 """Feature sets in the order of the table."""
 
 INTACT = "nothing"
@@ -58,7 +45,9 @@ class ImportanceSettings(ImportanceDesign, st.BootstrapSettings):
     """How signals are replaced, and how scenarios are resampled."""
 
 
-def answers(predictions: pl.DataFrame, replacements: pl.DataFrame, source: Source) -> pl.DataFrame:
+def answers(
+    predictions: pl.DataFrame, replacements: pl.DataFrame, source: design.Source
+) -> pl.DataFrame:
     """How far each held-out run is right: intact, and with each unit replaced from one source."""
     intact = predictions.with_columns(
         kind=pl.lit(INTACT),
@@ -94,7 +83,7 @@ def drops(
     )
     intact = f"{INTACT}:"
     features = correct.filter(kind="feature")["name"].unique().sort()
-    members = groups_of(features.to_list())
+    members = design.groups_of(features.to_list())
     units = {("feature", name): group for group, names in members.items() for name in names}
     units |= {("group", group): group for group in members}
     labels = [f"{kind}:{name}" for kind, name in units]
@@ -116,7 +105,7 @@ def drops(
 
 def own_shares(built_in: pl.DataFrame) -> pl.DataFrame:
     """Mean and spread over fits of each method's built-in importances, by feature and by group."""
-    members = groups_of(built_in["feature"].unique().sort().to_list())
+    members = design.groups_of(built_in["feature"].unique().sort().to_list())
     groups = {name: group for group, names in members.items() for name in names}
     shares = built_in.with_columns(
         share=pl.col("value") / pl.col("value").sum().over(FIT),
@@ -145,7 +134,9 @@ def source_agreement(
     predictions: pl.DataFrame, replacements: pl.DataFrame
 ) -> dict[str, dict[str, dict[str, float]]]:
     """How much it matters where the values that replace a feature come from."""
-    first, second = (plain_drops(answers(predictions, replacements, each)) for each in SOURCES)
+    first, second = (
+        plain_drops(answers(predictions, replacements, each)) for each in design.SOURCES
+    )
     tested = float(predictions.group_by(FIT).len()["len"].to_numpy().mean())
     nested: dict[str, dict[str, dict[str, float]]] = {}
     both = first.join(second, on=UNIT, suffix="_test").sort(UNIT)
@@ -227,7 +218,7 @@ def tables(
         return [(name, group, {**keys, "name": name}) for name, group in unique]
 
     shares = {
-        (TABLE_SIX, name): st.percent(row.share)
+        (design.TABLE_SIX, name): st.percent(row.share)
         if row.share is not None
         else f"below {st.percent(row.share_below or 0.0)}"
         for name, row in printed.items()
@@ -243,22 +234,23 @@ def tables(
     }
     features = [
         st.Row((name, parts.get(name, st.ABSENT), st.GROUP_LABELS[group]), keys)
-        for name, group, keys in keyed(TABLE_SIX, "feature")
+        for name, group, keys in keyed(design.TABLE_SIX, "feature")
     ]
     yield st.table("importance_features", found, None, features, said)
-    flags = units.filter(feature_set=KNOWN_SET, kind="feature")
-    asked = [name for name in ON_KNOWN if name in set(flags["method"])]
+    flags = units.filter(feature_set=design.KNOWN_SET, kind="feature")
+    asked = [name for name in design.ON_KNOWN if name in set(flags["method"])]
     if not asked:
         return
     ranked = flags.group_by("name").agg(pl.col("value").max())
     ranked = ranked.sort("value", "name", descending=[True, False]).head(LEADING_FLAGS)
     place = {name: number for number, name in enumerate(ranked["name"])}
-    leading = [each for each in keyed(KNOWN_SET, "feature") if each[0] in place]
+    leading = [each for each in keyed(design.KNOWN_SET, "feature") if each[0] in place]
     leading.sort(key=lambda each: place[each[0]])
     declared = st.columns_of("importance_invariants", said)
     heads = [each for each in declared if isinstance(each, st.Text) or each.keys["method"] in asked]
     body = [
-        st.Row((st.words(name),), keys) for name, _, keys in (*keyed(KNOWN_SET, "group"), *leading)
+        st.Row((st.words(name),), keys)
+        for name, _, keys in (*keyed(design.KNOWN_SET, "group"), *leading)
     ]
     heads.append(st.n_of("drop", method=asked[0]))
     yield st.table("importance_invariants", found, heads, body, said, *st.development_note(asked))
@@ -267,8 +259,8 @@ def tables(
 SHARES = {
     f"{feature_set}/{mark_of}": replace(mark, label=f"{mark.label}, {SET_LABELS[feature_set]}")
     for feature_set, mark_of, mark in (
-        (TABLE_SIX, "random_forest", st.METHOD_STYLES["random_forest"]),
-        (TABLE_SIX, "ebm", st.METHOD_STYLES["ebm"]),
+        (design.TABLE_SIX, "random_forest", st.METHOD_STYLES["random_forest"]),
+        (design.TABLE_SIX, "ebm", st.METHOD_STYLES["ebm"]),
         (
             st.PRIMARY_SET,
             "random_forest",
@@ -288,11 +280,13 @@ def draw(
     """Shares of the groups beside the paper's, and the drop in accuracy by feature."""
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
     draw_shares(left, units.filter(kind="group"), printed)
-    drawn = units.filter(feature_set=TABLE_SIX).with_columns(
+    drawn = units.filter(feature_set=design.TABLE_SIX).with_columns(
         row=pl.concat_str("kind", "name", separator="/"), mark="method"
     )
     right.axvline(0, color=st.BLACK, linewidth=0.6)
-    st.dot_plot(right, drawn, rows, {name: st.METHOD_STYLES[name] for name in METHODS}, spread=0.3)
+    st.dot_plot(
+        right, drawn, rows, {name: st.METHOD_STYLES[name] for name in design.METHODS}, spread=0.3
+    )
     right.set_xlabel(f"drop in accuracy, points (n = {drawn['n'][0]})")
     right.set_title("by feature; error text as one")
     st.legend_outside(figure, [mark.handle for mark in (*SHARES.values(), st.REPORTED)], columns=2)
@@ -301,7 +295,7 @@ def draw(
 def feature_rows(units: pl.DataFrame) -> dict[str, str]:
     """Rows of the right panel with their labels: features by group, and the keywords together."""
     features = units.filter(
-        pl.col("group") != st.ERROR_TEXT_SIGNAL, feature_set=TABLE_SIX, kind="feature"
+        pl.col("group") != st.ERROR_TEXT_SIGNAL, feature_set=design.TABLE_SIX, kind="feature"
     )
     labels = {
         f"feature/{name}": st.words(name) for name in features["name"].unique(maintain_order=True)
@@ -416,11 +410,13 @@ def numbers(
     ranked = forest.sort("share", "name", descending=[True, False])
     beside, without = (
         dict(ranked.filter(feature_set=name).select("name", "value").iter_rows())
-        for name in (TABLE_SIX, st.PRIMARY_SET)
+        for name in (design.TABLE_SIX, st.PRIMARY_SET)
     )
     substitute = max(without, key=lambda name: (without[name] - beside[name], name))
     leading = []
-    for name, share in ranked.filter(feature_set=TABLE_SIX).select("name", "share").iter_rows():
+    for name, share in (
+        ranked.filter(feature_set=design.TABLE_SIX).select("name", "share").iter_rows()
+    ):
         row = printed.get(name)
         shown = st.ABSENT if row is None or row.share is None else st.percent(row.share)
         leading.append(f"{st.GROUP_LABELS[name]} ({st.percent(share)}, reported {shown})")
@@ -449,11 +445,11 @@ def numbers(
 def main() -> None:
     settings = st.read_with_statistics("importance", ImportanceSettings)
     predictions = st.read_outputs(
-        PREDICTIONS, methods_asked(st.read_names("methods")), st.PREDICTION_SCHEMA
+        PREDICTIONS, design.methods_asked(st.read_names("methods")), st.PREDICTION_SCHEMA
     )
-    replacements = st.read_output(MEASUREMENTS / "replacements.parquet", REPLACEMENT_SCHEMA)
-    built_in = st.read_output(MEASUREMENTS / "built_in.parquet", BUILT_IN_SCHEMA)
-    shapes = st.read_output(MEASUREMENTS / "shapes.parquet", SHAPE_SCHEMA)
+    replacements = st.read_output(MEASUREMENTS / "replacements.parquet", design.REPLACEMENT_SCHEMA)
+    built_in = st.read_output(MEASUREMENTS / "built_in.parquet", design.BUILT_IN_SCHEMA)
+    shapes = st.read_output(MEASUREMENTS / "shapes.parquet", design.SHAPE_SCHEMA)
     with_text = st.read_output(ABLATION, ABLATION_SCHEMA).filter(feature_set="19+keywords")
     paper = st.read_reported()
     printed = {  # the paper has the group under another name
@@ -464,11 +460,13 @@ def main() -> None:
     metrics = {
         "importance": st.nest(long(units), *KEYS, leaves=(*st.ESTIMATE, "sd", "fits")),
         "sources": source_agreement(predictions, replacements),
-        "leading_features": {name: leading_share(built_in, name) for name in IMPORTANCE_SETS},
+        "leading_features": {
+            name: leading_share(built_in, name) for name in design.IMPORTANCE_SETS
+        },
     }
     panels = shapes.partition_by("rank", maintain_order=True)
     term = panels[0].row(0, named=True)
-    tested = metrics["sources"][TABLE_SIX]["random_forest"]["tested"]
+    tested = metrics["sources"][design.TABLE_SIX]["random_forest"]["tested"]
     named = {
         settings.source: True,
         "kept": 1 - 1 / tested,

@@ -25,20 +25,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench import study as st
-from shared.lead_time import (
-    EARLY_SCHEMA,
-    FAILING,
-    HEALTHY,
-    HEALTHY_SCORES_SCHEMA,
-    LOOK,
-    METHODS,
-    ON_KNOWN,
-    RUNS_SCHEMA,
-    SCORES_SCHEMA,
-    TWIN,
-    LeadTimeSettings,
-    methods_asked,
-)
+from shared import lead_time as design
+from shared.lead_time import LeadTimeSettings
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 PREDICTIONS = Path("data/predictions/lead_time")
@@ -76,7 +64,7 @@ def estimates(
     study.
     """
     predicted = set(predictions["method"])
-    methods = [method for method in (*METHODS, *ON_KNOWN) if method in predicted]
+    methods = [method for method in (*design.METHODS, *design.ON_KNOWN) if method in predicted]
     early = [
         (predictions.filter(method=method, steps_ahead=steps), runs, intervals, method, steps)
         for method, steps in product(methods, settings.steps)
@@ -89,7 +77,7 @@ def estimates(
         )
         for division, limit in enumerate(limits)
     )
-    looks = predictions.filter(subset=LOOK)
+    looks = predictions.filter(subset=design.LOOK)
     events = {
         **{method: diagnosed(alarmed, looks.filter(method=method)) for method in methods},
         ALARM: alarmed,
@@ -130,7 +118,8 @@ def early_rates(
 ) -> pl.DataFrame:
     """How often a method is right at one number of steps before failure, and what that is worth."""
     failing, twins, healthy = (
-        predictions.filter(subset=subset) for subset in (FAILING, TWIN, HEALTHY)
+        predictions.filter(subset=subset)
+        for subset in (design.FAILING, design.TWIN, design.HEALTHY)
     )
     columns = ("category", "scenario", "run_id", "repeat", "prediction")
     cut = runs.with_columns(prediction=pl.lit(st.ABSTAIN), last_step=FAILURE - steps)
@@ -146,8 +135,8 @@ def early_rates(
     # a run and its twin differ by the fault alone
     gain = st.study_difference(
         pl.concat([failing, twins]).with_columns(study="subset", run_id="scenario"),
-        FAILING,
-        TWIN,
+        design.FAILING,
+        design.TWIN,
         intervals,
         "how much more probable a right diagnosis is of a failing run than of its healthy twin cut "
         "at the same step",
@@ -256,13 +245,9 @@ def late_rates(
     # the runs of a scenario are its seeds: there is a single architecture
     rows = events.with_columns(prediction=pl.lit(st.ABSTAIN), seed="run_id")
     figures = [
-        st.proportion(
-            f"{side}/{count}",
-            st.over_scenarios(rows, reached(side, count)),
-            FIGURES[side].format(count),
-        )
+        st.proportion(f"{side}/{count}", st.over_scenarios(rows, reached(side, count)), what)
         for side in FIGURES
-        for count in steps
+        for count, what in ((count, FIGURES[side].format(count)) for count in steps)
     ]
     found = st.of_scenarios(rows, (), intervals, tuple(figures), method=method)
     parts = pl.col("metric").str.split("/").list
@@ -287,7 +272,7 @@ def numbers(
     return {
         "repeats": main_study["repeat"].n_unique(),
         "equal_repeats": predictions["repeat"].n_unique(),
-        "on_known": not set(ON_KNOWN).isdisjoint(methods),
+        "on_known": not set(design.ON_KNOWN).isdisjoint(methods),
         "development": " ".join(st.development_note(methods)),
         "reported_last": reported_accuracies(paper)[LAST],
         "place": paper.claims["lead_time_steps"].place,
@@ -297,11 +282,9 @@ def numbers(
 def reported_accuracies(paper: st.Reported) -> dict[int, float]:
     """Of the paper's framework by steps; at those in ``FLOORED`` it is above the number."""
     floor = st.reported_number(paper, "lead_time_floor")
-    return {
-        0: st.reported_number(paper, "improved_rules_accuracy"),
-        **dict.fromkeys(FLOORED, floor),
-        LAST: st.reported_number(paper, "lead_time_100"),
-    }
+    at_last = st.reported_number(paper, "lead_time_100")
+    at_failure = st.reported_number(paper, "improved_rules_accuracy")
+    return {0: at_failure, LAST: at_last, **dict.fromkeys(FLOORED, floor)}
 
 
 def lead_time_table(found: st.Estimates, said: st.Captions, paper: st.Reported) -> st.Table:
@@ -324,6 +307,7 @@ def lead_time_table(found: st.Estimates, said: st.Captions, paper: st.Reported) 
 
 SHIFT = 0.12
 """Steps are drawn at equal distances; methods stand this far from one another, in places."""
+BOUNDS = ("ci_low", "ci_high")
 MOST_NAMED = 6
 """Steps that a panel has room to name."""
 TWINS: Any = (0, (1.0, 1.0))
@@ -351,7 +335,10 @@ def draw(points: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
             rates = drawn.filter(method=name).sort("steps", descending=True)
             shift = SHIFT * (number - (len(styles) - 1) / 2) if style.marker else 0.0
             at = np.array([places[step] for step in rates["steps"]]) + shift
-            draw_line(axes, at, rates, style)
+            value, low, high = (100 * rates[name].to_numpy() for name in ("value", *BOUNDS))
+            reach = (value - low, high - value) if style.marker else None
+            look = {**style.look, "markersize": 3.2, "linestyle": style.line}
+            axes.errorbar(at, value, yerr=reach, linewidth=0.9, elinewidth=0.5, **look)
         if metric == "accuracy":
             draw_beside(axes, points, places, paper)
         # of many steps every other is named, the failure itself among them, for want of room
@@ -381,32 +368,18 @@ def styles_of(drawn: pl.DataFrame) -> dict[str, st.MethodStyle]:
     return {name: style for name, style in STYLES.items() if name in names}
 
 
-def draw_line(axes: Axes, at: st.Array, rates: pl.DataFrame, style: st.MethodStyle) -> None:
-    value, low, high = (100 * rates[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
-    axes.errorbar(
-        at,
-        value,
-        yerr=(value - low, high - value) if style.marker else None,
-        linestyle=style.line,
-        linewidth=0.9,
-        elinewidth=0.5,
-        **{**style.look, "markersize": 3.2},
-    )
-
-
 def draw_beside(
     axes: Axes, points: pl.DataFrame, places: Mapping[int, int], paper: st.Reported
 ) -> None:
     """The best that any method reaches on healthy twins, and the paper's snapshots."""
-    best = points.filter(metric="twin_accuracy").group_by("steps").agg(pl.col("value").max())
-    twins = best.sort("steps")
+    twins = points.filter(metric="twin_accuracy").group_by("steps").agg(pl.col("value").max())
+    twins = twins.sort("steps")
     at = [places[step] for step in twins["steps"]]
     axes.plot(at, 100 * twins["value"].to_numpy(), color=st.BLACK, linewidth=0.8, linestyle=TWINS)
-    accuracies = reported_accuracies(paper)
-    for step in (0, LAST, *FLOORED):
+    for step, accuracy in reported_accuracies(paper).items():
         if step not in places:
             continue
-        level = 100 * accuracies[step]
+        level = 100 * accuracy
         axes.plot(places[step], level, **st.REPORTED_LEVEL.look)
         if step in FLOORED:
             arrow = {"arrowstyle": "->", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
@@ -417,14 +390,15 @@ def main() -> None:
     paper = st.read_reported()
     settings = st.read_section("lead_time", LeadTimeSettings)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
-    asked = methods_asked(st.read_names("methods"))
-    predictions = st.read_outputs(PREDICTIONS, asked, EARLY_SCHEMA)
+    asked = design.methods_asked(st.read_names("methods"))
+    predictions = st.read_outputs(PREDICTIONS, asked, design.EARLY_SCHEMA)
     main_study = st.read_outputs(MAIN_STUDY, asked, st.PREDICTION_SCHEMA)
     rates, limit = estimates(
         predictions,
-        st.read_output(MEASUREMENTS / "runs.parquet", RUNS_SCHEMA),
-        st.read_output(MEASUREMENTS / "scores.parquet", SCORES_SCHEMA),
-        st.read_output(MEASUREMENTS / "healthy_scores.parquet", HEALTHY_SCORES_SCHEMA),
+        *(
+            st.read_output(MEASUREMENTS / f"{name}.parquet", design.MEASURED[name])
+            for name in design.MEASURED
+        ),
         main_study,
         settings,
         intervals,
@@ -437,15 +411,13 @@ def main() -> None:
     metrics[ALARM]["limit"] = {"all_steps": limit}
     named = numbers(found, main_study, predictions, paper)
     said = st.Captions.read("lead_time", metrics, intervals, settings, named)
-    picture = partial(draw, found.frame, paper)
+    shown, methods = partial(draw, found.frame, paper), found.distinct("method")
     st.publish(
         "lead_time",
         metrics=metrics,
         points=found.frame,
         tables=[lead_time_table(found, said, paper)],
-        figures={
-            "lead_time": said.picture("figure", 2.9, picture, methods=found.distinct("method"))
-        },
+        figures={"lead_time": said.picture("figure", 2.9, shown, methods=methods)},
         summary=found.frame.filter(pl.col("steps").is_in((0, *FLOORED, LAST))).select(
             "method", "steps", "metric", "value", "ci_low", "ci_high", "n"
         ),

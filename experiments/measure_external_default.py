@@ -32,13 +32,8 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from failbench.base import measuring as st
 from failbench.features.feature import CEILING
+from failbench.methods import classifiers
 from failbench.methods.boosting_machine import GroupBaggedBoosting, ebm
-from failbench.methods.classifiers import (
-    decision_tree,
-    lightgbm,
-    logistic_regression,
-    random_forest,
-)
 from failbench.methods.learned_rules import learned_rules
 from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.neighbours.external.rules import our_features, simple_answers
@@ -50,24 +45,8 @@ from failbench.neighbours.external.tables import (
     ReleasedTables,
     read_released,
 )
-from shared.external_default import (
-    ANSWER_SCHEMA,
-    CATEGORY,
-    COLUMN_SETS,
-    CONDITION,
-    GROUP_SCHEMA,
-    GROUPINGS,
-    HOUSE_METHODS,
-    PRINTED,
-    SHUFFLED,
-    SIMPLE_RULES,
-    THEIR_FOREST,
-    WITH_CRASHED,
-    ExternalDefaultDesign,
-    PrintedProtocol,
-    Task,
-    tasks_of,
-)
+from shared import external_default as external
+from shared.external_default import ExternalDefaultDesign
 
 RELEASED = Path("data/external/default")
 MEASUREMENTS = Path("data/measurements/external_default")
@@ -82,17 +61,22 @@ Fold = tuple[Positions, Positions]
 
 def conditions(design: ExternalDefaultDesign) -> Iterator[Condition]:
     """Every condition that is asked."""
-    tasks = (DETECTION, CATEGORY)
-    grouped = [f"{way}_{design.groups}" for way in GROUPINGS]
-    others = [f"{way}_{number}" for way in GROUPINGS for number in design.other_groups]
-    folds = (SHUFFLED, *grouped)
-    yield from product([DETECTION], [PRINTED, WITH_CRASHED], COLUMN_SETS, [THEIR_FOREST])
-    yield from product(tasks, folds, COLUMN_SETS, [THEIR_FOREST])
-    yield from product(tasks, others, ["all"], [THEIR_FOREST])
-    yield from product(tasks, folds, ["all"], HOUSE_METHODS)
-    yield from product([DETECTION], folds, ["all"], [SIMPLE_RULES])
-    yield from product(POSITIVES, [PRINTED], ["all", "host"], [THEIR_FOREST])
-    yield from product(POSITIVES, grouped, ["all"], [THEIR_FOREST])
+    tasks = (DETECTION, external.CATEGORY)
+    grouped = [f"{way}_{design.groups}" for way in external.GROUPINGS]
+    others = [f"{way}_{number}" for way in external.GROUPINGS for number in design.other_groups]
+    folds = (external.SHUFFLED, *grouped)
+    yield from product(
+        [DETECTION],
+        [external.PRINTED, external.WITH_CRASHED],
+        external.COLUMN_SETS,
+        [external.THEIR_FOREST],
+    )
+    yield from product(tasks, folds, external.COLUMN_SETS, [external.THEIR_FOREST])
+    yield from product(tasks, others, ["all"], [external.THEIR_FOREST])
+    yield from product(tasks, folds, ["all"], external.HOUSE_METHODS)
+    yield from product([DETECTION], folds, ["all"], [external.SIMPLE_RULES])
+    yield from product(POSITIVES, [external.PRINTED], ["all", "host"], [external.THEIR_FOREST])
+    yield from product(POSITIVES, grouped, ["all"], [external.THEIR_FOREST])
 
 
 # Groups
@@ -113,7 +97,7 @@ def contiguous_blocks(parts: Sequence[int], groups: int, least: int) -> npt.NDAr
     return np.concatenate(numbers)
 
 
-def host_clusters(task: Task, groups: int, seed: int) -> npt.NDArray[np.intp]:
+def host_clusters(task: external.Task, groups: int, seed: int) -> npt.NDArray[np.intp]:
     """Clusters of rows by the standardised columns of the host; -1 for crashed runs.
 
     k-means (Lloyd, 1982, "Least squares quantization in PCM") with one start.
@@ -129,7 +113,7 @@ def host_clusters(task: Task, groups: int, seed: int) -> npt.NDArray[np.intp]:
 
 
 def groups_of(
-    tasks: Mapping[str, Task],
+    tasks: Mapping[str, external.Task],
     released: ReleasedTables,
     numbers: Sequence[int],
     folds: int,
@@ -141,7 +125,7 @@ def groups_of(
     of theirs is one.
     """
     of_category = [int((released.categories[LABEL] == label).sum()) for label in POSITIVES.values()]
-    parts = {DETECTION: ([released.detection.height], 1), CATEGORY: (of_category, folds)}
+    parts = {DETECTION: ([released.detection.height], 1), external.CATEGORY: (of_category, folds)}
     tables = [
         pl.DataFrame(
             {
@@ -151,7 +135,7 @@ def groups_of(
                 "row": np.arange(len(found)),
                 "group": found,
             },
-            schema=GROUP_SCHEMA,
+            schema=external.GROUP_SCHEMA,
         ).filter(pl.col("group") >= 0)
         for name, (sizes, least) in parts.items()
         for number in numbers
@@ -160,7 +144,7 @@ def groups_of(
             ("clusters", host_clusters(tasks[name], number, seed)),
         )
     ]
-    known = pl.concat(tables).filter(task=CATEGORY, groups=numbers[0])
+    known = pl.concat(tables).filter(task=external.CATEGORY, groups=numbers[0])
     return pl.concat([*tables, *(of_second_level(name, released, known) for name in POSITIVES)])
 
 
@@ -177,7 +161,7 @@ def of_second_level(name: str, released: ReleasedTables, groups: pl.DataFrame) -
         matched.select(pl.col("row", "known").cast(pl.Int32))
         .join(groups.rename({"row": "known"}), on="known", maintain_order="left")
         .with_columns(task=pl.lit(name))
-        .select(GROUP_SCHEMA.names())
+        .select(external.GROUP_SCHEMA.names())
         .sort("grouping", "groups", "row")
     )
 
@@ -212,7 +196,7 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def printed_answers(
-    task: Task, column_set: str, protocol: PrintedProtocol
+    task: external.Task, column_set: str, protocol: external.PrintedProtocol
 ) -> tuple[Any, st.Labels]:
     """Prepare and scale all rows, split them at random, select columns, search, and answer."""
     assert task.positive is not None
@@ -232,7 +216,7 @@ def printed_answers(
     return tested, np.where(named, task.positive, negative).astype(object)
 
 
-def searched(protocol: PrintedProtocol) -> Any:
+def searched(protocol: external.PrintedProtocol) -> Any:
     """The forest, or the search over its grid where this has several settings."""
     grid = {
         "n_estimators": protocol.trees,
@@ -251,10 +235,10 @@ def searched(protocol: PrintedProtocol) -> Any:
 
 OURS: dict[str, Callable[..., TunedClassifier]] = {
     "learned_rules": learned_rules,
-    "logistic_regression": logistic_regression,
-    "decision_tree": decision_tree,
-    "random_forest": random_forest,
-    "lightgbm": lightgbm,
+    "logistic_regression": classifiers.logistic_regression,
+    "decision_tree": classifiers.decision_tree,
+    "random_forest": classifiers.random_forest,
+    "lightgbm": classifiers.lightgbm,
     "ebm": ebm,
 }
 
@@ -265,7 +249,7 @@ def classifier(name: str, columns: list[str], design: ExternalDefaultDesign) -> 
     Of ours values are bounded as our features are, and the method imputes what is missing; its
     search, which knows our categories alone, is not used.
     """
-    if name == THEIR_FOREST:
+    if name == external.THEIR_FOREST:
         forest = RandomForestClassifier(design.trees, random_state=design.seed)
         return Pipeline([("prepare", Preparation()), ("classify", forest)])
     tuned = OURS[name](getattr(design.methods, name), tuple(columns), design.seed)
@@ -280,12 +264,14 @@ def bounded(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def folds_of(
-    tasks: Mapping[str, Task], groups: pl.DataFrame, design: ExternalDefaultDesign
+    tasks: Mapping[str, external.Task], groups: pl.DataFrame, design: ExternalDefaultDesign
 ) -> dict[tuple[str, str], tuple[Positions | None, list[Fold]]]:
     """Folds of each task and protocol, with the group of every row where they keep groups."""
     folds: dict[tuple[str, str], tuple[Positions | None, list[Fold]]] = {}
 
-    def split(splitter: Any, task: Task, rows: Positions, of_rows: Any = None) -> list[Fold]:
+    def split(
+        splitter: Any, task: external.Task, rows: Positions, of_rows: Any = None
+    ) -> list[Fold]:
         labels = task.labels[rows].astype(str)
         splits = splitter.split(rows, labels, None if of_rows is None else of_rows[rows])
         return [(rows[trained], rows[tested]) for trained, tested in splits]
@@ -296,8 +282,11 @@ def folds_of(
     )
     healthy = {name: np.flatnonzero(~task.crashed) for name, task in tasks.items()}
     for name, task in tasks.items():
-        folds[name, WITH_CRASHED] = None, split(shuffled, task, np.arange(len(task.labels)))
-        folds[name, SHUFFLED] = None, split(shuffled, task, healthy[name])
+        folds[name, external.WITH_CRASHED] = (
+            None,
+            split(shuffled, task, np.arange(len(task.labels))),
+        )
+        folds[name, external.SHUFFLED] = None, split(shuffled, task, healthy[name])
     for (name, way, number), part in groups.group_by("task", "grouping", "groups"):
         task = tasks[str(name)]
         of_rows = np.full(len(task.labels), -1)
@@ -309,7 +298,7 @@ def folds_of(
 
 def answers_of(
     condition: Condition,
-    task: Task,
+    task: external.Task,
     fold: Fold | None,
     groups: Positions | None,
     design: ExternalDefaultDesign,
@@ -323,7 +312,7 @@ def answers_of(
     else:
         trained, tested = fold
         labels = task.labels[trained]
-        if method == SIMPLE_RULES:
+        if method == external.SIMPLE_RULES:
             features = our_features(task.rows, notes)
             named = simple_answers(features.iloc[trained], labels, features.iloc[tested], rules)
         else:
@@ -334,8 +323,10 @@ def answers_of(
             options = {"classify__groups": groups[trained]} if bags and groups is not None else {}
             pipeline.fit(values.iloc[trained], labels.astype(str), **options)
             named = pipeline.predict(values.iloc[tested])
-    keys = dict(zip(CONDITION, condition, strict=True))
-    return pl.DataFrame({**keys, "row": tested, "answer": named.astype(str)}, schema=ANSWER_SCHEMA)
+    keys = dict(zip(external.CONDITION, condition, strict=True))
+    return pl.DataFrame(
+        {**keys, "row": tested, "answer": named.astype(str)}, schema=external.ANSWER_SCHEMA
+    )
 
 
 def measure(
@@ -345,18 +336,18 @@ def measure(
     workers: int = 1,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Answers under all conditions, and how rows are grouped."""
-    tasks = tasks_of(released)
+    tasks = external.tasks_of(released)
     numbers = (design.groups, *design.other_groups)
     groups = groups_of(tasks, released, numbers, design.folds, design.seed)
     folds = folds_of(tasks, groups, design)
     work: list[tuple[Any, ...]] = []
     for condition in conditions(design):
         task, protocol, *_ = condition
-        of_rows, splits = (None, [None]) if protocol == PRINTED else folds[task, protocol]
+        of_rows, splits = (None, [None]) if protocol == external.PRINTED else folds[task, protocol]
         shared = (of_rows, design, rules, released.columns)
         work += [(condition, tasks[task], fold, *shared) for fold in splits]
     answers = pl.concat(st.parallel_map(answers_of, work, workers))
-    return answers.sort(ANSWER_SCHEMA.names()[:-1]), groups
+    return answers.sort(external.ANSWER_SCHEMA.names()[:-1]), groups
 
 
 def main() -> None:

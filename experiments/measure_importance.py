@@ -32,18 +32,8 @@ from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.prediction.nested_cv import LabelledRuns, fold_predictions, fold_seed
 from failbench.prediction.splits import FoldPlan, by_scenario
 from known_runs import read_known
-from shared.importance import (
-    BUILT_IN_SCHEMA,
-    IMPORTANCE_SETS,
-    KNOWN_SET,
-    REPLACEMENT_SCHEMA,
-    SHAPE_SCHEMA,
-    SOURCES,
-    ImportanceDesign,
-    Source,
-    groups_of,
-    methods_asked,
-)
+from shared import importance as design
+from shared.importance import ImportanceDesign
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
@@ -66,7 +56,9 @@ class Importances(NamedTuple):
 def units(columns: Sequence[str]) -> dict[tuple[str, str], tuple[str, ...]]:
     """The features that are replaced together, by kind and name: each by itself, and each group."""
     features = {("feature", name): (name,) for name in columns}
-    return features | {("group", group): names for group, names in groups_of(columns).items()}
+    return features | {
+        ("group", group): names for group, names in design.groups_of(columns).items()
+    }
 
 
 def importances(
@@ -83,7 +75,7 @@ def importances(
     runs = LabelledRuns.from_table(failures)
     tasks = [
         (runs, taken, plan, feature_set, columns, method, of_method, settings, seed)
-        for feature_set, columns in (sets or IMPORTANCE_SETS).items()
+        for feature_set, columns in (sets or design.IMPORTANCE_SETS).items()
         for method, of_method in methods.items()
         for plan in by_scenario(st.NESTED_CV, taken)
     ]
@@ -92,8 +84,8 @@ def importances(
     )
     return Importances(
         predictions.sort(st.PREDICTION_SCHEMA.names()[:6]),
-        replacements.sort(REPLACEMENT_SCHEMA.names()[:8]),
-        built_in.sort(BUILT_IN_SCHEMA.names()[:5]),
+        replacements.sort(design.REPLACEMENT_SCHEMA.names()[:8]),
+        built_in.sort(design.BUILT_IN_SCHEMA.names()[:5]),
     )
 
 
@@ -129,8 +121,8 @@ def importance_of_fold(
     keyed = (
         table.with_columns(**key).select(schema.names()).cast(schema)
         for table, schema in (
-            (replacements, REPLACEMENT_SCHEMA),
-            (built_in, BUILT_IN_SCHEMA),
+            (replacements, design.REPLACEMENT_SCHEMA),
+            (built_in, design.BUILT_IN_SCHEMA),
         )
     )
     return Importances(predictions, *keyed)
@@ -149,7 +141,7 @@ def replaced(
     values = runs.frame[list(columns)].to_numpy(dtype=float)
     keys = runs.table.filter(pl.Series(tested)).select("run_id", "scenario", "category")
     parts = []
-    for source in SOURCES:
+    for source in design.SOURCES:
         rng = np.random.default_rng([settings.seed, plan.repeat, plan.fold])
         drawn = donors(values[tested], values[trained], source, settings.replacements, rng)
         shares = shares_right(estimator, values[tested], runs.labels[tested], columns, drawn)
@@ -181,7 +173,11 @@ def built_in_importance(estimator: TunedClassifier) -> Matrix:
 
 
 def donors(
-    tested: Matrix, trained: Matrix, source: Source, replacements: int, rng: np.random.Generator
+    tested: Matrix,
+    trained: Matrix,
+    source: design.Source,
+    replacements: int,
+    rng: np.random.Generator,
 ) -> Matrix:
     """Runs whose values replace those of the tested ones, ``[n_replacements, n_test, n_features]``.
 
@@ -246,7 +242,7 @@ def leading_shapes(
             for position, category in enumerate(machine.classes_)
             for number, (low, high) in enumerate(pairwise(edges))
         ]
-    return pl.DataFrame(rows, schema=SHAPE_SCHEMA)
+    return pl.DataFrame(rows, schema=design.SHAPE_SCHEMA)
 
 
 def main() -> None:
@@ -261,16 +257,18 @@ def main() -> None:
         "forest_on_invariants": st.read_section("forest_on_invariants", st.RandomForestSettings),
         "ebm_on_invariants": st.read_section("ebm_on_invariants", st.EbmSettings),
     }
-    asked = set(methods_asked(st.read_names("methods")))
+    asked = set(design.methods_asked(st.read_names("methods")))
     on_known = {name: section for name, section in on_known.items() if name in asked}
     known = read_known(KNOWN, on_known)
     measured = importances(failures, splits, methods, settings, study.seed, st.workers())
     if known is not None:
         table = known.beside(failures)
-        sets = {KNOWN_SET: flags_in(table.columns)}
+        sets = {design.KNOWN_SET: flags_in(table.columns)}
         more = importances(table, splits, on_known, settings, study.seed, st.workers(), sets)
         measured = Importances(*map(pl.concat, zip(measured, more, strict=True)))
-    shapes = leading_shapes(failures, boosting, IMPORTANCE_SETS["19"], study.seed, settings.shapes)
+    shapes = leading_shapes(
+        failures, boosting, design.IMPORTANCE_SETS["19"], study.seed, settings.shapes
+    )
     for (method,), part in measured.predictions.partition_by("method", as_dict=True).items():
         st.write_parquet(part, PREDICTIONS / f"{method}.parquet")
     st.write_parquet(measured.replacements, MEASUREMENTS / "replacements.parquet")

@@ -35,7 +35,7 @@ from failbench.prediction.nested_cv import LabelledRuns, fold_predictions, neste
 from failbench.prediction.splits import FoldPlan, by_view, stacked
 from known_runs import read_known
 from recordings import read_recordings
-from shared.lead_time import FAILING, HEALTHY, LOOK, TWIN, LeadTimeSettings, methods_asked
+from shared.lead_time import FAILING, HEALTHY, LOOK, MEASURED, TWIN, LeadTimeSettings, methods_asked
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
@@ -290,7 +290,7 @@ def main() -> None:
     )
     for method in asked:
         st.write_parquet(predictions.filter(method=method), PREDICTIONS / f"{method}.parquet")
-    for name, table in zip(("runs", "scores", "healthy_scores"), measured, strict=True):
+    for name, table in zip(MEASURED, measured, strict=True):
         st.write_parquet(table, MEASUREMENTS / f"{name}.parquet")
     counts = predictions.group_by("method", "subset").len().sort("method", "subset")
     st.print_table(("method", "subset", "predictions"), counts.rows())

@@ -11,36 +11,14 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench import study as st
+from failbench.monitor.records import scoring
 from failbench.monitor.records.fitting import setting_of
-from failbench.monitor.records.scoring import (
-    COST_SCHEMA,
-    HALF_SCHEMA,
-    LADDER,
-    Half,
-    ScoringParams,
-    VersionVerdicts,
-    labelled,
-    versioned,
-)
+from failbench.monitor.records.scoring import ScoringParams
 from failbench.monitor.records.tables import MONITORED_SCHEMA
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
 from recordings import read_scenarios_of
-from shared.monitor_estimates import (
-    ALL_SETTINGS,
-    FROM_START,
-    LESS,
-    LOGIC,
-    OTHER_ARCHITECTURES,
-    UNSEEN,
-    WITH_PAST,
-    blind_rates,
-    decisive,
-    delays,
-    false_alarms,
-    of_methods,
-    rates,
-)
+from shared import monitor_estimates as est
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
@@ -68,7 +46,7 @@ dear to fit, is in the main study alone."""
 
 KEYS = ("version", "setting", "part", "name", "metric")
 WHOLE = {"part": "whole", "name": "whole"}
-BEGUN = {FROM_START: "Fault on from step 0", WITH_PAST: "The same runs with a healthy past"}
+BEGUN = {est.FROM_START: "Fault on from step 0", est.WITH_PAST: "The same runs with a healthy past"}
 HEALTHY_LABELS = {
     "twin": "Twins",
     "twin_of_test_half": "Of these, twins of the test half",
@@ -77,26 +55,28 @@ HEALTHY_LABELS = {
 SIZE = st.Text("Scenarios / runs", align="right")
 
 
-def read_judged(runs: ScoringParams) -> list[VersionVerdicts]:
+def read_judged(runs: ScoringParams) -> list[scoring.VersionVerdicts]:
     """What each version of the rules says of the monitored runs."""
-    breaks = st.read_output(MEASURED / "breaks.parquet", versioned(BREAK_SCHEMA))
-    verdicts = st.read_output(MEASURED / "verdicts.parquet", versioned(VERDICT_SCHEMA))
+    breaks = st.read_output(MEASURED / "breaks.parquet", scoring.versioned(BREAK_SCHEMA))
+    verdicts = st.read_output(MEASURED / "verdicts.parquet", scoring.versioned(VERDICT_SCHEMA))
     ends = st.read_output(MEASURED / "ends.parquet", END_SCHEMA)
     monitored = st.read_output(RUNS, MONITORED_SCHEMA).join(ends, on="run_id", how="semi")
-    halves = st.read_points(HALVES, HALF_SCHEMA)
-    known = labelled(monitored, read_scenarios_of(monitored, SCENARIOS), halves)
+    halves = st.read_points(HALVES, scoring.HALF_SCHEMA)
+    known = scoring.labelled(monitored, read_scenarios_of(monitored, SCENARIOS), halves)
     judged = []
     for version in runs.versions:
         rules, said = read_rules(MONITORED, version), verdicts.filter(version=version)
         ended = ends.join(said, on="run_id", how="semi")
-        judged.append(VersionVerdicts(rules, breaks.filter(version=version), said, ended, known))
+        judged.append(
+            scoring.VersionVerdicts(rules, breaks.filter(version=version), said, ended, known)
+        )
     return judged
 
 
 def settings_of(found: st.Estimates, version: str) -> list[str]:
     """Settings that a version judged: all together first, if there are several."""
-    names = set(found.where(version=version).distinct("setting")) - {ALL_SETTINGS}
-    return [*((ALL_SETTINGS,) if len(names) > 1 else ()), *sorted(names)]
+    names = set(found.where(version=version).distinct("setting")) - {est.ALL_SETTINGS}
+    return [*((est.ALL_SETTINGS,) if len(names) > 1 else ()), *sorted(names)]
 
 
 def size(found: st.Estimates, **keys: str) -> str:
@@ -131,7 +111,9 @@ def rate_tables(
             body.append(st.Row(texts, keys))
     places = {
         "at the failure": WHOLE,
-        **{f"there, {half} half": {"part": "half", "name": half} for half in get_args(Half)},
+        **{
+            f"there, {half} half": {"part": "half", "name": half} for half in get_args(scoring.Half)
+        },
         "whole log": {"part": "log", "name": "whole"},
     }
     aheads = [name for name in found.where(part="ahead").distinct("name") if name != "0"]
@@ -154,9 +136,9 @@ def rate_tables(
     bounds = {
         "own bounds": WHOLE,
         **{f"bounds of {name}": {"part": "borrowed", "name": name} for name in runs.lenders},
-        "logic alone": {"part": LOGIC, "name": LOGIC},
+        "logic alone": {"part": est.LOGIC, "name": est.LOGIC},
     }
-    less = {"part": LESS, "name": reference}
+    less = {"part": est.LESS, "name": reference}
     columns = [
         *(st.Text("Setting"), SIZE),
         *(st.Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in bounds.items()),
@@ -173,14 +155,14 @@ def alarm_table(
     alarms: st.Estimates, settings: list[str], lenders: tuple[str, ...], said: st.Captions
 ) -> st.Table:
     """Healthy runs of which the last version names a category."""
-    bounds = {LOGIC: "logic alone", OWN: "own bounds"}
+    bounds = {est.LOGIC: "logic alone", OWN: "own bounds"}
     bounds |= {name: f"bounds of {name}" for name in lenders}
     body: list[tuple[str, ...] | st.Divider] = []
     for kind, label in HEALTHY_LABELS.items():
         body.append(st.Divider(label))
         of_kind = alarms.where(kind=kind)
         for row in of_kind.where(bounds=OWN).frame.to_dicts():
-            if row["setting"] in {*settings, OTHER_ARCHITECTURES}:
+            if row["setting"] in {*settings, est.OTHER_ARCHITECTURES}:
                 cells = [of_kind.row(setting=row["setting"], bounds=each) for each in bounds]
                 texts = (
                     f"{c['alarmed']}: {st.estimate_text(c)}" if c else st.ABSENT for c in cells
@@ -203,12 +185,12 @@ def detail_tables(
         ("component", category): st.CATEGORY_LABELS[category] for category in st.CATEGORIES
     }
     parts |= {("difficulty", level): st.words(level).capitalize() for level in st.DIFFICULTIES}
-    parts |= {(FROM_START, name): label for name, label in BEGUN.items()}
+    parts |= {(est.FROM_START, name): label for name, label in BEGUN.items()}
     halves = sorted(found.where(part="half").distinct("name"))
     parts |= {("half", half): f"{half.capitalize()} half" for half in halves}
     rows = []
     for (part, name), label in parts.items():
-        of_all = size(found, setting=ALL_SETTINGS, part=part, name=name)
+        of_all = size(found, setting=est.ALL_SETTINGS, part=part, name=name)
         rows.append(st.Row((label, of_all), {"part": part, "name": name}))
     columns: list[st.Text | st.Of] = [
         *(st.Text("Scenarios"), st.Text("Scenarios / runs, all settings", align="right")),
@@ -229,7 +211,7 @@ def detail_tables(
         row[:2]: row[2] for row in cost.select("rung", "nominal_milliseconds", "ratio").rows()
     }
     rows = []
-    for rung in LADDER:
+    for rung in scoring.LADDER:
         taken = (ratios.get((rung.name, time)) for time in times)
         texts = (st.ABSENT if ratio is None else f"{ratio:.2f}" for ratio in taken)
         rows.append(st.Row((rung.label, *texts), {"part": "rung", "name": rung.name}))
@@ -244,7 +226,7 @@ def detail_tables(
     ]
     yield st.table("monitor_ladder", found, columns, rows, said)
 
-    lost = found.where(part="family", setting=ALL_SETTINGS).frame
+    lost = found.where(part="family", setting=est.ALL_SETTINGS).frame
     ranked = lost.sort("value", "name", descending=[True, False])["name"]
     columns = [
         st.Text("Family left out"),
@@ -284,7 +266,7 @@ def numbers(
         return {
             "version": version,
             "whole": found.row(**at, **WHOLE, metric="accuracy"),
-            "ending": found.row(**at, part="rung", name=LADDER[0].name, metric="accuracy"),
+            "ending": found.row(**at, part="rung", name=scoring.LADDER[0].name, metric="accuracy"),
             "twins": alarms.row(**at, kind="twin", bounds=OWN),
         }
 
@@ -295,7 +277,7 @@ def numbers(
         "halves": " and ".join(runs.halves) + (" half" if len(runs.halves) == 1 else " halves"),
         "blind": blind,
         "differs": differs,
-        "unseen": of(UNSEEN[0]),
+        "unseen": of(est.UNSEEN[0]),
         "first": of(first),
         "last": of(last),
         "later": first != last,
@@ -321,7 +303,7 @@ def draw(
     )[:, 0]
     marks = {settings[0]: st.Mark(settings[0], st.BLUE, "o")}
     if several:
-        marks[ALL_SETTINGS] = st.Mark("all settings", st.BLACK, "D", "none")
+        marks[est.ALL_SETTINGS] = st.Mark("all settings", st.BLACK, "D", "none")
     of_part = found.frame.filter(pl.col("part").is_in(["rung", "component"]))
     drawn = of_part.with_columns(row="name", mark="setting")
     categories = [row for row in rows if row in st.CATEGORIES]
@@ -329,13 +311,13 @@ def draw(
     handles = [mark.handle for mark in marks.values()]
     for lower in others:
         labels = {"whole": "own bounds", **{name: f"bounds of {name}" for name in lenders}}
-        labels[LOGIC] = "logic alone"
+        labels[est.LOGIC] = "logic alone"
         looks = zip(
             labels.items(), ((st.BLUE, "o"), (st.VERMILLION, "s"), (st.GREY, "v")), strict=False
         )
         marks = {name: st.Mark(label, *look) for (name, label), look in looks}
         lent = pl.when(pl.col("part") == "borrowed").then("name").otherwise("part")
-        of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", LOGIC]))
+        of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", est.LOGIC]))
         drawn = of_part.with_columns(row="setting", mark=lent)
         st.dot_plot(lower, drawn, {name: name for name in settings}, marks)
         handles += [mark.handle for mark in marks.values()]
@@ -356,9 +338,9 @@ def nested(measured: pl.DataFrame, delayed: pl.DataFrame, alarmed: pl.DataFrame)
             if setting in alarms.get(version, {}):
                 parts["false_alarms"] = alarms[version][setting]
     elsewhere = {
-        version: of_version[OTHER_ARCHITECTURES]
+        version: of_version[est.OTHER_ARCHITECTURES]
         for version, of_version in alarms.items()
-        if OTHER_ARCHITECTURES in of_version
+        if est.OTHER_ARCHITECTURES in of_version
     }
     return {"versions": metrics, "elsewhere": elsewhere}
 
@@ -371,34 +353,37 @@ def main() -> None:
     judged = read_judged(runs)
     forest = st.read_output(FOREST, st.PREDICTION_SCHEMA).filter(feature_set=st.PRIMARY_SET)
     predictions = st.read_outputs(PREDICTIONS, METHODS, st.PREDICTION_SCHEMA)
-    history, cost = st.read_points(HISTORY, HISTORY_SCHEMA), st.read_points(COST, COST_SCHEMA)
+    history, cost = (
+        st.read_points(HISTORY, HISTORY_SCHEMA),
+        st.read_points(COST, scoring.COST_SCHEMA),
+    )
 
     measured = pl.concat(
-        part for each in judged for part in rates(each, runs, reference, intervals)
+        part for each in judged for part in est.rates(each, runs, reference, intervals)
     )
     alarmed = pl.concat(
-        false_alarms(each, runs.lenders, reference, intervals.confidence) for each in judged
+        est.false_alarms(each, runs.lenders, reference, intervals.confidence) for each in judged
     )
-    delayed = pl.concat(part for each in judged for part in delays(each))
-    decided = pl.concat(decisive(each) for each in judged)
-    by_method = pl.concat(of_methods(predictions, runs.contrasts, intervals))
-    held = blind_rates(judged, forest, reference, intervals)
+    delayed = pl.concat(part for each in judged for part in est.delays(each))
+    decided = pl.concat(est.decisive(each) for each in judged)
+    by_method = pl.concat(est.of_methods(predictions, runs.contrasts, intervals))
+    held = est.blind_rates(judged, forest, reference, intervals)
     blind = st.nest(st.estimate_rows(held), "metric") if held else {}
 
     found, alarms = st.Estimates(measured), st.Estimates(alarmed)
     last, methods = runs.versions[-1], st.Estimates(by_method)
     of_last = found.where(version=last)
     settings = settings_of(found, last)
-    detailed = [name for name in settings if name in {ALL_SETTINGS, reference}] or settings
+    detailed = [name for name in settings if name in {est.ALL_SETTINGS, reference}] or settings
     said = said.with_numbers(
         numbers(found, alarms, blind, runs, reference),
         {"versions": st.counted(history.height, "version")},
     )
     accuracy = st.Estimates.of(measured).where(version=last, metric="accuracy")
     known = set(accuracy.distinct("name"))
-    labels = {rung.name: rung.label for rung in LADDER} | {**st.CATEGORY_LABELS}
+    labels = {rung.name: rung.label for rung in scoring.LADDER} | {**st.CATEGORY_LABELS}
     rows = {name: label for name, label in labels.items() if name in known}
-    others = sorted(set(settings) - {ALL_SETTINGS, reference})
+    others = sorted(set(settings) - {est.ALL_SETTINGS, reference})
     height = 1.1 + 0.3 * (len(rows) + SETTING_ROWS * (1 + len(others)))
     drawing = partial(draw, accuracy, rows, [reference, *others], runs.lenders)
     st.publish(

@@ -18,17 +18,8 @@ from failbench.neighbours.peers.mapping import refuse_unmapped, standards
 from failbench.neighbours.peers.rules import ALARM_SCHEMA, SCOPES, peer_rules, rules_of
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
 from failbench.neighbours.rendering.shape import COMPLETE
+from shared import peers_answers as answers
 from shared.peers import BREAKS, LOG_ANSWERS, SAID_SCHEMA, PeersStudy
-from shared.peers_answers import (
-    PACKAGE,
-    asked_elsewhere,
-    best_formats,
-    of_methods,
-    of_package,
-    of_recorded,
-    of_rules,
-    runs_of,
-)
 from shared.peers_rules import rule_counts, rule_tables, scope_counts
 
 RUNS = Path("data/telemetry/runs.parquet")
@@ -177,14 +168,14 @@ def grouped(
         "rules": [peer for peer in known if rules_of(peer)],
         "tools": [peer for peer in known if not rules_of(peer)],
         "elsewhere": [*elsewhere],
-        "ours": [PACKAGE, *methods],
+        "ours": [answers.PACKAGE, *methods],
     }
 
 
 def label(method: str) -> str:
     """What a tool or a method is called in tables."""
     peer, *asked = method.split(":")
-    if method == PACKAGE:
+    if method == answers.PACKAGE:
         return "failbench diagnose"
     if peer not in standards():
         return st.method_label(method)
@@ -201,7 +192,7 @@ def architecture(method: str) -> str:
 
 def label_in_figure(method: str) -> str:
     """The same with what figures add, and without what stands in brackets."""
-    if method == PACKAGE or method.partition(":")[0] in standards():
+    if method == answers.PACKAGE or method.partition(":")[0] in standards():
         return label(method).partition(" (")[0]
     return st.drawn_label(method)
 
@@ -269,7 +260,7 @@ def numbers(
         "rightest": highest(groups["rules"], "accuracy"),
         "best": highest(peers, "gain"),
         "largest": max(gains, key=lambda gain: gain["value"]),
-        "ours": documented[PACKAGE],
+        "ours": documented[answers.PACKAGE],
     }
 
 
@@ -398,7 +389,7 @@ def main() -> None:
         st.read_output(SPLITS, st.SPLIT_SCHEMA), settings.repeats, "peers.repeats"
     )
     recorded, scenarios = read_table(RUNS, RUN_SCHEMA), st.read_scenarios(SCENARIOS)
-    runs = runs_of(recorded, scenarios, reference)
+    runs = answers.runs_of(recorded, scenarios, reference)
     alarms = st.read_output(ALARMS, ALARM_SCHEMA)
     parts = [st.read_output(SKILL, VERDICT_SCHEMA)]
     for name in settings.verdicts:
@@ -406,7 +397,7 @@ def main() -> None:
         parts.append(st.read_output(place, VERDICT_SCHEMA))
         refuse_unmapped(parts[-1], place)
     verdicts = pl.concat(parts)
-    given_logs = best_formats(verdicts, runs)
+    given_logs = answers.best_formats(verdicts, runs)
     predictions = st.read_outputs(PREDICTIONS, settings.methods, st.PREDICTION_SCHEMA)
     breaks = st.read_output(BREAKS_OF_MONITOR, BREAKS).filter(
         pl.col("steps_ahead").is_null(), version=settings.monitor_version, bounds="own"
@@ -416,10 +407,12 @@ def main() -> None:
         setting=setting, repeat=0, model="log", format=COMPLETE
     )
 
-    peers = pl.concat([of_rules(alarms, runs, settings.factors), of_recorded(given_logs)])
-    elsewhere, elsewhere_runs, issues = asked_elsewhere(verdicts, runs, recorded, scenarios)
-    methods = of_methods(predictions.filter(feature_set=st.PRIMARY_SET), breaks, runs)
-    ours = pl.concat([of_package(logs), methods])
+    peers = pl.concat(
+        [answers.of_rules(alarms, runs, settings.factors), answers.of_recorded(given_logs)]
+    )
+    elsewhere, elsewhere_runs, issues = answers.asked_elsewhere(verdicts, runs, recorded, scenarios)
+    methods = answers.of_methods(predictions.filter(feature_set=st.PRIMARY_SET), breaks, runs)
+    ours = pl.concat([answers.of_package(logs), methods])
     documented = pl.concat([peers.filter(choice=DOCUMENTED), elsewhere, ours])
     best = pl.concat(
         with_best_thresholds(peers, runs, splits, each).with_columns(objective=pl.lit(each))

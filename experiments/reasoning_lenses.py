@@ -15,14 +15,8 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from failbench import study as st
+from failbench.neighbours.lenses import drawing
 from failbench.neighbours.lenses.catalogue import LENSES, Lens, measure_kinds
-from failbench.neighbours.lenses.drawing import (
-    curves_of,
-    draw_curves,
-    marks_of,
-    name_axes,
-    outcome_handles,
-)
 from failbench.neighbours.lenses.expected import Expected, read_expected, verdicts_given
 from failbench.neighbours.lenses.looking import View, look_at_models, measure_table, verdict_table
 from failbench.neighbours.lenses.naming import (
@@ -302,28 +296,28 @@ def pictured_looks(
 def draw(curves: pl.DataFrame, figure: Figure) -> None:
     """Four panels, a lens each, with a line a model."""
     drawn = curves.filter(pl.col("lens") != "fft")["condition"]
-    marks = marks_of(drawn.unique(maintain_order=True).to_list())
+    marks = drawing.marks_of(drawn.unique(maintain_order=True).to_list())
     prompts = curves.filter(lens="fft").select("condition", "tokenizer").unique(maintain_order=True)
     for axes, lens in zip(figure.subplots(2, 2).flat, LENSES, strict=True):
         of_lens = curves.filter(lens=lens)
         if lens == "fft":
             for keys, colour in zip(prompts.iter_rows(named=True), PROMPT_COLOURS, strict=False):
                 label = f"{keys['tokenizer']}, {st.words(keys['condition'])}"
-                draw_curves(axes, lens, of_lens.filter(**keys), st.Mark(label, colour, ""))
+                drawing.draw_curves(axes, lens, of_lens.filter(**keys), st.Mark(label, colour, ""))
                 axes.plot([], [], color=colour, label=label)
             axes.legend(loc="upper left")
-            name_axes(axes, lens)
+            drawing.name_axes(axes, lens)
             # room for the legend above the spectra
             axes.set_ylim(top=(1 + 0.14 * prompts.height) * of_lens["y"].to_numpy().max())
         else:
             for condition, mark in marks.items():
-                draw_curves(axes, lens, of_lens.filter(condition=condition), mark)
-            name_axes(axes, lens)
+                drawing.draw_curves(axes, lens, of_lens.filter(condition=condition), mark)
+            drawing.name_axes(axes, lens)
         axes.set_title(TITLES[lens])
     handles = [
         st.Mark(st.words(name), mark.colour, mark.marker).handle for name, mark in marks.items()
     ]
-    st.legend_outside(figure, [*handles, *outcome_handles()], columns=6, handlelength=2.2)
+    st.legend_outside(figure, [*handles, *drawing.outcome_handles()], columns=6, handlelength=2.2)
 
 
 def numbers(
@@ -355,7 +349,7 @@ def main() -> None:
     looks = look_at_models(traces, settings.resampling)
     chosen, different = pictured_looks(looks, settings)
     curves = pl.concat(
-        curves_of(lens, each.looks[lens].points).select(
+        drawing.curves_of(lens, each.looks[lens].points).select(
             *(pl.lit(getattr(each.part, key)).alias(key) for key in MODEL_KEYS),
             pl.lit(lens).alias("lens"),
             pl.all(),

@@ -21,18 +21,16 @@ cut at the same steps, by fits to twins, and by a fit to failing runs; and faili
 every few steps."""
 
 EARLY_SCHEMA = pl.Schema(
-    {
-        **st.PREDICTION_SCHEMA,
-        "evidence": pl.Boolean(),
-        "subset": pl.String(),
-        "steps_ahead": pl.Int32(),
-        "step": pl.Int32(),
-    }
+    {**st.PREDICTION_SCHEMA, "evidence": pl.Boolean(), "subset": pl.String()}
+    | dict.fromkeys(("steps_ahead", "step"), pl.Int32())
 )
 RUN = {"run_id": pl.String, "category": pl.String, "scenario": pl.String}
-RUNS_SCHEMA = pl.Schema({**RUN, "onset_step": pl.Int32, "failure_step": pl.Int32})
-SCORES_SCHEMA = pl.Schema({"run_id": pl.String, "step": pl.Int32, "score": pl.Float64})
-HEALTHY_SCORES_SCHEMA = pl.Schema({**RUN, "score": pl.Float64})
+MEASURED = {
+    "runs": pl.Schema({**RUN, "onset_step": pl.Int32, "failure_step": pl.Int32}),
+    "scores": pl.Schema({"run_id": pl.String, "step": pl.Int32, "score": pl.Float64}),
+    "healthy_scores": pl.Schema({**RUN, "score": pl.Float64}),
+}
+"""Tables beside the predictions: the runs, and how far these and healthy ones stray."""
 
 
 class LeadTimeSettings(st.Record):
