@@ -68,16 +68,10 @@ def variant(
     predictions = predictions.with_columns(seed="run_id")
     subsets = predictions["subset"].unique().sort().to_list()
     asked = (st.METRICS["accuracy"], st.METRICS["abstention_rate"])
+    keys = {"feature_set": feature_set, "method": method}
     rates = pl.concat(
-        st.of_scenarios(
-            predictions.filter(subset=subset),
-            asked,
-            settings,
-            feature_set=feature_set,
-            method=method,
-            subset=subset,
-        )
-        for subset in subsets
+        st.of_scenarios(predictions.filter(subset=name), asked, settings, **keys, subset=name)
+        for name in subsets
     )
     # subsets take the place of methods in what compares methods
     by_subset = predictions.with_columns(method="subset")
@@ -88,21 +82,16 @@ def variant(
         pl.lit("accuracy").alias("metric"),
         "difference",
         pl.col("ci_low", "ci_high").name.map(lambda name: name.replace("ci", "difference")),
-        "p",
-        "p_holm",
-        "equivalent",
-        "smallest_margin",
-        "detectable_difference",
+        *("p", "p_holm", "equivalent", "smallest_margin", "detectable_difference"),
     )
     # without any signal a forest names the largest category, and rules abstain
     own: Baseline = "majority" if method == FOREST else "nothing"
-    gained = measured_interaction(
-        st.paired_scores(by_subset), settings.superadditive, settings, own=own
-    )
+    scores = st.paired_scores(by_subset)
+    gained = measured_interaction(scores, settings.superadditive, settings, own=own)
     return (
         rates.join(differences, on=("subset", "metric"), how="left", maintain_order="left"),
         st.difference_metrics(compared),
-        gained.with_columns(feature_set=pl.lit(feature_set), method=pl.lit(method)),
+        gained.with_columns(**{name: pl.lit(value) for name, value in keys.items()}),
     )
 
 
@@ -156,9 +145,8 @@ def reported_interaction(paper: st.Reported, confidence: float) -> pl.DataFrame:
     majority = st.reported_number(paper, "scenarios_memory_hardware") / n
     bounds = (surplus - reach, surplus + reach)
     found = interaction(values, bounds, n, majority, "nothing")
-    return found.with_columns(
-        p=pl.lit(None, pl.Float64), feature_set=pl.lit(""), method=pl.lit(RULES)
-    )
+    untested = pl.lit(None, pl.Float64)
+    return found.with_columns(p=untested, feature_set=pl.lit(""), method=pl.lit(RULES))
 
 
 def interaction(
@@ -223,11 +211,10 @@ LEFT_OUT = [*(f"without_{group}" for group in st.SIGNAL_GROUPS), st.ALL_GROUPS]
 
 def with_differences(points: pl.DataFrame, paper: st.Reported) -> st.Estimates:
     """Differences and their tests as rows of their own, and the paper's beside both readings."""
-    tests = {
-        name: {"value": name} for name in ("p_holm", "smallest_margin", "detectable_difference")
-    }
     bounds = {"ci_low": "difference_low", "ci_high": "difference_high"}
-    rows = tests | {"less_all": {"value": "difference", **bounds}}
+    rows = {"less_all": {"value": "difference", **bounds}}
+    for name in ("p_holm", "smallest_margin", "detectable_difference"):
+        rows[name] = {"value": name}
     accuracy = points.filter(metric="accuracy")
     parts = [
         accuracy.select(*KEYS[:3], pl.lit(name).alias("metric"), **columns)
@@ -237,8 +224,7 @@ def with_differences(points: pl.DataFrame, paper: st.Reported) -> st.Estimates:
     for subset, name in REPORTED_ROWS.items():
         row = paper.tables.ablation.rows[name]
         values = {"reported_accuracy": row.accuracy}
-        if row.drop is not None:
-            values["reported_drop"] = row.drop
+        values |= {} if row.drop is None else {"reported_drop": row.drop}
         for method in (RULES, REDUCED):
             keys = {"feature_set": st.PRIMARY_SET, "method": method, "subset": subset}
             found = found.plus(*st.reported(keys=keys, **values))
@@ -258,8 +244,7 @@ def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
             if (key := (*variant, subset)) in known
         ]
 
-    kept = kept_subsets(accuracy)
-    yield st.table("ablation", found, None, body(kept), said)
+    yield st.table("ablation", found, None, body(kept_subsets(accuracy)), said)
     yield st.table("ablation_left_out", found, None, body(LEFT_OUT), said)
 
 
@@ -299,10 +284,9 @@ def draw(accuracy: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
         # the reduced tree is a part of the improved rules, and keywords are more than without
         half = method == REDUCED or feature_set != st.PRIMARY_SET
         style = st.METHOD_STYLES[RULES if method == REDUCED else method]
-        size = st.HALF_SIZE if half else st.MARK_SIZE
-        marks[f"{feature_set}/{method}"] = replace(
-            style, label=", ".join(labels), fill="left" if half else "full", size=size
-        )
+        mark = replace(style, label=", ".join(labels), size=st.MARK_SIZE)
+        halved = replace(mark, fill="left", size=st.HALF_SIZE)
+        marks[f"{feature_set}/{method}"] = halved if half else mark
     left, right = figure.subplots(1, 2, sharex=True)
     kept = kept_subsets(drawn)
     panels = (left, kept, "these signals only"), (right, LEFT_OUT, "all signals but one group")
@@ -368,12 +352,8 @@ def main() -> None:
         differences.setdefault(feature_set, {})[method] = each
     found = with_differences(points, paper)
     accuracy = points.filter(metric="accuracy")
-    said = st.Captions.read(
-        "ablation",
-        settings,
-        found.nested(*KEYS),
-        numbers(accuracy, importance, paper, settings.superadditive),
-    )
+    named = numbers(accuracy, importance, paper, settings.superadditive)
+    said = st.Captions.read("ablation", settings, found.nested(*KEYS), named)
     height = 0.95 + 0.36 * max(len(kept_subsets(accuracy)), len(LEFT_OUT))
     st.publish(
         "ablation",

@@ -126,12 +126,9 @@ def of_groups_drawn(
     ]
     rules = [key[3] == external.SIMPLE_RULES for key in keys]
     calls = right[:, :, 0] + size[:, :, -1] - right[:, :, -1]
-    metrics = {
-        "accuracy": [True] * len(keys),
-        "balanced_accuracy": [True] * len(keys),
-        "difference": ours,
-        "precision": rules,
-    }
+    always = [True] * len(keys)
+    metrics = {"accuracy": always, "balanced_accuracy": always}
+    metrics |= {"difference": ours, "precision": rules}
     found = []
     for number, (metric, wanted) in enumerate(metrics.items()):
         for at in np.flatnonzero(wanted):
@@ -154,31 +151,23 @@ def with_printed(
         protocol=way.fill_null(pl.col("protocol")),
         groups=number.cast(pl.Int64).fill_null(settings.groups),
     )
-    runs = frame.select(
-        *external.CONDITION,
-        "groups",
-        metric=pl.format("{}_runs", "metric"),
-        value=pl.col("rows").cast(pl.Float64),
-    )
+    sizes = {"metric": pl.format("{}_runs", "metric"), "value": pl.col("rows").cast(pl.Float64)}
+    runs = frame.select(*external.CONDITION, "groups", **sizes)
     printed = {"protocol": external.PRINTED, "columns": "printed", "groups": settings.groups}
-    return st.Estimates.of(frame, runs).plus(
-        *(
-            row
-            for name in (*TASKS, *POSITIVES)
-            for row in st.reported(
-                keys={**printed, "task": name, "method": external.THEIR_FOREST},
-                accuracy=released.printed_figure(name),
-            )
-        )
-    )
+    printed["method"] = external.THEIR_FOREST
+    found = st.Estimates.of(frame, runs)
+    for name in (*TASKS, *POSITIVES):
+        keys = {**printed, "task": name}
+        found = found.plus(*st.reported(keys=keys, accuracy=released.printed_figure(name)))
+    return found
 
 
 def numbers(
     found: st.Estimates, released: ReleasedTables, settings: ExternalDefaultSettings
 ) -> dict[str, object]:
-    others = found.where(
-        task=DETECTION, metric="accuracy", columns="all", method=external.THEIR_FOREST
-    ).frame.filter(pl.col("groups") != settings.groups)["value"]
+    keys = {"task": DETECTION, "columns": "all", "method": external.THEIR_FOREST}
+    of_forest = found.where(metric="accuracy", **keys).frame
+    others = of_forest.filter(pl.col("groups") != settings.groups)["value"]
     return {
         "runs": f"{released.detection.height:,}",
         "crashed": int(crashed(released.detection).sum()),

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -28,6 +29,7 @@ ABLATION_SCHEMA = pl.Schema({**st.PREDICTION_SCHEMA, "subset": pl.String()})
 FIT = ("feature_set", "method", "repeat", "fold")
 UNIT = ("feature_set", "method", "kind", "name")
 KEYS = ("feature_set", "method", "kinds", "name", "metric")
+SUMMARY = ("feature_set", "method", "name", "value", "ci_low", "ci_high", "share", "own", "n")
 SET_LABELS = {design.TABLE_SIX: "19 + keywords + trend", st.PRIMARY_SET: "19"}
 """Feature sets in the order of the table."""
 
@@ -113,19 +115,14 @@ def own_shares(built_in: pl.DataFrame) -> pl.DataFrame:
     )
     sums = pl.col("share", "value").sum()
     by_group = shares.group_by(*FIT, "group", maintain_order=True).agg(sums)
-    parts = {
-        "feature": shares.rename({"feature": "name"}),
-        "group": by_group.rename({"group": "name"}),
-    }
+    by_kind = {"feature": shares, "group": by_group}
+    parts = {kind: table.rename({kind: "name"}) for kind, table in by_kind.items()}
+    share, own_raw = pl.col("share"), pl.col("value").mean()
+    fits = pl.len().cast(pl.Int64)
     return pl.concat(
         part.with_columns(kind=pl.lit(kind))
         .group_by(UNIT)
-        .agg(
-            own=pl.col("share").mean(),
-            own_sd=pl.col("share").std(),
-            own_raw=pl.col("value").mean(),
-            fits=pl.len().cast(pl.Int64),
-        )
+        .agg(own=share.mean(), own_sd=share.std(), own_raw=own_raw, fits=fits)
         for kind, part in parts.items()
     )
 
@@ -143,12 +140,11 @@ def source_agreement(
     for (feature_set, method), units in both.group_by("feature_set", "method", maintain_order=True):
         features = units.filter(kind="feature")
         training, test = features["drop"].to_numpy(), features["drop_test"].to_numpy()
+        largest = (units["drop"] - units["drop_test"]).abs().to_numpy().max()
         nested.setdefault(str(feature_set), {})[str(method)] = {
             "rank_correlation": float(stats.spearmanr(training, test).statistic),
             "ratio": float(test.sum()) / float(training.sum()),
-            "largest_difference": float(
-                (units["drop"] - units["drop_test"]).abs().to_numpy().max()
-            ),
+            "largest_difference": float(largest),
             "tested": tested,
             "n": features.height,
         }
@@ -229,9 +225,7 @@ def tables(
         for name, _, keys in keyed(feature_set, "group")
     ]
     yield st.table("importance", found, None, groups, said)
-    parts = {
-        name: st.percent(share) for row in printed.values() for name, share in row.parts.items()
-    }
+    parts = {name: st.percent(part) for row in printed.values() for name, part in row.parts.items()}
     features = [
         st.Row((name, parts.get(name, st.ABSENT), st.GROUP_LABELS[group]), keys)
         for name, group, keys in keyed(design.TABLE_SIX, "feature")
@@ -256,17 +250,14 @@ def tables(
     yield st.table("importance_invariants", found, heads, body, said, *st.development_note(asked))
 
 
+FOREST, MACHINE = (st.METHOD_STYLES[name] for name in ("random_forest", "ebm"))
+WITH_TEXT, ALONE = design.TABLE_SIX, st.PRIMARY_SET
 SHARES = {
-    f"{feature_set}/{mark_of}": replace(mark, label=f"{mark.label}, {SET_LABELS[feature_set]}")
-    for feature_set, mark_of, mark in (
-        (design.TABLE_SIX, "random_forest", st.METHOD_STYLES["random_forest"]),
-        (design.TABLE_SIX, "ebm", st.METHOD_STYLES["ebm"]),
-        (
-            st.PRIMARY_SET,
-            "random_forest",
-            replace(st.METHOD_STYLES["random_forest"], fill="left", size=st.HALF_SIZE),
-        ),
-    )
+    f"{WITH_TEXT}/random_forest": replace(FOREST, label=f"{FOREST.label}, {SET_LABELS[WITH_TEXT]}"),
+    f"{WITH_TEXT}/ebm": replace(MACHINE, label=f"{MACHINE.label}, {SET_LABELS[WITH_TEXT]}"),
+    f"{ALONE}/random_forest": replace(
+        FOREST, label=f"{FOREST.label}, {SET_LABELS[ALONE]}", fill="left", size=st.HALF_SIZE
+    ),
 }
 """Whose shares of groups are drawn, by feature set and method."""
 
@@ -289,18 +280,7 @@ def draw(
     )
     right.set_xlabel(f"drop in accuracy, points (n = {drawn['n'][0]})")
     right.set_title("by feature; error text as one")
-    st.legend_outside(figure, [mark.handle for mark in (*SHARES.values(), st.REPORTED)], columns=2)
-
-
-def feature_rows(units: pl.DataFrame) -> dict[str, str]:
-    """Rows of the right panel with their labels: features by group, and the keywords together."""
-    features = units.filter(
-        pl.col("group") != st.ERROR_TEXT_SIGNAL, feature_set=design.TABLE_SIX, kind="feature"
-    )
-    labels = {
-        f"feature/{name}": st.words(name) for name in features["name"].unique(maintain_order=True)
-    }
-    return labels | {f"group/{st.ERROR_TEXT_SIGNAL}": st.GROUP_LABELS[st.ERROR_TEXT_SIGNAL]}
+    st.legend_outside(figure, (*SHARES.values(), st.REPORTED), columns=2)
 
 
 def draw_shares(
@@ -308,13 +288,9 @@ def draw_shares(
 ) -> None:
     names = [name for name in st.SIGNAL_GROUPS if name in set(groups["name"])]
     unbounded = pl.lit(None, dtype=pl.Float64)
-    points = groups.select(
-        row="name",
-        mark=pl.concat_str("feature_set", "method", separator="/"),
-        value="share",
-        ci_low=unbounded,
-        ci_high=unbounded,
-    )
+    marks = pl.concat_str("feature_set", "method", separator="/")
+    points = groups.select(row="name", mark=marks, value="share")
+    points = points.with_columns(ci_low=unbounded, ci_high=unbounded)
     st.dot_plot(axes, points, {name: st.GROUP_LABELS[name] for name in names}, SHARES)
     for position, name in enumerate(names):
         if name not in printed:
@@ -323,13 +299,8 @@ def draw_shares(
         if row.share is not None:
             axes.plot(100 * row.share, position, **st.REPORTED.look)
         elif row.share_below is not None:
-            axes.annotate(
-                f"reported: below {100 * row.share_below:g}",
-                (1.0, position),
-                xycoords=("axes fraction", "data"),
-                horizontalalignment="right",
-                verticalalignment="center",
-            )
+            text, at = f"reported: below {100 * row.share_below:g}", ("axes fraction", "data")
+            axes.annotate(text, (1.0, position), xycoords=at, ha="right", va="center")
     axes.set_xlim(left=-2)
     axes.set(xlabel="share of the drops, percent", title="by group of signals")
 
@@ -344,6 +315,13 @@ UNITS = {feature.name: "" if feature.unit == "1" else feature.unit for feature i
 """Units of features; a pure number has none."""
 
 
+LOOKS: dict[st.Category, dict[str, Any]] = {
+    category: {"color": colour, "linestyle": st.CATEGORY_LINES[category], "linewidth": st.THICK}
+    for category, colour in st.CATEGORY_COLOURS.items()
+}
+"""Of the lines of categories."""
+
+
 def draw_shapes(panels: Sequence[pl.DataFrame], figure: Figure) -> None:
     """What the leading terms of the boosting machine add to the score of each category."""
     lines = -(-len(panels) // ACROSS)
@@ -354,15 +332,7 @@ def draw_shapes(panels: Sequence[pl.DataFrame], figure: Figure) -> None:
         axes.set_axis_off()
     figure.supylabel("added to the score, logits")
     handles = [
-        Line2D(
-            [],
-            [],
-            color=st.CATEGORY_COLOURS[category],
-            linestyle=st.CATEGORY_LINES[category],
-            linewidth=st.THICK,
-            label=st.words(category),
-        )
-        for category in st.CATEGORIES
+        Line2D([], [], **LOOKS[category], label=st.words(category)) for category in st.CATEGORIES
     ]
     st.legend_outside(figure, handles, columns=5, handlelength=2.6)
 
@@ -370,14 +340,8 @@ def draw_shapes(panels: Sequence[pl.DataFrame], figure: Figure) -> None:
 def draw_shape(axes: Axes, panel: pl.DataFrame) -> None:
     for category in st.CATEGORIES:
         bins = panel.filter(category=category).sort("low")
-        axes.stairs(
-            bins["score"].to_numpy(),
-            np.array([*bins["low"], bins["high"][-1]]),
-            baseline=None,
-            color=st.CATEGORY_COLOURS[category],
-            linestyle=st.CATEGORY_LINES[category],
-            linewidth=st.THICK,
-        )
+        edges = np.array([*bins["low"], bins["high"][-1]])
+        axes.stairs(bins["score"].to_numpy(), edges, baseline=None, **LOOKS[category])
     axes.axhline(0, color=st.BLACK, linewidth=st.THIN)
     scale(axes, np.array([*panel["low"], *panel["high"]]))
     name = panel["feature"][0]
@@ -478,7 +442,11 @@ def main() -> None:
         "panels": len(panels),
     }
     said = st.Captions.read("importance", settings, metrics, named, numbers(units, printed, paper))
-    rows = feature_rows(units)
+    # features by group, and the keywords together
+    told = pl.col("group") != st.ERROR_TEXT_SIGNAL
+    features = units.filter(told, feature_set=design.TABLE_SIX, kind="feature")["name"]
+    rows = {f"feature/{name}": st.words(name) for name in features.unique(maintain_order=True)}
+    rows[f"group/{st.ERROR_TEXT_SIGNAL}"] = st.GROUP_LABELS[st.ERROR_TEXT_SIGNAL]
     height, shapes_height = 0.85 + 0.17 * len(rows), 0.3 + 1.45 * -(-len(panels) // ACROSS)
     draw_units, draw_terms = partial(draw, units, rows, printed), partial(draw_shapes, panels)
     st.publish(
@@ -492,9 +460,7 @@ def main() -> None:
             "importance": said.picture("importance_figure", height, draw_units),
             "ebm_shapes": said.picture("shapes_figure", shapes_height, draw_terms),
         },
-        summary=units.filter(kind="group").select(
-            *("feature_set", "method", "name", "value", "ci_low", "ci_high", "share", "own", "n")
-        ),
+        summary=units.filter(kind="group").select(SUMMARY),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, get_args
@@ -93,6 +94,11 @@ def first_break(row: Mapping[str, Any]) -> str:
     return f"{quartiles}; {row['before']} before, {row['never']} never"
 
 
+def accuracies(places: Mapping[str, Mapping[str, str]]) -> list[st.Of]:
+    """A column of accuracies for each heading, and the keys that they are looked up by."""
+    return [st.Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in places.items()]
+
+
 def rate_tables(
     found: st.Estimates,
     delayed: pl.DataFrame,
@@ -116,17 +122,13 @@ def rate_tables(
         },
         "whole log": {"part": "log", "name": "whole"},
     }
-    aheads = [name for name in found.where(part="ahead").distinct("name") if name != "0"]
-    group = "Accuracy, steps before failure"
+    steps = (name for name in found.where(part="ahead").distinct("name") if name != "0")
+    aheads = {name: {"part": "ahead", "name": name} for name in steps}
     columns: list[st.Text | st.Of] = [
-        *(st.Text("Setting"), SIZE),
-        *(st.Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in places.items()),
+        *(st.Text("Setting"), SIZE, *accuracies(places)),
         st.Of("accuracy_when_committed", "When named", keys=WHOLE),
         st.Of("coverage", "Named", keys=WHOLE),
-        *(
-            st.Of("accuracy", ahead, group, keys={"part": "ahead", "name": ahead})
-            for ahead in aheads
-        ),
+        *(replace(each, group="Accuracy, steps before failure") for each in accuracies(aheads)),
         st.Text("First break, steps after onset", align="right"),
     ]
     yield st.table("monitor", found, columns, body, said)
@@ -139,11 +141,8 @@ def rate_tables(
         "logic alone": {"part": est.LOGIC, "name": est.LOGIC},
     }
     less = {"part": est.LESS, "name": reference}
-    columns = [
-        *(st.Text("Setting"), SIZE),
-        *(st.Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in bounds.items()),
-        st.Of("difference", f"Own bounds, less {reference}", form="points", keys=less),
-    ]
+    apart = st.Of("difference", f"Own bounds, less {reference}", form="points", keys=less)
+    columns = [st.Text("Setting"), SIZE, *accuracies(bounds), apart]
     rows = [
         st.Row((name, size(found, **keys, setting=name, **WHOLE)), {**keys, "setting": name})
         for name in settings_of(found, last)
@@ -151,10 +150,15 @@ def rate_tables(
     yield st.table("monitor_settings", found, columns, rows, said)
 
 
-def alarm_table(
-    alarms: st.Estimates, settings: list[str], lenders: tuple[str, ...], said: st.Captions
-) -> st.Table:
-    """Healthy runs of which the last version names a category."""
+def other_tables(
+    alarms: st.Estimates,
+    methods: st.Estimates,
+    history: pl.DataFrame,
+    settings: list[str],
+    lenders: tuple[str, ...],
+    said: st.Captions,
+) -> Iterator[st.Table]:
+    """Healthy runs of which the last version names a category, versions, and fitted methods."""
     bounds = {est.LOGIC: "logic alone", OWN: "own bounds"}
     bounds |= {name: f"bounds of {name}" for name in lenders}
     body: list[tuple[str, ...] | st.Divider] = []
@@ -170,7 +174,18 @@ def alarm_table(
                 body.append((st.words(row["setting"]), str(row["n"]), *texts))
     rates = (st.Column(label, "Alarmed: percent") for label in bounds.values())
     columns = [st.Text("Setting"), st.Column("Runs"), *rates]
-    return st.sheet("monitor_false_alarms", body, said, columns=columns)
+    yield st.sheet("monitor_false_alarms", body, said, columns=columns)
+
+    first = pl.col("first_scored").fill_null(st.ABSENT).replace("", st.ABSENT)
+    texts = history.with_columns(pl.col("hash").str.head(12), first)
+    yield st.sheet("monitor_versions", texts.iter_rows(), said)
+
+    rows = []
+    for method in st.in_label_order(methods.distinct("method")):
+        less = methods.cell("points", method="invariants", metric=f"less_{method}")
+        labels = (st.method_label(method), st.reads_label(method), size(methods, method=method))
+        rows.append(st.Row((*labels, less), {"method": method}))
+    yield st.table("monitor_methods", methods, None, rows, said)
 
 
 def detail_tables(
@@ -181,9 +196,8 @@ def detail_tables(
     detailed: list[str],
 ) -> Iterator[st.Table]:
     """The last version: by category, what decided, what must be logged, what families are worth."""
-    parts: dict[tuple[str, str], str] = {
-        ("component", category): st.CATEGORY_LABELS[category] for category in st.CATEGORIES
-    }
+    parts: dict[tuple[str, str], str] = {}
+    parts |= {("component", name): label for name, label in st.CATEGORY_LABELS.items()}
     parts |= {("difficulty", level): st.words(level).capitalize() for level in st.DIFFICULTIES}
     parts |= {(est.FROM_START, name): label for name, label in BEGUN.items()}
     halves = sorted(found.where(part="half").distinct("name"))
@@ -192,10 +206,9 @@ def detail_tables(
     for (part, name), label in parts.items():
         of_all = size(found, setting=est.ALL_SETTINGS, part=part, name=name)
         rows.append(st.Row((label, of_all), {"part": part, "name": name}))
-    columns: list[st.Text | st.Of] = [
-        *(st.Text("Scenarios"), st.Text("Scenarios / runs, all settings", align="right")),
-        *(st.Of("accuracy", each, "Accuracy", keys={"setting": each}) for each in detailed),
-    ]
+    sizes = st.Text("Scenarios / runs, all settings", align="right")
+    of_settings = accuracies({each: {"setting": each} for each in detailed})
+    columns: list[st.Text | st.Of] = [st.Text("Scenarios"), sizes, *of_settings]
     yield st.table("monitor_components", found, columns, rows, said)
 
     order = (pl.col("right") + pl.col("wrong"), "decided_by")
@@ -207,13 +220,11 @@ def detail_tables(
     yield st.sheet("monitor_decisive", body, said)
 
     times = sorted(cost["nominal_milliseconds"].unique())
-    ratios = {
-        row[:2]: row[2] for row in cost.select("rung", "nominal_milliseconds", "ratio").rows()
-    }
+    ratios = cost.rows_by_key(("rung", "nominal_milliseconds"), named=True)
     rows = []
     for rung in scoring.LADDER:
         taken = (ratios.get((rung.name, time)) for time in times)
-        texts = (st.ABSENT if ratio is None else f"{ratio:.2f}" for ratio in taken)
+        texts = (f"{each[-1]['ratio']:.2f}" if each else st.ABSENT for each in taken)
         rows.append(st.Row((rung.label, *texts), {"part": "rung", "name": rung.name}))
     columns = [
         st.Text("What is logged"),
@@ -228,28 +239,10 @@ def detail_tables(
 
     lost = found.where(part="family", setting=est.ALL_SETTINGS).frame
     ranked = lost.sort("value", "name", descending=[True, False])["name"]
-    columns = [
-        st.Text("Family left out"),
-        *(st.Of("lost", each, "Lost", form="points", keys={"setting": each}) for each in detailed),
-    ]
+    cost_of = (replace(each, metric="lost", group="Lost", form="points") for each in of_settings)
+    columns = [st.Text("Family left out"), *cost_of]
     rows = [st.Row((st.words(name),), {"part": "family", "name": name}) for name in ranked]
     yield st.table("monitor_families", found, columns, rows, said)
-
-
-def other_tables(
-    methods: st.Estimates, history: pl.DataFrame, said: st.Captions
-) -> Iterator[st.Table]:
-    """The versions that were frozen, and methods that were fitted to the same runs."""
-    first = pl.col("first_scored").fill_null(st.ABSENT).replace("", st.ABSENT)
-    texts = history.with_columns(pl.col("hash").str.head(12), first)
-    yield st.sheet("monitor_versions", texts.iter_rows(), said)
-
-    rows = []
-    for method in st.in_label_order(methods.distinct("method")):
-        less = methods.cell("points", method="invariants", metric=f"less_{method}")
-        labels = (st.method_label(method), st.reads_label(method), size(methods, method=method))
-        rows.append(st.Row((*labels, less), {"method": method}))
-    yield st.table("monitor_methods", methods, None, rows, said)
 
 
 def numbers(
@@ -312,10 +305,8 @@ def draw(
     for lower in others:
         labels = {"whole": "own bounds", **{name: f"bounds of {name}" for name in lenders}}
         labels[est.LOGIC] = "logic alone"
-        looks = zip(
-            labels.items(), ((st.BLUE, "o"), (st.VERMILLION, "s"), (st.GREY, "v")), strict=False
-        )
-        marks = {name: st.Mark(label, *look) for (name, label), look in looks}
+        looks = zip(labels, ((st.BLUE, "o"), (st.VERMILLION, "s"), (st.GREY, "v")), strict=False)
+        marks = {name: st.Mark(labels[name], *look) for name, look in looks}
         lent = pl.when(pl.col("part") == "borrowed").then("name").otherwise("part")
         of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", est.LOGIC]))
         drawn = of_part.with_columns(row="setting", mark=lent)
@@ -337,11 +328,8 @@ def nested(measured: pl.DataFrame, delayed: pl.DataFrame, alarmed: pl.DataFrame)
             parts["first_break"] = breaks[version][setting]
             if setting in alarms.get(version, {}):
                 parts["false_alarms"] = alarms[version][setting]
-    elsewhere = {
-        version: of_version[est.OTHER_ARCHITECTURES]
-        for version, of_version in alarms.items()
-        if est.OTHER_ARCHITECTURES in of_version
-    }
+    other = est.OTHER_ARCHITECTURES
+    elsewhere = {version: each[other] for version, each in alarms.items() if other in each}
     return {"versions": metrics, "elsewhere": elsewhere}
 
 
@@ -402,9 +390,10 @@ def main() -> None:
         },
         tables=[
             *rate_tables(found, delayed, said, runs, reference),
-            alarm_table(alarms.where(version=last), settings, runs.lenders, said),
             *detail_tables(of_last, decided.filter(version=last), cost, said, detailed),
-            *other_tables(methods, history, said),
+            *other_tables(
+                alarms.where(version=last), methods, history, settings, runs.lenders, said
+            ),
         ],
         figures={"monitor": said.picture("figure", height, drawing)},
         sentences={"finding": said.text("finding", "text") + "\n"},

@@ -83,6 +83,11 @@ CLAIMS: dict[str, tuple[str, Test]] = {
 """The paper's section, and how the statement is decided."""
 
 
+HOLDS = "probability that this holds of a run of a new scenario, drawn with these categories"
+RECALL = "probability that a run of a new scenario of the target shows the sign"
+PRECISION = "probability that a run of a new scenario that shows the sign is of the target"
+
+
 def figures(rows: pl.DataFrame, settings: OnsetSettings, *metrics: st.ValueMetric) -> Found:
     # recorded runs have no repeats and no answers: only the units of resampling are taken of them
     table = rows.with_columns(repeat=pl.lit(0), prediction=pl.lit(st.ABSTAIN))
@@ -92,9 +97,8 @@ def figures(rows: pl.DataFrame, settings: OnsetSettings, *metrics: st.ValueMetri
 
 def shares(rows: pl.DataFrame, counted: Mapping[str, pl.Expr], settings: OnsetSettings) -> Found:
     """Shares of runs that each expression holds of, as means over scenarios."""
-    estimand = "probability that this holds of a run of a new scenario, drawn with these categories"
     metrics = (
-        st.proportion(name, st.over_scenarios(rows, holds), estimand)
+        st.proportion(name, st.over_scenarios(rows, holds), HOLDS)
         for name, holds in counted.items()
     )
     return figures(rows, settings, *metrics)
@@ -110,23 +114,11 @@ def indicators(
         by_scenario = rows.group_by("scenario").agg(sign=sign.mean(), target=target.mean())
         base, scenarios = by_scenario.select(pl.col("target").mean(), pl.col("sign").sum()).row(0)
         runs = int(rows.select(sign.sum()).item())
-        shown = {"scenarios": scenarios, "runs": runs}
-        found[name] = {"base": {"value": base}, "shown_by": shown}
-        metrics.append(
-            st.proportion(
-                f"{name}/recall",
-                st.over_those(rows, sign, target),
-                "probability that a run of a new scenario of the target shows the sign",
-            )
-        )
+        found[name] = {"base": {"value": base}, "shown_by": {"scenarios": scenarios, "runs": runs}}
+        shown, right = st.over_those(rows, sign, target), st.over_those(rows, target, sign)
+        metrics.append(st.proportion(f"{name}/recall", shown, RECALL))
         if runs:
-            metrics.append(
-                st.proportion(
-                    f"{name}/precision",
-                    st.over_those(rows, target, sign),
-                    "probability that a run of a new scenario that shows the sign is of the target",
-                )
-            )
+            metrics.append(st.proportion(f"{name}/precision", right, PRECISION))
     for path, estimate in figures(rows, settings, *metrics).items():
         name, metric = path.split("/")
         found[name][metric] = estimate
@@ -190,8 +182,9 @@ def of_texts(rows: pl.DataFrame, settings: OnsetSettings) -> dict[str, Found]:
     has_text = pl.col("has_text")
     among = {"named": NAMED, "named_wrong": NAMED & ~NAMED_RIGHT, "shared": pl.col("shared_text")}
     counted = {name: pl.when(has_text).then(holds) for name, holds in among.items()}
-    found = shares(rows, {"has_text": has_text, **counted}, settings)
-    for name, holds in {"has_text": has_text, **counted}.items():
+    counted = {"has_text": has_text, **counted}
+    found = shares(rows, counted, settings)
+    for name, holds in counted.items():
         found[name] |= sizes(rows.filter(holds.fill_null(value=False)))
     return found
 
@@ -326,17 +319,12 @@ def column(heading: str, path: str, form: str = "percent", **look: Any) -> st.Co
     """What is at a path of a row's nested estimates: an estimate, a number, or words."""
 
     def cell(row: Found) -> str:
-        found: Any = row
-        for key in path.split("."):
-            found = found.get(key)
-            if found is None:
-                return st.ABSENT
-        if isinstance(found, str):
-            return found
+        found = st.at_path(row, path)
+        if found is None or isinstance(found, str):
+            return st.ABSENT if found is None else found
         write = scenarios if form == "scenarios" else form
-        return (
-            st.estimate_text(found, write) if isinstance(found, dict) else st.written(found, write)
-        )
+        one = isinstance(found, dict)
+        return st.estimate_text(found, write) if one else st.written(found, write)
 
     return st.Column(heading, align="left" if form == "words" else "right", cell=cell, **look)
 
@@ -349,6 +337,11 @@ def tables(
     said: st.Captions,
 ) -> Iterator[st.Table]:
     """The statements first, then kinds, rules of thumb, settings, other definitions, and texts."""
+
+    def beside_base(rule: Found) -> str:
+        precision = st.estimate_text(rule["precision"]) if "precision" in rule else st.ABSENT
+        return f"{precision} / {st.percent(rule['base']['value'])}"
+
     groups = {name: rows.filter(category=name) for name in st.CATEGORIES} | {"all": rows}
     labels = {name: said.labels(f"onset_{name}").items() for name in ("rules", "texts")}
     bodies: dict[str, Iterable[Found]] = {
@@ -369,7 +362,10 @@ def tables(
         "settings": (
             {name: beside_base(rule) for name, rule in each["rules"].items()}
             | each
-            | {"setting": setting_label(setting)}
+            | {
+                "setting": st.ARCHITECTURE_LABELS[setting.architecture]
+                + ("" if setting.optimizer == "adamw" else ", SGD")
+            }
             for setting, each in everywhere.items()
         ),
         "variants": (
@@ -378,6 +374,7 @@ def tables(
         ),
         "texts": ({"of": label, "share": found["texts"][name]} for name, label in labels["texts"]),
     }
+
     for name, body in bodies.items():
         columns = [column(**each) for each in said.columns(f"onset_{name}")]
         yield st.sheet(f"onset_{name}", body, said, columns=columns)
@@ -393,17 +390,6 @@ def decision(claim: Found, section: str, test: Test) -> Found:
     p = f", p {st.written(claim['p'], 'p')}" if test == "chance" else ""
     reference = st.written(claim["against"], form) + p
     return {"section": section, "estimate": st.estimate_text(claim, form), "reference": reference}
-
-
-def beside_base(rule: Found) -> str:
-    precision = st.estimate_text(rule["precision"]) if "precision" in rule else st.ABSENT
-    return f"{precision} / {st.percent(rule['base']['value'])}"
-
-
-def setting_label(setting: st.RunSetting) -> str:
-    """A setting as tables call it; the optimizer where it is not AdamW."""
-    label = st.ARCHITECTURE_LABELS[setting.architecture]
-    return label if setting.optimizer == "adamw" else f"{label}, SGD"
 
 
 def timing(rows: pl.DataFrame) -> Found:
@@ -430,38 +416,18 @@ RULE_MARKS = {
 }
 
 
-def points_of(found: Found) -> pl.DataFrame:
-    """What is drawn: shares of kinds by category, and precision and base rate of each rule."""
-    marks = {"kinds": KINDS, "rules": ("base", "precision")}
-    rows = [
-        {"panel": panel, "row": row, "mark": mark, **found[panel][row][mark]}
-        for panel, names in (("kinds", ROW_LABELS), ("rules", RULES))
-        for row in names
-        for mark in marks[panel]
-        if mark in found[panel][row]
-    ]
-    return st.rounded(pl.DataFrame(rows).drop("n"))
-
-
 def draw(points: pl.DataFrame, rules: Mapping[str, str], figure: Figure) -> None:
     """How failures of each category set in, and what the paper's rules of thumb reach."""
     left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
     categories = {name: label.replace(" ", "\n") for name, label in ROW_LABELS.items()}
     st.dot_plot(left, points.filter(panel="kinds"), categories, KIND_MARKS, heavy_above=("all",))
-    st.dot_plot(
-        right,
-        points.filter(panel="rules"),
-        rules,
-        RULE_MARKS,
-        spread=0.0,
-        heavy_above=("norm_above_paper",),
-    )
+    of_rules, heavy = points.filter(panel="rules"), ("norm_above_paper",)
+    st.dot_plot(right, of_rules, rules, RULE_MARKS, spread=0.0, heavy_above=heavy)
     for axes in (left, right):
         axes.set_xlim(-3, 103)
     left.set_xlabel("failures, percent")
     right.set_xlabel("scenarios of what it points to, percent")
-    marks = (*KIND_MARKS.values(), *RULE_MARKS.values())
-    st.legend_outside(figure, [mark.handle for mark in marks], columns=5)
+    st.legend_outside(figure, (*KIND_MARKS.values(), *RULE_MARKS.values()), columns=5)
 
 
 def settings_of(failing: pl.DataFrame, reference: st.ReferenceStudy) -> list[st.RunSetting]:
@@ -494,8 +460,9 @@ def main() -> None:
     recorded = settings_of(failing, reference)
     observed = {}
     for setting in recorded:
-        ids = setting.of(telemetry.runs)["run_id"]
-        part = telemetry.select(pl.col("run_id").is_in(ids.implode()))
+        part = telemetry.select(
+            pl.col("run_id").is_in(setting.of(telemetry.runs)["run_id"].implode())
+        )
         observed[setting] = observed_runs(part, scenarios, features, settings, simple)
     first = recorded[0]
     observed[first] = observed[first].filter(pl.col("seed").is_in(reference.run_seeds))
@@ -528,7 +495,15 @@ def main() -> None:
         "scale_everywhere": st.scale_of(failing),
     }
     said = st.Captions.read("onset", found, settings, named)
-    points = points_of(found)
+    # shares of kinds by category, and precision and base rate of each rule
+    drawn = (("kinds", ROW_LABELS, KINDS), ("rules", RULES, ("base", "precision")))
+    rows_drawn = [
+        {"panel": panel, "row": row, "mark": mark, **found[panel][row][mark]}
+        for panel, names, marks in drawn
+        for row, mark in product(names, marks)
+        if mark in found[panel][row]
+    ]
+    points = st.rounded(pl.DataFrame(rows_drawn).drop("n"))
     drawing = partial(draw, points, said.labels("figure"))
     claims = [{"claim": name, **claim} for name, claim in found["claims"].items()]
     st.publish(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -52,11 +52,13 @@ def rate_table(
     How early alarms come and what a person checks is told of documented thresholds alone.
     """
     labelled = said.join(runs, on="run_id")
-    parts = []
-    for (choice, method), group in labelled.group_by("choice", "method", maintain_order=True):
-        rates = rates_of(group, intervals, whole=choice == DOCUMENTED)
-        parts.append(st.estimate_rows(rates, choice=choice, method=method))
-    return pl.concat(parts)
+    groups = labelled.group_by("choice", "method", maintain_order=True)
+    return pl.concat(
+        st.estimate_rows(
+            rates_of(group, intervals, whole=choice == DOCUMENTED), choice=choice, method=method
+        )
+        for (choice, method), group in groups
+    )
 
 
 def rates_of(
@@ -151,27 +153,6 @@ def detail_table(said: pl.DataFrame, runs: pl.DataFrame, confidence: float) -> p
     return pl.DataFrame(rows)
 
 
-def choice_counts(best: pl.DataFrame) -> pl.DataFrame:
-    """How often each choice of thresholds was made, by objective and peer; most often first."""
-    folds = best.select("objective", "method", "repeat", "fold", "choice").unique()
-    counts = folds.group_by("objective", "method", "choice").agg(folds=pl.len().cast(pl.Int64))
-    keys = ("objective", "method", "folds", "choice")
-    return counts.sort(keys, descending=[False, False, True, False])
-
-
-def grouped(
-    peers: Sequence[str], elsewhere: Sequence[str], methods: Sequence[str]
-) -> dict[str, list[str]]:
-    """Methods by what they are."""
-    known = [peer for peer in standards() if peer in peers]
-    return {
-        "rules": [peer for peer in known if rules_of(peer)],
-        "tools": [peer for peer in known if not rules_of(peer)],
-        "elsewhere": [*elsewhere],
-        "ours": [answers.PACKAGE, *methods],
-    }
-
-
 def label(method: str) -> str:
     """What a tool or a method is called in tables."""
     peer, *asked = method.split(":")
@@ -186,15 +167,8 @@ def label(method: str) -> str:
 
 
 def architecture(method: str) -> str:
-    name = method.split(":")[1].partition("-")[0]
-    return next(text for known, text in st.ARCHITECTURE_LABELS.items() if known == name)
-
-
-def label_in_figure(method: str) -> str:
-    """The same with what figures add, and without what stands in brackets."""
-    if method == answers.PACKAGE or method.partition(":")[0] in standards():
-        return label(method).partition(" (")[0]
-    return st.drawn_label(method)
+    labels: dict[str, str] = {**st.ARCHITECTURE_LABELS}
+    return labels[method.split(":")[1].partition("-")[0]]
 
 
 def numbers(
@@ -221,21 +195,22 @@ def numbers(
             if method in methods
         )
 
+    def share_of(category: str, runs: pl.DataFrame) -> float:
+        scenarios = runs.filter(kind="failure").select("scenario", "category").unique()
+        return scenarios.filter(category=category).height / max(scenarios.height, 1)
+
     read = [method for method in groups["elsewhere"] if method.endswith(":read")]
     asked = [method for method in groups["elsewhere"] if method not in read]
-    sentences = [
-        st.Captions.read(
-            "peers",
-            {
-                "label": label(method),
-                "failing": sizes[method]["failure"],
-                "all": documented[method],
-                "read_failing": sizes.get(f"{method}:read", {}).get("failure"),
-                "read": documented.get(f"{method}:read"),
-            },
-        ).text("finding", "elsewhere")
-        for method in asked
-    ]
+    sentences = []
+    for method in asked:
+        of_method = {
+            "label": label(method),
+            "failing": sizes[method]["failure"],
+            "all": documented[method],
+            "read_failing": sizes.get(f"{method}:read", {}).get("failure"),
+            "read": documented.get(f"{method}:read"),
+        }
+        sentences.append(st.Captions.read("peers", of_method).text("finding", "elsewhere"))
     kinds = dict(runs.group_by("kind").len().iter_rows())
     gains = [of["gain"] for of in rates["best_detection"].values()]
     return {
@@ -245,13 +220,13 @@ def numbers(
         "scenarios": scope.scenarios,
         "seeds": scope.seeds,
         "setting": scope.setting,
-        "optimization": share_of(runs, "optimization"),
+        "optimization": share_of("optimization", runs),
         "elsewhere": " ".join(sentences),
         "asked": size(asked),
         "read": size(read) or "none",
         "read_f1": ", ".join(st.estimate_text(documented[each]["f1"]) for each in read)
         or st.ABSENT,
-        "model_software": share_of(elsewhere_runs, "model_software"),
+        "model_software": share_of("model_software", elsewhere_runs),
         **{name: scopes[name].sum() for name in SCOPES},
         "rules": sum(scopes[name].sum() for name in SCOPES),
         "with_rules": scopes.height,
@@ -262,12 +237,6 @@ def numbers(
         "largest": max(gains, key=lambda gain: gain["value"]),
         "ours": documented[answers.PACKAGE],
     }
-
-
-def share_of(runs: pl.DataFrame, category: str) -> float:
-    """Share of scenarios whose cause is of a category."""
-    scenarios = runs.filter(kind="failure").select("scenario", "category").unique()
-    return scenarios.filter(category=category).height / max(scenarios.height, 1)
 
 
 def tables(
@@ -295,12 +264,12 @@ def tables(
     ]
     yield st.table("peers_alarms", rates, None, alarming, said)
 
+    texts = {}
+    for peer in groups["rules"] + groups["tools"]:
+        of_peer = [chosen.filter(objective=objective, method=peer) for objective in OBJECTIVES]
+        often = (f"{c['choice'][0]} ({c['folds'][0]} of {c['folds'].sum()})" for c in of_peer)
+        texts[peer] = (names[peer], *often)
     peers = {group: groups[group] for group in ("rules", "tools")}
-    texts = {
-        peer: (names[peer], *(most_often(chosen, objective, peer) for objective in OBJECTIVES))
-        for of_group in peers.values()
-        for peer in of_group
-    }
     yield st.table("peers_best", rates, None, rows_of(peers, texts), said)
 
     headings = {str(category): st.SHORT_LABELS[category] for category in st.CATEGORIES} | ENDINGS
@@ -315,21 +284,15 @@ def tables(
     yield st.table("peers_categories", rates, columns, rows_of(groups, texts), said)
 
     body: list[tuple[str, ...] | st.Divider] = []
-    for method in (method for method in sizes if not method.endswith(":read")):
-        peer, setting = method.split(":")
-        of_setting = issues.filter(peer=peer, setting=setting).drop("peer", "setting")
-        body.append(st.Divider(names[method]))
-        body += [
-            (st.words(issue), str(failing), str(twins))
-            for issue, failing, twins, _ in of_setting.iter_rows()
-        ]
+    for (peer, setting), of_setting in issues.group_by("peer", "setting", maintain_order=True):
+        if (method := f"{peer}:{setting}") in sizes:
+            body.append(st.Divider(names[method]))
+            counts = of_setting.select("issue", "failure", "twin").iter_rows()
+            body += [
+                (st.words(issue), f"{failing}", f"{twins}") for issue, failing, twins in counts
+            ]
     if body:
         yield st.sheet("peers_elsewhere", body, said)
-
-
-def most_often(chosen: pl.DataFrame, objective: str, peer: str) -> str:
-    choices = chosen.filter(objective=objective, method=peer)
-    return f"{choices['choice'][0]} ({choices['folds'][0]} of {choices['folds'].sum()})"
 
 
 def both(detail: st.Estimates, method: str, group: str) -> str:
@@ -366,15 +329,15 @@ def draw(rates: pl.DataFrame, groups: Mapping[str, list[str]], figure: Figure) -
         "category right": drawn.filter(choice=DOCUMENTED, metric="accuracy"),
     }
     points = pl.concat(part.with_columns(panel=pl.lit(name)) for name, part in panels.items())
+    # as in tables, with what figures add, and without what stands in brackets
+    rows = {}
+    for method in (method for methods in groups.values() for method in methods):
+        is_tool = method == answers.PACKAGE or method.partition(":")[0] in standards()
+        rows[method] = label(method).partition(" (")[0] if is_tool else st.drawn_label(method)
+    heavy = {methods[0] for methods in groups.values() if methods}
+    titles = {name: name for name in panels}
     grid = st.dot_panels(
-        figure,
-        points,
-        {method: label_in_figure(method) for methods in groups.values() for method in methods},
-        MARKS,
-        {name: name for name in panels},
-        spread=0.45,
-        heavy_above={methods[0] for methods in groups.values() if methods},
-        guide=False,
+        figure, points, rows, MARKS, titles, spread=0.45, heavy_above=heavy, guide=False
     )
     for axes in grid:
         axes.set(xlim=(-4, 104), xlabel="percent of runs")
@@ -422,14 +385,24 @@ def main() -> None:
     all_runs = pl.concat([runs, elsewhere_runs])
     rates = st.Estimates.of(rate_table(judged, all_runs, intervals))
     detail = st.Estimates.of(detail_table(documented, all_runs, intervals.confidence))
-    chosen, fired, scopes = choice_counts(best), rule_counts(alarms, runs), scope_counts()
+    # how often each choice of thresholds was made, most often first
+    folds = best.select("objective", "method", "repeat", "fold", "choice").unique()
+    counts = folds.group_by("objective", "method", "choice").agg(folds=pl.len().cast(pl.Int64))
+    order = {"objective": False, "method": False, "folds": True, "choice": False}
+    chosen = counts.sort([*order], descending=[*order.values()])
+    fired, scopes = rule_counts(alarms, runs), scope_counts()
 
-    asked = elsewhere["method"].unique(maintain_order=True).to_list()
-    groups = grouped(peers["method"].unique().to_list(), asked, settings.methods)
     sizes = {}
-    for method in asked:
-        of_method = all_runs.join(elsewhere.filter(method=method), on="run_id", how="semi")
-        sizes[method] = dict(of_method.group_by("kind").len().iter_rows())
+    for (method,), asked in elsewhere.group_by("method", maintain_order=True):
+        of_method = all_runs.join(asked, on="run_id", how="semi")
+        sizes[str(method)] = dict(of_method.group_by("kind").len().iter_rows())
+    known = [peer for peer in standards() if peer in set(peers["method"])]
+    groups = {
+        "rules": [peer for peer in known if rules_of(peer)],
+        "tools": [peer for peer in known if not rules_of(peer)],
+        "elsewhere": [*sizes],
+        "ours": [answers.PACKAGE, *settings.methods],
+    }
     nested = rates.nested("choice", "method", "metric")
     reads = given_logs.select("peer", "format").unique(maintain_order=True).iter_rows()
     said = st.Captions.read(
@@ -462,7 +435,7 @@ def main() -> None:
         figures={"peers": said.picture("figure", 4.3, drawn, methods=settings.methods)},
         sentences={"finding": said.text("finding", "text") + "\n"},
         summary=rates.where(choice=DOCUMENTED)
-        .frame.filter(pl.col("metric").is_in(["detected", "alarm_twin", "accuracy"]))
+        .frame.filter(pl.col("metric").is_in([*MARKS]))
         .select("method", "metric", "value", "ci_low", "ci_high", "n"),
     )
 

@@ -122,11 +122,8 @@ def observed_runs(
         named = signs.select("run_id", pl.exclude("run_id").name.prefix(f"{band}_"))
         table = table.join(named, on="run_id", how="left", maintain_order="left")
     of_setting = features.join(telemetry.runs.select("run_id"), on="run_id", how="semi")
-    for seen in (
-        exceeded(of_setting, simple),
-        grown(telemetry.steps, runs, settings),
-        texts(of_setting),
-    ):
+    norms = exceeded(of_setting, simple), grown(telemetry.steps, runs, settings)
+    for seen in (*norms, texts(of_setting)):
         table = table.join(seen, on="run_id", how="left")
     return table.with_columns(pl.col("norm_grew").fill_null(value=False)).sort("run_id")
 
@@ -135,13 +132,12 @@ def step_distances(telemetry: st.Telemetry) -> pl.DataFrame:
     """Distances of all steps of all runs of one setting from its successful runs."""
     successes = telemetry.runs.filter(kind="success")
     if successes.height < FEWEST_RUNS:
-        raise st.BadInputError(
-            "data/telemetry/runs.parquet",
-            "kind",
-            f"a setting has {successes.height} successful runs; a healthy course takes "
-            f"{FEWEST_RUNS}.",
-            "Raise its successes in record.settings of params.yaml, and run `failbench record`.",
+        found = f"a setting has {successes.height} successful runs"
+        problem = f"{found}; a healthy course takes {FEWEST_RUNS}."
+        remedy = (
+            "Raise its successes in record.settings of params.yaml, and run `failbench record`."
         )
+        raise st.BadInputError("data/telemetry/runs.parquet", "kind", problem, remedy)
     head = pl.col("step_seconds").filter(pl.col("step") < HEAD_STEPS).median().over("run_id")
     values = (
         telemetry.steps.with_columns(head_seconds=head)
@@ -205,8 +201,7 @@ def first_signs(
     rows = []
     for run_id, failure_step in ends.iter_rows():
         sign = first_sign(runs[run_id], limits, persistence) if run_id in runs else None
-        at, rise = sign or (None, None)
-        rows.append((run_id, at, None if at is None else failure_step - at, rise))
+        rows.append((run_id, *((sign[0], failure_step - sign[0], sign[1]) if sign else [None] * 3)))
     return pl.DataFrame(rows, schema=SIGNS, orient="row")
 
 
@@ -251,12 +246,9 @@ def with_kind(
 ) -> pl.DataFrame:
     """Failing runs with their kind of ``onset`` when so many steps count as near, in one band."""
     kind = (
-        pl.when(pl.col(reading).is_null())
-        .then(pl.lit("none"))
-        .when(pl.col(reading) <= near_steps)
-        .then(pl.lit("sudden"))
-        .otherwise(pl.lit("gradual"))
+        pl.when(pl.col(reading) <= near_steps).then(pl.lit("sudden")).otherwise(pl.lit("gradual"))
     )
+    kind = pl.when(pl.col(reading).is_null()).then(pl.lit("none")).otherwise(kind)
     of_band = {f"{band}_{name}": name for name in SIGNS if name != "run_id"}
     return observed.filter(kind="failure").rename(of_band).with_columns(onset=kind)
 

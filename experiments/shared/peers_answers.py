@@ -38,9 +38,8 @@ def runs_of(
     taken = runs.filter(pl.col("kind").is_in(KINDS), of_seeds, **setting)
     if taken.filter(kind="failure").is_empty():
         problem = f"no failing run of {reference.architecture} is there."
-        raise st.BadInputError(
-            "data/telemetry/runs.parquet", "kind", problem, "Restore it with git."
-        )
+        place = "data/telemetry/runs.parquet"
+        raise st.BadInputError(place, "kind", problem, "Restore it with git.")
     return described(taken, scenarios)
 
 
@@ -115,12 +114,10 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
     """What our own methods say, told that the run failed; of the monitor also when it alarms."""
     is_monitored = MONITORED in set(predictions["method"])
     if is_monitored and breaks.join(runs, on="run_id", how="semi").is_empty():
-        raise st.BadInputError(
-            "data/measurements/invariants/verdicts.parquet",
-            "version",
-            "the monitor judged none of the runs by the version of `peers.monitor_version`.",
-            "Name one of `monitor.versions` in params.yaml.",
-        )
+        place = "data/measurements/invariants/verdicts.parquet"
+        problem = "the monitor judged none of the runs by the version of `peers.monitor_version`."
+        remedy = "Name one of `monitor.versions` in params.yaml."
+        raise st.BadInputError(place, "version", problem, remedy)
     first = breaks.select("run_id", step="first_break").unique()
     alarms = runs.select("run_id", "kind").join(first, on="run_id", how="left")
     is_watched = pl.col("method") == MONITORED
@@ -129,9 +126,8 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
         detected=pl.when(is_watched).then(pl.col("step").is_not_null()),
         step=pl.when(is_watched).then("step"),
     )
-    healthy = alarms.filter(pl.col("kind") != "failure")
     watching = as_said(
-        healthy,
+        alarms.filter(pl.col("kind") != "failure"),
         method=pl.lit(MONITORED),
         detected=pl.col("step").is_not_null(),
         prediction=pl.lit(str(st.ABSTAIN)),
@@ -142,12 +138,10 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
 def of_package(answers: pl.DataFrame) -> pl.DataFrame:
     """What our own tool says of complete logs; no category where nothing is found."""
     if answers.is_empty():
-        raise st.BadInputError(
-            "data/measurements/diagnose_logs/answers.parquet",
-            "setting",
-            "no complete log of the reference setting was answered.",
-            "Run `dvc repro measure_diagnose_logs`.",
-        )
+        place = "data/measurements/diagnose_logs/answers.parquet"
+        problem = "no complete log of the reference setting was answered."
+        remedy = "Run `dvc repro measure_diagnose_logs`."
+        raise st.BadInputError(place, "setting", problem, remedy)
     is_named = pl.col("alarm") & (pl.col("confidence") >= NAMED)
     said = pl.when(is_named).then("prediction").otherwise(pl.lit(str(st.ABSTAIN)))
     return as_said(answers, method=pl.lit(PACKAGE), detected="alarm", prediction=said)
@@ -184,8 +178,8 @@ def asked_elsewhere(
         best_formats(others, runs)
         .join(runs.select("run_id", "setting", "kind"), on="run_id")
         .with_columns(is_read=pl.col("unreadable").is_null())
-        .with_columns(read=pl.col("is_read").sum().over("peer", "setting"))
-        .sort("peer", "read", "setting", "run_id", descending=[False, True, False, False])
+        .with_columns(read=pl.col("is_read").sum().over("peer", "setting").cast(pl.Int64))
+        .sort("peer", -pl.col("read"), "setting", "run_id")
     )
     said = [pl.DataFrame(schema=SAID_SCHEMA)]
     for (peer, setting), asked in taken.group_by("peer", "setting", maintain_order=True):
@@ -207,13 +201,6 @@ def issues_said(taken: pl.DataFrame) -> pl.DataFrame:
         .group_by("order", "peer", "setting", "issue")
         .agg((pl.col("kind") == kind).sum().cast(pl.Int64).alias(kind) for kind in KINDS)
         .with_columns(is_last=pl.col("issue").is_in([NOTHING, UNREADABLE]))
-        .sort(
-            "order",
-            "is_last",
-            "failure",
-            "twin",
-            "issue",
-            descending=[False, False, True, True, False],
-        )
+        .sort("order", "is_last", -pl.col("failure"), -pl.col("twin"), "issue")
         .select("peer", "setting", "issue", *KINDS)
     )
