@@ -67,11 +67,11 @@ def subsets(groups: Sequence[str], kept: Sequence[Sequence[str]]) -> dict[str, t
 
     A subset with a group that is not among ``groups`` is left out.
     """
-    alone = {"+".join(names): tuple(names) for names in kept if set(names) <= set(groups)}
-    without = {
-        f"without_{name}": tuple(other for other in groups if other != name) for name in groups
-    }
-    return {st.ALL_GROUPS: tuple(groups), **alone, **without}
+    subsets = {st.ALL_GROUPS: tuple(groups)}
+    subsets |= {"+".join(names): tuple(names) for names in kept if set(names) <= set(groups)}
+    for name in groups:
+        subsets[f"without_{name}"] = tuple(other for other in groups if other != name)
+    return subsets
 
 
 def views(
@@ -112,9 +112,8 @@ def ablation(
     taken = st.first_repeats(splits, settings.repeats, "ablation.repeats")
     runs = LabelledRuns.from_table(failures)
     band = healthy_band(to_frame(successes), all_band_features())
-    first_of_grid = {
-        name: getattr(forest, name)[:1] for name in ("max_features", "min_samples_leaf")
-    }
+    searched_for = ("max_features", "min_samples_leaf")
+    first_of_grid = {name: getattr(forest, name)[:1] for name in searched_for}
     seen_by = views(rules, forest.model_copy(update=first_of_grid), settings.kept)
     distinct = list(dict.fromkeys(seen_by.values()))
     tasks = [(view, runs, band, taken, by_scenario(st.NESTED_CV, taken), seed) for view in distinct]
@@ -141,11 +140,8 @@ def predicted(
         tested, trained = plan.rows(splits, runs.table)
         method = view.estimator(band, fold_seed(seed, plan.repeat, plan.fold))
         method.fit(frame[trained], runs.labels[trained], groups=runs.groups[trained])
-        parts.append(
-            fold_predictions(
-                method, runs.table, frame, tested, plan, feature_set="", method=view.method
-            )
-        )
+        names = {"feature_set": "", "method": view.method}
+        parts.append(fold_predictions(method, runs.table, frame, tested, plan, **names))
     return pl.concat(parts)
 
 

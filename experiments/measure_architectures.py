@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -63,13 +64,10 @@ def rules_on_architectures(
     failures = taken.filter(pl.col("kind") == "failure")
     architectures = failures["architecture"].n_unique()
     if architectures < 2:
-        raise st.BadInputError(
-            "features",
-            "architecture",
-            f"{architectures} was recorded with {study.optimizer} at scale {study.scale}; "
-            "comparing takes two.",
-            "Run `failbench record` for another architecture.",
-        )
+        recorded_with = f"{study.optimizer} at scale {study.scale}"
+        problem = f"{architectures} was recorded with {recorded_with}; comparing takes two."
+        remedy = "Run `failbench record` for another architecture."
+        raise st.BadInputError("features", "architecture", problem, remedy)
     noisy = noisy_logs(telemetry, tuple(scenarios), failures["run_id"], settings)
     recorded = failures.with_columns(noise=pl.lit(RECORDED), log=pl.lit(0, pl.Int32))
     tested = pl.concat([recorded, noisy])
@@ -97,13 +95,12 @@ def noisy_logs(
     """
     chosen = telemetry.select(pl.col("run_id").is_in(run_ids.to_list()))
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.noisy_logs)
-    return pl.concat(
-        feature_table(
-            with_noise(chosen, level, np.random.default_rng(seed)), scenarios
-        ).with_columns(noise=pl.lit(level), log=pl.lit(number, pl.Int32))
-        for level in settings.noise
-        for number, seed in enumerate(seeds, start=1)
-    )
+    parts = []
+    for level, (number, seed) in product(settings.noise, enumerate(seeds, start=1)):
+        noisy = with_noise(chosen, level, np.random.default_rng(seed))
+        keys = {"noise": pl.lit(level), "log": pl.lit(number, pl.Int32)}
+        parts.append(feature_table(noisy, scenarios).with_columns(**keys))
+    return pl.concat(parts)
 
 
 def with_noise(
@@ -154,21 +151,12 @@ def weighed(reference: LabelledRuns, splits: pl.DataFrame, rules: ImprovedRules)
     """The rules with the weights of each fold of the main study."""
     for plan in by_scenario(st.NESTED_CV, splits):
         _, trained = plan.rows(splits, reference.table)
-        yield (
-            plan,
-            clone(rules).fit(
-                reference.frame[trained],
-                reference.labels[trained],
-                groups=reference.groups[trained],
-            ),
-        )
+        runs = reference.frame[trained], reference.labels[trained]
+        yield plan, clone(rules).fit(*runs, groups=reference.groups[trained])
 
 
 def diagnoses(
-    runs: pl.DataFrame,
-    splits: pl.DataFrame,
-    calibration: Calibration,
-    fits: list[Fit],
+    runs: pl.DataFrame, splits: pl.DataFrame, calibration: Calibration, fits: list[Fit]
 ) -> pl.DataFrame:
     """Every repeat's predictions: what conditions say does not depend on the fold, weights do.
 

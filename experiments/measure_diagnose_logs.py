@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -37,10 +38,11 @@ ENDS = Path("data/measurements/invariants/ends.parquet")
 SPLITS = Path("data/features/splits.parquet")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
-LOG_MODEL = Path("src/failbench/fitted/log.json")
-LOGIC_MODEL = Path("src/failbench/fitted/monitor.json")
-BOUNDS_MODEL = Path("src/failbench/fitted/monitor_bounds.json")
-FITTED = {"log": LOG_MODEL, "monitor": LOGIC_MODEL, "monitor_bounds": BOUNDS_MODEL}
+FITTED = {
+    "log": Path("src/failbench/fitted/log.json"),
+    "monitor": Path("src/failbench/fitted/monitor.json"),
+    "monitor_bounds": Path("src/failbench/fitted/monitor_bounds.json"),
+}
 
 COMPLETE_FORMAT = "key_equals"
 MONITOR, MONITOR_LOGIC = "monitor", "monitor, logic alone"
@@ -130,13 +132,10 @@ def at_failure(history: History, failure_step: int | None) -> History:
 
 def of_model(examples: Iterable[Example], name: str) -> list[Example]:
     """The logs that a model is fitted to."""
-    own = MODELS[name]
-    others = set(MODELS.values())
-    return [
-        each
-        for each in examples
-        if (each["format"] not in others if own is None else each["format"] == own)
-    ]
+    own, monitored = MODELS[name], set(MODELS.values())
+    if own is None:
+        return [each for each in examples if each["format"] not in monitored]
+    return [each for each in examples if each["format"] == own]
 
 
 def cross_validated(
@@ -159,13 +158,11 @@ def cross_validated(
     fold_of_success = np.full(len(logs), -1)
     fold_of_success[is_success] = order[places] % folds
     tasks = []
-    for repeat in range(settings.repeats):
-        for fold in range(folds):
-            tested = rows_in_fold(splits, scenarios, repeat, fold) | (fold_of_success == fold)
-            tasks.append((logs, tested, name, settings, repeat, fold))
-    return pl.concat(st.parallel_map(_fold, tasks, workers)).sort(
-        "model", "repeat", "fold", "run_id", "format"
-    )
+    for repeat, fold in product(range(settings.repeats), range(folds)):
+        tested = rows_in_fold(splits, scenarios, repeat, fold) | (fold_of_success == fold)
+        tasks.append((logs, tested, name, settings, repeat, fold))
+    answers = pl.concat(st.parallel_map(_fold, tasks, workers))
+    return answers.sort("model", "repeat", "fold", "run_id", "format")
 
 
 def _fold(
@@ -233,9 +230,8 @@ def _looked_up(
 
 def main() -> None:
     settings = st.read_section("diagnose_logs", DiagnosedLogs)
-    splits = st.first_repeats(
-        st.read_output(SPLITS, st.SPLIT_SCHEMA), settings.repeats, "diagnose_logs.repeats"
-    )
+    splits = st.read_output(SPLITS, st.SPLIT_SCHEMA)
+    splits = st.first_repeats(splits, settings.repeats, "diagnose_logs.repeats")
     ends = st.read_output(ENDS, END_SCHEMA)
     rules = read_rules(MONITORED, settings.monitor_version)
     kinds = pl.col("kind").is_in(["failure", "twin", "success"])
@@ -257,15 +253,10 @@ def main() -> None:
     model = read_model(FITTED["log"])
     evidence = evidence_table(telemetry, model, settings.evidence_logs, settings.seed, st.workers())
     st.write_parquet(evidence, EVIDENCE)
-    summary = (
-        table.filter(kind="failure")
-        .group_by("model", maintain_order=True)
-        .agg(
-            logs=pl.len(),
-            accuracy=(pl.col("prediction") == pl.col("category")).mean(),
-            cause=(pl.col("predicted_cause") == pl.col("cause")).mean(),
-        )
-    )
+    right = (pl.col("prediction") == pl.col("category")).mean()
+    cause = (pl.col("predicted_cause") == pl.col("cause")).mean()
+    by_model = table.filter(kind="failure").group_by("model", maintain_order=True)
+    summary = by_model.agg(logs=pl.len(), accuracy=right, cause=cause)
     st.print_table(summary.columns, summary.rows())
 
 

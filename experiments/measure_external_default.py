@@ -126,24 +126,15 @@ def groups_of(
     """
     of_category = [int((released.categories[LABEL] == label).sum()) for label in POSITIVES.values()]
     parts = {DETECTION: ([released.detection.height], 1), external.CATEGORY: (of_category, folds)}
-    tables = [
-        pl.DataFrame(
-            {
-                "task": name,
-                "grouping": way,
-                "groups": number,
-                "row": np.arange(len(found)),
-                "group": found,
-            },
-            schema=external.GROUP_SCHEMA,
-        ).filter(pl.col("group") >= 0)
-        for name, (sizes, least) in parts.items()
-        for number in numbers
-        for way, found in (
-            ("blocks", contiguous_blocks(sizes, number, least)),
-            ("clusters", host_clusters(tasks[name], number, seed)),
-        )
-    ]
+    tables = []
+    for (name, (sizes, least)), number in product(parts.items(), numbers):
+        blocks = contiguous_blocks(sizes, number, least)
+        clusters = host_clusters(tasks[name], number, seed)
+        for way, found in (("blocks", blocks), ("clusters", clusters)):
+            keys = {"task": name, "grouping": way, "groups": number}
+            rows = {**keys, "row": np.arange(len(found)), "group": found}
+            table = pl.DataFrame(rows, schema=external.GROUP_SCHEMA)
+            tables.append(table.filter(pl.col("group") >= 0))
     known = pl.concat(tables).filter(task=external.CATEGORY, groups=numbers[0])
     return pl.concat([*tables, *(of_second_level(name, released, known) for name in POSITIVES)])
 
@@ -218,13 +209,9 @@ def printed_answers(
 
 def searched(protocol: external.PrintedProtocol) -> Any:
     """The forest, or the search over its grid where this has several settings."""
-    grid = {
-        "n_estimators": protocol.trees,
-        "max_depth": protocol.max_depth,
-        "min_samples_split": protocol.min_samples_split,
-        "min_samples_leaf": protocol.min_samples_leaf,
-        "max_features": protocol.max_features,
-    }
+    searched_for = ("max_depth", "min_samples_split", "min_samples_leaf", "max_features")
+    grid = {name: getattr(protocol, name) for name in searched_for}
+    grid = {"n_estimators": protocol.trees, **grid}
     forest = RandomForestClassifier(random_state=protocol.split_seed)
     if all(len(values) == 1 for values in grid.values()):
         return forest.set_params(**{name: values[0] for name, values in grid.items()})

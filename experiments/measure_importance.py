@@ -112,18 +112,11 @@ def importance_of_fold(
     )
     replacements = replaced(estimator, runs, tested, trained, columns, plan, settings)
     built_in = pl.DataFrame({"feature": columns, "value": built_in_importance(estimator)})
-    key = {
-        "feature_set": pl.lit(feature_set),
-        "method": pl.lit(method),
-        "repeat": pl.lit(plan.repeat),
-        "fold": pl.lit(plan.fold),
-    }
+    keys = {"feature_set": feature_set, "method": method, "repeat": plan.repeat, "fold": plan.fold}
+    key = {name: pl.lit(value) for name, value in keys.items()}
+    measured = ((replacements, design.REPLACEMENT_SCHEMA), (built_in, design.BUILT_IN_SCHEMA))
     keyed = (
-        table.with_columns(**key).select(schema.names()).cast(schema)
-        for table, schema in (
-            (replacements, design.REPLACEMENT_SCHEMA),
-            (built_in, design.BUILT_IN_SCHEMA),
-        )
+        table.with_columns(**key).select(schema.names()).cast(schema) for table, schema in measured
     )
     return Importances(predictions, *keyed)
 
@@ -145,15 +138,9 @@ def replaced(
         rng = np.random.default_rng([settings.seed, plan.repeat, plan.fold])
         drawn = donors(values[tested], values[trained], source, settings.replacements, rng)
         shares = shares_right(estimator, values[tested], runs.labels[tested], columns, drawn)
-        parts += [
-            keys.with_columns(
-                source=pl.lit(source),
-                kind=pl.lit(kind),
-                name=pl.lit(name),
-                correct=pl.Series(share),
-            )
-            for (kind, name), share in shares.items()
-        ]
+        for (kind, name), share in shares.items():
+            unit = {"source": pl.lit(source), "kind": pl.lit(kind), "name": pl.lit(name)}
+            parts.append(keys.with_columns(**unit, correct=pl.Series(share)))
     return pl.concat(parts)
 
 
@@ -228,21 +215,16 @@ def leading_shapes(
         scores = machine.term_scores_[term][inner]
         deviations = machine.standard_deviations_[term][inner]
         rows += [
-            {
-                "rank": rank,
-                "feature": features[term],
-                "contribution": float(contributions[term]),
-                "category": str(category),
-                "low": float(low),
-                "high": float(high),
-                "score": float(scores[number, position]),
-                "sd": float(deviations[number, position]),
-                "runs": len(runs.labels),
-            }
+            (
+                *(rank, features[term], float(contributions[term]), str(category)),
+                *(float(low), float(high)),
+                *(float(of[number, position]) for of in (scores, deviations)),
+                len(runs.labels),
+            )
             for position, category in enumerate(machine.classes_)
             for number, (low, high) in enumerate(pairwise(edges))
         ]
-    return pl.DataFrame(rows, schema=design.SHAPE_SCHEMA)
+    return pl.DataFrame(rows, schema=design.SHAPE_SCHEMA, orient="row")
 
 
 def main() -> None:
@@ -253,12 +235,12 @@ def main() -> None:
     failures = study.failures(st.read_output(FEATURES, FEATURE_SCHEMA))
     splits = st.read_output(SPLITS, st.SPLIT_SCHEMA)
     methods: dict[str, Settings] = {"random_forest": forest, "ebm": boosting}
-    on_known: dict[str, Settings] = {
+    sections: dict[str, Settings] = {
         "forest_on_invariants": st.read_section("forest_on_invariants", st.RandomForestSettings),
         "ebm_on_invariants": st.read_section("ebm_on_invariants", st.EbmSettings),
     }
-    asked = set(design.methods_asked(st.read_names("methods")))
-    on_known = {name: section for name, section in on_known.items() if name in asked}
+    asked = design.methods_asked(st.read_names("methods"))
+    on_known = {name: section for name, section in sections.items() if name in asked}
     known = read_known(KNOWN, on_known)
     measured = importances(failures, splits, methods, settings, study.seed, st.workers())
     if known is not None:

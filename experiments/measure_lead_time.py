@@ -71,13 +71,10 @@ def measure(
     folds = st.first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
     runs = study.with_seed(settings.run_seed).failures(telemetry.runs)
     if runs.is_empty():
-        raise st.BadInputError(
-            "data/telemetry/runs.parquet",
-            "run_id",
-            f"there is no failing run of {study.architecture} with {study.optimizer}, "
-            f"seed {settings.run_seed}.",
-            "Choose recorded runs by nested_cv and lead_time.run_seed in params.yaml.",
-        )
+        setting = f"{study.architecture} with {study.optimizer}, seed {settings.run_seed}"
+        problem = f"there is no failing run of {setting}."
+        remedy = "Choose recorded runs by nested_cv and lead_time.run_seed in params.yaml."
+        raise st.BadInputError("data/telemetry/runs.parquet", "run_id", problem, remedy)
     healthy = study.successes(telemetry.runs)
     scores = alarm_scores(telemetry, scenarios, runs, healthy, settings.every)
     ended = healthy.select("run_id", last_step="failure_step")
@@ -154,11 +151,9 @@ def snapshot_predictions(
         for subset, table in {FAILING: failing, TWIN: twins}.items()
     }
     subsets[HEALTHY] = of_healthy(failing, twins, successes, method, settings, seed)
+    keys = {"study": pl.lit(STUDY), "steps_ahead": pl.lit(ahead, pl.Int32)}
     return pl.concat(
-        table.with_columns(
-            study=pl.lit(STUDY), subset=pl.lit(subset), steps_ahead=pl.lit(ahead, pl.Int32)
-        )
-        for subset, table in subsets.items()
+        table.with_columns(**keys, subset=pl.lit(subset)) for subset, table in subsets.items()
     )
 
 
@@ -256,15 +251,11 @@ def alarm_scores(
 
     course = healthy_course(cut(successes), all_band_features())
     highest = course.scores(cut(twins)).group_by("run_id").agg(pl.col("score").max())
-    of_scenario = highest.join(twins.select("scenario", "run_id"), on="run_id").join(
-        st.categories_of(scenarios), on="scenario"
-    )
-    return (
-        course.scores(cut(tested, FAILURE - 1)).sort("run_id", "step"),
-        of_scenario.select("run_id", "category", "scenario", "score").sort(
-            "category", "scenario", "run_id"
-        ),
-    )
+    of_scenario = highest.join(twins.select("scenario", "run_id"), on="run_id")
+    healthy = of_scenario.join(st.categories_of(scenarios), on="scenario")
+    scores = course.scores(cut(tested, FAILURE - 1)).sort("run_id", "step")
+    columns = ("run_id", "category", "scenario", "score")
+    return scores, healthy.select(columns).sort("category", "scenario", "run_id")
 
 
 def main() -> None:

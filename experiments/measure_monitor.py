@@ -56,9 +56,8 @@ def main() -> None:
     for name, of_method in settings.items():
         label = KNOWN_SET if name in st.MONITOR_METHODS else OTHER_SET
         sets = {label: FEATURE_SETS[OTHER_SET]}  # what is known is read beside any features
-        predictions = nested_cv(
-            runs, successes, splits, name, of_method, sets, study.seed, st.workers()
-        )
+        design = (splits, name, of_method, sets, study.seed, st.workers())
+        predictions = nested_cv(runs, successes, *design)
         st.write_parquet(predictions, PREDICTIONS / f"{name}.parquet")
         print(name)
         st.print_accuracy(predictions)
