@@ -315,7 +315,6 @@ def draw(accuracy: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
 def numbers(
     accuracy: pl.DataFrame, importance: pl.DataFrame, paper: st.Reported, parts: Sequence[str]
 ) -> dict[str, object]:
-    """What captions and the finding name beside settings and estimates."""
     replaced = importance.filter(
         feature_set="19+keywords+trend", method=FOREST, kind="group", name=st.ERROR_TEXT_SIGNAL
     )

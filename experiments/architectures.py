@@ -71,27 +71,26 @@ def estimates(
         problem = f"there are none of {st.LEFT_OUT} on the paper's features."
         remedy = "Run `dvc repro` for the stage that leaves architectures out."
         raise st.BadInputError("predictions", "study", problem, remedy)
-    learned = left_out.with_columns(
-        thresholds=pl.lit("left_out"), noise=pl.lit(RECORDED), log=pl.lit(0, pl.Int32)
-    )
+    as_recorded = {"noise": pl.lit(RECORDED)}
+    log = pl.lit(0, pl.Int32)
+    learned = left_out.with_columns(thresholds=pl.lit("left_out"), **as_recorded, log=log)
     answers = [*FAMILY, "architecture", "category", "scenario", "repeat", "log", "run_id"]
     answers += ["seed", "prediction"]
     families = pl.concat([rules.select(answers), learned.select(answers)])
     asked = main.join(left_out, on="method", how="semi")
     beside = pl.concat([asked, st.same_repeats(main, left_out)])
-    return pl.concat(
-        [
-            st.of_groups(families, FAMILY, partial(family_of, intervals, settings), workers),
-            st.of_groups(
-                beside.with_columns(thresholds="study", noise=pl.lit(RECORDED)),
-                (*FAMILY, "architecture"),
-                partial(rates, intervals, RATES[:1]),
-                workers,
-            ),
-            sizes(features, rules),
-        ],
-        how="diagonal_relaxed",
-    ).select(*FAMILY, "architecture", "metric", *ESTIMATED)
+    beside = beside.with_columns(thresholds="study", **as_recorded)
+    of_family, accuracy = (
+        partial(family_of, intervals, settings),
+        partial(rates, intervals, RATES[:1]),
+    )
+    parts = [
+        st.of_groups(families, FAMILY, of_family, workers),
+        st.of_groups(beside, (*FAMILY, "architecture"), accuracy, workers),
+        sizes(features, rules),
+    ]
+    columns = (*FAMILY, "architecture", "metric", *ESTIMATED)
+    return pl.concat(parts, how="diagonal_relaxed").select(columns)
 
 
 def rates(
@@ -238,7 +237,9 @@ def tables(
     n, runs = (st.Text(heading, align="right") for heading in ("n", "Runs"))
     of_paper = partial(st.Of, group="reported", keys={"study": "reported"})
     noisiest = max(logs)
-    measured = partial(st.Of, absent="")
+    noisy = AS_RECORDED | {"noise": noisiest}
+    form = FORMS["measured"]
+    as_measured: dict[str, Any] = {"form": form, "keys": AS_RECORDED, "show": "value", "absent": ""}
     recorded = [
         st.Of(metric, heading, group, keys=AS_RECORDED | {"noise": noise})
         for noise, group in logs.items()
@@ -249,15 +250,10 @@ def tables(
         of_paper("parameter_count", "Parameters", form=FORMS["reported"], absent=""),
         of_paper("accuracy", "Accuracy"),
         of_paper("macro_f1", "F1"),
-        measured(
-            "parameter_count", "Parameters", form=FORMS["measured"], keys=AS_RECORDED, show="value"
-        ),
+        st.Of("parameter_count", "Parameters", **as_measured),
         *recorded,
-        measured(
-            OVER_LOGS, "Accuracy over logs", logs[noisiest], keys=AS_RECORDED | {"noise": noisiest}
-        ),
-        n,
-        runs,
+        st.Of(OVER_LOGS, "Accuracy over logs", logs[noisiest], keys=noisy, absent=""),
+        *(n, runs),
     ]
     yield st.table("architectures", found, columns, body, said)
     recalibrated = [
@@ -313,11 +309,11 @@ def draw(
     The band is the margin of equivalence about the mean of the rules' accuracies as recorded.
     """
     noisiest = settings.noise[-1]
+    percentile = f"improved rules, own\npercentile {100 * settings.percentile:g}"
     panels: dict[str, Mapping[str, Any]] = {
         "improved rules,\nlogs as recorded": AS_RECORDED,
         f"improved rules,\n{100 * noisiest:g} % noise": AS_RECORDED | {"noise": noisiest},
-        f"improved rules, own\npercentile {100 * settings.percentile:g}": AS_RECORDED
-        | {"thresholds": "own_percentile"},
+        percentile: AS_RECORDED | {"thresholds": "own_percentile"},
         "random forest,\narchitecture left out": {"study": st.LEFT_OUT, "method": FOREST},
     }
     drawn = pl.concat(
@@ -326,14 +322,10 @@ def draw(
         .with_columns(panel=pl.lit(panel), row="architecture", mark="method")
         for panel, keys in panels.items()
     )
-    grid = st.dot_panels(
-        figure,
-        drawn,
-        {name: st.ARCHITECTURE_LABELS[name] for name in names},
-        {method: st.METHOD_STYLES[method] for method in (RULES_METHOD, FOREST)},
-        {panel: panel for panel in panels},
-        spread=0.0,
-    )
+    rows = {name: st.ARCHITECTURE_LABELS[name] for name in names}
+    marks = {method: st.METHOD_STYLES[method] for method in (RULES_METHOD, FOREST)}
+    titles = {panel: panel for panel in panels}
+    grid = st.dot_panels(figure, drawn, rows, marks, titles, spread=0.0)
     mean = drawn.filter(panel=next(iter(panels)))["value"].to_numpy().mean()
     low, high = (100 * (mean + sign * settings.equivalence_margin) for sign in (-1, 1))
     colour = st.METHOD_STYLES[RULES_METHOD].colour
@@ -389,13 +381,8 @@ def main() -> None:
     found = st.Estimates(estimated).plus(*printed(paper))
     found = with_comparisons(found, settings.equivalence_margin)
     names = [name for name in st.ARCHITECTURES if name in set(rules["architecture"])]
-    said = st.Captions.read(
-        "architectures",
-        intervals,
-        settings,
-        limits,
-        numbers(found, predictions, paper, names, settings),
-    )
+    named = numbers(found, predictions, paper, names, settings)
+    said = st.Captions.read("architectures", intervals, settings, limits, named)
     deviations, percentile = f"{limits.healthy_sds:g} sd", f"{100 * settings.percentile:g}"
     thresholds = {
         "reference": f"Reference, mean + {deviations}",
@@ -403,21 +390,16 @@ def main() -> None:
         "own_percentile": f"Own, percentile {percentile}",
         "own_percentile_and_limit": f"Own, percentile {percentile}, limit too",
     }
-    logs = {RECORDED: "as recorded"} | {
-        level: f"noise {100 * level:g} %" for level in settings.noise
-    }
+    logs = {RECORDED: "as recorded"}
+    logs |= {level: f"noise {100 * level:g} %" for level in settings.noise}
+    height, drawn = 1.0 + 0.22 * len(names), st.Estimates.of(found.frame)
+    drawing = partial(draw, drawn, names, settings)
     st.publish(
         "architectures",
         metrics=metrics_of(estimated),
         points=estimated,
         tables=tables(found, said, names, thresholds, logs),
-        figures={
-            "architectures": said.picture(
-                "figure",
-                1.0 + 0.22 * len(names),
-                partial(draw, st.Estimates.of(found.frame), names, settings),
-            )
-        },
+        figures={"architectures": said.picture("figure", height, drawing)},
         summary=estimated.filter(metric=SPREAD).select(
             "method", "thresholds", "noise", "value", "smallest_margin", "n"
         ),

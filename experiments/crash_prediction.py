@@ -217,15 +217,11 @@ def contrasts(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> p
         resampled = st.resample(st.single_seeds([n_pairs]), figures, settings)
         differences = figures([np.ones(n_pairs)])
         told = answers.with_columns(told=SCORES[metric][0])
-        splits = [
-            st.discordant(
-                told.filter(pl.col("arm").is_in([left, right]), predictor=name).pivot(
-                    "arm", index=["pair", "version"], values="told"
-                ),
-                (left, right),
-            )
-            for name, left, right in wanted
-        ]
+        splits = []
+        for name, left, right in wanted:
+            of_arms = told.filter(pl.col("arm").is_in([left, right]), predictor=name)
+            wide = of_arms.pivot("arm", index=["pair", "version"], values="told")
+            splits.append(st.discordant(wide, (left, right)))
         adjusted = multipletests([p for *_, p in splits], method="holm")[1]
         for place, (name, left, right) in enumerate(wanted):
             difference = float(differences[place])
@@ -311,17 +307,15 @@ def gain_rows(gains: pl.DataFrame, published: pl.DataFrame) -> Iterator[st.Row |
             yield st.Row((*arms, st.written(gain, "points"), *"––––"))
 
 
-MARKS = {
-    name: st.Mark(LABELS[name], colour, marker)
-    for name, colour, marker in (
-        (COMBINED, st.VERMILLION, "o"),
-        (DRY_RUN, st.ORANGE, "^"),
-        (RULES, st.BLUE, "s"),
-        ("pyright", st.GREEN, "D"),
-        ("pylint", st.PURPLE, "v"),
-        (LENGTH, st.GREY, "x"),
-    )
+LOOKS = {
+    COMBINED: (st.VERMILLION, "o"),
+    DRY_RUN: (st.ORANGE, "^"),
+    RULES: (st.BLUE, "s"),
+    "pyright": (st.GREEN, "D"),
+    "pylint": (st.PURPLE, "v"),
+    LENGTH: (st.GREY, "x"),
 }
+MARKS = {name: st.Mark(LABELS[name], *look) for name, look in LOOKS.items()}
 REPORTED = st.Mark("published of CRANE-LLM", st.BLACK, "|", size=9.0)
 
 
@@ -342,8 +336,8 @@ def draw(
     for gain in published.filter(~pl.col("model").is_in(TOOLS), counted="detection")["gain"]:
         right.plot(100 * gain, list(ARM_LABELS).index("all"), **REPORTED.look)
     right.set(xlabel="points over code alone", title="what information adds")
-    handles = [*(mark.handle for mark in MARKS.values()), REPORTED.handle]
-    st.legend_outside(figure, handles, columns=4, columnspacing=1.0, handletextpad=0.3)
+    marks = (*MARKS.values(), REPORTED)
+    st.legend_outside(figure, marks, columns=4, columnspacing=1.0, handletextpad=0.3)
 
 
 def main() -> None:
@@ -368,11 +362,8 @@ def main() -> None:
     misuses = tested["misuse"].unique().sort()
     groups = {"library": LIBRARIES, "misuse": misuses, "difficulty": st.DIFFICULTIES}
     parts = [(part, "", every.filter(part=part)) for part in ("test", "development")]
-    parts += [
-        (by, name, tested.filter(pl.col(by) == name))
-        for by, names in groups.items()
-        for name in names
-    ]
+    for by, names in groups.items():
+        parts += [(by, name, tested.filter(pl.col(by) == name)) for name in names]
     found = pl.concat(estimates(part, settings, by=by, group=name) for by, name, part in parts)
     gains = contrasts(tested, settings)
     keys, leaves = ("predictor", "arm", "metric"), (*st.ESTIMATE, "pairs")
@@ -392,10 +383,7 @@ def main() -> None:
     named = numbers(cases, published, unavailable)
     said = st.Captions.read("crash_prediction", settings, named, metrics)
     # an interval that is a point is not written
-    bounds = [
-        pl.when(pl.col("ci_low") < pl.col("ci_high")).then(name).alias(name)
-        for name in ("ci_low", "ci_high")
-    ]
+    bounds = pl.when(pl.col("ci_low") < pl.col("ci_high")).then(pl.col("ci_low", "ci_high"))
     points = found.filter(by="test").drop("by", "group")
     picture = said.picture("figure", 2.9, partial(draw, points, gains, published))
     st.publish(

@@ -191,17 +191,15 @@ def risk_coverage(answers: pl.DataFrame, points: int) -> pl.DataFrame:
 
 def scenario_table(answers: pl.DataFrame) -> pl.DataFrame:
     """Of each scenario and model: how often category and cause are right, and what is said."""
-    return (
-        answers.group_by("model", "category", "scenario")
-        .agg(
-            right=st.right().mean(),
-            cause_right=CAUSE_RIGHT.mean(),
-            said=pl.col("prediction").mode().sort().first(),
-            confidence=pl.col("confidence").mean(),
-            logs=pl.struct("run_id", "format").n_unique(),
-        )
-        .sort("model", "category", "scenario")
+    keys = ("model", "category", "scenario")
+    found = answers.group_by(keys).agg(
+        right=st.right().mean(),
+        cause_right=CAUSE_RIGHT.mean(),
+        said=pl.col("prediction").mode().sort().first(),
+        confidence=pl.col("confidence").mean(),
+        logs=pl.struct("run_id", "format").n_unique(),
     )
+    return found.sort(keys)
 
 
 def peer_table(
@@ -227,8 +225,8 @@ def peer_table(
         rates = st.scenario_intervals(st.scenario_answers(failing), (), intervals, figures)
         for kind in ("success", "twin"):
             found = taken.filter(kind=kind)["detected"].to_numpy()
-            size = (len(found), intervals.confidence, "run", healthy)
-            rates[f"alarm_{kind}"] = st.wilson_interval(float(found.mean()), *size)
+            of_runs = (len(found), intervals.confidence, "run", healthy)
+            rates[f"alarm_{kind}"] = st.wilson_interval(float(found.mean()), *of_runs)
         rows = st.estimate_rows(rates, method=method, format=best)
         parts.append(rows.with_columns(logs=pl.lit(failing.height, pl.Int32)))
     return pl.concat(parts)
@@ -237,9 +235,8 @@ def peer_table(
 def ours(answers: pl.DataFrame) -> pl.DataFrame:
     """Our answers as a user gets them: no category where nothing is found or none stands out."""
     named = with_abstentions(answers, IS_NAMED)
-    return named.select(
-        "run_id", "prediction", method=pl.lit(OURS), format=pl.lit("complete log"), detected="alarm"
-    )
+    keys = {"method": pl.lit(OURS), "format": pl.lit("complete log")}
+    return named.select("run_id", "prediction", **keys, detected="alarm")
 
 
 def example(run: Mapping[str, Any], steps: pl.DataFrame, model: Model) -> str:
@@ -258,7 +255,6 @@ def example(run: Mapping[str, Any], steps: pl.DataFrame, model: Model) -> str:
 def numbers(
     failing: pl.DataFrame, rates: pl.DataFrame, risks: pl.DataFrame, settings: DiagnosedLogs
 ) -> dict[str, object]:
-    """What captions name beside settings and metrics."""
     of_complete = risks.filter(model=OF_COMPLETE)
     first, best = of_complete.row(0, named=True), of_complete.sort("risk").row(0, named=True)
     return {

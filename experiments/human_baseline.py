@@ -260,10 +260,8 @@ def draw_studies(
     axes.set_yticks(range(len(labels)), labels)
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=(LEFT, 100), ylim=(len(labels) - 0.6, -0.7), title="simulated studies")
-    axes.set_xlabel(
-        "accuracy of a simulated study, percent:\n"
-        f"mean, ± sd (thick), {100 * confidence:g} % (thin)"
-    )
+    what = "accuracy of a simulated study, percent:\nmean, ± sd (thick)"
+    axes.set_xlabel(f"{what}, {100 * confidence:g} % (thin)")
 
 
 def draw_skills(axes: Axes, curves: pl.DataFrame) -> None:

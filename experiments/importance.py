@@ -33,6 +33,8 @@ SUMMARY = ("feature_set", "method", "name", "value", "ci_low", "ci_high", "share
 SET_LABELS = {design.TABLE_SIX: "19 + keywords + trend", st.PRIMARY_SET: "19"}
 """Feature sets in the order of the table."""
 
+SET_NAMES = tuple(design.IMPORTANCE_SETS)
+
 INTACT = "nothing"
 """The kind under which intact runs stand beside those with a unit replaced."""
 
@@ -41,6 +43,9 @@ LEADING = 10
 
 LEADING_FLAGS = 20
 """Flags of the table of what the monitor knows, which has many more."""
+
+Printed = Mapping[str, st.ReportedImportance]
+"""What the paper prints of each group of signals."""
 
 
 class ImportanceSettings(ImportanceDesign, st.BootstrapSettings):
@@ -89,13 +94,9 @@ def drops(
     units = {("feature", name): group for group, names in members.items() for name in names}
     units |= {("group", group): group for group in members}
     labels = [f"{kind}:{name}" for kind, name in units]
-    bounds = st.difference_bounds(
-        scores,
-        [(intact, label) for label in labels],
-        settings.resamples,
-        settings.confidence,
-        settings.seed,
-    )
+    pairs = [(intact, label) for label in labels]
+    resampling = (settings.resamples, settings.confidence, settings.seed)
+    bounds = st.difference_bounds(scores, pairs, *resampling)
     accuracy = scores.scenario_scores(intact).mean()
     rows = []
     for ((kind, name), group), label, bound in zip(units.items(), labels, bounds, strict=True):
@@ -131,9 +132,18 @@ def source_agreement(
     predictions: pl.DataFrame, replacements: pl.DataFrame
 ) -> dict[str, dict[str, dict[str, float]]]:
     """How much it matters where the values that replace a feature come from."""
-    first, second = (
-        plain_drops(answers(predictions, replacements, each)) for each in design.SOURCES
-    )
+
+    def drops_of(source: design.Source) -> pl.DataFrame:
+        """The drop of each unit, without intervals."""
+        mean, is_intact = pl.col("correct").mean(), pl.col("kind") == INTACT
+        correct = answers(predictions, replacements, source)
+        by_scenario = correct.group_by(*UNIT, "scenario", maintain_order=True).agg(mean)
+        accuracies = by_scenario.group_by(UNIT, maintain_order=True).agg(mean)
+        intact = accuracies.filter(is_intact).drop("kind", "name")
+        both = accuracies.filter(~is_intact).join(intact, on=UNIT[:2], suffix="_intact")
+        return both.select(*UNIT, drop=pl.col("correct_intact") - pl.col("correct"))
+
+    first, second = map(drops_of, design.SOURCES)
     tested = float(predictions.group_by(FIT).len()["len"].to_numpy().mean())
     nested: dict[str, dict[str, dict[str, float]]] = {}
     both = first.join(second, on=UNIT, suffix="_test").sort(UNIT)
@@ -149,18 +159,6 @@ def source_agreement(
             "n": features.height,
         }
     return nested
-
-
-def plain_drops(correct: pl.DataFrame) -> pl.DataFrame:
-    """The drop of each unit, without intervals."""
-    mean = pl.col("correct").mean()
-    by_scenario = correct.group_by(*UNIT, "scenario", maintain_order=True).agg(mean)
-    accuracies = by_scenario.group_by(UNIT, maintain_order=True).agg(mean)
-    is_intact = pl.col("kind") == INTACT
-    intact = accuracies.filter(is_intact).drop("kind", "name")
-    replaced = accuracies.filter(~is_intact)
-    both = replaced.join(intact, on=["feature_set", "method"], suffix="_intact")
-    return both.select(*UNIT, drop=pl.col("correct_intact") - pl.col("correct"))
 
 
 def leading_share(built_in: pl.DataFrame, feature_set: str) -> dict[str, float]:
@@ -200,9 +198,7 @@ def long(units: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def tables(
-    units: pl.DataFrame, printed: Mapping[str, st.ReportedImportance], said: st.Captions
-) -> Iterator[st.Table]:
+def tables(units: pl.DataFrame, printed: Printed, said: st.Captions) -> Iterator[st.Table]:
     """Importance by group, by feature, and of what the monitor knows where that was asked."""
     found = st.Estimates(long(units))
 
@@ -242,10 +238,8 @@ def tables(
     leading.sort(key=lambda each: place[each[0]])
     declared = st.columns_of("importance_invariants", said)
     heads = [each for each in declared if isinstance(each, st.Text) or each.keys["method"] in asked]
-    body = [
-        st.Row((st.words(name),), keys)
-        for name, _, keys in (*keyed(design.KNOWN_SET, "group"), *leading)
-    ]
+    shown = (*keyed(design.KNOWN_SET, "group"), *leading)
+    body = [st.Row((st.words(name),), keys) for name, _, keys in shown]
     heads.append(st.n_of("drop", method=asked[0]))
     yield st.table("importance_invariants", found, heads, body, said, *st.development_note(asked))
 
@@ -262,12 +256,7 @@ SHARES = {
 """Whose shares of groups are drawn, by feature set and method."""
 
 
-def draw(
-    units: pl.DataFrame,
-    rows: Mapping[str, str],
-    printed: Mapping[str, st.ReportedImportance],
-    figure: Figure,
-) -> None:
+def draw(units: pl.DataFrame, rows: Mapping[str, str], printed: Printed, figure: Figure) -> None:
     """Shares of the groups beside the paper's, and the drop in accuracy by feature."""
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
     draw_shares(left, units.filter(kind="group"), printed)
@@ -283,9 +272,7 @@ def draw(
     st.legend_outside(figure, (*SHARES.values(), st.REPORTED), columns=2)
 
 
-def draw_shares(
-    axes: Axes, groups: pl.DataFrame, printed: Mapping[str, st.ReportedImportance]
-) -> None:
+def draw_shares(axes: Axes, groups: pl.DataFrame, printed: Printed) -> None:
     names = [name for name in st.SIGNAL_GROUPS if name in set(groups["name"])]
     unbounded = pl.lit(None, dtype=pl.Float64)
     marks = pl.concat_str("feature_set", "method", separator="/")
@@ -366,10 +353,7 @@ def scale(axes: Axes, edges: st.Array) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(4))
 
 
-def numbers(
-    units: pl.DataFrame, printed: Mapping[str, st.ReportedImportance], paper: st.Reported
-) -> dict[str, object]:
-    """What captions and the findings name of drops, beside settings and metrics."""
+def numbers(units: pl.DataFrame, printed: Printed, paper: st.Reported) -> dict[str, object]:
     forest = units.filter(pl.col("share").is_not_null(), kind="group", method="random_forest")
     ranked = forest.sort("share", "name", descending=[True, False])
     beside, without = (
@@ -378,9 +362,7 @@ def numbers(
     )
     substitute = max(without, key=lambda name: (without[name] - beside[name], name))
     leading = []
-    for name, share in (
-        ranked.filter(feature_set=design.TABLE_SIX).select("name", "share").iter_rows()
-    ):
+    for name, share in ranked.filter(feature_set=design.TABLE_SIX).select("name", "share").rows():
         row = printed.get(name)
         shown = st.ABSENT if row is None or row.share is None else st.percent(row.share)
         leading.append(f"{st.GROUP_LABELS[name]} ({st.percent(share)}, reported {shown})")
@@ -408,9 +390,8 @@ def numbers(
 
 def main() -> None:
     settings = st.read_with_statistics("importance", ImportanceSettings)
-    predictions = st.read_outputs(
-        PREDICTIONS, design.methods_asked(st.read_names("methods")), st.PREDICTION_SCHEMA
-    )
+    asked = design.methods_asked(st.read_names("methods"))
+    predictions = st.read_outputs(PREDICTIONS, asked, st.PREDICTION_SCHEMA)
     replacements = st.read_output(MEASUREMENTS / "replacements.parquet", design.REPLACEMENT_SCHEMA)
     built_in = st.read_output(MEASUREMENTS / "built_in.parquet", design.BUILT_IN_SCHEMA)
     shapes = st.read_output(MEASUREMENTS / "shapes.parquet", design.SHAPE_SCHEMA)
@@ -424,9 +405,7 @@ def main() -> None:
     metrics = {
         "importance": st.nest(long(units), *KEYS, leaves=(*st.ESTIMATE, "sd", "fits")),
         "sources": source_agreement(predictions, replacements),
-        "leading_features": {
-            name: leading_share(built_in, name) for name in design.IMPORTANCE_SETS
-        },
+        "leading_features": {name: leading_share(built_in, name) for name in SET_NAMES},
     }
     panels = shapes.partition_by("rank", maintain_order=True)
     term = panels[0].row(0, named=True)

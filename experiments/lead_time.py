@@ -48,6 +48,14 @@ FIGURES = {
 }
 
 
+GAIN = (
+    "how much more probable a right diagnosis is of a failing run than of its healthy twin cut at "
+    "the same step"
+)
+NAMED = "probability that the method names a cause of a healthy run cut at the same step"
+FALSE = "probability that a new healthy run raises an alarm at any step"
+
+
 def estimates(
     predictions: pl.DataFrame,
     runs: pl.DataFrame,
@@ -71,20 +79,17 @@ def estimates(
     ]
     limits, calibrating, others = calibrated(healthy_scores, settings)
     raised = pl.when(pl.col("alarm") >= ONSET).then("alarm")
-    alarmed = pl.concat(
+    divided = (
         runs.join(first_alarms(scores, limit), on="run_id", how="left").with_columns(
-            repeat=pl.lit(division), at=raised
+            repeat=pl.lit(division)
         )
         for division, limit in enumerate(limits)
     )
+    alarmed = pl.concat(divided).with_columns(at=raised)
     looks = predictions.filter(subset=design.LOOK)
-    events = {
-        **{method: diagnosed(alarmed, looks.filter(method=method)) for method in methods},
-        ALARM: alarmed,
-        POSSIBLE: runs.with_columns(
-            repeat=pl.lit(0), at=pl.when(FAILURE > ONSET).then("onset_step")
-        ),
-    }
+    events = {method: diagnosed(alarmed, looks.filter(method=method)) for method in methods}
+    possible = pl.when(FAILURE > ONSET).then("onset_step")
+    events |= {ALARM: alarmed, POSSIBLE: runs.with_columns(repeat=pl.lit(0), at=possible)}
     steps = tuple(step for step in settings.steps if step > 0)
     late = [(part, steps, intervals, name) for name, part in events.items()]
     rates = pl.concat(
@@ -104,9 +109,8 @@ def estimates(
 def accuracy(
     name: str, predictions: pl.DataFrame, intervals: st.ScenarioIntervalSettings, **keys: Any
 ) -> pl.DataFrame:
-    return st.of_scenarios(
-        predictions, (replace(st.METRICS["accuracy"], name=name),), intervals, **keys
-    )
+    renamed = replace(st.METRICS["accuracy"], name=name)
+    return st.of_scenarios(predictions, (renamed,), intervals, **keys)
 
 
 def early_rates(
@@ -124,29 +128,18 @@ def early_rates(
     columns = ("category", "scenario", "run_id", "repeat", "prediction")
     cut = runs.with_columns(prediction=pl.lit(st.ABSTAIN), last_step=FAILURE - steps)
     # what had not begun has nothing to show yet
-    undiagnosed = cut.filter(pl.col("last_step") < 0).join(
-        failing.select("repeat").unique(), how="cross"
-    )
+    repeats = failing.select("repeat").unique()
+    undiagnosed = cut.filter(pl.col("last_step") < 0).join(repeats, how="cross")
+    everyone = pl.concat([failing.select(columns), undiagnosed.select(columns)])
     # the runs of a scenario are its seeds: there is a single architecture
-    everyone = pl.concat([failing.select(columns), undiagnosed.select(columns)]).with_columns(
-        seed="run_id"
-    )
+    everyone = everyone.with_columns(seed="run_id")
     past_onset = cut.filter(pl.col("last_step") >= pl.max_horizontal(0, "onset_step"))
     # a run and its twin differ by the fault alone
-    gain = st.study_difference(
-        pl.concat([failing, twins]).with_columns(study="subset", run_id="scenario"),
-        design.FAILING,
-        design.TWIN,
-        intervals,
-        "how much more probable a right diagnosis is of a failing run than of its healthy twin cut "
-        "at the same step",
-    )
-    named = st.proportion(
-        "named_on_healthy",
-        # a fallback has no evidence
-        st.over_scenarios(healthy, pl.col("evidence") & (pl.col("prediction") != st.ABSTAIN)),
-        "probability that the method names a cause of a healthy run cut at the same step",
-    )
+    beside = pl.concat([failing, twins]).with_columns(study="subset", run_id="scenario")
+    gain = st.study_difference(beside, design.FAILING, design.TWIN, intervals, GAIN)
+    # a fallback has no evidence
+    names = st.over_scenarios(healthy, pl.col("evidence") & (pl.col("prediction") != st.ABSTAIN))
+    named = st.proportion("named_on_healthy", names, NAMED)
     keys: dict[str, Any] = {"method": method, "steps": steps}
     switched_on = everyone.join(past_onset, on="run_id", how="semi")
     return pl.concat(
@@ -202,11 +195,7 @@ def false_alarms(others: pl.DataFrame, intervals: st.ScenarioIntervalSettings) -
     """How often the alarm is false: the value of a run is its mean over divisions that try it."""
     # the runs of a scenario are its seeds
     rows = others.with_columns(seed="run_id", repeat=pl.lit(0), prediction=pl.lit(st.ABSTAIN))
-    rate = st.proportion(
-        "false_alarms",
-        st.over_scenarios(rows, pl.col("false")),
-        "probability that a new healthy run raises an alarm at any step",
-    )
+    rate = st.proportion("false_alarms", st.over_scenarios(rows, pl.col("false")), FALSE)
     return st.of_scenarios(rows, (), intervals, (rate,), method=ALARM, steps=0)
 
 
@@ -244,25 +233,16 @@ def late_rates(
     """Shares of runs by steps ahead, the same as ``1 - `` the incidence from the failure's side."""
     # the runs of a scenario are its seeds: there is a single architecture
     rows = events.with_columns(prediction=pl.lit(st.ABSTAIN), seed="run_id")
-    figures = [
-        st.proportion(f"{side}/{count}", st.over_scenarios(rows, reached(side, count)), what)
-        for side in FIGURES
-        for count, what in ((count, FIGURES[side].format(count)) for count in steps)
-    ]
+    figures = []
+    for side, count in product(FIGURES, steps):
+        at = pl.col("at")
+        happened = FAILURE - at >= count if side == "ahead" else at - ONSET <= count
+        values = st.over_scenarios(rows, happened.fill_null(value=False))
+        figures.append(st.proportion(f"{side}/{count}", values, FIGURES[side].format(count)))
     found = st.of_scenarios(rows, (), intervals, tuple(figures), method=method)
-    parts = pl.col("metric").str.split("/").list
-    return found.select(
-        "method",
-        steps=parts.get(1).cast(pl.Int64),
-        metric=pl.format("diagnosed_{}", parts.get(0)),
-        **{name: name for name in found.columns[2:]},
-    )
-
-
-def reached(side: str, count: int) -> pl.Expr:
-    """Whether it happened at least so many steps ahead of a failure, or at most so many late."""
-    happened = FAILURE - pl.col("at") >= count if side == "ahead" else pl.col("at") - ONSET <= count
-    return happened.fill_null(value=False)
+    side, count = (pl.col("metric").str.split("/").list.get(place) for place in (0, 1))
+    named = {"steps": count.cast(pl.Int64), "metric": pl.format("diagnosed_{}", side)}
+    return found.select("method", **named, **{name: name for name in found.columns[2:]})
 
 
 def numbers(
@@ -289,9 +269,8 @@ def reported_accuracies(paper: st.Reported) -> dict[int, float]:
 
 def lead_time_table(found: st.Estimates, said: st.Captions, paper: st.Reported) -> st.Table:
     """The failure itself and the paper's steps, of every method that has a rate there."""
-    known = set(
-        found.frame.filter(pl.col("metric") != "false_alarms").select("method", "steps").rows()
-    )
+    rates = found.frame.filter(pl.col("metric") != "false_alarms")
+    known = set(rates.select("method", "steps").rows())
     methods = st.in_label_order(set(found.distinct("method")) - {ALARM, POSSIBLE})
     labels = {method: st.method_label(method) for method in methods}
     accuracies = reported_accuracies(paper)
@@ -352,10 +331,8 @@ def draw(points: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
     # last, as the panels share the axis and setting it ends its scaling
     panels[0].set_ylim(bottom=0.0)
     figure.supxlabel("steps before the failure; below them, n scenarios")
-    lines = [
-        Line2D([], [], linestyle=style.line, label=style.label, **style.look)
-        for style in styles_of(points).values()
-    ]
+    styles = styles_of(points).values()
+    lines = [Line2D([], [], linestyle=each.line, label=each.label, **each.look) for each in styles]
     beside = [
         Line2D([], [], color=st.BLACK, linestyle=TWINS, label="healthy twins, best method"),
         replace(st.REPORTED_LEVEL, label="reported (arrow: above)").handle,
@@ -405,9 +382,8 @@ def main() -> None:
         st.workers(),
     )
     found = st.Estimates.of(rates)
-    metrics = st.nest(
-        rates.with_columns(steps=pl.format("steps_{}", "steps")), "method", "metric", "steps"
-    )
+    at_steps = rates.with_columns(steps=pl.format("steps_{}", "steps"))
+    metrics = st.nest(at_steps, "method", "metric", "steps")
     metrics[ALARM]["limit"] = {"all_steps": limit}
     named = numbers(found, main_study, predictions, paper)
     said = st.Captions.read("lead_time", metrics, intervals, settings, named)

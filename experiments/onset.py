@@ -38,6 +38,8 @@ TEXT_AND_SERIES = Path("data/predictions/nested_cv/raw_telemetry.parquet")
 
 Found = dict[str, Any]
 """Estimates as the metrics hold them: nested scalars."""
+Variants = dict[tuple[str, ...], Found]
+"""What comes out by band, reading, and number of steps that counts as near."""
 Test = Literal["chance", "base", "half", "margin", "gain", "absent"]
 Verdict = Literal["holds", "does not hold", "undecided"]
 
@@ -82,7 +84,6 @@ CLAIMS: dict[str, tuple[str, Test]] = {
 }
 """The paper's section, and how the statement is decided."""
 
-
 HOLDS = "probability that this holds of a run of a new scenario, drawn with these categories"
 RECALL = "probability that a run of a new scenario of the target shows the sign"
 PRECISION = "probability that a run of a new scenario that shows the sign is of the target"
@@ -97,11 +98,8 @@ def figures(rows: pl.DataFrame, settings: OnsetSettings, *metrics: st.ValueMetri
 
 def shares(rows: pl.DataFrame, counted: Mapping[str, pl.Expr], settings: OnsetSettings) -> Found:
     """Shares of runs that each expression holds of, as means over scenarios."""
-    metrics = (
-        st.proportion(name, st.over_scenarios(rows, holds), HOLDS)
-        for name, holds in counted.items()
-    )
-    return figures(rows, settings, *metrics)
+    values = {name: st.over_scenarios(rows, holds) for name, holds in counted.items()}
+    return figures(rows, settings, *(st.proportion(name, values[name], HOLDS) for name in values))
 
 
 def indicators(
@@ -138,20 +136,13 @@ def association(rows: pl.DataFrame, settings: OnsetSettings) -> Found:
             cells[:, position, :] = of_category.select(KINDS).to_numpy()
             values[str(category)] = cells
             seeds.append(st.seed_counts(of_category))
-    v = st.ValueMetric(
-        "v",
-        st.ScenarioValues(values, tuple(seeds)),
-        "Cramer's V of category and kind of onset, every scenario counting once",
-        score=st.cramers_v,
-        kind="distance",
-    )
+    what = "Cramer's V of category and kind of onset, every scenario counting once"
+    cells_of = st.ScenarioValues(values, tuple(seeds))
+    v = st.ValueMetric("v", cells_of, what, score=st.cramers_v, kind="distance")
     by_scenario = rows.group_by("category", "scenario").agg(kinds).sort("scenario")
-    p, expected = st.permutation_test(
-        by_scenario.select(KINDS).to_numpy(),
-        by_scenario["category"].to_numpy().astype(object),
-        settings.permutations,
-        np.random.default_rng(settings.seed),
-    )
+    shown, labels = by_scenario.select(KINDS), by_scenario["category"].to_numpy().astype(object)
+    rng = np.random.default_rng(settings.seed)
+    p, expected = st.permutation_test(shown.to_numpy(), labels, settings.permutations, rng)
     return {**figures(rows, settings, v)["v"], "p": p, "expected": expected}
 
 
@@ -191,12 +182,8 @@ def of_texts(rows: pl.DataFrame, settings: OnsetSettings) -> dict[str, Found]:
 
 def with_answers(rows: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
     """Rows with the mean correctness of two methods, a column each, where runs left a text."""
-    correct = (
-        predictions.with_columns(right=pl.col("prediction") == pl.col("category"))
-        .group_by("run_id", "method")
-        .agg(pl.col("right").mean())
-        .pivot("method", index="run_id", values="right")
-    )
+    by_method = predictions.group_by("run_id", "method").agg(right=st.right().mean())
+    correct = by_method.pivot("method", index="run_id", values="right")
     answered = rows.join(correct, on="run_id", how="left")
     for path in (TEXT, TEXT_AND_SERIES):
         if path.stem not in answered.columns or answered[path.stem].null_count():
@@ -213,11 +200,9 @@ def decided(rows: pl.DataFrame, found: Found, settings: OnsetSettings) -> dict[s
     sudden = shares(software, {"sudden": ABRUPT}, settings)["sudden"]
     grew = shares(others, {"grew": pl.col("norm_grew")}, settings)["grew"]
     wrong = indicators(rows, {"wrong": (NAMED, ~NAMED_RIGHT)}, settings)["wrong"]
-    gain = st.ValueMetric(
-        "gain",
-        st.over_scenarios(rows, pl.col(TEXT_AND_SERIES.stem) - pl.col(TEXT.stem)),
-        "mean difference over new scenarios, drawn with these categories",
-    )
+    gains = st.over_scenarios(rows, pl.col(TEXT_AND_SERIES.stem) - pl.col(TEXT.stem))
+    what = "mean difference over new scenarios, drawn with these categories"
+    gain = st.ValueMetric("gain", gains, what)
     dependence, gained = found["association"], figures(rows, settings, gain)["gain"]
     measured = {
         **{
@@ -262,34 +247,27 @@ def verdict(test: Test, measured: Found, margin: float, alpha: float) -> Verdict
     return "does not hold" if measured["ci_high"] < upper else "undecided"
 
 
-def sensitivity(observed: pl.DataFrame, settings: OnsetSettings) -> dict[tuple[str, ...], Found]:
-    """What comes out by each band, reading, and number of steps that counts as near."""
+def sensitivity(observed: pl.DataFrame, settings: OnsetSettings) -> Variants:
     steps = sorted({settings.near_steps, *settings.other_near_steps})
     on_kinds = {name: RULES[name] for name in OF_ONSET}
-    variants: dict[tuple[str, ...], Found] = {}
+    variants: Variants = {}
     for band, reading, near in product(BANDS, READINGS, steps):
         rows = with_kind(observed, band, near, reading)
-        variants[band, reading, f"{near}"] = {
-            "association": association(rows, settings),
-            "rules": indicators(rows, on_kinds, settings),
-        }
+        found = {"association": association(rows, settings)}
+        found["rules"] = indicators(rows, on_kinds, settings)
+        variants[band, reading, f"{near}"] = found
     return variants
 
 
 def numbers(
-    found: Found,
-    variants: Mapping[tuple[str, ...], Found],
-    rows: pl.DataFrame,
-    settings: OnsetSettings,
+    found: Found, variants: Variants, rows: pl.DataFrame, settings: OnsetSettings
 ) -> dict[str, object]:
-    """What captions and the finding name beside settings and estimates."""
     alpha = round(1 - settings.confidence, 6)
     main = (BANDS[0], READINGS[0], f"{settings.near_steps}")
     others = [variant for key, variant in variants.items() if key != main]
-    gradual = [
-        verdict("base", of_rule(rule, rule["base"]["value"]), settings.equivalence_margin, alpha)
-        for rule in (variant["rules"]["gradual"] for variant in others)
-    ]
+    rules = [variant["rules"]["gradual"] for variant in others]
+    held = [of_rule(rule, rule["base"]["value"]) for rule in rules]
+    gradual = [verdict("base", each, settings.equivalence_margin, alpha) for each in held]
     verdicts = [each["verdict"] for each in found["claims"].values()]
     return {
         "head": HEAD_STEPS,
@@ -332,7 +310,7 @@ def column(heading: str, path: str, form: str = "percent", **look: Any) -> st.Co
 def tables(
     found: Found,
     everywhere: Mapping[st.RunSetting, Found],
-    variants: Mapping[tuple[str, ...], Found],
+    variants: Variants,
     rows: pl.DataFrame,
     said: st.Captions,
 ) -> Iterator[st.Table]:
@@ -451,10 +429,8 @@ def main() -> None:
     simple = st.read_section("simple_rules", st.SimpleRulesSettings)
     reference = st.read_section("nested_cv", st.ReferenceStudy)
     features = st.read_output(FEATURES, FEATURE_SCHEMA)
-    predictions = pl.concat(
-        st.read_output(path, st.PREDICTION_SCHEMA).filter(feature_set=st.PRIMARY_SET)
-        for path in (TEXT, TEXT_AND_SERIES)
-    )
+    both = (st.read_output(path, st.PREDICTION_SCHEMA) for path in (TEXT, TEXT_AND_SERIES))
+    predictions = pl.concat(both).filter(feature_set=st.PRIMARY_SET)
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     failing = telemetry.runs.filter(kind="failure")
     recorded = settings_of(failing, reference)

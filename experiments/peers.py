@@ -76,9 +76,8 @@ def rates_of(
     ]
     if failing.filter(named).height:
         given = "probability that its category is right, given that one is named"
-        figures.append(
-            st.proportion("named_accuracy", st.over_committed(failing, st.right()), given)
-        )
+        committed = st.over_committed(failing, st.right())
+        figures.append(st.proportion("named_accuracy", committed, given))
     if watched.height:
         alarm = "probability of an alarm in a failing run of a new scenario"
         figures.append(st.proportion("detected", st.over_scenarios(watched, DETECTED), alarm))
@@ -110,16 +109,12 @@ def pair_figures(said: pl.DataFrame, *, whole: bool) -> Iterator[st.ValueMetric]
     watched = said.filter(DETECTED.is_not_null())
     twins = watched.filter(kind="twin").group_by(pair).agg(twin=alarm.mean())
     pairs = watched.filter(kind="failure").join(twins, on=pair, how="left", maintain_order="left")
-    yield st.ValueMetric(
-        "gain",
-        st.over_scenarios(pairs, alarm - pl.col("twin")),
-        "difference in the probability of an alarm between a failing run and its healthy twin",
-    )
+    what = "difference in the probability of an alarm between a failing run and its healthy twin"
+    yield st.ValueMetric("gain", st.over_scenarios(pairs, alarm - pl.col("twin")), what)
     if whole:
         hits = st.over_those(hits_of(pairs), pl.col("is_hit"), pl.col("counts"))
-        yield st.ValueMetric(
-            "f1", hits, "F1 of alarms in failing runs of new scenarios and their healthy twins"
-        )
+        what = "F1 of alarms in failing runs of new scenarios and their healthy twins"
+        yield st.ValueMetric("f1", hits, what)
 
 
 def hits_of(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -179,7 +174,6 @@ def numbers(
     groups: Mapping[str, list[str]],
     scopes: pl.DataFrame,
 ) -> dict[str, object]:
-    """What captions and the finding name beside settings and rates."""
     documented, scope = rates[DOCUMENTED], st.Scope.of(runs.filter(kind="failure"))
     peers = groups["rules"] + groups["tools"]
 
@@ -213,19 +207,17 @@ def numbers(
         sentences.append(st.Captions.read("peers", of_method).text("finding", "elsewhere"))
     kinds = dict(runs.group_by("kind").len().iter_rows())
     gains = [of["gain"] for of in rates["best_detection"].values()]
+    f1_of_read = (st.estimate_text(documented[method]["f1"]) for method in read)
     return {
         "failing": scope.runs,
         "twins": kinds["twin"],
         "successes": kinds["success"],
-        "scenarios": scope.scenarios,
-        "seeds": scope.seeds,
-        "setting": scope.setting,
+        **{name: getattr(scope, name) for name in ("scenarios", "seeds", "setting")},
         "optimization": share_of("optimization", runs),
         "elsewhere": " ".join(sentences),
         "asked": size(asked),
         "read": size(read) or "none",
-        "read_f1": ", ".join(st.estimate_text(documented[each]["f1"]) for each in read)
-        or st.ABSENT,
+        "read_f1": ", ".join(f1_of_read) or st.ABSENT,
         "model_software": share_of("model_software", elsewhere_runs),
         **{name: scopes[name].sum() for name in SCOPES},
         "rules": sum(scopes[name].sum() for name in SCOPES),
@@ -257,12 +249,10 @@ def tables(
     everyone = [*rows_of(groups, {method: (name,) for method, name in names.items()})]
     yield st.table("peers", rates, None, everyone, said)
 
-    alarming = [
-        row
-        for row in everyone
-        if isinstance(row, st.Divider) or rates.row(metric="gain", **row.keys)
-    ]
-    yield st.table("peers_alarms", rates, None, alarming, said)
+    def is_alarming(row: st.Row | st.Divider) -> bool:
+        return isinstance(row, st.Divider) or bool(rates.row(metric="gain", **row.keys))
+
+    yield st.table("peers_alarms", rates, None, filter(is_alarming, everyone), said)
 
     texts = {}
     for peer in groups["rules"] + groups["tools"]:
@@ -288,9 +278,7 @@ def tables(
         if (method := f"{peer}:{setting}") in sizes:
             body.append(st.Divider(names[method]))
             counts = of_setting.select("issue", "failure", "twin").iter_rows()
-            body += [
-                (st.words(issue), f"{failing}", f"{twins}") for issue, failing, twins in counts
-            ]
+            body += [(st.words(issue), *map(str, numbers)) for issue, *numbers in counts]
     if body:
         yield st.sheet("peers_elsewhere", body, said)
 

@@ -278,13 +278,10 @@ def pictured_looks(
     chosen, different = [], list[View]()
     for condition in (settings.healthy, *pictured.conditions):
         if (condition, pictured.tokenizer) not in known:
-            raise st.BadInputError(
-                TRACES,
-                "condition",
-                f"no model is {condition!r} with seed {pictured.seed} and tokenizer "
-                f"{pictured.tokenizer!r}, or it has no task {pictured.task!r}.",
-                "Change reasoning_lenses.pictured in params.yaml.",
-            )
+            which = f"with seed {pictured.seed} and tokenizer {pictured.tokenizer!r}"
+            problem = f"no model is {condition!r} {which}, or it has no task {pictured.task!r}."
+            remedy = "Change reasoning_lenses.pictured in params.yaml."
+            raise st.BadInputError(TRACES, "condition", problem, remedy)
         chosen.append(known[condition, pictured.tokenizer])
     for each in sorted(same, key=lambda each: each.part.condition != settings.healthy):
         points = each.looks["fft"].points
@@ -375,9 +372,8 @@ def main() -> None:
         "verdicts_as_expected": as_expected(given, models, settings.confidence),
     }
     alike = {"untold": ", ".join(f"{st.words(one)} and {st.words(other)}" for one, other in untold)}
-    said = st.Captions.read(
-        "reasoning_lenses", settings, metrics, numbers(traces, models, names, chosen), alike
-    )
+    named_of = numbers(traces, models, names, chosen) | alike
+    said = st.Captions.read("reasoning_lenses", settings, metrics, named_of)
     st.publish(
         "reasoning_lenses",
         metrics=metrics,

@@ -127,14 +127,9 @@ def tasks_of(released: ReleasedTables) -> dict[str, Task]:
     for name, label in POSITIVES.items():
         own = pl.when(pl.col(LABEL) == label).then(LABEL).otherwise(pl.lit("other"))
         tables[name] = (released.tables[name].with_columns(own.alias(LABEL)), label)
-    return {
-        name: Task(
-            name,
-            table.drop(LABEL).to_pandas(),
-            table[LABEL].to_numpy().astype(object),
-            positive,
-            np.asarray(crashed(table).to_numpy()),
-            released.host,
-        )
-        for name, (table, positive) in tables.items()
-    }
+    tasks = {}
+    for name, (table, positive) in tables.items():
+        rows, labels = table.drop(LABEL).to_pandas(), table[LABEL].to_numpy().astype(object)
+        has_crashed = np.asarray(crashed(table).to_numpy())
+        tasks[name] = Task(name, rows, labels, positive, has_crashed, released.host)
+    return tasks
