@@ -346,12 +346,10 @@ def main() -> None:
         st.read_points(COST, scoring.COST_SCHEMA),
     )
 
-    measured = pl.concat(
-        part for each in judged for part in est.rates(each, runs, reference, intervals)
-    )
-    alarmed = pl.concat(
-        est.false_alarms(each, runs.lenders, reference, intervals.confidence) for each in judged
-    )
+    of_versions = (part for each in judged for part in est.rates(each, runs, reference, intervals))
+    measured = pl.concat(of_versions)
+    alarms_of = partial(est.false_alarms, lenders=runs.lenders, reference=reference)
+    alarmed = pl.concat(alarms_of(each, confidence=intervals.confidence) for each in judged)
     delayed = pl.concat(part for each in judged for part in est.delays(each))
     decided = pl.concat(est.decisive(each) for each in judged)
     by_method = pl.concat(est.of_methods(predictions, runs.contrasts, intervals))

@@ -69,11 +69,10 @@ def of_method(
     """How one method does on unknown scenarios, and whether it knows that it does not know."""
     unknown = pl.col("category") == UNKNOWN
     parts = {"entropy_unknown": unknown, "entropy_labelled": ~unknown}
+    entropies = {name: pl.when(each).then(st.entropy()) for name, each in parts.items()}
     figures = tuple(
-        st.ValueMetric(
-            name, st.over_scenarios(predictions, pl.when(each).then(st.entropy())), "entropy"
-        )
-        for name, each in parts.items()
+        st.ValueMetric(name, st.over_scenarios(predictions, each), "entropy")
+        for name, each in entropies.items()
     )
     names = predictions.group_by("scenario").agg(pl.col("category").first())
     sizes = {name: names.filter(each).height for name, each in parts.items()}
@@ -145,9 +144,8 @@ def answers_to_unknown(predictions: pl.DataFrame) -> pl.DataFrame:
     given = unknown.group_by(*keys, answer="prediction").len("count")
     order = given.sort(*keys, "count", "answer", descending=[False, False, True, False])
     most = order.group_by(keys, maintain_order=True).first()
-    means = unknown.group_by(keys).agg(
-        pl.len(), right=st.right().mean(), entropy=st.entropy().mean()
-    )
+    right, entropy = st.right().mean(), st.entropy().mean()
+    means = unknown.group_by(keys).agg(pl.len(), right=right, entropy=entropy)
     share = (pl.col("count") / pl.col("len")).alias("share")
     joined = most.join(means, on=keys).sort(keys)
     return joined.select(*keys, "answer", share, "right", "entropy")
@@ -173,9 +171,7 @@ def numbers(
     paper: st.Reported,
 ) -> dict[str, object]:
     kinds = points.select("scenario", "ambiguity").unique()
-    called = {
-        name: points.filter(pl.col("right") > 0.5, feature_set=name).height for name in PANELS
-    }
+    called = points.filter(pl.col("right") > 0.5)
     return {
         "unknown": kinds.height,
         "scenarios": found[0].n,
@@ -183,7 +179,7 @@ def numbers(
         "fewest": st.fewest_signs(kinds.height, alpha) or "all",
         "reported": {kind: st.reported_number(paper, f"unknown_{kind}") for kind in SETTLING},
         "here": {kind: kinds.filter(ambiguity=kind).height / kinds.height for kind in SETTLING},
-        "called": called,
+        "called": {name: called.filter(feature_set=name).height for name in PANELS},
         "conflicts": len(CONFLICTING),
         "conflicting": ", ".join(map(st.words, CONFLICTING)),
         "conventions": len(ARBITRARY),

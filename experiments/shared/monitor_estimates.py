@@ -171,12 +171,9 @@ def blind_rates(
 def decisive(judged: VersionVerdicts) -> pl.DataFrame:
     """What decided, and how many runs of a setting it was right and wrong about."""
     keys = ("setting", "decided_kind", "decided_by")
-    counted = (
-        judged.at_failure()
-        .with_columns(pl.col("decided_by", "decided_kind").fill_null("nothing"))
-        .group_by(keys)
-        .agg(right=st.right().sum().cast(pl.Int32), wrong=(~st.right()).sum().cast(pl.Int32))
-    )
+    named = pl.col("decided_by", "decided_kind").fill_null("nothing")
+    right, wrong = (each.sum().cast(pl.Int32) for each in (st.right(), ~st.right()))
+    counted = judged.at_failure().with_columns(named).group_by(keys).agg(right=right, wrong=wrong)
     order = ("setting", pl.col("right") + pl.col("wrong"), "decided_by")
     version = pl.lit(judged.rules.version).alias("version")
     found = counted.select(version, *keys, "right", "wrong")
