@@ -201,7 +201,8 @@ def first_signs(
     rows = []
     for run_id, failure_step in ends.iter_rows():
         sign = first_sign(runs[run_id], limits, persistence) if run_id in runs else None
-        rows.append((run_id, *((sign[0], failure_step - sign[0], sign[1]) if sign else [None] * 3)))
+        at, rise = sign or (None, None)
+        rows.append((run_id, at, None if at is None else failure_step - at, rise))
     return pl.DataFrame(rows, schema=SIGNS, orient="row")
 
 
