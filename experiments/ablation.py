@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -68,7 +68,7 @@ def variant(
     predictions = predictions.with_columns(seed="run_id")
     subsets = predictions["subset"].unique().sort().to_list()
     asked = (st.METRICS["accuracy"], st.METRICS["abstention_rate"])
-    keys = {"feature_set": feature_set, "method": method}
+    keys: dict[str, Any] = {"feature_set": feature_set, "method": method}
     rates = pl.concat(
         st.of_scenarios(predictions.filter(subset=name), asked, settings, **keys, subset=name)
         for name in subsets

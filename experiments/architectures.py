@@ -322,7 +322,7 @@ def draw(
         .with_columns(panel=pl.lit(panel), row="architecture", mark="method")
         for panel, keys in panels.items()
     )
-    rows = {name: st.ARCHITECTURE_LABELS[name] for name in names}
+    rows: dict[str, str] = {name: st.ARCHITECTURE_LABELS[name] for name in names}
     marks = {method: st.METHOD_STYLES[method] for method in (RULES_METHOD, FOREST)}
     titles = {panel: panel for panel in panels}
     grid = st.dot_panels(figure, drawn, rows, marks, titles, spread=0.0)

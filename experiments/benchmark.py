@@ -309,10 +309,10 @@ def method_tables(
         rows.append((entry.label, entry.family, reads, *known, checks.get(entry.name, st.ABSENT)))
     yield st.sheet("methods_read", rows, said, st.DEVELOPMENT_NOTE)
     for name, widths in TRANSCRIBED.items():
-        headings, *rows = declarations(name, len(widths))
+        headings, *body = declarations(name, len(widths))
         heads = zip(headings, widths, strict=True)
         columns = [st.Text(heading, width=width) for heading, width in heads]
-        yield st.sheet(name, map(tuple, rows), said, columns=columns)
+        yield st.sheet(name, map(tuple, body), said, columns=columns)
 
 
 LONGEST = 72

@@ -201,7 +201,7 @@ def tables(
     yield st.table("human_baseline", found, None, body, said)
     measured = set(found.frame["metric"])
     felt = [{"people": f"coupling_{coupling:g}"} for coupling in couplings]
-    columns = [
+    columns: list[st.Text | st.Of] = [
         st.Text("Scenarios"),
         *(
             st.Of("", f"{coupling:g}", "Difficulty felt", keys=keys)

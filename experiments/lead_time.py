@@ -240,8 +240,11 @@ def late_rates(
         values = st.over_scenarios(rows, happened.fill_null(value=False))
         figures.append(st.proportion(f"{side}/{count}", values, FIGURES[side].format(count)))
     found = st.of_scenarios(rows, (), intervals, tuple(figures), method=method)
-    side, count = (pl.col("metric").str.split("/").list.get(place) for place in (0, 1))
-    named = {"steps": count.cast(pl.Int64), "metric": pl.format("diagnosed_{}", side)}
+    parts = pl.col("metric").str.split("/").list
+    named = {
+        "steps": parts.get(1).cast(pl.Int64),
+        "metric": pl.format("diagnosed_{}", parts.get(0)),
+    }
     return found.select("method", **named, **{name: name for name in found.columns[2:]})
 
 
@@ -331,8 +334,8 @@ def draw(points: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
     # last, as the panels share the axis and setting it ends its scaling
     panels[0].set_ylim(bottom=0.0)
     figure.supxlabel("steps before the failure; below them, n scenarios")
-    styles = styles_of(points).values()
-    lines = [Line2D([], [], linestyle=each.line, label=each.label, **each.look) for each in styles]
+    shown = styles_of(points).values()
+    lines = [Line2D([], [], linestyle=each.line, label=each.label, **each.look) for each in shown]
     beside = [
         Line2D([], [], color=st.BLACK, linestyle=TWINS, label="healthy twins, best method"),
         replace(st.REPORTED_LEVEL, label="reported (arrow: above)").handle,
@@ -370,17 +373,12 @@ def main() -> None:
     asked = design.methods_asked(st.read_names("methods"))
     predictions = st.read_outputs(PREDICTIONS, asked, design.EARLY_SCHEMA)
     main_study = st.read_outputs(MAIN_STUDY, asked, st.PREDICTION_SCHEMA)
-    rates, limit = estimates(
-        predictions,
-        *(
-            st.read_output(MEASUREMENTS / f"{name}.parquet", design.MEASURED[name])
-            for name in design.MEASURED
-        ),
-        main_study,
-        settings,
-        intervals,
-        st.workers(),
+    runs, scores, healthy_scores = (
+        st.read_output(MEASUREMENTS / f"{name}.parquet", schema)
+        for name, schema in design.MEASURED.items()
     )
+    measured = (runs, scores, healthy_scores, main_study)
+    rates, limit = estimates(predictions, *measured, settings, intervals, st.workers())
     found = st.Estimates.of(rates)
     at_steps = rates.with_columns(steps=pl.format("steps_{}", "steps"))
     metrics = st.nest(at_steps, "method", "metric", "steps")

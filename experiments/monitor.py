@@ -125,7 +125,8 @@ def rate_tables(
     steps = (name for name in found.where(part="ahead").distinct("name") if name != "0")
     aheads = {name: {"part": "ahead", "name": name} for name in steps}
     columns: list[st.Text | st.Of] = [
-        *(st.Text("Setting"), SIZE, *accuracies(places)),
+        *(st.Text("Setting"), SIZE),
+        *accuracies(places),
         st.Of("accuracy_when_committed", "When named", keys=WHOLE),
         st.Of("coverage", "Named", keys=WHOLE),
         *(replace(each, group="Accuracy, steps before failure") for each in accuracies(aheads)),
@@ -177,8 +178,8 @@ def other_tables(
     yield st.sheet("monitor_false_alarms", body, said, columns=columns)
 
     first = pl.col("first_scored").fill_null(st.ABSENT).replace("", st.ABSENT)
-    texts = history.with_columns(pl.col("hash").str.head(12), first)
-    yield st.sheet("monitor_versions", texts.iter_rows(), said)
+    frozen = history.with_columns(pl.col("hash").str.head(12), first)
+    yield st.sheet("monitor_versions", frozen.iter_rows(), said)
 
     rows = []
     for method in st.in_label_order(methods.distinct("method")):

@@ -172,8 +172,8 @@ def of_texts(rows: pl.DataFrame, settings: OnsetSettings) -> dict[str, Found]:
     """What error texts say by themselves, of the runs that left one."""
     has_text = pl.col("has_text")
     among = {"named": NAMED, "named_wrong": NAMED & ~NAMED_RIGHT, "shared": pl.col("shared_text")}
-    counted = {name: pl.when(has_text).then(holds) for name, holds in among.items()}
-    counted = {"has_text": has_text, **counted}
+    counted: dict[str, pl.Expr] = {"has_text": has_text}
+    counted |= {name: pl.when(has_text).then(holds) for name, holds in among.items()}
     found = shares(rows, counted, settings)
     for name, holds in counted.items():
         found[name] |= sizes(rows.filter(holds.fill_null(value=False)))

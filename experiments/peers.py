@@ -162,7 +162,7 @@ def label(method: str) -> str:
 
 
 def architecture(method: str) -> str:
-    labels: dict[str, str] = {**st.ARCHITECTURE_LABELS}
+    labels = {str(name): label for name, label in st.ARCHITECTURE_LABELS.items()}
     return labels[method.split(":")[1].partition("-")[0]]
 
 

@@ -218,8 +218,8 @@ def tables(
     rows = []
     for condition in conditions:
         lenses = [verdicts.filter(condition=condition, lens=lens) for lens in LENSES]
-        cells = (counts_text(part["verdict"]) for part in lenses)
-        rows.append((st.words(condition), *cells, counts_text(lenses[0]["synthesis"])))
+        of_lenses = (counts_text(part["verdict"]) for part in lenses)
+        rows.append((st.words(condition), *of_lenses, counts_text(lenses[0]["synthesis"])))
     yield st.sheet("reasoning_lenses_verdicts", rows, said)
 
     parts: dict[bool, list[tuple[str, ...]]] = {True: [], False: []}

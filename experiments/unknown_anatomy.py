@@ -125,7 +125,8 @@ def gains(forest: pl.DataFrame, found: Sequence[st.Comparison]) -> Iterator[dict
     for each in found:
         group = {"group": f"forest_{each.left}"}
         better, worse, p = st.sign_test((wide[each.left] - wide[st.PRIMARY_SET]).to_numpy())
-        values = {"better": better, "worse": worse, "p_signs": p, "p": each.p}
+        values: dict[str, float | None] = {"better": better, "worse": worse, "p_signs": p}
+        values["p"] = each.p
         values |= {"p_holm": each.reported_p, "p_equivalence": each.p_equivalence}
         values["detectable"] = each.detectable_difference
         for metric, value in values.items():

@@ -95,12 +95,14 @@ def nodes() -> list[Node]:
         reached = named(each.when) or "else"
         rows.append(Node(1, f"{place}", st.words(each.name), reached, "", "", "", each.source))
         for number, leaf in enumerate(each.leaves, start=1):
-            said = (leaf.category, named(leaf.confirms), named(leaf.against))
-            if leaf.category is None:
-                said = (f"abstains: {st.words(str(leaf.reason))}", "", "")
-            reached = named(leaf.when) or "else"
-            name = f"{place}.{number}", st.words(leaf.name)
-            rows.append(Node(LEAF, *name, reached, *map(str, said), leaf.source))
+            answer = leaf.category or f"abstains: {st.words(str(leaf.reason))}"
+            confirms, against = (
+                named(conditions) if leaf.category else ""
+                for conditions in (leaf.confirms, leaf.against)
+            )
+            name, reached = st.words(leaf.name), named(leaf.when) or "else"
+            asked = (name, reached, answer, confirms, against, leaf.source)
+            rows.append(Node(LEAF, f"{place}.{number}", *asked))
     return rows
 
 
@@ -326,7 +328,7 @@ def draw_workflow(workflow: Workflow, placed: Mapping[str, Place], figure: Figur
         reaching = [of for of, to in workflow.joined if to == end]
         begins = beside(placed, start, end, leaving), placed[start].bottom
         ends = beside(placed, end, start, reaching), placed[end].top
-        look = {"color": colours.get(start, st.GREY), "linewidth": 1.6 * st.THIN}
+        look: dict[str, Any] = {"color": colours.get(start, st.GREY), "linewidth": 1.6 * st.THIN}
         axes.add_patch(
             FancyArrowPatch(
                 begins, ends, arrowstyle="-|>", mutation_scale=6, shrinkA=0, shrinkB=0, **look
