@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import polars as pl
@@ -15,7 +15,6 @@ from matplotlib.lines import Line2D
 from scipy import stats
 
 from failbench import study as st
-from failbench.statistics.thresholds import ROUNDING
 from shared.ablation import ABLATION_SCHEMA, FOREST, METHODS, REDUCED, RULES, AblationDesign
 
 IMPORTANCE = Path("data/plots/importance.csv")
@@ -69,16 +68,10 @@ def variant(
     predictions = predictions.with_columns(seed="run_id")
     subsets = predictions["subset"].unique().sort().to_list()
     asked = (st.METRICS["accuracy"], st.METRICS["abstention_rate"])
+    keys: dict[str, Any] = {"feature_set": feature_set, "method": method}
     rates = pl.concat(
-        st.of_scenarios(
-            predictions.filter(subset=subset),
-            asked,
-            settings,
-            feature_set=feature_set,
-            method=method,
-            subset=subset,
-        )
-        for subset in subsets
+        st.of_scenarios(predictions.filter(subset=name), asked, settings, **keys, subset=name)
+        for name in subsets
     )
     # subsets take the place of methods in what compares methods
     by_subset = predictions.with_columns(method="subset")
@@ -89,21 +82,16 @@ def variant(
         pl.lit("accuracy").alias("metric"),
         "difference",
         pl.col("ci_low", "ci_high").name.map(lambda name: name.replace("ci", "difference")),
-        "p",
-        "p_holm",
-        "equivalent",
-        "smallest_margin",
-        "detectable_difference",
+        *("p", "p_holm", "equivalent", "smallest_margin", "detectable_difference"),
     )
     # without any signal a forest names the largest category, and rules abstain
     own: Baseline = "majority" if method == FOREST else "nothing"
-    gained = measured_interaction(
-        st.paired_scores(by_subset), settings.superadditive, settings, own=own
-    )
+    scores = st.paired_scores(by_subset)
+    gained = measured_interaction(scores, settings.superadditive, settings, own=own)
     return (
         rates.join(differences, on=("subset", "metric"), how="left", maintain_order="left"),
         st.difference_metrics(compared),
-        gained.with_columns(feature_set=pl.lit(feature_set), method=pl.lit(method)),
+        gained.with_columns(**{name: pl.lit(value) for name, value in keys.items()}),
     )
 
 
@@ -157,9 +145,8 @@ def reported_interaction(paper: st.Reported, confidence: float) -> pl.DataFrame:
     majority = st.reported_number(paper, "scenarios_memory_hardware") / n
     bounds = (surplus - reach, surplus + reach)
     found = interaction(values, bounds, n, majority, "nothing")
-    return found.with_columns(
-        p=pl.lit(None, pl.Float64), feature_set=pl.lit(""), method=pl.lit(RULES)
-    )
+    untested = pl.lit(None, pl.Float64)
+    return found.with_columns(p=untested, feature_set=pl.lit(""), method=pl.lit(RULES))
 
 
 def interaction(
@@ -197,9 +184,9 @@ def interaction(
 
 def verdict(low: float, high: float) -> str:
     """What an interval of the interaction shows."""
-    if low > ROUNDING:
+    if low > st.ROUNDING:
         return "superadditive"
-    return "subadditive" if high < -ROUNDING else "not shown"
+    return "subadditive" if high < -st.ROUNDING else "not shown"
 
 
 def subset_label(subset: str) -> str:
@@ -224,11 +211,10 @@ LEFT_OUT = [*(f"without_{group}" for group in st.SIGNAL_GROUPS), st.ALL_GROUPS]
 
 def with_differences(points: pl.DataFrame, paper: st.Reported) -> st.Estimates:
     """Differences and their tests as rows of their own, and the paper's beside both readings."""
-    tests = {
-        name: {"value": name} for name in ("p_holm", "smallest_margin", "detectable_difference")
-    }
     bounds = {"ci_low": "difference_low", "ci_high": "difference_high"}
-    rows = tests | {"less_all": {"value": "difference", **bounds}}
+    rows = {"less_all": {"value": "difference", **bounds}}
+    for name in ("p_holm", "smallest_margin", "detectable_difference"):
+        rows[name] = {"value": name}
     accuracy = points.filter(metric="accuracy")
     parts = [
         accuracy.select(*KEYS[:3], pl.lit(name).alias("metric"), **columns)
@@ -238,8 +224,7 @@ def with_differences(points: pl.DataFrame, paper: st.Reported) -> st.Estimates:
     for subset, name in REPORTED_ROWS.items():
         row = paper.tables.ablation.rows[name]
         values = {"reported_accuracy": row.accuracy}
-        if row.drop is not None:
-            values["reported_drop"] = row.drop
+        values |= {} if row.drop is None else {"reported_drop": row.drop}
         for method in (RULES, REDUCED):
             keys = {"feature_set": st.PRIMARY_SET, "method": method, "subset": subset}
             found = found.plus(*st.reported(keys=keys, **values))
@@ -259,8 +244,7 @@ def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
             if (key := (*variant, subset)) in known
         ]
 
-    kept = kept_subsets(accuracy)
-    yield st.table("ablation", found, None, body(kept), said)
+    yield st.table("ablation", found, None, body(kept_subsets(accuracy)), said)
     yield st.table("ablation_left_out", found, None, body(LEFT_OUT), said)
 
 
@@ -300,10 +284,9 @@ def draw(accuracy: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
         # the reduced tree is a part of the improved rules, and keywords are more than without
         half = method == REDUCED or feature_set != st.PRIMARY_SET
         style = st.METHOD_STYLES[RULES if method == REDUCED else method]
-        size = st.HALF_SIZE if half else st.MARK_SIZE
-        marks[f"{feature_set}/{method}"] = replace(
-            style, label=", ".join(labels), fill="left" if half else "full", size=size
-        )
+        mark = replace(style, label=", ".join(labels), size=st.MARK_SIZE)
+        halved = replace(mark, fill="left", size=st.HALF_SIZE)
+        marks[f"{feature_set}/{method}"] = halved if half else mark
     left, right = figure.subplots(1, 2, sharex=True)
     kept = kept_subsets(drawn)
     panels = (left, kept, "these signals only"), (right, LEFT_OUT, "all signals but one group")
@@ -332,7 +315,6 @@ def draw(accuracy: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
 def numbers(
     accuracy: pl.DataFrame, importance: pl.DataFrame, paper: st.Reported, parts: Sequence[str]
 ) -> dict[str, object]:
-    """What captions and the finding name beside settings and estimates."""
     replaced = importance.filter(
         feature_set="19+keywords+trend", method=FOREST, kind="group", name=st.ERROR_TEXT_SIGNAL
     )
@@ -369,12 +351,8 @@ def main() -> None:
         differences.setdefault(feature_set, {})[method] = each
     found = with_differences(points, paper)
     accuracy = points.filter(metric="accuracy")
-    said = st.Captions.read(
-        "ablation",
-        settings,
-        found.nested(*KEYS),
-        numbers(accuracy, importance, paper, settings.superadditive),
-    )
+    named = numbers(accuracy, importance, paper, settings.superadditive)
+    said = st.Captions.read("ablation", settings, found.nested(*KEYS), named)
     height = 0.95 + 0.36 * max(len(kept_subsets(accuracy)), len(LEFT_OUT))
     st.publish(
         "ablation",

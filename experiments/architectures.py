@@ -15,17 +15,7 @@ from matplotlib.patches import Patch
 from pydantic import Field
 
 from failbench import study as st
-from failbench.base.method_settings import ImprovedRulesSettings
-from failbench.base.scenarios import ARCHITECTURES
-from failbench.base.studies import (
-    LEFT_OUT,
-    NESTED_CV,
-    SAME_REPEATS,
-    across_architectures_files,
-    same_repeats,
-)
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.statistics.paired_tests import ResampledMean, stability
 from shared.architectures import RECORDED, RULE_PREDICTION_SCHEMA, RULES, ArchitecturesDesign
 
 RULE_PREDICTIONS = Path("data/predictions/architectures/improved_rules.parquet")
@@ -76,32 +66,31 @@ def estimates(
     knows one architecture.
     """
     on_features = predictions.filter(feature_set=st.PRIMARY_SET)
-    main, left_out = (on_features.filter(study=name) for name in (NESTED_CV, LEFT_OUT))
+    main, left_out = (on_features.filter(study=name) for name in (st.NESTED_CV, st.LEFT_OUT))
     if left_out.is_empty():
-        problem = f"there are none of {LEFT_OUT} on the paper's features."
+        problem = f"there are none of {st.LEFT_OUT} on the paper's features."
         remedy = "Run `dvc repro` for the stage that leaves architectures out."
         raise st.BadInputError("predictions", "study", problem, remedy)
-    learned = left_out.with_columns(
-        thresholds=pl.lit("left_out"), noise=pl.lit(RECORDED), log=pl.lit(0, pl.Int32)
-    )
+    as_recorded = {"noise": pl.lit(RECORDED)}
+    log = pl.lit(0, pl.Int32)
+    learned = left_out.with_columns(thresholds=pl.lit("left_out"), **as_recorded, log=log)
     answers = [*FAMILY, "architecture", "category", "scenario", "repeat", "log", "run_id"]
     answers += ["seed", "prediction"]
     families = pl.concat([rules.select(answers), learned.select(answers)])
     asked = main.join(left_out, on="method", how="semi")
-    beside = pl.concat([asked, same_repeats(main, left_out)])
-    return pl.concat(
-        [
-            st.of_groups(families, FAMILY, partial(family_of, intervals, settings), workers),
-            st.of_groups(
-                beside.with_columns(thresholds="study", noise=pl.lit(RECORDED)),
-                (*FAMILY, "architecture"),
-                partial(rates, intervals, RATES[:1]),
-                workers,
-            ),
-            sizes(features, rules),
-        ],
-        how="diagonal_relaxed",
-    ).select(*FAMILY, "architecture", "metric", *ESTIMATED)
+    beside = pl.concat([asked, st.same_repeats(main, left_out)])
+    beside = beside.with_columns(thresholds="study", **as_recorded)
+    of_family, accuracy = (
+        partial(family_of, intervals, settings),
+        partial(rates, intervals, RATES[:1]),
+    )
+    parts = [
+        st.of_groups(families, FAMILY, of_family, workers),
+        st.of_groups(beside, (*FAMILY, "architecture"), accuracy, workers),
+        sizes(features, rules),
+    ]
+    columns = (*FAMILY, "architecture", "metric", *ESTIMATED)
+    return pl.concat(parts, how="diagonal_relaxed").select(columns)
 
 
 def rates(
@@ -132,7 +121,7 @@ def family_of(
         if part["log"].n_unique() > 1:
             parts.append(over_logs(part, intervals.confidence, on_one))
     margin, confidence = settings.equivalence_margin, intervals.confidence
-    alike = stability(answers, "architecture", margin, confidence, settings.power)
+    alike = st.stability(answers, "architecture", margin, confidence, settings.power)
     compared = [
         vars(each) | {"architecture": name, "metric": AGAINST_OTHERS, "interval": "paired t"}
         for name, each in alike.against_others.items()
@@ -150,11 +139,10 @@ def family_of(
 
 def over_logs(answers: pl.DataFrame, confidence: float, keys: Mapping[str, Any]) -> pl.DataFrame:
     """Accuracy with an interval over the noisy logs alone, the scenarios being given."""
-    right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64).mean()
-    scenarios = answers.group_by("log", "scenario").agg(right=right)
+    scenarios = answers.group_by("log", "scenario").agg(right=st.right().cast(pl.Float64).mean())
     logs = scenarios.group_by("log").agg(pl.col("right").mean()).sort("log")["right"].to_numpy()
     error = float(logs.std(ddof=1)) / float(np.sqrt(len(logs)))
-    mean = ResampledMean(float(logs.mean()), error, len(logs) - 1)
+    mean = st.ResampledMean(float(logs.mean()), error, len(logs) - 1)
     low, high = mean.interval(confidence)
     row = {"metric": OVER_LOGS, "value": mean.mean, "ci_low": low, "ci_high": high, "n": len(logs)}
     runs = answers["run_id"].n_unique()
@@ -223,16 +211,11 @@ def numbers(
     }
 
 
-def millions(parameters: float) -> str:
-    return f"{parameters / 1e6:.2f} M"
-
-
-def whole_millions(parameters: float) -> str:
-    return f"{parameters / 1e6:g} M"
-
-
-def yes_or_no(shown: float) -> str:
-    return "yes" if shown else "no"
+FORMS: dict[str, st.Form] = {
+    "measured": lambda parameters: f"{parameters / 1e6:.2f} M",
+    "reported": lambda parameters: f"{parameters / 1e6:g} M",
+}
+"""How numbers of parameters are written."""
 
 
 def tables(
@@ -242,7 +225,10 @@ def tables(
     thresholds: Mapping[str, str],
     logs: Mapping[float, str],
 ) -> Iterator[st.Table]:
-    """The rules on each architecture, beside what the paper reports; then every method."""
+    """The rules on each architecture, beside what the paper reports; then every method.
+
+    Of these how alike architectures are to them, and what they reach.
+    """
     body = [st.Row((HIGHEST, "", ""), {"architecture": EXTREMES})]
     for name in reversed(names):
         sizes = found.row(**AS_RECORDED, metric="accuracy", architecture=name) or {}
@@ -251,7 +237,9 @@ def tables(
     n, runs = (st.Text(heading, align="right") for heading in ("n", "Runs"))
     of_paper = partial(st.Of, group="reported", keys={"study": "reported"})
     noisiest = max(logs)
-    measured = partial(st.Of, absent="")
+    noisy = AS_RECORDED | {"noise": noisiest}
+    form = FORMS["measured"]
+    as_measured: dict[str, Any] = {"form": form, "keys": AS_RECORDED, "show": "value", "absent": ""}
     recorded = [
         st.Of(metric, heading, group, keys=AS_RECORDED | {"noise": noise})
         for noise, group in logs.items()
@@ -259,16 +247,13 @@ def tables(
     ]
     columns: list[st.Text | st.Of] = [
         st.Text("Architecture"),
-        of_paper("parameter_count", "Parameters", form=whole_millions, absent=""),
+        of_paper("parameter_count", "Parameters", form=FORMS["reported"], absent=""),
         of_paper("accuracy", "Accuracy"),
         of_paper("macro_f1", "F1"),
-        measured("parameter_count", "Parameters", form=millions, keys=AS_RECORDED, show="value"),
+        st.Of("parameter_count", "Parameters", **as_measured),
         *recorded,
-        measured(
-            OVER_LOGS, "Accuracy over logs", logs[noisiest], keys=AS_RECORDED | {"noise": noisiest}
-        ),
-        n,
-        runs,
+        st.Of(OVER_LOGS, "Accuracy over logs", logs[noisiest], keys=noisy, absent=""),
+        *(n, runs),
     ]
     yield st.table("architectures", found, columns, body, said)
     recalibrated = [
@@ -278,49 +263,25 @@ def tables(
     ]
     columns = [st.Text("Architecture"), *recalibrated, n]
     yield st.table("architecture_thresholds", found, columns, body, said)
-    yield from tables_of_methods(found, said, names, thresholds, logs)
 
-
-def tables_of_methods(
-    found: st.Estimates,
-    said: st.Captions,
-    names: list[st.Architecture],
-    thresholds: Mapping[str, str],
-    logs: Mapping[float, str],
-) -> Iterator[st.Table]:
-    """How alike architectures are to the rules and to every method, and what these reach."""
-    methods = st.in_label_order(found.where(study=LEFT_OUT).distinct("method"))
-    left_out = {method: {"study": LEFT_OUT, "method": method} for method in methods}
+    methods = st.in_label_order(found.where(study=st.LEFT_OUT).distinct("method"))
+    left_out = {method: {"study": st.LEFT_OUT, "method": method} for method in methods}
     families = {
         f"{thresholds[kind]}; {logs[noise]}": AS_RECORDED | {"thresholds": kind, "noise": noise}
         for kind in thresholds
         for noise in (logs if kind == "reference" else (RECORDED,))
     }
-    overall = partial(st.Of, keys={"architecture": ALL})
-    equivalence = partial(overall, group="equivalence of every pair")
-    columns: list[st.Text | st.Of] = [
-        st.Text("Method"),
-        st.Text("Thresholds and logs, or training"),
-        overall(SPREAD, HIGHEST, show="value"),
-        st.Text("Farthest"),
-        st.Of(AGAINST_OTHERS, "from the others"),
-        equivalence("p_equivalence", "p", form="three"),
-        equivalence("shown", "shown", form=yes_or_no),
-        equivalence("smallest_margin", "smallest margin"),
-        overall("detectable", "Detectable"),
-        st.n_of(SPREAD, architecture=ALL),
-    ]
     body = [stability_row(found, condition, keys) for condition, keys in families.items()]
     body += [stability_row(found, "architecture left out", keys) for keys in left_out.values()]
     notes = st.development_note(methods)
-    yield st.table("architecture_stability", found, columns, body, said, *notes)
+    yield st.table("architecture_stability", found, None, body, said, *notes)
     accuracy = partial(st.Of, "accuracy")
     columns = [
         st.Text("Method"),
         *(accuracy(st.ARCHITECTURE_LABELS[name], keys={"architecture": name}) for name in names),
         accuracy(HIGHEST, keys={"architecture": EXTREMES}),
-        accuracy("All repeats", "main study", keys={"study": NESTED_CV}),
-        accuracy("Equal repeats", "main study", keys={"study": SAME_REPEATS}),
+        accuracy("All repeats", "main study", keys={"study": st.NESTED_CV}),
+        accuracy("Equal repeats", "main study", keys={"study": st.SAME_REPEATS}),
     ]
     body = [st.Row(("Improved rules, reported",), {"study": "reported", "method": None})]
     body += [st.Row((st.method_label(method),), keys) for method, keys in left_out.items()]
@@ -331,7 +292,9 @@ def stability_row(found: st.Estimates, condition: str, keys: Mapping[str, Any]) 
     """A row with the architecture that is farthest from the others."""
     against = found.where(**keys, metric=AGAINST_OTHERS).frame
     farthest = against["architecture"][against.select(pl.col("value").abs().arg_max()).item()]
-    texts = (st.method_label(keys["method"]), condition, st.ARCHITECTURE_LABELS[farthest])
+    shown = found.row(**keys, architecture=ALL, metric="shown")
+    alike = st.ABSENT if shown is None else ("yes" if shown["value"] else "no")
+    texts = (st.method_label(keys["method"]), condition, st.ARCHITECTURE_LABELS[farthest], alike)
     return st.Row(texts, {**keys, "architecture": farthest})
 
 
@@ -346,12 +309,12 @@ def draw(
     The band is the margin of equivalence about the mean of the rules' accuracies as recorded.
     """
     noisiest = settings.noise[-1]
+    percentile = f"improved rules, own\npercentile {100 * settings.percentile:g}"
     panels: dict[str, Mapping[str, Any]] = {
         "improved rules,\nlogs as recorded": AS_RECORDED,
         f"improved rules,\n{100 * noisiest:g} % noise": AS_RECORDED | {"noise": noisiest},
-        f"improved rules, own\npercentile {100 * settings.percentile:g}": AS_RECORDED
-        | {"thresholds": "own_percentile"},
-        "random forest,\narchitecture left out": {"study": LEFT_OUT, "method": FOREST},
+        percentile: AS_RECORDED | {"thresholds": "own_percentile"},
+        "random forest,\narchitecture left out": {"study": st.LEFT_OUT, "method": FOREST},
     }
     drawn = pl.concat(
         found.where(**keys, metric="accuracy")
@@ -359,14 +322,10 @@ def draw(
         .with_columns(panel=pl.lit(panel), row="architecture", mark="method")
         for panel, keys in panels.items()
     )
-    grid = st.dot_panels(
-        figure,
-        drawn,
-        {name: st.ARCHITECTURE_LABELS[name] for name in names},
-        {method: st.METHOD_STYLES[method] for method in (RULES_METHOD, FOREST)},
-        {panel: panel for panel in panels},
-        spread=0.0,
-    )
+    rows: dict[str, str] = {name: st.ARCHITECTURE_LABELS[name] for name in names}
+    marks = {method: st.METHOD_STYLES[method] for method in (RULES_METHOD, FOREST)}
+    titles = {panel: panel for panel in panels}
+    grid = st.dot_panels(figure, drawn, rows, marks, titles, spread=0.0)
     mean = drawn.filter(panel=next(iter(panels)))["value"].to_numpy().mean()
     low, high = (100 * (mean + sign * settings.equivalence_margin) for sign in (-1, 1))
     colour = st.METHOD_STYLES[RULES_METHOD].colour
@@ -392,14 +351,9 @@ def metrics_of(estimates: pl.DataFrame) -> dict[str, Any]:
 
     And ``{study: {method: {architecture: {metric: leaf}}}}`` of what is learned.
     """
-    logs = (
-        pl.when(pl.col("noise") == RECORDED)
-        .then(pl.lit("recorded"))
-        .otherwise(
-            pl.format(
-                "noise_{}_percent", (100 * pl.col("noise")).map_elements("{:g}".format, pl.String)
-            )
-        )
+    logs = pl.col("noise").map_elements(
+        lambda noise: "recorded" if noise == RECORDED else f"noise_{100 * noise:g}_percent",
+        pl.String,
     )
     leaves, keys = (*st.ESTIMATE, *VERDICT), ("architecture", "metric")
     of_rules = estimates.filter(study=RULES).with_columns(logs=logs)
@@ -411,7 +365,7 @@ def metrics_of(estimates: pl.DataFrame) -> dict[str, Any]:
 
 
 def main() -> None:
-    files = across_architectures_files(st.read_names("methods"))
+    files = st.across_architectures_files(st.read_names("methods"))
     rules = st.read_output(RULE_PREDICTIONS, RULE_PREDICTION_SCHEMA)
     predictions = pl.concat(
         st.read_outputs(folder, files, st.PREDICTION_SCHEMA)
@@ -420,20 +374,15 @@ def main() -> None:
     features = st.read_output(FEATURES, FEATURE_SCHEMA)
     paper = st.read_reported()
     settings = st.read_with_statistics("architectures", ArchitecturesSettings)
-    limits = st.read_section("improved_rules", ImprovedRulesSettings)
+    limits = st.read_section("improved_rules", st.ImprovedRulesSettings)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     estimated = estimates(rules, predictions, features, intervals, settings, st.workers())
     # not rounded: of architectures that are almost as far from the others one is the farthest
     found = st.Estimates(estimated).plus(*printed(paper))
     found = with_comparisons(found, settings.equivalence_margin)
-    names = [name for name in ARCHITECTURES if name in set(rules["architecture"])]
-    said = st.Captions.read(
-        "architectures",
-        intervals,
-        settings,
-        limits,
-        numbers(found, predictions, paper, names, settings),
-    )
+    names = [name for name in st.ARCHITECTURES if name in set(rules["architecture"])]
+    named = numbers(found, predictions, paper, names, settings)
+    said = st.Captions.read("architectures", intervals, settings, limits, named)
     deviations, percentile = f"{limits.healthy_sds:g} sd", f"{100 * settings.percentile:g}"
     thresholds = {
         "reference": f"Reference, mean + {deviations}",
@@ -441,21 +390,16 @@ def main() -> None:
         "own_percentile": f"Own, percentile {percentile}",
         "own_percentile_and_limit": f"Own, percentile {percentile}, limit too",
     }
-    logs = {RECORDED: "as recorded"} | {
-        level: f"noise {100 * level:g} %" for level in settings.noise
-    }
+    logs = {RECORDED: "as recorded"}
+    logs |= {level: f"noise {100 * level:g} %" for level in settings.noise}
+    height, drawn = 1.0 + 0.22 * len(names), st.Estimates.of(found.frame)
+    drawing = partial(draw, drawn, names, settings)
     st.publish(
         "architectures",
         metrics=metrics_of(estimated),
         points=estimated,
         tables=tables(found, said, names, thresholds, logs),
-        figures={
-            "architectures": said.picture(
-                "figure",
-                1.0 + 0.22 * len(names),
-                partial(draw, st.Estimates.of(found.frame), names, settings),
-            )
-        },
+        figures={"architectures": said.picture("figure", height, drawing)},
         summary=estimated.filter(metric=SPREAD).select(
             "method", "thresholds", "noise", "value", "smallest_margin", "n"
         ),

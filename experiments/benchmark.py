@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import median
@@ -14,9 +14,6 @@ from typing import Any, get_args
 import polars as pl
 
 from failbench import study as st
-from failbench.base.method_settings import ImprovedRulesSettings, SimpleRulesSettings
-from failbench.base.scenarios import OnsetKind, Outcome, Scenario
-from failbench.base.telemetry import STEP_SCHEMA
 from failbench.features.catalogue import KEYWORD_FEATURES, PAPER_FEATURES
 from failbench.features.feature import CEILING
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
@@ -35,7 +32,7 @@ from failbench.monitor.signals import SIGNALS
 from failbench.study.rule_words import in_words, short, threshold_words
 from recordings import read_recordings
 from shared import benchmark_drawing as drawing
-from shared.benchmark_drawing import LEAF, Node, Workflow
+from shared.benchmark_drawing import Node, Workflow
 from shared.benchmark_twin import SIGNAL_LABELS, BenchmarkSettings, draw_twin, twin_of
 
 SCENARIOS = Path("data/scenarios")
@@ -52,8 +49,8 @@ SETTING = ("architecture", "optimizer", "scale")
 DIFFICULTY_SCHEMA = pl.Schema({"scenario": pl.String, "measured": pl.String})
 
 FACETS: dict[str, tuple[str, Sequence[str]]] = {
-    "outcome": ("Measured outcome", get_args(Outcome)),
-    "onset": ("Onset", get_args(OnsetKind)),
+    "outcome": ("Measured outcome", get_args(st.Outcome)),
+    "onset": ("Onset", get_args(st.OnsetKind)),
     "declared": ("Declared difficulty", st.DIFFICULTIES),
     "measured": ("Measured difficulty", st.DIFFICULTIES),
 }
@@ -64,7 +61,7 @@ KINDS: tuple[Kind, ...] = ("logic", "statistic", "symptom")
 
 def described(
     runs: pl.DataFrame,
-    scenarios: Sequence[Scenario],
+    scenarios: Sequence[st.Scenario],
     difficulty: pl.DataFrame,
     in_reference: pl.Expr,
 ) -> pl.DataFrame:
@@ -174,11 +171,6 @@ def declarations(name: str, width: int) -> list[list[str]]:
     return rows
 
 
-def left(**widths: float | None) -> list[st.Column]:
-    """Columns of words by heading, with shares of the width of the page."""
-    return [st.Column(st.words(name), align="left", width=width) for name, width in widths.items()]
-
-
 def scenario_tables(scenarios: pl.DataFrame, said: st.Captions, scale: str) -> Iterator[st.Table]:
     """The summary by category, and all scenarios."""
     parts = [*(scenarios.filter(category=category) for category in st.CATEGORIES), scenarios]
@@ -191,28 +183,21 @@ def scenario_tables(scenarios: pl.DataFrame, said: st.Captions, scale: str) -> I
         body.append((heading, *[""] * len(parts)))
         body += [(st.words(v), *(str(Counter(part[facet])[v]) for part in parts)) for v in values]
     headings = [*st.CATEGORY_LABELS.values(), "All"]
-    columns = [st.Column("", align="left"), *map(st.Column, headings)]
+    columns = [st.Text(""), *map(st.Column, headings)]
     yield st.sheet("scenarios_summary", body, said, scale, columns=columns)
-    yield st.sheet(
-        "scenarios",
-        [
+    rows = []
+    for row in scenarios.iter_rows(named=True):
+        ended = "" if row["outcome"] == row["expected"] else f" ({row['outcome']})"
+        steps = None if row["onset"] == "start_crash" else row["reference_steps"]
+        rows.append(
             (
-                st.words(row["scenario"]),
-                row["title"],
-                st.words(row["category"]),
-                f"{row['declared']}, {row['measured']}",
-                st.words(row["onset"]),
-                row["expected"]
-                + (f" ({row['outcome']})" if row["outcome"] != row["expected"] else ""),
-                row["remedy"],
-                st.ABSENT
-                if row["onset"] == "start_crash" or row["reference_steps"] is None
-                else f"{row['reference_steps']:g}",
+                *(st.words(row["scenario"]), row["title"], st.words(row["category"])),
+                *(f"{row['declared']}, {row['measured']}", st.words(row["onset"])),
+                *(row["expected"] + ended, row["remedy"]),
+                st.ABSENT if steps is None else f"{steps:g}",
             )
-            for row in scenarios.iter_rows(named=True)
-        ],
-        said,
-    )
+        )
+    yield st.sheet("scenarios", rows, said)
 
 
 AGAINST = {
@@ -239,61 +224,34 @@ def bound_words(invariant: Invariant) -> str:
             return f"between {bound.low:g} and {bound.high:g}"
 
 
-def component_words(invariants: Iterable[Invariant]) -> str:
-    counts = Counter(each.component for each in invariants)
-    ranked = sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
-    return ", ".join(f"{st.words(component)} ({count})" for component, count in ranked)
-
-
 def signal_tables(said: st.Captions) -> Iterator[st.Table]:
     """What methods read: features, keywords of error text, and invariants."""
-    yield st.sheet(
-        "features",
-        [
-            (st.words(each.name), st.words(each.group), each.unit, each.formula, each.source)
-            for each in PAPER_FEATURES
-        ],
-        said,
-    )
-    yield st.sheet(
-        "keywords",
-        [(st.words(each.name), each.pattern, each.source) for each in KEYWORDS],
-        said,
-    )
-    by_family = families()
-    yield st.sheet(
-        "invariants_families",
-        [
-            (
-                name,
-                str(len(group)),
-                *(str(sum(each.kind == kind for each in group)) for kind in KINDS),
-                str(sum(each.bound is not None for each in group)),
-                str(sum(each.bound is None for each in group)),
-                component_words(group),
-            )
-            for name, group in by_family.items()
-        ],
-        said,
-    )
-    yield st.sheet(
-        "invariants",
-        [
-            (
-                each.family,
-                st.words(each.id),
-                each.statement,
-                st.words(each.signal),
-                AGAINST[each.against],
-                bound_words(each),
-                each.kind,
-                st.words(each.component),
-            )
-            for group in by_family.values()
-            for each in group
-        ],
-        said,
-    )
+    features: list[tuple[str, ...]] = [
+        (st.words(each.name), st.words(each.group), each.unit, each.formula, each.source)
+        for each in PAPER_FEATURES
+    ]
+    yield st.sheet("features", features, said)
+    keywords = [(st.words(each.name), each.pattern, each.source) for each in KEYWORDS]
+    yield st.sheet("keywords", keywords, said)
+    rows = []
+    for name, group in families().items():
+        of_kinds = (sum(each.kind == kind for each in group) for kind in KINDS)
+        bound = sum(each.bound is not None for each in group)
+        counted = Counter(each.component for each in group).items()
+        ranked = sorted(counted, key=lambda pair: (-pair[1], pair[0]))
+        components = ", ".join(f"{st.words(each)} ({count})" for each, count in ranked)
+        sizes = map(str, (len(group), *of_kinds, bound, len(group) - bound))
+        rows.append((name, *sizes, components))
+    yield st.sheet("invariants_families", rows, said)
+    rows = [
+        (
+            *(each.family, st.words(each.id), each.statement, st.words(each.signal)),
+            *(AGAINST[each.against], bound_words(each), each.kind, st.words(each.component)),
+        )
+        for group in families().values()
+        for each in group
+    ]
+    yield st.sheet("invariants", rows, said)
 
 
 def signals_of_tree() -> list[Declared]:
@@ -305,44 +263,28 @@ def signals_of_tree() -> list[Declared]:
 def rule_tables(
     tree: pl.DataFrame,
     band: HealthyBand,
-    simple: SimpleRulesSettings,
-    improved: ImprovedRulesSettings,
+    simple: st.SimpleRulesSettings,
+    improved: st.ImprovedRulesSettings,
     said: st.Captions,
 ) -> Iterator[st.Table]:
     """The simple rules in order, the nodes of the improved ones, and the signals of these."""
     limits = {"gradient_norm": simple.gradient_norm, "perplexity": simple.perplexity}
-    yield st.sheet(
-        "simple_rules",
-        [
-            (
-                str(number),
-                st.words(rule.name),
-                st.words(rule.category),
-                " and ".join(map(in_words, rule.conditions)),
-                "; ".join(
-                    threshold_words(each, band, simple.healthy_sds, limits)
-                    for each in rule.conditions
-                ),
-                rule.source,
-            )
-            for number, rule in enumerate(SIMPLE_RULES, start=1)
-        ],
-        said,
-    )
-    yield st.sheet(
-        "improved_rules",
-        tree.drop("depth").with_columns(pl.col("answer").replace(st.SHORT_LABELS)).rows(),
-        said,
-    )
+    rows = []
+    for number, rule in enumerate(SIMPLE_RULES, start=1):
+        asked = rule.conditions
+        held = (threshold_words(each, band, simple.healthy_sds, limits) for each in asked)
+        named = (str(number), st.words(rule.name), st.words(rule.category))
+        words = (" and ".join(map(in_words, asked)), "; ".join(held))
+        rows.append((*named, *words, rule.source))
+    yield st.sheet("simple_rules", rows, said)
+    answered = tree.drop("depth").with_columns(pl.col("answer").replace(st.SHORT_LABELS))
+    yield st.sheet("improved_rules", answered.rows(), said)
     limits = improved.model_dump(include={"catastrophic_perplexity", "gradient_norm"})
-    yield st.sheet(
-        "improved_signals",
-        [
-            (short(each), in_words(each), threshold_words(each, band, improved.healthy_sds, limits))
-            for each in signals_of_tree()
-        ],
-        said,
-    )
+    signals = [
+        (short(each), in_words(each), threshold_words(each, band, improved.healthy_sds, limits))
+        for each in signals_of_tree()
+    ]
+    yield st.sheet("improved_signals", signals, said)
 
 
 TRANSCRIBED = {
@@ -360,28 +302,17 @@ def method_tables(
     """What methods read, transfer to other architectures, and the checklist."""
     checks = {name: st.estimate_text(each, "one") for name, each in conditions.items()}
     facts = {method: texts for method, *texts in declarations("methods", 4)}
-    yield st.sheet(
-        "methods_read",
-        [
-            (
-                entry.label,
-                entry.family,
-                st.reads_label(entry.name) + (" (made in view)" if entry.made_in_view else ""),
-                *facts.get(entry.name, [st.ABSENT] * 3),  # a method that was just added has none
-                checks.get(entry.name, st.ABSENT),
-            )
-            for entry in st.CATALOGUE
-        ],
-        said,
-        st.DEVELOPMENT_NOTE,
-    )
+    rows = []
+    for entry in st.CATALOGUE:
+        reads = st.reads_label(entry.name) + (" (made in view)" if entry.made_in_view else "")
+        known = facts.get(entry.name, [st.ABSENT] * 3)  # a method that was just added has none
+        rows.append((entry.label, entry.family, reads, *known, checks.get(entry.name, st.ABSENT)))
+    yield st.sheet("methods_read", rows, said, st.DEVELOPMENT_NOTE)
     for name, widths in TRANSCRIBED.items():
-        headings, *rows = declarations(name, len(widths))
-        columns = [
-            st.Column(heading, align="left", width=width)
-            for heading, width in zip(headings, widths, strict=True)
-        ]
-        yield st.sheet(name, map(tuple, rows), said, columns=columns)
+        headings, *body = declarations(name, len(widths))
+        heads = zip(headings, widths, strict=True)
+        columns = [st.Text(heading, width=width) for heading, width in heads]
+        yield st.sheet(name, map(tuple, body), said, columns=columns)
 
 
 LONGEST = 72
@@ -406,8 +337,8 @@ def prompt_table(prompt: Prompt, said: st.Captions) -> st.Table:
 def main() -> None:
     settings = st.read_with_statistics("benchmark", BenchmarkSettings)
     study = st.read_section("nested_cv", st.ReferenceStudy)
-    simple = st.read_section("simple_rules", SimpleRulesSettings)
-    improved = st.read_section("improved_rules", ImprovedRulesSettings)
+    simple = st.read_section("simple_rules", st.SimpleRulesSettings)
+    improved = st.read_section("improved_rules", st.ImprovedRulesSettings)
     llm = st.read_section("llm_agents", LlmAgentsSettings)
     difficulty = st.read_output(DIFFICULTY, DIFFICULTY_SCHEMA)
     estimates = st.read_metrics(INTERVALS, st.PRIMARY_SET)[st.PRIMARY_SET]
@@ -426,14 +357,9 @@ def main() -> None:
     conditions = {name: each[needed] for name, each in estimates.items() if needed in each}
     of_tree = drawing.nodes()
     tree = pl.DataFrame(of_tree, orient="row", schema=Node._fields)
-    metrics = {
-        **metrics_of(scenarios),
-        **scale,
-        **ranges,
-        "healthy_runs": successes.height,
-        "twin": twin,
-    }
-    counts = {**metrics, "categories": len(st.CATEGORIES), "step_columns": len(STEP_SCHEMA) - 2}
+    beside = {"healthy_runs": successes.height, "twin": twin}
+    metrics = {**metrics_of(scenarios), **scale, **ranges, **beside}
+    counts = {**metrics, "categories": len(st.CATEGORIES), "step_columns": len(st.STEP_SCHEMA) - 2}
     placed = drawing.places(workflow, counts)
     numbers = {
         "recorded": {kind: f"{count:,}" for kind, count in scale["runs"].items()},
@@ -446,16 +372,12 @@ def main() -> None:
         "outcome": st.words(settings.twin.outcome),
         "late": st.counted(twin["steps_to_failure"], "step"),
         "signal": SIGNAL_LABELS[twin["signal"]].split(" (")[0].lower(),
-        "abstaining": sum(
-            each.depth == LEAF and each.answer not in st.CATEGORIES for each in of_tree
-        ),
+        "abstaining": sum(each.answer.startswith("abstains") for each in of_tree),
     }
+    draw_workflow = partial(drawing.draw_workflow, workflow, placed)
     pictures = {
         "twin": (1.85, partial(draw_twin, twin, points)),
-        "workflow": (
-            drawing.height_of(placed),
-            partial(drawing.draw_workflow, workflow, placed),
-        ),
+        "workflow": (drawing.height_of(placed), draw_workflow),
         "improved_rules_tree": (drawing.PAGE, partial(drawing.draw_tree, of_tree)),
     }
     said = st.Captions.read("benchmark", settings, study, improved, llm, metrics, numbers)

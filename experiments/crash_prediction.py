@@ -2,42 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
 from matplotlib.figure import Figure
 from statsmodels.stats.multitest import multipletests
 
-from failbench.base.arrays import Array
-from failbench.base.errors import BadInputError
-from failbench.base.params import read_section
-from failbench.base.vocabulary import DIFFICULTIES
+from failbench import study as st
 from failbench.crashes.answer_table import ANSWER_TABLE, REMEDY, TOOLS, read_published
 from failbench.crashes.answers import asked
 from failbench.crashes.cases import Case, CrashPredictionSettings, by_length, majority, read_cases
 from failbench.crashes.catalogue import PREDICTORS
-from failbench.crashes.language import CrashAgentsSettings, Replayed, replayed
+from failbench.crashes.language import CrashAgentsSettings, replayed
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import ARMS, Arm
 from failbench.methods.llm.cache import cache_path, read_cache
 from failbench.notebooks.corpus import LIBRARIES
-from failbench.statistics.bootstrap import Weights, resample, single_seeds
-from failbench.statistics.intervals import ESTIMATE, ScenarioIntervalSettings, nest, wilson
-from failbench.statistics.paired_tests import discordant
-from failbench.statistics.settings import read_with_statistics
-from failbench.study.captions import Captions
-from failbench.study.cells import estimate_text, written
-from failbench.study.estimates import Estimates, rounded
-from failbench.study.labels import method_label
-from failbench.study.picture import dot_plot, legend_outside
-from failbench.study.plain_table import Divider, Table
-from failbench.study.publication import publish, run
-from failbench.study.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, Mark
-from failbench.study.tables import Of, Row, Text, table
 
 NOTEBOOKS = Path("data/notebooks")
 ANSWERS = Path("data/crashes/answers.parquet")
@@ -76,43 +59,31 @@ Answers = dict[tuple[str, Arm], Sequence[CrashPrediction]]
 
 def collect(cases: Sequence[Case], recorded: pl.DataFrame, place: Path) -> Answers:
     """Answers of all predictors but language models, in all of their arms."""
-    known = {
-        (row["predictor"], row["arm"], row["pair"], row["version"]): row
-        for row in recorded.iter_rows(named=True)
-    }
+    key = ("predictor", "arm", "pair", "version")
+    known = recorded.rows_by_key(key, named=True, unique=True)
 
     def read(predictor: str, arm: Arm, case: Case) -> CrashPrediction:
         card = case.notebook.card
         row = known.get((predictor, arm, card.pair, card.version))
         if row is None or row["asked"] != asked(case.ask(arm)):
             which = f"{card.pair!r}, {card.version}, in arm {arm!r}"
-            raise BadInputError(place, "asked", f"{predictor} has no answer for {which}.", REMEDY)
+            raise st.BadInputError(
+                place, "asked", f"{predictor} has no answer for {which}.", REMEDY
+            )
         return CrashPrediction(row["crash"], row["exception"], row["reason"], row["line"])
 
     answers: Answers = {}
     for each in PREDICTORS:
+        predict = None if each.recorded else each.build()
         for arm in each.arms:
-            if each.recorded:
-                answers[each.name, arm] = [read(each.name, arm, case) for case in cases]
-            else:
-                predict = each.build()
-                answers[each.name, arm] = [predict(case.ask(arm)) for case in cases]
+            answers[each.name, arm] = [
+                predict(case.ask(arm)) if predict else read(each.name, arm, case) for case in cases
+            ]
     for arm in ARMS:
         rules = answers[RULES, arm]
         both = zip(answers.get((DRY_RUN, arm), rules), rules, strict=True)
         answers[COMBINED, arm] = [rule if run.crash is None else run for run, rule in both]
     return answers | {(MAJORITY, "code"): majority(cases), (LENGTH, "code"): by_length(cases)}
-
-
-def replay(
-    cases: Sequence[Case], settings: CrashAgentsSettings
-) -> dict[str, Replayed[tuple[Arm, int]]]:
-    """What the language models of params.yaml have answered, from their caches."""
-    questions = {(arm, place): case.ask(arm) for arm in ARMS for place, case in enumerate(cases)}
-    return {
-        label: replayed(questions, model, settings, read_cache(cache_path(MODELS, label)))
-        for label, model in settings.models.items()
-    }
 
 
 def answered(cases: Sequence[Case], answers: Answers) -> pl.DataFrame:
@@ -168,7 +139,7 @@ CONTRASTS = (*((arm, "code") for arm in ARMS[1:]), ("all", "other"))
 GAIN = ("difference", "ci_low", "ci_high", "left_only", "right_only", "p", "p_holm", "pairs")
 
 
-def sums_of_pairs(answers: pl.DataFrame) -> tuple[list[tuple[str, str]], Array, Array]:
+def sums_of_pairs(answers: pl.DataFrame) -> tuple[list[tuple[str, str]], st.Array, st.Array]:
     """Predictors and arms; and of each pair parts and wholes, ``[n_scores, n_asked, n_pairs]``."""
     columns = {
         f"{metric}/{side}": value
@@ -188,7 +159,7 @@ def sums_of_pairs(answers: pl.DataFrame) -> tuple[list[tuple[str, str]], Array, 
 
 
 def estimates(
-    answers: pl.DataFrame, settings: ScenarioIntervalSettings, **keys: str
+    answers: pl.DataFrame, settings: st.ScenarioIntervalSettings, **keys: str
 ) -> pl.DataFrame:
     """Every score of every predictor and arm, all from the same resamples.
 
@@ -199,13 +170,13 @@ def estimates(
     known, parts, wholes = sums_of_pairs(answers)
     n_pairs = parts.shape[-1]
 
-    def figures(weights: Weights) -> Array:
+    def figures(weights: st.Weights) -> st.Array:
         part, whole = (np.tensordot(weights[0], each, (-1, -1)) for each in (parts, wholes))
         # 0 of nothing, which resamples of few may hold
         ratios = np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
         return np.moveaxis(ratios.reshape(*ratios.shape[:-2], -1), -1, 0)
 
-    resampled = resample(single_seeds([n_pairs]), figures, settings)
+    resampled = st.resample(st.single_seeds([n_pairs]), figures, settings)
     values, sizes = figures([np.ones(n_pairs)]), wholes.sum(axis=-1).ravel()
     found = []
     for place, (metric, key) in enumerate((metric, key) for metric in SCORES for key in known):
@@ -213,14 +184,14 @@ def estimates(
         low, high, _ = resampled.number(place, value)
         few = size < settings.wilson_below
         if size and metric != "f1" and (few or value == 0 or value >= settings.wilson_from):
-            low, high = wilson(value, min(size, n_pairs), settings.confidence)
+            low, high = st.wilson(value, min(size, n_pairs), settings.confidence)
         bounds = (value, low, high) if size else (None, None, None)
         found.append((*keys.values(), *key, metric, *bounds, size, n_pairs))
-    schema = [*keys, "predictor", "arm", "metric", *ESTIMATE, "pairs"]
-    return rounded(pl.DataFrame(found, schema, orient="row", infer_schema_length=None))
+    schema = [*keys, "predictor", "arm", "metric", *st.ESTIMATE, "pairs"]
+    return st.rounded(pl.DataFrame(found, schema, orient="row", infer_schema_length=None))
 
 
-def contrasts(answers: pl.DataFrame, settings: ScenarioIntervalSettings) -> pl.DataFrame:
+def contrasts(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> pl.DataFrame:
     """What every predictor gains in one arm over another, on the same notebooks.
 
     Holm's adjustment is over the contrasts of a metric.
@@ -239,22 +210,18 @@ def contrasts(answers: pl.DataFrame, settings: ScenarioIntervalSettings) -> pl.D
         of = dict(zip(known, parts[score], strict=True))
         apart = np.stack([of[name, left] - of[name, right] for name, left, right in wanted])
 
-        def figures(weights: Weights, apart: Array = apart, score: int = score) -> Array:
+        def figures(weights: st.Weights, apart: st.Array = apart, score: int = score) -> st.Array:
             sums = np.tensordot(weights[0], apart, (-1, -1))
             return np.moveaxis(sums / wholes[score, 0].sum(), -1, 0)
 
-        resampled = resample(single_seeds([n_pairs]), figures, settings)
+        resampled = st.resample(st.single_seeds([n_pairs]), figures, settings)
         differences = figures([np.ones(n_pairs)])
         told = answers.with_columns(told=SCORES[metric][0])
-        splits = [
-            discordant(
-                told.filter(pl.col("arm").is_in([left, right]), predictor=name).pivot(
-                    "arm", index=["pair", "version"], values="told"
-                ),
-                (left, right),
-            )
-            for name, left, right in wanted
-        ]
+        splits = []
+        for name, left, right in wanted:
+            of_arms = told.filter(pl.col("arm").is_in([left, right]), predictor=name)
+            wide = of_arms.pivot("arm", index=["pair", "version"], values="told")
+            splits.append(st.discordant(wide, (left, right)))
         adjusted = multipletests([p for *_, p in splits], method="holm")[1]
         for place, (name, left, right) in enumerate(wanted):
             difference = float(differences[place])
@@ -272,7 +239,7 @@ def contrasts(answers: pl.DataFrame, settings: ScenarioIntervalSettings) -> pl.D
 
 def label_of(predictor: str) -> str:
     """The name of a predictor, or of a language model of params.yaml."""
-    return LABELS.get(predictor) or method_label(predictor)
+    return LABELS.get(predictor) or st.method_label(predictor)
 
 
 def numbers(
@@ -292,104 +259,64 @@ def numbers(
         "shorter_share": shorter / len(sizes),
         "unavailable": " and ".join(map(label_of, unavailable)),
         "published": {
-            counted: {"least": least, "most": most}
-            for counted, least, most in gains.agg(
-                least=pl.col("gain").min(), most=pl.col("gain").max()
-            ).rows()
+            str(counted): {"least": models["gain"].min(), "most": models["gain"].max()}
+            for (counted,), models in gains
         },
     }
 
 
 def tables(
-    found: Estimates, gains: pl.DataFrame, published: pl.DataFrame, said: Captions
-) -> Iterator[Table]:
+    found: st.Estimates, gains: pl.DataFrame, published: pl.DataFrame, said: st.Captions
+) -> Iterator[st.Table]:
     """Every predictor in every arm, what information adds, and accuracy by groups of notebooks."""
     tested = found.where(by="test").frame
     known = tested.unique(["predictor", "arm"], maintain_order=True)["predictor", "arm"].rows()
     # who always says the same reads nothing
     body = [
-        Row(
+        st.Row(
             (label_of(name), "nothing" if name == MAJORITY else ARM_LABELS[arm]),
             {"predictor": name, "arm": arm},
         )
         for name, arm in known
     ]
-    heads = [Text("Predictor"), Text("Told")]
-    headings = {
-        "accuracy": "Accuracy",
-        "precision": "Precision",
-        "recall": "Recall",
-        "f1": "F1",
-        "named": "Exception named",
-        "answered": "Answered",
-        "accuracy_answered": "Accuracy of these",
-    }
-    of = [Of(metric, heading, keys={"by": "test"}) for metric, heading in headings.items()]
-    yield table("crash_prediction", found, [*heads, *of], body, said)
-
-    right = ("Difference", "Only first", "Only second", "p", "p, Holm")
-    of_gains = [Text("Predictor"), Text("Arms"), *(Text(each, align="right") for each in right)]
-    yield table("crash_prediction_gains", found, of_gains, gain_rows(gains, published), said)
-
-    columns = [
-        Of(
-            metric,
-            metric.capitalize(),
-            f"{label_of(name)}, {ARM_LABELS[arm]}",
-            keys={"predictor": name, "arm": arm},
-        )
-        for name, arm in ((RULES, "code"), (RULES, "all"), (COMBINED, "all"))
-        for metric in ("recall", "accuracy")
-    ]
-    for by, heading in (("library", "Library"), ("misuse", "Misuse"), ("difficulty", "Grade")):
+    for name in ("crash_prediction", "crash_prediction_parts"):
+        yield st.table(name, found, None, body, said)
+    yield st.table("crash_prediction_gains", found, None, gain_rows(gains, published), said)
+    for by in ("library", "misuse", "difficulty"):
         groups = found.where(by=by)
-        pairs = dict(groups.frame["group", "pairs"].unique(maintain_order=True).rows())
-        yield table(
-            f"crash_prediction_{by}",
-            groups,
-            [Text(heading), Text("Pairs", align="right"), *columns],
-            [Row((group, str(number)), {"group": group}) for group, number in pairs.items()],
-            said,
-        )
-
-    parts = {part: found.where(by=part).frame["pairs"][0] for part in ("development", "test")}
-    of = [
-        Of("accuracy", f"{part.capitalize()} ({pairs} pairs)", keys={"by": part})
-        for part, pairs in parts.items()
-    ]
-    yield table("crash_prediction_parts", found, [*heads, *of], body, said)
+        pairs = groups.frame["group", "pairs"].unique(maintain_order=True).rows()
+        of_groups = [st.Row((group, str(number)), {"group": group}) for group, number in pairs]
+        yield st.table(f"crash_prediction_{by}", groups, None, of_groups, said)
 
 
-def gain_rows(gains: pl.DataFrame, published: pl.DataFrame) -> Iterator[Row | Divider]:
+def gain_rows(gains: pl.DataFrame, published: pl.DataFrame) -> Iterator[st.Row | st.Divider]:
     for metric, counted, text in (
         ("accuracy", "detection", "Crash foreseen"),
         ("named_accuracy", "detection and diagnosis", "Crash foreseen, exception named"),
     ):
-        yield Divider(text)
+        yield st.Divider(text)
         for row in gains.filter(metric=metric).rows(named=True):
             arms = ARM_LABELS[row["left"]], ARM_LABELS[row["right"]].removeprefix("+ ")
-            difference = estimate_text({**row, "value": row["difference"]}, "points")
+            difference = st.estimate_text({**row, "value": row["difference"]}, "points")
             only = str(row["left_only"]), str(row["right_only"])
-            probabilities = written(row["p"], "p"), written(row["p_holm"], "p")
+            probabilities = st.written(row["p"], "p"), st.written(row["p_holm"], "p")
             label = label_of(row["predictor"])
-            yield Row((label, " − ".join(arms), difference, *only, *probabilities))
+            yield st.Row((label, " − ".join(arms), difference, *only, *probabilities))
         for model, gain in published.filter(counted=counted)["model", "gain"].rows():
             arms = f"{model}, published", "with information − without"
-            yield Row((*arms, written(gain, "points"), *"––––"))
+            yield st.Row((*arms, st.written(gain, "points"), *"––––"))
 
 
-MARKS = {
-    name: Mark(LABELS[name], colour, marker)
-    for name, colour, marker in (
-        (COMBINED, VERMILLION, "o"),
-        (DRY_RUN, ORANGE, "^"),
-        (RULES, BLUE, "s"),
-        ("pyright", GREEN, "D"),
-        ("pylint", PURPLE, "v"),
-        (LENGTH, GREY, "x"),
-    )
+LOOKS = {
+    COMBINED: (st.VERMILLION, "o"),
+    DRY_RUN: (st.ORANGE, "^"),
+    RULES: (st.BLUE, "s"),
+    "pyright": (st.GREEN, "D"),
+    "pylint": (st.PURPLE, "v"),
+    LENGTH: (st.GREY, "x"),
 }
-REPORTED = Mark("published of CRANE-LLM", BLACK, "|", size=9.0)
+MARKS = {name: st.Mark(LABELS[name], *look) for name, look in LOOKS.items()}
+REPORTED = st.Mark("published of CRANE-LLM", st.BLACK, "|", size=9.0)
 
 
 def draw(
@@ -398,45 +325,32 @@ def draw(
     """Accuracy by arm, and the gain over code alone."""
     left, right = figure.subplots(1, 2, sharey=True, width_ratios=(3, 2))
     accuracy = tested.filter(metric="accuracy").rename({"predictor": "mark", "arm": "row"})
-    dot_plot(left, accuracy, ARM_LABELS, MARKS, heavy_above=("other",))
-    left.axvline(50, color=GREY, linestyle=":", linewidth=0.8)
+    st.dot_plot(left, accuracy, ARM_LABELS, MARKS, heavy_above=("other",))
+    left.axvline(50, color=st.GREY, linestyle=":", linewidth=0.8)
     left.set(xlim=(28, 102), title="what they reach")
     left.set_xlabel("accuracy, percent of notebooks\n(dotted: chance)")
     names = {"predictor": "mark", "left": "row", "difference": "value"}
     over_code = gains.filter(metric="accuracy", right="code").rename(names)
-    dot_plot(right, over_code, ARM_LABELS, MARKS, heavy_above=("other",))
-    right.axvline(0, color=GREY, linestyle=":", linewidth=0.8)
+    st.dot_plot(right, over_code, ARM_LABELS, MARKS, heavy_above=("other",))
+    right.axvline(0, color=st.GREY, linestyle=":", linewidth=0.8)
     for gain in published.filter(~pl.col("model").is_in(TOOLS), counted="detection")["gain"]:
         right.plot(100 * gain, list(ARM_LABELS).index("all"), **REPORTED.look)
     right.set(xlabel="points over code alone", title="what information adds")
-    handles = [*(mark.handle for mark in MARKS.values()), REPORTED.handle]
-    legend_outside(figure, handles, columns=4, columnspacing=1.0, handletextpad=0.3)
-
-
-def metrics_of(
-    found: pl.DataFrame, gains: pl.DataFrame, models: Mapping[str, Replayed[Any]]
-) -> dict[str, Any]:
-    keys, leaves = ("predictor", "arm", "metric"), (*ESTIMATE, "pairs")
-    counts = ("available", "questions", "answered", "unreadable", "cut")
-    return {
-        "test": nest(found.filter(by="test"), *keys, leaves=leaves),
-        "development": nest(found.filter(by="development"), *keys, leaves=leaves),
-        "library": nest(found.filter(by="library"), "group", *keys, leaves=leaves),
-        "gains": nest(gains, "metric", "predictor", "contrast", leaves=GAIN),
-        "language_models": {
-            label: {name: getattr(model, name) for name in counts}
-            for label, model in models.items()
-        },
-    }
+    marks = (*MARKS.values(), REPORTED)
+    st.legend_outside(figure, marks, columns=4, columnspacing=1.0, handletextpad=0.3)
 
 
 def main() -> None:
-    settings = read_with_statistics("crash_prediction", CrashPredictionSettings)
-    agents = read_section("crash_agents", CrashAgentsSettings)
+    settings = st.read_with_statistics("crash_prediction", CrashPredictionSettings)
+    agents = st.read_section("crash_agents", CrashAgentsSettings)
     published = read_published(PUBLISHED)
     recorded = ANSWER_TABLE.read(ANSWERS)
     cases = read_cases(NOTEBOOKS, settings.control_seed)
-    models = replay(cases, agents)
+    questions = {(arm, place): case.ask(arm) for arm in ARMS for place, case in enumerate(cases)}
+    models = {
+        label: replayed(questions, model, agents, read_cache(cache_path(MODELS, label)))
+        for label, model in agents.models.items()
+    }
     answers = collect(cases, recorded, ANSWERS)
     for label, model in models.items():
         if model.predictions is not None:
@@ -446,31 +360,37 @@ def main() -> None:
     every = answered(cases, answers)
     tested = every.filter(part="test")
     misuses = tested["misuse"].unique().sort()
-    groups = {"library": LIBRARIES, "misuse": misuses, "difficulty": DIFFICULTIES}
+    groups = {"library": LIBRARIES, "misuse": misuses, "difficulty": st.DIFFICULTIES}
     parts = [(part, "", every.filter(part=part)) for part in ("test", "development")]
-    parts += [
-        (by, name, tested.filter(pl.col(by) == name))
-        for by, names in groups.items()
-        for name in names
-    ]
+    for by, names in groups.items():
+        parts += [(by, name, tested.filter(pl.col(by) == name)) for name in names]
     found = pl.concat(estimates(part, settings, by=by, group=name) for by, name, part in parts)
     gains = contrasts(tested, settings)
-    metrics = metrics_of(found.drop_nulls("value"), gains, models)
+    keys, leaves = ("predictor", "arm", "metric"), (*st.ESTIMATE, "pairs")
+    known = found.drop_nulls("value")
+    counts = ("available", "questions", "answered", "unreadable", "cut")
+    metrics = {
+        "test": st.nest(known.filter(by="test"), *keys, leaves=leaves),
+        "development": st.nest(known.filter(by="development"), *keys, leaves=leaves),
+        "library": st.nest(known.filter(by="library"), "group", *keys, leaves=leaves),
+        "gains": st.nest(gains, "metric", "predictor", "contrast", leaves=GAIN),
+        "language_models": {
+            label: {name: getattr(model, name) for name in counts}
+            for label, model in models.items()
+        },
+    }
     unavailable = [label for label, model in models.items() if not model.available]
     named = numbers(cases, published, unavailable)
-    said = Captions.read("crash_prediction", settings, named, metrics)
+    said = st.Captions.read("crash_prediction", settings, named, metrics)
     # an interval that is a point is not written
-    bounds = [
-        pl.when(pl.col("ci_low") < pl.col("ci_high")).then(name).alias(name)
-        for name in ("ci_low", "ci_high")
-    ]
+    bounds = pl.when(pl.col("ci_low") < pl.col("ci_high")).then(pl.col("ci_low", "ci_high"))
     points = found.filter(by="test").drop("by", "group")
     picture = said.picture("figure", 2.9, partial(draw, points, gains, published))
-    publish(
+    st.publish(
         "crash_prediction",
         metrics=metrics,
         points=points,
-        tables=tables(Estimates(found.with_columns(bounds)), gains, published, said),
+        tables=tables(st.Estimates(found.with_columns(bounds)), gains, published, said),
         figures={"crash_prediction": picture},
         sentences={"finding": said.text("finding", "text") + "\n"},
         summary=points.filter(metric="accuracy"),
@@ -478,4 +398,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -15,7 +15,6 @@ from matplotlib.ticker import PercentFormatter
 from rich.console import Console
 
 from failbench import study as st
-from failbench.base.telemetry import Telemetry, read_telemetry
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.answer import NAMED, Level, level_of
 from failbench.diagnose.diagnosis import diagnosis_of
@@ -29,7 +28,6 @@ from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, recorded_answers
 from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import COMPLETE, complete_shape
-from failbench.statistics.confidence import calibration_floor
 from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 
 TELEMETRY = Path("data/telemetry")
@@ -77,13 +75,16 @@ def rate_table(
     parts = []
     for (model,), of_model in answers.group_by("model", maintain_order=True):
         for part, name, group in groups(of_model):
-            if group.is_empty():
-                continue
-            rates = rates_of(group, settings, intervals, part)
-            logs = pl.lit(group.select("run_id", "format").n_unique(), pl.Int32)
-            rows = st.estimate_rows(rates, model=model, part=part, name=name)
-            parts.append(rows.with_columns(logs=logs))
+            if group.height:
+                rates = rates_of(group, settings, intervals, part)
+                rows = st.estimate_rows(rates, model=model, part=part, name=name)
+                parts.append(rows.with_columns(logs=pl.lit(size(group), pl.Int32)))
     return pl.concat(parts)
+
+
+def size(answers: pl.DataFrame) -> int:
+    """How many logs: a run has one a format, and an answer to each in every repeat."""
+    return answers.select("run_id", "format").n_unique()
 
 
 def groups(answers: pl.DataFrame) -> Iterator[tuple[str, str, pl.DataFrame]]:
@@ -111,24 +112,24 @@ def rates_of(
     part: str,
 ) -> dict[str, st.Interval]:
     """Accuracy of category and cause; of whole models what the confidence is worth too."""
+    holds = {
+        "accuracy": (st.right(), f"{RIGHT}, told that the run failed"),
+        "cause_accuracy": (CAUSE_RIGHT, RIGHT_CAUSE),
+        "alarmed": (pl.col("alarm"), FOUND),
+    }
     figures = [
-        st.proportion(
-            "accuracy", st.over_scenarios(answers, st.right()), f"{RIGHT}, told that the run failed"
-        ),
-        st.proportion("cause_accuracy", st.over_scenarios(answers, CAUSE_RIGHT), RIGHT_CAUSE),
-        st.proportion("alarmed", st.over_scenarios(answers, pl.col("alarm")), FOUND),
+        st.proportion(name, st.over_scenarios(answers, each), what)
+        for name, (each, what) in holds.items()
     ]
     if part == "whole":
         sure = st.over_committed(surest(answers, settings.coverage), st.right())
         named = with_abstentions(answers, IS_NAMED)
-        right_if_named = st.over_committed(named, st.right())
+        given = f"{RIGHT}, given that a category is named"
         gaps = st.calibration_gaps(by_log(answers), settings.bins)
         error = "expected calibration error of the category's confidence"
         figures += [
             st.proportion("selective_accuracy", sure, f"{RIGHT}, among the surest logs"),
-            st.proportion(
-                "named_accuracy", right_if_named, f"{RIGHT}, given that a category is named"
-            ),
+            st.proportion("named_accuracy", st.over_committed(named, st.right()), given),
             st.proportion("named", st.over_scenarios(named, COMMITTED), NAMES_IT),
             st.ValueMetric("calibration_error", gaps, error, st.calibration_error, "distance"),
         ]
@@ -159,7 +160,7 @@ def floors(answers: pl.DataFrame, settings: DiagnosedLogs) -> dict[str, float]:
     found = {}
     for (model,), part in answers.group_by("model", maintain_order=True):
         rng = np.random.default_rng(settings.seed)
-        draws = calibration_floor(by_log(part), settings.bins, settings.floor_draws, rng)
+        draws = st.calibration_floor(by_log(part), settings.bins, settings.floor_draws, rng)
         found[str(model)] = float(draws.mean())
     return found
 
@@ -169,8 +170,7 @@ def alarm_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
     rows = []
     for (model, kind), group in answers.group_by("model", "kind", maintain_order=True):
         share = st.wilson_share(group, pl.col("alarm"), "run_id", confidence)
-        logs = group.select("run_id", "format").n_unique()
-        rows.append({"model": model, "kind": kind, **share, "logs": logs})
+        rows.append({"model": model, "kind": kind, **share, "logs": size(group)})
     return pl.DataFrame(rows).sort("model", "kind")
 
 
@@ -191,17 +191,15 @@ def risk_coverage(answers: pl.DataFrame, points: int) -> pl.DataFrame:
 
 def scenario_table(answers: pl.DataFrame) -> pl.DataFrame:
     """Of each scenario and model: how often category and cause are right, and what is said."""
-    return (
-        answers.group_by("model", "category", "scenario")
-        .agg(
-            right=st.right().mean(),
-            cause_right=CAUSE_RIGHT.mean(),
-            said=pl.col("prediction").mode().sort().first(),
-            confidence=pl.col("confidence").mean(),
-            logs=pl.struct("run_id", "format").n_unique(),
-        )
-        .sort("model", "category", "scenario")
+    keys = ("model", "category", "scenario")
+    found = answers.group_by(keys).agg(
+        right=st.right().mean(),
+        cause_right=CAUSE_RIGHT.mean(),
+        said=pl.col("prediction").mode().sort().first(),
+        confidence=pl.col("confidence").mean(),
+        logs=pl.struct("run_id", "format").n_unique(),
     )
+    return found.sort(keys)
 
 
 def peer_table(
@@ -227,8 +225,8 @@ def peer_table(
         rates = st.scenario_intervals(st.scenario_answers(failing), (), intervals, figures)
         for kind in ("success", "twin"):
             found = taken.filter(kind=kind)["detected"].to_numpy()
-            size = (len(found), intervals.confidence, "run", healthy)
-            rates[f"alarm_{kind}"] = st.wilson_interval(float(found.mean()), *size)
+            of_runs = (len(found), intervals.confidence, "run", healthy)
+            rates[f"alarm_{kind}"] = st.wilson_interval(float(found.mean()), *of_runs)
         rows = st.estimate_rows(rates, method=method, format=best)
         parts.append(rows.with_columns(logs=pl.lit(failing.height, pl.Int32)))
     return pl.concat(parts)
@@ -237,9 +235,8 @@ def peer_table(
 def ours(answers: pl.DataFrame) -> pl.DataFrame:
     """Our answers as a user gets them: no category where nothing is found or none stands out."""
     named = with_abstentions(answers, IS_NAMED)
-    return named.select(
-        "run_id", "prediction", method=pl.lit(OURS), format=pl.lit("complete log"), detected="alarm"
-    )
+    keys = {"method": pl.lit(OURS), "format": pl.lit("complete log")}
+    return named.select("run_id", "prediction", **keys, detected="alarm")
 
 
 def example(run: Mapping[str, Any], steps: pl.DataFrame, model: Model) -> str:
@@ -255,20 +252,9 @@ def example(run: Mapping[str, Any], steps: pl.DataFrame, model: Model) -> str:
     return f"```console\n{last}\n$ failbench diagnose train.log\n{answered}\n...\n```\n"
 
 
-def run_out_of_memory(telemetry: Telemetry, setting: str) -> dict[str, Any]:
-    """Of a setting's runs that ended because memory could not be had, the first by scenario.
-
-    Neither the answer nor anything else of the log decides which run is shown.
-    """
-    of_memory = pl.col("error_message").str.contains("allocate memory")
-    failed = telemetry.runs.filter(of_memory, kind="failure").sort("scenario", "run_id")
-    return next(run for run in failed.iter_rows(named=True) if setting_of(run) == setting)
-
-
 def numbers(
     failing: pl.DataFrame, rates: pl.DataFrame, risks: pl.DataFrame, settings: DiagnosedLogs
 ) -> dict[str, object]:
-    """What captions name beside settings and metrics."""
     of_complete = risks.filter(model=OF_COMPLETE)
     first, best = of_complete.row(0, named=True), of_complete.sort("risk").row(0, named=True)
     return {
@@ -343,15 +329,14 @@ def draw(rates: pl.DataFrame, risks: pl.DataFrame, coverage: float, figure: Figu
         of_model = risks.filter(model=name)
         left.plot(of_model["answered"], of_model["risk"], color=look.colour, linewidth=1.2)
         at = of_model.filter((pl.col("coverage") - coverage).abs() < 1e-9)
-        left.plot(
-            at["answered"], at["risk"], color=look.colour, marker=look.marker, linestyle="none"
-        )
+        style = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
+        left.plot(at["answered"], at["risk"], **style)
     left.set(xlim=(0, 1.02), ylim=(0, None))
-    left.xaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=""))
-    left.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=""))
+    for axis in (left.xaxis, left.yaxis):
+        axis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=""))
     left.set(xlabel="percent of logs answered, the surest first", ylabel="percent of these wrong")
     by_category = rates.filter(part="category", metric="accuracy")
-    drawn = by_category.with_columns(row=pl.col("name"), mark=pl.col("model"))
+    drawn = by_category.with_columns(row="name", mark="model")
     st.dot_plot(right, drawn, {name: st.CATEGORY_LABELS[name] for name in st.CATEGORIES}, MODELS)
     right.set(xlim=(0, 102), xlabel="accuracy of the category in percent")
     st.legend_outside(figure, MODELS.values(), columns=4)
@@ -361,7 +346,7 @@ def main() -> None:
     settings = st.read_section("diagnose_logs", DiagnosedLogs)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     reference = setting_of(st.read_section("nested_cv", st.ReferenceStudy).model_dump())
-    telemetry, evidence = read_telemetry(TELEMETRY), st.read_output(EVIDENCE, EVIDENCE_SCHEMA)
+    telemetry, evidence = st.read_telemetry(TELEMETRY), st.read_output(EVIDENCE, EVIDENCE_SCHEMA)
     model = pl.when(format=COMPLETE).then(pl.lit(OF_COMPLETE)).otherwise("model")
     answers = st.read_output(ANSWERS, ANSWER_SCHEMA).with_columns(model=model)
     failing, healthy = answers.filter(kind="failure"), answers.filter(pl.col("kind") != "failure")
@@ -386,17 +371,20 @@ def main() -> None:
         "peers": st.nest(peers, "method", "metric"),
         "evidence_found": {"value": float(at_place.mean()), "n": len(at_place)},
     }
+    least = pl.DataFrame([*calibrated.items()], ["model", "value"], orient="row")
     frames = [
         rates.filter(part="whole").drop("part", "name"),
         alarms.with_columns(metric="alarm_" + pl.col("kind")),
-        pl.DataFrame([*calibrated.items()], ["model", "value"], orient="row").with_columns(
-            metric=pl.lit("calibration_floor")
-        ),
+        least.with_columns(metric=pl.lit("calibration_floor")),
         peers,
     ]
     whole = pl.concat(frames, how="diagonal_relaxed")
 
-    ended = run_out_of_memory(telemetry, reference)
+    # of the setting's runs that ended because memory could not be had, the first by scenario:
+    # neither the answer nor anything else of the log decides which run is shown
+    of_memory = pl.col("error_message").str.contains("allocate memory")
+    out_of_memory = telemetry.runs.filter(of_memory, kind="failure").sort("scenario", "run_id")
+    ended = next(run for run in out_of_memory.rows(named=True) if setting_of(run) == reference)
     planted = causes()[cause_of_scenario()[ended["scenario"]]].title
     of_example = {"planted": planted[0].lower() + planted[1:], "planted_in": ended["scenario"]}
     counts = numbers(failing, rates, risks, settings) | of_example

@@ -22,21 +22,8 @@ from failbench.neighbours.external import (
     read_released,
     simple_rules_asked,
 )
-from failbench.statistics.bootstrap import single_seeds
-from shared.external_default import (
-    ANSWER_SCHEMA,
-    CATEGORY,
-    CONDITION,
-    GROUP_SCHEMA,
-    HOUSE_METHODS,
-    PRINTED,
-    SHUFFLED,
-    SIMPLE_RULES,
-    THEIR_FOREST,
-    WITH_CRASHED,
-    ExternalDefaultSettings,
-    tasks_of,
-)
+from shared import external_default as external
+from shared.external_default import ExternalDefaultSettings
 
 RELEASED = Path("data/external/default")
 MEASUREMENTS = Path("data/measurements/external_default")
@@ -46,17 +33,17 @@ MAJORITY = "majority"
 
 GROUPED_PROTOCOL = r"^(blocks|clusters)_(\d+)$"
 
-TASKS = {DETECTION: "Faulty or correct", CATEGORY: "Which of seven fault categories"}
+TASKS = {DETECTION: "Faulty or correct", external.CATEGORY: "Which of seven fault categories"}
 METHODS = {
     **st.METHOD_LABELS,
-    THEIR_FOREST: "Random forest, theirs",
-    SIMPLE_RULES: "Simple rules, those that can be asked",
+    external.THEIR_FOREST: "Random forest, theirs",
+    external.SIMPLE_RULES: "Simple rules, those that can be asked",
     MAJORITY: "Majority label",
 }
 PROTOCOLS = {
-    PRINTED: "Authors' protocol",
-    WITH_CRASHED: "Shuffled folds, fitted to training rows",
-    SHUFFLED: "The same without crashed runs",
+    external.PRINTED: "Authors' protocol",
+    external.WITH_CRASHED: "Shuffled folds, fitted to training rows",
+    external.SHUFFLED: "The same without crashed runs",
     "blocks": "Grouped by blocks of the file",
     "clusters": "Grouped by clusters of hosts",
 }
@@ -80,18 +67,18 @@ def estimates(
     grouped = answers.with_columns(grouping=way, groups=number.fill_null(settings.groups)).join(
         groups, on=(*unit, "row"), how="left", maintain_order="left"
     )
-    labels = {name: task.labels for name, task in tasks_of(released).items()}
+    labels = {name: task.labels for name, task in external.tasks_of(released).items()}
     heights = pl.col("task").replace_strict({name: len(each) for name, each in labels.items()})
     alone = grouped.filter(pl.col("group").is_null() | (pl.col("row") >= heights))
     if alone.height:
-        condition = "/".join(alone.select(CONDITION).row(0))
+        condition = "/".join(alone.select(external.CONDITION).row(0))
         raise st.BadInputError(MEASUREMENTS, "row", f"of {condition} has no group.", st.REMEDY)
     largest = groups.group_by(unit).agg(pl.col("group").max()).rows()
     sizes = {(task, way, number): group + 1 for task, way, number, group in largest}
     return pl.concat(
         of_groups_drawn(part, labels[str(key[0])], sizes[key], settings)
         for key, part in grouped.group_by(unit, maintain_order=True)
-    ).sort(*CONDITION, "metric")
+    ).sort(*external.CONDITION, "metric")
 
 
 def of_groups_drawn(
@@ -100,8 +87,8 @@ def of_groups_drawn(
     """All figures of conditions with the same groups, from the same resamples."""
     names = sorted(set(labels))
     truth = labels[answers["row"].to_numpy()].astype(str)
-    asked = answers.select(CONDITION).unique(maintain_order=True)
-    numbered = answers.join(asked.with_row_index(), on=CONDITION, maintain_order="left")
+    asked = answers.select(external.CONDITION).unique(maintain_order=True)
+    numbered = answers.join(asked.with_row_index(), on=external.CONDITION, maintain_order="left")
     cells = (*numbered["index", "group"].to_numpy().T, np.searchsorted(names, truth))
     size = np.zeros((asked.height, n_groups, len(names)))
     right = np.zeros_like(size)
@@ -115,9 +102,9 @@ def of_groups_drawn(
     of_most = of_first * (np.arange(len(names)) == most[:, None])[:, None]
     size, right = np.concatenate([size, of_first]), np.concatenate([right, of_most])
     majority = {"columns": pl.lit("none"), "method": pl.lit(MAJORITY)}
-    keys = [*asked.rows(), *first.with_columns(**majority).select(CONDITION).rows()]
+    keys = [*asked.rows(), *first.with_columns(**majority).select(external.CONDITION).rows()]
     place = {key: at for at, key in enumerate(keys)}
-    theirs = [place.get((*key[:3], THEIR_FOREST), at) for at, key in enumerate(keys)]
+    theirs = [place.get((*key[:3], external.THEIR_FOREST), at) for at, key in enumerate(keys)]
 
     def figures(weights: st.Weights) -> st.Array:
         """``[n_metrics * n_conditions, ...]`` of weights ``[..., n_groups]``."""
@@ -132,17 +119,17 @@ def of_groups_drawn(
         found = np.stack([accuracy, balanced, accuracy - accuracy[..., theirs], precision])
         return np.moveaxis(found, -1, 1).reshape(-1, *accuracy.shape[:-1])
 
-    resampled = st.resample(single_seeds([n_groups]), figures, settings)
+    resampled = st.resample(st.single_seeds([n_groups]), figures, settings)
     values = figures([np.ones(n_groups)]).reshape(-1, len(keys))
-    ours = [key[2] == "all" and key[3] in (*HOUSE_METHODS, SIMPLE_RULES) for key in keys]
-    rules = [key[3] == SIMPLE_RULES for key in keys]
+    ours = [
+        key[2] == "all" and key[3] in (*external.HOUSE_METHODS, external.SIMPLE_RULES)
+        for key in keys
+    ]
+    rules = [key[3] == external.SIMPLE_RULES for key in keys]
     calls = right[:, :, 0] + size[:, :, -1] - right[:, :, -1]
-    metrics = {
-        "accuracy": [True] * len(keys),
-        "balanced_accuracy": [True] * len(keys),
-        "difference": ours,
-        "precision": rules,
-    }
+    always = [True] * len(keys)
+    metrics = {"accuracy": always, "balanced_accuracy": always}
+    metrics |= {"difference": ours, "precision": rules}
     found = []
     for number, (metric, wanted) in enumerate(metrics.items()):
         for at in np.flatnonzero(wanted):
@@ -153,7 +140,7 @@ def of_groups_drawn(
                 low, high = st.wilson(value, drawn, settings.confidence)
             runs = (calls if metric == "precision" else size)[at].sum()
             found.append((*keys[at], metric, value, low, high, drawn, int(runs)))
-    return pl.DataFrame(found, [*CONDITION, "metric", *st.ESTIMATE, "rows"], orient="row")
+    return pl.DataFrame(found, [*external.CONDITION, "metric", *st.ESTIMATE, "rows"], orient="row")
 
 
 def with_printed(
@@ -165,31 +152,23 @@ def with_printed(
         protocol=way.fill_null(pl.col("protocol")),
         groups=number.cast(pl.Int64).fill_null(settings.groups),
     )
-    runs = frame.select(
-        *CONDITION,
-        "groups",
-        metric=pl.format("{}_runs", "metric"),
-        value=pl.col("rows").cast(pl.Float64),
-    )
-    printed = {"protocol": PRINTED, "columns": "printed", "groups": settings.groups}
-    return st.Estimates.of(frame, runs).plus(
-        *(
-            row
-            for name in (*TASKS, *POSITIVES)
-            for row in st.reported(
-                keys={**printed, "task": name, "method": THEIR_FOREST},
-                accuracy=released.printed_figure(name),
-            )
-        )
-    )
+    sizes = {"metric": pl.format("{}_runs", "metric"), "value": pl.col("rows").cast(pl.Float64)}
+    runs = frame.select(*external.CONDITION, "groups", **sizes)
+    printed = {"protocol": external.PRINTED, "columns": "printed", "groups": settings.groups}
+    printed["method"] = external.THEIR_FOREST
+    found = st.Estimates.of(frame, runs)
+    for name in (*TASKS, *POSITIVES):
+        keys = {**printed, "task": name}
+        found = found.plus(*st.reported(keys=keys, accuracy=released.printed_figure(name)))
+    return found
 
 
 def numbers(
     found: st.Estimates, released: ReleasedTables, settings: ExternalDefaultSettings
 ) -> dict[str, object]:
-    others = found.where(
-        task=DETECTION, metric="accuracy", columns="all", method=THEIR_FOREST
-    ).frame.filter(pl.col("groups") != settings.groups)["value"]
+    keys = {"task": DETECTION, "columns": "all", "method": external.THEIR_FOREST}
+    of_forest = found.where(metric="accuracy", **keys).frame
+    others = of_forest.filter(pl.col("groups") != settings.groups)["value"]
     return {
         "runs": f"{released.detection.height:,}",
         "crashed": int(crashed(released.detection).sum()),
@@ -209,23 +188,26 @@ def tables(
     body: list[st.Row | st.Divider] = []
     for task, heading in TASKS.items():
         own = dict(PROTOCOLS)
-        if task == CATEGORY:  # has no crashed runs, so that none is left out
-            own[SHUFFLED] = own[WITH_CRASHED]
-            del own[PRINTED], own[WITH_CRASHED]
+        if task == external.CATEGORY:  # has no crashed runs, so that none is left out
+            own[external.SHUFFLED] = own[external.WITH_CRASHED]
+            del own[external.PRINTED], own[external.WITH_CRASHED]
         body += [st.Divider(f"{heading}:"), *st.rows("protocol", own, task=task)]
     yield st.table("external_default", usual, None, body, said)
     of_categories = st.rows("task", dict(POSITIVES))
     yield st.table("external_default_categories", usual, None, of_categories, said)
-    asked = {DETECTION: (*HOUSE_METHODS, SIMPLE_RULES), CATEGORY: HOUSE_METHODS}
+    asked = {
+        DETECTION: (*external.HOUSE_METHODS, external.SIMPLE_RULES),
+        external.CATEGORY: external.HOUSE_METHODS,
+    }
     body = []
     for task, methods in asked.items():
-        labels = {method: METHODS[method] for method in (THEIR_FOREST, *methods)}
+        labels = {method: METHODS[method] for method in (external.THEIR_FOREST, *methods)}
         answered = st.rows("method", labels, task=task, columns="all")
         majority = {"task": task, "columns": "none", "method": MAJORITY}
         body += [st.Divider(f"{TASKS[task]}:"), *answered, st.Row((METHODS[MAJORITY],), majority)]
     yield st.table("external_default_methods", usual, None, body, said)
     sizes = {size: str(size) for size in sorted({settings.groups, *settings.other_groups})}
-    of_sizes = st.rows("groups", sizes, columns="all", method=THEIR_FOREST)
+    of_sizes = st.rows("groups", sizes, columns="all", method=external.THEIR_FOREST)
     yield st.table("external_default_groups", found, None, of_sizes, said)
 
 
@@ -236,9 +218,9 @@ MARKS = {
 }
 PRINTED_MARK = st.Mark("printed by the authors", st.BLACK, "|", size=9.0)
 ROWS = {
-    PRINTED: "authors' protocol",
-    WITH_CRASHED: "shuffled folds, fitted\nto training rows",
-    SHUFFLED: "the same, without\ncrashed runs",
+    external.PRINTED: "authors' protocol",
+    external.WITH_CRASHED: "shuffled folds, fitted\nto training rows",
+    external.SHUFFLED: "the same, without\ncrashed runs",
     "blocks": "grouped by blocks\nof the file",
     "clusters": "grouped by clusters\nof hosts",
 }
@@ -246,15 +228,15 @@ ROWS = {
 
 def draw(found: st.Estimates, figure: Figure) -> None:
     """How the printed accuracy falls, protocol by protocol."""
-    titles = {DETECTION: "faulty or correct", CATEGORY: "which of seven categories"}
+    titles = {DETECTION: "faulty or correct", external.CATEGORY: "which of seven categories"}
     panels = list(figure.subplots(1, 2, sharex=True, sharey=True))
     for axes, (task, title) in zip(panels, titles.items(), strict=True):
         of_task = found.where(task=task, metric="accuracy")
-        drawn = of_task.where(method=THEIR_FOREST)
+        drawn = of_task.where(method=external.THEIR_FOREST)
         points = drawn.frame.rename({"protocol": "row", "columns": "mark"})
         st.dot_plot(axes, points, ROWS, MARKS, spread=0.5)
         axes.plot(100 * drawn.value(columns="printed"), 0, **PRINTED_MARK.look)
-        majority = of_task.value(protocol=SHUFFLED, method=MAJORITY)
+        majority = of_task.value(protocol=external.SHUFFLED, method=MAJORITY)
         axes.axvline(100 * majority, color=st.GREY, linewidth=st.THICK, zorder=0)
         axes.set_title(title)
     panels[0].set_xlim(0, 102)
@@ -266,19 +248,19 @@ def draw(found: st.Estimates, figure: Figure) -> None:
 
 def main() -> None:
     settings = st.read_with_statistics("external_default", ExternalDefaultSettings)
-    answers = st.read_output(MEASUREMENTS / "answers.parquet", ANSWER_SCHEMA)
-    groups = st.read_output(MEASUREMENTS / "groups.parquet", GROUP_SCHEMA)
+    answers = st.read_output(MEASUREMENTS / "answers.parquet", external.ANSWER_SCHEMA)
+    groups = st.read_output(MEASUREMENTS / "groups.parquet", external.GROUP_SCHEMA)
     released = read_released(RELEASED)
     measured = st.rounded(estimates(answers, groups, released, settings))
     found = with_printed(measured, released, settings)
     usual = found.where(groups=settings.groups)
-    nested: dict[str, Any] = usual.nested(*CONDITION, "metric")
+    nested: dict[str, Any] = usual.nested(*external.CONDITION, "metric")
     said = st.Captions.read(
         "external_default", nested, settings, numbers(found, released, settings)
     )
     st.publish(
         "external_default",
-        metrics=st.nest(measured, *CONDITION, "metric", leaves=(*st.ESTIMATE, "rows")),
+        metrics=st.nest(measured, *external.CONDITION, "metric", leaves=(*st.ESTIMATE, "rows")),
         points=measured,
         tables=tables(found, said, settings),
         figures={"external_default": said.picture("figure", 2.75, partial(draw, usual))},

@@ -16,37 +16,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from pydantic import Field
 
-from failbench.base.arrays import Array
-from failbench.base.errors import BadInputError
-from failbench.base.method_settings import SimulatedHumanSettings, SkillLevel
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.stage import read_output, read_section
-from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
-from failbench.statistics.intervals import ScenarioIntervalSettings, nest
-from failbench.statistics.metrics import ValueMetric
-from failbench.statistics.scenario_values import weighted_mean
-from failbench.statistics.settings import read_with_statistics
-from failbench.study.captions import Captions
-from failbench.study.cells import ABSENT, percent, words
-from failbench.study.estimates import Estimates, of_scenarios, reported, rounded
-from failbench.study.inputs import read_reported
-from failbench.study.paper_numbers import reported_number
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Table
-from failbench.study.publication import publish, run
-from failbench.study.style import BLACK, GREY, METHOD_STYLES, THICK
-from failbench.study.tables import Of, Row, Text, n_of, rows, table
-from shared.human_baseline_people import (
-    DESIGNS,
-    Population,
-    StudySize,
-    difficulties,
-    population,
-    simulate,
-    skill_spread,
-    spread,
-    spread_bounds,
-)
+from failbench import study as st
+from shared import human_baseline_people as simulated
 
 HYBRID = Path("data/predictions/nested_cv/hybrid.parquet")
 DIFFICULTY = Path("data/measurements/difficulty")
@@ -65,13 +36,13 @@ LABELS = {
 
 GROUPS = {
     "accuracy_all": "all",
-    **{f"accuracy_{level}": f"measured {level}" for level in DIFFICULTIES},
+    **{f"accuracy_{level}": f"measured {level}" for level in st.DIFFICULTIES},
     "accuracy_handed_over": "handed over by the hybrid",
 }
 """Scenarios that people are looked at on: all, by measured level, and what a hybrid gives them."""
 
 
-class HumanBaselineSettings(ScenarioIntervalSettings):
+class HumanBaselineSettings(st.ScenarioIntervalSettings):
     """How people are simulated; the section ``human_baseline`` of params.yaml."""
 
     feature_set: str
@@ -88,37 +59,31 @@ def handed_over(difficulty: pl.DataFrame, hybrid: pl.DataFrame) -> pl.DataFrame:
     )
     missing = routes.join(difficulty, on="scenario", how="anti").sort("scenario")
     if missing.height:
-        raise BadInputError(
-            DIFFICULTY / "scenarios.parquet",
-            "scenario",
-            f"{missing['scenario'][0]!r} has no measured difficulty.",
-            "Run `dvc repro measure_difficulty`.",
-        )
+        problem = f"{missing['scenario'][0]!r} has no measured difficulty."
+        place, remedy = DIFFICULTY / "scenarios.parquet", "Run `dvc repro measure_difficulty`."
+        raise st.BadInputError(place, "scenario", problem, remedy)
     if routes["handed_over"].sum() == 0:
-        raise BadInputError(
-            "predictions",
-            "route",
-            "the hybrid hands no run to a person.",
-            "Take the three-way hybrid, and run `dvc repro hybrids`.",
-        )
-    order = pl.col("category").cast(pl.Enum(CATEGORIES))
+        problem = "the hybrid hands no run to a person."
+        remedy = "Take the three-way hybrid, and run `dvc repro hybrids`."
+        raise st.BadInputError("predictions", "route", problem, remedy)
+    order = pl.col("category").cast(pl.Enum(st.CATEGORIES))
     return routes.join(difficulty.select(*SCENARIO_SCHEMA), on="scenario").sort(order, "scenario")
 
 
 def simulated_studies(
-    people: Mapping[float, Population], settings: HumanBaselineSettings, aim: float
+    people: Mapping[float, simulated.Population], settings: HumanBaselineSettings, aim: float
 ) -> pl.DataFrame:
     """What studies of each design find: mean, central range, spread with the simulation's error."""
-    found: list[dict[str, Any]] = []
+    found = []
     tail = (1 - settings.confidence) / 2
     for coupling, group in people.items():
         n = group.right.shape[1]
-        size = StudySize(max(n // settings.folds, 1), settings.panel)
-        for number, design in enumerate(DESIGNS):
+        size = simulated.StudySize(max(n // settings.folds, 1), settings.panel)
+        for number, design in enumerate(simulated.DESIGNS):
             rng = np.random.default_rng([settings.seed, number])
-            accuracies = simulate(group, design, size, settings.studies, rng)
+            accuracies = simulated.simulate(group, design, size, settings.studies, rng)
             quantiles = np.quantile(accuracies, (tail, 1 - tail))
-            bounds = spread_bounds(accuracies, settings.confidence)
+            bounds = simulated.spread_bounds(accuracies, settings.confidence)
             found.append(
                 {
                     "people": f"coupling_{coupling:g}_{design}",
@@ -128,7 +93,7 @@ def simulated_studies(
                     "accuracy": accuracies.mean(),
                     **dict(zip(("low", "high"), quantiles, strict=True)),
                     "deviation": accuracies.std(),
-                    "formula": spread(group, design, size),
+                    "formula": simulated.spread(group, design, size),
                     "reaching": (accuracies >= aim).mean(),
                     **dict(zip(("deviation_low", "deviation_high"), bounds, strict=True)),
                 }
@@ -152,7 +117,7 @@ def estimates_of(studies: pl.DataFrame, simulated: int) -> pl.DataFrame:
 
 def by_group(
     coupling: float,
-    right: Array,
+    right: st.Array,
     scenarios: pl.DataFrame,
     hybrid: pl.DataFrame,
     settings: HumanBaselineSettings,
@@ -165,14 +130,14 @@ def by_group(
     known = scenarios.with_columns(right=pl.Series(right))
     weights = {
         "accuracy_all": pl.lit(1.0),
-        **{f"accuracy_{level}": pl.col("measured") == level for level in DIFFICULTIES},
+        **{f"accuracy_{level}": pl.col("measured") == level for level in st.DIFFICULTIES},
         "accuracy_handed_over": pl.col("handed_over"),
     }
     counts = {name: known.filter(weight > 0).height for name, weight in weights.items()}
     values = tuple(
-        ValueMetric(
+        st.ValueMetric(
             name,
-            weighted_mean(known, pl.col("right"), weight),
+            st.weighted_mean(known, pl.col("right"), weight),
             f"how often a person drawn at random is right on a new scenario: {GROUPS[name]}",
         )
         for name, weight in weights.items()
@@ -180,37 +145,41 @@ def by_group(
     )
     # people are simulated by scenario, so that seeds are taken together
     together = hybrid.with_columns(seed=pl.lit(0))
-    found = of_scenarios(together, (), settings, values, people=f"coupling_{coupling:g}")
+    found = st.of_scenarios(together, (), settings, values, people=f"coupling_{coupling:g}")
     return found.with_columns(n=pl.col("metric").replace_strict(counts))
 
 
 def skill_curves(
-    people: Mapping[float, Population], levels: Mapping[str, SkillLevel], scenarios: pl.DataFrame
+    people: Mapping[float, simulated.Population],
+    levels: Mapping[str, st.SkillLevel],
+    scenarios: pl.DataFrame,
 ) -> pl.DataFrame:
     """How often people of each level are right on each scenario, by coupling."""
-    keys = ("coupling", "level", "category", "scenario", "ease", "right")
     return pl.concat(
-        scenarios.with_columns(
-            coupling=pl.lit(coupling), level=pl.lit(level), right=pl.Series(right)
-        ).select(keys)
+        scenarios.select(
+            *(pl.lit(coupling).alias("coupling"), pl.lit(level).alias("level")),
+            *("category", "scenario", "ease", pl.Series("right", right)),
+        )
         for coupling, group in people.items()
         for level, right in zip(levels, group.right, strict=True)
     )
 
 
 def numbers(
-    studies: pl.DataFrame, levels: Mapping[str, SkillLevel], accuracy: float, deviation: float
+    studies: pl.DataFrame, levels: Mapping[str, st.SkillLevel], accuracy: float, deviation: float
 ) -> dict[str, object]:
     """The mixture, and the designs whose spread is nearest to the reported one, if all is alike."""
     skills = np.array([level.accuracy for level in levels.values()])
-    anyone = Population(np.array([level.share for level in levels.values()]), skills[:, None])
+    anyone = simulated.Population(
+        np.array([level.share for level in levels.values()]), skills[:, None]
+    )
     alike = studies.filter(pl.col("coupling") == pl.col("coupling").min())
     named: dict[str, object] = {
         "reported": accuracy,
         "spread": deviation,
         "mean": float(anyone.marginal.mean()),
         "plain": float(skills.mean()),
-        "skill": skill_spread(anyone),
+        "skill": simulated.skill_spread(anyone),
         "simulated_mean": float(alike["accuracy"].to_numpy().mean()),
     }
     for column in ("formula", "deviation"):
@@ -221,53 +190,34 @@ def numbers(
 
 
 def tables(
-    found: Estimates, studies: pl.DataFrame, said: Captions, couplings: tuple[float, ...]
-) -> Iterator[Table]:
+    found: st.Estimates, studies: pl.DataFrame, said: st.Captions, couplings: tuple[float, ...]
+) -> Iterator[st.Table]:
     """What simulated studies find, and how well people do where it is hard."""
-    body = [Row(("Reported", ABSENT, ABSENT), {"people": "reported"})]
+    body = [st.Row(("Reported", st.ABSENT, st.ABSENT), {"people": "reported"})]
     for row in studies.rows(named=True):
-        reach = f"[{percent(row['low'])}, {percent(row['high'])}]"
+        reach = f"[{st.percent(row['low'])}, {st.percent(row['high'])}]"
         texts = (LABELS[row["design"]][0], f"{row['coupling']:g}", reach)
-        body.append(Row(texts, {"people": row["people"]}))
-    yield table(
-        "human_baseline",
-        found,
-        [
-            Text("Who answers what"),
-            Text("Difficulty felt", align="right"),
-            n_of("accuracy"),
-            Of("accuracy", "Accuracy", show="value"),
-            Text("Range of studies", align="right"),
-            Of("formula", "formula", "Spread"),
-            Of("deviation", "simulated", "Spread"),
-            Of("reaching", said.text("human_baseline", "reaching")),
-        ],
-        body,
-        said,
-    )
-    people = {f"{coupling:g}": f"coupling_{coupling:g}" for coupling in couplings}
+        body.append(st.Row(texts, {"people": row["people"]}))
+    yield st.table("human_baseline", found, None, body, said)
     measured = set(found.frame["metric"])
-    yield table(
-        "human_difficulty",
-        found,
-        [
-            Text("Scenarios"),
-            *(
-                Of("", text, "Difficulty felt", keys={"people": who})
-                for text, who in people.items()
-            ),
-            n_of("", people=next(iter(people.values()))),
-        ],
-        rows("metric", {name: label for name, label in GROUPS.items() if name in measured}),
-        said,
-    )
+    felt = [{"people": f"coupling_{coupling:g}"} for coupling in couplings]
+    columns: list[st.Text | st.Of] = [
+        st.Text("Scenarios"),
+        *(
+            st.Of("", f"{coupling:g}", "Difficulty felt", keys=keys)
+            for coupling, keys in zip(couplings, felt, strict=True)
+        ),
+        st.n_of("", **felt[0]),
+    ]
+    groups = {name: label for name, label in GROUPS.items() if name in measured}
+    yield st.table("human_difficulty", found, columns, st.rows("metric", groups), said)
 
 
-PERSON = METHOD_STYLES["simulated_human"]
+PERSON = st.METHOD_STYLES["simulated_human"]
 LEFT = 35.0
 """Left end of the axis of accuracies, in percent."""
 
-UNFELT: dict[str, Any] = {"color": BLACK, "linewidth": 0.6, "linestyle": ":"}
+UNFELT: dict[str, Any] = {"color": st.BLACK, "linewidth": 0.6, "linestyle": ":"}
 """Line of people to whom all scenarios are alike."""
 
 
@@ -288,18 +238,18 @@ def draw(
     weakest, *_, strongest = curves["coupling"].unique().sort().to_list()
     handles = [
         replace(PERSON, label="simulated people").handle,
-        Patch(color=GREY, alpha=0.3, linewidth=0, label=printed),
+        Patch(color=st.GREY, alpha=0.3, linewidth=0, label=printed),
         Line2D([], [], color=PERSON.colour, label=f"difficulty felt: {strongest:g}"),
         Line2D([], [], **UNFELT, label=f"difficulty felt: {weakest:g}"),
     ]
-    legend_outside(figure, handles, columns=4)
+    st.legend_outside(figure, handles, columns=4)
 
 
 def draw_studies(
     axes: Axes, studies: pl.DataFrame, mean: float, deviation: float, confidence: float
 ) -> None:
-    axes.axvspan(mean - deviation, mean + deviation, color=GREY, alpha=0.3, linewidth=0)
-    axes.axvline(mean, color=BLACK, linewidth=0.8)
+    axes.axvspan(mean - deviation, mean + deviation, color=st.GREY, alpha=0.3, linewidth=0)
+    axes.axvline(mean, color=st.BLACK, linewidth=0.8)
     for at, row in enumerate(studies.rows(named=True)):
         centre, reach = 100 * row["accuracy"], 100 * row["deviation"]
         axes.plot([100 * row["low"], 100 * row["high"]], [at, at], color=PERSON.colour)
@@ -310,10 +260,8 @@ def draw_studies(
     axes.set_yticks(range(len(labels)), labels)
     axes.tick_params(axis="y", length=0)
     axes.set(xlim=(LEFT, 100), ylim=(len(labels) - 0.6, -0.7), title="simulated studies")
-    axes.set_xlabel(
-        "accuracy of a simulated study, percent:\n"
-        f"mean, ± sd (thick), {100 * confidence:g} % (thin)"
-    )
+    what = "accuracy of a simulated study, percent:\nmean, ± sd (thick)"
+    axes.set_xlabel(f"{what}, {100 * confidence:g} % (thin)")
 
 
 def draw_skills(axes: Axes, curves: pl.DataFrame) -> None:
@@ -322,11 +270,11 @@ def draw_skills(axes: Axes, curves: pl.DataFrame) -> None:
     for level in curves["level"].unique(maintain_order=True):
         felt = strongest.filter(level=level).sort("ease", "scenario")
         ease, right = (100 * felt[name].to_numpy() for name in ("ease", "right"))
-        axes.plot(ease, right, color=PERSON.colour, linewidth=THICK)
+        axes.plot(ease, right, color=PERSON.colour, linewidth=st.THICK)
         axes.plot(ease, right, ".", color=PERSON.colour, markersize=2.5)
         flat = 100 * float(curves.filter(level=level)["right"].to_numpy().mean())
         axes.axhline(flat, **UNFELT)
-        axes.text(102, flat, words(level), va="center")
+        axes.text(102, flat, st.words(level), va="center")
     ticks = np.linspace(0, 100, 5)
     axes.set(xticks=ticks, yticks=ticks, xlim=(-2, 101), ylim=(0, 101), title="assumed skills")
     n = strongest["scenario"].n_unique()
@@ -335,34 +283,38 @@ def draw_skills(axes: Axes, curves: pl.DataFrame) -> None:
 
 
 def main() -> None:
-    paper = read_reported()
-    settings = read_with_statistics("human_baseline", HumanBaselineSettings)
-    levels = read_section("simulated_human", SimulatedHumanSettings).levels
-    difficulty = read_output(DIFFICULTY / "scenarios.parquet", SCENARIO_SCHEMA)
-    shares = read_output(DIFFICULTY / "shares.parquet", SHARE_SCHEMA)
-    hybrid = read_output(HYBRID, PREDICTION_SCHEMA).filter(feature_set=settings.feature_set)
+    paper = st.read_reported()
+    settings = st.read_with_statistics("human_baseline", HumanBaselineSettings)
+    levels = st.read_section("simulated_human", st.SimulatedHumanSettings).levels
+    difficulty = st.read_output(DIFFICULTY / "scenarios.parquet", SCENARIO_SCHEMA)
+    shares = st.read_output(DIFFICULTY / "shares.parquet", SHARE_SCHEMA)
+    hybrid = st.read_output(HYBRID, st.PREDICTION_SCHEMA).filter(feature_set=settings.feature_set)
     scenarios = handed_over(difficulty, hybrid)
     cells = int(shares.group_by("view").agg(pl.col("name").n_unique())["name"].product())
-    logits = difficulties(scenarios["ease"].to_numpy(), cells)
-    people = {coupling: population(levels, logits, coupling) for coupling in settings.couplings}
+    logits = simulated.difficulties(scenarios["ease"].to_numpy(), cells)
+    people = {
+        coupling: simulated.population(levels, logits, coupling) for coupling in settings.couplings
+    }
 
-    accuracy, deviation = (reported_number(paper, f"human_{name}") for name in ("accuracy", "sd"))
-    studies = rounded(simulated_studies(people, settings, accuracy))
-    curves = rounded(skill_curves(people, levels, scenarios))
+    accuracy, deviation = (
+        st.reported_number(paper, f"human_{name}") for name in ("accuracy", "sd")
+    )
+    studies = st.rounded(simulated_studies(people, settings, accuracy))
+    curves = st.rounded(skill_curves(people, levels, scenarios))
     groups = [
         by_group(coupling, group.marginal, scenarios, hybrid, settings)
         for coupling, group in people.items()
     ]
-    measured = Estimates.of(estimates_of(studies, settings.studies), *groups)
-    printed = reported(keys={"people": "reported"}, accuracy=accuracy, formula=deviation)
+    measured = st.Estimates.of(estimates_of(studies, settings.studies), *groups)
+    printed = st.reported(keys={"people": "reported"}, accuracy=accuracy, formula=deviation)
     named = numbers(studies, levels, accuracy, deviation)
-    said = Captions.read("human_baseline", settings, named, {"studies": f"{settings.studies:,}"})
+    said = st.Captions.read("human_baseline", settings, named, {"studies": f"{settings.studies:,}"})
     drawn = partial(draw, studies, curves, accuracy, deviation, settings.confidence)
     picture = said.picture("figure", 2.2, drawn)
     points = studies.drop("people", "deviation_low", "deviation_high")
-    publish(
+    st.publish(
         "human_baseline",
-        metrics=nest(measured.frame.drop_nulls("ci_low"), "people", "metric"),
+        metrics=st.nest(measured.frame.drop_nulls("ci_low"), "people", "metric"),
         points={"human_baseline": points, "human_skill": curves},
         tables=tables(measured.plus(*printed), studies, said, settings.couplings),
         figures={"human_baseline": picture},
@@ -371,4 +323,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

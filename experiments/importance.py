@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -17,22 +18,8 @@ from scipy import stats
 
 from failbench import study as st
 from failbench.features.catalogue import FEATURES
-from failbench.statistics.pairs import paired_shares
-from shared.importance import (
-    BUILT_IN_SCHEMA,
-    IMPORTANCE_SETS,
-    KNOWN_SET,
-    METHODS,
-    ON_KNOWN,
-    REPLACEMENT_SCHEMA,
-    SHAPE_SCHEMA,
-    SOURCES,
-    TABLE_SIX,
-    ImportanceDesign,
-    Source,
-    groups_of,
-    methods_asked,
-)
+from shared import importance as design
+from shared.importance import ImportanceDesign
 
 PREDICTIONS = Path("data/predictions/importance")
 ABLATION = Path("data/predictions/ablation/random_forest.parquet")
@@ -42,8 +29,11 @@ ABLATION_SCHEMA = pl.Schema({**st.PREDICTION_SCHEMA, "subset": pl.String()})
 FIT = ("feature_set", "method", "repeat", "fold")
 UNIT = ("feature_set", "method", "kind", "name")
 KEYS = ("feature_set", "method", "kinds", "name", "metric")
-SET_LABELS = {TABLE_SIX: "19 + keywords + trend", st.PRIMARY_SET: "19"}
+SUMMARY = ("feature_set", "method", "name", "value", "ci_low", "ci_high", "share", "own", "n")
+SET_LABELS = {design.TABLE_SIX: "19 + keywords + trend", st.PRIMARY_SET: "19"}
 """Feature sets in the order of the table."""
+
+SET_NAMES = tuple(design.IMPORTANCE_SETS)
 
 INTACT = "nothing"
 """The kind under which intact runs stand beside those with a unit replaced."""
@@ -54,12 +44,17 @@ LEADING = 10
 LEADING_FLAGS = 20
 """Flags of the table of what the monitor knows, which has many more."""
 
+Printed = Mapping[str, st.ReportedImportance]
+"""What the paper prints of each group of signals."""
+
 
 class ImportanceSettings(ImportanceDesign, st.BootstrapSettings):
     """How signals are replaced, and how scenarios are resampled."""
 
 
-def answers(predictions: pl.DataFrame, replacements: pl.DataFrame, source: Source) -> pl.DataFrame:
+def answers(
+    predictions: pl.DataFrame, replacements: pl.DataFrame, source: design.Source
+) -> pl.DataFrame:
     """How far each held-out run is right: intact, and with each unit replaced from one source."""
     intact = predictions.with_columns(
         kind=pl.lit(INTACT),
@@ -90,22 +85,18 @@ def drops(
     """What replacing costs, of each feature in the order of its groups, and then of each group."""
     # units take the place of methods in what compares methods, and the runs of a scenario are its
     # seeds, as there is a single architecture
-    scores = paired_shares(
+    scores = st.paired_shares(
         correct.with_columns(method=pl.format("{}:{}", "kind", "name"), seed="run_id")
     )
     intact = f"{INTACT}:"
     features = correct.filter(kind="feature")["name"].unique().sort()
-    members = groups_of(features.to_list())
+    members = design.groups_of(features.to_list())
     units = {("feature", name): group for group, names in members.items() for name in names}
     units |= {("group", group): group for group in members}
     labels = [f"{kind}:{name}" for kind, name in units]
-    bounds = st.difference_bounds(
-        scores,
-        [(intact, label) for label in labels],
-        settings.resamples,
-        settings.confidence,
-        settings.seed,
-    )
+    pairs = [(intact, label) for label in labels]
+    resampling = (settings.resamples, settings.confidence, settings.seed)
+    bounds = st.difference_bounds(scores, pairs, *resampling)
     accuracy = scores.scenario_scores(intact).mean()
     rows = []
     for ((kind, name), group), label, bound in zip(units.items(), labels, bounds, strict=True):
@@ -117,7 +108,7 @@ def drops(
 
 def own_shares(built_in: pl.DataFrame) -> pl.DataFrame:
     """Mean and spread over fits of each method's built-in importances, by feature and by group."""
-    members = groups_of(built_in["feature"].unique().sort().to_list())
+    members = design.groups_of(built_in["feature"].unique().sort().to_list())
     groups = {name: group for group, names in members.items() for name in names}
     shares = built_in.with_columns(
         share=pl.col("value") / pl.col("value").sum().over(FIT),
@@ -125,19 +116,14 @@ def own_shares(built_in: pl.DataFrame) -> pl.DataFrame:
     )
     sums = pl.col("share", "value").sum()
     by_group = shares.group_by(*FIT, "group", maintain_order=True).agg(sums)
-    parts = {
-        "feature": shares.rename({"feature": "name"}),
-        "group": by_group.rename({"group": "name"}),
-    }
+    by_kind = {"feature": shares, "group": by_group}
+    parts = {kind: table.rename({kind: "name"}) for kind, table in by_kind.items()}
+    share, own_raw = pl.col("share"), pl.col("value").mean()
+    fits = pl.len().cast(pl.Int64)
     return pl.concat(
         part.with_columns(kind=pl.lit(kind))
         .group_by(UNIT)
-        .agg(
-            own=pl.col("share").mean(),
-            own_sd=pl.col("share").std(),
-            own_raw=pl.col("value").mean(),
-            fits=pl.len().cast(pl.Int64),
-        )
+        .agg(own=share.mean(), own_sd=share.std(), own_raw=own_raw, fits=fits)
         for kind, part in parts.items()
     )
 
@@ -146,35 +132,33 @@ def source_agreement(
     predictions: pl.DataFrame, replacements: pl.DataFrame
 ) -> dict[str, dict[str, dict[str, float]]]:
     """How much it matters where the values that replace a feature come from."""
-    first, second = (plain_drops(answers(predictions, replacements, each)) for each in SOURCES)
+
+    def drops_of(source: design.Source) -> pl.DataFrame:
+        """The drop of each unit, without intervals."""
+        mean, is_intact = pl.col("correct").mean(), pl.col("kind") == INTACT
+        correct = answers(predictions, replacements, source)
+        by_scenario = correct.group_by(*UNIT, "scenario", maintain_order=True).agg(mean)
+        accuracies = by_scenario.group_by(UNIT, maintain_order=True).agg(mean)
+        intact = accuracies.filter(is_intact).drop("kind", "name")
+        both = accuracies.filter(~is_intact).join(intact, on=UNIT[:2], suffix="_intact")
+        return both.select(*UNIT, drop=pl.col("correct_intact") - pl.col("correct"))
+
+    first, second = map(drops_of, design.SOURCES)
     tested = float(predictions.group_by(FIT).len()["len"].to_numpy().mean())
     nested: dict[str, dict[str, dict[str, float]]] = {}
     both = first.join(second, on=UNIT, suffix="_test").sort(UNIT)
     for (feature_set, method), units in both.group_by("feature_set", "method", maintain_order=True):
         features = units.filter(kind="feature")
         training, test = features["drop"].to_numpy(), features["drop_test"].to_numpy()
+        largest = (units["drop"] - units["drop_test"]).abs().to_numpy().max()
         nested.setdefault(str(feature_set), {})[str(method)] = {
             "rank_correlation": float(stats.spearmanr(training, test).statistic),
             "ratio": float(test.sum()) / float(training.sum()),
-            "largest_difference": float(
-                (units["drop"] - units["drop_test"]).abs().to_numpy().max()
-            ),
+            "largest_difference": float(largest),
             "tested": tested,
             "n": features.height,
         }
     return nested
-
-
-def plain_drops(correct: pl.DataFrame) -> pl.DataFrame:
-    """The drop of each unit, without intervals."""
-    mean = pl.col("correct").mean()
-    by_scenario = correct.group_by(*UNIT, "scenario", maintain_order=True).agg(mean)
-    accuracies = by_scenario.group_by(UNIT, maintain_order=True).agg(mean)
-    is_intact = pl.col("kind") == INTACT
-    intact = accuracies.filter(is_intact).drop("kind", "name")
-    replaced = accuracies.filter(~is_intact)
-    both = replaced.join(intact, on=["feature_set", "method"], suffix="_intact")
-    return both.select(*UNIT, drop=pl.col("correct_intact") - pl.col("correct"))
 
 
 def leading_share(built_in: pl.DataFrame, feature_set: str) -> dict[str, float]:
@@ -214,9 +198,7 @@ def long(units: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def tables(
-    units: pl.DataFrame, printed: Mapping[str, st.ReportedImportance], said: st.Captions
-) -> Iterator[st.Table]:
+def tables(units: pl.DataFrame, printed: Printed, said: st.Captions) -> Iterator[st.Table]:
     """Importance by group, by feature, and of what the monitor knows where that was asked."""
     found = st.Estimates(long(units))
 
@@ -228,7 +210,7 @@ def tables(
         return [(name, group, {**keys, "name": name}) for name, group in unique]
 
     shares = {
-        (TABLE_SIX, name): st.percent(row.share)
+        (design.TABLE_SIX, name): st.percent(row.share)
         if row.share is not None
         else f"below {st.percent(row.share_below or 0.0)}"
         for name, row in printed.items()
@@ -239,89 +221,63 @@ def tables(
         for name, _, keys in keyed(feature_set, "group")
     ]
     yield st.table("importance", found, None, groups, said)
-    parts = {
-        name: st.percent(share) for row in printed.values() for name, share in row.parts.items()
-    }
+    parts = {name: st.percent(part) for row in printed.values() for name, part in row.parts.items()}
     features = [
         st.Row((name, parts.get(name, st.ABSENT), st.GROUP_LABELS[group]), keys)
-        for name, group, keys in keyed(TABLE_SIX, "feature")
+        for name, group, keys in keyed(design.TABLE_SIX, "feature")
     ]
     yield st.table("importance_features", found, None, features, said)
-    flags = units.filter(feature_set=KNOWN_SET, kind="feature")
-    asked = [name for name in ON_KNOWN if name in set(flags["method"])]
+    flags = units.filter(feature_set=design.KNOWN_SET, kind="feature")
+    asked = [name for name in design.ON_KNOWN if name in set(flags["method"])]
     if not asked:
         return
     ranked = flags.group_by("name").agg(pl.col("value").max())
     ranked = ranked.sort("value", "name", descending=[True, False]).head(LEADING_FLAGS)
     place = {name: number for number, name in enumerate(ranked["name"])}
-    leading = [each for each in keyed(KNOWN_SET, "feature") if each[0] in place]
+    leading = [each for each in keyed(design.KNOWN_SET, "feature") if each[0] in place]
     leading.sort(key=lambda each: place[each[0]])
     declared = st.columns_of("importance_invariants", said)
     heads = [each for each in declared if isinstance(each, st.Text) or each.keys["method"] in asked]
-    body = [
-        st.Row((st.words(name),), keys) for name, _, keys in (*keyed(KNOWN_SET, "group"), *leading)
-    ]
+    shown = (*keyed(design.KNOWN_SET, "group"), *leading)
+    body = [st.Row((st.words(name),), keys) for name, _, keys in shown]
     heads.append(st.n_of("drop", method=asked[0]))
     yield st.table("importance_invariants", found, heads, body, said, *st.development_note(asked))
 
 
+FOREST, MACHINE = (st.METHOD_STYLES[name] for name in ("random_forest", "ebm"))
+WITH_TEXT, ALONE = design.TABLE_SIX, st.PRIMARY_SET
 SHARES = {
-    f"{feature_set}/{mark_of}": replace(mark, label=f"{mark.label}, {SET_LABELS[feature_set]}")
-    for feature_set, mark_of, mark in (
-        (TABLE_SIX, "random_forest", st.METHOD_STYLES["random_forest"]),
-        (TABLE_SIX, "ebm", st.METHOD_STYLES["ebm"]),
-        (
-            st.PRIMARY_SET,
-            "random_forest",
-            replace(st.METHOD_STYLES["random_forest"], fill="left", size=st.HALF_SIZE),
-        ),
-    )
+    f"{WITH_TEXT}/random_forest": replace(FOREST, label=f"{FOREST.label}, {SET_LABELS[WITH_TEXT]}"),
+    f"{WITH_TEXT}/ebm": replace(MACHINE, label=f"{MACHINE.label}, {SET_LABELS[WITH_TEXT]}"),
+    f"{ALONE}/random_forest": replace(
+        FOREST, label=f"{FOREST.label}, {SET_LABELS[ALONE]}", fill="left", size=st.HALF_SIZE
+    ),
 }
 """Whose shares of groups are drawn, by feature set and method."""
 
 
-def draw(
-    units: pl.DataFrame,
-    rows: Mapping[str, str],
-    printed: Mapping[str, st.ReportedImportance],
-    figure: Figure,
-) -> None:
+def draw(units: pl.DataFrame, rows: Mapping[str, str], printed: Printed, figure: Figure) -> None:
     """Shares of the groups beside the paper's, and the drop in accuracy by feature."""
     left, right = figure.subplots(1, 2, width_ratios=(1, 1.15))
     draw_shares(left, units.filter(kind="group"), printed)
-    drawn = units.filter(feature_set=TABLE_SIX).with_columns(
+    drawn = units.filter(feature_set=design.TABLE_SIX).with_columns(
         row=pl.concat_str("kind", "name", separator="/"), mark="method"
     )
     right.axvline(0, color=st.BLACK, linewidth=0.6)
-    st.dot_plot(right, drawn, rows, {name: st.METHOD_STYLES[name] for name in METHODS}, spread=0.3)
+    st.dot_plot(
+        right, drawn, rows, {name: st.METHOD_STYLES[name] for name in design.METHODS}, spread=0.3
+    )
     right.set_xlabel(f"drop in accuracy, points (n = {drawn['n'][0]})")
     right.set_title("by feature; error text as one")
-    st.legend_outside(figure, [mark.handle for mark in (*SHARES.values(), st.REPORTED)], columns=2)
+    st.legend_outside(figure, (*SHARES.values(), st.REPORTED), columns=2)
 
 
-def feature_rows(units: pl.DataFrame) -> dict[str, str]:
-    """Rows of the right panel with their labels: features by group, and the keywords together."""
-    features = units.filter(
-        pl.col("group") != st.ERROR_TEXT_SIGNAL, feature_set=TABLE_SIX, kind="feature"
-    )
-    labels = {
-        f"feature/{name}": st.words(name) for name in features["name"].unique(maintain_order=True)
-    }
-    return labels | {f"group/{st.ERROR_TEXT_SIGNAL}": st.GROUP_LABELS[st.ERROR_TEXT_SIGNAL]}
-
-
-def draw_shares(
-    axes: Axes, groups: pl.DataFrame, printed: Mapping[str, st.ReportedImportance]
-) -> None:
+def draw_shares(axes: Axes, groups: pl.DataFrame, printed: Printed) -> None:
     names = [name for name in st.SIGNAL_GROUPS if name in set(groups["name"])]
     unbounded = pl.lit(None, dtype=pl.Float64)
-    points = groups.select(
-        row="name",
-        mark=pl.concat_str("feature_set", "method", separator="/"),
-        value="share",
-        ci_low=unbounded,
-        ci_high=unbounded,
-    )
+    marks = pl.concat_str("feature_set", "method", separator="/")
+    points = groups.select(row="name", mark=marks, value="share")
+    points = points.with_columns(ci_low=unbounded, ci_high=unbounded)
     st.dot_plot(axes, points, {name: st.GROUP_LABELS[name] for name in names}, SHARES)
     for position, name in enumerate(names):
         if name not in printed:
@@ -330,13 +286,8 @@ def draw_shares(
         if row.share is not None:
             axes.plot(100 * row.share, position, **st.REPORTED.look)
         elif row.share_below is not None:
-            axes.annotate(
-                f"reported: below {100 * row.share_below:g}",
-                (1.0, position),
-                xycoords=("axes fraction", "data"),
-                horizontalalignment="right",
-                verticalalignment="center",
-            )
+            text, at = f"reported: below {100 * row.share_below:g}", ("axes fraction", "data")
+            axes.annotate(text, (1.0, position), xycoords=at, ha="right", va="center")
     axes.set_xlim(left=-2)
     axes.set(xlabel="share of the drops, percent", title="by group of signals")
 
@@ -351,6 +302,13 @@ UNITS = {feature.name: "" if feature.unit == "1" else feature.unit for feature i
 """Units of features; a pure number has none."""
 
 
+LOOKS: dict[st.Category, dict[str, Any]] = {
+    category: {"color": colour, "linestyle": st.CATEGORY_LINES[category], "linewidth": st.THICK}
+    for category, colour in st.CATEGORY_COLOURS.items()
+}
+"""Of the lines of categories."""
+
+
 def draw_shapes(panels: Sequence[pl.DataFrame], figure: Figure) -> None:
     """What the leading terms of the boosting machine add to the score of each category."""
     lines = -(-len(panels) // ACROSS)
@@ -361,15 +319,7 @@ def draw_shapes(panels: Sequence[pl.DataFrame], figure: Figure) -> None:
         axes.set_axis_off()
     figure.supylabel("added to the score, logits")
     handles = [
-        Line2D(
-            [],
-            [],
-            color=st.CATEGORY_COLOURS[category],
-            linestyle=st.CATEGORY_LINES[category],
-            linewidth=st.THICK,
-            label=st.words(category),
-        )
-        for category in st.CATEGORIES
+        Line2D([], [], **LOOKS[category], label=st.words(category)) for category in st.CATEGORIES
     ]
     st.legend_outside(figure, handles, columns=5, handlelength=2.6)
 
@@ -377,14 +327,8 @@ def draw_shapes(panels: Sequence[pl.DataFrame], figure: Figure) -> None:
 def draw_shape(axes: Axes, panel: pl.DataFrame) -> None:
     for category in st.CATEGORIES:
         bins = panel.filter(category=category).sort("low")
-        axes.stairs(
-            bins["score"].to_numpy(),
-            np.array([*bins["low"], bins["high"][-1]]),
-            baseline=None,
-            color=st.CATEGORY_COLOURS[category],
-            linestyle=st.CATEGORY_LINES[category],
-            linewidth=st.THICK,
-        )
+        edges = np.array([*bins["low"], bins["high"][-1]])
+        axes.stairs(bins["score"].to_numpy(), edges, baseline=None, **LOOKS[category])
     axes.axhline(0, color=st.BLACK, linewidth=st.THIN)
     scale(axes, np.array([*panel["low"], *panel["high"]]))
     name = panel["feature"][0]
@@ -409,19 +353,16 @@ def scale(axes: Axes, edges: st.Array) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(4))
 
 
-def numbers(
-    units: pl.DataFrame, printed: Mapping[str, st.ReportedImportance], paper: st.Reported
-) -> dict[str, object]:
-    """What captions and the findings name of drops, beside settings and metrics."""
+def numbers(units: pl.DataFrame, printed: Printed, paper: st.Reported) -> dict[str, object]:
     forest = units.filter(pl.col("share").is_not_null(), kind="group", method="random_forest")
     ranked = forest.sort("share", "name", descending=[True, False])
     beside, without = (
         dict(ranked.filter(feature_set=name).select("name", "value").iter_rows())
-        for name in (TABLE_SIX, st.PRIMARY_SET)
+        for name in (design.TABLE_SIX, st.PRIMARY_SET)
     )
     substitute = max(without, key=lambda name: (without[name] - beside[name], name))
     leading = []
-    for name, share in ranked.filter(feature_set=TABLE_SIX).select("name", "share").iter_rows():
+    for name, share in ranked.filter(feature_set=design.TABLE_SIX).select("name", "share").rows():
         row = printed.get(name)
         shown = st.ABSENT if row is None or row.share is None else st.percent(row.share)
         leading.append(f"{st.GROUP_LABELS[name]} ({st.percent(share)}, reported {shown})")
@@ -449,12 +390,11 @@ def numbers(
 
 def main() -> None:
     settings = st.read_with_statistics("importance", ImportanceSettings)
-    predictions = st.read_outputs(
-        PREDICTIONS, methods_asked(st.read_names("methods")), st.PREDICTION_SCHEMA
-    )
-    replacements = st.read_output(MEASUREMENTS / "replacements.parquet", REPLACEMENT_SCHEMA)
-    built_in = st.read_output(MEASUREMENTS / "built_in.parquet", BUILT_IN_SCHEMA)
-    shapes = st.read_output(MEASUREMENTS / "shapes.parquet", SHAPE_SCHEMA)
+    asked = design.methods_asked(st.read_names("methods"))
+    predictions = st.read_outputs(PREDICTIONS, asked, st.PREDICTION_SCHEMA)
+    replacements = st.read_output(MEASUREMENTS / "replacements.parquet", design.REPLACEMENT_SCHEMA)
+    built_in = st.read_output(MEASUREMENTS / "built_in.parquet", design.BUILT_IN_SCHEMA)
+    shapes = st.read_output(MEASUREMENTS / "shapes.parquet", design.SHAPE_SCHEMA)
     with_text = st.read_output(ABLATION, ABLATION_SCHEMA).filter(feature_set="19+keywords")
     paper = st.read_reported()
     printed = {  # the paper has the group under another name
@@ -465,11 +405,11 @@ def main() -> None:
     metrics = {
         "importance": st.nest(long(units), *KEYS, leaves=(*st.ESTIMATE, "sd", "fits")),
         "sources": source_agreement(predictions, replacements),
-        "leading_features": {name: leading_share(built_in, name) for name in IMPORTANCE_SETS},
+        "leading_features": {name: leading_share(built_in, name) for name in SET_NAMES},
     }
     panels = shapes.partition_by("rank", maintain_order=True)
     term = panels[0].row(0, named=True)
-    tested = metrics["sources"][TABLE_SIX]["random_forest"]["tested"]
+    tested = metrics["sources"][design.TABLE_SIX]["random_forest"]["tested"]
     named = {
         settings.source: True,
         "kept": 1 - 1 / tested,
@@ -481,7 +421,11 @@ def main() -> None:
         "panels": len(panels),
     }
     said = st.Captions.read("importance", settings, metrics, named, numbers(units, printed, paper))
-    rows = feature_rows(units)
+    # features by group, and the keywords together
+    told = pl.col("group") != st.ERROR_TEXT_SIGNAL
+    features = units.filter(told, feature_set=design.TABLE_SIX, kind="feature")["name"]
+    rows = {f"feature/{name}": st.words(name) for name in features.unique(maintain_order=True)}
+    rows[f"group/{st.ERROR_TEXT_SIGNAL}"] = st.GROUP_LABELS[st.ERROR_TEXT_SIGNAL]
     height, shapes_height = 0.85 + 0.17 * len(rows), 0.3 + 1.45 * -(-len(panels) // ACROSS)
     draw_units, draw_terms = partial(draw, units, rows, printed), partial(draw_shapes, panels)
     st.publish(
@@ -495,9 +439,7 @@ def main() -> None:
             "importance": said.picture("importance_figure", height, draw_units),
             "ebm_shapes": said.picture("shapes_figure", shapes_height, draw_terms),
         },
-        summary=units.filter(kind="group").select(
-            *("feature_set", "method", "name", "value", "ci_low", "ci_high", "share", "own", "n")
-        ),
+        summary=units.filter(kind="group").select(SUMMARY),
     )
 
 

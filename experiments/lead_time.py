@@ -25,23 +25,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench import study as st
-from failbench.base.studies import same_repeats
-from failbench.statistics.lead import alarm_limit
-from failbench.statistics.pairs import study_difference
-from shared.lead_time import (
-    EARLY_SCHEMA,
-    FAILING,
-    HEALTHY,
-    HEALTHY_SCORES_SCHEMA,
-    LOOK,
-    METHODS,
-    ON_KNOWN,
-    RUNS_SCHEMA,
-    SCORES_SCHEMA,
-    TWIN,
-    LeadTimeSettings,
-    methods_asked,
-)
+from shared import lead_time as design
+from shared.lead_time import LeadTimeSettings
 
 MAIN_STUDY = Path("data/predictions/nested_cv")
 PREDICTIONS = Path("data/predictions/lead_time")
@@ -63,6 +48,14 @@ FIGURES = {
 }
 
 
+GAIN = (
+    "how much more probable a right diagnosis is of a failing run than of its healthy twin cut at "
+    "the same step"
+)
+NAMED = "probability that the method names a cause of a healthy run cut at the same step"
+FALSE = "probability that a new healthy run raises an alarm at any step"
+
+
 def estimates(
     predictions: pl.DataFrame,
     runs: pl.DataFrame,
@@ -79,27 +72,24 @@ def estimates(
     study.
     """
     predicted = set(predictions["method"])
-    methods = [method for method in (*METHODS, *ON_KNOWN) if method in predicted]
+    methods = [method for method in (*design.METHODS, *design.ON_KNOWN) if method in predicted]
     early = [
         (predictions.filter(method=method, steps_ahead=steps), runs, intervals, method, steps)
         for method, steps in product(methods, settings.steps)
     ]
     limits, calibrating, others = calibrated(healthy_scores, settings)
     raised = pl.when(pl.col("alarm") >= ONSET).then("alarm")
-    alarmed = pl.concat(
+    divided = (
         runs.join(first_alarms(scores, limit), on="run_id", how="left").with_columns(
-            repeat=pl.lit(division), at=raised
+            repeat=pl.lit(division)
         )
         for division, limit in enumerate(limits)
     )
-    looks = predictions.filter(subset=LOOK)
-    events = {
-        **{method: diagnosed(alarmed, looks.filter(method=method)) for method in methods},
-        ALARM: alarmed,
-        POSSIBLE: runs.with_columns(
-            repeat=pl.lit(0), at=pl.when(FAILURE > ONSET).then("onset_step")
-        ),
-    }
+    alarmed = pl.concat(divided).with_columns(at=raised)
+    looks = predictions.filter(subset=design.LOOK)
+    events = {method: diagnosed(alarmed, looks.filter(method=method)) for method in methods}
+    possible = pl.when(FAILURE > ONSET).then("onset_step")
+    events |= {ALARM: alarmed, POSSIBLE: runs.with_columns(repeat=pl.lit(0), at=possible)}
     steps = tuple(step for step in settings.steps if step > 0)
     late = [(part, steps, intervals, name) for name, part in events.items()]
     rates = pl.concat(
@@ -119,9 +109,8 @@ def estimates(
 def accuracy(
     name: str, predictions: pl.DataFrame, intervals: st.ScenarioIntervalSettings, **keys: Any
 ) -> pl.DataFrame:
-    return st.of_scenarios(
-        predictions, (replace(st.METRICS["accuracy"], name=name),), intervals, **keys
-    )
+    renamed = replace(st.METRICS["accuracy"], name=name)
+    return st.of_scenarios(predictions, (renamed,), intervals, **keys)
 
 
 def early_rates(
@@ -133,34 +122,24 @@ def early_rates(
 ) -> pl.DataFrame:
     """How often a method is right at one number of steps before failure, and what that is worth."""
     failing, twins, healthy = (
-        predictions.filter(subset=subset) for subset in (FAILING, TWIN, HEALTHY)
+        predictions.filter(subset=subset)
+        for subset in (design.FAILING, design.TWIN, design.HEALTHY)
     )
     columns = ("category", "scenario", "run_id", "repeat", "prediction")
     cut = runs.with_columns(prediction=pl.lit(st.ABSTAIN), last_step=FAILURE - steps)
     # what had not begun has nothing to show yet
-    undiagnosed = cut.filter(pl.col("last_step") < 0).join(
-        failing.select("repeat").unique(), how="cross"
-    )
+    repeats = failing.select("repeat").unique()
+    undiagnosed = cut.filter(pl.col("last_step") < 0).join(repeats, how="cross")
+    everyone = pl.concat([failing.select(columns), undiagnosed.select(columns)])
     # the runs of a scenario are its seeds: there is a single architecture
-    everyone = pl.concat([failing.select(columns), undiagnosed.select(columns)]).with_columns(
-        seed="run_id"
-    )
+    everyone = everyone.with_columns(seed="run_id")
     past_onset = cut.filter(pl.col("last_step") >= pl.max_horizontal(0, "onset_step"))
     # a run and its twin differ by the fault alone
-    gain = study_difference(
-        pl.concat([failing, twins]).with_columns(study="subset", run_id="scenario"),
-        FAILING,
-        TWIN,
-        intervals,
-        "how much more probable a right diagnosis is of a failing run than of its healthy twin cut "
-        "at the same step",
-    )
-    named = st.proportion(
-        "named_on_healthy",
-        # a fallback has no evidence
-        st.over_scenarios(healthy, pl.col("evidence") & (pl.col("prediction") != st.ABSTAIN)),
-        "probability that the method names a cause of a healthy run cut at the same step",
-    )
+    beside = pl.concat([failing, twins]).with_columns(study="subset", run_id="scenario")
+    gain = st.study_difference(beside, design.FAILING, design.TWIN, intervals, GAIN)
+    # a fallback has no evidence
+    names = st.over_scenarios(healthy, pl.col("evidence") & (pl.col("prediction") != st.ABSTAIN))
+    named = st.proportion("named_on_healthy", names, NAMED)
     keys: dict[str, Any] = {"method": method, "steps": steps}
     switched_on = everyone.join(past_onset, on="run_id", how="semi")
     return pl.concat(
@@ -179,7 +158,7 @@ def main_study_rates(
 ) -> Iterable[pl.DataFrame]:
     """Accuracy in the main study, over all repeats and over as many as here."""
     whole = main_study.filter(feature_set=st.PRIMARY_SET)
-    equal = same_repeats(whole, predictions.with_columns(feature_set=pl.lit(st.PRIMARY_SET)))
+    equal = st.same_repeats(whole, predictions.with_columns(feature_set=pl.lit(st.PRIMARY_SET)))
     for method in equal["method"].unique().sort():
         for name, part in (("", whole), ("_equal_repeats", equal)):
             rows = part.filter(method=method)
@@ -206,7 +185,7 @@ def calibrated(
             chosen += [names[position] for position in order]
         inside = pl.col("scenario").is_in(chosen)
         calibrating = healthy_scores.filter(inside)
-        limits.append(alarm_limit(calibrating["score"].to_numpy(), settings.false_alarms))
+        limits.append(st.alarm_limit(calibrating["score"].to_numpy(), settings.false_alarms))
         tried = healthy_scores.filter(~inside)
         others.append(tried.with_columns(false=pl.col("score") > limits[-1]))
     return limits, calibrating.height, pl.concat(others)
@@ -216,11 +195,7 @@ def false_alarms(others: pl.DataFrame, intervals: st.ScenarioIntervalSettings) -
     """How often the alarm is false: the value of a run is its mean over divisions that try it."""
     # the runs of a scenario are its seeds
     rows = others.with_columns(seed="run_id", repeat=pl.lit(0), prediction=pl.lit(st.ABSTAIN))
-    rate = st.proportion(
-        "false_alarms",
-        st.over_scenarios(rows, pl.col("false")),
-        "probability that a new healthy run raises an alarm at any step",
-    )
+    rate = st.proportion("false_alarms", st.over_scenarios(rows, pl.col("false")), FALSE)
     return st.of_scenarios(rows, (), intervals, (rate,), method=ALARM, steps=0)
 
 
@@ -258,29 +233,19 @@ def late_rates(
     """Shares of runs by steps ahead, the same as ``1 - `` the incidence from the failure's side."""
     # the runs of a scenario are its seeds: there is a single architecture
     rows = events.with_columns(prediction=pl.lit(st.ABSTAIN), seed="run_id")
-    figures = [
-        st.proportion(
-            f"{side}/{count}",
-            st.over_scenarios(rows, reached(side, count)),
-            FIGURES[side].format(count),
-        )
-        for side in FIGURES
-        for count in steps
-    ]
+    figures = []
+    for side, count in product(FIGURES, steps):
+        at = pl.col("at")
+        happened = FAILURE - at >= count if side == "ahead" else at - ONSET <= count
+        values = st.over_scenarios(rows, happened.fill_null(value=False))
+        figures.append(st.proportion(f"{side}/{count}", values, FIGURES[side].format(count)))
     found = st.of_scenarios(rows, (), intervals, tuple(figures), method=method)
     parts = pl.col("metric").str.split("/").list
-    return found.select(
-        "method",
-        steps=parts.get(1).cast(pl.Int64),
-        metric=pl.format("diagnosed_{}", parts.get(0)),
-        **{name: name for name in found.columns[2:]},
-    )
-
-
-def reached(side: str, count: int) -> pl.Expr:
-    """Whether it happened at least so many steps ahead of a failure, or at most so many late."""
-    happened = FAILURE - pl.col("at") >= count if side == "ahead" else pl.col("at") - ONSET <= count
-    return happened.fill_null(value=False)
+    named = {
+        "steps": parts.get(1).cast(pl.Int64),
+        "metric": pl.format("diagnosed_{}", parts.get(0)),
+    }
+    return found.select("method", **named, **{name: name for name in found.columns[2:]})
 
 
 def numbers(
@@ -290,7 +255,7 @@ def numbers(
     return {
         "repeats": main_study["repeat"].n_unique(),
         "equal_repeats": predictions["repeat"].n_unique(),
-        "on_known": not set(ON_KNOWN).isdisjoint(methods),
+        "on_known": not set(design.ON_KNOWN).isdisjoint(methods),
         "development": " ".join(st.development_note(methods)),
         "reported_last": reported_accuracies(paper)[LAST],
         "place": paper.claims["lead_time_steps"].place,
@@ -300,18 +265,15 @@ def numbers(
 def reported_accuracies(paper: st.Reported) -> dict[int, float]:
     """Of the paper's framework by steps; at those in ``FLOORED`` it is above the number."""
     floor = st.reported_number(paper, "lead_time_floor")
-    return {
-        0: st.reported_number(paper, "improved_rules_accuracy"),
-        **dict.fromkeys(FLOORED, floor),
-        LAST: st.reported_number(paper, "lead_time_100"),
-    }
+    at_last = st.reported_number(paper, "lead_time_100")
+    at_failure = st.reported_number(paper, "improved_rules_accuracy")
+    return {0: at_failure, LAST: at_last, **dict.fromkeys(FLOORED, floor)}
 
 
 def lead_time_table(found: st.Estimates, said: st.Captions, paper: st.Reported) -> st.Table:
     """The failure itself and the paper's steps, of every method that has a rate there."""
-    known = set(
-        found.frame.filter(pl.col("metric") != "false_alarms").select("method", "steps").rows()
-    )
+    rates = found.frame.filter(pl.col("metric") != "false_alarms")
+    known = set(rates.select("method", "steps").rows())
     methods = st.in_label_order(set(found.distinct("method")) - {ALARM, POSSIBLE})
     labels = {method: st.method_label(method) for method in methods}
     accuracies = reported_accuracies(paper)
@@ -327,6 +289,7 @@ def lead_time_table(found: st.Estimates, said: st.Captions, paper: st.Reported) 
 
 SHIFT = 0.12
 """Steps are drawn at equal distances; methods stand this far from one another, in places."""
+BOUNDS = ("ci_low", "ci_high")
 MOST_NAMED = 6
 """Steps that a panel has room to name."""
 TWINS: Any = (0, (1.0, 1.0))
@@ -354,7 +317,10 @@ def draw(points: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
             rates = drawn.filter(method=name).sort("steps", descending=True)
             shift = SHIFT * (number - (len(styles) - 1) / 2) if style.marker else 0.0
             at = np.array([places[step] for step in rates["steps"]]) + shift
-            draw_line(axes, at, rates, style)
+            value, low, high = (100 * rates[name].to_numpy() for name in ("value", *BOUNDS))
+            reach = (value - low, high - value) if style.marker else None
+            look = {**style.look, "markersize": 3.2, "linestyle": style.line}
+            axes.errorbar(at, value, yerr=reach, linewidth=0.9, elinewidth=0.5, **look)
         if metric == "accuracy":
             draw_beside(axes, points, places, paper)
         # of many steps every other is named, the failure itself among them, for want of room
@@ -368,10 +334,8 @@ def draw(points: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
     # last, as the panels share the axis and setting it ends its scaling
     panels[0].set_ylim(bottom=0.0)
     figure.supxlabel("steps before the failure; below them, n scenarios")
-    lines = [
-        Line2D([], [], linestyle=style.line, label=style.label, **style.look)
-        for style in styles_of(points).values()
-    ]
+    shown = styles_of(points).values()
+    lines = [Line2D([], [], linestyle=each.line, label=each.label, **each.look) for each in shown]
     beside = [
         Line2D([], [], color=st.BLACK, linestyle=TWINS, label="healthy twins, best method"),
         replace(st.REPORTED_LEVEL, label="reported (arrow: above)").handle,
@@ -384,32 +348,18 @@ def styles_of(drawn: pl.DataFrame) -> dict[str, st.MethodStyle]:
     return {name: style for name, style in STYLES.items() if name in names}
 
 
-def draw_line(axes: Axes, at: st.Array, rates: pl.DataFrame, style: st.MethodStyle) -> None:
-    value, low, high = (100 * rates[name].to_numpy() for name in ("value", "ci_low", "ci_high"))
-    axes.errorbar(
-        at,
-        value,
-        yerr=(value - low, high - value) if style.marker else None,
-        linestyle=style.line,
-        linewidth=0.9,
-        elinewidth=0.5,
-        **{**style.look, "markersize": 3.2},
-    )
-
-
 def draw_beside(
     axes: Axes, points: pl.DataFrame, places: Mapping[int, int], paper: st.Reported
 ) -> None:
     """The best that any method reaches on healthy twins, and the paper's snapshots."""
-    best = points.filter(metric="twin_accuracy").group_by("steps").agg(pl.col("value").max())
-    twins = best.sort("steps")
+    twins = points.filter(metric="twin_accuracy").group_by("steps").agg(pl.col("value").max())
+    twins = twins.sort("steps")
     at = [places[step] for step in twins["steps"]]
     axes.plot(at, 100 * twins["value"].to_numpy(), color=st.BLACK, linewidth=0.8, linestyle=TWINS)
-    accuracies = reported_accuracies(paper)
-    for step in (0, LAST, *FLOORED):
+    for step, accuracy in reported_accuracies(paper).items():
         if step not in places:
             continue
-        level = 100 * accuracies[step]
+        level = 100 * accuracy
         axes.plot(places[step], level, **st.REPORTED_LEVEL.look)
         if step in FLOORED:
             arrow = {"arrowstyle": "->", "linewidth": 0.8, "shrinkA": 0, "shrinkB": 0}
@@ -420,35 +370,28 @@ def main() -> None:
     paper = st.read_reported()
     settings = st.read_section("lead_time", LeadTimeSettings)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
-    asked = methods_asked(st.read_names("methods"))
-    predictions = st.read_outputs(PREDICTIONS, asked, EARLY_SCHEMA)
+    asked = design.methods_asked(st.read_names("methods"))
+    predictions = st.read_outputs(PREDICTIONS, asked, design.EARLY_SCHEMA)
     main_study = st.read_outputs(MAIN_STUDY, asked, st.PREDICTION_SCHEMA)
-    rates, limit = estimates(
-        predictions,
-        st.read_output(MEASUREMENTS / "runs.parquet", RUNS_SCHEMA),
-        st.read_output(MEASUREMENTS / "scores.parquet", SCORES_SCHEMA),
-        st.read_output(MEASUREMENTS / "healthy_scores.parquet", HEALTHY_SCORES_SCHEMA),
-        main_study,
-        settings,
-        intervals,
-        st.workers(),
+    runs, scores, healthy_scores = (
+        st.read_output(MEASUREMENTS / f"{name}.parquet", schema)
+        for name, schema in design.MEASURED.items()
     )
+    measured = (runs, scores, healthy_scores, main_study)
+    rates, limit = estimates(predictions, *measured, settings, intervals, st.workers())
     found = st.Estimates.of(rates)
-    metrics = st.nest(
-        rates.with_columns(steps=pl.format("steps_{}", "steps")), "method", "metric", "steps"
-    )
+    at_steps = rates.with_columns(steps=pl.format("steps_{}", "steps"))
+    metrics = st.nest(at_steps, "method", "metric", "steps")
     metrics[ALARM]["limit"] = {"all_steps": limit}
     named = numbers(found, main_study, predictions, paper)
     said = st.Captions.read("lead_time", metrics, intervals, settings, named)
-    picture = partial(draw, found.frame, paper)
+    shown, methods = partial(draw, found.frame, paper), found.distinct("method")
     st.publish(
         "lead_time",
         metrics=metrics,
         points=found.frame,
         tables=[lead_time_table(found, said, paper)],
-        figures={
-            "lead_time": said.picture("figure", 2.9, picture, methods=found.distinct("method"))
-        },
+        figures={"lead_time": said.picture("figure", 2.9, shown, methods=methods)},
         summary=found.frame.filter(pl.col("steps").is_in((0, *FLOORED, LAST))).select(
             "method", "steps", "metric", "value", "ci_low", "ci_high", "n"
         ),

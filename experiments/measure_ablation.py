@@ -17,16 +17,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 
-from failbench.base.method_settings import ImprovedRulesSettings, RandomForestSettings
-from failbench.base.params import read_section
-from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
-from failbench.base.records import Record
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_table, read_output, run, workers
-from failbench.base.studies import NESTED_CV
-from failbench.base.telemetry import write_parquet
-from failbench.base.vocabulary import ALL_GROUPS, ERROR_TEXT_SIGNAL
-from failbench.base.workers import parallel_map
+from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS, signal_groups
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, to_frame
 from failbench.methods.classifiers import random_forest
@@ -42,7 +33,7 @@ FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/ablation")
 
-KEY = [*PREDICTION_SCHEMA.names()[:6], "subset"]
+KEY = [*st.PREDICTION_SCHEMA.names()[:6], "subset"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +41,7 @@ class View:
     """A method that sees some signals: features, and ``error_text`` where rules may read it."""
 
     method: str
-    settings: Record
+    settings: st.Record
     signals: tuple[str, ...]
 
     def frame(self, runs: pd.DataFrame) -> pd.DataFrame:
@@ -59,13 +50,13 @@ class View:
             return runs
         hidden = [name for name in FEATURE_SETS["19"] if name not in self.signals]
         blind = runs.assign(**dict.fromkeys(hidden, np.nan))
-        if ERROR_TEXT_SIGNAL not in self.signals:
+        if st.ERROR_TEXT_SIGNAL not in self.signals:
             blind = blind.assign(**dict.fromkeys(ERROR_TEXT_COLUMNS, ""))
         return blind
 
     def estimator(self, band: HealthyBand, seed: int) -> Method:
         """The method, unfitted."""
-        if isinstance(self.settings, RandomForestSettings):
+        if isinstance(self.settings, st.RandomForestSettings):
             return random_forest(self.settings, self.signals, seed)
         signals = self.signals if self.method == REDUCED else None
         return ImprovedRules(band, **self.settings.model_dump(), signals=signals)
@@ -76,15 +67,15 @@ def subsets(groups: Sequence[str], kept: Sequence[Sequence[str]]) -> dict[str, t
 
     A subset with a group that is not among ``groups`` is left out.
     """
-    alone = {"+".join(names): tuple(names) for names in kept if set(names) <= set(groups)}
-    without = {
-        f"without_{name}": tuple(other for other in groups if other != name) for name in groups
-    }
-    return {ALL_GROUPS: tuple(groups), **alone, **without}
+    subsets = {st.ALL_GROUPS: tuple(groups)}
+    subsets |= {"+".join(names): tuple(names) for names in kept if set(names) <= set(groups)}
+    for name in groups:
+        subsets[f"without_{name}"] = tuple(other for other in groups if other != name)
+    return subsets
 
 
 def views(
-    rules: ImprovedRulesSettings, forest: RandomForestSettings, kept: Sequence[Sequence[str]]
+    rules: st.ImprovedRulesSettings, forest: st.RandomForestSettings, kept: Sequence[Sequence[str]]
 ) -> dict[tuple[str, str, str], View]:
     """What is seen, by feature set, method and subset.
 
@@ -99,10 +90,10 @@ def views(
         columns = FEATURE_SETS[feature_set]
         members = signal_groups(columns)
         if method != FOREST:
-            members[ERROR_TEXT_SIGNAL] = (ERROR_TEXT_SIGNAL,)
+            members[st.ERROR_TEXT_SIGNAL] = (st.ERROR_TEXT_SIGNAL,)
         for subset, groups in subsets(tuple(members), kept).items():
             seen = {name for group in groups for name in members[group]}
-            signals = tuple(name for name in (*columns, ERROR_TEXT_SIGNAL) if name in seen)
+            signals = tuple(name for name in (*columns, st.ERROR_TEXT_SIGNAL) if name in seen)
             seen_by[feature_set, method, subset] = View(method, settings, signals)
     return seen_by
 
@@ -111,23 +102,22 @@ def ablation(
     failures: pl.DataFrame,
     successes: pl.DataFrame,
     splits: pl.DataFrame,
-    rules: ImprovedRulesSettings,
-    forest: RandomForestSettings,
+    rules: st.ImprovedRulesSettings,
+    forest: st.RandomForestSettings,
     settings: AblationDesign,
     seed: int,
     workers: int = 1,
 ) -> pl.DataFrame:
     """Predict every run by each method with each subset of the signals."""
-    taken = first_repeats(splits, settings.repeats, "ablation.repeats")
+    taken = st.first_repeats(splits, settings.repeats, "ablation.repeats")
     runs = LabelledRuns.from_table(failures)
     band = healthy_band(to_frame(successes), all_band_features())
-    first_of_grid = {
-        name: getattr(forest, name)[:1] for name in ("max_features", "min_samples_leaf")
-    }
+    searched_for = ("max_features", "min_samples_leaf")
+    first_of_grid = {name: getattr(forest, name)[:1] for name in searched_for}
     seen_by = views(rules, forest.model_copy(update=first_of_grid), settings.kept)
     distinct = list(dict.fromkeys(seen_by.values()))
-    tasks = [(view, runs, band, taken, by_scenario(NESTED_CV, taken), seed) for view in distinct]
-    predictions = dict(zip(distinct, parallel_map(predicted, tasks, workers), strict=True))
+    tasks = [(view, runs, band, taken, by_scenario(st.NESTED_CV, taken), seed) for view in distinct]
+    predictions = dict(zip(distinct, st.parallel_map(predicted, tasks, workers), strict=True))
     parts = [
         predictions[view].with_columns(feature_set=pl.lit(feature_set), subset=pl.lit(subset))
         for (feature_set, _, subset), view in seen_by.items()
@@ -150,32 +140,29 @@ def predicted(
         tested, trained = plan.rows(splits, runs.table)
         method = view.estimator(band, fold_seed(seed, plan.repeat, plan.fold))
         method.fit(frame[trained], runs.labels[trained], groups=runs.groups[trained])
-        parts.append(
-            fold_predictions(
-                method, runs.table, frame, tested, plan, feature_set="", method=view.method
-            )
-        )
+        names = {"feature_set": "", "method": view.method}
+        parts.append(fold_predictions(method, runs.table, frame, tested, plan, **names))
     return pl.concat(parts)
 
 
 def main() -> None:
-    study = read_section("nested_cv", ReferenceStudy)
-    features = read_output(FEATURES, FEATURE_SCHEMA)
+    study = st.read_section("nested_cv", st.ReferenceStudy)
+    features = st.read_output(FEATURES, FEATURE_SCHEMA)
     predictions = ablation(
         study.failures(features),
         study.successes(features),
-        read_output(SPLITS, SPLIT_SCHEMA),
-        read_section("improved_rules", ImprovedRulesSettings),
-        read_section("random_forest", RandomForestSettings),
-        read_section("ablation", AblationDesign),
+        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        st.read_section("improved_rules", st.ImprovedRulesSettings),
+        st.read_section("random_forest", st.RandomForestSettings),
+        st.read_section("ablation", AblationDesign),
         study.seed,
-        workers(),
+        st.workers(),
     )
     for (method,), part in predictions.partition_by("method", as_dict=True).items():
-        write_parquet(part, PREDICTIONS / f"{method}.parquet")
+        st.write_parquet(part, PREDICTIONS / f"{method}.parquet")
     subsets = predictions.group_by("feature_set", "method").agg(pl.col("subset").n_unique())
-    print_table(subsets.columns, subsets.sort("feature_set", "method").rows())
+    st.print_table(subsets.columns, subsets.sort("feature_set", "method").rows())
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -4,23 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 from sklearn.base import clone
 
-from failbench.base.errors import BadInputError
-from failbench.base.method_settings import ImprovedRulesSettings
-from failbench.base.params import read_section
-from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA
-from failbench.base.scenarios import Scenario
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import read_output, run, workers
-from failbench.base.studies import NESTED_CV
-from failbench.base.telemetry import STEP_SCHEMA, Telemetry, write_parquet
-from failbench.base.vocabulary import CATEGORIES, PRIMARY_SET
-from failbench.base.workers import parallel_map
+from failbench.base import measuring as st
 from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, to_frame
 from failbench.methods.healthy import Band, healthy_band, percentile_band
 from failbench.methods.improved_rules import ImprovedRules
@@ -56,10 +47,10 @@ class Calibration:
 def rules_on_architectures(
     features: pl.DataFrame,
     splits: pl.DataFrame,
-    telemetry: Telemetry,
-    scenarios: Iterable[Scenario],
-    study: ReferenceStudy,
-    rules: ImprovedRulesSettings,
+    telemetry: st.Telemetry,
+    scenarios: Iterable[st.Scenario],
+    study: st.ReferenceStudy,
+    rules: st.ImprovedRulesSettings,
     settings: ArchitecturesDesign,
     workers: int = 1,
 ) -> pl.DataFrame:
@@ -73,13 +64,10 @@ def rules_on_architectures(
     failures = taken.filter(pl.col("kind") == "failure")
     architectures = failures["architecture"].n_unique()
     if architectures < 2:
-        raise BadInputError(
-            "features",
-            "architecture",
-            f"{architectures} was recorded with {study.optimizer} at scale {study.scale}; "
-            "comparing takes two.",
-            "Run `failbench record` for another architecture.",
-        )
+        recorded_with = f"{study.optimizer} at scale {study.scale}"
+        problem = f"{architectures} was recorded with {recorded_with}; comparing takes two."
+        remedy = "Run `failbench record` for another architecture."
+        raise st.BadInputError("features", "architecture", problem, remedy)
     noisy = noisy_logs(telemetry, tuple(scenarios), failures["run_id"], settings)
     recorded = failures.with_columns(noise=pl.lit(RECORDED), log=pl.lit(0, pl.Int32))
     tested = pl.concat([recorded, noisy])
@@ -90,13 +78,13 @@ def rules_on_architectures(
         (tested.filter(architecture=each.architecture), splits, each, fits)
         for each in calibrations(taken, reference, rules, settings)
     ]
-    predictions = pl.concat(parallel_map(diagnoses, tasks, workers))
+    predictions = pl.concat(st.parallel_map(diagnoses, tasks, workers))
     return predictions.sort(*KEYS, "repeat", "fold", "run_id")
 
 
 def noisy_logs(
-    telemetry: Telemetry,
-    scenarios: tuple[Scenario, ...],
+    telemetry: st.Telemetry,
+    scenarios: tuple[st.Scenario, ...],
     run_ids: pl.Series,
     settings: ArchitecturesDesign,
 ) -> pl.DataFrame:
@@ -107,16 +95,17 @@ def noisy_logs(
     """
     chosen = telemetry.select(pl.col("run_id").is_in(run_ids.to_list()))
     seeds = np.random.SeedSequence(settings.seed).spawn(settings.noisy_logs)
-    return pl.concat(
-        feature_table(
-            with_noise(chosen, level, np.random.default_rng(seed)), scenarios
-        ).with_columns(noise=pl.lit(level), log=pl.lit(number, pl.Int32))
-        for level in settings.noise
-        for number, seed in enumerate(seeds, start=1)
-    )
+    parts = []
+    for level, (number, seed) in product(settings.noise, enumerate(seeds, start=1)):
+        noisy = with_noise(chosen, level, np.random.default_rng(seed))
+        keys = {"noise": pl.lit(level), "log": pl.lit(number, pl.Int32)}
+        parts.append(feature_table(noisy, scenarios).with_columns(**keys))
+    return pl.concat(parts)
 
 
-def with_noise(telemetry: Telemetry, level: float, generator: np.random.Generator) -> Telemetry:
+def with_noise(
+    telemetry: st.Telemetry, level: float, generator: np.random.Generator
+) -> st.Telemetry:
     """Multiply every measurement of every step by a factor of its own.
 
     The factors are log-normal with a median of one, the distribution of errors that are a share of
@@ -128,15 +117,15 @@ def with_noise(telemetry: Telemetry, level: float, generator: np.random.Generato
     noisy = []
     for name, factor in zip(MEASURED, factors, strict=True):
         changed = pl.col(name).cast(pl.Float64) * pl.Series(factor)
-        whole = STEP_SCHEMA[name].is_integer()
-        noisy.append((changed.round() if whole else changed).cast(STEP_SCHEMA[name]).alias(name))
-    return Telemetry(telemetry.runs, telemetry.steps.with_columns(noisy))
+        whole = st.STEP_SCHEMA[name].is_integer()
+        noisy.append((changed.round() if whole else changed).cast(st.STEP_SCHEMA[name]).alias(name))
+    return st.Telemetry(telemetry.runs, telemetry.steps.with_columns(noisy))
 
 
 def calibrations(
     runs: pl.DataFrame,
     reference: Band,
-    rules: ImprovedRulesSettings,
+    rules: st.ImprovedRulesSettings,
     settings: ArchitecturesDesign,
 ) -> Iterator[Calibration]:
     """Where the thresholds of each architecture come from; weights are always the reference's.
@@ -160,23 +149,14 @@ def calibrations(
 
 def weighed(reference: LabelledRuns, splits: pl.DataFrame, rules: ImprovedRules) -> Iterator[Fit]:
     """The rules with the weights of each fold of the main study."""
-    for plan in by_scenario(NESTED_CV, splits):
+    for plan in by_scenario(st.NESTED_CV, splits):
         _, trained = plan.rows(splits, reference.table)
-        yield (
-            plan,
-            clone(rules).fit(
-                reference.frame[trained],
-                reference.labels[trained],
-                groups=reference.groups[trained],
-            ),
-        )
+        runs = reference.frame[trained], reference.labels[trained]
+        yield plan, clone(rules).fit(*runs, groups=reference.groups[trained])
 
 
 def diagnoses(
-    runs: pl.DataFrame,
-    splits: pl.DataFrame,
-    calibration: Calibration,
-    fits: list[Fit],
+    runs: pl.DataFrame, splits: pl.DataFrame, calibration: Calibration, fits: list[Fit]
 ) -> pl.DataFrame:
     """Every repeat's predictions: what conditions say does not depend on the fold, weights do.
 
@@ -194,7 +174,7 @@ def diagnoses(
     checked = [diagnosis.conditions for diagnosis in recalibrated[0][1].diagnose(frame)]
     described = runs.with_columns(
         study=pl.lit(RULES),
-        feature_set=pl.lit(PRIMARY_SET),
+        feature_set=pl.lit(st.PRIMARY_SET),
         method=pl.lit("improved_rules"),
         thresholds=pl.lit(calibration.thresholds),
         conditions=pl.Series(checked, dtype=pl.Int32),
@@ -208,11 +188,11 @@ def diagnoses(
             repeat=pl.lit(plan.repeat),
             fold=pl.lit(plan.fold),
             prediction=pl.Series(rules.answers(verdicts).astype(str)),
-            confidence=pl.Series(verdicts.confidence).round(DECIMALS),
+            confidence=pl.Series(verdicts.confidence).round(st.DECIMALS),
             reason=pl.Series(verdicts.reasons.tolist(), dtype=pl.String),
             **{
-                f"p_{category}": pl.Series(probabilities[:, position]).round(DECIMALS)
-                for position, category in enumerate(CATEGORIES)
+                f"p_{category}": pl.Series(probabilities[:, position]).round(st.DECIMALS)
+                for position, category in enumerate(st.CATEGORIES)
             },
         )
         fold = splits.filter(repeat=plan.repeat, fold=plan.split)
@@ -222,16 +202,16 @@ def diagnoses(
 
 def main() -> None:
     predictions = rules_on_architectures(
-        read_output(FEATURES, FEATURE_SCHEMA),
-        read_output(SPLITS, SPLIT_SCHEMA),
+        st.read_output(FEATURES, FEATURE_SCHEMA),
+        st.read_output(SPLITS, st.SPLIT_SCHEMA),
         *read_recordings(TELEMETRY, SCENARIOS),
-        read_section("nested_cv", ReferenceStudy),
-        read_section("improved_rules", ImprovedRulesSettings),
-        read_section("architectures", ArchitecturesDesign),
-        workers(),
+        st.read_section("nested_cv", st.ReferenceStudy),
+        st.read_section("improved_rules", st.ImprovedRulesSettings),
+        st.read_section("architectures", ArchitecturesDesign),
+        st.workers(),
     )
-    write_parquet(predictions, PREDICTIONS)
+    st.write_parquet(predictions, PREDICTIONS)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

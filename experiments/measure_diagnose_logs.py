@@ -4,19 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from failbench.base.arrays import Mask
-from failbench.base.params import read_section
-from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA, first_repeats
-from failbench.base.stage import print_table, read_output, run, workers
-from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
-from failbench.base.vocabulary import CATEGORIES
-from failbench.base.workers import parallel_map
+from failbench.base import measuring as st
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.findings import look_up
@@ -43,10 +38,11 @@ ENDS = Path("data/measurements/invariants/ends.parquet")
 SPLITS = Path("data/features/splits.parquet")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
-LOG_MODEL = Path("src/failbench/fitted/log.json")
-LOGIC_MODEL = Path("src/failbench/fitted/monitor.json")
-BOUNDS_MODEL = Path("src/failbench/fitted/monitor_bounds.json")
-FITTED = {"log": LOG_MODEL, "monitor": LOGIC_MODEL, "monitor_bounds": BOUNDS_MODEL}
+FITTED = {
+    "log": Path("src/failbench/fitted/log.json"),
+    "monitor": Path("src/failbench/fitted/monitor.json"),
+    "monitor_bounds": Path("src/failbench/fitted/monitor_bounds.json"),
+}
 
 COMPLETE_FORMAT = "key_equals"
 MONITOR, MONITOR_LOGIC = "monitor", "monitor, logic alone"
@@ -60,7 +56,7 @@ Example = dict[str, Any]
 """One log of a run whose cause is known: what ``ANSWER_SCHEMA`` says of it, and its ``signs``."""
 
 
-def with_steps(telemetry: Telemetry) -> list[tuple[Run, pl.DataFrame]]:
+def with_steps(telemetry: st.Telemetry) -> list[tuple[Run, pl.DataFrame]]:
     """Runs, each with its steps."""
     parts = telemetry.steps.partition_by("run_id", as_dict=True)
     none = telemetry.steps.clear()
@@ -69,12 +65,12 @@ def with_steps(telemetry: Telemetry) -> list[tuple[Run, pl.DataFrame]]:
 
 
 def rendered_examples(
-    telemetry: Telemetry, formats_per_run: int, seed: int, workers: int
+    telemetry: st.Telemetry, formats_per_run: int, seed: int, workers: int
 ) -> list[Example]:
     """Render runs and take the signs of what is read back."""
     runs = with_steps(telemetry)
     blocks = [(runs[at :: workers * 4], formats_per_run, seed) for at in range(workers * 4)]
-    examples = [each for part in parallel_map(_rendered, blocks, workers) for each in part]
+    examples = [each for part in st.parallel_map(_rendered, blocks, workers) for each in part]
     return sorted(examples, key=lambda each: each["run_id"])
 
 
@@ -136,13 +132,10 @@ def at_failure(history: History, failure_step: int | None) -> History:
 
 def of_model(examples: Iterable[Example], name: str) -> list[Example]:
     """The logs that a model is fitted to."""
-    own = MODELS[name]
-    others = set(MODELS.values())
-    return [
-        each
-        for each in examples
-        if (each["format"] not in others if own is None else each["format"] == own)
-    ]
+    own, monitored = MODELS[name], set(MODELS.values())
+    if own is None:
+        return [each for each in examples if each["format"] not in monitored]
+    return [each for each in examples if each["format"] == own]
 
 
 def cross_validated(
@@ -165,18 +158,16 @@ def cross_validated(
     fold_of_success = np.full(len(logs), -1)
     fold_of_success[is_success] = order[places] % folds
     tasks = []
-    for repeat in range(settings.repeats):
-        for fold in range(folds):
-            tested = rows_in_fold(splits, scenarios, repeat, fold) | (fold_of_success == fold)
-            tasks.append((logs, tested, name, settings, repeat, fold))
-    return pl.concat(parallel_map(_fold, tasks, workers)).sort(
-        "model", "repeat", "fold", "run_id", "format"
-    )
+    for repeat, fold in product(range(settings.repeats), range(folds)):
+        tested = rows_in_fold(splits, scenarios, repeat, fold) | (fold_of_success == fold)
+        tasks.append((logs, tested, name, settings, repeat, fold))
+    answers = pl.concat(st.parallel_map(_fold, tasks, workers))
+    return answers.sort("model", "repeat", "fold", "run_id", "format")
 
 
 def _fold(
     logs: Sequence[Example],
-    tested: Mask,
+    tested: st.Mask,
     name: str,
     settings: DiagnosedLogs,
     repeat: int,
@@ -201,15 +192,15 @@ def said_by(model: Model, log: Example) -> dict[str, Any]:
     weighed = model.weighed(supports_of(log["signs"], model.bounds))
     return {
         "alarm": is_alarm(log["says_end"], log["signs"], model.bounds),
-        "prediction": CATEGORIES[weighed.category],
-        "confidence": round(float(weighed.categories[weighed.category]), DECIMALS),
+        "prediction": st.CATEGORIES[weighed.category],
+        "confidence": round(float(weighed.categories[weighed.category]), st.DECIMALS),
         "predicted_cause": cause_names()[weighed.cause],
-        "cause_confidence": round(float(weighed.causes[weighed.cause]), DECIMALS),
+        "cause_confidence": round(float(weighed.causes[weighed.cause]), st.DECIMALS),
     }
 
 
 def evidence_table(
-    telemetry: Telemetry, model: Model, logs: int, seed: int, workers: int
+    telemetry: st.Telemetry, model: Model, logs: int, seed: int, workers: int
 ) -> pl.DataFrame:
     """Look up all evidence of the diagnoses of some logs of failing runs."""
     failing = telemetry.runs.filter(kind="failure").sort("run_id")["run_id"].to_list()
@@ -217,7 +208,7 @@ def evidence_table(
     taken = rng.choice(len(failing), min(logs, len(failing)), replace=False)
     runs = with_steps(telemetry.select(pl.col("run_id").is_in([failing[at] for at in taken])))
     blocks = [(runs[start::workers], model, seed) for start in range(workers)]
-    rows = [row for part in parallel_map(_looked_up, blocks, workers) for row in part]
+    rows = [row for part in st.parallel_map(_looked_up, blocks, workers) for row in part]
     return pl.DataFrame(rows, schema=EVIDENCE_SCHEMA, orient="row").sort("run_id", "item")
 
 
@@ -238,42 +229,36 @@ def _looked_up(
 
 
 def main() -> None:
-    settings = read_section("diagnose_logs", DiagnosedLogs)
-    splits = first_repeats(
-        read_output(SPLITS, SPLIT_SCHEMA), settings.repeats, "diagnose_logs.repeats"
-    )
-    ends = read_output(ENDS, END_SCHEMA)
+    settings = st.read_section("diagnose_logs", DiagnosedLogs)
+    splits = st.read_output(SPLITS, st.SPLIT_SCHEMA)
+    splits = st.first_repeats(splits, settings.repeats, "diagnose_logs.repeats")
+    ends = st.read_output(ENDS, END_SCHEMA)
     rules = read_rules(MONITORED, settings.monitor_version)
     kinds = pl.col("kind").is_in(["failure", "twin", "success"])
     monitored = together(measured_settings(MONITORED).values()).select(kinds)
     taken = pl.col("kind").is_in(["failure", "twin"]) & pl.col("seed").is_in(settings.run_seeds)
-    telemetry = read_telemetry(TELEMETRY).select(taken | (pl.col("kind") == "success"))
-    examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, workers())
+    telemetry = st.read_telemetry(TELEMETRY).select(taken | (pl.col("kind") == "success"))
+    examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, st.workers())
     failed = monitored.runs.filter(kind="failure").join(ends, on="run_id", how="left")
     failure_steps = dict(failed.select("run_id", "failure_step").iter_rows())
     examples += monitored_examples(histories(monitored), failure_steps, rules.bounds)
     answers = []
     for name in MODELS:
-        answers.append(cross_validated(examples, name, splits, settings, workers()))
+        answers.append(cross_validated(examples, name, splits, settings, st.workers()))
         learnt = of_model(examples, name)
         words = f"{len(learnt)} logs of failing and healthy runs of the benchmark"
         write_model(FITTED[name], fitted_to(learnt, settings, words))
     table = pl.concat(answers)
-    write_parquet(table, ANSWERS)
+    st.write_parquet(table, ANSWERS)
     model = read_model(FITTED["log"])
-    evidence = evidence_table(telemetry, model, settings.evidence_logs, settings.seed, workers())
-    write_parquet(evidence, EVIDENCE)
-    summary = (
-        table.filter(kind="failure")
-        .group_by("model", maintain_order=True)
-        .agg(
-            logs=pl.len(),
-            accuracy=(pl.col("prediction") == pl.col("category")).mean(),
-            cause=(pl.col("predicted_cause") == pl.col("cause")).mean(),
-        )
-    )
-    print_table(summary.columns, summary.rows())
+    evidence = evidence_table(telemetry, model, settings.evidence_logs, settings.seed, st.workers())
+    st.write_parquet(evidence, EVIDENCE)
+    right = (pl.col("prediction") == pl.col("category")).mean()
+    cause = (pl.col("predicted_cause") == pl.col("cause")).mean()
+    by_model = table.filter(kind="failure").group_by("model", maintain_order=True)
+    summary = by_model.agg(logs=pl.len(), accuracy=right, cause=cause)
+    st.print_table(summary.columns, summary.rows())
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -30,21 +30,10 @@ from sklearn.model_selection import (
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from failbench.base.arrays import Labels
-from failbench.base.errors import BadInputError
-from failbench.base.method_settings import SimpleRulesSettings
-from failbench.base.params import read_section
-from failbench.base.stage import print_table, run, workers
-from failbench.base.telemetry import write_parquet
-from failbench.base.workers import parallel_map
+from failbench.base import measuring as st
 from failbench.features.feature import CEILING
+from failbench.methods import classifiers
 from failbench.methods.boosting_machine import GroupBaggedBoosting, ebm
-from failbench.methods.classifiers import (
-    decision_tree,
-    lightgbm,
-    logistic_regression,
-    random_forest,
-)
 from failbench.methods.learned_rules import learned_rules
 from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.neighbours.external import (
@@ -57,24 +46,8 @@ from failbench.neighbours.external import (
     read_released,
     simple_answers,
 )
-from shared.external_default import (
-    ANSWER_SCHEMA,
-    CATEGORY,
-    COLUMN_SETS,
-    CONDITION,
-    GROUP_SCHEMA,
-    GROUPINGS,
-    HOUSE_METHODS,
-    PRINTED,
-    SHUFFLED,
-    SIMPLE_RULES,
-    THEIR_FOREST,
-    WITH_CRASHED,
-    ExternalDefaultDesign,
-    PrintedProtocol,
-    Task,
-    tasks_of,
-)
+from shared import external_default as external
+from shared.external_default import ExternalDefaultDesign
 
 RELEASED = Path("data/external/default")
 MEASUREMENTS = Path("data/measurements/external_default")
@@ -89,17 +62,22 @@ Fold = tuple[Positions, Positions]
 
 def conditions(design: ExternalDefaultDesign) -> Iterator[Condition]:
     """Every condition that is asked."""
-    tasks = (DETECTION, CATEGORY)
-    grouped = [f"{way}_{design.groups}" for way in GROUPINGS]
-    others = [f"{way}_{number}" for way in GROUPINGS for number in design.other_groups]
-    folds = (SHUFFLED, *grouped)
-    yield from product([DETECTION], [PRINTED, WITH_CRASHED], COLUMN_SETS, [THEIR_FOREST])
-    yield from product(tasks, folds, COLUMN_SETS, [THEIR_FOREST])
-    yield from product(tasks, others, ["all"], [THEIR_FOREST])
-    yield from product(tasks, folds, ["all"], HOUSE_METHODS)
-    yield from product([DETECTION], folds, ["all"], [SIMPLE_RULES])
-    yield from product(POSITIVES, [PRINTED], ["all", "host"], [THEIR_FOREST])
-    yield from product(POSITIVES, grouped, ["all"], [THEIR_FOREST])
+    tasks = (DETECTION, external.CATEGORY)
+    grouped = [f"{way}_{design.groups}" for way in external.GROUPINGS]
+    others = [f"{way}_{number}" for way in external.GROUPINGS for number in design.other_groups]
+    folds = (external.SHUFFLED, *grouped)
+    yield from product(
+        [DETECTION],
+        [external.PRINTED, external.WITH_CRASHED],
+        external.COLUMN_SETS,
+        [external.THEIR_FOREST],
+    )
+    yield from product(tasks, folds, external.COLUMN_SETS, [external.THEIR_FOREST])
+    yield from product(tasks, others, ["all"], [external.THEIR_FOREST])
+    yield from product(tasks, folds, ["all"], external.HOUSE_METHODS)
+    yield from product([DETECTION], folds, ["all"], [external.SIMPLE_RULES])
+    yield from product(POSITIVES, [external.PRINTED], ["all", "host"], [external.THEIR_FOREST])
+    yield from product(POSITIVES, grouped, ["all"], [external.THEIR_FOREST])
 
 
 # Groups
@@ -120,7 +98,7 @@ def contiguous_blocks(parts: Sequence[int], groups: int, least: int) -> npt.NDAr
     return np.concatenate(numbers)
 
 
-def host_clusters(task: Task, groups: int, seed: int) -> npt.NDArray[np.intp]:
+def host_clusters(task: external.Task, groups: int, seed: int) -> npt.NDArray[np.intp]:
     """Clusters of rows by the standardised columns of the host; -1 for crashed runs.
 
     k-means (Lloyd, 1982, "Least squares quantization in PCM") with one start.
@@ -128,7 +106,7 @@ def host_clusters(task: Task, groups: int, seed: int) -> npt.NDArray[np.intp]:
     host = task.rows.loc[~task.crashed, list(task.host)].to_numpy(dtype=np.float64)
     if not np.isfinite(host).all():
         problem = f"of {task.name} are not all finite."
-        raise BadInputError(RELEASED, ", ".join(task.host), problem, "Restore it.")
+        raise st.BadInputError(RELEASED, ", ".join(task.host), problem, "Restore it.")
     means = KMeans(groups, n_init=1, random_state=seed)
     clusters = np.full(len(task.rows), -1)
     clusters[~task.crashed] = means.fit_predict(StandardScaler().fit_transform(host))
@@ -136,7 +114,7 @@ def host_clusters(task: Task, groups: int, seed: int) -> npt.NDArray[np.intp]:
 
 
 def groups_of(
-    tasks: Mapping[str, Task],
+    tasks: Mapping[str, external.Task],
     released: ReleasedTables,
     numbers: Sequence[int],
     folds: int,
@@ -148,26 +126,17 @@ def groups_of(
     of theirs is one.
     """
     of_category = [int((released.categories[LABEL] == label).sum()) for label in POSITIVES.values()]
-    parts = {DETECTION: ([released.detection.height], 1), CATEGORY: (of_category, folds)}
-    tables = [
-        pl.DataFrame(
-            {
-                "task": name,
-                "grouping": way,
-                "groups": number,
-                "row": np.arange(len(found)),
-                "group": found,
-            },
-            schema=GROUP_SCHEMA,
-        ).filter(pl.col("group") >= 0)
-        for name, (sizes, least) in parts.items()
-        for number in numbers
-        for way, found in (
-            ("blocks", contiguous_blocks(sizes, number, least)),
-            ("clusters", host_clusters(tasks[name], number, seed)),
-        )
-    ]
-    known = pl.concat(tables).filter(task=CATEGORY, groups=numbers[0])
+    parts = {DETECTION: ([released.detection.height], 1), external.CATEGORY: (of_category, folds)}
+    tables = []
+    for (name, (sizes, least)), number in product(parts.items(), numbers):
+        blocks = contiguous_blocks(sizes, number, least)
+        clusters = host_clusters(tasks[name], number, seed)
+        for way, found in (("blocks", blocks), ("clusters", clusters)):
+            keys = {"task": name, "grouping": way, "groups": number}
+            rows = {**keys, "row": np.arange(len(found)), "group": found}
+            table = pl.DataFrame(rows, schema=external.GROUP_SCHEMA)
+            tables.append(table.filter(pl.col("group") >= 0))
+    known = pl.concat(tables).filter(task=external.CATEGORY, groups=numbers[0])
     return pl.concat([*tables, *(of_second_level(name, released, known) for name in POSITIVES)])
 
 
@@ -179,12 +148,12 @@ def of_second_level(name: str, released: ReleasedTables, groups: pl.DataFrame) -
     matched = table.join(known, on=on, how="left", nulls_equal=True, maintain_order="left")
     if matched["known"].null_count() or matched.height != table.height:
         problem = "has rows that are no positive rows of one of the seven tables."
-        raise BadInputError(f"tables/{name}.parquet", "(rows)", problem, "Restore it with git.")
+        raise st.BadInputError(f"tables/{name}.parquet", "(rows)", problem, "Restore it with git.")
     return (
         matched.select(pl.col("row", "known").cast(pl.Int32))
         .join(groups.rename({"row": "known"}), on="known", maintain_order="left")
         .with_columns(task=pl.lit(name))
-        .select(GROUP_SCHEMA.names())
+        .select(external.GROUP_SCHEMA.names())
         .sort("grouping", "groups", "row")
     )
 
@@ -218,7 +187,9 @@ class Preparation(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return filled.where(np.isfinite(filled), self.largest_, axis=1)
 
 
-def printed_answers(task: Task, column_set: str, protocol: PrintedProtocol) -> tuple[Any, Labels]:
+def printed_answers(
+    task: external.Task, column_set: str, protocol: external.PrintedProtocol
+) -> tuple[Any, st.Labels]:
     """Prepare and scale all rows, split them at random, select columns, search, and answer."""
     assert task.positive is not None
     positive = task.labels == task.positive
@@ -237,15 +208,11 @@ def printed_answers(task: Task, column_set: str, protocol: PrintedProtocol) -> t
     return tested, np.where(named, task.positive, negative).astype(object)
 
 
-def searched(protocol: PrintedProtocol) -> Any:
+def searched(protocol: external.PrintedProtocol) -> Any:
     """The forest, or the search over its grid where this has several settings."""
-    grid = {
-        "n_estimators": protocol.trees,
-        "max_depth": protocol.max_depth,
-        "min_samples_split": protocol.min_samples_split,
-        "min_samples_leaf": protocol.min_samples_leaf,
-        "max_features": protocol.max_features,
-    }
+    searched_for = ("max_depth", "min_samples_split", "min_samples_leaf", "max_features")
+    grid = {name: getattr(protocol, name) for name in searched_for}
+    grid = {"n_estimators": protocol.trees, **grid}
     forest = RandomForestClassifier(random_state=protocol.split_seed)
     if all(len(values) == 1 for values in grid.values()):
         return forest.set_params(**{name: values[0] for name, values in grid.items()})
@@ -256,10 +223,10 @@ def searched(protocol: PrintedProtocol) -> Any:
 
 OURS: dict[str, Callable[..., TunedClassifier]] = {
     "learned_rules": learned_rules,
-    "logistic_regression": logistic_regression,
-    "decision_tree": decision_tree,
-    "random_forest": random_forest,
-    "lightgbm": lightgbm,
+    "logistic_regression": classifiers.logistic_regression,
+    "decision_tree": classifiers.decision_tree,
+    "random_forest": classifiers.random_forest,
+    "lightgbm": classifiers.lightgbm,
     "ebm": ebm,
 }
 
@@ -270,7 +237,7 @@ def classifier(name: str, columns: list[str], design: ExternalDefaultDesign) -> 
     Of ours values are bounded as our features are, and the method imputes what is missing; its
     search, which knows our categories alone, is not used.
     """
-    if name == THEIR_FOREST:
+    if name == external.THEIR_FOREST:
         forest = RandomForestClassifier(design.trees, random_state=design.seed)
         return Pipeline([("prepare", Preparation()), ("classify", forest)])
     tuned = OURS[name](getattr(design.methods, name), tuple(columns), design.seed)
@@ -285,12 +252,14 @@ def bounded(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def folds_of(
-    tasks: Mapping[str, Task], groups: pl.DataFrame, design: ExternalDefaultDesign
+    tasks: Mapping[str, external.Task], groups: pl.DataFrame, design: ExternalDefaultDesign
 ) -> dict[tuple[str, str], tuple[Positions | None, list[Fold]]]:
     """Folds of each task and protocol, with the group of every row where they keep groups."""
     folds: dict[tuple[str, str], tuple[Positions | None, list[Fold]]] = {}
 
-    def split(splitter: Any, task: Task, rows: Positions, of_rows: Any = None) -> list[Fold]:
+    def split(
+        splitter: Any, task: external.Task, rows: Positions, of_rows: Any = None
+    ) -> list[Fold]:
         labels = task.labels[rows].astype(str)
         splits = splitter.split(rows, labels, None if of_rows is None else of_rows[rows])
         return [(rows[trained], rows[tested]) for trained, tested in splits]
@@ -301,8 +270,11 @@ def folds_of(
     )
     healthy = {name: np.flatnonzero(~task.crashed) for name, task in tasks.items()}
     for name, task in tasks.items():
-        folds[name, WITH_CRASHED] = None, split(shuffled, task, np.arange(len(task.labels)))
-        folds[name, SHUFFLED] = None, split(shuffled, task, healthy[name])
+        folds[name, external.WITH_CRASHED] = (
+            None,
+            split(shuffled, task, np.arange(len(task.labels))),
+        )
+        folds[name, external.SHUFFLED] = None, split(shuffled, task, healthy[name])
     for (name, way, number), part in groups.group_by("task", "grouping", "groups"):
         task = tasks[str(name)]
         of_rows = np.full(len(task.labels), -1)
@@ -314,11 +286,11 @@ def folds_of(
 
 def answers_of(
     condition: Condition,
-    task: Task,
+    task: external.Task,
     fold: Fold | None,
     groups: Positions | None,
     design: ExternalDefaultDesign,
-    rules: SimpleRulesSettings,
+    rules: st.SimpleRulesSettings,
     notes: tuple[ColumnNote, ...],
 ) -> pl.DataFrame:
     """The answers of one condition, in one fold unless its protocol has a split of its own."""
@@ -328,7 +300,7 @@ def answers_of(
     else:
         trained, tested = fold
         labels = task.labels[trained]
-        if method == SIMPLE_RULES:
+        if method == external.SIMPLE_RULES:
             features = our_features(task.rows, notes)
             named = simple_answers(features.iloc[trained], labels, features.iloc[tested], rules)
         else:
@@ -339,40 +311,42 @@ def answers_of(
             options = {"classify__groups": groups[trained]} if bags and groups is not None else {}
             pipeline.fit(values.iloc[trained], labels.astype(str), **options)
             named = pipeline.predict(values.iloc[tested])
-    keys = dict(zip(CONDITION, condition, strict=True))
-    return pl.DataFrame({**keys, "row": tested, "answer": named.astype(str)}, schema=ANSWER_SCHEMA)
+    keys = dict(zip(external.CONDITION, condition, strict=True))
+    return pl.DataFrame(
+        {**keys, "row": tested, "answer": named.astype(str)}, schema=external.ANSWER_SCHEMA
+    )
 
 
 def measure(
     released: ReleasedTables,
     design: ExternalDefaultDesign,
-    rules: SimpleRulesSettings,
+    rules: st.SimpleRulesSettings,
     workers: int = 1,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Answers under all conditions, and how rows are grouped."""
-    tasks = tasks_of(released)
+    tasks = external.tasks_of(released)
     numbers = (design.groups, *design.other_groups)
     groups = groups_of(tasks, released, numbers, design.folds, design.seed)
     folds = folds_of(tasks, groups, design)
     work: list[tuple[Any, ...]] = []
     for condition in conditions(design):
         task, protocol, *_ = condition
-        of_rows, splits = (None, [None]) if protocol == PRINTED else folds[task, protocol]
+        of_rows, splits = (None, [None]) if protocol == external.PRINTED else folds[task, protocol]
         shared = (of_rows, design, rules, released.columns)
         work += [(condition, tasks[task], fold, *shared) for fold in splits]
-    answers = pl.concat(parallel_map(answers_of, work, workers))
-    return answers.sort(ANSWER_SCHEMA.names()[:-1]), groups
+    answers = pl.concat(st.parallel_map(answers_of, work, workers))
+    return answers.sort(external.ANSWER_SCHEMA.names()[:-1]), groups
 
 
 def main() -> None:
-    design = read_section("external_default", ExternalDefaultDesign)
-    rules = read_section("simple_rules", SimpleRulesSettings)
-    answers, groups = measure(read_released(RELEASED), design, rules, workers())
-    write_parquet(answers, MEASUREMENTS / "answers.parquet")
-    write_parquet(groups, MEASUREMENTS / "groups.parquet")
+    design = st.read_section("external_default", ExternalDefaultDesign)
+    rules = st.read_section("simple_rules", st.SimpleRulesSettings)
+    answers, groups = measure(read_released(RELEASED), design, rules, st.workers())
+    st.write_parquet(answers, MEASUREMENTS / "answers.parquet")
+    st.write_parquet(groups, MEASUREMENTS / "groups.parquet")
     counted = answers.group_by("task", maintain_order=True).len("answers")
-    print_table(counted.columns, counted.rows())
+    st.print_table(counted.columns, counted.rows())
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -23,16 +23,8 @@ import numpy.typing as npt
 import pandas as pd
 import polars as pl
 
-from failbench.base.arrays import Mask
+from failbench.base import measuring as st
 from failbench.base.known_columns import flags_in
-from failbench.base.method_settings import EbmSettings, RandomForestSettings
-from failbench.base.params import read_names, read_section
-from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_accuracy, read_output, run, workers
-from failbench.base.studies import NESTED_CV
-from failbench.base.telemetry import write_parquet
-from failbench.base.workers import parallel_map
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.boosting_machine import ebm
 from failbench.methods.classifiers import random_forest
@@ -40,18 +32,8 @@ from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.prediction.nested_cv import LabelledRuns, fold_predictions, fold_seed
 from failbench.prediction.splits import FoldPlan, by_scenario
 from known_runs import read_known
-from shared.importance import (
-    BUILT_IN_SCHEMA,
-    IMPORTANCE_SETS,
-    KNOWN_SET,
-    REPLACEMENT_SCHEMA,
-    SHAPE_SCHEMA,
-    SOURCES,
-    ImportanceDesign,
-    Source,
-    groups_of,
-    methods_asked,
-)
+from shared import importance as design
+from shared.importance import ImportanceDesign
 
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
@@ -59,7 +41,7 @@ KNOWN = Path("data/features/known.parquet")
 PREDICTIONS = Path("data/predictions/importance")
 MEASUREMENTS = Path("data/measurements/importance")
 
-Settings = RandomForestSettings | EbmSettings
+Settings = st.RandomForestSettings | st.EbmSettings
 Matrix = npt.NDArray[Any]
 
 
@@ -74,7 +56,9 @@ class Importances(NamedTuple):
 def units(columns: Sequence[str]) -> dict[tuple[str, str], tuple[str, ...]]:
     """The features that are replaced together, by kind and name: each by itself, and each group."""
     features = {("feature", name): (name,) for name in columns}
-    return features | {("group", group): names for group, names in groups_of(columns).items()}
+    return features | {
+        ("group", group): names for group, names in design.groups_of(columns).items()
+    }
 
 
 def importances(
@@ -87,21 +71,21 @@ def importances(
     sets: Mapping[str, tuple[str, ...]] | None = None,
 ) -> Importances:
     """Fit each method in each fold, as the main study does, and replace every unit in its tests."""
-    taken = first_repeats(splits, settings.repeats, "importance.repeats")
+    taken = st.first_repeats(splits, settings.repeats, "importance.repeats")
     runs = LabelledRuns.from_table(failures)
     tasks = [
         (runs, taken, plan, feature_set, columns, method, of_method, settings, seed)
-        for feature_set, columns in (sets or IMPORTANCE_SETS).items()
+        for feature_set, columns in (sets or design.IMPORTANCE_SETS).items()
         for method, of_method in methods.items()
-        for plan in by_scenario(NESTED_CV, taken)
+        for plan in by_scenario(st.NESTED_CV, taken)
     ]
     predictions, replacements, built_in = map(
-        pl.concat, zip(*parallel_map(importance_of_fold, tasks, workers), strict=True)
+        pl.concat, zip(*st.parallel_map(importance_of_fold, tasks, workers), strict=True)
     )
     return Importances(
-        predictions.sort(PREDICTION_SCHEMA.names()[:6]),
-        replacements.sort(REPLACEMENT_SCHEMA.names()[:8]),
-        built_in.sort(BUILT_IN_SCHEMA.names()[:5]),
+        predictions.sort(st.PREDICTION_SCHEMA.names()[:6]),
+        replacements.sort(design.REPLACEMENT_SCHEMA.names()[:8]),
+        built_in.sort(design.BUILT_IN_SCHEMA.names()[:5]),
     )
 
 
@@ -118,7 +102,7 @@ def importance_of_fold(
 ) -> Importances:
     tested, trained = plan.rows(splits, runs.table)
     of_fold = fold_seed(seed, plan.repeat, plan.fold)
-    if isinstance(of_method, RandomForestSettings):
+    if isinstance(of_method, st.RandomForestSettings):
         estimator = random_forest(of_method, columns, of_fold)
     else:
         estimator = ebm(of_method, columns, of_fold)
@@ -128,18 +112,11 @@ def importance_of_fold(
     )
     replacements = replaced(estimator, runs, tested, trained, columns, plan, settings)
     built_in = pl.DataFrame({"feature": columns, "value": built_in_importance(estimator)})
-    key = {
-        "feature_set": pl.lit(feature_set),
-        "method": pl.lit(method),
-        "repeat": pl.lit(plan.repeat),
-        "fold": pl.lit(plan.fold),
-    }
+    keys = {"feature_set": feature_set, "method": method, "repeat": plan.repeat, "fold": plan.fold}
+    key = {name: pl.lit(value) for name, value in keys.items()}
+    measured = ((replacements, design.REPLACEMENT_SCHEMA), (built_in, design.BUILT_IN_SCHEMA))
     keyed = (
-        table.with_columns(**key).select(schema.names()).cast(schema)
-        for table, schema in (
-            (replacements, REPLACEMENT_SCHEMA),
-            (built_in, BUILT_IN_SCHEMA),
-        )
+        table.with_columns(**key).select(schema.names()).cast(schema) for table, schema in measured
     )
     return Importances(predictions, *keyed)
 
@@ -147,8 +124,8 @@ def importance_of_fold(
 def replaced(
     estimator: TunedClassifier,
     runs: LabelledRuns,
-    tested: Mask,
-    trained: Mask,
+    tested: st.Mask,
+    trained: st.Mask,
     columns: tuple[str, ...],
     plan: FoldPlan,
     settings: ImportanceDesign,
@@ -157,19 +134,13 @@ def replaced(
     values = runs.frame[list(columns)].to_numpy(dtype=float)
     keys = runs.table.filter(pl.Series(tested)).select("run_id", "scenario", "category")
     parts = []
-    for source in SOURCES:
+    for source in design.SOURCES:
         rng = np.random.default_rng([settings.seed, plan.repeat, plan.fold])
         drawn = donors(values[tested], values[trained], source, settings.replacements, rng)
         shares = shares_right(estimator, values[tested], runs.labels[tested], columns, drawn)
-        parts += [
-            keys.with_columns(
-                source=pl.lit(source),
-                kind=pl.lit(kind),
-                name=pl.lit(name),
-                correct=pl.Series(share),
-            )
-            for (kind, name), share in shares.items()
-        ]
+        for (kind, name), share in shares.items():
+            unit = {"source": pl.lit(source), "kind": pl.lit(kind), "name": pl.lit(name)}
+            parts.append(keys.with_columns(**unit, correct=pl.Series(share)))
     return pl.concat(parts)
 
 
@@ -189,7 +160,11 @@ def built_in_importance(estimator: TunedClassifier) -> Matrix:
 
 
 def donors(
-    tested: Matrix, trained: Matrix, source: Source, replacements: int, rng: np.random.Generator
+    tested: Matrix,
+    trained: Matrix,
+    source: design.Source,
+    replacements: int,
+    rng: np.random.Generator,
 ) -> Matrix:
     """Runs whose values replace those of the tested ones, ``[n_replacements, n_test, n_features]``.
 
@@ -228,7 +203,7 @@ def _predicted(estimator: TunedClassifier, values: Matrix, columns: Sequence[str
 
 def leading_shapes(
     failures: pl.DataFrame,
-    settings: EbmSettings,
+    settings: st.EbmSettings,
     features: tuple[str, ...],
     seed: int,
     count: int,
@@ -246,52 +221,49 @@ def leading_shapes(
         scores = machine.term_scores_[term][inner]
         deviations = machine.standard_deviations_[term][inner]
         rows += [
-            {
-                "rank": rank,
-                "feature": features[term],
-                "contribution": float(contributions[term]),
-                "category": str(category),
-                "low": float(low),
-                "high": float(high),
-                "score": float(scores[number, position]),
-                "sd": float(deviations[number, position]),
-                "runs": len(runs.labels),
-            }
+            (
+                *(rank, features[term], float(contributions[term]), str(category)),
+                *(float(low), float(high)),
+                *(float(of[number, position]) for of in (scores, deviations)),
+                len(runs.labels),
+            )
             for position, category in enumerate(machine.classes_)
             for number, (low, high) in enumerate(pairwise(edges))
         ]
-    return pl.DataFrame(rows, schema=SHAPE_SCHEMA)
+    return pl.DataFrame(rows, schema=design.SHAPE_SCHEMA, orient="row")
 
 
 def main() -> None:
-    settings = read_section("importance", ImportanceDesign)
-    study = read_section("nested_cv", ReferenceStudy)
-    boosting = read_section("ebm", EbmSettings)
-    forest = read_section("random_forest", RandomForestSettings)
-    failures = study.failures(read_output(FEATURES, FEATURE_SCHEMA))
-    splits = read_output(SPLITS, SPLIT_SCHEMA)
+    settings = st.read_section("importance", ImportanceDesign)
+    study = st.read_section("nested_cv", st.ReferenceStudy)
+    boosting = st.read_section("ebm", st.EbmSettings)
+    forest = st.read_section("random_forest", st.RandomForestSettings)
+    failures = study.failures(st.read_output(FEATURES, FEATURE_SCHEMA))
+    splits = st.read_output(SPLITS, st.SPLIT_SCHEMA)
     methods: dict[str, Settings] = {"random_forest": forest, "ebm": boosting}
-    on_known: dict[str, Settings] = {
-        "forest_on_invariants": read_section("forest_on_invariants", RandomForestSettings),
-        "ebm_on_invariants": read_section("ebm_on_invariants", EbmSettings),
+    sections: dict[str, Settings] = {
+        "forest_on_invariants": st.read_section("forest_on_invariants", st.RandomForestSettings),
+        "ebm_on_invariants": st.read_section("ebm_on_invariants", st.EbmSettings),
     }
-    asked = set(methods_asked(read_names("methods")))
-    on_known = {name: section for name, section in on_known.items() if name in asked}
+    asked = design.methods_asked(st.read_names("methods"))
+    on_known = {name: section for name, section in sections.items() if name in asked}
     known = read_known(KNOWN, on_known)
-    measured = importances(failures, splits, methods, settings, study.seed, workers())
+    measured = importances(failures, splits, methods, settings, study.seed, st.workers())
     if known is not None:
         table = known.beside(failures)
-        sets = {KNOWN_SET: flags_in(table.columns)}
-        more = importances(table, splits, on_known, settings, study.seed, workers(), sets)
+        sets = {design.KNOWN_SET: flags_in(table.columns)}
+        more = importances(table, splits, on_known, settings, study.seed, st.workers(), sets)
         measured = Importances(*map(pl.concat, zip(measured, more, strict=True)))
-    shapes = leading_shapes(failures, boosting, IMPORTANCE_SETS["19"], study.seed, settings.shapes)
+    shapes = leading_shapes(
+        failures, boosting, design.IMPORTANCE_SETS["19"], study.seed, settings.shapes
+    )
     for (method,), part in measured.predictions.partition_by("method", as_dict=True).items():
-        write_parquet(part, PREDICTIONS / f"{method}.parquet")
-    write_parquet(measured.replacements, MEASUREMENTS / "replacements.parquet")
-    write_parquet(measured.built_in, MEASUREMENTS / "built_in.parquet")
-    write_parquet(shapes, MEASUREMENTS / "shapes.parquet")
-    print_accuracy(measured.predictions)
+        st.write_parquet(part, PREDICTIONS / f"{method}.parquet")
+    st.write_parquet(measured.replacements, MEASUREMENTS / "replacements.parquet")
+    st.write_parquet(measured.built_in, MEASUREMENTS / "built_in.parquet")
+    st.write_parquet(shapes, MEASUREMENTS / "shapes.parquet")
+    st.print_accuracy(measured.predictions)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

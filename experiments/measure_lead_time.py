@@ -15,18 +15,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from failbench.base.errors import BadInputError
+from failbench.base import measuring as st
 from failbench.base.known_columns import flags_in
-from failbench.base.method_settings import ImprovedRulesSettings, SimpleRulesSettings
-from failbench.base.params import read_names, read_section
-from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
-from failbench.base.records import Record
-from failbench.base.scenarios import Scenario
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_table, read_output, run, workers
-from failbench.base.telemetry import Telemetry, categories_of, write_parquet
-from failbench.base.vocabulary import PRIMARY_SET
-from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import (
     feature_table,
@@ -45,7 +35,7 @@ from failbench.prediction.nested_cv import LabelledRuns, fold_predictions, neste
 from failbench.prediction.splits import FoldPlan, by_view, stacked
 from known_runs import read_known
 from recordings import read_recordings
-from shared.lead_time import FAILING, HEALTHY, LOOK, TWIN, LeadTimeSettings, methods_asked
+from shared.lead_time import FAILING, HEALTHY, LOOK, MEASURED, TWIN, LeadTimeSettings, methods_asked
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
@@ -55,18 +45,20 @@ PREDICTIONS = Path("data/predictions/lead_time")
 MEASUREMENTS = Path("data/measurements/lead_time")
 
 STUDY = "lead_time"
-EARLY_FEATURES = tuple(name for name in FEATURE_SETS[PRIMARY_SET] if name != "steps_before_failure")
+EARLY_FEATURES = tuple(
+    name for name in FEATURE_SETS[st.PRIMARY_SET] if name != "steps_before_failure"
+)
 """What classifiers learn from: how long a run has lasted tells when the snapshot was taken."""
 EARLY_SET = {"19 without steps": EARLY_FEATURES}
 ONSET, FAILURE = pl.col("onset_step"), pl.col("failure_step")
 
 
 def measure(
-    telemetry: Telemetry,
-    scenarios: tuple[Scenario, ...],
+    telemetry: st.Telemetry,
+    scenarios: tuple[st.Scenario, ...],
     splits: pl.DataFrame,
-    study: ReferenceStudy,
-    methods: Mapping[str, Record],
+    study: st.ReferenceStudy,
+    methods: Mapping[str, st.Record],
     settings: LeadTimeSettings,
     workers: int = 1,
     known: Known | None = None,
@@ -76,16 +68,13 @@ def measure(
     The healthy course and the fixed thresholds come from the successful runs; twins of other seeds
     than the tested runs are scored to calibrate the alarm and to try it.
     """
-    folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
+    folds = st.first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
     runs = study.with_seed(settings.run_seed).failures(telemetry.runs)
     if runs.is_empty():
-        raise BadInputError(
-            "data/telemetry/runs.parquet",
-            "run_id",
-            f"there is no failing run of {study.architecture} with {study.optimizer}, "
-            f"seed {settings.run_seed}.",
-            "Choose recorded runs by nested_cv and lead_time.run_seed in params.yaml.",
-        )
+        setting = f"{study.architecture} with {study.optimizer}, seed {settings.run_seed}"
+        problem = f"there is no failing run of {setting}."
+        remedy = "Choose recorded runs by nested_cv and lead_time.run_seed in params.yaml."
+        raise st.BadInputError("data/telemetry/runs.parquet", "run_id", problem, remedy)
     healthy = study.successes(telemetry.runs)
     scores = alarm_scores(telemetry, scenarios, runs, healthy, settings.every)
     ended = healthy.select("run_id", last_step="failure_step")
@@ -109,17 +98,17 @@ def measure(
         look_predictions(tables, successes, folds, *method, study.seed, workers)
         for method in methods.items()
     ]
-    of_category = runs.join(categories_of(scenarios), on="scenario", maintain_order="left")
+    of_category = runs.join(st.categories_of(scenarios), on="scenario", maintain_order="left")
     return (
-        pl.concat([*parallel_map(snapshot_predictions, tasks, workers), *late], how="diagonal"),
+        pl.concat([*st.parallel_map(snapshot_predictions, tasks, workers), *late], how="diagonal"),
         of_category.select("run_id", "category", "scenario", "onset_step", "failure_step"),
         *scores,
     )
 
 
 def cut_before_failure(
-    telemetry: Telemetry,
-    scenarios: tuple[Scenario, ...],
+    telemetry: st.Telemetry,
+    scenarios: tuple[st.Scenario, ...],
     runs: pl.DataFrame,
     ahead: int,
     known: Known | None = None,
@@ -132,7 +121,7 @@ def cut_before_failure(
     if alone.height:
         problem = f"the run {alone['twin_of'][0]!r} has no twin."
         remedy = "Run `failbench record` for the setting."
-        raise BadInputError("data/telemetry/runs.parquet", "twin_of", problem, remedy)
+        raise st.BadInputError("data/telemetry/runs.parquet", "twin_of", problem, remedy)
 
     def cut(table: pl.DataFrame, *, at_failure: bool) -> pl.DataFrame:
         features = feature_table(telemetry, scenarios, table.select("run_id", "last_step"))
@@ -151,7 +140,7 @@ def snapshot_predictions(
     successes: pl.DataFrame,
     splits: pl.DataFrame,
     method: str,
-    settings: Record,
+    settings: st.Record,
     seed: int,
 ) -> pl.DataFrame:
     """What a method answers at one number of steps before failure, of failing runs and of twins."""
@@ -162,11 +151,9 @@ def snapshot_predictions(
         for subset, table in {FAILING: failing, TWIN: twins}.items()
     }
     subsets[HEALTHY] = of_healthy(failing, twins, successes, method, settings, seed)
+    keys = {"study": pl.lit(STUDY), "steps_ahead": pl.lit(ahead, pl.Int32)}
     return pl.concat(
-        table.with_columns(
-            study=pl.lit(STUDY), subset=pl.lit(subset), steps_ahead=pl.lit(ahead, pl.Int32)
-        )
-        for subset, table in subsets.items()
+        table.with_columns(**keys, subset=pl.lit(subset)) for subset, table in subsets.items()
     )
 
 
@@ -175,7 +162,7 @@ def of_healthy(
     twins: pl.DataFrame,
     successes: pl.DataFrame,
     method: str,
-    settings: Record,
+    settings: st.Record,
     seed: int,
 ) -> pl.DataFrame:
     """What the method answers of each twin when trained on all failing runs, and on evidence."""
@@ -227,7 +214,7 @@ def look_predictions(
     successes: pl.DataFrame,
     splits: pl.DataFrame,
     method: str,
-    settings: Record,
+    settings: st.Record,
     seed: int,
     workers: int,
 ) -> pl.DataFrame:
@@ -241,8 +228,8 @@ def look_predictions(
 
 
 def alarm_scores(
-    telemetry: Telemetry,
-    scenarios: tuple[Scenario, ...],
+    telemetry: st.Telemetry,
+    scenarios: tuple[st.Scenario, ...],
     tested: pl.DataFrame,
     successes: pl.DataFrame,
     every: int,
@@ -257,52 +244,48 @@ def alarm_scores(
     if twins.is_empty():
         problem = "there are no twins of other seeds to calibrate the alarm on."
         remedy = "Raise the seeds of the setting in record.settings and run `failbench record`."
-        raise BadInputError("data/telemetry/runs.parquet", "seed", problem, remedy)
+        raise st.BadInputError("data/telemetry/runs.parquet", "seed", problem, remedy)
 
     def cut(runs: pl.DataFrame, end: pl.Expr = FAILURE) -> pl.DataFrame:
         return snapshot_table(telemetry, scenarios, looks(runs, every, pl.lit(1), end))
 
     course = healthy_course(cut(successes), all_band_features())
     highest = course.scores(cut(twins)).group_by("run_id").agg(pl.col("score").max())
-    of_scenario = highest.join(twins.select("scenario", "run_id"), on="run_id").join(
-        categories_of(scenarios), on="scenario"
-    )
-    return (
-        course.scores(cut(tested, FAILURE - 1)).sort("run_id", "step"),
-        of_scenario.select("run_id", "category", "scenario", "score").sort(
-            "category", "scenario", "run_id"
-        ),
-    )
+    of_scenario = highest.join(twins.select("scenario", "run_id"), on="run_id")
+    healthy = of_scenario.join(st.categories_of(scenarios), on="scenario")
+    scores = course.scores(cut(tested, FAILURE - 1)).sort("run_id", "step")
+    columns = ("run_id", "category", "scenario", "score")
+    return scores, healthy.select(columns).sort("category", "scenario", "run_id")
 
 
 def main() -> None:
-    settings = read_section("lead_time", LeadTimeSettings)
+    settings = st.read_section("lead_time", LeadTimeSettings)
     methods = {
-        "simple_rules": read_section("simple_rules", SimpleRulesSettings),
-        "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
+        "simple_rules": st.read_section("simple_rules", st.SimpleRulesSettings),
+        "improved_rules": st.read_section("improved_rules", st.ImprovedRulesSettings),
         "logistic_regression": settings.logistic_regression,
         "random_forest": settings.random_forest,
         "invariants": NoSettings(),
-        "ending": read_section("ending", EndingSettings),
+        "ending": st.read_section("ending", EndingSettings),
         "forest_on_invariants": settings.random_forest,
     }
-    asked = methods_asked(read_names("methods"))
+    asked = methods_asked(st.read_names("methods"))
     predictions, *measured = measure(
         *read_recordings(TELEMETRY, SCENARIOS),
-        read_output(SPLITS, SPLIT_SCHEMA),
-        read_section("nested_cv", ReferenceStudy),
+        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        st.read_section("nested_cv", st.ReferenceStudy),
         {name: methods[name] for name in asked},
         settings,
-        workers(),
+        st.workers(),
         read_known(KNOWN, asked),
     )
     for method in asked:
-        write_parquet(predictions.filter(method=method), PREDICTIONS / f"{method}.parquet")
-    for name, table in zip(("runs", "scores", "healthy_scores"), measured, strict=True):
-        write_parquet(table, MEASUREMENTS / f"{name}.parquet")
+        st.write_parquet(predictions.filter(method=method), PREDICTIONS / f"{method}.parquet")
+    for name, table in zip(MEASURED, measured, strict=True):
+        st.write_parquet(table, MEASUREMENTS / f"{name}.parquet")
     counts = predictions.group_by("method", "subset").len().sort("method", "subset")
-    print_table(("method", "subset", "predictions"), counts.rows())
+    st.print_table(("method", "subset", "predictions"), counts.rows())
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

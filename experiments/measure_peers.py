@@ -6,10 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.params import read_section
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_table, run
-from failbench.base.telemetry import read_telemetry, write_parquet
+from failbench.base import measuring as st
 from failbench.neighbours.peers.rules import alarm_table
 from failbench.neighbours.peers.skill import skill_verdicts
 from shared.peers import PeersStudy
@@ -21,9 +18,9 @@ SKILL = Path("data/measurements/peers/skill.parquet")
 
 def main() -> None:
     """Hold all rules against all runs of the reference setting but remedies."""
-    settings = read_section("peers", PeersStudy)
-    reference = read_section("nested_cv", ReferenceStudy)
-    selected = read_telemetry(TELEMETRY).select(
+    settings = st.read_section("peers", PeersStudy)
+    reference = st.read_section("nested_cv", st.ReferenceStudy)
+    selected = st.read_telemetry(TELEMETRY).select(
         (pl.col("architecture") == reference.architecture)
         & (pl.col("optimizer") == reference.optimizer)
         & (pl.col("scale") == reference.scale)
@@ -32,11 +29,11 @@ def main() -> None:
     alarms = alarm_table(selected, settings.factors)
     skill = skill_verdicts(selected.steps, selected.runs["run_id"])
     ALARMS.parent.mkdir(parents=True, exist_ok=True)
-    write_parquet(alarms, ALARMS)
-    write_parquet(skill, SKILL)
+    st.write_parquet(alarms, ALARMS)
+    st.write_parquet(skill, SKILL)
     fired = alarms.filter(factor=1.0).group_by("peer", maintain_order=True)
-    print_table(("peer", "runs"), fired.agg(pl.col("run_id").n_unique()).sort("peer").rows())
+    st.print_table(("peer", "runs"), fired.agg(pl.col("run_id").n_unique()).sort("peer").rows())
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -6,13 +6,8 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.params import read_section
-from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
-from failbench.base.slices import ReferenceStudy, partners
-from failbench.base.stage import print_accuracy, read_output, run, workers
-from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
-from failbench.base.vocabulary import PRIMARY_SET
+from failbench.base import measuring as st
+from failbench.base.slices import partners
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.features.measurements import measurements
@@ -31,10 +26,10 @@ METHOD = "random_forest"
 
 
 def measure(
-    telemetry: Telemetry,
+    telemetry: st.Telemetry,
     features: pl.DataFrame,
     splits: pl.DataFrame,
-    reference: ReferenceStudy,
+    reference: st.ReferenceStudy,
     settings: UnknownAnatomyDesign,
     workers: int = 1,
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -47,12 +42,12 @@ def measure(
         with_measurements(each, measurements(telemetry))
         for each in (reference.failures(features), reference.successes(features))
     )
-    taken = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
+    taken = st.first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
     predictions = nested_cv(
         failures, successes, taken, METHOD, settings.forest, MEASURED_SETS, reference.seed, workers
     )
     nearest = nearest_scenarios(
-        failures, FEATURE_SETS[PRIMARY_SET], settings.neighbours, labelled=True
+        failures, FEATURE_SETS[st.PRIMARY_SET], settings.neighbours, labelled=True
     )
     unknown = failures.filter(category=UNKNOWN).select("scenario")
     surfaces = telemetry.runs.join(failures.select("run_id", "category"), on="run_id")
@@ -68,24 +63,24 @@ def with_measurements(features: pl.DataFrame, measured: pl.DataFrame) -> pl.Data
     missing = features.join(measured, on="run_id", how="anti").sort("run_id")
     if missing.height:
         problem = f"{missing['run_id'][0]!r} has features and is not recorded."
-        raise BadInputError("telemetry", "run_id", problem, "Run `dvc repro features`.")
+        raise st.BadInputError("telemetry", "run_id", problem, "Run `dvc repro features`.")
     return features.join(measured, on="run_id", how="left", maintain_order="left")
 
 
 def main() -> None:
     predictions, neighbours, alike = measure(
-        read_telemetry(TELEMETRY),
-        read_output(FEATURES, FEATURE_SCHEMA),
-        read_output(SPLITS, SPLIT_SCHEMA),
-        read_section("nested_cv", ReferenceStudy),
-        read_section("unknown_anatomy", UnknownAnatomyDesign),
-        workers(),
+        st.read_telemetry(TELEMETRY),
+        st.read_output(FEATURES, FEATURE_SCHEMA),
+        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        st.read_section("nested_cv", st.ReferenceStudy),
+        st.read_section("unknown_anatomy", UnknownAnatomyDesign),
+        st.workers(),
     )
-    write_parquet(predictions, PREDICTIONS / f"{METHOD}.parquet")
-    write_parquet(neighbours, MEASUREMENTS / "neighbours.parquet")
-    write_parquet(alike, MEASUREMENTS / "partners.parquet")
-    print_accuracy(predictions)
+    st.write_parquet(predictions, PREDICTIONS / f"{METHOD}.parquet")
+    st.write_parquet(neighbours, MEASUREMENTS / "neighbours.parquet")
+    st.write_parquet(alike, MEASUREMENTS / "partners.parquet")
+    st.print_accuracy(predictions)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

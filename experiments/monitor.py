@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 from pathlib import Path
@@ -12,37 +13,14 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench import study as st
-from failbench.base.methods import MONITOR_METHODS
+from failbench.monitor.records import scoring
 from failbench.monitor.records.fitting import setting_of
-from failbench.monitor.records.scoring import (
-    COST_SCHEMA,
-    HALF_SCHEMA,
-    LADDER,
-    Half,
-    ScoringParams,
-    VersionVerdicts,
-    labelled,
-    versioned,
-)
+from failbench.monitor.records.scoring import ScoringParams
 from failbench.monitor.records.tables import MONITORED_SCHEMA
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
 from recordings import read_scenarios_of
-from shared.monitor_estimates import (
-    ALL_SETTINGS,
-    FROM_START,
-    LESS,
-    LOGIC,
-    OTHER_ARCHITECTURES,
-    UNSEEN,
-    WITH_PAST,
-    blind_rates,
-    decisive,
-    delays,
-    false_alarms,
-    of_methods,
-    rates,
-)
+from shared import monitor_estimates as est
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
@@ -60,7 +38,7 @@ HISTORY_SCHEMA = pl.Schema(
 )
 FOREST = "random_forest"
 METHODS = (
-    *(name for name in MONITOR_METHODS if name != "ebm_on_invariants"),
+    *(name for name in st.MONITOR_METHODS if name != "ebm_on_invariants"),
     "simple_rules",
     "improved_rules",
     FOREST,
@@ -73,7 +51,7 @@ OTHER_SET = "19+keywords"
 
 KEYS = ("version", "setting", "part", "name", "metric")
 WHOLE = {"part": "whole", "name": "whole"}
-BEGUN = {FROM_START: "Fault on from step 0", WITH_PAST: "The same runs with a healthy past"}
+BEGUN = {est.FROM_START: "Fault on from step 0", est.WITH_PAST: "The same runs with a healthy past"}
 HEALTHY_LABELS = {
     "twin": "Twins",
     "twin_of_test_half": "Of these, twins of the test half",
@@ -82,26 +60,28 @@ HEALTHY_LABELS = {
 SIZE = st.Text("Scenarios / runs", align="right")
 
 
-def read_judged(runs: ScoringParams) -> list[VersionVerdicts]:
+def read_judged(runs: ScoringParams) -> list[scoring.VersionVerdicts]:
     """What each version of the rules says of the monitored runs."""
-    breaks = st.read_output(MEASURED / "breaks.parquet", versioned(BREAK_SCHEMA))
-    verdicts = st.read_output(MEASURED / "verdicts.parquet", versioned(VERDICT_SCHEMA))
+    breaks = st.read_output(MEASURED / "breaks.parquet", scoring.versioned(BREAK_SCHEMA))
+    verdicts = st.read_output(MEASURED / "verdicts.parquet", scoring.versioned(VERDICT_SCHEMA))
     ends = st.read_output(MEASURED / "ends.parquet", END_SCHEMA)
     monitored = st.read_output(RUNS, MONITORED_SCHEMA).join(ends, on="run_id", how="semi")
-    halves = st.read_points(HALVES, HALF_SCHEMA)
-    known = labelled(monitored, read_scenarios_of(monitored, SCENARIOS), halves)
+    halves = st.read_points(HALVES, scoring.HALF_SCHEMA)
+    known = scoring.labelled(monitored, read_scenarios_of(monitored, SCENARIOS), halves)
     judged = []
     for version in runs.versions:
         rules, said = read_rules(MONITORED, version), verdicts.filter(version=version)
         ended = ends.join(said, on="run_id", how="semi")
-        judged.append(VersionVerdicts(rules, breaks.filter(version=version), said, ended, known))
+        judged.append(
+            scoring.VersionVerdicts(rules, breaks.filter(version=version), said, ended, known)
+        )
     return judged
 
 
 def settings_of(found: st.Estimates, version: str) -> list[str]:
     """Settings that a version judged: all together first, if there are several."""
-    names = set(found.where(version=version).distinct("setting")) - {ALL_SETTINGS}
-    return [*((ALL_SETTINGS,) if len(names) > 1 else ()), *sorted(names)]
+    names = set(found.where(version=version).distinct("setting")) - {est.ALL_SETTINGS}
+    return [*((est.ALL_SETTINGS,) if len(names) > 1 else ()), *sorted(names)]
 
 
 def size(found: st.Estimates, **keys: str) -> str:
@@ -116,6 +96,11 @@ def first_break(row: Mapping[str, Any]) -> str:
     bounds = {"value": row["median"], "ci_low": row["low"], "ci_high": row["high"]}
     quartiles = st.estimate_text(bounds, "count")
     return f"{quartiles}; {row['before']} before, {row['never']} never"
+
+
+def accuracies(places: Mapping[str, Mapping[str, str]]) -> list[st.Of]:
+    """A column of accuracies for each heading, and the keys that they are looked up by."""
+    return [st.Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in places.items()]
 
 
 def rate_tables(
@@ -136,20 +121,19 @@ def rate_tables(
             body.append(st.Row(texts, keys))
     places = {
         "at the failure": WHOLE,
-        **{f"there, {half} half": {"part": "half", "name": half} for half in get_args(Half)},
+        **{
+            f"there, {half} half": {"part": "half", "name": half} for half in get_args(scoring.Half)
+        },
         "whole log": {"part": "log", "name": "whole"},
     }
-    aheads = [name for name in found.where(part="ahead").distinct("name") if name != "0"]
-    group = "Accuracy, steps before failure"
+    steps = (name for name in found.where(part="ahead").distinct("name") if name != "0")
+    aheads = {name: {"part": "ahead", "name": name} for name in steps}
     columns: list[st.Text | st.Of] = [
         *(st.Text("Setting"), SIZE),
-        *(st.Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in places.items()),
+        *accuracies(places),
         st.Of("accuracy_when_committed", "When named", keys=WHOLE),
         st.Of("coverage", "Named", keys=WHOLE),
-        *(
-            st.Of("accuracy", ahead, group, keys={"part": "ahead", "name": ahead})
-            for ahead in aheads
-        ),
+        *(replace(each, group="Accuracy, steps before failure") for each in accuracies(aheads)),
         st.Text("First break, steps after onset", align="right"),
     ]
     yield st.table("monitor", found, columns, body, said)
@@ -159,14 +143,11 @@ def rate_tables(
     bounds = {
         "own bounds": WHOLE,
         **{f"bounds of {name}": {"part": "borrowed", "name": name} for name in runs.lenders},
-        "logic alone": {"part": LOGIC, "name": LOGIC},
+        "logic alone": {"part": est.LOGIC, "name": est.LOGIC},
     }
-    less = {"part": LESS, "name": reference}
-    columns = [
-        *(st.Text("Setting"), SIZE),
-        *(st.Of("accuracy", heading, "Accuracy", keys=keys) for heading, keys in bounds.items()),
-        st.Of("difference", f"Own bounds, less {reference}", form="points", keys=less),
-    ]
+    less = {"part": est.LESS, "name": reference}
+    apart = st.Of("difference", f"Own bounds, less {reference}", form="points", keys=less)
+    columns = [st.Text("Setting"), SIZE, *accuracies(bounds), apart]
     rows = [
         st.Row((name, size(found, **keys, setting=name, **WHOLE)), {**keys, "setting": name})
         for name in settings_of(found, last)
@@ -174,18 +155,23 @@ def rate_tables(
     yield st.table("monitor_settings", found, columns, rows, said)
 
 
-def alarm_table(
-    alarms: st.Estimates, settings: list[str], lenders: tuple[str, ...], said: st.Captions
-) -> st.Table:
-    """Healthy runs of which the last version names a category."""
-    bounds = {LOGIC: "logic alone", OWN: "own bounds"}
+def other_tables(
+    alarms: st.Estimates,
+    methods: st.Estimates,
+    history: pl.DataFrame,
+    settings: list[str],
+    lenders: tuple[str, ...],
+    said: st.Captions,
+) -> Iterator[st.Table]:
+    """Healthy runs of which the last version names a category, versions, and fitted methods."""
+    bounds = {est.LOGIC: "logic alone", OWN: "own bounds"}
     bounds |= {name: f"bounds of {name}" for name in lenders}
     body: list[tuple[str, ...] | st.Divider] = []
     for kind, label in HEALTHY_LABELS.items():
         body.append(st.Divider(label))
         of_kind = alarms.where(kind=kind)
         for row in of_kind.where(bounds=OWN).frame.to_dicts():
-            if row["setting"] in {*settings, OTHER_ARCHITECTURES}:
+            if row["setting"] in {*settings, est.OTHER_ARCHITECTURES}:
                 cells = [of_kind.row(setting=row["setting"], bounds=each) for each in bounds]
                 texts = (
                     f"{c['alarmed']}: {st.estimate_text(c)}" if c else st.ABSENT for c in cells
@@ -193,7 +179,18 @@ def alarm_table(
                 body.append((st.words(row["setting"]), str(row["n"]), *texts))
     rates = (st.Column(label, "Alarmed: percent") for label in bounds.values())
     columns = [st.Text("Setting"), st.Column("Runs"), *rates]
-    return st.sheet("monitor_false_alarms", body, said, columns=columns)
+    yield st.sheet("monitor_false_alarms", body, said, columns=columns)
+
+    first = pl.col("first_scored").fill_null(st.ABSENT).replace("", st.ABSENT)
+    frozen = history.with_columns(pl.col("hash").str.head(12), first)
+    yield st.sheet("monitor_versions", frozen.iter_rows(), said)
+
+    rows = []
+    for method in st.in_label_order(methods.distinct("method")):
+        less = methods.cell("points", method="invariants", metric=f"less_{method}")
+        labels = (st.method_label(method), st.reads_label(method), size(methods, method=method))
+        rows.append(st.Row((*labels, less), {"method": method}))
+    yield st.table("monitor_methods", methods, None, rows, said)
 
 
 def detail_tables(
@@ -204,21 +201,19 @@ def detail_tables(
     detailed: list[str],
 ) -> Iterator[st.Table]:
     """The last version: by category, what decided, what must be logged, what families are worth."""
-    parts: dict[tuple[str, str], str] = {
-        ("component", category): st.CATEGORY_LABELS[category] for category in st.CATEGORIES
-    }
+    parts: dict[tuple[str, str], str] = {}
+    parts |= {("component", name): label for name, label in st.CATEGORY_LABELS.items()}
     parts |= {("difficulty", level): st.words(level).capitalize() for level in st.DIFFICULTIES}
-    parts |= {(FROM_START, name): label for name, label in BEGUN.items()}
+    parts |= {(est.FROM_START, name): label for name, label in BEGUN.items()}
     halves = sorted(found.where(part="half").distinct("name"))
     parts |= {("half", half): f"{half.capitalize()} half" for half in halves}
     rows = []
     for (part, name), label in parts.items():
-        of_all = size(found, setting=ALL_SETTINGS, part=part, name=name)
+        of_all = size(found, setting=est.ALL_SETTINGS, part=part, name=name)
         rows.append(st.Row((label, of_all), {"part": part, "name": name}))
-    columns: list[st.Text | st.Of] = [
-        *(st.Text("Scenarios"), st.Text("Scenarios / runs, all settings", align="right")),
-        *(st.Of("accuracy", each, "Accuracy", keys={"setting": each}) for each in detailed),
-    ]
+    sizes = st.Text("Scenarios / runs, all settings", align="right")
+    of_settings = accuracies({each: {"setting": each} for each in detailed})
+    columns: list[st.Text | st.Of] = [st.Text("Scenarios"), sizes, *of_settings]
     yield st.table("monitor_components", found, columns, rows, said)
 
     order = (pl.col("right") + pl.col("wrong"), "decided_by")
@@ -230,13 +225,11 @@ def detail_tables(
     yield st.sheet("monitor_decisive", body, said)
 
     times = sorted(cost["nominal_milliseconds"].unique())
-    ratios = {
-        row[:2]: row[2] for row in cost.select("rung", "nominal_milliseconds", "ratio").rows()
-    }
+    ratios = cost.rows_by_key(("rung", "nominal_milliseconds"), named=True)
     rows = []
-    for rung in LADDER:
+    for rung in scoring.LADDER:
         taken = (ratios.get((rung.name, time)) for time in times)
-        texts = (st.ABSENT if ratio is None else f"{ratio:.2f}" for ratio in taken)
+        texts = (f"{each[-1]['ratio']:.2f}" if each else st.ABSENT for each in taken)
         rows.append(st.Row((rung.label, *texts), {"part": "rung", "name": rung.name}))
     columns = [
         st.Text("What is logged"),
@@ -249,30 +242,12 @@ def detail_tables(
     ]
     yield st.table("monitor_ladder", found, columns, rows, said)
 
-    lost = found.where(part="family", setting=ALL_SETTINGS).frame
+    lost = found.where(part="family", setting=est.ALL_SETTINGS).frame
     ranked = lost.sort("value", "name", descending=[True, False])["name"]
-    columns = [
-        st.Text("Family left out"),
-        *(st.Of("lost", each, "Lost", form="points", keys={"setting": each}) for each in detailed),
-    ]
+    cost_of = (replace(each, metric="lost", group="Lost", form="points") for each in of_settings)
+    columns = [st.Text("Family left out"), *cost_of]
     rows = [st.Row((st.words(name),), {"part": "family", "name": name}) for name in ranked]
     yield st.table("monitor_families", found, columns, rows, said)
-
-
-def other_tables(
-    methods: st.Estimates, history: pl.DataFrame, said: st.Captions
-) -> Iterator[st.Table]:
-    """The versions that were frozen, and methods that were fitted to the same runs."""
-    first = pl.col("first_scored").fill_null(st.ABSENT).replace("", st.ABSENT)
-    texts = history.with_columns(pl.col("hash").str.head(12), first)
-    yield st.sheet("monitor_versions", texts.iter_rows(), said)
-
-    rows = []
-    for method in st.in_label_order(methods.distinct("method")):
-        less = methods.cell("points", method="invariants", metric=f"less_{method}")
-        labels = (st.method_label(method), st.reads_label(method), size(methods, method=method))
-        rows.append(st.Row((*labels, less), {"method": method}))
-    yield st.table("monitor_methods", methods, None, rows, said)
 
 
 def numbers(
@@ -289,7 +264,7 @@ def numbers(
         return {
             "version": version,
             "whole": found.row(**at, **WHOLE, metric="accuracy"),
-            "ending": found.row(**at, part="rung", name=LADDER[0].name, metric="accuracy"),
+            "ending": found.row(**at, part="rung", name=scoring.LADDER[0].name, metric="accuracy"),
             "twins": alarms.row(**at, kind="twin", bounds=OWN),
         }
 
@@ -300,7 +275,7 @@ def numbers(
         "halves": " and ".join(runs.halves) + (" half" if len(runs.halves) == 1 else " halves"),
         "blind": blind,
         "differs": differs,
-        "unseen": of(UNSEEN[0]),
+        "unseen": of(est.UNSEEN[0]),
         "first": of(first),
         "last": of(last),
         "later": first != last,
@@ -326,7 +301,7 @@ def draw(
     )[:, 0]
     marks = {settings[0]: st.Mark(settings[0], st.BLUE, "o")}
     if several:
-        marks[ALL_SETTINGS] = st.Mark("all settings", st.BLACK, "D", "none")
+        marks[est.ALL_SETTINGS] = st.Mark("all settings", st.BLACK, "D", "none")
     of_part = found.frame.filter(pl.col("part").is_in(["rung", "component"]))
     drawn = of_part.with_columns(row="name", mark="setting")
     categories = [row for row in rows if row in st.CATEGORIES]
@@ -334,13 +309,11 @@ def draw(
     handles = [mark.handle for mark in marks.values()]
     for lower in others:
         labels = {"whole": "own bounds", **{name: f"bounds of {name}" for name in lenders}}
-        labels[LOGIC] = "logic alone"
-        looks = zip(
-            labels.items(), ((st.BLUE, "o"), (st.VERMILLION, "s"), (st.GREY, "v")), strict=False
-        )
-        marks = {name: st.Mark(label, *look) for (name, label), look in looks}
+        labels[est.LOGIC] = "logic alone"
+        looks = zip(labels, ((st.BLUE, "o"), (st.VERMILLION, "s"), (st.GREY, "v")), strict=False)
+        marks = {name: st.Mark(labels[name], *look) for name, look in looks}
         lent = pl.when(pl.col("part") == "borrowed").then("name").otherwise("part")
-        of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", LOGIC]))
+        of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", est.LOGIC]))
         drawn = of_part.with_columns(row="setting", mark=lent)
         st.dot_plot(lower, drawn, {name: name for name in settings}, marks)
         handles += [mark.handle for mark in marks.values()]
@@ -360,11 +333,8 @@ def nested(measured: pl.DataFrame, delayed: pl.DataFrame, alarmed: pl.DataFrame)
             parts["first_break"] = breaks[version][setting]
             if setting in alarms.get(version, {}):
                 parts["false_alarms"] = alarms[version][setting]
-    elsewhere = {
-        version: of_version[OTHER_ARCHITECTURES]
-        for version, of_version in alarms.items()
-        if OTHER_ARCHITECTURES in of_version
-    }
+    other = est.OTHER_ARCHITECTURES
+    elsewhere = {version: each[other] for version, each in alarms.items() if other in each}
     return {"versions": metrics, "elsewhere": elsewhere}
 
 
@@ -378,34 +348,33 @@ def main() -> None:
     answers = st.read_outputs(PREDICTIONS, asked, st.PREDICTION_SCHEMA)
     forest = answers.filter(method=FOREST, feature_set=st.PRIMARY_SET)
     predictions = answers.filter(feature_set=OTHER_SET)
-    history, cost = st.read_points(HISTORY, HISTORY_SCHEMA), st.read_points(COST, COST_SCHEMA)
+    history = st.read_points(HISTORY, HISTORY_SCHEMA)
+    cost = st.read_points(COST, scoring.COST_SCHEMA)
 
-    measured = pl.concat(
-        part for each in judged for part in rates(each, runs, reference, intervals)
-    )
-    alarmed = pl.concat(
-        false_alarms(each, runs.lenders, reference, intervals.confidence) for each in judged
-    )
-    delayed = pl.concat(part for each in judged for part in delays(each))
-    decided = pl.concat(decisive(each) for each in judged)
-    by_method = pl.concat(of_methods(predictions, runs.contrasts, intervals))
-    held = blind_rates(judged, forest, reference, intervals)
+    of_versions = (part for each in judged for part in est.rates(each, runs, reference, intervals))
+    measured = pl.concat(of_versions)
+    alarms_of = partial(est.false_alarms, lenders=runs.lenders, reference=reference)
+    alarmed = pl.concat(alarms_of(each, confidence=intervals.confidence) for each in judged)
+    delayed = pl.concat(part for each in judged for part in est.delays(each))
+    decided = pl.concat(est.decisive(each) for each in judged)
+    by_method = pl.concat(est.of_methods(predictions, runs.contrasts, intervals))
+    held = est.blind_rates(judged, forest, reference, intervals)
     blind = st.nest(st.estimate_rows(held), "metric") if held else {}
 
     found, alarms = st.Estimates(measured), st.Estimates(alarmed)
     last, methods = runs.versions[-1], st.Estimates(by_method)
     of_last = found.where(version=last)
     settings = settings_of(found, last)
-    detailed = [name for name in settings if name in {ALL_SETTINGS, reference}] or settings
+    detailed = [name for name in settings if name in {est.ALL_SETTINGS, reference}] or settings
     said = said.with_numbers(
         numbers(found, alarms, blind, runs, reference),
         {"versions": st.counted(history.height, "version")},
     )
     accuracy = st.Estimates.of(measured).where(version=last, metric="accuracy")
     known = set(accuracy.distinct("name"))
-    labels = {rung.name: rung.label for rung in LADDER} | {**st.CATEGORY_LABELS}
+    labels = {rung.name: rung.label for rung in scoring.LADDER} | {**st.CATEGORY_LABELS}
     rows = {name: label for name, label in labels.items() if name in known}
-    others = sorted(set(settings) - {ALL_SETTINGS, reference})
+    others = sorted(set(settings) - {est.ALL_SETTINGS, reference})
     height = 1.1 + 0.3 * (len(rows) + SETTING_ROWS * (1 + len(others)))
     drawing = partial(draw, accuracy, rows, [reference, *others], runs.lenders)
     st.publish(
@@ -424,9 +393,10 @@ def main() -> None:
         },
         tables=[
             *rate_tables(found, delayed, said, runs, reference),
-            alarm_table(alarms.where(version=last), settings, runs.lenders, said),
             *detail_tables(of_last, decided.filter(version=last), cost, said, detailed),
-            *other_tables(methods, history, said),
+            *other_tables(
+                alarms.where(version=last), methods, history, settings, runs.lenders, said
+            ),
         ],
         figures={"monitor": said.picture("figure", height, drawing)},
         sentences={"finding": said.text("finding", "text") + "\n"},

@@ -18,9 +18,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench import study as st
-from failbench.base.method_settings import SimpleRulesSettings
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.statistics.agreement import cramers_v, permutation_test
 from recordings import read_recordings
 from shared.onset_signs import (
     BANDS,
@@ -40,6 +38,8 @@ TEXT_AND_SERIES = Path("data/predictions/nested_cv/raw_telemetry.parquet")
 
 Found = dict[str, Any]
 """Estimates as the metrics hold them: nested scalars."""
+Variants = dict[tuple[str, ...], Found]
+"""What comes out by band, reading, and number of steps that counts as near."""
 Test = Literal["chance", "base", "half", "margin", "gain", "absent"]
 Verdict = Literal["holds", "does not hold", "undecided"]
 
@@ -84,6 +84,10 @@ CLAIMS: dict[str, tuple[str, Test]] = {
 }
 """The paper's section, and how the statement is decided."""
 
+HOLDS = "probability that this holds of a run of a new scenario, drawn with these categories"
+RECALL = "probability that a run of a new scenario of the target shows the sign"
+PRECISION = "probability that a run of a new scenario that shows the sign is of the target"
+
 
 def figures(rows: pl.DataFrame, settings: OnsetSettings, *metrics: st.ValueMetric) -> Found:
     # recorded runs have no repeats and no answers: only the units of resampling are taken of them
@@ -94,12 +98,8 @@ def figures(rows: pl.DataFrame, settings: OnsetSettings, *metrics: st.ValueMetri
 
 def shares(rows: pl.DataFrame, counted: Mapping[str, pl.Expr], settings: OnsetSettings) -> Found:
     """Shares of runs that each expression holds of, as means over scenarios."""
-    estimand = "probability that this holds of a run of a new scenario, drawn with these categories"
-    metrics = (
-        st.proportion(name, st.over_scenarios(rows, holds), estimand)
-        for name, holds in counted.items()
-    )
-    return figures(rows, settings, *metrics)
+    values = {name: st.over_scenarios(rows, holds) for name, holds in counted.items()}
+    return figures(rows, settings, *(st.proportion(name, values[name], HOLDS) for name in values))
 
 
 def indicators(
@@ -112,23 +112,11 @@ def indicators(
         by_scenario = rows.group_by("scenario").agg(sign=sign.mean(), target=target.mean())
         base, scenarios = by_scenario.select(pl.col("target").mean(), pl.col("sign").sum()).row(0)
         runs = int(rows.select(sign.sum()).item())
-        shown = {"scenarios": scenarios, "runs": runs}
-        found[name] = {"base": {"value": base}, "shown_by": shown}
-        metrics.append(
-            st.proportion(
-                f"{name}/recall",
-                st.over_those(rows, sign, target),
-                "probability that a run of a new scenario of the target shows the sign",
-            )
-        )
+        found[name] = {"base": {"value": base}, "shown_by": {"scenarios": scenarios, "runs": runs}}
+        shown, right = st.over_those(rows, sign, target), st.over_those(rows, target, sign)
+        metrics.append(st.proportion(f"{name}/recall", shown, RECALL))
         if runs:
-            metrics.append(
-                st.proportion(
-                    f"{name}/precision",
-                    st.over_those(rows, target, sign),
-                    "probability that a run of a new scenario that shows the sign is of the target",
-                )
-            )
+            metrics.append(st.proportion(f"{name}/precision", right, PRECISION))
     for path, estimate in figures(rows, settings, *metrics).items():
         name, metric = path.split("/")
         found[name][metric] = estimate
@@ -148,20 +136,13 @@ def association(rows: pl.DataFrame, settings: OnsetSettings) -> Found:
             cells[:, position, :] = of_category.select(KINDS).to_numpy()
             values[str(category)] = cells
             seeds.append(st.seed_counts(of_category))
-    v = st.ValueMetric(
-        "v",
-        st.ScenarioValues(values, tuple(seeds)),
-        "Cramer's V of category and kind of onset, every scenario counting once",
-        score=cramers_v,
-        kind="distance",
-    )
+    what = "Cramer's V of category and kind of onset, every scenario counting once"
+    cells_of = st.ScenarioValues(values, tuple(seeds))
+    v = st.ValueMetric("v", cells_of, what, score=st.cramers_v, kind="distance")
     by_scenario = rows.group_by("category", "scenario").agg(kinds).sort("scenario")
-    p, expected = permutation_test(
-        by_scenario.select(KINDS).to_numpy(),
-        by_scenario["category"].to_numpy().astype(object),
-        settings.permutations,
-        np.random.default_rng(settings.seed),
-    )
+    shown, labels = by_scenario.select(KINDS), by_scenario["category"].to_numpy().astype(object)
+    rng = np.random.default_rng(settings.seed)
+    p, expected = st.permutation_test(shown.to_numpy(), labels, settings.permutations, rng)
     return {**figures(rows, settings, v)["v"], "p": p, "expected": expected}
 
 
@@ -191,21 +172,18 @@ def of_texts(rows: pl.DataFrame, settings: OnsetSettings) -> dict[str, Found]:
     """What error texts say by themselves, of the runs that left one."""
     has_text = pl.col("has_text")
     among = {"named": NAMED, "named_wrong": NAMED & ~NAMED_RIGHT, "shared": pl.col("shared_text")}
-    counted = {name: pl.when(has_text).then(holds) for name, holds in among.items()}
-    found = shares(rows, {"has_text": has_text, **counted}, settings)
-    for name, holds in {"has_text": has_text, **counted}.items():
+    counted: dict[str, pl.Expr] = {"has_text": has_text}
+    counted |= {name: pl.when(has_text).then(holds) for name, holds in among.items()}
+    found = shares(rows, counted, settings)
+    for name, holds in counted.items():
         found[name] |= sizes(rows.filter(holds.fill_null(value=False)))
     return found
 
 
 def with_answers(rows: pl.DataFrame, predictions: pl.DataFrame) -> pl.DataFrame:
     """Rows with the mean correctness of two methods, a column each, where runs left a text."""
-    correct = (
-        predictions.with_columns(right=pl.col("prediction") == pl.col("category"))
-        .group_by("run_id", "method")
-        .agg(pl.col("right").mean())
-        .pivot("method", index="run_id", values="right")
-    )
+    by_method = predictions.group_by("run_id", "method").agg(right=st.right().mean())
+    correct = by_method.pivot("method", index="run_id", values="right")
     answered = rows.join(correct, on="run_id", how="left")
     for path in (TEXT, TEXT_AND_SERIES):
         if path.stem not in answered.columns or answered[path.stem].null_count():
@@ -222,11 +200,9 @@ def decided(rows: pl.DataFrame, found: Found, settings: OnsetSettings) -> dict[s
     sudden = shares(software, {"sudden": ABRUPT}, settings)["sudden"]
     grew = shares(others, {"grew": pl.col("norm_grew")}, settings)["grew"]
     wrong = indicators(rows, {"wrong": (NAMED, ~NAMED_RIGHT)}, settings)["wrong"]
-    gain = st.ValueMetric(
-        "gain",
-        st.over_scenarios(rows, pl.col(TEXT_AND_SERIES.stem) - pl.col(TEXT.stem)),
-        "mean difference over new scenarios, drawn with these categories",
-    )
+    gains = st.over_scenarios(rows, pl.col(TEXT_AND_SERIES.stem) - pl.col(TEXT.stem))
+    what = "mean difference over new scenarios, drawn with these categories"
+    gain = st.ValueMetric("gain", gains, what)
     dependence, gained = found["association"], figures(rows, settings, gain)["gain"]
     measured = {
         **{
@@ -271,34 +247,27 @@ def verdict(test: Test, measured: Found, margin: float, alpha: float) -> Verdict
     return "does not hold" if measured["ci_high"] < upper else "undecided"
 
 
-def sensitivity(observed: pl.DataFrame, settings: OnsetSettings) -> dict[tuple[str, ...], Found]:
-    """What comes out by each band, reading, and number of steps that counts as near."""
+def sensitivity(observed: pl.DataFrame, settings: OnsetSettings) -> Variants:
     steps = sorted({settings.near_steps, *settings.other_near_steps})
     on_kinds = {name: RULES[name] for name in OF_ONSET}
-    variants: dict[tuple[str, ...], Found] = {}
+    variants: Variants = {}
     for band, reading, near in product(BANDS, READINGS, steps):
         rows = with_kind(observed, band, near, reading)
-        variants[band, reading, f"{near}"] = {
-            "association": association(rows, settings),
-            "rules": indicators(rows, on_kinds, settings),
-        }
+        found = {"association": association(rows, settings)}
+        found["rules"] = indicators(rows, on_kinds, settings)
+        variants[band, reading, f"{near}"] = found
     return variants
 
 
 def numbers(
-    found: Found,
-    variants: Mapping[tuple[str, ...], Found],
-    rows: pl.DataFrame,
-    settings: OnsetSettings,
+    found: Found, variants: Variants, rows: pl.DataFrame, settings: OnsetSettings
 ) -> dict[str, object]:
-    """What captions and the finding name beside settings and estimates."""
     alpha = round(1 - settings.confidence, 6)
     main = (BANDS[0], READINGS[0], f"{settings.near_steps}")
     others = [variant for key, variant in variants.items() if key != main]
-    gradual = [
-        verdict("base", of_rule(rule, rule["base"]["value"]), settings.equivalence_margin, alpha)
-        for rule in (variant["rules"]["gradual"] for variant in others)
-    ]
+    rules = [variant["rules"]["gradual"] for variant in others]
+    held = [of_rule(rule, rule["base"]["value"]) for rule in rules]
+    gradual = [verdict("base", each, settings.equivalence_margin, alpha) for each in held]
     verdicts = [each["verdict"] for each in found["claims"].values()]
     return {
         "head": HEAD_STEPS,
@@ -328,17 +297,12 @@ def column(heading: str, path: str, form: str = "percent", **look: Any) -> st.Co
     """What is at a path of a row's nested estimates: an estimate, a number, or words."""
 
     def cell(row: Found) -> str:
-        found: Any = row
-        for key in path.split("."):
-            found = found.get(key)
-            if found is None:
-                return st.ABSENT
-        if isinstance(found, str):
-            return found
+        found = st.at_path(row, path)
+        if found is None or isinstance(found, str):
+            return st.ABSENT if found is None else found
         write = scenarios if form == "scenarios" else form
-        return (
-            st.estimate_text(found, write) if isinstance(found, dict) else st.written(found, write)
-        )
+        one = isinstance(found, dict)
+        return st.estimate_text(found, write) if one else st.written(found, write)
 
     return st.Column(heading, align="left" if form == "words" else "right", cell=cell, **look)
 
@@ -346,11 +310,16 @@ def column(heading: str, path: str, form: str = "percent", **look: Any) -> st.Co
 def tables(
     found: Found,
     everywhere: Mapping[st.RunSetting, Found],
-    variants: Mapping[tuple[str, ...], Found],
+    variants: Variants,
     rows: pl.DataFrame,
     said: st.Captions,
 ) -> Iterator[st.Table]:
     """The statements first, then kinds, rules of thumb, settings, other definitions, and texts."""
+
+    def beside_base(rule: Found) -> str:
+        precision = st.estimate_text(rule["precision"]) if "precision" in rule else st.ABSENT
+        return f"{precision} / {st.percent(rule['base']['value'])}"
+
     groups = {name: rows.filter(category=name) for name in st.CATEGORIES} | {"all": rows}
     labels = {name: said.labels(f"onset_{name}").items() for name in ("rules", "texts")}
     bodies: dict[str, Iterable[Found]] = {
@@ -371,7 +340,10 @@ def tables(
         "settings": (
             {name: beside_base(rule) for name, rule in each["rules"].items()}
             | each
-            | {"setting": setting_label(setting)}
+            | {
+                "setting": st.ARCHITECTURE_LABELS[setting.architecture]
+                + ("" if setting.optimizer == "adamw" else ", SGD")
+            }
             for setting, each in everywhere.items()
         ),
         "variants": (
@@ -380,6 +352,7 @@ def tables(
         ),
         "texts": ({"of": label, "share": found["texts"][name]} for name, label in labels["texts"]),
     }
+
     for name, body in bodies.items():
         columns = [column(**each) for each in said.columns(f"onset_{name}")]
         yield st.sheet(f"onset_{name}", body, said, columns=columns)
@@ -395,17 +368,6 @@ def decision(claim: Found, section: str, test: Test) -> Found:
     p = f", p {st.written(claim['p'], 'p')}" if test == "chance" else ""
     reference = st.written(claim["against"], form) + p
     return {"section": section, "estimate": st.estimate_text(claim, form), "reference": reference}
-
-
-def beside_base(rule: Found) -> str:
-    precision = st.estimate_text(rule["precision"]) if "precision" in rule else st.ABSENT
-    return f"{precision} / {st.percent(rule['base']['value'])}"
-
-
-def setting_label(setting: st.RunSetting) -> str:
-    """A setting as tables call it; the optimizer where it is not AdamW."""
-    label = st.ARCHITECTURE_LABELS[setting.architecture]
-    return label if setting.optimizer == "adamw" else f"{label}, SGD"
 
 
 def timing(rows: pl.DataFrame) -> Found:
@@ -432,38 +394,18 @@ RULE_MARKS = {
 }
 
 
-def points_of(found: Found) -> pl.DataFrame:
-    """What is drawn: shares of kinds by category, and precision and base rate of each rule."""
-    marks = {"kinds": KINDS, "rules": ("base", "precision")}
-    rows = [
-        {"panel": panel, "row": row, "mark": mark, **found[panel][row][mark]}
-        for panel, names in (("kinds", ROW_LABELS), ("rules", RULES))
-        for row in names
-        for mark in marks[panel]
-        if mark in found[panel][row]
-    ]
-    return st.rounded(pl.DataFrame(rows).drop("n"))
-
-
 def draw(points: pl.DataFrame, rules: Mapping[str, str], figure: Figure) -> None:
     """How failures of each category set in, and what the paper's rules of thumb reach."""
     left, right = figure.subplots(1, 2, width_ratios=(1.0, 1.0))
     categories = {name: label.replace(" ", "\n") for name, label in ROW_LABELS.items()}
     st.dot_plot(left, points.filter(panel="kinds"), categories, KIND_MARKS, heavy_above=("all",))
-    st.dot_plot(
-        right,
-        points.filter(panel="rules"),
-        rules,
-        RULE_MARKS,
-        spread=0.0,
-        heavy_above=("norm_above_paper",),
-    )
+    of_rules, heavy = points.filter(panel="rules"), ("norm_above_paper",)
+    st.dot_plot(right, of_rules, rules, RULE_MARKS, spread=0.0, heavy_above=heavy)
     for axes in (left, right):
         axes.set_xlim(-3, 103)
     left.set_xlabel("failures, percent")
     right.set_xlabel("scenarios of what it points to, percent")
-    marks = (*KIND_MARKS.values(), *RULE_MARKS.values())
-    st.legend_outside(figure, [mark.handle for mark in marks], columns=5)
+    st.legend_outside(figure, (*KIND_MARKS.values(), *RULE_MARKS.values()), columns=5)
 
 
 def settings_of(failing: pl.DataFrame, reference: st.ReferenceStudy) -> list[st.RunSetting]:
@@ -484,20 +426,19 @@ def without(found: Found, *keys: str) -> Found:
 
 def main() -> None:
     settings = st.read_with_statistics("onset", OnsetSettings)
-    simple = st.read_section("simple_rules", SimpleRulesSettings)
+    simple = st.read_section("simple_rules", st.SimpleRulesSettings)
     reference = st.read_section("nested_cv", st.ReferenceStudy)
     features = st.read_output(FEATURES, FEATURE_SCHEMA)
-    predictions = pl.concat(
-        st.read_output(path, st.PREDICTION_SCHEMA).filter(feature_set=st.PRIMARY_SET)
-        for path in (TEXT, TEXT_AND_SERIES)
-    )
+    both = (st.read_output(path, st.PREDICTION_SCHEMA) for path in (TEXT, TEXT_AND_SERIES))
+    predictions = pl.concat(both).filter(feature_set=st.PRIMARY_SET)
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     failing = telemetry.runs.filter(kind="failure")
     recorded = settings_of(failing, reference)
     observed = {}
     for setting in recorded:
-        ids = setting.of(telemetry.runs)["run_id"]
-        part = telemetry.select(pl.col("run_id").is_in(ids.implode()))
+        part = telemetry.select(
+            pl.col("run_id").is_in(setting.of(telemetry.runs)["run_id"].implode())
+        )
         observed[setting] = observed_runs(part, scenarios, features, settings, simple)
     first = recorded[0]
     observed[first] = observed[first].filter(pl.col("seed").is_in(reference.run_seeds))
@@ -530,7 +471,15 @@ def main() -> None:
         "scale_everywhere": st.scale_of(failing),
     }
     said = st.Captions.read("onset", found, settings, named)
-    points = points_of(found)
+    # shares of kinds by category, and precision and base rate of each rule
+    drawn = (("kinds", ROW_LABELS, KINDS), ("rules", RULES, ("base", "precision")))
+    rows_drawn = [
+        {"panel": panel, "row": row, "mark": mark, **found[panel][row][mark]}
+        for panel, names, marks in drawn
+        for row, mark in product(names, marks)
+        if mark in found[panel][row]
+    ]
+    points = st.rounded(pl.DataFrame(rows_drawn).drop("n"))
     drawing = partial(draw, points, said.labels("figure"))
     claims = [{"claim": name, **claim} for name, claim in found["claims"].items()]
     st.publish(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -12,8 +12,6 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench import study as st
-from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
-from failbench.base.scenarios import read_scenarios
 from failbench.base.telemetry import RUN_SCHEMA, read_table
 from failbench.neighbours.peers.mapping import refuse_unmapped, standards
 from failbench.neighbours.peers.rules import ALARM_SCHEMA, SCOPES, peer_rules, rules_of
@@ -24,18 +22,8 @@ from failbench.neighbours.peers.verdicts import (
     with_best_thresholds,
 )
 from failbench.neighbours.rendering.shape import COMPLETE
-from failbench.statistics.lead import lead_interval
+from shared import peers_answers as answers
 from shared.peers import BREAKS, LOG_ANSWERS, SAID_SCHEMA, PeersStudy
-from shared.peers_answers import (
-    PACKAGE,
-    asked_elsewhere,
-    best_formats,
-    of_methods,
-    of_package,
-    of_recorded,
-    of_rules,
-    runs_of,
-)
 from shared.peers_rules import rule_counts, rule_tables, scope_counts
 
 RUNS = Path("data/telemetry/runs.parquet")
@@ -68,11 +56,13 @@ def rate_table(
     How early alarms come and what a person checks is told of documented thresholds alone.
     """
     labelled = said.join(runs, on="run_id")
-    parts = []
-    for (choice, method), group in labelled.group_by("choice", "method", maintain_order=True):
-        rates = rates_of(group, intervals, whole=choice == DOCUMENTED)
-        parts.append(st.estimate_rows(rates, choice=choice, method=method))
-    return pl.concat(parts)
+    groups = labelled.group_by("choice", "method", maintain_order=True)
+    return pl.concat(
+        st.estimate_rows(
+            rates_of(group, intervals, whole=choice == DOCUMENTED), choice=choice, method=method
+        )
+        for (choice, method), group in groups
+    )
 
 
 def rates_of(
@@ -90,9 +80,8 @@ def rates_of(
     ]
     if failing.filter(named).height:
         given = "probability that its category is right, given that one is named"
-        figures.append(
-            st.proportion("named_accuracy", st.over_committed(failing, st.right()), given)
-        )
+        committed = st.over_committed(failing, st.right())
+        figures.append(st.proportion("named_accuracy", committed, given))
     if watched.height:
         alarm = "probability of an alarm in a failing run of a new scenario"
         figures.append(st.proportion("detected", st.over_scenarios(watched, DETECTED), alarm))
@@ -114,7 +103,7 @@ def rates_of(
             what = "probability of an alarm in a healthy run"
             rates[f"alarm_{kind}"] = st.wilson_interval(share["value"], *size, what)
     if is_timed:
-        rates["lead"] = lead_interval(failing, intervals)
+        rates["lead"] = st.lead_interval(failing, intervals)
     return rates
 
 
@@ -124,16 +113,12 @@ def pair_figures(said: pl.DataFrame, *, whole: bool) -> Iterator[st.ValueMetric]
     watched = said.filter(DETECTED.is_not_null())
     twins = watched.filter(kind="twin").group_by(pair).agg(twin=alarm.mean())
     pairs = watched.filter(kind="failure").join(twins, on=pair, how="left", maintain_order="left")
-    yield st.ValueMetric(
-        "gain",
-        st.over_scenarios(pairs, alarm - pl.col("twin")),
-        "difference in the probability of an alarm between a failing run and its healthy twin",
-    )
+    what = "difference in the probability of an alarm between a failing run and its healthy twin"
+    yield st.ValueMetric("gain", st.over_scenarios(pairs, alarm - pl.col("twin")), what)
     if whole:
         hits = st.over_those(hits_of(pairs), pl.col("is_hit"), pl.col("counts"))
-        yield st.ValueMetric(
-            "f1", hits, "F1 of alarms in failing runs of new scenarios and their healthy twins"
-        )
+        what = "F1 of alarms in failing runs of new scenarios and their healthy twins"
+        yield st.ValueMetric("f1", hits, what)
 
 
 def hits_of(pairs: pl.DataFrame) -> pl.DataFrame:
@@ -167,31 +152,10 @@ def detail_table(said: pl.DataFrame, runs: pl.DataFrame, confidence: float) -> p
     return pl.DataFrame(rows)
 
 
-def choice_counts(best: pl.DataFrame) -> pl.DataFrame:
-    """How often each choice of thresholds was made, by objective and peer; most often first."""
-    folds = best.select("objective", "method", "repeat", "fold", "choice").unique()
-    counts = folds.group_by("objective", "method", "choice").agg(folds=pl.len().cast(pl.Int64))
-    keys = ("objective", "method", "folds", "choice")
-    return counts.sort(keys, descending=[False, False, True, False])
-
-
-def grouped(
-    peers: Sequence[str], elsewhere: Sequence[str], methods: Sequence[str]
-) -> dict[str, list[str]]:
-    """Methods by what they are."""
-    known = [peer for peer in standards() if peer in peers]
-    return {
-        "rules": [peer for peer in known if rules_of(peer)],
-        "tools": [peer for peer in known if not rules_of(peer)],
-        "elsewhere": [*elsewhere],
-        "ours": [PACKAGE, *methods],
-    }
-
-
 def label(method: str) -> str:
     """What a tool or a method is called in tables."""
     peer, *asked = method.split(":")
-    if method == PACKAGE:
+    if method == answers.PACKAGE:
         return "failbench diagnose"
     if peer not in standards():
         return st.method_label(method)
@@ -202,15 +166,8 @@ def label(method: str) -> str:
 
 
 def architecture(method: str) -> str:
-    name = method.split(":")[1].partition("-")[0]
-    return next(text for known, text in st.ARCHITECTURE_LABELS.items() if known == name)
-
-
-def label_in_figure(method: str) -> str:
-    """The same with what figures add, and without what stands in brackets."""
-    if method == PACKAGE or method.partition(":")[0] in standards():
-        return label(method).partition(" (")[0]
-    return st.drawn_label(method)
+    labels = {str(name): label for name, label in st.ARCHITECTURE_LABELS.items()}
+    return labels[method.split(":")[1].partition("-")[0]]
 
 
 def numbers(
@@ -221,7 +178,6 @@ def numbers(
     groups: Mapping[str, list[str]],
     scopes: pl.DataFrame,
 ) -> dict[str, object]:
-    """What captions and the finding name beside settings and rates."""
     documented, scope = rates[DOCUMENTED], st.Scope.of(runs.filter(kind="failure"))
     peers = groups["rules"] + groups["tools"]
 
@@ -237,37 +193,36 @@ def numbers(
             if method in methods
         )
 
+    def share_of(category: str, runs: pl.DataFrame) -> float:
+        scenarios = runs.filter(kind="failure").select("scenario", "category").unique()
+        return scenarios.filter(category=category).height / max(scenarios.height, 1)
+
     read = [method for method in groups["elsewhere"] if method.endswith(":read")]
     asked = [method for method in groups["elsewhere"] if method not in read]
-    sentences = [
-        st.Captions.read(
-            "peers",
-            {
-                "label": label(method),
-                "failing": sizes[method]["failure"],
-                "all": documented[method],
-                "read_failing": sizes.get(f"{method}:read", {}).get("failure"),
-                "read": documented.get(f"{method}:read"),
-            },
-        ).text("finding", "elsewhere")
-        for method in asked
-    ]
+    sentences = []
+    for method in asked:
+        of_method = {
+            "label": label(method),
+            "failing": sizes[method]["failure"],
+            "all": documented[method],
+            "read_failing": sizes.get(f"{method}:read", {}).get("failure"),
+            "read": documented.get(f"{method}:read"),
+        }
+        sentences.append(st.Captions.read("peers", of_method).text("finding", "elsewhere"))
     kinds = dict(runs.group_by("kind").len().iter_rows())
     gains = [of["gain"] for of in rates["best_detection"].values()]
+    f1_of_read = (st.estimate_text(documented[method]["f1"]) for method in read)
     return {
         "failing": scope.runs,
         "twins": kinds["twin"],
         "successes": kinds["success"],
-        "scenarios": scope.scenarios,
-        "seeds": scope.seeds,
-        "setting": scope.setting,
-        "optimization": share_of(runs, "optimization"),
+        **{name: getattr(scope, name) for name in ("scenarios", "seeds", "setting")},
+        "optimization": share_of("optimization", runs),
         "elsewhere": " ".join(sentences),
         "asked": size(asked),
         "read": size(read) or "none",
-        "read_f1": ", ".join(st.estimate_text(documented[each]["f1"]) for each in read)
-        or st.ABSENT,
-        "model_software": share_of(elsewhere_runs, "model_software"),
+        "read_f1": ", ".join(f1_of_read) or st.ABSENT,
+        "model_software": share_of("model_software", elsewhere_runs),
         **{name: scopes[name].sum() for name in SCOPES},
         "rules": sum(scopes[name].sum() for name in SCOPES),
         "with_rules": scopes.height,
@@ -276,14 +231,8 @@ def numbers(
         "rightest": highest(groups["rules"], "accuracy"),
         "best": highest(peers, "gain"),
         "largest": max(gains, key=lambda gain: gain["value"]),
-        "ours": documented[PACKAGE],
+        "ours": documented[answers.PACKAGE],
     }
-
-
-def share_of(runs: pl.DataFrame, category: str) -> float:
-    """Share of scenarios whose cause is of a category."""
-    scenarios = runs.filter(kind="failure").select("scenario", "category").unique()
-    return scenarios.filter(category=category).height / max(scenarios.height, 1)
 
 
 def tables(
@@ -304,19 +253,17 @@ def tables(
     everyone = [*rows_of(groups, {method: (name,) for method, name in names.items()})]
     yield st.table("peers", rates, None, everyone, said)
 
-    alarming = [
-        row
-        for row in everyone
-        if isinstance(row, st.Divider) or rates.row(metric="gain", **row.keys)
-    ]
-    yield st.table("peers_alarms", rates, None, alarming, said)
+    def is_alarming(row: st.Row | st.Divider) -> bool:
+        return isinstance(row, st.Divider) or bool(rates.row(metric="gain", **row.keys))
 
+    yield st.table("peers_alarms", rates, None, filter(is_alarming, everyone), said)
+
+    texts = {}
+    for peer in groups["rules"] + groups["tools"]:
+        of_peer = [chosen.filter(objective=objective, method=peer) for objective in OBJECTIVES]
+        often = (f"{c['choice'][0]} ({c['folds'][0]} of {c['folds'].sum()})" for c in of_peer)
+        texts[peer] = (names[peer], *often)
     peers = {group: groups[group] for group in ("rules", "tools")}
-    texts = {
-        peer: (names[peer], *(most_often(chosen, objective, peer) for objective in OBJECTIVES))
-        for of_group in peers.values()
-        for peer in of_group
-    }
     yield st.table("peers_best", rates, None, rows_of(peers, texts), said)
 
     headings = {str(category): st.SHORT_LABELS[category] for category in st.CATEGORIES} | ENDINGS
@@ -331,21 +278,13 @@ def tables(
     yield st.table("peers_categories", rates, columns, rows_of(groups, texts), said)
 
     body: list[tuple[str, ...] | st.Divider] = []
-    for method in (method for method in sizes if not method.endswith(":read")):
-        peer, setting = method.split(":")
-        of_setting = issues.filter(peer=peer, setting=setting).drop("peer", "setting")
-        body.append(st.Divider(names[method]))
-        body += [
-            (st.words(issue), str(failing), str(twins))
-            for issue, failing, twins, _ in of_setting.iter_rows()
-        ]
+    for (peer, setting), of_setting in issues.group_by("peer", "setting", maintain_order=True):
+        if (method := f"{peer}:{setting}") in sizes:
+            body.append(st.Divider(names[method]))
+            counts = of_setting.select("issue", "failure", "twin").iter_rows()
+            body += [(st.words(issue), *map(str, numbers)) for issue, *numbers in counts]
     if body:
         yield st.sheet("peers_elsewhere", body, said)
-
-
-def most_often(chosen: pl.DataFrame, objective: str, peer: str) -> str:
-    choices = chosen.filter(objective=objective, method=peer)
-    return f"{choices['choice'][0]} ({choices['folds'][0]} of {choices['folds'].sum()})"
 
 
 def both(detail: st.Estimates, method: str, group: str) -> str:
@@ -382,15 +321,15 @@ def draw(rates: pl.DataFrame, groups: Mapping[str, list[str]], figure: Figure) -
         "category right": drawn.filter(choice=DOCUMENTED, metric="accuracy"),
     }
     points = pl.concat(part.with_columns(panel=pl.lit(name)) for name, part in panels.items())
+    # as in tables, with what figures add, and without what stands in brackets
+    rows = {}
+    for method in (method for methods in groups.values() for method in methods):
+        is_tool = method == answers.PACKAGE or method.partition(":")[0] in standards()
+        rows[method] = label(method).partition(" (")[0] if is_tool else st.drawn_label(method)
+    heavy = {methods[0] for methods in groups.values() if methods}
+    titles = {name: name for name in panels}
     grid = st.dot_panels(
-        figure,
-        points,
-        {method: label_in_figure(method) for methods in groups.values() for method in methods},
-        MARKS,
-        {name: name for name in panels},
-        spread=0.45,
-        heavy_above={methods[0] for methods in groups.values() if methods},
-        guide=False,
+        figure, points, rows, MARKS, titles, spread=0.45, heavy_above=heavy, guide=False
     )
     for axes in grid:
         axes.set(xlim=(-4, 104), xlabel="percent of runs")
@@ -401,9 +340,11 @@ def main() -> None:
     settings = st.read_section("peers", PeersStudy)
     reference = st.read_section("nested_cv", st.ReferenceStudy)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
-    splits = first_repeats(st.read_output(SPLITS, SPLIT_SCHEMA), settings.repeats, "peers.repeats")
-    recorded, scenarios = read_table(RUNS, RUN_SCHEMA), read_scenarios(SCENARIOS)
-    runs = runs_of(recorded, scenarios, reference)
+    splits = st.first_repeats(
+        st.read_output(SPLITS, st.SPLIT_SCHEMA), settings.repeats, "peers.repeats"
+    )
+    recorded, scenarios = read_table(RUNS, RUN_SCHEMA), st.read_scenarios(SCENARIOS)
+    runs = answers.runs_of(recorded, scenarios, reference)
     alarms = st.read_output(ALARMS, ALARM_SCHEMA)
     parts = [st.read_output(SKILL, VERDICT_SCHEMA)]
     for name in settings.verdicts:
@@ -411,7 +352,7 @@ def main() -> None:
         parts.append(st.read_output(place, VERDICT_SCHEMA))
         refuse_unmapped(parts[-1], place)
     verdicts = pl.concat(parts)
-    given_logs = best_formats(verdicts, runs)
+    given_logs = answers.best_formats(verdicts, runs)
     predictions = st.read_outputs(PREDICTIONS, settings.methods, st.PREDICTION_SCHEMA)
     breaks = st.read_output(BREAKS_OF_MONITOR, BREAKS).filter(
         pl.col("steps_ahead").is_null(), version=settings.monitor_version, bounds="own"
@@ -421,10 +362,12 @@ def main() -> None:
         setting=setting, repeat=0, model="log", format=COMPLETE
     )
 
-    peers = pl.concat([of_rules(alarms, runs, settings.factors), of_recorded(given_logs)])
-    elsewhere, elsewhere_runs, issues = asked_elsewhere(verdicts, runs, recorded, scenarios)
-    methods = of_methods(predictions.filter(feature_set=st.PRIMARY_SET), breaks, runs)
-    ours = pl.concat([of_package(logs), methods])
+    peers = pl.concat(
+        [answers.of_rules(alarms, runs, settings.factors), answers.of_recorded(given_logs)]
+    )
+    elsewhere, elsewhere_runs, issues = answers.asked_elsewhere(verdicts, runs, recorded, scenarios)
+    methods = answers.of_methods(predictions.filter(feature_set=st.PRIMARY_SET), breaks, runs)
+    ours = pl.concat([answers.of_package(logs), methods])
     documented = pl.concat([peers.filter(choice=DOCUMENTED), elsewhere, ours])
     best = pl.concat(
         with_best_thresholds(peers, runs, splits, each).with_columns(objective=pl.lit(each))
@@ -434,14 +377,24 @@ def main() -> None:
     all_runs = pl.concat([runs, elsewhere_runs])
     rates = st.Estimates.of(rate_table(judged, all_runs, intervals))
     detail = st.Estimates.of(detail_table(documented, all_runs, intervals.confidence))
-    chosen, fired, scopes = choice_counts(best), rule_counts(alarms, runs), scope_counts()
+    # how often each choice of thresholds was made, most often first
+    folds = best.select("objective", "method", "repeat", "fold", "choice").unique()
+    counts = folds.group_by("objective", "method", "choice").agg(folds=pl.len().cast(pl.Int64))
+    order = {"objective": False, "method": False, "folds": True, "choice": False}
+    chosen = counts.sort([*order], descending=[*order.values()])
+    fired, scopes = rule_counts(alarms, runs), scope_counts()
 
-    asked = elsewhere["method"].unique(maintain_order=True).to_list()
-    groups = grouped(peers["method"].unique().to_list(), asked, settings.methods)
     sizes = {}
-    for method in asked:
-        of_method = all_runs.join(elsewhere.filter(method=method), on="run_id", how="semi")
-        sizes[method] = dict(of_method.group_by("kind").len().iter_rows())
+    for (method,), asked in elsewhere.group_by("method", maintain_order=True):
+        of_method = all_runs.join(asked, on="run_id", how="semi")
+        sizes[str(method)] = dict(of_method.group_by("kind").len().iter_rows())
+    known = [peer for peer in standards() if peer in set(peers["method"])]
+    groups = {
+        "rules": [peer for peer in known if rules_of(peer)],
+        "tools": [peer for peer in known if not rules_of(peer)],
+        "elsewhere": [*sizes],
+        "ours": [answers.PACKAGE, *settings.methods],
+    }
     nested = rates.nested("choice", "method", "metric")
     reads = given_logs.select("peer", "format").unique(maintain_order=True).iter_rows()
     said = st.Captions.read(
@@ -474,7 +427,7 @@ def main() -> None:
         figures={"peers": said.picture("figure", 4.3, drawn, methods=settings.methods)},
         sentences={"finding": said.text("finding", "text") + "\n"},
         summary=rates.where(choice=DOCUMENTED)
-        .frame.filter(pl.col("metric").is_in(["detected", "alarm_twin", "accuracy"]))
+        .frame.filter(pl.col("metric").is_in([*MARKS]))
         .select("method", "metric", "value", "ci_low", "ci_high", "n"),
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
 from pathlib import Path
@@ -14,8 +14,8 @@ import polars as pl
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from failbench.base.errors import BadInputError
-from failbench.base.records import Record
+from failbench import study as st
+from failbench.neighbours.lenses import drawing
 from failbench.neighbours.lenses.catalogue import (
     LENSES,
     Expected,
@@ -23,13 +23,6 @@ from failbench.neighbours.lenses.catalogue import (
     measure_kinds,
     read_expected,
     verdicts_given,
-)
-from failbench.neighbours.lenses.drawing import (
-    curves_of,
-    draw_curves,
-    marks_of,
-    name_axes,
-    outcome_handles,
 )
 from failbench.neighbours.lenses.looking import View, look_at_models, measure_table, verdict_table
 from failbench.neighbours.lenses.naming import (
@@ -42,21 +35,12 @@ from failbench.neighbours.lenses.naming import (
 )
 from failbench.neighbours.lenses.slices import ResamplingSettings
 from failbench.reasoning.traces import read_traces
-from failbench.statistics.intervals import ESTIMATE, nest, wilson
-from failbench.statistics.settings import read_with_statistics
-from failbench.study.captions import Captions
-from failbench.study.cells import ABSENT, estimate_text, percent, words, written
-from failbench.study.estimates import rounded
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Column, Table
-from failbench.study.publication import publish, run
-from failbench.study.style import BLACK, GREEN, ORANGE, PURPLE, Mark
 
 TRACES = Path("data/reasoning/traces.parquet")
 EXPECTED = Path("data/reasoning/expected_verdicts.csv")
 
 
-class Pictured(Record):
+class Pictured(st.Record):
     """What the figure of the lenses draws."""
 
     task: str
@@ -65,7 +49,7 @@ class Pictured(Record):
     conditions: tuple[str, ...] = Field(min_length=1, max_length=3)
 
 
-class ReasoningLensesSettings(Record):
+class ReasoningLensesSettings(st.Record):
     """The section ``reasoning_lenses`` of params.yaml, with what it takes of ``statistics``."""
 
     answer_resamples: int = Field(ge=100)
@@ -89,7 +73,7 @@ def check_traces(traces: pl.DataFrame, expected: Sequence[Expected], healthy: st
     def refuse(when: bool, field: str, problem: str) -> None:
         if when:
             remedy = "Record the traces again, or restore them with git."
-            raise BadInputError(TRACES, field, problem, remedy)
+            raise st.BadInputError(TRACES, field, problem, remedy)
 
     refuse(traces.is_empty(), "(rows)", "there are none.")
     for name in ("condition", "seed"):
@@ -111,7 +95,7 @@ def check_traces(traces: pl.DataFrame, expected: Sequence[Expected], healthy: st
     for condition in sorted(set(flat["condition"]) ^ conditions):
         known = "no lens is expected to say anything of it" if condition not in conditions else ""
         problem = f"{condition!r}: {known or 'there is no model of this condition'}."
-        raise BadInputError(EXPECTED, "condition", problem, "Add or take out its rows.")
+        raise st.BadInputError(EXPECTED, "condition", problem, "Add or take out its rows.")
 
 
 ALL = "all"
@@ -152,7 +136,7 @@ def naming(
 
 def rate(value: float, n: int, confidence: float) -> dict[str, float]:
     """A share of models, with Wilson's interval."""
-    low, high = wilson(value, n, confidence)
+    low, high = st.wilson(value, n, confidence)
     return {"value": value, "ci_low": low, "ci_high": high, "n": n}
 
 
@@ -183,113 +167,100 @@ BYTES: dict[Lens, tuple[str, ...]] = {
 """Numbers that a table shows by condition."""
 
 SET_LABELS = {lens: lens for lens in LENSES} | {ALL: "all four"}
-CLASSIFIER_LABELS = {
-    PRIMARY: "Nearest mean",
-    "logistic_regression": "Logistic regression",
-    "random_forest": "Forest",
-}
+CLASSIFIERS = (PRIMARY, "logistic_regression", "random_forest")
 
-Parts = tuple[Iterable[Column], Iterable[tuple[str, ...]]]
-"""Columns and rows of a table."""
-
-left = partial(Column, align="left")
+left = partial(st.Column, align="left")
 
 
 def rate_text(row: Mapping[str, Any]) -> str:
     """A share in percent with its interval, and that of resampled answers."""
-    ends = [percent(row[end]) for end in RESAMPLED if end in row]
-    return estimate_text(row) + (f" ({' to '.join(ends)})" if ends else "")
-
-
-def naming_table(rates: Mapping[str, Mapping[str, Mapping[str, Any]]]) -> Parts:
-    rows = []
-    for which, label in SET_LABELS.items():
-        main = rates[which][PRIMARY]
-        right = f"{main['value'] * main['n']:.0f} of {main['n']}"
-        rows.append((label, right, *(rate_text(rates[which][name]) for name in CLASSIFIER_LABELS)))
-    return (left("Lens"), Column("Right"), *map(Column, CLASSIFIER_LABELS.values())), rows
-
-
-def confusion_table(names: pl.DataFrame, conditions: Sequence[str]) -> Parts:
-    counts = Counter(names.filter(lenses=ALL).select("condition", "named").rows())
-    rows = [
-        (words(condition), *(str(counts[condition, name] or ABSENT) for name in conditions))
-        for condition in conditions
-    ]
-    return (left("Condition"), *(Column(words(name), "Named") for name in conditions)), rows
-
-
-def pairs_table(pairs: Pairs, conditions: Sequence[str]) -> Parts:
-    """Below the diagonal, the lenses that tell two conditions apart."""
-    rows, n = [], len(conditions) - 1
-    for place, condition in enumerate(conditions[1:], start=1):
-        telling = (
-            ", ".join(SET_LABELS[which] for which in SETS if {condition, other} in pairs[which])
-            for other in conditions[:place]
-        )
-        cells = (words(condition), *(text or "none" for text in telling))
-        rows.append((*cells, *[""] * (n - place)))
-    columns = (left(words(name), width=0.86 / n) for name in conditions[:-1])
-    return (left("Condition", width=0.14), *columns), rows
+    ends = [st.percent(row[end]) for end in RESAMPLED if end in row]
+    return st.estimate_text(row) + (f" ({' to '.join(ends)})" if ends else "")
 
 
 def counts_text(names: pl.Series) -> str:
     """Names with how often each is there, the most frequent one first."""
     counts = Counter(sorted(names)).most_common()
-    return ", ".join(f"{words(name)} {count}" for name, count in counts)
+    return ", ".join(f"{st.words(name)} {count}" for name, count in counts)
 
 
-def verdicts_table(verdicts: pl.DataFrame, conditions: Sequence[str]) -> Parts:
+def tables(
+    rates: Mapping[str, Mapping[str, Mapping[str, Any]]],
+    names: pl.DataFrame,
+    pairs: Pairs,
+    verdicts: pl.DataFrame,
+    given: pl.DataFrame,
+    conditions: Sequence[str],
+    said: st.Captions,
+) -> Iterator[st.Table]:
+    """What models are named, what lenses tell apart, their verdicts, and what was expected."""
+    rows = []
+    for which, label in SET_LABELS.items():
+        main = rates[which][PRIMARY]
+        right = f"{main['value'] * main['n']:.0f} of {main['n']}"
+        rows.append((label, right, *(rate_text(rates[which][name]) for name in CLASSIFIERS)))
+    yield st.sheet("reasoning_lenses", rows, said)
+
+    counts = Counter(names.filter(lenses=ALL).select("condition", "named").rows())
+    rows = [
+        (st.words(condition), *(str(counts[condition, name] or st.ABSENT) for name in conditions))
+        for condition in conditions
+    ]
+    columns = [left("Condition"), *(st.Column(st.words(name), "Named") for name in conditions)]
+    yield st.sheet("reasoning_lenses_confusion", rows, said, columns=columns)
+
+    rows, n = [], len(conditions) - 1
+    for place, condition in enumerate(conditions[1:], start=1):  # below the diagonal
+        telling = (
+            ", ".join(SET_LABELS[which] for which in SETS if {condition, other} in pairs[which])
+            for other in conditions[:place]
+        )
+        cells = (st.words(condition), *(text or "none" for text in telling))
+        rows.append((*cells, *[""] * (n - place)))
+    columns = [left(st.words(name), width=0.86 / n) for name in conditions[:-1]]
+    columns.insert(0, left("Condition", width=0.14))
+    yield st.sheet("reasoning_lenses_pairs", rows, said, columns=columns)
+
     rows = []
     for condition in conditions:
         lenses = [verdicts.filter(condition=condition, lens=lens) for lens in LENSES]
-        cells = (counts_text(part["verdict"]) for part in lenses)
-        rows.append((words(condition), *cells, counts_text(lenses[0]["synthesis"])))
-    columns = (left(lens, width=0.17) for lens in LENSES)
-    return (left("Condition", width=0.13), *columns, left("Together", width=0.19)), rows
+        of_lenses = (counts_text(part["verdict"]) for part in lenses)
+        rows.append((st.words(condition), *of_lenses, counts_text(lenses[0]["synthesis"])))
+    yield st.sheet("reasoning_lenses_verdicts", rows, said)
 
-
-RULE_COLUMNS = (
-    left("Condition", width=0.13),
-    left("Lens", width=0.1),
-    left("Expected", width=0.14),
-    Column("Given", width=0.08),
-    Column("Healthy", width=0.08),
-    Column("Others", width=0.09),
-    left("Most often", width=0.12),
-    left("Why expected", width=0.26),
-)
-
-
-def rules_table(given: pl.DataFrame) -> Parts:
-    """Expected verdicts, and how often they are given."""
     parts: dict[bool, list[tuple[str, ...]]] = {True: [], False: []}
     for row in given.iter_rows(named=True):
-        condition, verdicts = words(row["condition"]), " or ".join(map(words, row["verdicts"]))
-        counts = (f"{row[name]} of {row[f'n_{name}']}" for name in ("given", "healthy", "others"))
-        cells = (condition, row["lens"], verdicts, *counts, words(row["usual"]), row["why"])
-        parts[row["telling"]].append(cells)
-    return RULE_COLUMNS, [*parts[True], ("Not expected to see it", *[""] * 7), *parts[False]]
+        expected = " or ".join(map(st.words, row["verdicts"]))
+        counted = (f"{row[name]} of {row[f'n_{name}']}" for name in ("given", "healthy", "others"))
+        cells = (st.words(row["condition"]), row["lens"], expected, *counted)
+        parts[row["telling"]].append((*cells, st.words(row["usual"]), row["why"]))
+    rows = [*parts[True], ("Not expected to see it", *[""] * 7), *parts[False]]
+    yield st.sheet("reasoning_lenses_rules", rows, said)
 
 
 def numbers_table(
-    measures: pl.DataFrame, shown: Mapping[Lens, tuple[str, ...]], conditions: Sequence[str]
-) -> Parts:
+    name: str,
+    measures: pl.DataFrame,
+    shown: Mapping[Lens, tuple[str, ...]],
+    conditions: Sequence[str],
+    said: st.Captions,
+) -> st.Table:
     """Means over tasks and seeds by condition, with the least and the greatest of a seed."""
-    columns, rows = [left("Condition", width=0.14)], [[words(name)] for name in conditions]
-    for lens, name in ((lens, name) for lens, names in shown.items() for name in names):
+    columns, rows = [left("Condition", width=0.14)], [[st.words(each)] for each in conditions]
+    for lens, measure in ((lens, measure) for lens, all_of in shown.items() for measure in all_of):
         width = 0.86 / sum(map(len, shown.values()))
-        columns.append(Column(measure_kinds()[lens][name].title, lens, width=width))
-        of_seeds = measures.filter(lens=lens, measure=name).group_by("condition", "seed")
+        columns.append(st.Column(measure_kinds()[lens][measure].title, lens, width=width))
+        of_seeds = measures.filter(lens=lens, measure=measure).group_by("condition", "seed")
         seeds = of_seeds.agg(pl.col("value").mean()).drop_nulls().sort("seed")
         for row, condition in zip(rows, conditions, strict=True):
             means = seeds.filter(condition=condition)["value"].to_numpy()
             ends = [f"{end(means):.2f}" for end in (np.mean, np.min, np.max) if means.size]
-            row.append("{} ({} to {})".format(*ends) if ends else ABSENT)
-    return columns, map(tuple, rows)
+            row.append("{} ({} to {})".format(*ends) if ends else st.ABSENT)
+    return st.sheet(name, rows, said, columns=columns)
 
 
-PROMPT_COLOURS = (BLACK, GREEN, PURPLE, ORANGE)
+MODEL_KEYS = ("condition", "tokenizer", "model")
+PROMPT_COLOURS = (st.BLACK, st.GREEN, st.PURPLE, st.ORANGE)
 TITLES = {
     "surface": "surface: where",
     "fft": "fft: how the problem is shown",
@@ -313,13 +284,10 @@ def pictured_looks(
     chosen, different = [], list[View]()
     for condition in (settings.healthy, *pictured.conditions):
         if (condition, pictured.tokenizer) not in known:
-            raise BadInputError(
-                TRACES,
-                "condition",
-                f"no model is {condition!r} with seed {pictured.seed} and tokenizer "
-                f"{pictured.tokenizer!r}, or it has no task {pictured.task!r}.",
-                "Change reasoning_lenses.pictured in params.yaml.",
-            )
+            which = f"with seed {pictured.seed} and tokenizer {pictured.tokenizer!r}"
+            problem = f"no model is {condition!r} {which}, or it has no task {pictured.task!r}."
+            remedy = "Change reasoning_lenses.pictured in params.yaml."
+            raise st.BadInputError(TRACES, "condition", problem, remedy)
         chosen.append(known[condition, pictured.tokenizer])
     for each in sorted(same, key=lambda each: each.part.condition != settings.healthy):
         points = each.looks["fft"].points
@@ -328,44 +296,31 @@ def pictured_looks(
     return chosen, different
 
 
-def curves_of_looks(chosen: Sequence[View], different: Sequence[View]) -> pl.DataFrame:
-    keys = ("condition", "tokenizer", "model")
-    return rounded(
-        pl.concat(
-            curves_of(lens, each.looks[lens].points).select(
-                *(pl.lit(getattr(each.part, key)).alias(key) for key in keys),
-                pl.lit(lens).alias("lens"),
-                pl.all(),
-            )
-            for lens in LENSES
-            for each in (different if lens == "fft" else chosen)
-        )
-    )
-
-
 def draw(curves: pl.DataFrame, figure: Figure) -> None:
     """Four panels, a lens each, with a line a model."""
     drawn = curves.filter(pl.col("lens") != "fft")["condition"]
-    marks = marks_of(drawn.unique(maintain_order=True).to_list())
+    marks = drawing.marks_of(drawn.unique(maintain_order=True).to_list())
     prompts = curves.filter(lens="fft").select("condition", "tokenizer").unique(maintain_order=True)
     for axes, lens in zip(figure.subplots(2, 2).flat, LENSES, strict=True):
         of_lens = curves.filter(lens=lens)
         if lens == "fft":
             for keys, colour in zip(prompts.iter_rows(named=True), PROMPT_COLOURS, strict=False):
-                label = f"{keys['tokenizer']}, {words(keys['condition'])}"
-                draw_curves(axes, lens, of_lens.filter(**keys), Mark(label, colour, ""))
+                label = f"{keys['tokenizer']}, {st.words(keys['condition'])}"
+                drawing.draw_curves(axes, lens, of_lens.filter(**keys), st.Mark(label, colour, ""))
                 axes.plot([], [], color=colour, label=label)
             axes.legend(loc="upper left")
-            name_axes(axes, lens)
+            drawing.name_axes(axes, lens)
             # room for the legend above the spectra
             axes.set_ylim(top=(1 + 0.14 * prompts.height) * of_lens["y"].to_numpy().max())
         else:
             for condition, mark in marks.items():
-                draw_curves(axes, lens, of_lens.filter(condition=condition), mark)
-            name_axes(axes, lens)
+                drawing.draw_curves(axes, lens, of_lens.filter(condition=condition), mark)
+            drawing.name_axes(axes, lens)
         axes.set_title(TITLES[lens])
-    handles = [Mark(words(name), mark.colour, mark.marker).handle for name, mark in marks.items()]
-    legend_outside(figure, [*handles, *outcome_handles()], columns=6, handlelength=2.2)
+    handles = [
+        st.Mark(st.words(name), mark.colour, mark.marker).handle for name, mark in marks.items()
+    ]
+    st.legend_outside(figure, [*handles, *drawing.outcome_handles()], columns=6, handlelength=2.2)
 
 
 def numbers(
@@ -373,8 +328,8 @@ def numbers(
 ) -> dict[str, object]:
     """The sample, and at which length each model of the figure stops being right."""
     boundaries = (
-        f"{written(each.looks['surface'].measures['boundary_length'].value, 'two')} "
-        f"({words(str(each.part.condition))})"
+        f"{st.written(each.looks['surface'].measures['boundary_length'].value, 'two')} "
+        f"({st.words(str(each.part.condition))})"
         for each in chosen
     )
     return {
@@ -390,14 +345,23 @@ def numbers(
 
 
 def main() -> None:
-    settings = read_with_statistics("reasoning_lenses", ReasoningLensesSettings)
+    settings = st.read_with_statistics("reasoning_lenses", ReasoningLensesSettings)
     traces, expected = read_traces(TRACES), read_expected(EXPECTED)
     check_traces(traces, expected, settings.healthy)
 
     looks = look_at_models(traces, settings.resampling)
     chosen, different = pictured_looks(looks, settings)
-    curves = curves_of_looks(chosen, different)
-    verdicts, measures = verdict_table(looks), rounded(measure_table(looks))
+    curves = pl.concat(
+        drawing.curves_of(lens, each.looks[lens].points).select(
+            *(pl.lit(getattr(each.part, key)).alias(key) for key in MODEL_KEYS),
+            pl.lit(lens).alias("lens"),
+            pl.all(),
+        )
+        for lens in LENSES
+        for each in (different if lens == "fft" else chosen)
+    )
+    curves = st.rounded(curves)
+    verdicts, measures = verdict_table(looks), st.rounded(measure_table(looks))
     models = verdicts.select("model", "condition", "seed", "tokenizer").unique(maintain_order=True)
     rates, names, pairs = naming(looks, models, settings)
     given = verdicts_given(verdicts, expected, settings.healthy)
@@ -406,27 +370,17 @@ def main() -> None:
     both = list(combinations(conditions, 2))
     untold = [pair for pair in both if not any(set(pair) in told for told in pairs.values())]
     metrics: dict[str, Any] = {
-        "named": nest(rates, "lenses", "classifier", leaves=(*ESTIMATE, *RESAMPLED)),
+        "named": st.nest(rates, "lenses", "classifier", leaves=(*st.ESTIMATE, *RESAMPLED)),
         "chance": 1 / len(sizes),
         "majority": max(sizes.values()) / models.height,
         "pairs": len(both),
         "pairs_not_told_apart": len(untold),
         "verdicts_as_expected": as_expected(given, models, settings.confidence),
     }
-    alike = {"untold": ", ".join(f"{words(one)} and {words(other)}" for one, other in untold)}
-    said = Captions.read(
-        "reasoning_lenses", settings, metrics, numbers(traces, models, names, chosen), alike
-    )
-    tables = {
-        "reasoning_lenses": naming_table(metrics["named"]),
-        "reasoning_lenses_confusion": confusion_table(names, conditions),
-        "reasoning_lenses_pairs": pairs_table(pairs, conditions),
-        "reasoning_lenses_verdicts": verdicts_table(verdicts, conditions),
-        "reasoning_lenses_rules": rules_table(given),
-        "reasoning_lenses_course": numbers_table(measures, COURSE, conditions),
-        "reasoning_lenses_bytes": numbers_table(measures, BYTES, conditions),
-    }
-    publish(
+    alike = {"untold": ", ".join(f"{st.words(one)} and {st.words(other)}" for one, other in untold)}
+    named_of = numbers(traces, models, names, chosen) | alike
+    said = st.Captions.read("reasoning_lenses", settings, metrics, named_of)
+    st.publish(
         "reasoning_lenses",
         metrics=metrics,
         points={
@@ -436,14 +390,15 @@ def main() -> None:
             "reasoning_lenses_curves": curves,
         },
         tables=[
-            Table(name, tuple(columns), tuple(rows), said.caption(name), said.notes(name))
-            for name, (columns, rows) in tables.items()
+            *tables(metrics["named"], names, pairs, verdicts, given, conditions, said),
+            numbers_table("reasoning_lenses_course", measures, COURSE, conditions, said),
+            numbers_table("reasoning_lenses_bytes", measures, BYTES, conditions, said),
         ],
         figures={"reasoning_lenses": said.picture("figure", 4.0, partial(draw, curves))},
         sentences={"finding": said.text("finding", "text") + "\n"},
-        summary=rates.select("lenses", "classifier", *ESTIMATE),
+        summary=rates.select("lenses", "classifier", *st.ESTIMATE),
     )
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -20,11 +20,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
 from failbench import study as st
-from failbench.base.predictions import NEIGHBOUR_SCHEMA
-from failbench.base.scenarios import Scenario
 from failbench.base.slices import PARTNER_SCHEMA
-from failbench.statistics.confidence import entropy, separation
-from failbench.statistics.paired_tests import fewest_signs, sign_test
 from recordings import read_scenarios_of
 from shared.unknown_anatomy import ADDED, MEASURED_SETS, UNKNOWN, UnknownAnatomyDesign
 
@@ -36,20 +32,8 @@ KEYS = ("group", "metric")
 MEASURED = "measured"
 """What stands in the place of a feature set where feature sets stand in that of methods."""
 
-SET_LABELS = {
-    "19": "19",
-    "19+step_times": "19 + step times",
-    "19+ending": "19 + ending",
-    "19+both": "19 + both",
-}
-LETTERS = {
-    "memory_hardware": "M",
-    "optimization": "O",
-    "data_pipeline": "D",
-    "model_software": "S",
-    UNKNOWN: "U",
-    st.ABSTAIN: "a",
-}
+SET_LABELS = {name: st.words(name).replace("+", " + ") for name in MEASURED_SETS}
+LETTERS = dict(zip((*st.CATEGORIES, st.ABSTAIN), "MODSUa", strict=True))
 SETTLING = {
     "truly_ambiguous": ("kernel log, records of the scheduler", "how the run ended"),
     "insufficient_signal": ("waiting for input and output", "step times"),
@@ -85,11 +69,10 @@ def of_method(
     """How one method does on unknown scenarios, and whether it knows that it does not know."""
     unknown = pl.col("category") == UNKNOWN
     parts = {"entropy_unknown": unknown, "entropy_labelled": ~unknown}
+    entropies = {name: pl.when(each).then(st.entropy()) for name, each in parts.items()}
     figures = tuple(
-        st.ValueMetric(
-            name, st.over_scenarios(predictions, pl.when(each).then(entropy())), "entropy"
-        )
-        for name, each in parts.items()
+        st.ValueMetric(name, st.over_scenarios(predictions, each), "entropy")
+        for name, each in entropies.items()
     )
     names = predictions.group_by("scenario").agg(pl.col("category").first())
     sizes = {name: names.filter(each).height for name, each in parts.items()}
@@ -98,7 +81,7 @@ def of_method(
     yield rate(pl.col("prediction") == st.ABSTAIN, metric="abstained")
     found = st.of_scenarios(predictions, (), settings, figures, group=group)
     yield found.with_columns(n=pl.col("metric").replace_strict(sizes))
-    area = separation(predictions, entropy(), UNKNOWN, settings)
+    area = st.separation(predictions, st.entropy(), UNKNOWN, settings)
     yield st.estimate_rows({"separation": area}, group=group)
 
 
@@ -141,16 +124,11 @@ def gains(forest: pl.DataFrame, found: Sequence[st.Comparison]) -> Iterator[dict
     wide = shares.pivot("feature_set", index="scenario", values="share")
     for each in found:
         group = {"group": f"forest_{each.left}"}
-        better, worse, p = sign_test((wide[each.left] - wide[st.PRIMARY_SET]).to_numpy())
-        values = {
-            "better": better,
-            "worse": worse,
-            "p_signs": p,
-            "p": each.p,
-            "p_holm": each.reported_p,
-            "p_equivalence": each.p_equivalence,
-            "detectable": each.detectable_difference,
-        }
+        better, worse, p = st.sign_test((wide[each.left] - wide[st.PRIMARY_SET]).to_numpy())
+        values: dict[str, float | None] = {"better": better, "worse": worse, "p_signs": p}
+        values["p"] = each.p
+        values |= {"p_holm": each.reported_p, "p_equivalence": each.p_equivalence}
+        values["detectable"] = each.detectable_difference
         for metric, value in values.items():
             yield {**group, "metric": metric, "value": None if value is None else float(value)}
         bounds = {"ci_low": each.ci_low, "ci_high": each.ci_high}
@@ -161,26 +139,26 @@ def answers_to_unknown(predictions: pl.DataFrame) -> pl.DataFrame:
     """The answer that each method gives most often to each unknown scenario."""
     unknown = predictions.filter(category=UNKNOWN)
     if unknown.is_empty():
-        raise st.BadInputError(
-            "predictions", "category", "there is no unknown scenario.", "Predict all scenarios."
-        )
+        problem = "there is no unknown scenario."
+        raise st.BadInputError("predictions", "category", problem, "Predict all scenarios.")
     keys = ("scenario", "method")
     given = unknown.group_by(*keys, answer="prediction").len("count")
     order = given.sort(*keys, "count", "answer", descending=[False, False, True, False])
     most = order.group_by(keys, maintain_order=True).first()
-    means = unknown.group_by(keys).agg(pl.len(), right=st.right().mean(), entropy=entropy().mean())
+    right, entropy = st.right().mean(), st.entropy().mean()
+    means = unknown.group_by(keys).agg(pl.len(), right=right, entropy=entropy)
     share = (pl.col("count") / pl.col("len")).alias("share")
     joined = most.join(means, on=keys).sort(keys)
     return joined.select(*keys, "answer", share, "right", "entropy")
 
 
-def points_of(scenarios: Sequence[Scenario], forest: pl.DataFrame) -> pl.DataFrame:
+def points_of(scenarios: Sequence[st.Scenario], forest: pl.DataFrame) -> pl.DataFrame:
     """What a forest makes of the unknown scenarios, by why they are unknown."""
     why = [(each.ambiguity, each.id) for each in scenarios if each.ambiguity is not None]
     kinds = pl.DataFrame(why, ["ambiguity", "scenario"], orient="row")
     unknown = forest.filter(category=UNKNOWN).group_by("feature_set", "scenario")
     probabilities = pl.col([f"p_{category}" for category in st.CATEGORIES]).mean()
-    posteriors = unknown.agg(probabilities, right=st.right().mean(), entropy=entropy().mean())
+    posteriors = unknown.agg(probabilities, right=st.right().mean(), entropy=st.entropy().mean())
     joined = kinds.join(posteriors, on="scenario")
     keys = ("ambiguity", "scenario", "feature_set")
     return joined.select(*keys, pl.exclude(keys)).sort(keys)
@@ -194,17 +172,15 @@ def numbers(
     paper: st.Reported,
 ) -> dict[str, object]:
     kinds = points.select("scenario", "ambiguity").unique()
-    called = {
-        name: points.filter(pl.col("right") > 0.5, feature_set=name).height for name in PANELS
-    }
+    called = points.filter(pl.col("right") > 0.5)
     return {
         "unknown": kinds.height,
         "scenarios": found[0].n,
         "folds": found[0].folds // repeats,
-        "fewest": fewest_signs(kinds.height, alpha) or "all",
+        "fewest": st.fewest_signs(kinds.height, alpha) or "all",
         "reported": {kind: st.reported_number(paper, f"unknown_{kind}") for kind in SETTLING},
         "here": {kind: kinds.filter(ambiguity=kind).height / kinds.height for kind in SETTLING},
-        "called": called,
+        "called": {name: called.filter(feature_set=name).height for name in PANELS},
         "conflicts": len(CONFLICTING),
         "conflicting": ", ".join(map(st.words, CONFLICTING)),
         "conventions": len(ARBITRARY),
@@ -229,17 +205,13 @@ def tables(
         (each["scenario"], each["method"]): f"{LETTERS[each['answer']]} {100 * each['share']:.0f}"
         for each in answers.to_dicts()
     }
-    yield st.table(
-        "unknown_answers",
-        found,
-        [st.Text("Scenario"), *(st.Text(st.method_label(method)) for method in methods)],
-        [
-            st.Row((st.words(scenario), *(named[scenario, method] for method in methods)))
-            for scenario, _ in scenarios
-        ],
-        said,
-        *st.development_note(methods),
-    )
+    columns = [st.Text("Scenario"), *(st.Text(st.method_label(method)) for method in methods)]
+    rows = [
+        (st.words(scenario), *(named[scenario, method] for method in methods))
+        for scenario, _ in scenarios
+    ]
+    notes = st.development_note(methods)
+    yield st.sheet("unknown_answers", rows, said, *notes, columns=columns)
 
     number = partial(st.reported_number, paper)
     recognised = {
@@ -248,66 +220,34 @@ def tables(
         "llama_3_8b": number("unknown_right_llama"),
     }
     reported = {name: f"{count:.0f} of {REPORTED_CASES}" for name, count in recognised.items()}
-    yield st.table(
-        "unknown_methods",
-        found,
-        None,
-        [
-            st.Row(
-                (st.method_label(name), reported.get(name, st.ABSENT)), {"group": f"method_{name}"}
-            )
-            for name in st.in_label_order((*methods, *recognised))
-        ],
-        said,
-        *st.development_note(methods),
-    )
+    body = []
+    for name in st.in_label_order((*methods, *recognised)):
+        texts = (st.method_label(name), reported.get(name, st.ABSENT))
+        body.append(st.Row(texts, {"group": f"method_{name}"}))
+    yield st.table("unknown_methods", found, None, body, said, *notes)
 
-    told = points.select(group="scenario", metric="feature_set", value="right")
-    yield st.table(
-        "unknown_scenarios",
-        st.Estimates(told),
-        [
-            *map(
-                st.Text, ("Scenario", "Why unknown", "Would settle it (not recorded)", "Recorded")
-            ),
-            *(st.Of(name, label, "Right") for name, label in SET_LABELS.items()),
-        ],
-        [
-            st.Row((st.words(scenario), st.words(kind), *SETTLING[kind]), {"group": scenario})
-            for scenario, kind in scenarios
-        ],
-        said,
-    )
+    told = st.Estimates(points.select(group="scenario", metric="feature_set", value="right"))
+    body = [
+        st.Row((st.words(scenario), st.words(kind), *SETTLING[kind]), {"group": scenario})
+        for scenario, kind in scenarios
+    ]
+    yield st.table("unknown_scenarios", told, None, body, said)
 
-    near: dict[str, list[str]] = {name: [] for name, _ in scenarios}
+    near, alike = ({name: list[str]() for name, _ in scenarios} for _ in range(2))
     for each in neighbours.sort("rank").to_dicts():
-        letter = LETTERS[each["neighbour_category"]]
-        near[each["scenario"]].append(
-            f"{st.words(each['neighbour'])} ({letter}, {each['distance']:.2f})"
-        )
-    alike: dict[str, list[str]] = {name: [] for name, _ in scenarios}
+        place = f"{LETTERS[each['neighbour_category']]}, {each['distance']:.2f}"
+        near[each["scenario"]].append(f"{st.words(each['neighbour'])} ({place})")
     for each in partners.to_dicts():
-        alike[each["scenario"]].append(
-            f"{st.words(each['partner'])} ({LETTERS[each['partner_category']]})"
-        )
-    yield st.table(
-        "unknown_neighbours",
-        found,
-        None,
-        [
-            st.Row((st.words(name), ", ".join(near[name]), ", ".join(alike[name]) or st.ABSENT))
-            for name, _ in scenarios
-        ],
-        said,
-    )
+        letter = LETTERS[each["partner_category"]]
+        alike[each["scenario"]].append(f"{st.words(each['partner'])} ({letter})")
+    rows = [
+        (st.words(name), ", ".join(near[name]), ", ".join(alike[name]) or st.ABSENT)
+        for name, _ in scenarios
+    ]
+    yield st.sheet("unknown_neighbours", rows, said)
 
-    yield st.table(
-        "unknown_measurements",
-        found,
-        None,
-        st.rows("group", {f"forest_{name}": label for name, label in SET_LABELS.items()}),
-        said,
-    )
+    body = st.rows("group", {f"forest_{name}": label for name, label in SET_LABELS.items()})
+    yield st.table("unknown_measurements", found, None, body, said)
 
 
 PANELS = {"19": "19 features", "19+both": "with step times and ending"}
@@ -366,12 +306,11 @@ def main() -> None:
     settings = st.read_statistics(st.StatisticsSettings)
     predictions, paper = st.read_main_study(), st.read_reported()
     forest = st.read_output(FOREST, st.PREDICTION_SCHEMA)
-    neighbours = st.read_output(MEASUREMENTS / "neighbours.parquet", NEIGHBOUR_SCHEMA)
+    neighbours = st.read_output(MEASUREMENTS / "neighbours.parquet", st.NEIGHBOUR_SCHEMA)
     partners = st.read_output(MEASUREMENTS / "partners.parquet", PARTNER_SCHEMA)
     scenarios = read_scenarios_of(predictions, SCENARIOS)
-    counted = predictions.filter(
-        ~pl.col("method").is_in(design.left_out), feature_set=st.PRIMARY_SET
-    )
+    is_counted = ~pl.col("method").is_in(design.left_out)
+    counted = predictions.filter(is_counted, feature_set=st.PRIMARY_SET)
     if counted.is_empty():
         problem = "leaves no method."
         remedy = "Leave out simulations of people and hybrids alone."

@@ -7,17 +7,15 @@ from typing import Self
 import polars as pl
 from pydantic import Field, field_validator, model_validator
 
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.records import Record
-from failbench.base.vocabulary import SIGNAL_GROUPS
+from failbench.base import measuring as st
 
 RULES, REDUCED, FOREST = METHODS = ("improved_rules", "reduced_rules", "random_forest")
 
-ABLATION_SCHEMA = pl.Schema({**PREDICTION_SCHEMA, "subset": pl.String()})
+ABLATION_SCHEMA = pl.Schema({**st.PREDICTION_SCHEMA, "subset": pl.String()})
 """The columns of predictions, and ``subset``: the signals that the method sees."""
 
 
-class AblationDesign(Record):
+class AblationDesign(st.Record):
     """What is taken away; the section ``ablation`` of params.yaml."""
 
     repeats: int = Field(ge=1)
@@ -27,9 +25,9 @@ class AblationDesign(Record):
     @field_validator("kept")
     @classmethod
     def _are_groups(cls, kept: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
-        unknown = [name for groups in kept for name in groups if name not in SIGNAL_GROUPS]
+        unknown = [name for groups in kept for name in groups if name not in st.SIGNAL_GROUPS]
         if unknown:
-            raise ValueError(f"{unknown[0]!r} is none of {', '.join(SIGNAL_GROUPS)}")
+            raise ValueError(f"{unknown[0]!r} is none of {', '.join(st.SIGNAL_GROUPS)}")
         if any(not groups for groups in kept) or len(set(map(frozenset, kept))) < len(kept):
             raise ValueError("a set of signal groups is empty or named twice")
         return kept

@@ -7,8 +7,7 @@ from typing import Annotated
 import polars as pl
 from pydantic import Field
 
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.records import Record
+from failbench.base import measuring as st
 
 RECORDED = 0.0
 """The noise of logs as they were recorded."""
@@ -19,12 +18,12 @@ RULES = "rules"
 KEYS = ("thresholds", "noise", "log")
 
 RULE_PREDICTION_SCHEMA = pl.Schema(
-    {**PREDICTION_SCHEMA, "thresholds": pl.String(), "noise": pl.Float64(), "log": pl.Int32()}
+    {**st.PREDICTION_SCHEMA, "thresholds": pl.String(), "noise": pl.Float64(), "log": pl.Int32()}
 )
 """Columns of the file of predictions; ``KEYS`` and the first six are its key."""
 
 
-class ArchitecturesDesign(Record):
+class ArchitecturesDesign(st.Record):
     """The section ``architectures`` of params.yaml."""
 
     noise: tuple[Annotated[float, Field(gt=0, lt=1)], ...] = Field(min_length=1)

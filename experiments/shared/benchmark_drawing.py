@@ -15,7 +15,7 @@ from matplotlib.textpath import text_to_path
 from pydantic import Field, model_validator
 
 from failbench import study as st
-from failbench.methods.improved_tree import TREE, Leaf
+from failbench.methods.improved_tree import TREE
 from failbench.methods.rules import Declared
 from failbench.study.rule_words import short
 
@@ -92,27 +92,22 @@ def nodes() -> list[Node]:
     """The nodes of the tree, each refinement before its leaves."""
     rows = [Node(0, "0", st.words(TREE.name), "", "", "", "", TREE.source)]
     for place, each in enumerate(TREE.refinements, start=1):
-        rows.append(
-            Node(1, f"{place}", st.words(each.name), when(each.when), "", "", "", each.source)
-        )
-        rows += [leaf_node(f"{place}.{n}", leaf) for n, leaf in enumerate(each.leaves, start=1)]
+        reached = named(each.when) or "else"
+        rows.append(Node(1, f"{place}", st.words(each.name), reached, "", "", "", each.source))
+        for number, leaf in enumerate(each.leaves, start=1):
+            answer = leaf.category or f"abstains: {st.words(str(leaf.reason))}"
+            confirms, against = (
+                named(conditions) if leaf.category else ""
+                for conditions in (leaf.confirms, leaf.against)
+            )
+            name, reached = st.words(leaf.name), named(leaf.when) or "else"
+            asked = (name, reached, answer, confirms, against, leaf.source)
+            rows.append(Node(LEAF, f"{place}.{number}", *asked))
     return rows
 
 
-def leaf_node(number: str, leaf: Leaf) -> Node:
-    answer, confirms, against = "", "", ""
-    if leaf.category is None:
-        answer = f"abstains: {st.words(str(leaf.reason))}"
-    else:
-        answer = leaf.category
-        confirms = ", ".join(map(short, leaf.confirms))
-        against = ", ".join(map(short, leaf.against))
-    reached = when(leaf.when)
-    return Node(LEAF, number, st.words(leaf.name), reached, answer, confirms, against, leaf.source)
-
-
-def when(conditions: Sequence[Declared]) -> str:
-    return ", ".join(map(short, conditions)) or "else"
+def named(conditions: Sequence[Declared]) -> str:
+    return ", ".join(map(short, conditions))
 
 
 def draw_tree(of_tree: Sequence[Node], figure: Figure) -> None:
@@ -121,11 +116,12 @@ def draw_tree(of_tree: Sequence[Node], figure: Figure) -> None:
     lines = [max(map(len, columns)) for columns in texts]
     heading, legend = 1.5 * LINE, 1.6 * LINE
     gap = (st.POINTS * PAGE - heading - legend - sum(lines) * LINE) / len(of_tree)
-    for place, text in (
-        (EDGE, "node"),
-        (WHEN * WIDTH, "reached when"),
-        (CONFIRMS * WIDTH, "names it if all hold"),
-    ):
+    headings = {
+        EDGE: "node",
+        WHEN * WIDTH: "reached when",
+        CONFIRMS * WIDTH: "names it if all hold",
+    }
+    for place, text in headings.items():
         write(axes, place, heading / 2, text, color=st.GREY)
     top = heading
     middles: list[float] = []
@@ -170,27 +166,13 @@ def draw_node(axes: Axes, node: Node, columns: Sequence[Sequence[str]], middle: 
 def draw_mark(axes: Axes, left: float, middle: float, answer: str) -> None:
     category = next((each for each in st.CATEGORIES if each == answer), None)
     colour = st.CATEGORY_COLOURS[category] if category else "white"
-    axes.add_patch(
-        Rectangle(
-            (left, middle - MARK_HEIGHT / 2),
-            MARK_WIDTH,
-            MARK_HEIGHT,
-            facecolor=colour,
-            edgecolor=colour if category else st.GREY,
-            linewidth=st.THIN,
-            zorder=2,
-        )
-    )
+    corner, edge = (left, middle - MARK_HEIGHT / 2), colour if category else st.GREY
+    look: dict[str, Any] = {"facecolor": colour, "edgecolor": edge, "linewidth": st.THIN}
+    axes.add_patch(Rectangle(corner, MARK_WIDTH, MARK_HEIGHT, **look, zorder=2))
     brightness = sum(weight * part for weight, part in zip(LUMA, to_rgb(colour), strict=True))
-    write(
-        axes,
-        left + MARK_WIDTH / 2,
-        middle,
-        LETTERS[category] if category else "–",
-        horizontalalignment="center",
-        color=st.BLACK if brightness > BRIGHT else "white",
-        fontweight="bold",
-    )
+    letter = LETTERS[category] if category else st.ABSENT
+    look = {"color": st.BLACK if brightness > BRIGHT else "white", "fontweight": "bold"}
+    write(axes, left + MARK_WIDTH / 2, middle, letter, horizontalalignment="center", **look)
 
 
 def connect(axes: Axes, of_tree: Sequence[Node], middles: Sequence[float]) -> None:
@@ -200,13 +182,9 @@ def connect(axes: Axes, of_tree: Sequence[Node], middles: Sequence[float]) -> No
             continue
         parent = max(each for each in range(place) if of_tree[each].depth < node.depth)
         stem = EDGE + INDENT * (node.depth - 1) + INDENT / 3
-        axes.plot(
-            [stem, stem, stem + INDENT / 2],
-            [middles[parent] + LINE / 2, middles[place], middles[place]],
-            color=st.PALE,
-            linewidth=2 * st.THIN,
-            zorder=0,
-        )
+        across = [stem, stem, stem + INDENT / 2]
+        down = [middles[parent] + LINE / 2, middles[place], middles[place]]
+        axes.plot(across, down, color=st.PALE, linewidth=2 * st.THIN, zorder=0)
 
 
 def write(axes: Axes, x: float, y: float, text: str, **look: Any) -> None:
@@ -330,10 +308,7 @@ def workflow_points(workflow: Workflow, placed: Mapping[str, Place]) -> pl.DataF
             "title": " ".join(placed[box.id].title),
             "text": " ".join(placed[box.id].text),
             "from": " ".join(start for start, end in workflow.joined if end == box.id),
-            **{
-                name: round(getattr(placed[box.id], name), 1)
-                for name in ("left", "top", "width", "height")
-            },
+            **{name: round(getattr(placed[box.id], name), 1) for name in Place._fields[:4]},
         }
         for number, row in enumerate(workflow.rows)
         for box in row
@@ -349,44 +324,29 @@ def draw_workflow(workflow: Workflow, placed: Mapping[str, Place], figure: Figur
         draw_box(axes, placed[box.id], colours.get(box.id, other))
     for start, end in workflow.joined:
         # arrows that share a box leave and reach it side by side, in the order of their other ends
-        leaving = sorted(
-            (to for of, to in workflow.joined if of == start), key=lambda name: placed[name].left
-        )
-        reaching = sorted(
-            (of for of, to in workflow.joined if to == end), key=lambda name: placed[name].left
-        )
-        begins, ends = placed[start], placed[end]
+        leaving = [to for of, to in workflow.joined if of == start]
+        reaching = [of for of, to in workflow.joined if to == end]
+        begins = beside(placed, start, end, leaving), placed[start].bottom
+        ends = beside(placed, end, start, reaching), placed[end].top
+        look: dict[str, Any] = {"color": colours.get(start, st.GREY), "linewidth": 1.6 * st.THIN}
         axes.add_patch(
             FancyArrowPatch(
-                (beside(begins, leaving.index(end), len(leaving)), begins.bottom),
-                (beside(ends, reaching.index(start), len(reaching)), ends.top),
-                arrowstyle="-|>",
-                mutation_scale=6,
-                shrinkA=0,
-                shrinkB=0,
-                color=colours.get(start, st.GREY),
-                linewidth=1.6 * st.THIN,
+                begins, ends, arrowstyle="-|>", mutation_scale=6, shrinkA=0, shrinkB=0, **look
             )
         )
 
 
-def beside(place: Place, number: int, of: int) -> float:
-    """Where the arrow of this number, of so many, meets an edge."""
-    return place.left + place.width * (number + 1) / (of + 1)
+def beside(placed: Mapping[str, Place], box: str, other: str, others: Sequence[str]) -> float:
+    """Where the arrow between a box and another, one of several, meets its edge."""
+    number = sorted(others, key=lambda name: placed[name].left).index(other)
+    return placed[box].left + placed[box].width * (number + 1) / (len(others) + 1)
 
 
 def draw_box(axes: Axes, place: Place, colour: str) -> None:
-    axes.add_patch(
-        FancyBboxPatch(
-            (place.left + ROUND, place.top + ROUND),
-            place.width - 2 * ROUND,
-            place.height - 2 * ROUND,
-            boxstyle=f"round,pad={ROUND}",
-            facecolor="white",
-            edgecolor=colour,
-            linewidth=2 * st.THIN,
-        )
-    )
+    corner = place.left + ROUND, place.top + ROUND
+    size = place.width - 2 * ROUND, place.height - 2 * ROUND
+    look: dict[str, Any] = {"facecolor": "white", "edgecolor": colour, "linewidth": 2 * st.THIN}
+    axes.add_patch(FancyBboxPatch(corner, *size, boxstyle=f"round,pad={ROUND}", **look))
     lines = [*((text, "bold") for text in place.title), *((text, "normal") for text in place.text)]
     first = place.top + place.height / 2 - LINE * (len(lines) - 1) / 2
     for number, (text, weight) in enumerate(lines):

@@ -13,8 +13,6 @@ from matplotlib.patches import Patch
 from pydantic import Field
 
 from failbench import study as st
-from failbench.base.scenarios import OnsetKind, Outcome, Scenario
-from failbench.base.telemetry import Telemetry
 from failbench.features.feature import bounded
 from failbench.study.run_curves import SIGNIFICANT_DIGITS, logarithmic, mark_steps, pairs
 
@@ -34,8 +32,8 @@ class TwinRule(st.Record):
     """
 
     seed: int = Field(ge=0)
-    onset: OnsetKind
-    outcome: Outcome
+    onset: st.OnsetKind
+    outcome: st.Outcome
 
 
 class BenchmarkSettings(st.Record):
@@ -50,8 +48,8 @@ class BenchmarkSettings(st.Record):
 
 
 def twin_of(
-    telemetry: Telemetry,
-    scenarios: Sequence[Scenario],
+    telemetry: st.Telemetry,
+    scenarios: Sequence[st.Scenario],
     in_reference: pl.Expr,
     settings: BenchmarkSettings,
 ) -> tuple[dict[str, Any], pl.DataFrame]:
@@ -73,23 +71,17 @@ def twin_of(
         .sort(pl.col("failure_step") - pl.col("onset_step"), "run_id")
     )
     if candidates.is_empty():
-        raise st.BadInputError(
-            st.PARAMS,
-            "benchmark.twin",
-            f"no recorded run of the main study with seed {rule.seed} and onset {rule.onset} "
-            f"ended {rule.outcome}.",
-            REMEDY,
-        )
+        which = f"with seed {rule.seed} and onset {rule.onset}"
+        problem = f"no recorded run of the main study {which} ended {rule.outcome}."
+        raise st.BadInputError(st.PARAMS, "benchmark.twin", problem, REMEDY)
     chosen = candidates.row((candidates.height - 1) // 2, named=True)
     onset, failure = chosen["onset_step"], chosen["failure_step"]
-    roles = pl.DataFrame(
-        {"run_id": [chosen["run_id"], chosen["twin"]], "role": ["failing", "twin"]}
-    )
+    ids = [chosen["run_id"], chosen["twin"]]
+    roles = pl.DataFrame({"run_id": ids, "role": ["failing", "twin"]})
     curves = (
         telemetry.steps.join(roles, on="run_id")
         .with_columns(
-            (pl.col("unknown_tokens") / pl.col("tokens")).alias("unknown_share"),
-            bounded(pl.col("loss")).alias("loss"),
+            unknown_share=pl.col("unknown_tokens") / pl.col("tokens"), loss=bounded(pl.col("loss"))
         )
         .select("role", "step", "loss", *settings.signals)
     )
@@ -164,18 +156,13 @@ def draw_twin(twin: Mapping[str, Any], points: pl.DataFrame, figure: Figure) -> 
     for axes, (column, title) in zip(grid, titles.items(), strict=True):
         draw_signal(axes, twin, points, column)
         axes.set(title=title, xlabel="step")
-    st.legend_outside(
-        figure,
-        [
-            Line2D([], [], color=st.LINE, linewidth=st.THICK, label="failing run"),
-            Line2D(
-                [], [], color=st.TWIN, linewidth=st.THICK, label="twin, fault never switched on"
-            ),
-            Patch(facecolor=st.PALE, alpha=SHADE, label="after failure: read by no method"),
-        ],
-        above=False,
-        columns=3,
-    )
+    labels = {st.LINE: "failing run", st.TWIN: "twin, fault never switched on"}
+    handles = [
+        Line2D([], [], color=colour, linewidth=st.THICK, label=label)
+        for colour, label in labels.items()
+    ]
+    after = Patch(facecolor=st.PALE, alpha=SHADE, label="after failure: read by no method")
+    st.legend_outside(figure, [*handles, after], above=False, columns=3)
 
 
 def draw_signal(axes: Axes, twin: Mapping[str, Any], points: pl.DataFrame, column: str) -> None:
@@ -186,27 +173,19 @@ def draw_signal(axes: Axes, twin: Mapping[str, Any], points: pl.DataFrame, colum
     steps, values = points["step"].to_numpy(), points[column].drop_nulls().to_numpy()
     last = float(steps.max())
     axes.set_xlim(float(steps.min()), last)
-    if values.min() > 0 and values.max() > LOGARITHMIC * values.min():
+    is_logarithmic = values.min() > 0 and values.max() > LOGARITHMIC * values.min()
+    if is_logarithmic:
         logarithmic(axes)
-        low, high = axes.get_ylim()
-        axes.set_ylim(low, high * (high / low) ** ROOM)
-    else:
-        low, high = axes.get_ylim()
-        axes.set_ylim(low, high + ROOM * (high - low))
+    low, high = axes.get_ylim()
+    top = high * (high / low) ** ROOM if is_logarithmic else high + ROOM * (high - low)
+    axes.set_ylim(low, top)
     mark_steps(axes, onset, failure)
     axes.axvspan(failure, last, color=st.PALE, alpha=SHADE, linewidth=0, zorder=-1)
     for step, text, side, shift in (
         (onset, f"fault on: {onset}", "right", -3),
         (failure, f"failed: {failure}", "left", 3),
     ):
-        axes.annotate(
-            text,
-            (step, 1.0),
-            xytext=(shift, -1),
-            xycoords=("data", "axes fraction"),
-            textcoords="offset points",
-            horizontalalignment=side,
-            verticalalignment="top",
-            fontsize=st.LEAST_TEXT,
-            color=st.MARK,
-        )
+        place: dict[str, Any] = {"xytext": (shift, -1), "textcoords": "offset points"}
+        look: dict[str, Any] = {"fontsize": st.LEAST_TEXT, "color": st.MARK, "ha": side}
+        at = ("data", "axes fraction")
+        axes.annotate(text, (step, 1.0), xycoords=at, va="top", **place, **look)

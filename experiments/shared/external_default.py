@@ -10,17 +10,7 @@ import pandas as pd
 import polars as pl
 from pydantic import Field, model_validator
 
-from failbench.base.arrays import Labels, Mask
-from failbench.base.method_settings import (
-    Count,
-    DecisionTreeSettings,
-    EbmSettings,
-    LearnedRulesSettings,
-    LightgbmSettings,
-    LogisticRegressionSettings,
-    RandomForestSettings,
-)
-from failbench.base.records import Record
+from failbench.base import measuring as st
 from failbench.neighbours.external import (
     BUGGY,
     DETECTION,
@@ -60,7 +50,7 @@ GROUP_SCHEMA = pl.Schema(
 )
 
 
-class PrintedProtocol(Record):
+class PrintedProtocol(st.Record):
     """The authors' protocol, with the values that their grid search tries."""
 
     test_share: float = Field(gt=0, lt=1)
@@ -68,22 +58,22 @@ class PrintedProtocol(Record):
     selected: int = Field(ge=1)
     selection_trees: int = Field(ge=1)
     inner_folds: int = Field(ge=2)
-    trees: tuple[Count, ...] = Field(min_length=1)
-    max_depth: tuple[Count | None, ...] = Field(min_length=1)
+    trees: tuple[st.Count, ...] = Field(min_length=1)
+    max_depth: tuple[st.Count | None, ...] = Field(min_length=1)
     min_samples_split: tuple[Annotated[int, Field(ge=2)], ...] = Field(min_length=1)
-    min_samples_leaf: tuple[Count, ...] = Field(min_length=1)
+    min_samples_leaf: tuple[st.Count, ...] = Field(min_length=1)
     max_features: tuple[Literal["sqrt", "log2"], ...] = Field(min_length=1)
 
 
-class HouseMethods(Record):
+class HouseMethods(st.Record):
     """Our classifiers, each with one value a parameter: nothing is searched for."""
 
-    learned_rules: LearnedRulesSettings
-    logistic_regression: LogisticRegressionSettings
-    decision_tree: DecisionTreeSettings
-    random_forest: RandomForestSettings
-    lightgbm: LightgbmSettings
-    ebm: EbmSettings
+    learned_rules: st.LearnedRulesSettings
+    logistic_regression: st.LogisticRegressionSettings
+    decision_tree: st.DecisionTreeSettings
+    random_forest: st.RandomForestSettings
+    lightgbm: st.LightgbmSettings
+    ebm: st.EbmSettings
 
     @model_validator(mode="after")
     def _one_value_each(self) -> Self:
@@ -98,7 +88,7 @@ HOUSE_METHODS = tuple(HouseMethods.model_fields)
 """In the order of tables."""
 
 
-class ExternalDefaultDesign(Record):
+class ExternalDefaultDesign(st.Record):
     """What is fitted to which rows; the section ``external_default`` of params.yaml."""
 
     seed: int = Field(ge=0)
@@ -120,9 +110,9 @@ class Task:
 
     name: str
     rows: pd.DataFrame
-    labels: Labels
+    labels: st.Labels
     positive: str | None
-    crashed: Mask
+    crashed: st.Mask
     host: tuple[str, ...]
 
     def columns(self, column_set: str) -> list[str]:
@@ -137,14 +127,9 @@ def tasks_of(released: ReleasedTables) -> dict[str, Task]:
     for name, label in POSITIVES.items():
         own = pl.when(pl.col(LABEL) == label).then(LABEL).otherwise(pl.lit("other"))
         tables[name] = (released.tables[name].with_columns(own.alias(LABEL)), label)
-    return {
-        name: Task(
-            name,
-            table.drop(LABEL).to_pandas(),
-            table[LABEL].to_numpy().astype(object),
-            positive,
-            np.asarray(crashed(table).to_numpy()),
-            released.host,
-        )
-        for name, (table, positive) in tables.items()
-    }
+    tasks = {}
+    for name, (table, positive) in tables.items():
+        rows, labels = table.drop(LABEL).to_pandas(), table[LABEL].to_numpy().astype(object)
+        has_crashed = np.asarray(crashed(table).to_numpy())
+        tasks[name] = Task(name, rows, labels, positive, has_crashed, released.host)
+    return tasks

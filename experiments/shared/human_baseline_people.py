@@ -11,8 +11,7 @@ from scipy import stats
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from failbench.base.arrays import Array
-from failbench.base.method_settings import SkillLevel
+from failbench import study as st
 
 BOUND = 60.0
 """Abilities in logits lie between plus and minus this: a probability of 1e-26 to one."""
@@ -29,11 +28,11 @@ DESIGNS: tuple[Design, ...] = get_args(Design)
 class Population:
     """Shares of levels, and how often each is right, ``[n_levels, n_scenarios]``."""
 
-    shares: Array
-    right: Array
+    shares: st.Array
+    right: st.Array
 
     @property
-    def marginal(self) -> Array:
+    def marginal(self) -> st.Array:
         """How often a person drawn at random is right, ``[n_scenarios]``."""
         return np.asarray(self.shares @ self.right, dtype=np.float64)
 
@@ -46,7 +45,7 @@ class StudySize:
     panel: int
 
 
-def difficulties(ease: Array, cells: int) -> Array:
+def difficulties(ease: st.Array, cells: int) -> st.Array:
     """Difficulty of scenarios in logits, ``[n_scenarios]``, from shares of right answers.
 
     The empirical logit of Haldane (1956, "The estimation and significance of the logarithm of a
@@ -56,7 +55,9 @@ def difficulties(ease: Array, cells: int) -> Array:
     return np.asarray(-logit((ease * cells + 0.5) / (cells + 1)), dtype=np.float64)
 
 
-def population(levels: Mapping[str, SkillLevel], difficulty: Array, coupling: float) -> Population:
+def population(
+    levels: Mapping[str, st.SkillLevel], difficulty: st.Array, coupling: float
+) -> Population:
     """People whose accuracy is that of their level, more on easy scenarios and less on hard ones.
 
     The model of Rasch (1960, "Probabilistic models for some intelligence and attainment tests"):
@@ -71,7 +72,7 @@ def population(levels: Mapping[str, SkillLevel], difficulty: Array, coupling: fl
     )
 
 
-def _of_level(accuracy: float, felt: Array) -> Array:
+def _of_level(accuracy: float, felt: st.Array) -> st.Array:
     if accuracy == 1:
         return np.ones_like(felt)
     reach = BOUND + float(np.abs(felt).max())
@@ -81,7 +82,7 @@ def _of_level(accuracy: float, felt: Array) -> Array:
 
 def simulate(
     people: Population, design: Design, size: StudySize, studies: int, rng: np.random.Generator
-) -> Array:
+) -> st.Array:
     """Accuracy in each of many studies, ``[n_studies]``."""
     if design == "one_person":
         return _one_person(people, studies, rng)
@@ -97,7 +98,7 @@ def simulate(
     return np.asarray(right.mean(axis=1))
 
 
-def _one_person(people: Population, studies: int, rng: np.random.Generator) -> Array:
+def _one_person(people: Population, studies: int, rng: np.random.Generator) -> st.Array:
     skills = people.right[rng.choice(len(people.shares), size=studies, p=people.shares)]
     return np.asarray((rng.random(skills.shape) < skills).mean(axis=1))
 
@@ -129,7 +130,7 @@ def skill_spread(people: Population) -> float:
     return float(np.sqrt(people.shares @ (skills - mean) ** 2))
 
 
-def spread_bounds(accuracies: Array, confidence: float) -> tuple[float, float]:
+def spread_bounds(accuracies: st.Array, confidence: float) -> tuple[float, float]:
     """How exactly a simulation gives a standard deviation: normal bounds.
 
     Its standard error is that of Cramer (1946, "Mathematical methods of statistics", section 27.7)

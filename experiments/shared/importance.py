@@ -8,8 +8,8 @@ from typing import Final, Literal
 import polars as pl
 from pydantic import Field
 
+from failbench.base import measuring as st
 from failbench.base.known_columns import FLAG_KINDS, flags_in
-from failbench.base.records import Record
 from failbench.features.catalogue import FEATURE_SETS, signal_groups
 
 Source = Literal["training_fold", "test_fold"]
@@ -61,7 +61,7 @@ SHAPE_SCHEMA = pl.Schema(
 """Per leading feature, category and bin of values from ``low`` to ``high``."""
 
 
-class ImportanceDesign(Record):
+class ImportanceDesign(st.Record):
     """How signals are replaced; the section ``importance`` of params.yaml."""
 
     repeats: int = Field(ge=1)

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 import polars as pl
 from pydantic import Field
 
-from failbench.base.method_settings import LogisticRegressionSettings, RandomForestSettings
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.records import Record
+from failbench.base import measuring as st
 
 METHODS = ("simple_rules", "improved_rules", "logistic_regression", "random_forest")
 """The methods on features that are asked, in the order of the published rates."""
@@ -23,21 +21,19 @@ cut at the same steps, by fits to twins, and by a fit to failing runs; and faili
 every few steps."""
 
 EARLY_SCHEMA = pl.Schema(
-    {
-        **PREDICTION_SCHEMA,
-        "evidence": pl.Boolean(),
-        "subset": pl.String(),
-        "steps_ahead": pl.Int32(),
-        "step": pl.Int32(),
-    }
+    {**st.PREDICTION_SCHEMA, "evidence": pl.Boolean(), "subset": pl.String()}
+    | dict.fromkeys(("steps_ahead", "step"), pl.Int32())
 )
 RUN = {"run_id": pl.String, "category": pl.String, "scenario": pl.String}
-RUNS_SCHEMA = pl.Schema({**RUN, "onset_step": pl.Int32, "failure_step": pl.Int32})
-SCORES_SCHEMA = pl.Schema({"run_id": pl.String, "step": pl.Int32, "score": pl.Float64})
-HEALTHY_SCORES_SCHEMA = pl.Schema({**RUN, "score": pl.Float64})
+MEASURED = {
+    "runs": pl.Schema({**RUN, "onset_step": pl.Int32, "failure_step": pl.Int32}),
+    "scores": pl.Schema({"run_id": pl.String, "step": pl.Int32, "score": pl.Float64}),
+    "healthy_scores": pl.Schema({**RUN, "score": pl.Float64}),
+}
+"""Tables beside the predictions: the runs, and how far these and healthy ones stray."""
 
 
-class LeadTimeSettings(Record):
+class LeadTimeSettings(st.Record):
     """How snapshots, looks and alarms are made; the section ``lead_time`` of params.yaml."""
 
     steps: tuple[int, ...] = Field(min_length=1)
@@ -49,8 +45,8 @@ class LeadTimeSettings(Record):
     calibration_share: float = Field(gt=0, lt=1)
     divisions: int = Field(ge=1)
     seed: int = Field(ge=0)
-    logistic_regression: LogisticRegressionSettings
-    random_forest: RandomForestSettings
+    logistic_regression: st.LogisticRegressionSettings
+    random_forest: st.RandomForestSettings
 
 
 def methods_asked(methods: Iterable[str]) -> tuple[str, ...]:

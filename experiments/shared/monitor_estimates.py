@@ -35,6 +35,9 @@ HEALTHY: Final[Mapping[str, tuple[str, Half | None]]] = {
 """Healthy runs of which false alarms are counted: their kind, and the half of their scenarios."""
 
 
+RIGHT: Final = "probability that a run of a new scenario is diagnosed right"
+
+
 def rates_of(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> Rates:
     """Accuracy, accuracy of those that name a cause, and the share of those that do.
 
@@ -44,10 +47,7 @@ def rates_of(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> Ra
     coverage = "probability that a cause is named of a run of a new scenario"
     figures = [st.proportion("coverage", st.over_scenarios(answers, named), coverage)]
     if answers.filter(named).height:
-        given = (
-            "probability that a run of a new scenario is diagnosed right, given that a cause is "
-            "named"
-        )
+        given = f"{RIGHT}, given that a cause is named"
         committed = st.over_committed(answers, st.right())
         figures.append(st.proportion("accuracy_when_committed", committed, given))
     return st.few_or_many(answers, (accuracy,), settings, tuple(figures))
@@ -171,16 +171,13 @@ def blind_rates(
 def decisive(judged: VersionVerdicts) -> pl.DataFrame:
     """What decided, and how many runs of a setting it was right and wrong about."""
     keys = ("setting", "decided_kind", "decided_by")
-    counted = (
-        judged.at_failure()
-        .with_columns(pl.col("decided_by", "decided_kind").fill_null("nothing"))
-        .group_by(keys)
-        .agg(right=st.right().sum().cast(pl.Int32), wrong=(~st.right()).sum().cast(pl.Int32))
-    )
+    named = pl.col("decided_by", "decided_kind").fill_null("nothing")
+    right, wrong = (each.sum().cast(pl.Int32) for each in (st.right(), ~st.right()))
+    counted = judged.at_failure().with_columns(named).group_by(keys).agg(right=right, wrong=wrong)
     order = ("setting", pl.col("right") + pl.col("wrong"), "decided_by")
-    return counted.select(
-        pl.lit(judged.rules.version).alias("version"), *keys, "right", "wrong"
-    ).sort(order, descending=[False, True, False])
+    version = pl.lit(judged.rules.version).alias("version")
+    found = counted.select(version, *keys, "right", "wrong")
+    return found.sort(order, descending=[False, True, False])
 
 
 def delays(judged: VersionVerdicts) -> Iterator[pl.DataFrame]:
@@ -231,9 +228,8 @@ def false_alarms(
         for bounds, all_answers in conditions.items():
             answers = all_answers if half is None else all_answers.filter(half=half)
             settings = sorted(answers["setting"].unique())
-            for setting, those in (
-                pooled | {each: pl.col("setting") == each for each in settings}
-            ).items():
+            own = {each: pl.col("setting") == each for each in settings}
+            for setting, those in (pooled | own).items():
                 here = answers.filter(those)
                 if here.height:
                     alarmed = int((here["prediction"] != st.ABSTAIN).sum())

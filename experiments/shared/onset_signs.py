@@ -32,9 +32,6 @@ from numpy.lib.stride_tricks import sliding_window_view
 from pydantic import Field
 
 from failbench import study as st
-from failbench.base.method_settings import SimpleRulesSettings
-from failbench.base.scenarios import Scenario
-from failbench.base.telemetry import Telemetry
 from failbench.features.feature_table import to_frame
 from failbench.methods.healthy import healthy_band
 from failbench.methods.rules import ErrorMatches
@@ -95,11 +92,11 @@ class Limits(NamedTuple):
 
 
 def observed_runs(
-    telemetry: Telemetry,
-    scenarios: Sequence[Scenario],
+    telemetry: st.Telemetry,
+    scenarios: Sequence[st.Scenario],
     features: pl.DataFrame,
     settings: OnsetSettings,
-    simple: SimpleRulesSettings,
+    simple: st.SimpleRulesSettings,
 ) -> pl.DataFrame:
     """What is seen of each failing run and each twin of one setting, a row each."""
     defined = pl.DataFrame(
@@ -125,26 +122,22 @@ def observed_runs(
         named = signs.select("run_id", pl.exclude("run_id").name.prefix(f"{band}_"))
         table = table.join(named, on="run_id", how="left", maintain_order="left")
     of_setting = features.join(telemetry.runs.select("run_id"), on="run_id", how="semi")
-    for seen in (
-        exceeded(of_setting, simple),
-        grown(telemetry.steps, runs, settings),
-        texts(of_setting),
-    ):
+    norms = exceeded(of_setting, simple), grown(telemetry.steps, runs, settings)
+    for seen in (*norms, texts(of_setting)):
         table = table.join(seen, on="run_id", how="left")
     return table.with_columns(pl.col("norm_grew").fill_null(value=False)).sort("run_id")
 
 
-def step_distances(telemetry: Telemetry) -> pl.DataFrame:
+def step_distances(telemetry: st.Telemetry) -> pl.DataFrame:
     """Distances of all steps of all runs of one setting from its successful runs."""
     successes = telemetry.runs.filter(kind="success")
     if successes.height < FEWEST_RUNS:
-        raise st.BadInputError(
-            "data/telemetry/runs.parquet",
-            "kind",
-            f"a setting has {successes.height} successful runs; a healthy course takes "
-            f"{FEWEST_RUNS}.",
-            "Raise its successes in record.settings of params.yaml, and run `failbench record`.",
+        found = f"a setting has {successes.height} successful runs"
+        problem = f"{found}; a healthy course takes {FEWEST_RUNS}."
+        remedy = (
+            "Raise its successes in record.settings of params.yaml, and run `failbench record`."
         )
+        raise st.BadInputError("data/telemetry/runs.parquet", "kind", problem, remedy)
     head = pl.col("step_seconds").filter(pl.col("step") < HEAD_STEPS).median().over("run_id")
     values = (
         telemetry.steps.with_columns(head_seconds=head)
@@ -254,17 +247,14 @@ def with_kind(
 ) -> pl.DataFrame:
     """Failing runs with their kind of ``onset`` when so many steps count as near, in one band."""
     kind = (
-        pl.when(pl.col(reading).is_null())
-        .then(pl.lit("none"))
-        .when(pl.col(reading) <= near_steps)
-        .then(pl.lit("sudden"))
-        .otherwise(pl.lit("gradual"))
+        pl.when(pl.col(reading) <= near_steps).then(pl.lit("sudden")).otherwise(pl.lit("gradual"))
     )
+    kind = pl.when(pl.col(reading).is_null()).then(pl.lit("none")).otherwise(kind)
     of_band = {f"{band}_{name}": name for name in SIGNS if name != "run_id"}
     return observed.filter(kind="failure").rename(of_band).with_columns(onset=kind)
 
 
-def exceeded(features: pl.DataFrame, simple: SimpleRulesSettings) -> pl.DataFrame:
+def exceeded(features: pl.DataFrame, simple: st.SimpleRulesSettings) -> pl.DataFrame:
     """Whether the largest gradient norm exceeds the paper's threshold and the healthy one."""
     feature = "max_gradient_norm"
     successes = to_frame(features.filter(kind="success"))

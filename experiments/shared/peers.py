@@ -7,10 +7,10 @@ from typing import Annotated, Self
 import polars as pl
 from pydantic import Field, model_validator
 
-from failbench.base.records import Record
+from failbench.base import measuring as st
 
 
-class PeersStudy(Record):
+class PeersStudy(st.Record):
     """Whose verdicts are read, and what is tried of thresholds; the section of params.yaml."""
 
     verdicts: tuple[str, ...] = Field(min_length=1)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import polars as pl
 
 from failbench import study as st
-from failbench.base.scenarios import Scenario
 from failbench.diagnose.answer import NAMED
 from failbench.neighbours.peers.mapping import Standard, issues_of, standards
 from failbench.neighbours.peers.rules import watched
@@ -30,7 +29,7 @@ NOTHING, UNREADABLE = "nothing is wrong", "not readable"
 
 
 def runs_of(
-    runs: pl.DataFrame, scenarios: tuple[Scenario, ...], reference: st.ReferenceStudy
+    runs: pl.DataFrame, scenarios: tuple[st.Scenario, ...], reference: st.ReferenceStudy
 ) -> pl.DataFrame:
     """The runs that are compared on: those of the main study, with twins and successes."""
     setting = reference.model_dump(include={"architecture", "optimizer", "scale"})
@@ -38,13 +37,12 @@ def runs_of(
     taken = runs.filter(pl.col("kind").is_in(KINDS), of_seeds, **setting)
     if taken.filter(kind="failure").is_empty():
         problem = f"no failing run of {reference.architecture} is there."
-        raise st.BadInputError(
-            "data/telemetry/runs.parquet", "kind", problem, "Restore it with git."
-        )
+        place = "data/telemetry/runs.parquet"
+        raise st.BadInputError(place, "kind", problem, "Restore it with git.")
     return described(taken, scenarios)
 
 
-def described(runs: pl.DataFrame, scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
+def described(runs: pl.DataFrame, scenarios: tuple[st.Scenario, ...]) -> pl.DataFrame:
     """Runs as ``RUN_SCHEMA``."""
     categories = {scenario.id: str(scenario.category) for scenario in scenarios}
     taken = (
@@ -115,12 +113,10 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
     """What our own methods say, told that the run failed; of the monitor also when it alarms."""
     is_monitored = MONITORED in set(predictions["method"])
     if is_monitored and breaks.join(runs, on="run_id", how="semi").is_empty():
-        raise st.BadInputError(
-            "data/measurements/invariants/verdicts.parquet",
-            "version",
-            "the monitor judged none of the runs by the version of `peers.monitor_version`.",
-            "Name one of `monitor.versions` in params.yaml.",
-        )
+        place = "data/measurements/invariants/verdicts.parquet"
+        problem = "the monitor judged none of the runs by the version of `peers.monitor_version`."
+        remedy = "Name one of `monitor.versions` in params.yaml."
+        raise st.BadInputError(place, "version", problem, remedy)
     first = breaks.select("run_id", step="first_break").unique()
     alarms = runs.select("run_id", "kind").join(first, on="run_id", how="left")
     is_watched = pl.col("method") == MONITORED
@@ -129,9 +125,8 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
         detected=pl.when(is_watched).then(pl.col("step").is_not_null()),
         step=pl.when(is_watched).then("step"),
     )
-    healthy = alarms.filter(pl.col("kind") != "failure")
     watching = as_said(
-        healthy,
+        alarms.filter(pl.col("kind") != "failure"),
         method=pl.lit(MONITORED),
         detected=pl.col("step").is_not_null(),
         prediction=pl.lit(str(st.ABSTAIN)),
@@ -142,12 +137,10 @@ def of_methods(predictions: pl.DataFrame, breaks: pl.DataFrame, runs: pl.DataFra
 def of_package(answers: pl.DataFrame) -> pl.DataFrame:
     """What our own tool says of complete logs; no category where nothing is found."""
     if answers.is_empty():
-        raise st.BadInputError(
-            "data/measurements/diagnose_logs/answers.parquet",
-            "setting",
-            "no complete log of the reference setting was answered.",
-            "Run `dvc repro measure_diagnose_logs`.",
-        )
+        place = "data/measurements/diagnose_logs/answers.parquet"
+        problem = "no complete log of the reference setting was answered."
+        remedy = "Run `dvc repro measure_diagnose_logs`."
+        raise st.BadInputError(place, "setting", problem, remedy)
     is_named = pl.col("alarm") & (pl.col("confidence") >= NAMED)
     said = pl.when(is_named).then("prediction").otherwise(pl.lit(str(st.ABSTAIN)))
     return as_said(answers, method=pl.lit(PACKAGE), detected="alarm", prediction=said)
@@ -169,7 +162,7 @@ def asked_elsewhere(
     verdicts: pl.DataFrame,
     reference: pl.DataFrame,
     recorded: pl.DataFrame,
-    scenarios: tuple[Scenario, ...],
+    scenarios: tuple[st.Scenario, ...],
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """What peers say that were asked about other settings alone, the runs, and the issues."""
     on_reference = verdicts.join(reference, on="run_id", how="semi").select("peer").unique()
@@ -184,8 +177,8 @@ def asked_elsewhere(
         best_formats(others, runs)
         .join(runs.select("run_id", "setting", "kind"), on="run_id")
         .with_columns(is_read=pl.col("unreadable").is_null())
-        .with_columns(read=pl.col("is_read").sum().over("peer", "setting"))
-        .sort("peer", "read", "setting", "run_id", descending=[False, True, False, False])
+        .with_columns(read=pl.col("is_read").sum().over("peer", "setting").cast(pl.Int64))
+        .sort("peer", -pl.col("read"), "setting", "run_id")
     )
     said = [pl.DataFrame(schema=SAID_SCHEMA)]
     for (peer, setting), asked in taken.group_by("peer", "setting", maintain_order=True):
@@ -207,13 +200,6 @@ def issues_said(taken: pl.DataFrame) -> pl.DataFrame:
         .group_by("order", "peer", "setting", "issue")
         .agg((pl.col("kind") == kind).sum().cast(pl.Int64).alias(kind) for kind in KINDS)
         .with_columns(is_last=pl.col("issue").is_in([NOTHING, UNREADABLE]))
-        .sort(
-            "order",
-            "is_last",
-            "failure",
-            "twin",
-            "issue",
-            descending=[False, False, True, True, False],
-        )
+        .sort("order", "is_last", -pl.col("failure"), -pl.col("twin"), "issue")
         .select("peer", "setting", "issue", *KINDS)
     )

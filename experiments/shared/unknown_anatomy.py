@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pydantic import Field
 
-from failbench.base.method_settings import RandomForestSettings
-from failbench.base.records import Record
-from failbench.base.vocabulary import PRIMARY_SET, Category
+from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.measurements import ENDINGS, STEP_TIMES
 
-UNKNOWN: Category = "unknown"
+UNKNOWN: st.Category = "unknown"
 """The category of scenarios whose cause nobody can tell."""
 
 ADDED: dict[str, tuple[str, ...]] = {
@@ -20,15 +18,15 @@ ADDED: dict[str, tuple[str, ...]] = {
 }
 """Measurements that are added to the paper's features, by name of the feature set."""
 
-MEASURED_SETS = {PRIMARY_SET: FEATURE_SETS[PRIMARY_SET]} | {
-    name: (*FEATURE_SETS[PRIMARY_SET], *columns) for name, columns in ADDED.items()
+MEASURED_SETS = {st.PRIMARY_SET: FEATURE_SETS[st.PRIMARY_SET]} | {
+    name: (*FEATURE_SETS[st.PRIMARY_SET], *columns) for name, columns in ADDED.items()
 }
 
 
-class UnknownAnatomyDesign(Record):
+class UnknownAnatomyDesign(st.Record):
     """What is looked at; the section ``unknown_anatomy`` of params.yaml."""
 
     left_out: tuple[str, ...]
     neighbours: int = Field(ge=1)
-    forest: RandomForestSettings
+    forest: st.RandomForestSettings
     repeats: int = Field(ge=1)

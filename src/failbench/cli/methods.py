@@ -41,10 +41,8 @@ def diagnose_telemetry(
         refuse_foreign,
         telemetry_batches,
     )
-    from failbench.diagnose.batch.catalogue import refuse_unknown
-    from failbench.diagnose.batch.diagnoses import diagnose_stream
-    from failbench.diagnose.batch.formats import write_diagnoses, writer_of
-    from failbench.diagnose.batch.training import read_features
+    from failbench.diagnose.batch.diagnoses import diagnose_stream, write_diagnoses, writer_of
+    from failbench.diagnose.batch.methods import read_features, refuse_unknown
 
     # What is wrong with the command or the folder is said before anything is fitted.
     writer_of(output)
@@ -87,8 +85,8 @@ def fitted_methods(
     All learn from the same runs. Those of raw telemetry read them in the telemetry of the
     reference, and standard error says that they are being fitted, which takes minutes.
     """
-    from failbench.diagnose.batch import training
-    from failbench.diagnose.batch.catalogue import RAW_METHODS, settings_of
+    from failbench.diagnose.batch import methods as training
+    from failbench.diagnose.batch.methods import RAW_METHODS, settings_of
 
     names = tuple(dict.fromkeys(names))
     settings = {name: settings_of(name, reference.params) for name in names}
@@ -186,7 +184,7 @@ def score(
     from failbench.base.telemetry import RUN_SCHEMA, read_table
     from failbench.base.telemetry_stream import ROWS, remedied_anywhere, telemetry_batches
     from failbench.diagnose.batch.diagnoses import diagnoses_of
-    from failbench.diagnose.batch.training import read_features
+    from failbench.diagnose.batch.methods import read_features
     from failbench.statistics.intervals import ScenarioIntervalSettings
     from failbench.statistics.settings import read_statistics
     from failbench.study.cells import counted

@@ -4,18 +4,7 @@ Inputs and settings, statistics, estimates, tables and captions as data, what th
 how they are drawn, and publication.
 """
 
-from failbench.base.arrays import *
-from failbench.base.errors import *
-from failbench.base.method_settings import *
-from failbench.base.methods import *
-from failbench.base.predictions import *
-from failbench.base.records import *
-from failbench.base.scenarios import *
-from failbench.base.slices import ReferenceStudy as ReferenceStudy
-from failbench.base.slices import RunSetting as RunSetting
-from failbench.base.stage import *
-from failbench.base.vocabulary import *
-from failbench.base.workers import *
+from failbench.base.measuring import *
 from failbench.statistics.agreement import *
 from failbench.statistics.bootstrap import *
 from failbench.statistics.confidence import *
