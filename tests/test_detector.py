@@ -1,20 +1,12 @@
 """The detector on constructed series, where the right verdict is known."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np
 import polars as pl
 import pytest
 
-from failbench.base.detector import (
-    Detection,
-    DetectorParams,
-    detect,
-    healthy_limits,
-    measure,
-)
+from failbench.base.detector import Detection, DetectorParams, detect, healthy_limits, measure
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import STEP_SCHEMA
 

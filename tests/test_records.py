@@ -1,7 +1,5 @@
 """Records: what fits becomes one, and what does not is named by file, key and remedy."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest

@@ -1,7 +1,5 @@
 """Telemetry files, at once and in batches: what is refused, and what a failed write leaves."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import polars as pl

@@ -1,7 +1,5 @@
 """The lens ``compression`` on made-up texts whose bytes are known."""
 
-from __future__ import annotations
-
 import zlib
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The lens ``fft`` on made-up prompts whose spectrum is known."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

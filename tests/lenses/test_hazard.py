@@ -1,7 +1,5 @@
 """The lens ``hazard`` against calculations by hand, and on answers with known hazards."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """The command ``failbench lens``: a page, a document, a figure, and exit statuses."""
 
-from __future__ import annotations
-
 import json
 from typing import get_args
 

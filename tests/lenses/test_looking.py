@@ -1,7 +1,5 @@
 """Looks: intervals, differences between models, and resampling within cells."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

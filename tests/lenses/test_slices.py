@@ -1,7 +1,5 @@
 """Which traces lenses look at: filters, and slices of models and tasks."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 
@@ -18,10 +16,7 @@ def traces():
 
 @pytest.mark.parametrize(
     ("change", "field"),
-    [
-        (lambda traces: traces.drop("tokens"), "tokens"),
-        (lambda traces: traces.head(0), "(rows)"),
-    ],
+    [(lambda traces: traces.drop("tokens"), "tokens"), (lambda traces: traces.head(0), "(rows)")],
 )
 def test_a_bad_file_is_one_line_that_names_file_column_and_remedy(
     traces, tmp_path, capsys, change, field

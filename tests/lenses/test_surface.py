@@ -1,7 +1,5 @@
 """The lens ``surface`` on made-up answers whose accuracy is known."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

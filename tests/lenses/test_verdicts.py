@@ -1,7 +1,5 @@
 """Rules and joint hypotheses as data: they cover every case and know their numbers."""
 
-from __future__ import annotations
-
 import itertools
 import math
 

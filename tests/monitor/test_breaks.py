@@ -1,10 +1,7 @@
 """Breaks, bounds and diagnoses of histories that are written down here."""
 
-from __future__ import annotations
-
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,7 +25,7 @@ LOGIC = BY_ID["labels_are_classes"]
 STATISTIC = BY_ID["rows_not_longer"]
 
 
-def history(end: End = COMPLETED, **signals: Sequence[float]) -> History:
+def history(end=COMPLETED, **signals):
     """A history with a measurement of each signal at every step."""
     longest = max((len(values) for values in signals.values()), default=0)
     rows = tuple(
@@ -202,7 +199,7 @@ def test_a_broken_or_foreign_file_of_bounds_is_refused_by_name(tmp_path, content
 FITTED = {STATISTIC.id: Bound(-math.inf, 1.0)}
 
 
-def run_with(logic_at: int | None, long_from: int | None, end: End = COMPLETED) -> History:
+def run_with(logic_at, long_from, end=COMPLETED):
     steps = 100
     return history(
         end,

@@ -1,7 +1,5 @@
 """The clock tells waiting from computing, and from waiting for a processor."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,16 +1,12 @@
 """The first loss of a model's output tells which logits belong to which labels."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
+import torch
+from torch.nn import functional
 
-torch = pytest.importorskip("torch")
-
-from torch.nn import functional  # noqa: E402
-
-from failbench.monitor import Monitor  # noqa: E402
+from failbench.monitor import Monitor
 
 TOKENS = 11
 

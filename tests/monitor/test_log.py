@@ -1,10 +1,7 @@
 """What is written while a run lives is what is read afterwards, whatever ended the run."""
 
-from __future__ import annotations
-
 import json
 import math
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -24,7 +21,7 @@ STEPS = st.lists(
 )
 
 
-def write(folder: Path, steps: list[dict[str, float]], end: End | None = None) -> None:
+def write(folder, steps, end=None):
     writer = LogWriter(folder, HEADER)
     for step, values in enumerate(steps):
         writer.phase("data", step)
@@ -33,7 +30,7 @@ def write(folder: Path, steps: list[dict[str, float]], end: End | None = None) -
         writer.end(end)
 
 
-def same(left: float, right: float) -> bool:
+def same(left, right):
     return (math.isnan(left) and math.isnan(right)) or math.isclose(left, right, rel_tol=1e-5)
 
 
@@ -138,7 +135,7 @@ def test_ten_thousand_steps_in_which_everything_varies_take_less_than_a_megabyte
 def test_lines_are_strict_json(tmp_path):
     write(tmp_path / "run", [{"loss": math.nan, "gradient_norm": math.inf}])
 
-    def refuse(word: str) -> None:
+    def refuse(word):
         raise ValueError(word)
 
     for line in (tmp_path / "run" / LINES).read_text("utf-8").splitlines():

@@ -1,7 +1,5 @@
 """A monitor sees what a loop does, and changes nothing of it."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import threading
@@ -9,22 +7,11 @@ import time
 import warnings
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from failbench.monitor import Monitor, Vocabulary  # noqa: E402
-from failbench.monitor.signals import LEVELS, SIGNALS, signals_of  # noqa: E402
-from made_up_training import (  # noqa: E402
-    LOOPS,
-    PADDING,
-    TOKENS,
-    UNKNOWN,
-    Tiny,
-    adamw,
-    equal,
-    hooks_of,
-    loader,
-)
+from failbench.monitor import Monitor, Vocabulary
+from failbench.monitor.signals import LEVELS, SIGNALS, signals_of
+from made_up_training import LOOPS, PADDING, TOKENS, UNKNOWN, Tiny, adamw, equal, hooks_of, loader
 
 STEPS = 13
 VOCABULARY = Vocabulary(TOKENS, PADDING, UNKNOWN)

@@ -4,24 +4,17 @@ These faults show that measurements, invariants and precedence fit together. The
 scenarios of the benchmark, and say nothing of how often the monitor is right.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
 
-torch = pytest.importorskip("torch")
-
-from torch import Tensor, nn  # noqa: E402 (where torch is missing there is nothing to import)
-from torch.nn.functional import cross_entropy  # noqa: E402
-
-from failbench.base.vocabulary import ABSTAIN  # noqa: E402
-from failbench.monitor import Monitor, Vocabulary, read_history  # noqa: E402
-from failbench.monitor.bounds import fit_bounds, write_bounds  # noqa: E402
-from failbench.monitor.breaks import Break  # noqa: E402
-from failbench.monitor.diagnosis import Diagnosis, diagnose  # noqa: E402
-from failbench.monitor.invariants import CATALOGUE  # noqa: E402
+from failbench.base.vocabulary import ABSTAIN
+from failbench.monitor import Monitor, Vocabulary, read_history
+from failbench.monitor.bounds import fit_bounds, write_bounds
+from failbench.monitor.breaks import Break
+from failbench.monitor.diagnosis import diagnose
+from failbench.monitor.invariants import CATALOGUE
 
 WORDS, ONSET, STEPS = 64, 30, 60
 
@@ -29,24 +22,24 @@ WORDS, ONSET, STEPS = 64, 30, 60
 class Loop:
     """A training loop whose parts a fault replaces."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         torch.manual_seed(0)
         self.model = nn.Sequential(
             nn.Embedding(WORDS, 32), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, WORDS)
         )
         self.optimizer = torch.optim.AdamW(self.model.parameters(), 1e-2)
-        self.read: Callable[[], Tensor] = lambda: torch.randint(0, WORDS, (8, 17))
-        self.label: Callable[[Tensor], Tensor] = lambda ids: ids[:, 1:]
+        self.read = lambda: torch.randint(0, WORDS, (8, 17))
+        self.label = lambda ids: ids[:, 1:]
         self.reduction = "mean"
-        self.clear: Callable[[], None] = self.optimizer.zero_grad
+        self.clear = self.optimizer.zero_grad
 
-    def batches(self, fault: Callable[[Loop], None]) -> Iterator[Tensor]:
+    def batches(self, fault):
         for step in range(STEPS):
             if step == ONSET:
                 fault(self)
             yield self.read()
 
-    def run(self, folder: Path, fault: Callable[[Loop], None]) -> Diagnosis:
+    def run(self, folder, fault):
         with Monitor(folder, vocabulary=Vocabulary(WORDS)) as monitor:
             monitor.watch(self.model, self.optimizer)
             for ids in monitor.data(self.batches(fault)):
@@ -62,35 +55,35 @@ class Loop:
             return monitor.diagnosis()
 
 
-def no_fault(_: Loop) -> None:
+def no_fault(_):
     pass
 
 
-def labels_are_inputs(loop: Loop) -> None:
+def labels_are_inputs(loop):
     loop.label = lambda ids: ids[:, :-1]
 
 
-def one_batch(loop: Loop) -> None:
+def one_batch(loop):
     ids = loop.read()
     loop.read = lambda: ids
 
 
-def loss_summed(loop: Loop) -> None:
+def loss_summed(loop):
     loop.reduction = "sum"
 
 
-def gradients_kept(loop: Loop) -> None:
+def gradients_kept(loop):
     loop.clear = lambda: None
 
 
-def layer_frozen(loop: Loop) -> None:
+def layer_frozen(loop):
     loop.model[1].requires_grad_(requires_grad=False)
 
 
-def weights_changed_by_hand(loop: Loop) -> None:
+def weights_changed_by_hand(loop):
     read = loop.read
 
-    def read_and_change() -> Tensor:
+    def read_and_change():
         with torch.no_grad():
             loop.model[1].weight.mul_(1.01)
         return read()
@@ -98,23 +91,23 @@ def weights_changed_by_hand(loop: Loop) -> None:
     loop.read = read_and_change
 
 
-def evaluation_mode(loop: Loop) -> None:
+def evaluation_mode(loop):
     loop.model.eval()
 
 
-def negative_rate(loop: Loop) -> None:
+def negative_rate(loop):
     loop.optimizer.param_groups[0]["lr"] = -1e-2
 
 
-def maximized(loop: Loop) -> None:
+def maximized(loop):
     loop.optimizer.param_groups[0]["maximize"] = True
 
 
-def momentum_changed(loop: Loop) -> None:
+def momentum_changed(loop):
     loop.optimizer.param_groups[0]["betas"] = (0.1, 0.2)
 
 
-def more_rows(loop: Loop) -> None:
+def more_rows(loop):
     loop.read = lambda: torch.randint(0, WORDS, (32, 17))
 
 
@@ -144,7 +137,7 @@ def test_the_invariant_that_a_fault_breaks_is_the_evidence(tmp_path, fault, inva
 
 
 def test_ids_that_the_tokenizer_does_not_have_are_of_the_data_though_the_model_raises(tmp_path):
-    def other_tokenizer(loop: Loop) -> None:
+    def other_tokenizer(loop):
         loop.read = lambda: torch.randint(0, WORDS + 9, (8, 17))
 
     with pytest.raises(IndexError):

@@ -1,7 +1,5 @@
 """However a run ends, its log says in which phase, and what was measured last."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -9,12 +7,11 @@ import threading
 from pathlib import Path
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from failbench.monitor import Monitor, read_history  # noqa: E402
-from failbench.monitor.memory import RESERVE, ProcessMemory, Reserve  # noqa: E402
-from made_up_training import Tiny, adamw, cross_entropy, loader  # noqa: E402
+from failbench.monitor import Monitor, read_history
+from failbench.monitor.memory import RESERVE, ProcessMemory, Reserve
+from made_up_training import Tiny, adamw, cross_entropy, loader
 
 HERE = [str(Path(__file__).parents[1] / "made_up"), *sys.path]
 

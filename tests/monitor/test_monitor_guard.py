@@ -1,15 +1,12 @@
 """Whatever the monitor itself does wrong, training goes on."""
 
-from __future__ import annotations
-
 import errno
 import warnings
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from failbench.monitor import (  # noqa: E402
+from failbench.monitor import (
     Monitor,
     Vocabulary,
     clock,
@@ -20,11 +17,11 @@ from failbench.monitor import (  # noqa: E402
     step,
     watcher,
 )
-from failbench.monitor.guard import MEASUREMENTS  # noqa: E402
-from failbench.monitor.log import LogWriter  # noqa: E402
-from failbench.monitor.measurements.activations import ActivationMeasurement  # noqa: E402
-from failbench.monitor.signals import SIGNAL_NAMES  # noqa: E402
-from made_up_training import LOOPS, PADDING, TOKENS, UNKNOWN, Tiny, adamw, equal, loader  # noqa: E402
+from failbench.monitor.guard import MEASUREMENTS
+from failbench.monitor.log import LogWriter
+from failbench.monitor.measurements.activations import ActivationMeasurement
+from failbench.monitor.signals import SIGNAL_NAMES
+from made_up_training import LOOPS, PADDING, TOKENS, UNKNOWN, Tiny, adamw, equal, loader
 
 STEPS = 12
 

@@ -1,16 +1,13 @@
 """Ranks compare their weights, and never wait for one another to do so."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from failbench.monitor import Monitor, read_history  # noqa: E402
-from failbench.monitor.ranks import checksums  # noqa: E402
-from made_up_training import Texts, Tiny, cross_entropy  # noqa: E402
+from failbench.monitor import Monitor, read_history
+from failbench.monitor.ranks import checksums
+from made_up_training import Texts, Tiny, cross_entropy
 
 distributed = pytest.importorskip("torch.distributed")
 

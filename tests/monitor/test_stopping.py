@@ -1,21 +1,18 @@
 """A chosen break stops a training before its weights are touched, and nothing else changes."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from failbench.monitor import read_history  # noqa: E402
-from failbench.monitor.breaks import breaks  # noqa: E402
-from failbench.monitor.end import End  # noqa: E402
-from failbench.monitor.history import History, Row  # noqa: E402
-from failbench.monitor.invariants import CATALOGUE  # noqa: E402
-from failbench.monitor.stopping.monitor import StoppingMonitor  # noqa: E402
-from failbench.monitor.stopping.stop import (  # noqa: E402
+from failbench.monitor import read_history
+from failbench.monitor.breaks import breaks
+from failbench.monitor.end import End
+from failbench.monitor.history import History, Row
+from failbench.monitor.invariants import CATALOGUE
+from failbench.monitor.stopping.monitor import StoppingMonitor
+from failbench.monitor.stopping.stop import (
     NOT_FINITE,
     STOPPING,
     Standing,
@@ -23,16 +20,7 @@ from failbench.monitor.stopping.stop import (  # noqa: E402
     choices,
     chosen,
 )
-from made_up_training import (  # noqa: E402
-    LOOPS,
-    Tiny,
-    adamw,
-    cross_entropy,
-    equal,
-    fused,
-    hooks_of,
-    loader,
-)
+from made_up_training import LOOPS, Tiny, adamw, cross_entropy, equal, fused, hooks_of, loader
 
 BREAK = 4
 

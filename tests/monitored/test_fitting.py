@@ -1,7 +1,5 @@
 """Bounds of a setting from its healthy runs, and the margin that is chosen on them."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -16,7 +14,7 @@ from failbench.monitor.bounds import fit_bounds, reach_of
 from failbench.monitor.breaks import breaks
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
-from failbench.monitor.invariants import CATALOGUE, Bound, Relation
+from failbench.monitor.invariants import CATALOGUE, Bound
 from failbench.monitor.records.fitting import (
     MARGIN_SCHEMA,
     alarms_by_margin,
@@ -71,7 +69,7 @@ values = st.lists(
     st.floats(-2, 2),
 )
 def test_a_run_reaches_beyond_a_bound_exactly_where_the_invariant_breaks(
-    series, against, relation: Relation, rows, edge
+    series, against, relation, rows, edge
 ):
     invariant = replace(BY_ID["reads_not_blocked"], against=against, relation=relation, rows=rows)
     low = -math.inf if relation == "at most" else edge - 1

@@ -1,7 +1,5 @@
 """What the monitor measured comes back from tables as a log would hold it."""
 
-from __future__ import annotations
-
 import math
 
 import polars as pl

@@ -1,7 +1,5 @@
 """What broke in monitored runs, and what the rules make of it, at the end and before."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 
@@ -17,7 +15,6 @@ from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import Bound
 from failbench.monitor.records.scoring import HALF_SCHEMA, halves
-from failbench.monitor.records.tables import Monitored
 from failbench.monitor.records.verdicts import (
     BREAK_SCHEMA,
     OWN,
@@ -37,7 +34,7 @@ SCENARIOS = read_scenarios(REPOSITORY / "data/scenarios")
 CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")
 
 
-def judged(table: Monitored, failure_step=59, **changes):
+def judged(table, failure_step=59, **changes):
     runs = table.runs["run_id"].to_list()
     detected = pl.DataFrame(
         {"run_id": runs, "failure_step": [failure_step] * len(runs)},
@@ -69,7 +66,7 @@ def test_a_verdict_says_what_decided_of_which_kind_and_when():
     ]
 
 
-def random_history(seed: int, steps: int, end: End = CRASH) -> History:
+def random_history(seed, steps, end=CRASH):
     generator = np.random.default_rng(seed)
     names = [signal.name for signal in SIGNALS]
     rows = tuple(

@@ -1,15 +1,11 @@
 """What a preflight finds, and that PyTorch raises in the same step what is foreseen."""
 
-from __future__ import annotations
-
 import pytest
+import torch
+from torch import nn
 
-torch = pytest.importorskip("torch", reason="a preflight looks at a live process")
-
-from torch import nn  # noqa: E402
-
-from failbench.base.errors import BadInputError  # noqa: E402
-from failbench.preflight.preflight import preflight  # noqa: E402
+from failbench.base.errors import BadInputError
+from failbench.preflight.preflight import preflight
 
 ROWS, LENGTH, WIDTH, VOCABULARY = 4, 6, 8, 11
 

@@ -1,23 +1,19 @@
 """What a preflight says of memory, held against what PyTorch really allocates."""
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess
 import sys
 
 import pytest
+import torch
+from torch import nn
 
-torch = pytest.importorskip("torch", reason="a preflight looks at a live process")
-
-from torch import nn  # noqa: E402
-
-from failbench.preflight.capacity import free_bytes  # noqa: E402
-from failbench.preflight.memory import margin  # noqa: E402
-from failbench.preflight.optimizer_memory import state_of  # noqa: E402
-from failbench.preflight.preflight import capacity_of, preflight  # noqa: E402
-from failbench.preflight.tensors import size_of  # noqa: E402
+from failbench.preflight.capacity import free_bytes
+from failbench.preflight.memory import margin
+from failbench.preflight.optimizer_memory import state_of
+from failbench.preflight.preflight import capacity_of, preflight
+from failbench.preflight.tensors import size_of
 
 FACTOR = 1.05
 """Within which the estimate of a step's allocations lies, either way."""

@@ -1,10 +1,8 @@
 """Models of Hugging Face's library, built from their configurations."""
 
-from __future__ import annotations
-
 import pytest
+import torch
 
-torch = pytest.importorskip("torch", reason="a preflight looks at a live process")
 transformers = pytest.importorskip("transformers", reason="the models are its own")
 
 from failbench.preflight.preflight import preflight  # noqa: E402

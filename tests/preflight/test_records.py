@@ -1,12 +1,8 @@
 """Runs that are looked at are the recorded ones, and what is said of them is what is committed."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest
-
-pytest.importorskip("torch", reason="runs are trained")
 
 from failbench.base.detector import DetectorParams
 from failbench.base.errors import BadInputError

@@ -1,7 +1,5 @@
 """The committed traces are whole, obey the format, and show that training ran as it was meant."""
 
-from __future__ import annotations
-
 import csv
 import re
 

@@ -1,7 +1,5 @@
 """Declarations of conditions are whole, and broken ones are refused with their place."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

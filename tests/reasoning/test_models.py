@@ -1,7 +1,5 @@
 """The decoder sees what it should, learns, and answers within its budget."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch

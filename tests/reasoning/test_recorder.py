@@ -1,7 +1,5 @@
 """A recording goes on where it was interrupted, and records again what changed and nothing else."""
 
-from __future__ import annotations
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 

@@ -1,7 +1,5 @@
 """The answers of problems are right by another way of finding them, and cells are what they say."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 

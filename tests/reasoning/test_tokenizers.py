@@ -1,7 +1,5 @@
 """Tokenizers give back every text, and those that do not fit one another differ."""
 
-from __future__ import annotations
-
 import pytest
 
 from failbench.reasoning.tokenizers import END, PAD, SPECIAL, make

@@ -1,7 +1,5 @@
 """Files of traces are read from three formats alike, and broken ones are refused."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

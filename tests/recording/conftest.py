@@ -1,13 +1,8 @@
 """Small but real settings for recordings in tests."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
-from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,8 +11,6 @@ pytest.importorskip("torch", reason="recording needs the extra `record`")
 from made_up_campaign import MadeUpRuns, made_up_campaign
 from small_campaign import RECORD, living_in_session, make_folder, record
 
-from failbench.base.telemetry import Telemetry
-from failbench.recording.campaign import Campaign
 from failbench.recording.nominal import Nominal, NominalRanges, Seeds
 
 ONSET = 20
@@ -25,7 +18,7 @@ PLANNED = 160
 
 
 @pytest.fixture(scope="session")
-def corpus_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpus_cache(tmp_path_factory):
     from failbench.recording.corpus import load_corpus
 
     path = tmp_path_factory.mktemp("corpus") / "corpus.json"
@@ -34,7 +27,7 @@ def corpus_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def nominal() -> Nominal:
+def nominal():
     return Nominal(
         batch_size=4,
         learning_rate=0.006,
@@ -53,12 +46,12 @@ def nominal() -> Nominal:
 
 
 @pytest.fixture(scope="session")
-def seeds() -> Seeds:
+def seeds():
     return Seeds(1, 2, 3, 4, 5)
 
 
 @pytest.fixture(scope="session")
-def ranges() -> NominalRanges:
+def ranges():
     return NominalRanges(
         batch_size=(4,),
         learning_rate={"adamw": (0.004, 0.008), "sgd": (0.1, 0.4)},
@@ -74,21 +67,19 @@ def ranges() -> NominalRanges:
 
 
 @pytest.fixture(scope="session")
-def make_project(
-    tmp_path_factory: pytest.TempPathFactory, ranges: NominalRanges, corpus_cache: Path
-) -> Callable[[], Path]:
+def make_project(tmp_path_factory, ranges, corpus_cache):
     """Makes folders to record a small campaign in."""
     return lambda: make_folder(tmp_path_factory.mktemp("project"), ranges, corpus_cache)
 
 
 @pytest.fixture(scope="session")
-def uninterrupted(make_project: Callable[[], Path]) -> tuple[Path, Telemetry]:
+def uninterrupted(make_project):
     folder = make_project()
     return folder, record(folder)
 
 
 @pytest.fixture
-def made_up_runs(monkeypatch: pytest.MonkeyPatch) -> MadeUpRuns:
+def made_up_runs(monkeypatch):
     """Runs that train nothing, in place of those that campaigns execute."""
     runs = MadeUpRuns()
     monkeypatch.setattr("failbench.recording.campaign.execute", runs.execute)
@@ -97,25 +88,23 @@ def made_up_runs(monkeypatch: pytest.MonkeyPatch) -> MadeUpRuns:
 
 
 @pytest.fixture
-def executed(made_up_runs: MadeUpRuns) -> Counter[str]:
+def executed(made_up_runs):
     """How often each run was executed, by a function that trains nothing."""
     return made_up_runs.counts
 
 
 @pytest.fixture
-def campaign_in(
-    tmp_path: Path, ranges: NominalRanges, corpus_cache: Path, made_up_runs: MadeUpRuns
-) -> Callable[[str], Campaign]:
+def campaign_in(tmp_path, ranges, corpus_cache, made_up_runs):
     """Makes campaigns of two scenarios, two seeds and a remedy, by the name of their journal."""
     return lambda name: made_up_campaign(ranges, corpus_cache, tmp_path / name)
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+def start():
     """Starts a campaign in a session of its own, of which nothing survives the test."""
-    started: list[subprocess.Popen[bytes]] = []
+    started = []
 
-    def begin(folder: Path, *options: str) -> subprocess.Popen[bytes]:
+    def begin(folder, *options):
         process = subprocess.Popen(
             [*RECORD, *options],
             cwd=folder,

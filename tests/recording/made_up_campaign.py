@@ -1,7 +1,5 @@
 """A campaign that trains nothing: its plan, and reports that are made up."""
 
-from __future__ import annotations
-
 import zlib
 from collections import Counter
 from pathlib import Path
@@ -12,8 +10,6 @@ from small_campaign import DETECTOR, SCENARIOS, SUCCESSES
 from failbench.base.detector import DetectorParams
 from failbench.base.scenarios import read_scenarios
 from failbench.recording.campaign import Campaign
-from failbench.recording.nominal import NominalRanges
-from failbench.recording.order import RunOrder
 from failbench.recording.plan import RecordParams, Setting
 from failbench.recording.sandbox import RunReport
 
@@ -27,12 +23,12 @@ RUNS = SUCCESSES + 2 * PAIRS + 1
 class MadeUpRuns:
     """Executes runs without training, and counts how often each was executed."""
 
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()
-        self.limits: dict[str, int | None] = {}
-        self.first_seeds: dict[str, object] = {}
+    def __init__(self):
+        self.counts = Counter()
+        self.limits = {}
+        self.first_seeds = {}
 
-    def execute(self, _context: object, order: RunOrder, *_: object) -> RunReport:
+    def execute(self, _context, order, *_):
         """A report that depends on the order alone; one twin diverges as it was drawn first."""
         self.counts[order.run_id] += 1
         self.limits[order.run_id] = order.capacity_bytes
@@ -60,7 +56,7 @@ class MadeUpRuns:
         return report
 
 
-def made_up_campaign(ranges: NominalRanges, corpus_cache: Path, journal: Path) -> Campaign:
+def made_up_campaign(ranges, corpus_cache, journal):
     """A campaign of two scenarios, two seeds and a remedy."""
     params = RecordParams.model_validate(
         {

@@ -1,20 +1,15 @@
 """A real campaign that is small: its folder, its command, and what may be said of its processes."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
 import yaml
 
-from failbench.base.telemetry import NOISY_STEP_COLUMNS, Telemetry, read_telemetry
+from failbench.base.telemetry import NOISY_STEP_COLUMNS, read_telemetry
 from failbench.recording.fingerprint import corpus_cache as kept_corpus
-from failbench.recording.nominal import NominalRanges
 
 SCENARIOS = ("evaluation_batch_too_large", "killed_by_operator")
 """One that runs out of memory at a stroke: which step of a creeping leak is the last is decided by
@@ -48,7 +43,7 @@ PATIENCE = 300.0
 """Seconds after which a test gives up; nothing should take nearly so long."""
 
 
-def make_folder(folder: Path, ranges: NominalRanges, corpus_cache: Path) -> Path:
+def make_folder(folder, ranges, corpus_cache):
     """Fill a folder to record in: small ranges, the committed scenarios and a corpus."""
     params = {
         "record": {
@@ -66,7 +61,7 @@ def make_folder(folder: Path, ranges: NominalRanges, corpus_cache: Path) -> Path
     return folder
 
 
-def record(folder: Path, *options: str) -> Telemetry:
+def record(folder, *options):
     done = subprocess.run(
         [*RECORD, *options],
         cwd=folder,
@@ -79,21 +74,21 @@ def record(folder: Path, *options: str) -> Telemetry:
     return read_telemetry(folder / "out")
 
 
-def deterministic(telemetry: Telemetry) -> tuple[pl.DataFrame, pl.DataFrame]:
+def deterministic(telemetry):
     """Both tables without what measures the machine."""
     return telemetry.runs.drop("wall_seconds", "capacity_bytes"), telemetry.steps.drop(
         NOISY_STEP_COLUMNS
     )
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
+def wait_until(condition):
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
-def living_in_session(session: int) -> set[int]:
+def living_in_session(session):
     """Ids of the processes of a session that are neither dead nor zombies."""
     found = set()
     for path in Path("/proc").glob("[0-9]*/stat"):

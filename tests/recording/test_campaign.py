@@ -1,13 +1,8 @@
 """Real campaigns, small: killed, started again, and recorded again where something changed."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import shutil
-import subprocess
-from collections.abc import Callable
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -23,8 +18,6 @@ from small_campaign import (
     wait_until,
 )
 
-from failbench.base.telemetry import Telemetry
-
 pytestmark = pytest.mark.system
 
 ARENA_OF_SMALL_OBJECTS = 2**20
@@ -33,14 +26,12 @@ that some readings are one apart."""
 
 
 @pytest.fixture
-def copy(uninterrupted: tuple[Path, Telemetry], tmp_path: Path) -> Path:
+def copy(uninterrupted, tmp_path):
     """The folder of the uninterrupted campaign, to change."""
     return shutil.copytree(uninterrupted[0], tmp_path / "copy")
 
 
-def test_every_run_is_recorded_and_ends_as_declared(
-    uninterrupted: tuple[Path, Telemetry],
-) -> None:
+def test_every_run_is_recorded_and_ends_as_declared(uninterrupted):
     _, telemetry = uninterrupted
     assert telemetry.runs.height == RUNS
     failing = telemetry.runs.filter(pl.col("kind") == "failure")
@@ -54,10 +45,8 @@ def test_every_run_is_recorded_and_ends_as_declared(
 
 
 def test_campaign_killed_half_way_and_started_again_gives_the_same(
-    uninterrupted: tuple[Path, Telemetry],
-    make_project: Callable[[], Path],
-    start: Callable[..., subprocess.Popen[bytes]],
-) -> None:
+    uninterrupted, make_project, start
+):
     known, telemetry = uninterrupted
     folder = make_project()
     # Everything is recorded again, but against the capacities that were measured before.
@@ -93,9 +82,7 @@ def test_campaign_killed_half_way_and_started_again_gives_the_same(
     assert not (folder / JOURNAL).exists()
 
 
-def test_changed_scenario_is_recorded_again_without_its_twin_or_others(
-    uninterrupted: tuple[Path, Telemetry], copy: Path
-) -> None:
+def test_changed_scenario_is_recorded_again_without_its_twin_or_others(uninterrupted, copy):
     _, telemetry = uninterrupted
     (path,) = (copy / "data" / "scenarios").glob(f"*/{SCENARIOS[0]}.json")
     scenario = json.loads(path.read_text(encoding="utf-8"))

@@ -1,19 +1,13 @@
 """The command `carry`, on runs that are made up and, with the end-to-end tests, on real ones."""
 
-from __future__ import annotations
-
 import shutil
 import signal
 import subprocess
 import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
-from made_up_campaign import MadeUpRuns
 from polars.testing import assert_frame_equal
 from small_campaign import DETECTOR, OUT_OF_MEMORY, PATIENCE, SCENARIOS
 from small_campaign import RUNS as PLANNED
@@ -28,7 +22,6 @@ from failbench.recording.campaign import Campaign
 from failbench.recording.fingerprint import corpus_cache
 from failbench.recording.journal import archive, steps_of
 from failbench.recording.plan import RecordParams, Setting
-from failbench.recording.sandbox import RunReport
 
 SETTING = Setting("transformer", "adamw")
 TELEMETRY = Path("data/telemetry")
@@ -41,7 +34,7 @@ CAPACITY = 32 * 2**20
 
 
 @pytest.fixture(scope="module")
-def recorded(make_project: Callable[[], Path]) -> tuple[Path, pl.DataFrame]:
+def recorded(make_project):
     """A healthy run, a twin and two failing runs, recorded by code of other fingerprints.
 
     The table of runs that comes with the folder has the fingerprints of today.
@@ -71,11 +64,11 @@ def recorded(make_project: Callable[[], Path]) -> tuple[Path, pl.DataFrame]:
 
 
 @pytest.fixture
-def project(recorded: tuple[Path, pl.DataFrame], tmp_path: Path) -> Path:
+def project(recorded, tmp_path):
     return shutil.copytree(recorded[0], tmp_path / "project")
 
 
-def carry(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def carry(folder, *options):
     return subprocess.run(
         [sys.executable, "-m", "failbench.cli.main", "carry", *options],
         cwd=folder,
@@ -86,14 +79,12 @@ def carry(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def files_of(folder: Path) -> dict[Path, bytes]:
+def files_of(folder):
     return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.system
-def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(
-    recorded: tuple[Path, pl.DataFrame], project: Path
-) -> None:
+def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(recorded, project):
     today = recorded[1]
     done = carry(project, "--except", SCENARIOS[1])
     assert done.returncode == 0, done.stdout + done.stderr
@@ -114,12 +105,7 @@ def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(
 
 
 @pytest.fixture
-def made_up_project(
-    make_project: Callable[[], Path],
-    campaign_in: Callable[[str], Campaign],
-    executed: Counter[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Path]:
+def made_up_project(make_project, campaign_in, executed, monkeypatch):
     """A working directory with made-up runs of other fingerprints: its plan's, and others.
 
     What the command does with interruptions is undone.
@@ -137,15 +123,12 @@ def made_up_project(
 
 
 def test_an_interruption_changes_nothing_and_the_same_command_goes_on(
-    made_up_project: Path,
-    made_up_runs: MadeUpRuns,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    made_up_project, made_up_runs, monkeypatch, capsys
+):
     before = files_of(made_up_project / TELEMETRY)
     journal = made_up_project / "data/.recording" / TELEMETRY / "carry"
 
-    def interrupted(*arguments: Any) -> RunReport:
+    def interrupted(*arguments):
         signal.raise_signal(signal.SIGINT)
         return made_up_runs.execute(*arguments)
 

@@ -1,29 +1,23 @@
 """Fingerprints are carried over where a drawn sample is recorded alike, and else they stay."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
-from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING, MadeUpRuns
+from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING
 from polars.testing import assert_frame_equal
 from small_campaign import OUT_OF_MEMORY, SCENARIOS
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import read_telemetry, write_parquet
-from failbench.recording.campaign import Campaign
 from failbench.recording.carrying import (
     CARRIED,
     CARRIED_SCHEMA,
     MOST_STEPS_APART,
-    Candidate,
     Comparison,
     candidates,
     carry_over,
@@ -34,7 +28,7 @@ from failbench.recording.carrying import (
     with_fingerprints,
 )
 from failbench.recording.journal import JournalEntry, archive
-from failbench.recording.plan import PlannedRun, Setting
+from failbench.recording.plan import Setting
 
 STALE = "0123456789abcdef"
 """A fingerprint of digits and letters that no code has."""
@@ -42,7 +36,7 @@ RUNS_FILE = Path("runs.parquet")
 
 
 @pytest.fixture
-def folder(campaign_in: Callable[[str], Campaign], tmp_path: Path) -> Path:
+def folder(campaign_in, tmp_path):
     """A made-up campaign, recorded by code whose fingerprints were other ones."""
     campaign = campaign_in("recorded")
     entries = campaign.record(1, lambda _: None)
@@ -53,24 +47,22 @@ def folder(campaign_in: Callable[[str], Campaign], tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def again(campaign_in: Callable[[str], Campaign], folder: Path, executed: Counter[str]) -> Campaign:
+def again(campaign_in, folder, executed):
     """The campaign that records a sample again, of which nothing is executed yet."""
     executed.clear()
     return campaign_in("again")
 
 
-def outdated(campaign: Campaign, folder: Path, *excepted: str) -> list[Candidate]:
+def outdated(campaign, folder, *excepted):
     return candidates(campaign, read_telemetry(folder).runs, excepted, folder / RUNS_FILE)
 
 
-def repeated(
-    campaign: Campaign, folder: Path, sample: list[Candidate]
-) -> list[tuple[Candidate, Comparison]]:
+def repeated(campaign, folder, sample):
     known = read_telemetry(folder)
     return repeat(sample, {SETTING: campaign}, known, 1, lambda *_: None, threading.Event())
 
 
-def change_loss(folder: Path, run_id: str, step: int) -> None:
+def change_loss(folder, run_id, step):
     path = folder / "steps" / f"{SETTING.name}.parquet"
     steps = pl.read_parquet(path)
     here = (pl.col("run_id") == run_id) & (pl.col("step") == step)
@@ -79,8 +71,8 @@ def change_loss(folder: Path, run_id: str, step: int) -> None:
 
 
 def test_runs_of_another_fingerprint_are_candidates_with_the_draw_that_they_were_recorded_with(
-    again: Campaign, folder: Path
-) -> None:
+    again, folder
+):
     known = read_telemetry(folder)
     found = outdated(again, folder)
     assert [each.run_id for each in found] == sorted(known.runs["run_id"])
@@ -95,8 +87,8 @@ def test_runs_of_another_fingerprint_are_candidates_with_the_draw_that_they_were
 
 
 def test_runs_with_the_fault_of_an_excepted_scenario_are_left_out_and_its_twins_are_not(
-    again: Campaign, folder: Path
-) -> None:
+    again, folder
+):
     left_out = {each.run_id for each in outdated(again, folder)} - {
         each.run_id for each in outdated(again, folder, SCENARIOS[0])
     }
@@ -104,16 +96,14 @@ def test_runs_with_the_fault_of_an_excepted_scenario_are_left_out_and_its_twins_
     assert left_out == {OUT_OF_MEMORY, other_seed, f"{REMEDIED}-clipped"}
 
 
-def test_runs_of_other_versions_are_refused(again: Campaign, folder: Path) -> None:
+def test_runs_of_other_versions_are_refused(again, folder):
     again.provenance["torch_version"] = "0.0"
     with pytest.raises(BadInputError, match=r"torch_version: .* and here is 0\.0\."):
         outdated(again, folder)
 
 
-def test_runs_that_would_now_be_planned_otherwise_are_refused(
-    again: Campaign, folder: Path
-) -> None:
-    def moved(planned: PlannedRun) -> PlannedRun:
+def test_runs_that_would_now_be_planned_otherwise_are_refused(again, folder):
+    def moved(planned):
         return replace(planned, nominal=replace(planned.nominal, warmup_steps=9999))
 
     again.successes = [*again.successes[:4], *map(moved, again.successes[4:])]
@@ -122,9 +112,7 @@ def test_runs_that_would_now_be_planned_otherwise_are_refused(
 
 
 @pytest.mark.parametrize("size", [1, 4, 9, RUNS, RUNS + 5])
-def test_a_sample_is_spread_over_settings_and_kinds_and_drawn_by_the_seed(
-    size: int, again: Campaign, folder: Path
-) -> None:
+def test_a_sample_is_spread_over_settings_and_kinds_and_drawn_by_the_seed(size, again, folder):
     other = [replace(each, setting=Setting("gru", "adamw")) for each in outdated(again, folder)]
     population = [*outdated(again, folder), *other[: RUNS // 2]]
     sample = drawn_sample(population, size, seed=0)
@@ -138,8 +126,8 @@ def test_a_sample_is_spread_over_settings_and_kinds_and_drawn_by_the_seed(
 
 
 def test_equal_runs_carry_all_fingerprints_over_and_change_nothing_else(
-    again: Campaign, folder: Path, made_up_runs: MadeUpRuns
-) -> None:
+    again, folder, made_up_runs
+):
     before, steps_before = read_telemetry(folder), (folder / "steps").glob("*")
     contents = {path: path.read_bytes() for path in steps_before}
     found = outdated(again, folder)
@@ -169,7 +157,7 @@ def test_equal_runs_carry_all_fingerprints_over_and_change_nothing_else(
     assert table.select("candidates", "seed").unique().row(0) == (RUNS, 3)
 
 
-def test_a_loss_that_differs_is_named_with_its_step(again: Campaign, folder: Path) -> None:
+def test_a_loss_that_differs_is_named_with_its_step(again, folder):
     change_loss(folder, OUT_OF_MEMORY, step=30)
     found = [each for each in outdated(again, folder) if each.run_id.startswith(OUT_OF_MEMORY)]
     differences = {
@@ -182,9 +170,7 @@ def test_a_loss_that_differs_is_named_with_its_step(again: Campaign, folder: Pat
     assert set(differences.values()) == {None}
 
 
-def test_a_run_recorded_meanwhile_keeps_the_fingerprint_that_it_was_given(
-    again: Campaign, folder: Path
-) -> None:
+def test_a_run_recorded_meanwhile_keeps_the_fingerprint_that_it_was_given(again, folder):
     found = outdated(again, folder)
     runs = read_telemetry(folder).runs
     newer = runs.with_columns(
@@ -199,9 +185,7 @@ def test_a_run_recorded_meanwhile_keeps_the_fingerprint_that_it_was_given(
 
 
 @pytest.mark.parametrize("content", ["run_id,steps\na,3\n", "", "\x00\xff"])
-def test_a_table_of_other_columns_is_refused_and_no_fingerprint_written(
-    content: str, again: Campaign, folder: Path
-) -> None:
+def test_a_table_of_other_columns_is_refused_and_no_fingerprint_written(content, again, folder):
     (folder / CARRIED).write_text(content, encoding="utf-8")
     found = outdated(again, folder)
     with pytest.raises(BadInputError, match="Restore it from the last commit"):
@@ -227,7 +211,7 @@ BAD_INDEX = {
 }
 
 
-def recorded(length: int = LENGTH, **run: Any) -> JournalEntry:
+def recorded(length=LENGTH, **run):
     """A recording with a loss that becomes NaN, and nothing that varies but time and memory."""
     steps = [
         {
@@ -245,7 +229,7 @@ def recorded(length: int = LENGTH, **run: Any) -> JournalEntry:
     return JournalEntry({**row, "parameters": 1234, **run}, steps)
 
 
-def changed(entry: JournalEntry, step: int, **values: object) -> JournalEntry:
+def changed(entry, step, **values):
     steps = [dict(row) for row in entry.steps]
     steps[step].update(values)
     return replace(entry, steps=steps)

@@ -1,12 +1,9 @@
 """Shards as jobs: on a scheduler, in local processes, and in this one."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,10 +18,9 @@ from small_campaign import (
     wait_until,
 )
 
-from failbench.base.telemetry import Telemetry, read_telemetry
+from failbench.base.telemetry import read_telemetry
 from failbench.cli.cluster import job_executor, run_jobs, shard_command
 from failbench.cli.main import main
-from failbench.cli.record import Wanted
 from failbench.recording.plan import Shard
 
 pytest.importorskip("submitit", reason="needs the extra `cluster`")
@@ -34,12 +30,12 @@ LOST = ["sh", "-c", "kill -9 $PPID"]
 """A command that kills the job it runs in."""
 
 
-def exits_with(code: int) -> list[str]:
+def exits_with(code):
     return [sys.executable, "-c", f"raise SystemExit({code})"]
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path, monkeypatch):
     """A working folder on a fast file system: a job without a result is soon known as lost."""
     monkeypatch.setattr("submitit.Job._results_timeout_s", 1)
     monkeypatch.chdir(tmp_path)
@@ -65,7 +61,7 @@ def test_debug_runs_the_jobs_one_after_the_other_from_the_working_folder(project
 
 
 def test_a_job_gets_every_option_of_the_command(monkeypatch):
-    calls: list[tuple[Wanted, Shard | None]] = []
+    calls = []
     monkeypatch.setattr(
         "failbench.cli.cluster.record_settings",
         lambda wanted, shard, *, merge: calls.append((wanted, shard)) or 0,
@@ -124,7 +120,7 @@ def test_an_option_that_every_job_would_refuse_is_refused_before_there_are_jobs(
     assert not list(project.rglob("*_submitted.pkl"))
 
 
-def on_cluster(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
+def on_cluster(folder, *options):
     return subprocess.run(
         [*RECORD, "--workers", "1", "--jobs", "2", *options],
         cwd=folder,
@@ -135,7 +131,7 @@ def on_cluster(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def assert_same_recordings(folder: Path, telemetry: Telemetry) -> None:
+def assert_same_recordings(folder, telemetry):
     recorded = read_telemetry(folder / "out")
     for mine, theirs in zip(deterministic(recorded), deterministic(telemetry), strict=True):
         assert_frame_equal(mine, theirs)
@@ -143,9 +139,7 @@ def assert_same_recordings(folder: Path, telemetry: Telemetry) -> None:
 
 
 @pytest.mark.system
-def test_jobs_in_this_process_record_what_one_command_records(
-    uninterrupted: tuple[Path, Telemetry], make_project: Callable[[], Path]
-) -> None:
+def test_jobs_in_this_process_record_what_one_command_records(uninterrupted, make_project):
     folder = make_project()
     done = on_cluster(folder, "--cluster", "debug")
     assert done.returncode == 0, done.stderr
@@ -157,7 +151,7 @@ def test_jobs_in_this_process_record_what_one_command_records(
     assert again.stdout == f"transformer-adamw: {RUNS} runs are in out.\n"
 
 
-def shards_running(session: int) -> set[int]:
+def shards_running(session):
     """Processes of a session that record a shard, and not those that wait for it."""
     running = set()
     for pid in living_in_session(session):
@@ -169,10 +163,8 @@ def shards_running(session: int) -> set[int]:
 
 @pytest.mark.system
 def test_local_jobs_can_be_stopped_and_lost_and_the_same_command_goes_on(
-    uninterrupted: tuple[Path, Telemetry],
-    make_project: Callable[[], Path],
-    start: Callable[..., subprocess.Popen[bytes]],
-) -> None:
+    uninterrupted, make_project, start
+):
     folder = make_project()
     options = ("--workers", "1", "--jobs", "2", "--cluster", "local")
 

@@ -1,9 +1,6 @@
 """The corpus: real text in several slices, and a tokenizer that knows most of it."""
 
-from __future__ import annotations
-
 import hashlib
-from pathlib import Path
 
 import pytest
 
@@ -14,17 +11,16 @@ from failbench.recording.corpus import (
     SPECIAL_TOKENS,
     UNKNOWN,
     VOCABULARY,
-    Corpus,
     load_corpus,
 )
 
 
 @pytest.fixture(scope="module")
-def corpus(corpus_cache: Path) -> Corpus:
+def corpus(corpus_cache):
     return load_corpus(corpus_cache)
 
 
-def test_every_slice_has_text_to_train_on_and_to_hold_out(corpus: Corpus) -> None:
+def test_every_slice_has_text_to_train_on_and_to_hold_out(corpus):
     assert len(corpus.slices) == SLICES
     for part in corpus.slices:
         held_out = len(part.validation) / (len(part.training) + len(part.validation))
@@ -32,11 +28,11 @@ def test_every_slice_has_text_to_train_on_and_to_hold_out(corpus: Corpus) -> Non
         assert min(map(len, part.training + part.validation)) >= MINIMUM_CHARACTERS
 
 
-def test_healthy_runs_meet_a_little_of_the_unknown_token(corpus: Corpus) -> None:
+def test_healthy_runs_meet_a_little_of_the_unknown_token(corpus):
     assert all(0 < one.statistics["corpus_unknown_rate"] < 0.05 for one in corpus.slices)
 
 
-def test_tokenizer_has_the_vocabulary_that_models_are_built_for(corpus: Corpus) -> None:
+def test_tokenizer_has_the_vocabulary_that_models_are_built_for(corpus):
     assert corpus.tokenizer.get_vocab_size() == VOCABULARY
     assert [corpus.tokenizer.id_to_token(one) for one in range(3)] == list(SPECIAL_TOKENS)
     ids = corpus.tokenizer.encode("a plain sentence \N{SNOWMAN}").ids
@@ -44,9 +40,7 @@ def test_tokenizer_has_the_vocabulary_that_models_are_built_for(corpus: Corpus) 
     assert PAD not in ids
 
 
-def test_corpus_is_loaded_from_its_cache_and_named_by_its_content(
-    corpus: Corpus, corpus_cache: Path, tmp_path: Path
-) -> None:
+def test_corpus_is_loaded_from_its_cache_and_named_by_its_content(corpus, corpus_cache, tmp_path):
     content = corpus_cache.read_bytes()
     assert corpus.sha256 == hashlib.sha256(content).hexdigest()
     copy = tmp_path / "corpus.json"

@@ -1,16 +1,12 @@
 """What is known of a run that hangs, and of one whose limit moved; the same with a monitor."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from failbench.base.scenarios import FaultDeclaration
-from failbench.recording.nominal import Nominal, Seeds
 from failbench.recording.order import RunOrder
-from failbench.recording.sandbox import RunReport, execute, fork_server
+from failbench.recording.sandbox import execute, fork_server
 from failbench.recording.signals import compared_steps
 
 ONSET, PLANNED = 6, 24
@@ -18,18 +14,18 @@ CAPACITY = 2**26
 
 
 @pytest.fixture
-def order(nominal: Nominal, seeds: Seeds, corpus_cache: Path) -> RunOrder:
+def order(nominal, seeds, corpus_cache):
     short = replace(nominal, planned_steps=PLANNED, onset_step=ONSET)
     cache = str(corpus_cache)
     return RunOrder("one", "gru", "adamw", "small", "cpu", short, seeds, None, None, None, cache)
 
 
-def failing(order: RunOrder, name: str, **parameters: int) -> RunOrder:
+def failing(order, name, **parameters):
     declared = FaultDeclaration(name=name, parameters=parameters, onset="mid_run")
     return replace(order, declaration=declared, onset_step=ONSET, capacity_bytes=CAPACITY)
 
 
-def run(order: RunOrder) -> RunReport:
+def run(order):
     return execute(fork_server(["failbench.monitor.monitor"]), order, 4.0, 120.0)
 
 
@@ -37,9 +33,7 @@ def run(order: RunOrder) -> RunReport:
     "level", [None, pytest.param("standard", marks=pytest.mark.system)], ids=["alone", "monitored"]
 )
 @pytest.mark.parametrize(("name", "reached"), [("stalled_input", False), ("logger_deadlock", True)])
-def test_a_hung_run_has_a_row_of_the_step_in_which_it_hangs(
-    order: RunOrder, name: str, reached: bool, level: str | None
-) -> None:
+def test_a_hung_run_has_a_row_of_the_step_in_which_it_hangs(order, name, reached, level):
     report = run(replace(failing(order, name), level=level))
     assert (report.ending, report.exit_signal) == ("timeout", "SIGKILL")
     *others, last = report.steps
@@ -55,7 +49,7 @@ def test_a_hung_run_has_a_row_of_the_step_in_which_it_hangs(
         assert end.phase == ("callback" if reached else "data")
 
 
-def test_the_limit_of_a_run_is_the_one_that_was_in_force(order: RunOrder) -> None:
+def test_the_limit_of_a_run_is_the_one_that_was_in_force(order):
     report = run(failing(order, "neighbour_takes_memory", steps=8))
     assert report.ending == "exception"
     assert report.capacity_bytes is not None
@@ -63,14 +57,14 @@ def test_the_limit_of_a_run_is_the_one_that_was_in_force(order: RunOrder) -> Non
     assert last / 2 < report.capacity_bytes < CAPACITY
 
 
-def test_a_limit_that_stays_is_not_another_one(order: RunOrder) -> None:
+def test_a_limit_that_stays_is_not_another_one(order):
     report = run(failing(order, "batch_too_large", factor=512))
     assert report.ending == "exception"
     assert report.capacity_bytes == CAPACITY
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", pytest.param("sgd", marks=pytest.mark.system)])
-def test_a_monitor_changes_no_step_and_sees_them_all(order: RunOrder, optimizer: str) -> None:
+def test_a_monitor_changes_no_step_and_sees_them_all(order, optimizer):
     chosen = replace(order, optimizer=optimizer)
     without, watched = run(chosen), run(replace(chosen, level="full"))
     assert without.history is None
@@ -85,7 +79,7 @@ def test_a_monitor_changes_no_step_and_sees_them_all(order: RunOrder, optimizer:
     assert {0, 10, 20, PLANNED - 1} <= set(steps)
 
 
-def test_a_log_that_is_read_in_the_meantime_holds_the_steps_before(order: RunOrder) -> None:
+def test_a_log_that_is_read_in_the_meantime_holds_the_steps_before(order):
     looked = replace(order, level="standard", looks=(9,))
     report = run(replace(looked, nominal=replace(order.nominal, planned_steps=40)))
     assert report.history is not None
@@ -96,7 +90,7 @@ def test_a_log_that_is_read_in_the_meantime_holds_the_steps_before(order: RunOrd
     assert "weight_spread" in rows[0], "a check has what is measured at checks"
 
 
-def test_a_monitor_notes_how_a_run_ended_that_its_memory_ended(order: RunOrder) -> None:
+def test_a_monitor_notes_how_a_run_ended_that_its_memory_ended(order):
     wide = failing(order, "batch_too_large", factor=512)
     report = run(replace(wide, level="full"))
     assert report.ending == "exception"

@@ -1,10 +1,7 @@
 """Faults of other modules: fingerprinted by their own code, and injected in the child."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,7 +14,6 @@ from failbench.recording.fault_modules import (
 )
 from failbench.recording.faults import registry
 from failbench.recording.fingerprint import PROVENANCE, fault_code, fingerprint
-from failbench.recording.nominal import Nominal, NominalRanges, Seeds
 from failbench.recording.order import RunOrder
 from failbench.recording.sandbox import execute, fork_server
 
@@ -45,23 +41,21 @@ def stopped(run):
 
 
 @pytest.fixture
-def module(tmp_path: Path) -> Path:
+def module(tmp_path):
     path = tmp_path / "added" / "causes_of_a_test.py"
     path.parent.mkdir()
     path.write_text(SOURCE, encoding="utf-8")
     return path
 
 
-def test_what_acts_within_the_module_counts_for_the_fault_that_uses_it_alone(module: Path) -> None:
+def test_what_acts_within_the_module_counts_for_the_fault_that_uses_it_alone(module):
     before = read_outside_faults([str(module)]).codes
     module.write_text(SOURCE.replace("HIGH = 2", "HIGH = 5"), encoding="utf-8")
     after = read_outside_faults([str(module)]).codes
     assert {name for name in before if before[name] != after[name]} == {"stopped"}
 
 
-def test_no_recording_of_the_package_becomes_out_of_date(
-    module: Path, ranges: NominalRanges
-) -> None:
+def test_no_recording_of_the_package_becomes_out_of_date(module, ranges):
     provenance = dict.fromkeys(PROVENANCE, "one")
     names = sorted(package_signatures())
     before = {name: fault_code(name) for name in names}
@@ -76,7 +70,7 @@ def test_no_recording_of_the_package_becomes_out_of_date(
         assert alone == fingerprint(ranges, "adamw", declaration, provenance, outside=faults.codes)
 
 
-def test_signatures_read_from_source_are_those_of_the_registered_functions() -> None:
+def test_signatures_read_from_source_are_those_of_the_registered_functions():
     import_faults(())
     read = package_signatures()
     assert set(read) == {
@@ -95,7 +89,7 @@ def test_signatures_read_from_source_are_those_of_the_registered_functions() -> 
         ]
 
 
-def test_paths_in_error_text_begin_in_the_folder_of_the_module(module: Path) -> None:
+def test_paths_in_error_text_begin_in_the_folder_of_the_module(module):
     faults = read_outside_faults([str(module)])
     text = f'  File "{module}", line 3, in stopped\n  File "torch/nn.py", line 1'
     assert faults.relative(text) == (
@@ -104,7 +98,7 @@ def test_paths_in_error_text_begin_in_the_folder_of_the_module(module: Path) -> 
 
 
 @pytest.fixture
-def order(nominal: Nominal, seeds: Seeds, corpus_cache: Path) -> RunOrder:
+def order(nominal, seeds, corpus_cache):
     return RunOrder(
         run_id="added",
         architecture="gru",
@@ -120,9 +114,7 @@ def order(nominal: Nominal, seeds: Seeds, corpus_cache: Path) -> RunOrder:
     )
 
 
-def test_the_child_injects_the_fault_and_a_healthy_run_is_as_without_the_module(
-    module: Path, order: RunOrder
-) -> None:
+def test_the_child_injects_the_fault_and_a_healthy_run_is_as_without_the_module(module, order):
     faults = read_outside_faults([str(module)])
     context = fork_server(faults.preloaded)
     report = execute(context, order, 20.0, 60.0, faults.training)

@@ -3,21 +3,17 @@
 Each takes seconds: by default one of each category and ending is run, all others with ``system``.
 """
 
-from __future__ import annotations
-
-from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import pytest
 from listed_training import train_and_list_imports
 
 from failbench.base.errors import BadInputError
-from failbench.base.scenarios import FaultDeclaration, Scenario, read_scenarios
+from failbench.base.scenarios import FaultDeclaration, read_scenarios
 from failbench.base.telemetry import NOISY_STEP_COLUMNS
 from failbench.recording.faults.registry import find_fault
-from failbench.recording.nominal import Nominal, Seeds
 from failbench.recording.order import RunOrder
-from failbench.recording.sandbox import RunReport, execute, fork_server
+from failbench.recording.sandbox import execute, fork_server
 
 SCENARIOS = read_scenarios(Path("data/scenarios"))
 MEBIBYTE = 2**20
@@ -27,14 +23,14 @@ ENDINGS = {"crash": "exception", "killed": "signal", "hung": "timeout"}
 class Bench:
     """Runs small orders, all of one configuration, so that one twin serves them all."""
 
-    def __init__(self, nominal: Nominal, seeds: Seeds, corpus_cache: Path) -> None:
+    def __init__(self, nominal, seeds, corpus_cache):
         self.nominal, self.seeds, self.corpus_cache = nominal, seeds, corpus_cache
         self.context = fork_server()
         self.twin = self.run(None, None)
         peak = max(row["memory_bytes"] for row in self.twin.steps)
         self.capacity = int(peak * nominal.capacity_multiple)
 
-    def run(self, declaration: FaultDeclaration | None, capacity: int | None) -> RunReport:
+    def run(self, declaration, capacity):
         onset = None
         if declaration is not None:
             onset = self.nominal.onset_step if declaration.onset == "mid_run" else 0
@@ -61,20 +57,20 @@ class Bench:
 
 
 @pytest.fixture(scope="module")
-def bench(nominal: Nominal, seeds: Seeds, corpus_cache: Path) -> Bench:
+def bench(nominal, seeds, corpus_cache):
     return Bench(nominal, seeds, corpus_cache)
 
 
-def deterministic(rows: list[dict[str, object]]) -> list[dict[str, object]]:
+def deterministic(rows):
     return [
         {name: repr(value) for name, value in row.items() if name not in NOISY_STEP_COLUMNS}
         for row in rows
     ]
 
 
-def marked(scenarios: Iterable[Scenario]) -> Iterator[object]:
+def marked(scenarios):
     """All scenarios; those whose category has one with their ending before them are ``system``."""
-    kinds: set[tuple[str, str]] = set()
+    kinds = set()
     for scenario in scenarios:
         kind = (scenario.category, scenario.expected_outcome)
         yield pytest.param(
@@ -84,9 +80,7 @@ def marked(scenarios: Iterable[Scenario]) -> Iterator[object]:
 
 
 @pytest.mark.parametrize("scenario", [*marked(SCENARIOS)])
-def test_fault_ends_as_declared_and_equals_its_twin_before_onset(
-    scenario: Scenario, bench: Bench
-) -> None:
+def test_fault_ends_as_declared_and_equals_its_twin_before_onset(scenario, bench):
     report = bench.run(scenario.fault, bench.capacity)
 
     onset = bench.nominal.onset_step if scenario.fault.onset == "mid_run" else 0
@@ -107,7 +101,7 @@ def test_fault_ends_as_declared_and_equals_its_twin_before_onset(
         assert slow or deterministic(after) != deterministic(healthy)
 
 
-def test_rows_for_added_tokens_let_the_run_complete_with_them(bench: Bench) -> None:
+def test_rows_for_added_tokens_let_the_run_complete_with_them(bench):
     (tokens,) = (one for one in SCENARIOS if one.id == "added_tokens")
     remedy = tokens.fault.model_copy(update={"name": "added_tokens_with_rows"})
     report = bench.run(remedy, bench.capacity)
@@ -118,25 +112,25 @@ def test_rows_for_added_tokens_let_the_run_complete_with_them(bench: Bench) -> N
     assert min(added) >= bench.nominal.onset_step
 
 
-def test_twin_is_the_same_when_recorded_again(bench: Bench) -> None:
+def test_twin_is_the_same_when_recorded_again(bench):
     again = bench.run(None, None)
     assert deterministic(again.steps) == deterministic(bench.twin.steps)
 
 
-def test_declared_but_never_switched_on_fault_changes_nothing(bench: Bench) -> None:
+def test_declared_but_never_switched_on_fault_changes_nothing(bench):
     order_capacity = 64 * bench.capacity
     limited = bench.run(None, order_capacity)
     assert deterministic(limited.steps) == deterministic(bench.twin.steps)
 
 
-def test_unknown_fault_is_refused_by_name() -> None:
+def test_unknown_fault_is_refused_by_name():
     with pytest.raises(
         BadInputError, match=r"place.json: fault\.name: there is no fault 'gremlin'"
     ):
         find_fault(FaultDeclaration(name="gremlin", onset="mid_run"), "place.json")
 
 
-def test_fault_with_a_foreign_parameter_is_refused() -> None:
+def test_fault_with_a_foreign_parameter_is_refused():
     declaration = FaultDeclaration(
         name="batch_too_large", parameters={"factor": 2, "colour": "red"}, onset="start_crash"
     )

@@ -1,10 +1,7 @@
 """Fingerprints change with what acts, and with nothing else."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 
 import pytest
 
@@ -17,7 +14,6 @@ from failbench.recording.fingerprint import (
     fingerprint,
     loop_code,
 )
-from failbench.recording.nominal import NominalRanges
 
 FAULTS = '''
 import torch
@@ -57,13 +53,13 @@ def other_fault(run) -> None:
 Edit = Callable[[str, str], None]
 
 
-def _clear() -> None:
+def _clear():
     for cached in (loop_code, fault_code, module._fault_definitions):
         cached.cache_clear()
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def package(tmp_path, monkeypatch):
     """A copy of the recording package, with one small module of faults, in place of the real."""
     copy = tmp_path / "recording"
     shutil.copytree(module._PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
@@ -78,10 +74,10 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 
 @pytest.fixture
-def edit(package: Path) -> Edit:
+def edit(package):
     """Replace a stretch of the faults' source."""
 
-    def replace(old: str, new: str) -> None:
+    def replace(old, new):
         path = package / "faults" / "few.py"
         source = path.read_text(encoding="utf-8")
         assert source.count(old) == 1
@@ -104,7 +100,7 @@ def edit(package: Path) -> Edit:
         ("import torch", "import torch\nimport math"),
     ],
 )
-def test_what_does_not_act_does_not_count(edit: Edit, old: str, new: str) -> None:
+def test_what_does_not_act_does_not_count(edit, old, new):
     before = fault_code("rate_jump")
     edit(old, new)
     assert fault_code("rate_jump") == before
@@ -131,14 +127,14 @@ def test_what_does_not_act_does_not_count(edit: Edit, old: str, new: str) -> Non
         "a chosen helper",
     ],
 )
-def test_what_acts_counts_for_the_fault_that_uses_it_alone(edit: Edit, old: str, new: str) -> None:
+def test_what_acts_counts_for_the_fault_that_uses_it_alone(edit, old, new):
     before, other = fault_code("rate_jump"), fault_code("other_fault")
     edit(old, new)
     assert fault_code("rate_jump") != before
     assert fault_code("other_fault") == other
 
 
-def test_helper_in_another_module_counts(package: Path, edit: Edit) -> None:
+def test_helper_in_another_module_counts(package, edit):
     (package / "faults" / "shared.py").write_text("def treble(value):\n    return 3 * value\n")
     edit(
         "import torch",
@@ -151,7 +147,7 @@ def test_helper_in_another_module_counts(package: Path, edit: Edit) -> None:
     assert fault_code("rate_jump") != before
 
 
-def test_a_further_module_of_faults_changes_no_other(package: Path) -> None:
+def test_a_further_module_of_faults_changes_no_other(package):
     before = {place: fault_code(place[1]) for place in module._fault_definitions()}
     (package / "faults" / "more.py").write_text("def double(value):\n    return value\n")
     registry = package / "faults" / "registry.py"
@@ -168,7 +164,7 @@ def test_a_further_module_of_faults_changes_no_other(package: Path) -> None:
 
 
 @pytest.mark.parametrize("name", module._LOOP_MODULES)
-def test_each_module_of_the_loop_counts_by_what_acts(package: Path, name: str) -> None:
+def test_each_module_of_the_loop_counts_by_what_acts(package, name):
     before = loop_code()
     path = package / name
     source = path.read_text(encoding="utf-8")
@@ -180,7 +176,7 @@ def test_each_module_of_the_loop_counts_by_what_acts(package: Path, name: str) -
     assert loop_code() != before
 
 
-def test_a_corpus_made_by_other_code_is_kept_elsewhere(package: Path, tmp_path: Path) -> None:
+def test_a_corpus_made_by_other_code_is_kept_elsewhere(package, tmp_path):
     kept = corpus_cache(tmp_path)
     path = package / "loop.py"
     path.write_text(path.read_text(encoding="utf-8") + "\nMORE = 1\n", encoding="utf-8")
@@ -193,7 +189,7 @@ def test_a_corpus_made_by_other_code_is_kept_elsewhere(package: Path, tmp_path: 
     assert corpus_cache(tmp_path) != kept
 
 
-def test_fingerprint_covers_ranges_declaration_and_provenance(ranges: NominalRanges) -> None:
+def test_fingerprint_covers_ranges_declaration_and_provenance(ranges):
     provenance = dict.fromkeys(PROVENANCE, "one")
     weak = FaultDeclaration(name="loss_graph_retained", parameters={"every": 5}, onset="mid_run")
     strong = weak.model_copy(update={"parameters": {"every": 1}})

@@ -1,13 +1,9 @@
 """A run that another tool watches from inside is the run that it is without."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
@@ -16,7 +12,6 @@ from failbench.recording.corpus import load_corpus
 from failbench.recording.instrumented import EPOCH_STEPS, InstrumentedRun
 from failbench.recording.loop import TrainingRun
 from failbench.recording.memory import MemoryMeter
-from failbench.recording.nominal import Nominal, Seeds
 
 PLANNED = EPOCH_STEPS + 2
 
@@ -24,35 +19,29 @@ PLANNED = EPOCH_STEPS + 2
 class Extractor:
     """Notes what it is called with, as the peer's would be."""
 
-    def __init__(self, network: Any, arch: str, config: Any) -> None:
+    def __init__(self, network, arch, config):
         self.network, self.arch, self.config = network, arch, config
-        self.steps: list[dict[str, Any]] = []
-        self.trained: list[bool] = []
-        self.epochs: list[int] = []
-        self.validated: list[tuple[int, dict[str, float]]] = []
+        self.steps = []
+        self.trained = []
+        self.epochs = []
+        self.validated = []
 
-    def step(self, **named: Any) -> None:
+    def step(self, **named):
         self.steps.append(named)
         self.trained.append(self.network.training)
 
-    def epoch_end(self, epoch: int) -> None:
+    def epoch_end(self, epoch):
         self.epochs.append(epoch)
 
-    def record_validation(self, epoch: int, metrics: dict[str, float]) -> None:
+    def record_validation(self, epoch, metrics):
         self.validated.append((epoch, metrics))
 
-    def finalize(self) -> dict[str, float]:
+    def finalize(self):
         return {"steps": float(len(self.steps))}
 
 
 @pytest.fixture
-def parts(
-    corpus_cache: Path,
-    nominal: Nominal,
-    seeds: Seeds,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> dict[str, Any]:
+def parts(corpus_cache, nominal, seeds, tmp_path, monkeypatch):
     fake = SimpleNamespace(FeatureExtractor=Extractor, ExtractionConfig=SimpleNamespace)
     monkeypatch.setitem(sys.modules, "defaultplusplus", fake)
     corpus = load_corpus(corpus_cache)
@@ -72,7 +61,7 @@ def parts(
     }
 
 
-def losses(run: TrainingRun, steps: int) -> list[float | None]:
+def losses(run, steps):
     run.build()
     made = []
     for step in range(steps):
@@ -83,18 +72,14 @@ def losses(run: TrainingRun, steps: int) -> list[float | None]:
 
 
 @pytest.mark.parametrize("architecture", ["bert", "distilbert"])
-def test_a_watched_run_trains_as_it_does_unwatched(
-    parts: dict[str, Any], tmp_path: Path, architecture: str
-) -> None:
+def test_a_watched_run_trains_as_it_does_unwatched(parts, tmp_path, architecture):
     parts["architecture"] = architecture
     watched = losses(InstrumentedRun(features=tmp_path / "run.json", **parts), 12)
     alone = losses(TrainingRun(**parts), 12)
     assert watched == pytest.approx(alone, rel=1e-4)
 
 
-def test_the_extractor_is_handed_what_its_readme_asks_for(
-    parts: dict[str, Any], tmp_path: Path
-) -> None:
+def test_the_extractor_is_handed_what_its_readme_asks_for(parts, tmp_path):
     run = InstrumentedRun(features=tmp_path / "run.json", **parts)
     made = losses(run, PLANNED)
     extractor = run._extractor
@@ -108,16 +93,14 @@ def test_the_extractor_is_handed_what_its_readme_asks_for(
     assert len(first["outputs"].hidden_states) == 3
 
 
-def test_no_position_sees_what_comes_after_it(parts: dict[str, Any], tmp_path: Path) -> None:
+def test_no_position_sees_what_comes_after_it(parts, tmp_path):
     run = InstrumentedRun(features=tmp_path / "run.json", **parts)
     losses(run, 1)
     attention = run._extractor.steps[0]["outputs"].attentions[0]
     assert torch.triu(attention, diagonal=1).abs().max() == 0
 
 
-def test_epochs_are_ended_with_their_validation_and_features_are_kept_at_the_end(
-    parts: dict[str, Any], tmp_path: Path
-) -> None:
+def test_epochs_are_ended_with_their_validation_and_features_are_kept_at_the_end(parts, tmp_path):
     run = InstrumentedRun(features=tmp_path / "run.json", **parts)
     losses(run, PLANNED)
     assert run._extractor.epochs == [0, 1]
@@ -125,13 +108,11 @@ def test_epochs_are_ended_with_their_validation_and_features_are_kept_at_the_end
     assert json.loads((tmp_path / "run.json").read_text()) == {"steps": PLANNED}
 
 
-def test_what_a_fault_does_after_steps_is_done_and_stays(
-    parts: dict[str, Any], tmp_path: Path
-) -> None:
+def test_what_a_fault_does_after_steps_is_done_and_stays(parts, tmp_path):
     run = InstrumentedRun(features=tmp_path / "run.json", **parts)
-    done: list[int] = []
+    done = []
 
-    def of_fault() -> None:
+    def of_fault():
         done.append(run.step)
 
     run.after_step = of_fault

@@ -1,9 +1,5 @@
 """Recorded runs: kept in a journal, judged, and put into the committed tables."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -24,14 +20,14 @@ from failbench.recording.plan import Setting
 ENTRY = JournalEntry({"run_id": "one", "steps": 1}, [{"step": 0, "loss": float("nan")}])
 
 
-def test_entry_comes_back_as_it_was_written(tmp_path: Path) -> None:
+def test_entry_comes_back_as_it_was_written(tmp_path):
     write_entry(tmp_path, ENTRY)
     back = read_entry(tmp_path, "one")
     assert back is not None
     assert repr(back) == repr(ENTRY)
 
 
-def test_full_disk_is_one_error_and_keeps_the_old_entry(tmp_path: Path) -> None:
+def test_full_disk_is_one_error_and_keeps_the_old_entry(tmp_path):
     write_entry(tmp_path, ENTRY)
     before = (tmp_path / "one.json.gz").read_bytes()
     (tmp_path / ".one.json.gz.partial").symlink_to("/dev/full")
@@ -40,7 +36,7 @@ def test_full_disk_is_one_error_and_keeps_the_old_entry(tmp_path: Path) -> None:
     assert (tmp_path / "one.json.gz").read_bytes() == before
 
 
-def test_damaged_entry_is_named_with_its_remedy(tmp_path: Path) -> None:
+def test_damaged_entry_is_named_with_its_remedy(tmp_path):
     write_entry(tmp_path, ENTRY)
     path = tmp_path / "one.json.gz"
     path.write_bytes(path.read_bytes()[:20])
@@ -59,7 +55,7 @@ PARAMS = DetectorParams(
 )
 
 
-def entries(runs: int = 10, **values: object) -> list[JournalEntry]:
+def entries(runs=10, **values):
     """Healthy successes, the first with other values."""
     steps = [
         {"step": step, "loss": 3.0, "step_seconds": 0.1, "validation_loss": 3.0}
@@ -75,13 +71,13 @@ def entries(runs: int = 10, **values: object) -> list[JournalEntry]:
     ]
 
 
-def test_a_run_has_its_verdict_and_null_for_what_it_never_logged() -> None:
+def test_a_run_has_its_verdict_and_null_for_what_it_never_logged():
     runs = tables_of(entries(width=8), PARAMS).runs
     assert runs["outcome"].to_list() == ["completed"] * 10
     assert runs["width"].to_list() == [8] + [None] * 9
 
 
-def test_a_column_that_steps_have_not_is_refused() -> None:
+def test_a_column_that_steps_have_not_is_refused():
     (first, *others) = entries()
     misspelt = JournalEntry(first.run, [*first.steps, {"step": 20, "lozz": 1.0}])
     with pytest.raises(BadInputError, match="lozz: is no column"):
@@ -92,7 +88,7 @@ ADAMW, SGD = Setting("transformer", "adamw"), Setting("transformer", "sgd")
 
 
 @pytest.fixture
-def of_sgd(small_telemetry: Telemetry) -> Telemetry:
+def of_sgd(small_telemetry):
     renamed = pl.col("run_id", "twin_of").str.replace("adamw", "sgd")
     return Telemetry(
         small_telemetry.runs.with_columns(renamed, optimizer=pl.lit("sgd")).sort("run_id"),
@@ -101,13 +97,13 @@ def of_sgd(small_telemetry: Telemetry) -> Telemetry:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, small_telemetry: Telemetry, of_sgd: Telemetry) -> Path:
+def folder(tmp_path, small_telemetry, of_sgd):
     archive(tmp_path, ADAMW, small_telemetry, whole=True)
     archive(tmp_path, SGD, of_sgd, whole=True)
     return tmp_path
 
 
-def recorded_again(telemetry: Telemetry, scenario: str) -> Telemetry:
+def recorded_again(telemetry, scenario):
     """One pair of runs, with other values."""
     pair = telemetry.select(pl.col("scenario") == scenario)
     return Telemetry(
@@ -116,9 +112,7 @@ def recorded_again(telemetry: Telemetry, scenario: str) -> Telemetry:
     )
 
 
-def test_settings_lie_side_by_side_in_files_of_their_own(
-    folder: Path, small_telemetry: Telemetry, of_sgd: Telemetry
-) -> None:
+def test_settings_lie_side_by_side_in_files_of_their_own(folder, small_telemetry, of_sgd):
     known = read_known(folder)
     assert known is not None
     assert_frame_equal(known.runs, pl.concat([small_telemetry.runs, of_sgd.runs]).sort("run_id"))
@@ -127,9 +121,7 @@ def test_settings_lie_side_by_side_in_files_of_their_own(
         assert_frame_equal(steps, telemetry.steps)
 
 
-def test_partial_recording_replaces_the_runs_of_the_same_id(
-    folder: Path, small_telemetry: Telemetry
-) -> None:
+def test_partial_recording_replaces_the_runs_of_the_same_id(folder, small_telemetry):
     again = recorded_again(small_telemetry, "runaway")
     held = archive(folder, ADAMW, again, whole=False)
     back = read_telemetry(folder)
@@ -142,9 +134,7 @@ def test_partial_recording_replaces_the_runs_of_the_same_id(
     assert back.select(~mine).runs["wall_seconds"].null_count() == 10
 
 
-def test_whole_recording_drops_what_it_does_not_hold(
-    folder: Path, small_telemetry: Telemetry, of_sgd: Telemetry
-) -> None:
+def test_whole_recording_drops_what_it_does_not_hold(folder, small_telemetry, of_sgd):
     again = recorded_again(small_telemetry, "runaway")
     archive(folder, ADAMW, again, whole=True)
     back = read_telemetry(folder)

@@ -1,7 +1,5 @@
 """The one rule for paths in error text."""
 
-from __future__ import annotations
-
 import pytest
 
 from failbench.recording.paths import package_relative
@@ -23,11 +21,8 @@ from failbench.recording.paths import package_relative
             "No such file: '/mnt/disk/failbench-run-x1_y/shard.npy'",
             "No such file: 'scratch/shard.npy'",
         ),
-        (
-            "from /a/site-packages/b.py to /c/site-packages/d.py",
-            "from b.py to d.py",
-        ),
+        ("from /a/site-packages/b.py to /c/site-packages/d.py", "from b.py to d.py"),
     ],
 )
-def test_machine_paths_become_package_relative(text: str, relative: str) -> None:
+def test_machine_paths_become_package_relative(text, relative):
     assert package_relative(text) == relative

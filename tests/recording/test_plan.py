@@ -1,7 +1,5 @@
 """The plan: names, and nominal configurations that say nothing of the cause."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -10,8 +8,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from failbench.base.scenarios import Scenario, read_scenarios
-from failbench.recording.nominal import Nominal, NominalRanges, draw_nominal
+from failbench.base.scenarios import read_scenarios
+from failbench.recording.nominal import NominalRanges, draw_nominal
 from failbench.recording.plan import (
     RecordParams,
     Setting,
@@ -27,7 +25,7 @@ ADAMW, SGD = Setting("transformer", "adamw"), Setting("transformer", "sgd")
 
 
 @pytest.fixture
-def params(ranges: NominalRanges) -> RecordParams:
+def params(ranges):
     wanted = {
         "transformer-adamw": {"seeds": 2, "successes": 12},
         "transformer-sgd": {"seeds": 2, "successes": 12},
@@ -37,13 +35,11 @@ def params(ranges: NominalRanges) -> RecordParams:
 
 
 @pytest.fixture(scope="module")
-def scenarios() -> tuple[Scenario, ...]:
+def scenarios():
     return read_scenarios(Path("data/scenarios"))
 
 
-def test_each_run_has_a_unique_id_from_its_setting_and_seed(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
+def test_each_run_has_a_unique_id_from_its_setting_and_seed(scenarios, params):
     pairs = plan_pairs(ADAMW, scenarios, params, SLICES)
     ids = [run.run_id for pair in pairs for run in (pair.failure, pair.twin)]
     ids += [run.run_id for run in plan_successes(ADAMW, params, SLICES)]
@@ -56,9 +52,7 @@ def test_each_run_has_a_unique_id_from_its_setting_and_seed(
     assert Setting("t5", "sgd", "paper").name == "t5-sgd-paper"
 
 
-def test_pairs_are_recorded_in_random_order_so_that_categories_share_all_hours(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
+def test_pairs_are_recorded_in_random_order_so_that_categories_share_all_hours(scenarios, params):
     pairs = plan_pairs(ADAMW, scenarios, params, SLICES)
     planned = [(pair.failure.seed, pair.failure.scenario) for pair in pairs]
     assert [seed for seed, _ in planned] == sorted(seed for seed, _ in planned)
@@ -71,9 +65,7 @@ def test_pairs_are_recorded_in_random_order_so_that_categories_share_all_hours(
     assert plan_pairs(ADAMW, scenarios, params, SLICES) == pairs
 
 
-def test_twin_differs_from_its_run_in_the_fault_alone(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
+def test_twin_differs_from_its_run_in_the_fault_alone(scenarios, params):
     for pair in plan_pairs(ADAMW, scenarios, params, SLICES):
         assert pair.twin.twin_of == pair.failure.run_id
         failing = order_for(pair.failure, ADAMW, 4, "corpus.json")
@@ -84,9 +76,7 @@ def test_twin_differs_from_its_run_in_the_fault_alone(
         )
 
 
-def test_onset_is_drawn_for_mid_run_faults_and_zero_for_others(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
+def test_onset_is_drawn_for_mid_run_faults_and_zero_for_others(scenarios, params):
     low, high = params.nominal.onset_step
     for pair in plan_pairs(ADAMW, scenarios, params, SLICES):
         onset = pair.failure.onset_step
@@ -96,9 +86,7 @@ def test_onset_is_drawn_for_mid_run_faults_and_zero_for_others(
             assert onset == 0
 
 
-def test_nominal_configuration_depends_on_nothing_but_id_and_seed(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
+def test_nominal_configuration_depends_on_nothing_but_id_and_seed(scenarios, params):
     relabelled = tuple(
         scenario.model_copy(
             update={
@@ -112,7 +100,7 @@ def test_nominal_configuration_depends_on_nothing_but_id_and_seed(
         for scenario in scenarios
     )
 
-    def drawn(planned: tuple[Scenario, ...]) -> dict[str, Nominal]:
+    def drawn(planned):
         pairs = plan_pairs(ADAMW, planned, params, SLICES)
         return {pair.failure.run_id: pair.failure.nominal for pair in pairs}
 
@@ -123,10 +111,8 @@ def test_nominal_configuration_depends_on_nothing_but_id_and_seed(
     assert len(set(known.values())) == len(known)
 
 
-def test_optimizer_changes_the_learning_rate_alone_and_keeps_its_quantile(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
-    def quantile(setting: Setting, rate: float) -> float:
+def test_optimizer_changes_the_learning_rate_alone_and_keeps_its_quantile(scenarios, params):
+    def quantile(setting, rate):
         low, high = params.nominal.learning_rate[setting.optimizer]
         return float(np.log(rate / low) / np.log(high / low))
 
@@ -144,9 +130,7 @@ def test_optimizer_changes_the_learning_rate_alone_and_keeps_its_quantile(
         )
 
 
-def test_scenario_is_not_planned_where_it_is_not_applicable(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
+def test_scenario_is_not_planned_where_it_is_not_applicable(scenarios, params):
     reason = {"gru": "Nothing there has heads, says a test."}
     changed = (scenarios[0].model_copy(update={"not_applicable": reason}), scenarios[1])
     gru = plan_pairs(Setting("gru", "adamw"), changed, params, SLICES)
@@ -154,7 +138,7 @@ def test_scenario_is_not_planned_where_it_is_not_applicable(
     assert len(plan_pairs(ADAMW, changed, params, SLICES)) == 4
 
 
-def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges: NominalRanges) -> None:
+def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges):
     generator = np.random.default_rng(0)
     drawn = [draw_nominal(ranges, "adamw", SLICES, generator) for _ in range(300)]
     assert {item.warmup_steps for item in drawn} == set(range(5, 11))
@@ -179,20 +163,18 @@ def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges: NominalRanges) 
         ({"colour": "red"}, "colour"),
     ],
 )
-def test_ranges_that_make_no_sense_are_refused(
-    ranges: NominalRanges, changes: dict[str, object], complaint: str
-) -> None:
+def test_ranges_that_make_no_sense_are_refused(ranges, changes, complaint):
     with pytest.raises(ValidationError, match=complaint):
         NominalRanges.model_validate(ranges.model_dump() | changes)
 
 
-def with_remedies(params: RecordParams, **remedies: dict[str, object]) -> RecordParams:
+def with_remedies(params, **remedies):
     return RecordParams.model_validate(params.model_dump() | {"remedies": remedies})
 
 
 def test_a_run_with_a_remedy_differs_from_the_failing_run_in_what_the_remedy_says(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
+    scenarios, params
+):
     (jump,) = (scenario for scenario in scenarios if scenario.id == "learning_rate_jump")
     failure = plan_pair(ADAMW, jump, 0, 0, params, SLICES).failure
     remedies = with_remedies(

@@ -1,7 +1,5 @@
 """The parent's side: whatever a child does, it is recorded and hurts nobody."""
 
-from __future__ import annotations
-
 import builtins
 import json
 import os
@@ -18,11 +16,9 @@ from listed_training import train_and_list_imports
 
 from failbench.base.errors import BadInputError
 from failbench.base.scenarios import Architecture, FaultDeclaration, Optimizer
-from failbench.recording.nominal import Nominal, Seeds
-from failbench.recording.order import Line, RunOrder
+from failbench.recording.order import RunOrder
 from failbench.recording.sandbox import (
     RecorderError,
-    RunReport,
     execute,
     fork_server,
     require_recording_extra,
@@ -30,27 +26,27 @@ from failbench.recording.sandbox import (
 )
 
 
-def say(line: Line, kind: str, **content: object) -> None:
+def say(line, kind, **content):
     line.channel.send_bytes(json.dumps([kind, content]).encode())
 
 
-def complete(order: RunOrder, line: Line) -> None:
+def complete(order, line):
     say(line, "step", step=0)
     say(line, "completed")
 
 
-def talk_for_ever(order: RunOrder, line: Line) -> None:
+def talk_for_ever(order, line):
     while True:
         say(line, "step", step=0)
         time.sleep(0.05)
 
 
-def leave_silently(order: RunOrder, line: Line) -> None:
+def leave_silently(order, line):
     say(line, "step", step=0)
     os._exit(0)
 
 
-def refuse(order: RunOrder, line: Line) -> None:
+def refuse(order, line):
     say(
         line,
         "error",
@@ -59,22 +55,22 @@ def refuse(order: RunOrder, line: Line) -> None:
     )
 
 
-def hang(order: RunOrder, line: Line) -> None:
+def hang(order, line):
     say(line, "step", step=0)
     time.sleep(600)
 
 
-def abort(order: RunOrder, line: Line) -> None:
+def abort(order, line):
     say(line, "step", step=0)
     os.kill(os.getpid(), signal.SIGABRT)
 
 
-def complete_and_hang(order: RunOrder, line: Line) -> None:
+def complete_and_hang(order, line):
     say(line, "completed")
     time.sleep(600)
 
 
-def be_managed(order: RunOrder, line: Line) -> None:
+def be_managed(order, line):
     for step in range(10):
         say(line, "step", step=step)
         say(line, "hold", agent="memory_manager", memory_bytes=step * 100)
@@ -110,13 +106,13 @@ sandbox.execute(context, order, 600.0, 600.0)
 
 
 @pytest.fixture
-def order(nominal: Nominal, seeds: Seeds) -> RunOrder:
+def order(nominal, seeds):
     return RunOrder(
         "one", "gru", "adamw", "small", "cpu", nominal, seeds, None, None, 450, "corpus.json"
     )
 
 
-def run(order: RunOrder, target: object, hang_seconds: float = 20.0) -> RunReport:
+def run(order, target, hang_seconds=20.0):
     return execute(fork_server(), order, hang_seconds, 30.0, target)
 
 
@@ -129,14 +125,7 @@ def run(order: RunOrder, target: object, hang_seconds: float = 20.0) -> RunRepor
         (complete_and_hang, 3.0, "completed", None, 0),
     ],
 )
-def test_the_end_of_a_child_is_recorded(
-    order: RunOrder,
-    target: object,
-    hang_seconds: float,
-    ending: str,
-    exit_signal: str | None,
-    steps: int,
-) -> None:
+def test_the_end_of_a_child_is_recorded(order, target, hang_seconds, ending, exit_signal, steps):
     report = run(order, target, hang_seconds)
     assert (report.ending, report.exit_signal, len(report.steps)) == (ending, exit_signal, steps)
 
@@ -148,28 +137,24 @@ def test_the_end_of_a_child_is_recorded(
         (refuse, r"one: the child refused its order: No such fault\."),
     ],
 )
-def test_a_child_that_records_nothing_is_an_error(
-    order: RunOrder, target: object, problem: str
-) -> None:
+def test_a_child_that_records_nothing_is_an_error(order, target, problem):
     with pytest.raises(RecorderError, match=problem):
         run(order, target)
 
 
-def test_child_that_never_ends_is_an_error_that_names_run_and_limit(order: RunOrder) -> None:
+def test_child_that_never_ends_is_an_error_that_names_run_and_limit(order):
     with pytest.raises(RecorderError, match=r"one: .*after 1 seconds.*wall_limit_seconds"):
         execute(fork_server(), order, 20.0, 1.0, talk_for_ever)
 
 
-def test_order_of_a_fault_that_is_not_there_is_refused_by_the_child(
-    order: RunOrder, corpus_cache: Path
-) -> None:
+def test_order_of_a_fault_that_is_not_there_is_refused_by_the_child(order, corpus_cache):
     declared = FaultDeclaration(name="gremlin", onset="start_crash")
     wrong = replace(order, declaration=declared, onset_step=0, corpus_cache=str(corpus_cache))
     with pytest.raises(RecorderError, match=r"refused its order: one: fault\.name: there is no"):
         run(wrong, train)
 
 
-def test_memory_manager_kills_at_the_first_step_beyond_capacity(order: RunOrder) -> None:
+def test_memory_manager_kills_at_the_first_step_beyond_capacity(order):
     report = run(order, be_managed)
     assert (report.ending, report.exit_signal) == ("signal", "SIGKILL")
     assert [row["step"] for row in report.steps] == [0, 1, 2, 3, 4, 5]
@@ -177,9 +162,7 @@ def test_memory_manager_kills_at_the_first_step_beyond_capacity(order: RunOrder)
 
 @pytest.mark.parametrize("architecture", get_args(Architecture))
 @pytest.mark.parametrize("optimizer", get_args(Optimizer))
-def test_fork_server_has_imported_what_a_run_needs(
-    architecture: Architecture, optimizer: Optimizer, order: RunOrder, corpus_cache: Path
-) -> None:
+def test_fork_server_has_imported_what_a_run_needs(architecture, optimizer, order, corpus_cache):
     short = replace(
         order,
         architecture=architecture,
@@ -193,12 +176,10 @@ def test_fork_server_has_imported_what_a_run_needs(
     assert report.configuration["imported"] == []
 
 
-def test_missing_torch_is_one_error_with_the_command_that_installs_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_missing_torch_is_one_error_with_the_command_that_installs_it(monkeypatch):
     real = builtins.__import__
 
-    def without_torch(name: str, *args: object, **kwargs: object) -> object:
+    def without_torch(name, *args, **kwargs):
         if name == "torch":
             raise ImportError(name)
         return real(name, *args, **kwargs)
@@ -208,7 +189,7 @@ def test_missing_torch_is_one_error_with_the_command_that_installs_it(
         require_recording_extra()
 
 
-def test_hung_child_dies_with_its_campaign(tmp_path: Path, corpus_cache: Path) -> None:
+def test_hung_child_dies_with_its_campaign(tmp_path, corpus_cache):
     # The campaign is a process of its own, that is killed while its child hangs.
     campaign = subprocess.Popen(
         [

@@ -1,13 +1,10 @@
 """Shards part a plan without overlap, and what they recorded is merged as if it had been whole."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
 import signal
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING
@@ -15,7 +12,6 @@ from small_campaign import JOURNAL, PATIENCE, SUCCESSES, wait_until
 
 from failbench.base.errors import BadInputError
 from failbench.cli.record import INCOMPLETE, merge_shards
-from failbench.recording.campaign import Campaign
 from failbench.recording.journal import archive, read_entry, write_entry
 from failbench.recording.plan import WHOLE, Shard
 
@@ -38,12 +34,12 @@ def test_a_shard_that_is_none_is_refused(text):
     assert repr(text) in str(error.value)
 
 
-def record_shard(campaign: Campaign, shard: Shard = WHOLE) -> list[str]:
+def record_shard(campaign, shard=WHOLE):
     entries = campaign.record(1, lambda _: None, shard)
     return [entry.run["run_id"] for entry in entries]
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
+def files_of(folder):
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")

@@ -1,33 +1,29 @@
 """What a monitor measures is recorded beside a campaign, and changes nothing in it."""
 
-from __future__ import annotations
-
 import shutil
-from pathlib import Path
 
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 from small_campaign import RUNS, SCENARIOS, record
 
-from failbench.base.telemetry import Telemetry
 from failbench.monitor.records.tables import histories, read_monitored
 from failbench.recording.signals import compared_steps, monitor_code
 
 NAME = "transformer-adamw"
 
 
-def step(number: int, loss: float | None, memory: int = 0) -> dict[str, object]:
+def step(number, loss, memory=0):
     return {"step": number, "loss": loss, "memory_bytes": memory}
 
 
-def test_recordings_are_compared_in_what_the_machine_does_not_decide() -> None:
+def test_recordings_are_compared_in_what_the_machine_does_not_decide():
     first = [step(0, 3.0), step(1, float("nan")), step(2, None)]
     assert compared_steps(first, [{**row, "memory_bytes": 7} for row in first]) == (3, True)
     assert compared_steps(first, [*first[:2], step(2, 1.0)]) == (3, False)
 
 
-def test_what_reads_logs_is_no_part_of_what_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_reads_logs_is_no_part_of_what_measures(monkeypatch):
     from failbench.recording import signals
 
     before = monitor_code()
@@ -39,9 +35,7 @@ def test_what_reads_logs_is_no_part_of_what_measures(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.system
-def test_signals_are_recorded_once_and_leave_the_telemetry_as_it_was(
-    uninterrupted: tuple[Path, Telemetry], tmp_path: Path
-) -> None:
+def test_signals_are_recorded_once_and_leave_the_telemetry_as_it_was(uninterrupted, tmp_path):
     folder, before = uninterrupted
     copy = shutil.copytree(folder, tmp_path / "copy")
     after = record(copy, "--signals", "light")
@@ -61,9 +55,7 @@ def test_signals_are_recorded_once_and_leave_the_telemetry_as_it_was(
 
 
 @pytest.mark.system
-def test_faults_that_begin_later_are_recorded_from_step_0_too(
-    uninterrupted: tuple[Path, Telemetry], tmp_path: Path
-) -> None:
+def test_faults_that_begin_later_are_recorded_from_step_0_too(uninterrupted, tmp_path):
     copy = shutil.copytree(uninterrupted[0], tmp_path / "copy")
     record(copy, "--signals", "light", "--from-start")
     runs = read_monitored(copy / "out/monitor").runs

@@ -1,7 +1,5 @@
 """The check: what passes, and each thing that does not, in its own words."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -85,7 +83,7 @@ def scenarios_of(counts):
 
 
 def run_row(run_id, **values):
-    row: dict[str, object] = dict.fromkeys(RUN_SCHEMA)
+    row = dict.fromkeys(RUN_SCHEMA)
     row |= PROVENANCE_VALUES
     row |= {
         "run_id": run_id,
@@ -212,9 +210,7 @@ def counts_of(telemetry, leak=LEAK):
     return counts
 
 
-def test_run_that_ends_in_another_declared_outcome_passes_and_is_counted_apart(
-    telemetry,
-):
+def test_run_that_ends_in_another_declared_outcome_passes_and_is_counted_apart(telemetry):
     may_be_killed = LEAK.model_copy(update={"other_outcomes": {"killed": "By chance alone."}})
     ended = with_run(RUN, ending="signal", outcome="killed")(telemetry)
     assert check_leak(ended, (may_be_killed,)).runs[0].passed
@@ -279,9 +275,7 @@ def with_remedy(telemetry, **values):
     return Telemetry(pl.concat([telemetry.runs, runs]), pl.concat([telemetry.steps, steps]))
 
 
-def test_run_with_a_remedy_is_no_twin_and_is_named_where_it_is_missing_or_out_of_date(
-    telemetry,
-):
+def test_run_with_a_remedy_is_no_twin_and_is_named_where_it_is_missing_or_out_of_date(telemetry):
     setting = check_leak(with_remedy(telemetry), record=REMEDIED)
     assert [(run.run_id, run.problems) for run in setting.runs] == [(RUN, ())]
     assert setting.outdated_remedies == ()
@@ -342,9 +336,7 @@ def test_difference_in_what_measures_the_machine_is_allowed(telemetry, column):
     assert check_leak(with_step(RUN, ONSET - 1, column)(telemetry)).runs[0].passed
 
 
-def test_changed_declaration_makes_the_run_out_of_date_and_changed_ranges_everything(
-    telemetry,
-):
+def test_changed_declaration_makes_the_run_out_of_date_and_changed_ranges_everything(telemetry):
     (run,) = check_leak(telemetry, (scenario("leak", parameters={"every": 1}),)).runs
     assert run.problems == (OUT_OF_DATE,)
     ranges = RECORD.nominal.model_copy(update={"width": (16,)})
@@ -361,9 +353,7 @@ def test_missing_seeds_and_strange_runs_are_listed(telemetry):
     assert (setting.missing, setting.orphans) == ((("drip", 0),), (RUN,))
 
 
-def test_a_scenario_of_which_nothing_is_recorded_is_one_line_that_says_what_to_do(
-    telemetry,
-):
+def test_a_scenario_of_which_nothing_is_recorded_is_one_line_that_says_what_to_do(telemetry):
     checked = check((LEAK, scenario("drip")), telemetry, RECORD, DETECTOR)
     assert checked.unrecorded == ("drip",)
     assert not checked.passed
@@ -402,9 +392,7 @@ def test_each_setting_is_checked_by_itself(telemetry):
     assert (gru.successes_wanted, transformer.successes_wanted) == (11, 10)
 
 
-def test_setting_that_was_not_recorded_is_missing_and_fails_the_check(
-    telemetry,
-):
+def test_setting_that_was_not_recorded_is_missing_and_fails_the_check(telemetry):
     checked = check((LEAK,), telemetry, naming("gru-adamw-paper"), DETECTOR)
     assert checked.absent == (Setting("gru", "adamw", "paper"),)
     assert not checked.passed
@@ -427,12 +415,7 @@ SCENARIOS = tuple(
 )
 
 
-def rule(
-    name,
-    scenarios=SCENARIOS,
-    seeds=1,
-    **changes,
-):
+def rule(name, scenarios=SCENARIOS, seeds=1, **changes):
     """One rule over runs that all crash at step 120, ``changes`` (by column) apart."""
     runs = []
     for item in scenarios:
@@ -557,8 +540,7 @@ def test_unknown_scenario_has_two_partners_from_two_other_categories(partners, h
 
 
 @pytest.mark.parametrize(
-    ("column", "value"),
-    [("outcome", "killed"), ("exit_signal", "SIGKILL"), ("error_type", None)],
+    ("column", "value"), [("outcome", "killed"), ("exit_signal", "SIGKILL"), ("error_type", None)]
 )
 def test_partner_looks_alike_in_outcome_error_text_and_signal(column, value):
     assert rule("unknown_partners").holds

@@ -1,7 +1,5 @@
 """Versions of the monitor's rules: frozen, told apart, and applicable for good."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import shutil

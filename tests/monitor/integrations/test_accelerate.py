@@ -1,24 +1,12 @@
 """What Accelerate has prepared is watched as it is, and training stays as it was."""
 
-from __future__ import annotations
-
 import pytest
+import torch
+from accelerate import Accelerator
 
-pytest.importorskip("accelerate")
-pytest.importorskip("transformers")
-torch = pytest.importorskip("torch")
-
-from accelerate import Accelerator  # noqa: E402
-
-from failbench.monitor import Monitor, Vocabulary  # noqa: E402
-from failbench.monitor.signals import LEVELS  # noqa: E402
-from made_up_models import (  # noqa: E402
-    ROWS,
-    TOKENS,
-    Texts,
-    alarms,
-    causal_model,
-)
+from failbench.monitor import Monitor, Vocabulary
+from failbench.monitor.signals import LEVELS
+from made_up_models import ROWS, TOKENS, Texts, alarms, causal_model
 
 
 def train(monitor=None, accumulate=1, epochs=2, data=None, model=None, precision="no"):

@@ -1,21 +1,17 @@
 """What docs/monitor.md and docs/first_run.md tell to write runs as it is written."""
 
-from __future__ import annotations
-
 import re
 
+import accelerate
+import lightning
 import pytest
+import torch
+import transformers
+from torch.nn.functional import cross_entropy
 
-torch = pytest.importorskip("torch")
-lightning = pytest.importorskip("lightning")
-accelerate = pytest.importorskip("accelerate")
-transformers = pytest.importorskip("transformers")
-
-from torch.nn.functional import cross_entropy  # noqa: E402
-
-from failbench.monitor import read_history  # noqa: E402
-from made_up_models import ROWS, Texts, causal_model  # noqa: E402
-from made_up_training import Tiny  # noqa: E402
+from failbench.monitor import read_history
+from made_up_models import ROWS, Texts, causal_model
+from made_up_training import Tiny
 
 
 def blocks(repository):

@@ -1,34 +1,20 @@
 """One line attaches the monitor to a Trainer of Lightning, and training stays as it was."""
 
-from __future__ import annotations
-
 import math
 import warnings
 
+import lightning
 import pytest
+import torch
+from torch.nn import functional
 
-pytest.importorskip("lightning")
-pytest.importorskip("transformers")
-torch = pytest.importorskip("torch")
-
-import lightning  # noqa: E402
-from torch.nn import functional  # noqa: E402
-
-from failbench.monitor import LightningCallback, Vocabulary  # noqa: E402
-from failbench.monitor.guard import MEASUREMENTS  # noqa: E402
-from failbench.monitor.signals import LEVELS  # noqa: E402
-from failbench.monitor.stopping.stop import StopTraining  # noqa: E402
-from made_up_callbacks import assert_all_is_measured, series  # noqa: E402
-from made_up_models import (  # noqa: E402
-    ROWS,
-    TOKENS,
-    BrokenError,
-    Texts,
-    alarms,
-    break_at,
-    causal_model,
-)
-from made_up_training import Tiny, hooks_of  # noqa: E402
+from failbench.monitor import LightningCallback, Vocabulary
+from failbench.monitor.guard import MEASUREMENTS
+from failbench.monitor.signals import LEVELS
+from failbench.monitor.stopping.stop import StopTraining
+from made_up_callbacks import assert_all_is_measured, series
+from made_up_models import ROWS, TOKENS, BrokenError, Texts, alarms, break_at, causal_model
+from made_up_training import Tiny, hooks_of
 
 EVALUATED = Texts(6, seed=1)
 

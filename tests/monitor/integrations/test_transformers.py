@@ -1,37 +1,22 @@
 """One line attaches the monitor to a Trainer of Transformers, and training stays as it was."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+import torch
+from transformers import Trainer, TrainerCallback, TrainingArguments
 
-pytest.importorskip("transformers")
-pytest.importorskip("accelerate")
-torch = pytest.importorskip("torch")
-
-from transformers import Trainer, TrainerCallback, TrainingArguments  # noqa: E402
-
-from failbench.monitor import TransformersCallback, Vocabulary, read_history  # noqa: E402
-from failbench.monitor.integrations.callback import rewire  # noqa: E402
-from failbench.monitor.signals import LEVELS  # noqa: E402
-from failbench.monitor.stopping.stop import StopTraining  # noqa: E402
-from made_up_callbacks import assert_all_is_measured, series  # noqa: E402
-from made_up_models import (  # noqa: E402
-    ROWS,
-    TOKENS,
-    BrokenError,
-    Texts,
-    alarms,
-    break_at,
-    causal_model,
-)
-from made_up_training import hooks_of  # noqa: E402
+from failbench.monitor import TransformersCallback, Vocabulary, read_history
+from failbench.monitor.integrations.callback import rewire
+from failbench.monitor.signals import LEVELS
+from failbench.monitor.stopping.stop import StopTraining
+from made_up_callbacks import assert_all_is_measured, series
+from made_up_models import ROWS, TOKENS, BrokenError, Texts, alarms, break_at, causal_model
+from made_up_training import hooks_of
 
 
-def trainer_of(folder: Path, *callbacks, model=None, data=None, **settings) -> Trainer:
+def trainer_of(folder, *callbacks, model=None, data=None, **settings):
     arguments = TrainingArguments(
         str(folder / "trainer"),
         max_steps=settings.pop("max_steps", 8),
@@ -53,7 +38,7 @@ def trainer_of(folder: Path, *callbacks, model=None, data=None, **settings) -> T
     )
 
 
-def callback_of(folder: Path, level="standard", every=4) -> TransformersCallback:
+def callback_of(folder, level="standard", every=4):
     return TransformersCallback(folder / "run", level, every, Vocabulary(TOKENS))
 
 

@@ -1,26 +1,19 @@
 """Outputs of modules are measured in one forward pass, and nothing of them is kept."""
 
-from __future__ import annotations
-
 import math
 import weakref
 
 import pytest
+import torch
+from torch import nn
 
-torch = pytest.importorskip("torch", reason="measurements are of tensors")
-
-from torch import nn  # noqa: E402
-
-from failbench.monitor.measurements.activations import (  # noqa: E402
-    MOST_POSITIONS,
-    ActivationMeasurement,
-)
+from failbench.monitor.measurements.activations import MOST_POSITIONS, ActivationMeasurement
 
 
 class Recurrent(nn.Module):
     """Modules that put out a tuple, are called twice, put out integers, and are left out."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
         self.embedding = nn.Embedding(9, 6)
         self.dropout = nn.Dropout(0.5)
@@ -38,7 +31,7 @@ class Recurrent(nn.Module):
 
 
 @pytest.fixture
-def model() -> Recurrent:
+def model():
     torch.manual_seed(0)
     return Recurrent()
 

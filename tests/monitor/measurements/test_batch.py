@@ -1,30 +1,22 @@
 """A batch is measured as a naive count of its tokens says."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from itertools import pairwise
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch", reason="measurements are of tensors")
-
-from failbench.monitor.measurements.batch import (  # noqa: E402
-    CLASSES,
-    LEARNT,
-    REMEMBERED,
-    BatchMeasurement,
-)
-from failbench.monitor.vocabulary import Vocabulary  # noqa: E402
+from failbench.monitor.measurements.batch import CLASSES, LEARNT, REMEMBERED, BatchMeasurement
+from failbench.monitor.vocabulary import Vocabulary
 
 PADDING, UNKNOWN, SIZE = 0, 1, 12
 VOCABULARY = Vocabulary(SIZE, PADDING, UNKNOWN)
 
 
-def batches(low: int = -2, high: int = SIZE + 2):
+def batches(low=-2, high=SIZE + 2):
     return st.tuples(st.integers(1, 5), st.integers(1, 6)).flatmap(
         lambda shape: st.lists(
             st.lists(st.integers(low, high), min_size=shape[1], max_size=shape[1]),
@@ -55,7 +47,7 @@ def test_counts_of_a_batch_are_those_of_its_lists(rows, dtype):
         assert values["row_length_ratio"] == (lengths[-1] / median if median else math.inf)
 
 
-def some_batch(number: int, rows: int = 3, positions: int = 5) -> list[list[int]]:
+def some_batch(number, rows=3, positions=5):
     generator = torch.Generator().manual_seed(number)
     return torch.randint(0, SIZE, (rows, positions), generator=generator).tolist()
 
@@ -71,7 +63,7 @@ def test_surprise_is_that_of_the_first_batches_with_one_added(seed, rows):
         assert measurement.surprise(torch.tensor(batch)) is None or batch is first[-1]
     values = measurement.measure(torch.tensor(rows), [])
 
-    def place(token: int) -> int:
+    def place(token):
         return token if 0 <= token < SIZE else SIZE
 
     counts = Counter(place(t) for batch in first for row in batch for t in row if t != PADDING)
@@ -84,7 +76,7 @@ def test_surprise_is_that_of_the_first_batches_with_one_added(seed, rows):
     assert values["token_surprise"] == pytest.approx(expected)
     assert measurement.surprise(torch.tensor(rows)) == pytest.approx(expected)
 
-    def pairs(batch: list[list[int]]) -> list[tuple[int, int]]:
+    def pairs(batch):
         return [
             (before % CLASSES, after % CLASSES)
             for row in batch

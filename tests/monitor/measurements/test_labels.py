@@ -1,14 +1,11 @@
 """Labels are measured as a naive comparison with the tokens says."""
 
-from __future__ import annotations
-
 import pytest
+import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-torch = pytest.importorskip("torch", reason="measurements are of tensors")
-
-from failbench.monitor.measurements.labels import IGNORED, measure_labels  # noqa: E402
+from failbench.monitor.measurements.labels import IGNORED, measure_labels
 
 CLASSES, PADDING = 6, 0
 

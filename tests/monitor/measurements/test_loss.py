@@ -1,22 +1,14 @@
 """The loss is recomputed as PyTorch computes it, in any layout and in little memory."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
+import torch
+from torch.nn import functional
 
-torch = pytest.importorskip("torch", reason="measurements are of tensors")
-
-from torch.nn import functional  # noqa: E402
-
-from failbench.monitor.measurements import loss as module  # noqa: E402
-from failbench.monitor.measurements.labels import IGNORED  # noqa: E402
-from failbench.monitor.measurements.loss import (  # noqa: E402
-    measure_logit_gradient,
-    measure_loss,
-    measure_output,
-)
+from failbench.monitor.measurements import loss as module
+from failbench.monitor.measurements.labels import IGNORED
+from failbench.monitor.measurements.loss import measure_logit_gradient, measure_loss, measure_output
 
 CLASSES = 7
 

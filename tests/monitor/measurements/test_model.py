@@ -1,29 +1,25 @@
 """A model is measured as a walk through its modules and weights says."""
 
-from __future__ import annotations
-
 import math
 import weakref
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
-torch = pytest.importorskip("torch", reason="measurements are of tensors")
-
-from torch import nn  # noqa: E402
-
-from failbench.monitor.measurements.model import ModelMeasurement, measure_indices  # noqa: E402
+from failbench.monitor.measurements.model import ModelMeasurement, measure_indices
 
 
-def small_model() -> nn.Module:
+def small_model():
     torch.manual_seed(0)
     return nn.Sequential(
         nn.Embedding(11, 6), nn.Dropout(0.1), nn.Linear(6, 8), nn.LayerNorm(8), nn.Linear(8, 6)
     )
 
 
-def naive(model: nn.Module) -> dict[str, float]:
+def naive(model):
     parameters = list(model.parameters())
     named = [each for _, each in model.named_parameters(remove_duplicate=False)]
     return {
@@ -122,7 +118,7 @@ def test_spread_and_gain_are_those_of_the_matrices(seed, shift, scale):
 
 def test_a_transposed_map_gains_by_its_own_inputs():
     class Conv1D(nn.Module):
-        def __init__(self, inputs: int, outputs: int) -> None:
+        def __init__(self, inputs, outputs):
             super().__init__()
             self.nf = outputs
             self.weight = nn.Parameter(torch.ones(inputs, outputs))

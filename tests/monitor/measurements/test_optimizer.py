@@ -1,19 +1,15 @@
 """What is measured of optimizers is what happened in a small training, or what was broken in it."""
 
-from __future__ import annotations
-
 import math
 import weakref
 
 import pytest
+import torch
+from torch import nn
+from torch.nn import functional
 
-torch = pytest.importorskip("torch", reason="measurements are of tensors")
-
-from torch import nn  # noqa: E402
-from torch.nn import functional  # noqa: E402
-
-from failbench.monitor.measurements import sample as sample_module  # noqa: E402
-from failbench.monitor.measurements.optimizer import OptimizerMeasurement  # noqa: E402
+from failbench.monitor.measurements import sample as sample_module
+from failbench.monitor.measurements.optimizer import OptimizerMeasurement
 
 OPTIMIZERS = {
     "adamw": lambda parameters: torch.optim.AdamW(parameters, lr=1e-2, weight_decay=0.1),

@@ -1,6 +1,6 @@
 """Probes tell models apart that mix what they must not, and leave no trace."""
 
-from __future__ import annotations
+# ruff: noqa: NPY002 - the generator that must not be touched
 
 import random
 from dataclasses import dataclass
@@ -8,12 +8,10 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
-torch = pytest.importorskip("torch", reason="measurements are of tensors")
-
-from torch import nn  # noqa: E402
-
-from failbench.monitor.measurements.probes import Probes  # noqa: E402
+from failbench.monitor.measurements.probes import Probes
 
 IDS = torch.tensor([[1, 2, 3, 4], [5, 6, 7, 8], [3, 1, 9, 2]])
 KEYWORDS = ("determinism", "causality", "independence", "training")
@@ -109,11 +107,11 @@ def test_nothing_is_other_than_before():
     versions = {name: value._version for name, value in model.named_buffers()}
     objects = {name: id(value) for name, value in model.named_buffers()}
     modes = {name: module.training for name, module in model.named_modules()}
-    random.seed(0), np.random.seed(0)  # noqa: NPY002 - the generator that a probe must not touch
-    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # noqa: NPY002
+    random.seed(0), np.random.seed(0)
+    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()
     Probes(model).measure((IDS,), {})
     assert random.getstate() == before[0]
-    assert np.random.get_state()[1].tolist() == before[1]  # noqa: NPY002
+    assert np.random.get_state()[1].tolist() == before[1]
     assert torch.equal(torch.get_rng_state(), before[2])
     assert {name: module.training for name, module in model.named_modules()} == modes
     assert {name: value._version for name, value in model.named_buffers()} == versions

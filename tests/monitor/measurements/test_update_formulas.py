@@ -1,12 +1,9 @@
 """The published formulas make the steps that PyTorch's optimizers make."""
 
-from __future__ import annotations
-
 import pytest
+import torch
 
-torch = pytest.importorskip("torch", reason="measurements are of tensors")
-
-from failbench.monitor.measurements.update_formulas import FORMULAS  # noqa: E402
+from failbench.monitor.measurements.update_formulas import FORMULAS
 
 ADAM = [
     {},
