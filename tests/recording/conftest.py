@@ -11,10 +11,9 @@ pytest.importorskip("torch", reason="recording needs the extra `record`")
 from made_up_campaign import MadeUpRuns, made_up_campaign
 from small_campaign import RECORD, living_in_session, make_folder, record
 
-from failbench.recording.nominal import Nominal, NominalRanges, Seeds
-
-ONSET = 20
-PLANNED = 160
+from failbench.recording.nominal import Nominal, Seeds
+from failbench.recording.order import RunOrder
+from made_up_declarations import nominal_ranges
 
 
 @pytest.fixture(scope="session")
@@ -36,8 +35,8 @@ def nominal():
         warmup_steps=10,
         clip_norm=1.0,
         corpus_slice=1,
-        planned_steps=PLANNED,
-        onset_step=ONSET,
+        planned_steps=160,
+        onset_step=20,
         capacity_multiple=1.8,
         distractor="none",
         distractor_step=5,
@@ -46,24 +45,15 @@ def nominal():
 
 
 @pytest.fixture(scope="session")
-def seeds():
-    return Seeds(1, 2, 3, 4, 5)
+def order(nominal, corpus_cache):
+    """A small healthy run without a limit of memory."""
+    where, seeds = ("gru", "adamw", "small", "cpu"), Seeds(1, 2, 3, 4, 5)
+    return RunOrder("one", *where, nominal, seeds, None, None, None, str(corpus_cache))
 
 
 @pytest.fixture(scope="session")
 def ranges():
-    return NominalRanges(
-        batch_size=(4,),
-        learning_rate={"adamw": (0.004, 0.008), "sgd": (0.1, 0.4)},
-        width=(32,),
-        sequence_length=(20,),
-        warmup_steps=(5, 10),
-        clip_norm=(1.0,),
-        planned_steps=(130, 135),
-        onset_step=(10, 20),
-        capacity_multiple=(1.6, 2.0),
-        distractor=("none", "loss_spike"),
-    )
+    return nominal_ranges()
 
 
 @pytest.fixture(scope="session")
@@ -105,13 +95,8 @@ def start():
     started = []
 
     def begin(folder, *options):
-        process = subprocess.Popen(
-            [*RECORD, *options],
-            cwd=folder,
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen([*RECORD, *options], cwd=folder, start_new_session=True, **quiet)
         started.append(process)
         return process
 
