@@ -15,39 +15,26 @@ from failbench.recording.journal import JournalEntry
 from failbench.recording.plan import SETTINGS, RecordParams, plan_pairs
 from failbench.recording.sandbox import RunReport
 
-SCENARIOS = Path(__file__).parents[2] / "data/scenarios"
 SETTING = SETTINGS["distilbert-adamw"]
 SAID = Diagnosis(10, 4, True, 0.9, "qkv", 0.8, "zero_query", 0.7, ("attention",), (1.0,))
-STEPS = [{"step": 0, "loss": 2.0, "memory_bytes": 100}]
 
 
 @pytest.fixture
-def campaign(ranges):
+def campaign(ranges, repository):
     """A campaign of two pairs that are recorded; the failing run of the first one crashed."""
-    params = RecordParams(
-        settings={SETTING.name: {"seeds": 1, "successes": 10}},
-        hang_seconds=5,
-        wall_limit_seconds=10,
-        nominal=ranges,
-    )
-    pairs = plan_pairs(SETTING, read_scenarios(SCENARIOS), params, 4)[:2]
-    endings = dict(
-        zip([pair.failure.run_id for pair in pairs], ["exception", "completed"], strict=True)
-    )
+    wanted = {SETTING.name: {"seeds": 1, "successes": 10}}
+    params = RecordParams(settings=wanted, hang_seconds=5, wall_limit_seconds=10, nominal=ranges)
+    pairs = plan_pairs(SETTING, read_scenarios(repository / "data/scenarios"), params, 4)[:2]
 
     def entry(planned):
-        run = {
-            "run_id": planned.run_id,
-            "ending": endings.get(planned.run_id, "completed"),
-            "capacity_bytes": 1000,
-            "fingerprint": "0",
-        }
-        return JournalEntry(run, STEPS)
+        ending = "exception" if planned is pairs[0].failure else "completed"
+        row = {"run_id": planned.run_id, "ending": ending, "capacity_bytes": 1000}
+        steps = [{"step": 0, "loss": 2.0, "memory_bytes": 100}]
+        return JournalEntry({**row, "fingerprint": "0"}, steps)
 
-    recorded = [(pair, entry(pair.twin), entry(pair.failure)) for pair in pairs]
     return SimpleNamespace(
         pairs=pairs,
-        recorded_pairs=lambda: recorded,
+        recorded_pairs=lambda: [(pair, entry(pair.twin), entry(pair.failure)) for pair in pairs],
         setting=SETTING,
         params=params,
         corpus_cache=Path("corpus.json"),
@@ -83,25 +70,18 @@ def record(campaign, tmp_path):
     return of
 
 
-def test_pairs_whose_failing_run_came_to_its_end_are_first(campaign):
-    crashed, ended = campaign.pairs
-    found = [pair.failure.run_id for pair, _, _ in units_of(campaign)]
-    assert found == [ended.failure.run_id, crashed.failure.run_id]
-
-
-def test_a_run_that_crashed_is_not_trained_and_has_no_answer(campaign, trained, record):
-    rows, run_id = record(), campaign.pairs[0].failure.run_id
-    assert rows[run_id]["unreadable"] == f"{NOT_FINISHED}."
-    assert rows[run_id]["is_faulty"] is None
-    assert rows[run_id]["ending"] is None
-    assert run_id not in {order.run_id for order in trained}
+def test_a_run_that_crashed_is_last_not_trained_and_has_no_answer(campaign, trained, record):
+    crashed, ended = (pair.failure.run_id for pair in campaign.pairs)
+    assert [pair.failure.run_id for pair, _, _ in units_of(campaign)] == [ended, crashed]
+    row = record()[crashed]
+    assert (row["unreadable"], row["is_faulty"], row["ending"]) == (f"{NOT_FINISHED}.", None, None)
+    assert crashed not in {order.run_id for order in trained}
     assert len(trained) == 3
 
 
-def test_a_failing_run_may_take_as_much_memory_more_as_its_twin_took(campaign, trained, record):
+def test_a_failing_run_may_take_as_much_memory_more_as_its_twin_took(trained, record):
     record(1)
-    twin, failure = trained
-    assert (twin.capacity_bytes, failure.capacity_bytes) == (None, 1030)
+    assert [order.capacity_bytes for order in trained] == [None, 1030]
 
 
 def test_what_is_recorded_is_not_trained_again_until_the_peer_has_another_version(
@@ -109,8 +89,7 @@ def test_what_is_recorded_is_not_trained_again_until_the_peer_has_another_versio
 ):
     rows = record()
     trained.clear()
-    assert record() == rows
-    assert trained == []
+    assert (record(), trained) == (rows, [])
     monkeypatch.setattr(inside.default_plus_plus, "installed_version", lambda: "0.5.0")
     record()
     assert len(trained) == 3

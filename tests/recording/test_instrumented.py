@@ -20,11 +20,8 @@ class Extractor:
     """Notes what it is called with, as the peer's would be."""
 
     def __init__(self, network, arch, config):
-        self.network, self.arch, self.config = network, arch, config
-        self.steps = []
-        self.trained = []
-        self.epochs = []
-        self.validated = []
+        self.network, self.arch = network, arch
+        self.steps, self.trained, self.epochs, self.validated = [], [], [], []
 
     def step(self, **named):
         self.steps.append(named)
@@ -34,14 +31,14 @@ class Extractor:
         self.epochs.append(epoch)
 
     def record_validation(self, epoch, metrics):
-        self.validated.append((epoch, metrics))
+        self.validated.append(epoch)
 
     def finalize(self):
         return {"steps": float(len(self.steps))}
 
 
 @pytest.fixture
-def parts(corpus_cache, nominal, seeds, tmp_path, monkeypatch):
+def parts(corpus_cache, order, tmp_path, monkeypatch):
     fake = SimpleNamespace(FeatureExtractor=Extractor, ExtractionConfig=SimpleNamespace)
     monkeypatch.setitem(sys.modules, "defaultplusplus", fake)
     corpus = load_corpus(corpus_cache)
@@ -50,8 +47,8 @@ def parts(corpus_cache, nominal, seeds, tmp_path, monkeypatch):
         "optimizer": "adamw",
         "scale": "small",
         "device": "cpu",
-        "nominal": replace(nominal, planned_steps=PLANNED),
-        "seeds": seeds,
+        "nominal": replace(order.nominal, planned_steps=PLANNED),
+        "seeds": order.seeds,
         "corpus": corpus.slices[0],
         "tokenizer": corpus.tokenizer,
         "capacity_bytes": None,
@@ -59,6 +56,11 @@ def parts(corpus_cache, nominal, seeds, tmp_path, monkeypatch):
         "scratch": tmp_path,
         "hold": lambda _agent, _bytes: None,
     }
+
+
+@pytest.fixture
+def watched(parts, tmp_path):
+    return InstrumentedRun(features=tmp_path / "run.json", **parts)
 
 
 def losses(run, steps):
@@ -75,47 +77,34 @@ def losses(run, steps):
 def test_a_watched_run_trains_as_it_does_unwatched(parts, tmp_path, architecture):
     parts["architecture"] = architecture
     watched = losses(InstrumentedRun(features=tmp_path / "run.json", **parts), 12)
-    alone = losses(TrainingRun(**parts), 12)
-    assert watched == pytest.approx(alone, rel=1e-4)
+    assert watched == pytest.approx(losses(TrainingRun(**parts), 12), rel=1e-4)
 
 
-def test_the_extractor_is_handed_what_its_readme_asks_for(parts, tmp_path):
-    run = InstrumentedRun(features=tmp_path / "run.json", **parts)
-    made = losses(run, PLANNED)
-    extractor = run._extractor
+def test_the_extractor_is_handed_what_its_readme_asks_for_and_features_are_kept_at_the_end(
+    watched, tmp_path
+):
+    made = losses(watched, PLANNED - 1)
+    extractor = watched._extractor
     assert extractor.arch == "encoder"
     assert [named["loss"] for named in extractor.steps] == made
     assert all(extractor.trained)
     first = extractor.steps[0]
     batch, positions = first["input_ids"].shape
     assert first["labels"].shape == first["attention_mask"].shape == (batch, positions)
-    assert first["outputs"].attentions[0].shape[-2:] == (positions, positions)
+    attention = first["outputs"].attentions[0]
+    assert attention.shape[-2:] == (positions, positions)
+    assert torch.triu(attention, diagonal=1).abs().max() == 0, "no position sees what comes after"
     assert len(first["outputs"].hidden_states) == 3
-
-
-def test_no_position_sees_what_comes_after_it(parts, tmp_path):
-    run = InstrumentedRun(features=tmp_path / "run.json", **parts)
-    losses(run, 1)
-    attention = run._extractor.steps[0]["outputs"].attentions[0]
-    assert torch.triu(attention, diagonal=1).abs().max() == 0
-
-
-def test_epochs_are_ended_with_their_validation_and_features_are_kept_at_the_end(parts, tmp_path):
-    run = InstrumentedRun(features=tmp_path / "run.json", **parts)
-    losses(run, PLANNED)
-    assert run._extractor.epochs == [0, 1]
-    assert [epoch for epoch, _ in run._extractor.validated] == [0, 1]
+    assert not (tmp_path / "run.json").exists(), "a run that does not come to its end leaves none"
+    watched.begin_step(PLANNED - 1)
+    watched.train_step()
+    assert extractor.epochs == extractor.validated == [0, 1]
     assert json.loads((tmp_path / "run.json").read_text()) == {"steps": PLANNED}
 
 
-def test_what_a_fault_does_after_steps_is_done_and_stays(parts, tmp_path):
-    run = InstrumentedRun(features=tmp_path / "run.json", **parts)
+def test_what_a_fault_does_after_steps_is_done_and_stays(watched):
     done = []
-
-    def of_fault():
-        done.append(run.step)
-
-    run.after_step = of_fault
-    losses(run, 3)
+    watched.after_step = of_fault = lambda: done.append(watched.step)
+    losses(watched, 3)
     assert done == [0, 1, 2]
-    assert run.after_step is of_fault
+    assert watched.after_step is of_fault

@@ -3,6 +3,7 @@
 import builtins
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -13,10 +14,10 @@ from typing import get_args
 
 import pytest
 from listed_training import train_and_list_imports
+from small_campaign import wait_until
 
 from failbench.base.errors import BadInputError
 from failbench.base.scenarios import Architecture, FaultDeclaration, Optimizer
-from failbench.recording.order import RunOrder
 from failbench.recording.sandbox import (
     RecorderError,
     execute,
@@ -47,12 +48,8 @@ def leave_silently(order, line):
 
 
 def refuse(order, line):
-    say(
-        line,
-        "error",
-        error_type="failbench.base.errors.BadInputError",
-        error_message="No such fault.",
-    )
+    kind = "failbench.base.errors.BadInputError"
+    say(line, "error", error_type=kind, error_message="No such fault.")
 
 
 def hang(order, line):
@@ -78,44 +75,6 @@ def be_managed(order, line):
     say(line, "completed")
 
 
-HANGS_AFTER = 5.0
-"""Seconds in which a child surely has reached its first step, and hangs in it."""
-
-HANGING_CAMPAIGN = """
-import sys
-from pathlib import Path
-from failbench.recording import sandbox
-from failbench.recording.order import RunOrder
-from failbench.recording.nominal import Nominal, Seeds
-from failbench.base.scenarios import FaultDeclaration
-
-nominal = Nominal(4, 0.006, 32, 20, 10, 1.0, 1, 160, 0, 1.8, "none", 5, 0.2)
-order = RunOrder(
-    "hung", "gru", "adamw", "small", "cpu", nominal, Seeds(1, 2, 3, 4, 5),
-    FaultDeclaration(name="logger_deadlock", onset="mid_run"), 0, 2**30, "CORPUS",
-)
-context = sandbox.fork_server()
-real = context.Process.start
-def start(process):
-    real(process)
-    Path(sys.argv[1] + ".part").write_text(str(process.pid))
-    Path(sys.argv[1] + ".part").rename(sys.argv[1])
-context.Process.start = start
-sandbox.execute(context, order, 600.0, 600.0)
-"""
-
-
-@pytest.fixture
-def order(nominal, seeds):
-    return RunOrder(
-        "one", "gru", "adamw", "small", "cpu", nominal, seeds, None, None, 450, "corpus.json"
-    )
-
-
-def run(order, target, hang_seconds=20.0):
-    return execute(fork_server(), order, hang_seconds, 30.0, target)
-
-
 @pytest.mark.parametrize(
     ("target", "hang_seconds", "ending", "exit_signal", "steps"),
     [
@@ -123,55 +82,39 @@ def run(order, target, hang_seconds=20.0):
         (hang, 3.0, "timeout", "SIGKILL", 1),
         (abort, 20.0, "signal", "SIGABRT", 1),
         (complete_and_hang, 3.0, "completed", None, 0),
+        (be_managed, 20.0, "signal", "SIGKILL", 6),  # killed at the first step beyond capacity
     ],
 )
 def test_the_end_of_a_child_is_recorded(order, target, hang_seconds, ending, exit_signal, steps):
-    report = run(order, target, hang_seconds)
-    assert (report.ending, report.exit_signal, len(report.steps)) == (ending, exit_signal, steps)
+    limited = replace(order, capacity_bytes=450)
+    report = execute(fork_server(), limited, hang_seconds, 30.0, target)
+    assert (report.ending, report.exit_signal) == (ending, exit_signal)
+    assert [row["step"] for row in report.steps] == list(range(steps))
+
+
+NO_FAULT = {"declaration": FaultDeclaration(name="gremlin", onset="start_crash"), "onset_step": 0}
 
 
 @pytest.mark.parametrize(
-    ("target", "problem"),
+    ("target", "changes", "wall_limit", "problem"),
     [
-        (leave_silently, "without a footer and without a signal"),
-        (refuse, r"one: the child refused its order: No such fault\."),
+        (leave_silently, {}, 30.0, "without a footer and without a signal"),
+        (refuse, {}, 30.0, r"one: the child refused its order: No such fault\."),
+        (talk_for_ever, {}, 1.0, r"one: .*after 1 seconds.*wall_limit_seconds"),
+        (train, NO_FAULT, 30.0, r"refused its order: one: fault\.name: there is no"),
     ],
 )
-def test_a_child_that_records_nothing_is_an_error(order, target, problem):
+def test_a_child_that_records_nothing_is_an_error(order, target, changes, wall_limit, problem):
     with pytest.raises(RecorderError, match=problem):
-        run(order, target)
-
-
-def test_child_that_never_ends_is_an_error_that_names_run_and_limit(order):
-    with pytest.raises(RecorderError, match=r"one: .*after 1 seconds.*wall_limit_seconds"):
-        execute(fork_server(), order, 20.0, 1.0, talk_for_ever)
-
-
-def test_order_of_a_fault_that_is_not_there_is_refused_by_the_child(order, corpus_cache):
-    declared = FaultDeclaration(name="gremlin", onset="start_crash")
-    wrong = replace(order, declaration=declared, onset_step=0, corpus_cache=str(corpus_cache))
-    with pytest.raises(RecorderError, match=r"refused its order: one: fault\.name: there is no"):
-        run(wrong, train)
-
-
-def test_memory_manager_kills_at_the_first_step_beyond_capacity(order):
-    report = run(order, be_managed)
-    assert (report.ending, report.exit_signal) == ("signal", "SIGKILL")
-    assert [row["step"] for row in report.steps] == [0, 1, 2, 3, 4, 5]
+        execute(fork_server(), replace(order, **changes), 20.0, wall_limit, target)
 
 
 @pytest.mark.parametrize("architecture", get_args(Architecture))
 @pytest.mark.parametrize("optimizer", get_args(Optimizer))
-def test_fork_server_has_imported_what_a_run_needs(architecture, optimizer, order, corpus_cache):
-    short = replace(
-        order,
-        architecture=architecture,
-        optimizer=optimizer,
-        nominal=replace(order.nominal, planned_steps=12),
-        capacity_bytes=None,
-        corpus_cache=str(corpus_cache),
-    )
-    report = run(short, train_and_list_imports)
+def test_the_fork_server_has_imported_what_a_run_needs(architecture, optimizer, order):
+    short = replace(order.nominal, planned_steps=12)
+    chosen = replace(order, architecture=architecture, optimizer=optimizer, nominal=short)
+    report = execute(fork_server(), chosen, 20.0, 30.0, train_and_list_imports)
     assert (report.ending, len(report.steps)) == ("completed", 12)
     assert report.configuration["imported"] == []
 
@@ -189,28 +132,33 @@ def test_missing_torch_is_one_error_with_the_command_that_installs_it(monkeypatc
         require_recording_extra()
 
 
-def test_hung_child_dies_with_its_campaign(tmp_path, corpus_cache):
+HANGS_AFTER = 5.0
+"""Seconds in which a child surely has reached its first step, and hangs in it."""
+HANGING_CAMPAIGN = """
+import pickle, sys
+from pathlib import Path
+from failbench.recording import sandbox
+
+context = sandbox.fork_server()
+real = context.Process.start
+def start(process):
+    real(process)
+    Path(sys.argv[1] + ".part").write_text(str(process.pid))
+    Path(sys.argv[1] + ".part").rename(sys.argv[1])
+context.Process.start = start
+sandbox.execute(context, pickle.loads(bytes.fromhex(sys.argv[2])), 600.0, 600.0)
+"""
+
+
+def test_a_hung_child_dies_with_its_campaign(order, tmp_path):
     # The campaign is a process of its own, that is killed while its child hangs.
-    campaign = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            HANGING_CAMPAIGN.replace("CORPUS", str(corpus_cache)),
-            str(tmp_path / "pid"),
-        ],
-        cwd=Path(__file__).parents[2],
-    )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "pid").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    child = int((tmp_path / "pid").read_text())
+    declared = FaultDeclaration(name="logger_deadlock", onset="mid_run")
+    hung = replace(order, declaration=declared, onset_step=0, capacity_bytes=2**30)
+    arguments = [str(tmp_path / "pid"), pickle.dumps(hung).hex()]
+    campaign = subprocess.Popen([sys.executable, "-c", HANGING_CAMPAIGN, *arguments])
+    wait_until((tmp_path / "pid").exists)
+    child = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
     time.sleep(HANGS_AFTER)
     campaign.kill()
     campaign.wait()
-    while Path(f"/proc/{child}/stat").exists():
-        state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
-        if state == "Z":
-            break
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: not child.exists() or child.read_text().rpartition(")")[2].split()[0] == "Z")
