@@ -89,16 +89,22 @@ def ids(model):
     ("steps", "given", "raises"),
     [(0, {}, False), (2, {}, False), (2, {"real_step": True}, False), (1, {}, True)],
 )
-def test_nothing_is_changed(steps, given, raises):
+def test_nothing_is_changed_and_schedules_step_the_optimizer_they_were_made_for(
+    steps, given, raises
+):
     model, optimizer, batch = made(steps)
     model.cache.clear()
     model.last = None
+    schedule = torch.optim.lr_scheduler.LinearLR(optimizer)
+    step, rates = optimizer.step, schedule.get_last_lr()
     if raises:
         model.head = nn.Linear(5, 3)
     before, objects = state(model, optimizer, batch), ids(model)
     assert preflight(model, optimizer, LOSS, batch, **given).fails is raises
     assert same(before, state(model, optimizer, batch))
     assert ids(model) == objects
+    assert optimizer.step is step
+    assert schedule.get_last_lr() == rates
     assert all(type(each) is nn.Parameter for each in model.recurrent._flat_weights)
 
 
@@ -128,13 +134,3 @@ def test_gradients_of_another_model_that_the_loss_reaches_are_kept():
     preflight(model, optimizer, lambda outputs, labels: LOSS(teacher(outputs), labels), batch)
     assert torch.equal(teacher.weight.grad, torch.full_like(teacher.weight, 7.0))
     assert teacher.bias.grad is None
-
-
-def test_schedules_keep_stepping_the_optimizer_they_were_made_for():
-    model, optimizer, batch = made()
-    schedule = torch.optim.lr_scheduler.LinearLR(optimizer)
-    step, rates = optimizer.step, schedule.get_last_lr()
-    preflight(model, optimizer, LOSS, batch)
-    assert optimizer.step is step
-    assert schedule.get_last_lr() == rates
-    assert not optimizer.state

@@ -83,7 +83,7 @@ def test_jobs_on_slurm_are_one_array_and_a_lost_one_ends_no_other(project, monke
     options = ["slurm_partition=night", "timeout_min=7"]
     executor = job_executor("slurm", options, project / "jobs")
     codes = run_jobs(executor, "slurm", SHARDS, [exits_with(0), LOST, exits_with(3)])
-    assert list(codes.items()) == list(zip(SHARDS, (0, None, 3), strict=True))
+    assert codes == dict(zip(SHARDS, (0, None, 3), strict=True))
     script = (project / "submitted").read_text(encoding="utf-8")
     for line in ("--array=0-2", "--partition=night", "--time=7", "--job-name=failbench"):
         assert f"#SBATCH {line}" in script
