@@ -86,7 +86,7 @@ def test_a_file_of_something_else_or_of_no_format_is_refused(tmp_path, suffix, c
     path = tmp_path / f"traces{suffix}"
     if content is not None:
         path.write_bytes(content)
-    expected = "no format" if suffix == ".txt" else "" if content else "(?i)missing or unreadable"
+    expected = "no format" if suffix == ".txt" else "." if content else "(?i)missing or unreadable"
     with pytest.raises(BadInputError, match=expected):
         read_traces(path)
 
