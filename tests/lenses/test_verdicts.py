@@ -13,24 +13,8 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.cli.main import main
 from failbench.cli.reasoning import Lens
-from failbench.neighbours.lenses.catalogue import (
-    LENSES,
-    Measure,
-    measure_kinds,
-    rules,
-    syntheses,
-    synthesis_of,
-    verdict_of,
-)
+from failbench.neighbours.lenses import catalogue, slices
 from failbench.neighbours.lenses.looking import differences, look
-from failbench.neighbours.lenses.slices import (
-    answer_weights,
-    filter_of,
-    filtered,
-    group_sums,
-    scale_of,
-    slices_of,
-)
 from made_up_traces import SETTINGS, falling, made_up_answers, made_up_slice
 
 
@@ -39,10 +23,10 @@ def healthy():
     return made_up_slice(items=20)
 
 
-@pytest.mark.parametrize("lens", LENSES)
+@pytest.mark.parametrize("lens", catalogue.LENSES)
 def test_a_lens_emits_the_numbers_of_the_catalogue_within_their_intervals(healthy, lens):
     seen = look(lens, *healthy, SETTINGS)
-    assert list(seen.measures) == list(measure_kinds()[lens])
+    assert list(seen.measures) == list(catalogue.measure_kinds()[lens])
     for measure in seen.measures.values():
         assert len(measure.draws) == 1 + SETTINGS.resamples
         if np.isfinite(measure.value):
@@ -52,8 +36,8 @@ def test_a_lens_emits_the_numbers_of_the_catalogue_within_their_intervals(health
 
 def test_resamples_keep_the_number_of_answers_of_each_cell():
     cells = np.repeat([0, 1, 2], [5, 9, 1])
-    weights = answer_weights(cells, 50, np.random.default_rng(0))
-    assert (group_sums(weights, cells, 3) == [5, 9, 1]).all()
+    weights = slices.answer_weights(cells, 50, np.random.default_rng(0))
+    assert (slices.group_sums(weights, cells, 3) == [5, 9, 1]).all()
     assert (weights[0] == 1).all()
 
 
@@ -70,29 +54,35 @@ def test_a_difference_is_seen_and_that_to_itself_is_zero(healthy):
 # Rules and joint hypotheses as data.
 
 
-@pytest.mark.parametrize("lens", LENSES)
+@pytest.mark.parametrize("lens", catalogue.LENSES)
 def test_rules_cover_every_case_with_numbers_that_the_lens_emits(lens):
     def verdict(value):
-        kinds = measure_kinds()[lens]
+        kinds = catalogue.measure_kinds()[lens]
         draws = np.array([value])
-        alike = {name: Measure(kinds[name], value, value, value, 1, draws) for name in kinds}
-        return verdict_of(lens, alike).verdict
+        alike = {
+            name: catalogue.Measure(kinds[name], value, value, value, 1, draws) for name in kinds
+        }
+        return catalogue.verdict_of(lens, alike).verdict
 
-    assert rules()[lens][-1].conditions == ()
+    assert catalogue.rules()[lens][-1].conditions == ()
     assert verdict(math.nan) == "undetermined"
-    known = {rule.verdict for rule in rules()[lens]}
+    known = {rule.verdict for rule in catalogue.rules()[lens]}
     assert {verdict(value) for value in (-2, -1, 0, 0.1, 0.25, 0.4, 0.5, 0.6, 1.25, 3)} <= known
-    read = {condition.measure for rule in rules()[lens] for condition in rule.conditions}
-    assert read <= set(measure_kinds()[lens])
-    for synthesis in syntheses():
+    read = {condition.measure for rule in catalogue.rules()[lens] for condition in rule.conditions}
+    assert read <= set(catalogue.measure_kinds()[lens])
+    for synthesis in catalogue.syntheses():
         assert set(getattr(synthesis, lens)) <= known
 
 
 def test_every_combination_of_verdicts_has_a_hypothesis():
-    known = [dict.fromkeys(rule.verdict for rule in rules()[lens]) for lens in LENSES]
-    combinations = (dict(zip(LENSES, each, strict=True)) for each in itertools.product(*known))
-    named = {synthesis_of(verdicts).id for verdicts in combinations}
-    assert named == {synthesis.id for synthesis in syntheses()}
+    known = [
+        dict.fromkeys(rule.verdict for rule in catalogue.rules()[lens]) for lens in catalogue.LENSES
+    ]
+    combinations = (
+        dict(zip(catalogue.LENSES, each, strict=True)) for each in itertools.product(*known)
+    )
+    named = {catalogue.synthesis_of(verdicts).id for verdicts in combinations}
+    assert named == {synthesis.id for synthesis in catalogue.syntheses()}
 
 
 # Filters and slices.
@@ -114,7 +104,7 @@ def traces():
     ],
 )
 def test_numbers_are_filtered_by_range_and_by_list(traces, text, kept):
-    assert set(filtered(traces, [filter_of(text)], "file")["length"]) == kept
+    assert set(slices.filtered(traces, [slices.filter_of(text)], "file")["length"]) == kept
 
 
 @pytest.mark.parametrize(
@@ -131,16 +121,16 @@ def test_numbers_are_filtered_by_range_and_by_list(traces, text, kept):
 )
 def test_what_is_no_filter_or_leaves_nothing_is_named(traces, text, says):
     with pytest.raises(BadInputError) as raised:
-        filtered(traces, [filter_of("depth=1"), filter_of(text)], "file")
+        slices.filtered(traces, [slices.filter_of("depth=1"), slices.filter_of(text)], "file")
     assert says in str(raised.value)
     assert text != "task=sorting" or "arithmetic" in str(raised.value), "what there is"
 
 
 def test_slices_are_of_one_model_and_task_and_share_the_scale_of_the_file(traces):
     both = pl.concat([traces, made_up_answers("other-0", task="paths", items=1)])
-    names = [part.name for part in slices_of(both)]
+    names = [part.name for part in slices.slices_of(both)]
     assert names == ["healthy-0, arithmetic", "other-0, paths"]
-    assert (scale_of(both).spectrum, scale_of(both).bucket) == (256, 4)
+    assert (slices.scale_of(both).spectrum, slices.scale_of(both).bucket) == (256, 4)
 
 
 # The command: a page, a document, and exit statuses.
@@ -155,7 +145,7 @@ def file(tmp_path_factory):
 
 
 def test_the_command_offers_every_lens():
-    assert (*LENSES, "synthesis") == get_args(Lens)
+    assert (*catalogue.LENSES, "synthesis") == get_args(Lens)
 
 
 def test_the_document_holds_numbers_grounds_and_points(file, capsys):

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
@@ -26,67 +27,46 @@ from failbench.recording.sandbox import (
     train,
 )
 
-
-def say(line, kind, **content):
-    line.channel.send_bytes(json.dumps([kind, content]).encode())
-
-
-def complete(order, line):
-    say(line, "step", step=0)
-    say(line, "completed")
-
-
-def talk_for_ever(order, line):
-    while True:
-        say(line, "step", step=0)
-        time.sleep(0.05)
+STEP, DONE = ("step", {"step": 0}), ("completed", {})
+REFUSAL = {"error_type": "failbench.base.errors.BadInputError", "error_message": "No such fault."}
+MANAGED = [
+    said
+    for step in range(10)
+    for said in (
+        ("step", {"step": step}),
+        ("hold", {"agent": "memory_manager", "memory_bytes": step * 100}),
+    )
+]
 
 
-def leave_silently(order, line):
-    say(line, "step", step=0)
-    os._exit(0)
-
-
-def refuse(order, line):
-    kind = "failbench.base.errors.BadInputError"
-    say(line, "error", error_type=kind, error_message="No such fault.")
-
-
-def hang(order, line):
-    say(line, "step", step=0)
-    time.sleep(600)
-
-
-def abort(order, line):
-    say(line, "step", step=0)
-    os.kill(os.getpid(), signal.SIGABRT)
-
-
-def complete_and_hang(order, line):
-    say(line, "completed")
-    time.sleep(600)
-
-
-def be_managed(order, line):
-    for step in range(10):
-        say(line, "step", step=step)
-        say(line, "hold", agent="memory_manager", memory_bytes=step * 100)
-        line.channel.recv_bytes()
-    say(line, "completed")
+def act(script, order, line):
+    """A child that says what it is told to, and sleeps, ends or dies where a number stands."""
+    for kind, content in script:
+        if kind == "sleep":
+            time.sleep(content)
+        elif kind == "exit":
+            os._exit(content)
+        elif kind == "signal":
+            os.kill(os.getpid(), content)
+        else:
+            line.channel.send_bytes(json.dumps([kind, content]).encode())
+            if kind == "hold":
+                line.channel.recv_bytes()
 
 
 @pytest.mark.parametrize(
-    ("target", "hang_seconds", "ending", "exit_signal", "steps"),
+    ("script", "hang_seconds", "ending", "exit_signal", "steps"),
     [
-        (complete, 20.0, "completed", None, 1),
-        (hang, 3.0, "timeout", "SIGKILL", 1),
-        (abort, 20.0, "signal", "SIGABRT", 1),
-        (complete_and_hang, 3.0, "completed", None, 0),
-        (be_managed, 20.0, "signal", "SIGKILL", 6),  # killed at the first step beyond capacity
+        ([STEP, DONE], 20.0, "completed", None, 1),
+        ([STEP, ("sleep", 600)], 3.0, "timeout", "SIGKILL", 1),
+        ([STEP, ("signal", signal.SIGABRT)], 20.0, "signal", "SIGABRT", 1),
+        ([DONE, ("sleep", 600)], 3.0, "completed", None, 0),
+        ([*MANAGED, DONE], 20.0, "signal", "SIGKILL", 6),  # killed at the first beyond capacity
     ],
+    ids=["ends", "hangs", "aborts", "hangs at its end", "takes too much memory"],
 )
-def test_the_end_of_a_child_is_recorded(order, target, hang_seconds, ending, exit_signal, steps):
-    limited = replace(order, capacity_bytes=450)
+def test_the_end_of_a_child_is_recorded(order, script, hang_seconds, ending, exit_signal, steps):
+    limited, target = replace(order, capacity_bytes=450), partial(act, script)
     report = execute(fork_server(), limited, hang_seconds, 30.0, target)
     assert (report.ending, report.exit_signal) == (ending, exit_signal)
     assert [row["step"] for row in report.steps] == list(range(steps))
@@ -98,11 +78,22 @@ NO_FAULT = {"declaration": FaultDeclaration(name="gremlin", onset="start_crash")
 @pytest.mark.parametrize(
     ("target", "changes", "wall_limit", "problem"),
     [
-        (leave_silently, {}, 30.0, "without a footer and without a signal"),
-        (refuse, {}, 30.0, r"one: the child refused its order: No such fault\."),
-        (talk_for_ever, {}, 1.0, r"one: .*after 1 seconds.*wall_limit_seconds"),
+        (partial(act, [STEP, ("exit", 0)]), {}, 30.0, "without a footer and without a signal"),
+        (
+            partial(act, [("error", REFUSAL)]),
+            {},
+            30.0,
+            r"one: the child refused its order: No such fault\.",
+        ),
+        (
+            partial(act, [STEP, ("sleep", 0.05)] * 1000),
+            {},
+            1.0,
+            r"one: .*after 1 seconds.*wall_limit_seconds",
+        ),
         (train, NO_FAULT, 30.0, r"refused its order: one: fault\.name: there is no"),
     ],
+    ids=["leaves silently", "refuses", "talks for ever", "knows no such fault"],
 )
 def test_a_child_that_records_nothing_is_an_error(order, target, changes, wall_limit, problem):
     with pytest.raises(RecorderError, match=problem):
