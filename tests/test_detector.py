@@ -1,57 +1,36 @@
 """The detector on constructed series, where the right verdict is known."""
 
-from __future__ import annotations
-
 import inspect
 
 import numpy as np
 import polars as pl
 import pytest
 
-from failbench.base.detector import (
-    Detection,
-    DetectorParams,
-    detect,
-    healthy_limits,
-    measure,
-)
+from failbench.base.detector import Detection, detect, healthy_limits, measure
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import STEP_SCHEMA
+from made_up_declarations import detector_params
 
-PARAMS = DetectorParams(
-    deviations=3,
-    consecutive_steps=20,
-    head_steps=40,
-    tail_steps=20,
-    validations=3,
-    slow_factor=2.0,
-    worse_nats=0.05,
-)
+PARAMS = detector_params(head_steps=40)
 STEPS = 120
 LAST = STEPS - 1
 SEEN = ("step", "loss", "gradient_norm", "step_seconds", "validation_loss")
-Columns = dict[str, np.ndarray]
 
 
 def columns(level=0.0):
     """A healthy run, higher by ``level`` in all that the detector looks at."""
     step = np.arange(STEPS)
     loss = 2 + 4 * np.exp(-step / 30) + level
-    return {
-        "step": step,
-        "loss": loss,
-        "gradient_norm": np.full(STEPS, 1 + level),
-        "step_seconds": np.full(STEPS, 0.1),
-        "validation_loss": np.where(step % 10 == 0, loss, np.nan),
-    }
+    held_out = np.where(step % 10 == 0, loss, np.nan)
+    series = (step, loss, np.full(STEPS, 1 + level), np.full(STEPS, 0.1), held_out)
+    return dict(zip(SEEN, series, strict=True))
 
 
 def frame(values):
     """Step rows that have the columns of ``SEEN`` and no other."""
-    schema = {name: STEP_SCHEMA[name] for name in SEEN}
-    validated = values["step"] % 10 == 0
-    rows = pl.DataFrame({name: values[name] for name in SEEN}).cast(schema)
-    return rows.with_columns(pl.when(pl.Series(validated)).then(pl.col("validation_loss")))
+    validated = pl.Series(values["step"] % 10 == 0)
+    rows = pl.DataFrame(values).cast({name: STEP_SCHEMA[name] for name in SEEN})
+    return rows.with_columns(pl.when(validated).then(pl.col("validation_loss")))
 
 
 def healthy_signals(count=10):
@@ -68,7 +47,7 @@ def verdict(limits, values, ending="completed"):
 
 
 @pytest.mark.parametrize("level", [0.0, 0.09, 0.18])
-def test_healthy_run_completes_at_its_last_step(limits, level):
+def test_a_healthy_run_completes_at_its_last_step(limits, level):
     assert verdict(limits, columns(level)) == Detection("completed", LAST)
 
 
@@ -98,24 +77,31 @@ def test_trouble_that_lasts_is_named_and_dated(limits, case):
     assert verdict(limits, values) == Detection(outcome, step)
 
 
-def test_loss_that_climbs_within_the_range_of_the_start_has_diverged(limits):
+def test_a_loss_that_climbs_within_the_range_of_the_start_has_diverged(limits):
     values = columns()
     values["loss"][60:] += 1.0
     assert values["loss"][60:].max() < limits.loss
     assert verdict(limits, values) == Detection("diverged", 60)
 
 
-def test_loss_that_never_falls_is_stalled(limits):
+def test_a_loss_that_never_falls_is_stalled(limits):
     values = columns()
-    values["loss"][:] = 4.0
-    values["validation_loss"][:] = 4.0
+    values["loss"][:] = values["validation_loss"][:] = 4.0
     assert verdict(limits, values) == Detection("stalled", LAST)
+
+
+@pytest.mark.parametrize(("uphill", "outcome"), [(0.04, "stalled"), (0.06, "degraded")])
+def test_a_plateau_that_wavers_by_less_than_the_floor_is_stalled(limits, uphill, outcome):
+    values = columns()
+    values["validation_loss"][:] = 5.0
+    values["validation_loss"][-3 * 10 :] += uphill
+    assert verdict(limits, values) == Detection(outcome, LAST)
 
 
 @pytest.mark.parametrize(
     ("ending", "outcome"), [("exception", "crash"), ("signal", "killed"), ("timeout", "hung")]
 )
-def test_run_that_was_ended_failed_at_its_last_step_whatever_its_series(limits, ending, outcome):
+def test_a_run_that_was_ended_failed_at_its_last_step_whatever_its_series(limits, ending, outcome):
     values = columns()
     values["loss"][60:] = np.nan
     assert verdict(limits, values, ending) == Detection(outcome, LAST)
@@ -123,33 +109,24 @@ def test_run_that_was_ended_failed_at_its_last_step_whatever_its_series(limits, 
     assert before_its_first == Detection(outcome, 0)
 
 
-def test_limits_are_the_mean_plus_k_standard_deviations_of_successful_runs():
+def test_limits_are_the_mean_plus_k_standard_deviations_of_ten_or_more_successful_runs():
     signals = healthy_signals()
     for deviations in (1.0, 3.0):
         limits = healthy_limits(signals, PARAMS.model_copy(update={"deviations": deviations}))
         losses = 6 + 0.02 * np.arange(10)  # each is highest at its first step
         assert limits.loss == pytest.approx(losses.mean() + deviations * losses.std(ddof=1))
         assert limits.slowdown == PARAMS.slow_factor  # though healthy runs never vary
-
-
-@pytest.mark.parametrize(("uphill", "outcome"), [(0.04, "stalled"), (0.06, "degraded")])
-def test_plateau_that_wavers_by_less_than_the_floor_is_stalled(limits, uphill, outcome):
-    values = columns()
-    values["validation_loss"] = np.where(values["step"] % 10 == 0, 5.0, np.nan)
-    values["validation_loss"][-3 * 10 :] += uphill
-    assert verdict(limits, values) == Detection(outcome, LAST)
-
-
-def test_fewer_than_ten_successful_runs_are_refused():
-    assert healthy_limits(healthy_signals(10), PARAMS)
     complaint = r"kind: there are 9 successful runs .* it takes 10\. Raise its successes"
     with pytest.raises(BadInputError, match=complaint):
-        healthy_limits(healthy_signals(9), PARAMS)
+        healthy_limits(signals[:9], PARAMS)
 
 
-def test_detector_is_given_nothing_that_names_a_scenario():
+def test_the_detector_is_given_nothing_that_names_a_scenario():
     # Every frame of these tests has the columns of SEEN alone, so nothing else can be looked at.
-    assert list(frame(columns()).columns) == list(SEEN)
-    assert list(inspect.signature(detect).parameters) == ["ending", "steps", "limits", "params"]
-    assert list(inspect.signature(measure).parameters) == ["steps", "params"]
-    assert list(inspect.signature(healthy_limits).parameters) == ["runs", "params"]
+    assert tuple(frame(columns()).columns) == SEEN
+    for function, names in {
+        detect: ["ending", "steps", "limits", "params"],
+        measure: ["steps", "params"],
+        healthy_limits: ["runs", "params"],
+    }.items():
+        assert list(inspect.signature(function).parameters) == names

@@ -1,7 +1,5 @@
 """Records: what fits becomes one, and what does not is named by file, key and remedy."""
 
-from __future__ import annotations
-
 import pickle
 
 import pytest
@@ -65,7 +63,9 @@ def test_keys_that_lead_to_a_part_and_the_module_to_correct_it_after_are_named()
 
 
 @pytest.mark.parametrize("content", [None, b"", b"\xff\xfe"])
-def test_a_file_that_is_missing_or_of_another_format_is_one_line(tmp_path, content):
+def test_a_file_that_is_missing_of_another_format_or_with_a_wrong_line_is_refused(
+    tmp_path, content
+):
     path = tmp_path / "a"
     if content is not None:
         path.write_bytes(content)
@@ -74,10 +74,6 @@ def test_a_file_that_is_missing_or_of_another_format_is_one_line(tmp_path, conte
     if content != b"":
         with pytest.raises(BadInputError, match=r"a: \(file\): is missing or is not a CSV file"):
             read_rows(path, Inner, "Mend it.")
-
-
-def test_a_line_that_does_not_fit_is_named_by_its_number(tmp_path):
-    path = tmp_path / "a"
     path.write_text("folds\n3\n1\n", encoding="utf-8")
     with pytest.raises(BadInputError, match=r"a, line 3: folds: .*\(found '1'\)\. Mend it\.$"):
         read_rows(path, Inner, "Mend it.")

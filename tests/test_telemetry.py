@@ -1,9 +1,5 @@
 """Telemetry files, at once and in batches: what is refused, and what a failed write leaves."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -12,8 +8,8 @@ from failbench.base.errors import BadInputError
 from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.base.telemetry_stream import number_of_runs, refuse_foreign, telemetry_batches
 
-Change = Callable[[pl.DataFrame], pl.DataFrame]
 RECORD_AGAIN = r"This is not failbench telemetry of this version; record it again\."
+LATE = "late_crash-transformer-adamw-s0"
 
 
 @pytest.fixture
@@ -34,33 +30,47 @@ def in_batches(folder):
     return list(telemetry_batches(folder, rows=12))
 
 
-def test_telemetry_comes_back_as_it_was_written(folder, small_telemetry):
-    back = read_telemetry(folder)
-    assert_frame_equal(back.runs, small_telemetry.runs)
-    assert_frame_equal(back.steps, small_telemetry.steps)
+def assert_same(batches, telemetry):
+    assert_frame_equal(pl.concat(batch.runs for batch in batches), telemetry.runs)
+    assert_frame_equal(pl.concat(batch.steps for batch in batches), telemetry.steps)
 
 
-def test_steps_of_all_files_are_read_sorted(folder, small_telemetry):
+def test_telemetry_comes_back_sorted_as_it_was_written(folder, small_telemetry):
     rewrite(folder / "steps" / "a.parquet", pl.DataFrame.reverse)
-    assert_frame_equal(read_telemetry(folder).steps, small_telemetry.steps)
+    assert_same([read_telemetry(folder)], small_telemetry)
 
 
-@pytest.mark.parametrize(
-    ("change", "complaint"),
-    [
-        (lambda item: item.drop("seed"), r"seed: the column is missing\. "),
-        (lambda item: item.with_columns(mood=pl.lit(1)), r"mood: the column is unknown\. "),
-        (
-            lambda item: item.with_columns(pl.col("seed").cast(pl.String)),
-            r"seed: is String and must be Int32\. ",
-        ),
-    ],
-)
-def test_foreign_columns_are_refused_by_name(folder, change, complaint):
-    rewrite(folder / "runs.parquet", change)
-    for read in (read_telemetry, in_batches):
-        with pytest.raises(BadInputError, match=r"runs\.parquet: " + complaint + RECORD_AGAIN):
-            read(folder)
+@pytest.mark.parametrize("rows", [1, 11, 12, 23, 35, 1000])
+def test_batches_are_the_telemetry_whatever_their_size_and_hold_whole_runs(
+    folder, small_telemetry, rows
+):
+    """Runs have no, eight or ten steps here, so that eleven rows hold the longest."""
+    batches = list(telemetry_batches(folder, rows))
+    assert_same(batches, small_telemetry)
+    for batch in batches:
+        assert batch.runs["steps"].sum() == batch.steps.height
+        assert batch.runs.height + batch.steps.height <= rows or batch.runs.height == 1
+
+
+def test_a_batch_ends_only_where_the_next_run_would_be_too_much(folder):
+    assert pl.read_parquet(folder / "runs.parquet")["steps"].to_list() == [8, 10, 0, 10, 10, 10]
+    batches = telemetry_batches(folder, 22)
+    assert [each.steps.height + each.runs.height for each in batches] == [9 + 11 + 1, 11 + 11, 11]
+
+
+@pytest.mark.parametrize("rows", [7919, 131_072])
+def test_batches_of_what_is_recorded_are_what_is_read_at_once(repository, rows):
+    folder = repository / "data" / "telemetry"
+    whole, batches = read_telemetry(folder), list(telemetry_batches(folder, rows))
+    assert len(batches) > 4
+    assert_same(batches, whole)
+    assert number_of_runs(folder) == whole.runs.height
+
+
+def test_a_selection_keeps_the_steps_of_the_runs_it_keeps(small_telemetry):
+    twins = small_telemetry.select(pl.col("kind") == "twin")
+    assert twins.runs.height == 3
+    assert set(twins.steps["run_id"]) == set(twins.runs["run_id"])
 
 
 @pytest.mark.parametrize("file", ["runs.parquet", "steps/b.parquet"])
@@ -83,35 +93,70 @@ def test_a_folder_without_runs_is_named(tmp_path):
         number_of_runs(tmp_path)
 
 
-def test_run_that_occurs_twice_is_refused(folder):
-    rewrite(folder / "runs.parquet", lambda runs: pl.concat([runs, runs[:1]]))
-    with pytest.raises(BadInputError, match=r"'late_crash-transformer-adamw-s0' occurs twice"):
-        read_telemetry(folder)
+def orphan(run_id):
+    def change(steps):
+        more = steps[:1].with_columns(run_id=pl.lit(run_id))
+        return pl.concat([steps, more]).sort("run_id", "step")
+
+    return change
 
 
-def test_step_rows_without_a_run_are_refused(folder):
-    rewrite(folder / "runs.parquet", lambda runs: runs[1:])
-    complaint = r"b\.parquet: run_id: .*'late_crash-transformer-adamw-s0' have no"
-    with pytest.raises(BadInputError, match=complaint):
-        read_telemetry(folder)
+def follows(before, keys):
+    return rf"\.parquet: run_id: '(.*)' follows '{before}', and rows must ascend by run_id{keys}"
 
 
-@pytest.mark.parametrize(("kept", "rows"), [(pl.col("step") < 7, 7), (pl.lit(False), 0)])
-def test_missing_step_rows_are_counted(folder, kept, rows):
-    mine = pl.col("run_id") == "late_crash-transformer-adamw-s0"
-    path = folder / "steps" / "b.parquet"
-    rewrite(path, lambda steps: steps.filter(~mine | kept))
-    with pytest.raises(BadInputError, match=rf"has {rows} step rows and reports 8\. Restore"):
-        read_telemetry(folder)
+LATE_RUN, AT_ONCE, IN_BATCHES = pl.col("run_id") == LATE, [read_telemetry], [in_batches]
+CHANGES = {
+    "a column is missing": ("runs", lambda runs: runs.drop("seed")),
+    "a column is unknown": ("runs", lambda runs: runs.with_columns(mood=1)),
+    "a column of another type": ("runs", lambda runs: runs.cast({"seed": pl.String})),
+    "a run twice": ("runs", lambda runs: pl.concat([runs, runs.tail(1)])),
+    "runs from behind": ("runs", pl.DataFrame.reverse),
+    "a run is missing": ("runs", lambda runs: runs[1:]),
+    "some steps": ("steps/b", lambda steps: steps.filter(~LATE_RUN | (pl.col("step") < 7))),
+    "no step": ("steps/b", lambda steps: steps.filter(~LATE_RUN)),
+    "the last step is missing": ("steps/b", lambda steps: steps[:-1]),
+    "an orphan before": ("steps/a", orphan("a")),
+    "an orphan between": ("steps/a", orphan("no_start")),
+    "an orphan behind": ("steps/a", orphan("zebra")),
+    "steps not by run": ("steps/a", lambda steps: steps.sort("step")),
+    "a step twice": ("steps/b", lambda steps: pl.concat([steps[:3], steps[1:]])),
+}
 
 
-def test_selection_keeps_the_steps_of_the_runs_it_keeps(small_telemetry):
-    twins = small_telemetry.select(pl.col("kind") == "twin")
-    assert twins.runs.height == 3
-    assert set(twins.steps["run_id"]) == set(twins.runs["run_id"])
+@pytest.mark.parametrize(
+    ("reads", "case", "complaint"),
+    [
+        (None, "a column is missing", r"seed: the column is missing\. " + RECORD_AGAIN),
+        (None, "a column is unknown", r"mood: the column is unknown\. " + RECORD_AGAIN),
+        (None, "a column of another type", r"seed: is String and must be Int32\. " + RECORD_AGAIN),
+        (AT_ONCE, "a run twice", "'runaway-.*' occurs twice"),
+        (AT_ONCE, "a run is missing", rf"b\.parquet: run_id: .*'{LATE}' have no"),
+        (AT_ONCE, "some steps", r"has 7 step rows and reports 8\. Restore"),
+        (AT_ONCE, "no step", r"has 0 step rows and reports 8\. Restore"),
+        (
+            IN_BATCHES,
+            "the last step is missing",
+            r"9 step rows and reports 10\. Restore the folder",
+        ),
+        (IN_BATCHES, "an orphan before", r"a\.parquet: run_id: the step rows of 'a'"),
+        (IN_BATCHES, "an orphan between", r"a\.parquet: run_id: the step rows of 'no_start'"),
+        (IN_BATCHES, "an orphan behind", r"a\.parquet: run_id: the step rows of 'zebra'"),
+        (IN_BATCHES, "runs from behind", "runs" + follows(".*", " to be read")),
+        (IN_BATCHES, "a run twice", "runs" + follows(r"\1", " to")),
+        (IN_BATCHES, "steps not by run", "a" + follows(".*", " and step")),
+        (IN_BATCHES, "a step twice", "b" + follows(r"\1", " and step")),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_file_column_and_remedy(folder, reads, case, complaint):
+    file, change = CHANGES[case]
+    rewrite(folder / f"{file}.parquet", change)
+    for read in reads or (read_telemetry, in_batches):
+        with pytest.raises(BadInputError, match=complaint):
+            read(folder)
 
 
-def test_full_disk_is_one_error_and_keeps_the_old_file(folder):
+def test_a_full_disk_is_one_error_and_keeps_the_old_file(folder):
     path = folder / "runs.parquet"
     before = path.read_bytes()
     partial = folder / ".runs.parquet.partial"
@@ -121,90 +166,3 @@ def test_full_disk_is_one_error_and_keeps_the_old_file(folder):
         write_parquet(pl.read_parquet(path), path)
     assert path.read_bytes() == before
     assert not partial.is_symlink()
-
-
-# In batches
-
-
-@pytest.mark.parametrize("rows", [1, 11, 12, 23, 1000])
-def test_batches_are_the_telemetry_whatever_their_size(folder, small_telemetry, rows):
-    batches = list(telemetry_batches(folder, rows))
-    assert_frame_equal(pl.concat(batch.runs for batch in batches), small_telemetry.runs)
-    assert_frame_equal(pl.concat(batch.steps for batch in batches), small_telemetry.steps)
-
-
-@pytest.mark.parametrize("rows", [7919, 131_072])
-def test_batches_of_what_is_recorded_are_what_is_read_at_once(repository, rows):
-    folder = repository / "data" / "telemetry"
-    whole, batches = read_telemetry(folder), list(telemetry_batches(folder, rows))
-    assert len(batches) > 4
-    assert_frame_equal(pl.concat(batch.runs for batch in batches), whole.runs)
-    assert_frame_equal(pl.concat(batch.steps for batch in batches), whole.steps)
-    assert number_of_runs(folder) == whole.runs.height
-
-
-@pytest.mark.parametrize("rows", [1, 11, 12, 23, 35])
-def test_a_batch_holds_whole_runs_and_no_more_rows_than_it_may(folder, rows):
-    """Runs have no, eight or ten steps here, so that eleven rows hold the longest."""
-    for batch in telemetry_batches(folder, rows):
-        assert batch.runs["steps"].sum() == batch.steps.height
-        assert batch.runs.height + batch.steps.height <= rows or batch.runs.height == 1
-
-
-def test_a_batch_ends_only_where_the_next_run_would_be_too_much(folder):
-    sizes = [
-        batch.runs["steps"].sum() + batch.runs.height for batch in telemetry_batches(folder, 22)
-    ]
-    steps = pl.read_parquet(folder / "runs.parquet")["steps"].to_list()
-    assert sizes == [9 + 11 + 1, 11 + 11, 11]
-    assert steps == [8, 10, 0, 10, 10, 10]
-
-
-@pytest.mark.parametrize(
-    ("file", "change", "complaint"),
-    [
-        (
-            "runs.parquet",
-            pl.DataFrame.reverse,
-            r"runs\.parquet: run_id: '.*' follows '.*', and rows must ascend by run_id to be read",
-        ),
-        (
-            "runs.parquet",
-            lambda item: pl.concat([item, item.tail(1)]),
-            r"runs\.parquet: run_id: '(.*)' follows '\1', and rows must ascend by run_id to",
-        ),
-        (
-            "steps/a.parquet",
-            lambda item: item.sort("step"),
-            r"a\.parquet: run_id: '.*' follows '.*', and rows must ascend by run_id and step",
-        ),
-        (
-            "steps/b.parquet",
-            lambda item: pl.concat([item[:3], item[1:]]),
-            r"b\.parquet: run_id: '(.*)' follows '\1', and rows must ascend by run_id and step",
-        ),
-    ],
-)
-def test_files_that_are_not_sorted_by_their_key_are_refused(folder, file, change, complaint):
-    rewrite(folder / file, change)
-    with pytest.raises(BadInputError, match=complaint):
-        in_batches(folder)
-
-
-@pytest.mark.parametrize("orphan", ["a", "no_start", "zebra"])
-def test_steps_without_a_run_are_refused_wherever_they_are_in_the_order(folder, orphan):
-    rewrite(
-        folder / "steps" / "a.parquet",
-        lambda item: pl.concat([item, item[:1].with_columns(run_id=pl.lit(orphan))]).sort(
-            "run_id", "step"
-        ),
-    )
-    with pytest.raises(BadInputError, match=rf"a\.parquet: run_id: the step rows of '{orphan}'"):
-        in_batches(folder)
-
-
-def test_a_run_with_fewer_steps_than_it_reports_is_refused(folder):
-    rewrite(folder / "steps" / "b.parquet", lambda item: item[:-1])
-    complaint = r"'runaway-.*' has 9 step rows and reports 10\. Restore the folder as"
-    with pytest.raises(BadInputError, match=complaint):
-        in_batches(folder)

@@ -1,10 +1,7 @@
 """Breaks, bounds and diagnoses of histories that are written down here."""
 
-from __future__ import annotations
-
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -13,11 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from failbench.base.errors import BadInputError
-from failbench.base.vocabulary import ABSTAIN
+from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.monitor.bounds import fit_bounds, read_bounds, write_bounds
 from failbench.monitor.breaks import FEWEST, breaks, compared, measured
 from failbench.monitor.diagnosis import OUTRANKED, diagnose
 from failbench.monitor.end import End
+from failbench.monitor.endings import ENDINGS
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import CATALOGUE, WINDOW, Bound, read_invariants
 from failbench.monitor.signals import SIGNALS
@@ -26,9 +24,10 @@ BY_ID = {invariant.id: invariant for invariant in CATALOGUE}
 COMPLETED = End("completed", "callback", 99)
 LOGIC = BY_ID["labels_are_classes"]
 STATISTIC = BY_ID["rows_not_longer"]
+FITTED = {STATISTIC.id: Bound(-math.inf, 1.0)}
 
 
-def history(end: End = COMPLETED, **signals: Sequence[float]) -> History:
+def history(end=COMPLETED, **signals):
     """A history with a measurement of each signal at every step."""
     longest = max((len(values) for values in signals.values()), default=0)
     rows = tuple(
@@ -41,11 +40,24 @@ def history(end: End = COMPLETED, **signals: Sequence[float]) -> History:
 # The catalogue.
 
 
-def test_logic_that_allows_no_change_speaks_of_exact_signals_or_of_ratios():
-    exact = {signal.name for signal in SIGNALS if signal.exact}
-    for invariant in CATALOGUE:
-        if invariant.against == "first" and invariant.bound == Bound(-0.0, 0.0):
-            assert invariant.signal in exact
+@pytest.mark.parametrize("invariant", CATALOGUE, ids=lambda invariant: invariant.id)
+def test_an_invariant_is_a_sentence_of_a_component_with_a_source(invariant):
+    assert invariant.statement.endswith(".")
+    assert invariant.statement[0].isupper()
+    assert invariant.source
+    assert invariant.rows >= 1
+    # logic needs no healthy runs, and statistics have no bound without them
+    assert (invariant.bound is None) == (invariant.source == "healthy runs")
+    assert invariant.kind != "statistic" or invariant.bound is None
+    assert invariant.kind != "logic" or invariant.bound is not None
+    # what may not change at all is a count or a ratio
+    if invariant.against == "first" and invariant.bound == Bound(-0.0, 0.0):
+        assert next(each for each in SIGNALS if each.name == invariant.signal).exact
+
+
+def test_every_component_has_invariants_and_an_ending():
+    assert {invariant.component for invariant in CATALOGUE} == set(CATEGORIES)
+    assert {ending.component for ending in ENDINGS} == set(CATEGORIES)
 
 
 # What values are held against.
@@ -94,37 +106,34 @@ def test_growth_is_over_the_largest_so_far():
 # Breaks.
 
 
-def test_logic_breaks_at_the_first_value_outside_and_is_reported_with_it():
-    (broken,) = breaks(history(labels_outside=[0, 0, 3, 5]), (LOGIC,), {})
-    assert (broken.step, broken.value, broken.bound.high) == (2, 3.0, 0.0)
+LASTING, GROWN = [9.0] * 30, [99.0]
+MEAN = BY_ID["loss_is_mean_cross_entropy"]
+RATIOS = [1.0, math.nan, 1.0, 2.0]
 
 
-def test_a_statistic_breaks_when_it_lasted_and_without_a_bound_never():
-    calm, long = [9.0] * 30, [99.0]
-    bound = {STATISTIC.id: Bound(-math.inf, 1.0)}
-    assert not breaks(history(longest_row=[*calm, *long, *calm]), (STATISTIC,), bound)
-    (broken,) = breaks(history(longest_row=[*calm, *long * 2]), (STATISTIC,), bound)
-    assert broken.step == 31
-    assert not breaks(history(longest_row=[*calm, *long * 2]), (STATISTIC,), {})
-
-
-def test_what_is_no_number_lies_outside():
-    invariant = BY_ID["loss_of_right_size"]
-    (broken,) = breaks(history(loss_ratio=[1.0, math.nan]), (invariant,), {})
-    assert broken.step == 1
-    assert not breaks(history(longest_row=[9.0] * 10), (STATISTIC,), {STATISTIC.id: Bound(0, 1)})
-
-
-def test_an_invariant_says_nothing_of_steps_where_what_it_presumes_does_not_hold():
-    invariant = BY_ID["loss_is_mean_cross_entropy"]
-    assert invariant.presumes == "logits_nonfinite"
-    ratios = [1.0, math.nan, 1.0, 2.0]
-    (broken,) = breaks(history(loss_ratio=ratios, logits_nonfinite=[0, 5, 0, 0]), (invariant,), {})
-    assert broken.step == 3
-    (broken,) = breaks(history(loss_ratio=ratios, logits_nonfinite=[0, 0, 0, 0]), (invariant,), {})
-    assert broken.step == 1, "logits are finite and the loss is not"
-    (broken,) = breaks(history(loss_ratio=ratios), (invariant,), {})
-    assert broken.step == 1, "nothing is known of the logits"
+@pytest.mark.parametrize(
+    ("invariant", "signals", "step"),
+    [
+        pytest.param(LOGIC, {"labels_outside": [0, 0, 3, 5]}, 2, id="the first value outside"),
+        pytest.param(STATISTIC, {"longest_row": LASTING + GROWN + LASTING}, None, id="brief"),
+        pytest.param(STATISTIC, {"longest_row": LASTING + GROWN * 2}, 31, id="it lasted"),
+        pytest.param(STATISTIC, {"longest_row": [9.0] * 10}, None, id="calm"),
+        pytest.param(BY_ID["loss_of_right_size"], {"loss_ratio": [1.0, math.nan]}, 1, id="nan"),
+        # what it presumes does not hold; holds; and is not known
+        pytest.param(
+            MEAN, {"loss_ratio": RATIOS, "logits_nonfinite": [0, 5, 0, 0]}, 3, id="logits"
+        ),
+        pytest.param(MEAN, {"loss_ratio": RATIOS, "logits_nonfinite": [0] * 4}, 1, id="loss"),
+        pytest.param(MEAN, {"loss_ratio": RATIOS}, 1, id="nothing known of the logits"),
+    ],
+)
+def test_an_invariant_breaks_where_a_value_lay_outside_for_long_enough(invariant, signals, step):
+    found = breaks(history(**signals), (invariant,), FITTED)
+    assert [each.step for each in found] == ([] if step is None else [step])
+    if invariant is LOGIC:
+        assert (found[0].value, found[0].bound.high) == (3.0, 0.0)
+    if invariant is STATISTIC:
+        assert not breaks(history(**signals), (invariant,), {}), "without a bound never"
 
 
 def test_catalogues_of_older_versions_are_read_as_they_were_meant():
@@ -142,18 +151,15 @@ def test_catalogues_of_older_versions_are_read_as_they_were_meant():
 
 
 def test_no_run_breaks_bounds_that_were_fitted_to_it():
-    generator = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     runs = [
-        history(
-            **{signal.name: generator.lognormal(sigma=0.3, size=80).tolist() for signal in SIGNALS}
-        )
+        history(**{one.name: rng.lognormal(sigma=0.3, size=80).tolist() for one in SIGNALS})
         for _ in range(6)
     ]
     fitted = fit_bounds(runs, CATALOGUE, margin=0.0)
-    assert set(fitted) == {each.id for each in CATALOGUE if each.bound is None}
     statistics = [each for each in CATALOGUE if each.bound is None]
-    for run in runs:
-        assert not breaks(run, statistics, fitted)
+    assert set(fitted) == {each.id for each in statistics}
+    assert not any(breaks(run, statistics, fitted) for run in runs)
 
 
 def test_a_margin_goes_beyond_the_extreme_by_its_distance_from_the_median():
@@ -169,28 +175,25 @@ def test_bounds_are_read_as_they_were_written(tmp_path):
     assert (stored.intervals(), stored.runs) == (bounds, 24)
 
 
+def bounds_file(form=1, **bounds):
+    intervals = {name: {"low": low, "high": high} for name, (low, high) in bounds.items()}
+    return json.dumps({"format": form, "runs": 1, "fitted_on": "", "bounds": intervals})
+
+
 @pytest.mark.parametrize(
     ("content", "field"),
     [
         (None, "cannot be read"),
         ("{", "(file)"),
-        ({"format": 2, "runs": 1, "fitted_on": "", "bounds": {}}, "format"),
-        ({"format": 1, "runs": 1, "fitted_on": "", "bounds": {"x": {"low": 0, "high": 1}}}, "x"),
-        (
-            {
-                "format": 1,
-                "runs": 1,
-                "fitted_on": "",
-                "bounds": {"activations_steady": {"low": 2, "high": 1}},
-            },
-            "activations_steady",
-        ),
+        (bounds_file(2), "format"),
+        (bounds_file(x=(0, 1)), "x"),
+        (bounds_file(activations_steady=(2, 1)), "activations_steady"),
     ],
 )
 def test_a_broken_or_foreign_file_of_bounds_is_refused_by_name(tmp_path, content, field):
     path = tmp_path / "bounds.json"
     if content is not None:
-        path.write_text(content if isinstance(content, str) else json.dumps(content), "utf-8")
+        path.write_text(content, "utf-8")
     with pytest.raises(BadInputError) as refused:
         read_bounds(path, CATALOGUE)
     assert field in str(refused.value)
@@ -198,19 +201,6 @@ def test_a_broken_or_foreign_file_of_bounds_is_refused_by_name(tmp_path, content
 
 
 # Precedence.
-
-FITTED = {STATISTIC.id: Bound(-math.inf, 1.0)}
-
-
-def run_with(logic_at: int | None, long_from: int | None, end: End = COMPLETED) -> History:
-    steps = 100
-    return history(
-        end,
-        labels_outside=[float(logic_at is not None and step >= logic_at) for step in range(steps)],
-        longest_row=[
-            99.0 if long_from is not None and step >= long_from else 9.0 for step in range(steps)
-        ],
-    )
 
 
 @pytest.mark.parametrize(
@@ -227,7 +217,10 @@ def run_with(logic_at: int | None, long_from: int | None, end: End = COMPLETED) 
 def test_the_earliest_break_decides_and_logic_outranks_a_statistic_shortly_before(
     logic_at, long_from, answer
 ):
-    assert diagnose(run_with(logic_at, long_from), FITTED).answer == answer
+    outside = [float(step >= (logic_at or 100)) for step in range(100)]
+    long = [99.0 if step >= (long_from or 100) else 9.0 for step in range(100)]
+    run = history(labels_outside=outside, longest_row=long)
+    assert diagnose(run, FITTED).answer == answer
 
 
 @pytest.mark.parametrize(

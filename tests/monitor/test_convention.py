@@ -1,16 +1,12 @@
 """The first loss of a model's output tells which logits belong to which labels."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest
+import torch
+from torch.nn.functional import cross_entropy
 
-torch = pytest.importorskip("torch")
-
-from torch.nn import functional  # noqa: E402
-
-from failbench.monitor import Monitor  # noqa: E402
+from failbench.monitor import Monitor
 
 TOKENS = 11
 
@@ -34,63 +30,69 @@ class ModelForCausalLM(Model):
     """Says by its name that it shifts labels."""
 
 
-def beside(logits, labels):
-    return functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
+def beside(logits, labels, reduction="mean"):
+    return cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction=reduction)
 
 
-def shifted(logits, labels):
-    return beside(logits[:, :-1], labels[:, 1:])
+def shifted(logits, labels, reduction="mean"):
+    return beside(logits[:, :-1], labels[:, 1:], reduction)
 
 
 def summed(logits, labels):
-    return functional.cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
+    return beside(logits, labels, "sum")
 
 
 def shifted_and_summed(logits, labels):
-    return summed(logits[:, :-1], labels[:, 1:])
+    return shifted(logits, labels, "sum")
 
 
 def divided(logits, labels, num_items_in_batch):
     return shifted_and_summed(logits, labels) / num_items_in_batch
 
 
-def history(folder, model, steps=4, **given):
-    generator = torch.Generator().manual_seed(0)
-    optimizer = torch.optim.SGD(model.parameters(), 0.1)
-    with Monitor(folder, every=4) as monitor:
-        monitor.watch(model, optimizer)
-        for _ in range(steps):
-            ids = torch.randint(TOKENS, (3, 7), generator=generator)
-            model(input_ids=ids, labels=ids, **given).loss.backward()
-            optimizer.step()
-            optimizer.zero_grad()
-    return monitor.history()
+@pytest.fixture
+def seen(tmp_path):
+    """What a monitor sees of four steps."""
+
+    def history(model, **given):
+        generator = torch.Generator().manual_seed(0)
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        with Monitor(tmp_path / "run", every=4) as monitor:
+            monitor.watch(model, optimizer)
+            for _ in range(4):
+                ids = torch.randint(TOKENS, (3, 7), generator=generator)
+                model(input_ids=ids, labels=ids, **given).loss.backward()
+                optimizer.step()
+                optimizer.zero_grad()
+        return monitor.history()
+
+    return history
 
 
 @pytest.mark.parametrize("kind", [Model, ModelForCausalLM])
 @pytest.mark.parametrize("loss", [beside, shifted])
-def test_the_convention_that_agrees_is_kept_whatever_the_name_says(tmp_path, kind, loss):
-    seen = history(tmp_path / "run", kind(loss))
-    assert seen.series("loss_ratio")[1] == pytest.approx([1] * 4, rel=1e-4)
-    assert seen.series("logit_gradient_error")[1] == pytest.approx([0], abs=1e-4)
-    assert list(seen.series("labels_next")[1] == 1) == [loss is shifted] * 4
+def test_the_convention_that_agrees_is_kept_whatever_the_name_says(seen, kind, loss):
+    history = seen(kind(loss))
+    assert history.series("loss_ratio")[1] == pytest.approx([1] * 4, rel=1e-4)
+    assert history.series("logit_gradient_error")[1] == pytest.approx([0], abs=1e-4)
+    assert list(history.series("labels_next")[1] == 1) == [loss is shifted] * 4
 
 
-def test_a_loss_that_agrees_with_neither_is_compared_with_none_and_the_log_says_so(tmp_path):
-    seen = history(tmp_path / "run", Model(summed))
-    assert list(seen.series("loss")[0]) == [0, 1, 2, 3]
+def test_a_loss_that_agrees_with_neither_is_compared_with_none_and_the_log_says_so(seen):
+    history = seen(Model(summed))
+    assert list(history.series("loss")[0]) == [0, 1, 2, 3]
     for signal in ("loss_ratio", "labels_next", "logit_gradient_error"):
-        assert not len(seen.series(signal)[0])
-        assert "monitor.loss" in seen.off[signal]
+        assert not len(history.series(signal)[0])
+        assert "monitor.loss" in history.off[signal]
 
 
-def test_a_name_that_tells_is_believed_where_the_loss_agrees_with_neither(tmp_path):
-    seen = history(tmp_path / "run", ModelForCausalLM(shifted_and_summed))
-    assert seen.series("loss_ratio")[1] == pytest.approx([18] * 4, rel=1e-4)
+def test_a_name_that_tells_is_believed_where_the_loss_agrees_with_neither(seen):
+    history = seen(ModelForCausalLM(shifted_and_summed))
+    assert history.series("loss_ratio")[1] == pytest.approx([18] * 4, rel=1e-4)
 
 
-def test_a_loss_divided_by_the_labels_of_a_whole_step_is_the_mean_of_its_batch(tmp_path):
-    seen = history(tmp_path / "run", Model(divided), num_items_in_batch=torch.tensor(54))
-    assert seen.series("loss_ratio")[1] == pytest.approx([1] * 4, rel=1e-4)
-    assert seen.series("loss")[1][0] > 2
-    assert seen.series("logit_gradient_scale")[1] == pytest.approx([1 / 3], rel=1e-4)
+def test_a_loss_divided_by_the_labels_of_a_whole_step_is_the_mean_of_its_batch(seen):
+    history = seen(Model(divided), num_items_in_batch=torch.tensor(54))
+    assert history.series("loss_ratio")[1] == pytest.approx([1] * 4, rel=1e-4)
+    assert history.series("loss")[1][0] > 2
+    assert history.series("logit_gradient_scale")[1] == pytest.approx([1 / 3], rel=1e-4)

@@ -4,134 +4,93 @@ These faults show that measurements, invariants and precedence fit together. The
 scenarios of the benchmark, and say nothing of how often the monitor is right.
 """
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-from pathlib import Path
-
 import pytest
+import torch
+from torch import nn
+from torch.nn.functional import cross_entropy
 
-torch = pytest.importorskip("torch")
-
-from torch import Tensor, nn  # noqa: E402 (where torch is missing there is nothing to import)
-from torch.nn.functional import cross_entropy  # noqa: E402
-
-from failbench.base.vocabulary import ABSTAIN  # noqa: E402
-from failbench.monitor import Monitor, Vocabulary, read_history  # noqa: E402
-from failbench.monitor.bounds import fit_bounds, write_bounds  # noqa: E402
-from failbench.monitor.breaks import Break  # noqa: E402
-from failbench.monitor.diagnosis import Diagnosis, diagnose  # noqa: E402
-from failbench.monitor.invariants import CATALOGUE  # noqa: E402
+from failbench.base.vocabulary import ABSTAIN
+from failbench.monitor import Monitor, Vocabulary, read_history
+from failbench.monitor.bounds import fit_bounds
+from failbench.monitor.breaks import Break
+from failbench.monitor.diagnosis import diagnose
+from failbench.monitor.invariants import CATALOGUE
 
 WORDS, ONSET, STEPS = 64, 30, 60
+
+
+def ids(rows=8, words=WORDS):
+    return lambda: torch.randint(0, words, (rows, 17))
 
 
 class Loop:
     """A training loop whose parts a fault replaces."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         torch.manual_seed(0)
         self.model = nn.Sequential(
             nn.Embedding(WORDS, 32), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, WORDS)
         )
         self.optimizer = torch.optim.AdamW(self.model.parameters(), 1e-2)
-        self.read: Callable[[], Tensor] = lambda: torch.randint(0, WORDS, (8, 17))
-        self.label: Callable[[Tensor], Tensor] = lambda ids: ids[:, 1:]
+        self.read = ids()
+        self.label = lambda ids: ids[:, 1:]
         self.reduction = "mean"
-        self.clear: Callable[[], None] = self.optimizer.zero_grad
+        self.clear = self.optimizer.zero_grad
 
-    def batches(self, fault: Callable[[Loop], None]) -> Iterator[Tensor]:
+    def batches(self, fault):
         for step in range(STEPS):
             if step == ONSET:
                 fault(self)
             yield self.read()
 
-    def run(self, folder: Path, fault: Callable[[Loop], None]) -> Diagnosis:
+    def run(self, folder, fault):
         with Monitor(folder, vocabulary=Vocabulary(WORDS)) as monitor:
             monitor.watch(self.model, self.optimizer)
             for ids in monitor.data(self.batches(fault)):
-                logits = self.model(ids[:, :-1])
-                labels = self.label(ids)
-                computed = cross_entropy(
-                    logits.flatten(0, 1), labels.flatten(), reduction=self.reduction
-                )
-                loss = monitor.loss(logits, labels, computed)
+                logits, labels = self.model(ids[:, :-1]), self.label(ids)
+                flat = logits.flatten(0, 1), labels.flatten()
+                loss = monitor.loss(logits, labels, cross_entropy(*flat, reduction=self.reduction))
                 self.clear()
                 loss.backward()
                 self.optimizer.step()
             return monitor.diagnosis()
 
 
-def no_fault(_: Loop) -> None:
-    pass
+def replaced(**parts):
+    return lambda loop: vars(loop).update(parts)
 
 
-def labels_are_inputs(loop: Loop) -> None:
-    loop.label = lambda ids: ids[:, :-1]
+def group(**values):
+    return lambda loop: loop.optimizer.param_groups[0].update(values)
 
 
-def one_batch(loop: Loop) -> None:
+def one_batch(loop):
     ids = loop.read()
     loop.read = lambda: ids
 
 
-def loss_summed(loop: Loop) -> None:
-    loop.reduction = "sum"
+def weights_changed_by_hand(loop):
+    def read():
+        loop.model[1].weight.data.mul_(1.01)
+        return ids()()
 
-
-def gradients_kept(loop: Loop) -> None:
-    loop.clear = lambda: None
-
-
-def layer_frozen(loop: Loop) -> None:
-    loop.model[1].requires_grad_(requires_grad=False)
-
-
-def weights_changed_by_hand(loop: Loop) -> None:
-    read = loop.read
-
-    def read_and_change() -> Tensor:
-        with torch.no_grad():
-            loop.model[1].weight.mul_(1.01)
-        return read()
-
-    loop.read = read_and_change
-
-
-def evaluation_mode(loop: Loop) -> None:
-    loop.model.eval()
-
-
-def negative_rate(loop: Loop) -> None:
-    loop.optimizer.param_groups[0]["lr"] = -1e-2
-
-
-def maximized(loop: Loop) -> None:
-    loop.optimizer.param_groups[0]["maximize"] = True
-
-
-def momentum_changed(loop: Loop) -> None:
-    loop.optimizer.param_groups[0]["betas"] = (0.1, 0.2)
-
-
-def more_rows(loop: Loop) -> None:
-    loop.read = lambda: torch.randint(0, WORDS, (32, 17))
+    loop.read = read
 
 
 @pytest.mark.parametrize(
     ("fault", "invariant", "latest"),
     [
-        (labels_are_inputs, "labels_aligned", ONSET),
+        (replaced(label=lambda ids: ids[:, :-1]), "labels_aligned", ONSET),
         (one_batch, "batches_differ", ONSET + 10),
-        (loss_summed, "loss_is_mean_cross_entropy", ONSET),
-        (gradients_kept, "gradients_cleared", ONSET + 1),
-        (layer_frozen, "trainable_kept", ONSET + 1),
+        (replaced(reduction="sum"), "loss_is_mean_cross_entropy", ONSET),
+        (replaced(clear=lambda: None), "gradients_cleared", ONSET + 1),
+        (lambda loop: loop.model[1].requires_grad_(False), "trainable_kept", ONSET + 1),
         (weights_changed_by_hand, "weights_rest_between_steps", ONSET + 10),
-        (evaluation_mode, "modules_training", ONSET + 1),
-        (negative_rate, "learning_rate_positive", ONSET + 10),
-        (maximized, "minimizes", ONSET + 1),
-        (momentum_changed, "hyperparameters_kept", ONSET + 1),
-        (more_rows, "batch_not_larger", ONSET + 10),
+        (lambda loop: loop.model.eval(), "modules_training", ONSET + 1),
+        (group(lr=-1e-2), "learning_rate_positive", ONSET + 10),
+        (group(maximize=True), "minimizes", ONSET + 1),
+        (group(betas=(0.1, 0.2)), "hyperparameters_kept", ONSET + 1),
+        (replaced(read=ids(rows=32)), "batch_not_larger", ONSET + 10),
     ],
 )
 def test_the_invariant_that_a_fault_breaks_is_the_evidence(tmp_path, fault, invariant, latest):
@@ -144,11 +103,8 @@ def test_the_invariant_that_a_fault_breaks_is_the_evidence(tmp_path, fault, inva
 
 
 def test_ids_that_the_tokenizer_does_not_have_are_of_the_data_though_the_model_raises(tmp_path):
-    def other_tokenizer(loop: Loop) -> None:
-        loop.read = lambda: torch.randint(0, WORDS + 9, (8, 17))
-
     with pytest.raises(IndexError):
-        Loop().run(tmp_path / "run", other_tokenizer)
+        Loop().run(tmp_path / "run", replaced(read=ids(words=WORDS + 9)))
     diagnosis = diagnose(read_history(tmp_path / "run"), {})
     assert diagnosis.answer == "data_pipeline"
     assert (diagnosis.end.kind, diagnosis.end.phase) == ("exception", "forward")
@@ -156,9 +112,8 @@ def test_ids_that_the_tokenizer_does_not_have_are_of_the_data_though_the_model_r
 
 
 def test_a_healthy_loop_breaks_nothing_and_bounds_fitted_to_it_hold(tmp_path):
-    diagnosis = Loop().run(tmp_path / "run", no_fault)
+    diagnosis = Loop().run(tmp_path / "run", lambda loop: None)
     assert (diagnosis.answer, diagnosis.breaks) == (ABSTAIN, ())
     history = read_history(tmp_path / "run")
     bounds = fit_bounds([history], CATALOGUE, margin=0.0)
-    write_bounds(tmp_path / "bounds.json", bounds, 1, "a healthy run")
     assert diagnose(history, bounds).breaks == ()

@@ -1,7 +1,5 @@
 """However a run ends, its log says in which phase, and what was measured last."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -9,12 +7,11 @@ import threading
 from pathlib import Path
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from failbench.monitor import Monitor, read_history  # noqa: E402
-from failbench.monitor.memory import RESERVE, ProcessMemory, Reserve  # noqa: E402
-from made_up_training import Tiny, adamw, cross_entropy, loader  # noqa: E402
+from failbench.monitor import Monitor, read_history
+from failbench.monitor.memory import RESERVE, ProcessMemory, Reserve
+from made_up_training import Tiny, adamw, cross_entropy, loader
 
 HERE = [str(Path(__file__).parents[1] / "made_up"), *sys.path]
 
@@ -23,63 +20,41 @@ class CauseError(RuntimeError):
     pass
 
 
-class Failing(Tiny):
-    """Raises an error in the forward or the backward pass of a batch."""
-
-    def __init__(self, phase, batch):
-        super().__init__()
-        self.phase, self.batch, self.calls = phase, batch, 0
-
-    def forward(self, ids):
-        self.calls += 1
-        due = self.calls > self.batch
-        if due and self.phase == "forward":
-            raise CauseError
-        logits = super().forward(ids)
-        if due and self.phase == "backward":
-
-            def fail(gradient):
-                raise CauseError
-
-            self.norm.weight.register_hook(fail)
-            self.phase = ""
-            logits = logits + self.norm.weight.sum() * 0
-        return logits
+def raise_cause(*_):
+    raise CauseError
 
 
 def fail_in(monitor, phase, batch=3):
     """A loop that fails in a phase."""
 
-    def batches():
-        for number, rows in enumerate(loader()):
-            if phase == "data" and number == batch:
-                raise CauseError
-            yield rows
+    def due(here):
+        if (here, number) == (phase, batch):
+            raise CauseError
 
-    model = Failing(phase, batch)
+    def batches():
+        nonlocal number
+        for rows in loader():
+            due("data")
+            yield rows
+            number += 1
+
+    number = 0
+    model = Tiny()
     optimizer = adamw(model)[0]
     monitor.watch(model, optimizer)
-    if phase == "step":
-
-        def fail(*_):
-            if model.calls > batch:
-                raise CauseError
-
-        optimizer.register_step_pre_hook(fail)
-    for number, rows in enumerate(monitor.data(batches())):
-        due = number == batch
+    model.norm.register_forward_hook(lambda *_: due("forward"))
+    model.norm.weight.register_hook(lambda _: due("backward"))
+    optimizer.register_step_pre_hook(lambda *_: due("step"))
+    for rows in monitor.data(batches()):
         optimizer.zero_grad()
         logits = model(rows[:, :-1])
-        if due and phase == "loss":
-            raise CauseError
+        due("loss")
         loss = monitor.loss(logits, rows[:, 1:], cross_entropy(logits, rows[:, 1:]))
         loss.backward()
         optimizer.step()
-        if due and phase == "callback":
-            raise CauseError
+        due("callback")
         with monitor.phase("evaluation"):
-            if due and phase == "evaluation":
-                raise CauseError
+            due("evaluation")
 
 
 @pytest.mark.parametrize(
@@ -94,11 +69,10 @@ def test_an_exception_ends_the_run_in_its_phase(tmp_path, monkeypatch, phase, gi
         with pytest.raises(CauseError), monitor:
             fail_in(monitor, phase)
     else:
-        try:
+        with pytest.raises(CauseError) as raised:
             fail_in(monitor, phase)
-        except CauseError:
-            sys.excepthook(*sys.exc_info())
-            assert hooks == [sys.excepthook]
+        sys.excepthook(raised.type, raised.value, raised.tb)
+        assert hooks == [sys.excepthook]
     end = monitor.history().end
     assert (end.kind, end.phase, end.step) == ("exception", phase, 3)
     assert end.error.endswith("CauseError")
@@ -118,33 +92,32 @@ def test_an_exception_of_the_training_thread_is_noted_and_that_of_another_is_not
     monitor = Monitor(tmp_path / "run")
     monitor.watch(model := Tiny(), *adamw(model))
 
-    def fail():
-        raise CauseError
-
     def train_and_fail():
         model(torch.ones(2, 3, dtype=torch.long))
         raise CauseError
 
-    for target, kind in ((fail, "running"), (train_and_fail, "exception")):
+    for target, kind in ((raise_cause, "running"), (train_and_fail, "exception")):
         thread = threading.Thread(target=target)
         thread.start()
         thread.join()
         assert monitor.history().end.kind == kind
 
 
-def run(code, folder):
-    script = f"import sys; sys.path[:0] = {HERE}\n" + code
-    return subprocess.run(
-        [sys.executable, "-c", script, folder], check=False, capture_output=True, text=True
-    )
-
-
-PROLOGUE = """
-import os, signal, time
+PROLOGUE = f"""
+import os, signal, sys
+sys.path[:0] = {HERE}
 from failbench.monitor import Monitor
 from made_up_training import LOOPS
 monitor = Monitor(sys.argv[-1])
 """
+TRAIN = "LOOPS['adamw'].run(monitor, steps=3)\n"
+
+
+def run(code, folder):
+    """What a process wrote, and the log that it left."""
+    command = [sys.executable, "-c", PROLOGUE + code, folder]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    return done, read_history(folder)
 
 
 def test_a_killed_process_is_explained(tmp_path):
@@ -154,27 +127,24 @@ def kill(what, number):
         os.kill(os.getpid(), signal.SIGKILL)
 LOOPS["adamw"].run(monitor, at=kill)
 """
-    done = run(PROLOGUE + code, tmp_path / "run")
+    done, history = run(code, tmp_path / "run")
     assert done.returncode == -signal.SIGKILL, done.stderr
-    history = read_history(tmp_path / "run")
     assert (history.end.kind, history.end.phase, history.end.step) == ("killed", "loss", 13)
     assert history.series("loss")[0][-1] == 12
 
 
 def test_an_uncaught_exception_and_a_quiet_end_are_noted(tmp_path):
-    code = "LOOPS['adamw'].run(monitor, steps=3)\n"
-    done = run(PROLOGUE + code + "raise ValueError('the cause')", tmp_path / "failed")
+    done, history = run(TRAIN + "raise ValueError('the cause')", tmp_path / "failed")
     assert "ValueError: the cause" in done.stderr, "whatever was called before is called still"
-    end = read_history(tmp_path / "failed").end
+    end = history.end
     assert (end.kind, end.phase, end.message) == ("exception", "data", "the cause")
-    assert run(PROLOGUE + code, tmp_path / "completed").stderr == ""
-    assert read_history(tmp_path / "completed").end.kind == "completed"
+    done, history = run(TRAIN, tmp_path / "completed")
+    assert (done.stderr, history.end.kind) == ("", "completed")
 
 
 def test_a_forked_process_ends_no_run(tmp_path):
     code = "if os.fork() == 0: sys.exit(1)\nos.wait()\nos.kill(os.getpid(), signal.SIGKILL)"
-    run(PROLOGUE + code, tmp_path / "run")
-    assert read_history(tmp_path / "run").end.kind == "killed"
+    assert run(code, tmp_path / "run")[1].end.kind == "killed"
 
 
 def test_the_reserve_goes_back_to_the_system():
@@ -188,17 +158,14 @@ def test_the_reserve_goes_back_to_the_system():
 
 def test_memory_that_runs_out_is_written_within_the_limit(tmp_path):
     code = """
-import resource
-LOOPS["adamw"].run(monitor, steps=3)
+import resource, torch
 from failbench.monitor.memory import ProcessMemory
 most = int(ProcessMemory().used()) + 2**23
 resource.setrlimit(resource.RLIMIT_DATA, (most, resource.RLIM_INFINITY))
-import torch
 kept = []
 with monitor.phase("callback"):
     while True:
         kept.append(torch.zeros(2**18))
 """
-    done = run(PROLOGUE + code, tmp_path / "run")
-    end = read_history(tmp_path / "run").end
-    assert (end.kind, end.phase) == ("out of memory", "callback"), done.stderr
+    done, history = run(TRAIN + code, tmp_path / "run")
+    assert (history.end.kind, history.end.phase) == ("out of memory", "callback"), done.stderr

@@ -1,15 +1,13 @@
 """Whatever the monitor itself does wrong, training goes on."""
 
-from __future__ import annotations
-
 import errno
 import warnings
+from contextlib import nullcontext
 
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from failbench.monitor import (  # noqa: E402
+from failbench.monitor import (
     Monitor,
     Vocabulary,
     clock,
@@ -20,11 +18,11 @@ from failbench.monitor import (  # noqa: E402
     step,
     watcher,
 )
-from failbench.monitor.guard import MEASUREMENTS  # noqa: E402
-from failbench.monitor.log import LogWriter  # noqa: E402
-from failbench.monitor.measurements.activations import ActivationMeasurement  # noqa: E402
-from failbench.monitor.signals import SIGNAL_NAMES  # noqa: E402
-from made_up_training import LOOPS, PADDING, TOKENS, UNKNOWN, Tiny, adamw, equal, loader  # noqa: E402
+from failbench.monitor.guard import MEASUREMENTS
+from failbench.monitor.log import LogWriter
+from failbench.monitor.measurements.activations import ActivationMeasurement
+from failbench.monitor.signals import SIGNAL_NAMES
+from made_up_training import LOOPS, PADDING, TOKENS, UNKNOWN, Tiny, adamw, equal, loader
 
 STEPS = 12
 
@@ -52,13 +50,18 @@ PLACES = {
 """What is made to fail for each measurement. The loss itself, the count of passes and a comparison
 of ranks are read elsewhere."""
 
-UNTRIED = {"loss", "passes", "ranks"}
-
 
 def test_each_signal_belongs_to_one_measurement_and_each_measurement_is_tried():
     names = [name for names in MEASUREMENTS.values() for name in names]
     assert sorted(names) == sorted(SIGNAL_NAMES)
-    assert PLACES.keys() | UNTRIED == MEASUREMENTS.keys()
+    assert PLACES.keys() | {"loss", "passes", "ranks"} == MEASUREMENTS.keys()
+
+
+def failing(error):
+    def fail(*args, **kwargs):
+        raise error
+
+    return fail
 
 
 @pytest.fixture(scope="module")
@@ -66,62 +69,47 @@ def unwatched():
     return LOOPS["adamw"].run(steps=STEPS)
 
 
+@pytest.fixture
+def trained(tmp_path, unwatched):
+    """Trains as without a monitor; gives the history, and the warnings."""
+
+    def history(level="standard", **given):
+        with warnings.catch_warnings(record=True) as warned:
+            warnings.simplefilter("always")
+            with Monitor(tmp_path / "run", level, every=3, **given) as monitor:
+                assert equal(unwatched, LOOPS["adamw"].run(monitor, steps=STEPS))
+        messages = [str(each.message) for each in warned if each.category is RuntimeWarning]
+        return monitor.history(), messages
+
+    return history
+
+
 @pytest.mark.parametrize("error", [ValueError("the cause"), MemoryError()], ids=type)
 @pytest.mark.parametrize("name", PLACES)
 def test_a_measurement_that_fails_warns_once_and_training_goes_on(
-    tmp_path, monkeypatch, unwatched, name, error
+    monkeypatch, trained, name, error
 ):
-    def fail(*args, **kwargs):
-        raise error
-
-    monkeypatch.setattr(memory, "MOST_SHARE", 1e9)
-    monkeypatch.setattr(*PLACES[name], fail)
-    with warnings.catch_warnings(record=True) as warned:
-        warnings.simplefilter("always")
-        with Monitor(
-            tmp_path / "run", "full", every=3, vocabulary=Vocabulary(TOKENS, PADDING, UNKNOWN)
-        ) as monitor:
-            result = LOOPS["adamw"].run(monitor, steps=STEPS)
-    monkeypatch.undo()
-    assert equal(unwatched, result)
-    messages = [str(each.message) for each in warned if each.category is RuntimeWarning]
+    with monkeypatch.context() as patch:
+        patch.setattr(memory, "MOST_SHARE", 1e9)
+        patch.setattr(*PLACES[name], failing(error))
+        history, messages = trained("full", vocabulary=Vocabulary(TOKENS, PADDING, UNKNOWN))
     about = [message for message in messages if f"measure {name} any more" in message]
     assert len(about) == 1, messages
     assert type(error).__name__ in about[0]
     others = {"update"} if name == "optimizer" else {"optimizer"} if name == "update" else set()
     assert len(messages) <= 1 + len(others), messages
-    off = monitor.history().off
-    assert all(type(error).__name__ in off[signal] for signal in MEASUREMENTS[name])
-    assert monitor.history().end.kind == "completed"
+    assert all(type(error).__name__ in history.off[signal] for signal in MEASUREMENTS[name])
+    assert history.end.kind == "completed"
 
 
-def test_an_error_of_the_monitor_itself_stops_it_and_not_the_training(
-    tmp_path, monkeypatch, unwatched
-):
-    def fail(*args, **kwargs):
-        raise KeyError("a bug")
-
-    monkeypatch.setattr(step.Step, "add", fail)
-    with (
-        pytest.warns(RuntimeWarning, match="Nothing is measured any more") as warned,
-        Monitor(tmp_path / "run", every=3) as monitor,
-    ):
-        assert equal(unwatched, LOOPS["adamw"].run(monitor, steps=STEPS))
-    assert len(warned) == 1
-    assert "a bug" in monitor.history().off["loss"]
+def test_an_error_of_the_monitor_itself_stops_it_and_not_the_training(monkeypatch, trained):
+    monkeypatch.setattr(step.Step, "add", failing(KeyError("a bug")))
+    history, (message,) = trained()
+    assert "Nothing is measured any more" in message
+    assert "a bug" in history.off["loss"]
 
 
-def test_a_user_can_interrupt_a_measurement(tmp_path, monkeypatch):
-    def interrupt(*args, **kwargs):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(losses, "measure_labels", interrupt)
-    with pytest.raises(KeyboardInterrupt), Monitor(tmp_path / "run") as monitor:
-        LOOPS["adamw"].run(monitor, steps=STEPS)
-    assert monitor.history().end.error == "KeyboardInterrupt"
-
-
-def test_a_full_disk_ends_the_log_with_one_warning(tmp_path, monkeypatch, unwatched):
+def test_a_full_disk_ends_the_log_with_one_warning(monkeypatch, trained):
     written = LogWriter._line
 
     def fail(self, content):
@@ -130,13 +118,25 @@ def test_a_full_disk_ends_the_log_with_one_warning(tmp_path, monkeypatch, unwatc
         written(self, content)
 
     monkeypatch.setattr(LogWriter, "_line", fail)
-    with (
-        pytest.warns(RuntimeWarning, match="No space left on device") as warned,
-        Monitor(tmp_path / "run", every=3) as monitor,
-    ):
-        assert equal(unwatched, LOOPS["adamw"].run(monitor, steps=STEPS))
-    assert len(warned) == 1
-    assert monitor.history().series("loss")[0][0] == 0
+    history, (message,) = trained()
+    assert "No space left on device" in message
+    assert history.series("loss")[0][0] == 0
+
+
+def test_a_warning_that_is_an_error_ends_no_training(tmp_path, monkeypatch, unwatched, capsys):
+    monkeypatch.setattr(losses, "measure_labels", None)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with Monitor(tmp_path / "run", every=3) as monitor:
+            assert equal(unwatched, LOOPS["adamw"].run(monitor, steps=STEPS))
+    assert "labels" in capsys.readouterr().err
+
+
+def test_a_user_can_interrupt_a_measurement(tmp_path, monkeypatch):
+    monkeypatch.setattr(losses, "measure_labels", failing(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt), Monitor(tmp_path / "run") as monitor:
+        LOOPS["adamw"].run(monitor, steps=STEPS)
+    assert monitor.history().end.error == "KeyboardInterrupt"
 
 
 def test_measurements_leave_the_cache_of_autocast_alone(tmp_path):
@@ -144,18 +144,14 @@ def test_measurements_leave_the_cache_of_autocast_alone(tmp_path):
         def forward(self, ids):
             return super().forward(ids).float()
 
-    def gradients(monitor):
+    def gradients(monitor=None):
         torch.manual_seed(0)
         model = Cast(dropout=0)
-        if monitor is not None:
-            monitor.watch(model, *adamw(model))
-        batch = next(iter(loader()))
-        with torch.autocast("cpu", torch.bfloat16):
-            model(batch).square().mean().backward()
+        with monitor or nullcontext():
+            if monitor is not None:
+                monitor.watch(model, *adamw(model))
+            with torch.autocast("cpu", torch.bfloat16):
+                model(next(iter(loader()))).square().mean().backward()
         return [each.grad for each in model.parameters()]
 
-    torch.manual_seed(1)
-    plain = gradients(None)
-    torch.manual_seed(1)
-    with Monitor(tmp_path / "run", "full", every=1) as monitor:
-        assert equal(plain, gradients(monitor))
+    assert equal(gradients(), gradients(Monitor(tmp_path / "run", "full", every=1)))

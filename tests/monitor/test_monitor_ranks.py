@@ -1,18 +1,14 @@
 """Ranks compare their weights, and never wait for one another to do so."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
+import torch
+from torch import distributed
 
-torch = pytest.importorskip("torch")
-
-from failbench.monitor import Monitor, read_history  # noqa: E402
-from failbench.monitor.ranks import checksums  # noqa: E402
-from made_up_training import Texts, Tiny, cross_entropy  # noqa: E402
-
-distributed = pytest.importorskip("torch.distributed")
+from failbench.monitor import Monitor, read_history
+from failbench.monitor.ranks import checksums
+from made_up_training import Texts, Tiny, cross_entropy
 
 pytestmark = [
     pytest.mark.system,
@@ -21,16 +17,14 @@ pytestmark = [
         reason="processes speak to one another by gloo",
     ),
 ]
-
 STEPS, EVERY = 13, 4
 
 
 def train(rank, folder, monitored, together):
     """What each rank does; without ``together`` gradients are not averaged."""
     torch.set_num_threads(1)
-    distributed.init_process_group(
-        "gloo", init_method=f"file://{folder}/store", rank=rank, world_size=2
-    )
+    store = f"file://{folder}/store"
+    distributed.init_process_group("gloo", init_method=store, rank=rank, world_size=2)
     torch.manual_seed(0)
     model = Tiny(dropout=0)
     parallel = torch.nn.parallel.DistributedDataParallel(model)
@@ -56,31 +50,32 @@ def train(rank, folder, monitored, together):
     distributed.destroy_process_group()
 
 
-def run(folder, monitored, together=True):
-    folder.mkdir()
-    torch.multiprocessing.spawn(train, (folder, monitored, together), nprocs=2)
-    return [json.loads((folder / f"{rank}.json").read_text()) for rank in (0, 1)]
+@pytest.fixture
+def run(tmp_path):
+    """Trains two ranks; gives their losses, and the logs of those that are monitored."""
+
+    def ranks(monitored, together=True):
+        folder = tmp_path / f"{monitored} {together}"
+        folder.mkdir()
+        torch.multiprocessing.spawn(train, (folder, monitored, together), nprocs=2)
+        losses = [json.loads((folder / f"{rank}.json").read_text()) for rank in (0, 1)]
+        return losses, [read_history(folder / str(rank)) for rank in monitored]
+
+    return ranks
 
 
-def test_ranks_that_train_together_agree_and_a_monitor_changes_nothing(tmp_path):
-    assert run(tmp_path / "with", (0, 1)) == run(tmp_path / "without", ())
-    for rank in "01":
-        steps, disagreeing = read_history(tmp_path / "with" / rank).series("ranks_disagree")
-        assert list(steps) == [4, 8]
-        assert list(disagreeing) == [0, 0]
+def test_ranks_that_train_together_agree_and_those_that_drift_apart_are_seen(run):
+    losses, together = run((0, 1))
+    assert losses == run(())[0], "a monitor changes nothing"
+    for histories, apart in ((together, False), (run((0, 1), together=False)[1], True)):
+        for history in histories:
+            steps, disagreeing = history.series("ranks_disagree")
+            assert list(steps) == [4, 8]
+            assert list(disagreeing > 0) == [apart] * 2
 
 
-def test_ranks_that_drift_apart_are_seen_at_the_next_check(tmp_path):
-    run(tmp_path / "apart", (0, 1), together=False)
-    for rank in "01":
-        steps, disagreeing = read_history(tmp_path / "apart" / rank).series("ranks_disagree")
-        assert list(steps) == [4, 8]
-        assert (disagreeing > 0).all()
-
-
-def test_a_rank_without_a_monitor_blocks_none(tmp_path):
-    run(tmp_path / "alone", (0,))
-    history = read_history(tmp_path / "alone" / "0")
+def test_a_rank_without_a_monitor_blocks_none(run):
+    _, (history,) = run((0,))
     assert history.end.kind == "completed"
     assert list(history.series("ranks_disagree")[0]) == []
 

@@ -1,21 +1,20 @@
 """A chosen break stops a training before its weights are touched, and nothing else changes."""
 
-from __future__ import annotations
-
 import math
+from functools import partial
 
 import numpy as np
 import pytest
+import torch
 
-torch = pytest.importorskip("torch")
-
-from failbench.monitor import read_history  # noqa: E402
-from failbench.monitor.breaks import breaks  # noqa: E402
-from failbench.monitor.end import End  # noqa: E402
-from failbench.monitor.history import History, Row  # noqa: E402
-from failbench.monitor.invariants import CATALOGUE  # noqa: E402
-from failbench.monitor.stopping.monitor import StoppingMonitor  # noqa: E402
-from failbench.monitor.stopping.stop import (  # noqa: E402
+from failbench.monitor import Monitor, read_history
+from failbench.monitor.breaks import breaks
+from failbench.monitor.end import End
+from failbench.monitor.history import History, Row
+from failbench.monitor.invariants import CATALOGUE
+from failbench.monitor.signals import SIGNALS
+from failbench.monitor.stopping.monitor import StoppingMonitor
+from failbench.monitor.stopping.stop import (
     NOT_FINITE,
     STOPPING,
     Standing,
@@ -23,16 +22,7 @@ from failbench.monitor.stopping.stop import (  # noqa: E402
     choices,
     chosen,
 )
-from made_up_training import (  # noqa: E402
-    LOOPS,
-    Tiny,
-    adamw,
-    cross_entropy,
-    equal,
-    fused,
-    hooks_of,
-    loader,
-)
+from made_up_training import LOOPS, Tiny, adamw, cross_entropy, equal, fused, hooks_of, loader
 
 BREAK = 4
 
@@ -52,48 +42,37 @@ class Training:
         What stopped it.
     """
 
-    def __init__(self, folder, stop_on, hurt, make=adamw, scaled=False, level="standard", every=10):
+    def __init__(self, folder, stop_on, hurt, make=adamw, scaled=False, every=10):
         torch.manual_seed(0)
         self.model = Tiny(dropout=0.0)
         (self.optimizer,) = make(self.model)
         self.scaler = torch.amp.GradScaler("cpu", init_scale=8.0, enabled=scaled)
-        self.monitor = StoppingMonitor(folder, level, every, stop_on=stop_on)
-        self.hurt = hurt
+        self.monitor = StoppingMonitor(folder, every=every, stop_on=stop_on)
         self.stopped = None
         self.updates = 0
-
-    def run(self, steps=8):
         self.monitor.watch(self.model, self.optimizer)
         try:
             with self.monitor as monitor:
-                for number, batch in enumerate(monitor.data(list(loader())[:steps])):
-                    self._step(number, batch, monitor)
+                for number, batch in enumerate(monitor.data(list(loader())[:8])):
+                    self._step(batch, hurt if number == BREAK else None)
         except StopTraining as stopped:
             self.stopped = stopped
-        return self
 
-    def _step(self, number, batch, monitor):
+    def _step(self, batch, hurt):
         ids, labels = batch[:, :-1], batch[:, 1:]
-        if number == BREAK and self.hurt == "labels":
+        if hurt == "labels":
             labels = labels.roll(1, 1)
-        logits = self.model(ids)
-        if number == BREAK and self.hurt == "logits":
-            logits = logits * math.inf
-        loss = cross_entropy(logits, labels)
-        if number == BREAK and self.hurt == "loss":
-            loss = loss * math.nan
-        monitor.loss(logits, labels, loss)
+        logits = self.model(ids) * (math.inf if hurt == "logits" else 1)
+        loss = cross_entropy(logits, labels) * (math.nan if hurt == "loss" else 1)
+        self.monitor.loss(logits, labels, loss)
         self.scaler.scale(loss).backward()
-        if number == BREAK and self.hurt == "gradient":
+        if hurt == "gradient":
             self.model.norm.weight.grad[3] = math.inf
         self.before = weights_of(self.model)
         self.scaler.step(self.optimizer)
         self.scaler.update()
         self.updates += 1
         self.optimizer.zero_grad()
-        if number == BREAK and self.hurt == "evaluation":
-            with monitor.phase("evaluation"):
-                self.model(ids)
 
 
 @pytest.mark.parametrize(
@@ -107,10 +86,10 @@ class Training:
         ("labels", {"logic"}, "labels_next", "0"),
     ],
 )
-def test_weights_stay_what_they_were_before_the_step_that_broke(
+def test_weights_stay_what_they_were_before_the_step_that_broke_and_the_log_says_so(
     tmp_path, hurt, stop_on, signal, value
 ):
-    training = Training(tmp_path / "run", stop_on, hurt).run()
+    training = Training(tmp_path / "run", stop_on, hurt)
     stopped = training.stopped
     assert training.updates == BREAK
     assert equal(training.before, weights_of(training.model))
@@ -122,19 +101,12 @@ def test_weights_stay_what_they_were_before_the_step_that_broke(
     is_other = stopped.diagnosis.decided_by is not stopped.broken
     assert (f" Stopped by step {BREAK}: loss_finite (nan)." in str(stopped)) == is_other
     assert is_other == (hurt == "loss")  # of which logic knows more
-
-
-def test_the_exception_is_the_end_in_the_log_and_the_diagnosis_of_the_log_is_the_same(tmp_path):
-    training = Training(tmp_path / "run", {"gradients_finite"}, "gradient").run()
-    history = read_history(tmp_path / "run")
-    assert (history.end.kind, history.end.phase, history.end.step) == ("exception", "step", BREAK)
-    assert history.end.error == "failbench.monitor.stopping.stop.StopTraining"
-    assert history.end.message == str(training.stopped)
-    assert training.monitor.diagnosis().evidence == training.stopped.evidence
-
-
-def test_a_stop_that_is_caught_leaves_no_hook_and_the_loop_may_go_on(tmp_path):
-    training = Training(tmp_path / "run", {"gradients_finite"}, "gradient").run()
+    end = read_history(tmp_path / "run").end
+    assert (end.kind, end.phase, end.step) == ("exception", "step", BREAK)
+    assert end.error == "failbench.monitor.stopping.stop.StopTraining"
+    assert end.message == str(stopped)
+    assert training.monitor.diagnosis().evidence == stopped.evidence
+    # Whoever catches it may go on.
     assert not list(hooks_of(training.model))
     training.optimizer.step()
     assert not equal(training.before, weights_of(training.model))
@@ -149,13 +121,23 @@ def test_healthy_training_is_equal_bit_for_bit_and_stops_nowhere(tmp_path, name)
     assert equal(LOOPS[name].run(steps=steps), result)
 
 
+def test_the_measurements_are_those_of_a_monitor_that_stops_nothing(tmp_path):
+    # Of the process: another run's tensors may live still.
+    exact = [each.name for each in SIGNALS if each.exact and each.name != "live_tensors"]
+    with Monitor(tmp_path / "other", every=2) as other:
+        LOOPS["adamw"].run(other, steps=6)
+    with StoppingMonitor(tmp_path / "run", every=2, stop_on={"logic", "symptom"}) as monitor:
+        LOOPS["adamw"].run(monitor, steps=6)
+    for name in [*exact, "loss", "gradient_norm", "update_ratio"]:
+        left, right = (each.history().series(name) for each in (monitor, other))
+        assert [list(part) for part in left] == [list(part) for part in right], name
+
+
 @pytest.mark.parametrize("make", [adamw, fused])
 def test_a_step_that_a_scaler_skips_is_not_stopped(tmp_path, make):
-    training = Training(
-        tmp_path / "run", {"nonfinite", "logic"}, "gradient", make, scaled=True, every=BREAK
-    ).run()
-    assert training.stopped is None
-    assert training.updates == 8
+    stop_on = {"nonfinite", "logic"}
+    training = Training(tmp_path / "run", stop_on, "gradient", make, scaled=True, every=BREAK)
+    assert (training.stopped, training.updates) == (None, 8)
     assert all(torch.isfinite(each).all() for each in training.model.parameters())
     assert training.scaler.get_scale() == 4.0  # it was skipped
 
@@ -163,36 +145,28 @@ def test_a_step_that_a_scaler_skips_is_not_stopped(tmp_path, make):
 def test_what_checks_alone_measure_stops_at_the_next_check(tmp_path):
     def hurt(what, number):
         if (what, number) == ("callback", 4):
-            with torch.no_grad():
-                monitor._watcher.model.norm.bias[0] = math.nan
+            monitor._watcher.model.norm.bias.data[0] = math.nan
 
     monitor = StoppingMonitor(tmp_path / "run", every=3, stop_on={"weights_finite"})
     with pytest.raises(StopTraining) as stopped:
         LOOPS["adamw"].run(monitor, steps=12, at=hurt)
-    assert stopped.value.broken.step == 6
-    assert monitor.history().end.step == 6
+    assert stopped.value.broken.step == monitor.history().end.step == 6
 
 
-def test_gradients_of_a_closure_stop_the_next_update(tmp_path):
-    torch.manual_seed(0)
-    model, numbers = Tiny(), iter(range(9))
-    (optimizer,) = adamw(model)
-
-    def closure():
+def test_gradients_of_a_closure_stop_the_next_update(watched):
+    def closure(batch):
         optimizer.zero_grad()
         loss = model(batch).mean() * (math.nan if next(numbers) == 2 else 1.0)
         loss.backward()
         return loss
 
-    monitor = StoppingMonitor(tmp_path / "run", stop_on={"gradients_finite"})
-    monitor.watch(model, optimizer)
-    batches = iter(monitor.data(list(loader())[:6]))
-    for _ in range(3):
-        batch = next(batches)
-        optimizer.step(closure)
-    batch = next(batches)
-    with pytest.raises(StopTraining, match="Step 2: gradients_nonfinite"):
-        optimizer.step(closure)
+    numbers = iter(range(9))
+    stopped = pytest.raises(StopTraining, match="Step 2: gradients_nonfinite")
+    stopping = watched(kind=StoppingMonitor, stop_on={"gradients_finite"})
+    with stopped, stopping as (monitor, model, optimizer):
+        for batch in monitor.data(list(loader())[:6]):
+            optimizer.step(partial(closure, batch))
+    assert next(numbers) == 3
 
 
 def test_of_several_optimizers_the_first_is_stopped(tmp_path):
@@ -216,7 +190,7 @@ def test_an_error_of_the_stopping_itself_ends_no_run(tmp_path, monkeypatch):
 
     monkeypatch.setattr(Standing, "after", fail)
     with pytest.warns(RuntimeWarning, match="Nothing is measured any more"):
-        training = Training(tmp_path / "run", {"nonfinite"}, "gradient").run()
+        training = Training(tmp_path / "run", {"nonfinite"}, "gradient")
     assert training.updates == 8
 
 
@@ -228,40 +202,35 @@ def test_a_name_that_can_stop_nothing_is_refused_with_the_choices(tmp_path, name
 
 
 def test_names_stand_for_the_invariants_that_have_a_bound():
+    def ids(invariants):
+        return {each.id for each in invariants}
+
     bounded = {each.id for each in CATALOGUE if each.bound is not None}
-    assert {each.id for each in STOPPING} == bounded | {"loss_finite"}
-    assert {each.id for each in chosen({"logic"}, "full")} == {
-        each.id for each in CATALOGUE if each.kind == "logic"
-    }
-    assert {each.id for each in chosen({"nonfinite"}, "full")} == NOT_FINITE
+    assert ids(STOPPING) == bounded | {"loss_finite"}
+    assert ids(chosen({"logic"}, "full")) == ids(e for e in CATALOGUE if e.kind == "logic")
+    assert ids(chosen({"nonfinite"}, "full")) == NOT_FINITE
     assert chosen(None, "full") == chosen((), "full") == ()
 
 
 def test_a_standing_breaks_at_the_step_at_which_the_series_does():
-    generator = np.random.default_rng(0)
+    rng = np.random.default_rng(0)
     numbers = [0.0, 1.0, 1.0, 2.0, -1.0, 0.5, 1e-7, math.nan, math.inf, -math.inf]
     broke = 0
-    for invariant in STOPPING:
-        for _ in range(40):
-            rows = []
-            for step in range(6):
-                values = {}
-                if generator.random() < 0.8:
-                    values[invariant.signal] = float(generator.choice(numbers))
-                if invariant.presumes and generator.random() < 0.8:
-                    values[invariant.presumes] = float(generator.choice([0.0, 0.0, 1.0]))
-                rows.append(Row(step, values))
-            end = End("completed", "callback", 5)
-            history = History("full", 1, {}, {}, tuple(rows), end)
-            expected = breaks(history, [invariant], {})
-            standing = Standing(invariant)
-            for row in rows:
+    for invariant in STOPPING * 40:
+        rows = []
+        for step in range(6):
+            values = {}
+            if rng.random() < 0.8:
+                values[invariant.signal] = float(rng.choice(numbers))
+            if invariant.presumes and rng.random() < 0.8:
+                values[invariant.presumes] = float(rng.choice([0.0, 0.0, 1.0]))
+            rows.append(Row(step, values))
+        history = History("full", 1, {}, {}, tuple(rows), End("completed", "callback", 5))
+        standing = Standing(invariant)
+        for row in rows:
+            if not standing.broken:
                 standing = standing.after(row.step, row.values)
-                if standing.broken:
-                    break
-            found = standing.broken
-            assert (found is not None) == bool(expected), (invariant, rows)
-            if found is not None:
-                broke += 1
-                assert repr(found) == repr(expected[0])
+        found = [standing.broken] if standing.broken else []
+        assert repr(found) == repr(list(breaks(history, [invariant], {}))), (invariant, rows)
+        broke += len(found)
     assert broke > 100

@@ -1,9 +1,8 @@
-"""What broke in monitored runs, and what the rules make of it, at the end and before."""
-
-from __future__ import annotations
+"""What was measured comes back from tables as a log would hold it; what broke, and what the rules
+make of it, at the end and before."""
 
 import dataclasses
-from pathlib import Path
+import math
 
 import numpy as np
 import polars as pl
@@ -17,7 +16,7 @@ from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import Bound
 from failbench.monitor.records.scoring import HALF_SCHEMA, halves
-from failbench.monitor.records.tables import Monitored
+from failbench.monitor.records.tables import histories, read_monitored, write_monitored
 from failbench.monitor.records.verdicts import (
     BREAK_SCHEMA,
     OWN,
@@ -31,33 +30,67 @@ from failbench.monitor.records.verdicts import (
 from failbench.monitor.signals import SIGNALS
 from made_up_monitored import BOUNDS, history, monitored, rules
 
-REPOSITORY = Path(__file__).parents[2]
-COMMITTED = REPOSITORY / "data/monitor/halves.csv"
-SCENARIOS = read_scenarios(REPOSITORY / "data/scenarios")
 CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")
+ROWS = (Row(0, {"loss": 6.5, "token_min": -1.0}), Row(10, {"loss": math.nan, "labels_next": 1.0}))
+SHORT = History("standard", 10, {"vocabulary": 500.0}, {"ranks_disagree": "one"}, ROWS, CRASH)
 
 
-def judged(table: Monitored, failure_step=59, **changes):
-    runs = table.runs["run_id"].to_list()
-    detected = pl.DataFrame(
-        {"run_id": runs, "failure_step": [failure_step] * len(runs)},
-        schema_overrides={"failure_step": pl.Int32},
+def short(*run_ids, **keys):
+    return monitored([({"run_id": run_id, **keys}, SHORT) for run_id in run_ids])
+
+
+def test_a_history_comes_back_with_what_was_undefined_and_without_what_was_not_measured(tmp_path):
+    write_monitored(tmp_path, "gru-sgd", short("b", "a"))
+    read = list(histories(read_monitored(tmp_path)))
+    assert [run["run_id"] for run, _ in read] == ["a", "b"]
+    for _, again in read:
+        assert again.end == CRASH
+        assert (again.level, again.every, again.off) == ("standard", 10, {"ranks_disagree": "one"})
+        assert [row.step for row in again.rows] == [0, 10]
+        assert again.rows[0].values == ROWS[0].values
+        assert set(again.rows[1].values) == {"loss", "labels_next"}
+        assert math.isnan(again.rows[1].values["loss"])
+
+
+def test_runs_recorded_again_replace_themselves_alone(tmp_path):
+    write_monitored(tmp_path, "gru-sgd", short("a", "b", kind="twin"))
+    write_monitored(tmp_path, "gru-adamw", short("c", kind="failure"))
+    write_monitored(tmp_path, "gru-sgd", short("b", kind="failure"))
+    read = read_monitored(tmp_path)
+    kinds = {"a": "twin", "b": "failure", "c": "failure"}
+    assert dict(read.runs.select("run_id", "kind").rows()) == kinds
+    assert read.signals.height == 6
+    assert read.select(pl.col("run_id") == "a").signals.height == 2
+
+
+def test_a_run_that_ended_before_its_first_step_has_no_measurements(tmp_path):
+    early = History("standard", 10, {}, {}, (), End("exception", "build", 0, "ValueError", ""))
+    write_monitored(tmp_path, "gru-sgd", monitored([({"run_id": "a"}, early)]))
+    ((run, again),) = histories(read_monitored(tmp_path))
+    assert (run["message"], again.end.message, again.rows) == (None, "", ())
+
+
+def detected(**steps):
+    return pl.DataFrame(
+        {"run_id": list(steps), "failure_step": pl.Series(list(steps.values()), dtype=pl.Int32)}
     )
+
+
+def judged(table, failures, *changes):
     used = rules()
-    return verdict_table(break_table(table, used), ends_of(table.runs, detected), used, **changes)
+    return verdict_table(break_table(table, used), ends_of(table.runs, failures), used, *changes)
 
 
 def test_a_verdict_says_what_decided_of_which_kind_and_when():
-    table = monitored(
-        [
-            ({"run_id": "logic"}, history(labels_outside={30: 1.0})),
-            ({"run_id": "statistic"}, history(blocked_data={30: 9.0})),
-            ({"run_id": "symptom"}, history(gradients_nonfinite={30: 1.0})),
-            ({"run_id": "ending"}, history(CRASH)),
-            ({"run_id": "nothing"}, history()),
-        ]
-    )
-    verdicts = judged(table)
+    runs = {
+        "logic": history(labels_outside={30: 1.0}),
+        "statistic": history(blocked_data={30: 9.0}),
+        "symptom": history(gradients_nonfinite={30: 1.0}),
+        "ending": history(CRASH),
+        "nothing": history(),
+    }
+    table = monitored([({"run_id": name}, each) for name, each in runs.items()])
+    verdicts = judged(table, detected(**dict.fromkeys(runs, 59)))
     assert verdicts.schema == VERDICT_SCHEMA
     columns = ("run_id", "answer", "decided_by", "decided_kind", "decided_step", "broken")
     assert sorted(verdicts.select(columns).rows()) == [
@@ -69,65 +102,42 @@ def test_a_verdict_says_what_decided_of_which_kind_and_when():
     ]
 
 
-def random_history(seed: int, steps: int, end: End = CRASH) -> History:
-    generator = np.random.default_rng(seed)
-    names = [signal.name for signal in SIGNALS]
-    rows = tuple(
-        Row(
-            step,
-            {
-                name: float(np.float32(generator.lognormal(0, 1 if step < 20 else 2)))
-                for name in names
-                if generator.random() < 0.7
-            },
-        )
-        for step in range(steps)
-    )
-    return History("standard", 10, {}, {}, rows, end)
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_a_cut_log_is_diagnosed_as_a_log_that_ends_there_in_a_living_run(seed):
-    whole = random_history(seed, 60)
+    rng = np.random.default_rng(seed)
+
+    def values(step):
+        drawn = {one.name: rng.lognormal(0, 1 if step < 20 else 2) for one in SIGNALS}
+        return {
+            name: float(np.float32(value)) for name, value in drawn.items() if rng.random() < 0.7
+        }
+
+    rows = tuple(Row(step, values(step)) for step in range(60))
+    whole = History("standard", 10, {}, {}, rows, CRASH)
     used = rules({"gru-sgd": {name.id: Bound(-1.5, 1.5) for name in rules().invariants}})
     table = monitored([({"run_id": "a"}, whole)])
-    detected = pl.DataFrame({"run_id": ["a"], "failure_step": [59]})
-    breaks, ends = break_table(table, used), ends_of(table.runs, detected)
+    breaks, ends = break_table(table, used), ends_of(table.runs, detected(a=59))
     for ahead in (0, 5, 25, 45, None):
         (verdict,) = verdict_table(breaks, ends, used, (ahead,)).to_dicts()
-        last = 59 - (ahead or 0)
-        cut = dataclasses.replace(
-            whole,
-            rows=tuple(row for row in whole.rows if row.step <= last),
-            end=RUNNING if ahead else CRASH,
-        )
+        seen = tuple(row for row in rows if row.step <= 59 - (ahead or 0))
+        cut = dataclasses.replace(whole, rows=seen, end=RUNNING if ahead else CRASH)
         expected = diagnose(cut, used.bounds["gru-sgd"], used.invariants, used.endings)
-        assert verdict["answer"] == expected.answer
-        assert verdict["broken"] == len(expected.breaks)
-        decided = expected.decided_by
-        assert verdict["decided_by"] == getattr(decided, "invariant", decided).id
+        decided = getattr(expected.decided_by, "invariant", expected.decided_by)
+        found = verdict["answer"], verdict["broken"], verdict["decided_by"]
+        assert found == (expected.answer, len(expected.breaks), decided.id)
 
 
 def test_a_run_has_no_verdict_before_it_began_or_where_it_did_not_fail():
     table = monitored([({"run_id": "a"}, history(End("killed", "forward", 40)))])
-    assert judged(table, steps_ahead=(0, 40, 41))["steps_ahead"].to_list() == [0, 40]
+    assert judged(table, detected(a=59), (0, 40, 41))["steps_ahead"].to_list() == [0, 40]
     healthy = monitored([({"run_id": "a"}, history())])
-    used = rules()
-    none = pl.DataFrame({"run_id": ["b"], "failure_step": [3]})
-    ends = ends_of(healthy.runs, none)
-    verdicts = verdict_table(break_table(healthy, used), ends, used, (None, 0))
-    assert verdicts["steps_ahead"].to_list() == [None]
+    assert judged(healthy, detected(b=3), (None, 0))["steps_ahead"].to_list() == [None]
 
 
 def test_a_run_that_was_ended_failed_there_and_any_other_where_it_was_detected():
-    table = monitored(
-        [
-            ({"run_id": "a"}, history(End("out of memory", "forward", 41))),
-            ({"run_id": "b"}, history()),
-        ]
-    )
-    detected = pl.DataFrame({"run_id": ["a", "b"], "failure_step": [7, 8]})
-    assert ends_of(table.runs, detected)["failure_step"].to_list() == [41, 8]
+    ended = history(End("out of memory", "forward", 41))
+    table = monitored([({"run_id": "a"}, ended), ({"run_id": "b"}, history())])
+    assert ends_of(table.runs, detected(a=7, b=8))["failure_step"].to_list() == [41, 8]
 
 
 def test_bounds_are_those_of_the_setting_and_lenders_lend_to_the_others():
@@ -136,37 +146,26 @@ def test_bounds_are_those_of_the_setting_and_lenders_lend_to_the_others():
     breaks = break_table(table, rules(), ["gru-sgd"])
     assert breaks.schema == BREAK_SCHEMA
     assert breaks.select("run_id", "bounds").rows() == [("a", OWN), ("b", "gru-sgd")]
-    ends = ends_of(table.runs, pl.DataFrame({"run_id": ["a"], "failure_step": [59]}))
+    ends = ends_of(table.runs, detected(a=59))
     assert ends["setting"].to_list() == ["gru-sgd", "t5-sgd"]
     verdicts = verdict_table(breaks, ends, rules(), bounds=(OWN, "gru-sgd"))
-    assert verdicts.select("run_id", "bounds", "answer").rows() == [
-        ("a", OWN, "unknown"),
-        ("b", OWN, "abstain"),
-        ("b", "gru-sgd", "unknown"),
-    ]
+    expected = [("a", OWN, "unknown"), ("b", OWN, "abstain"), ("b", "gru-sgd", "unknown")]
+    assert verdicts.select("run_id", "bounds", "answer").rows() == expected
     with pytest.raises(BadInputError, match="bert-sgd: has no bounds to lend"):
         break_table(table, rules(), ["bert-sgd"])
 
 
 def test_a_version_can_be_held_to_the_settings_that_it_has_bounds_of():
-    table = monitored(
-        [
-            ({"run_id": "here"}, history()),
-            ({"run_id": "there", "architecture": "t5"}, history()),
-            ({"run_id": "larger", "scale": "paper"}, history()),
-        ]
-    )
+    settings = {"here": {}, "there": {"architecture": "t5"}, "larger": {"scale": "paper"}}
+    table = monitored([({"run_id": name, **keys}, history()) for name, keys in settings.items()])
     here = of_bounded_settings(table, rules({"gru-sgd": BOUNDS}))
     assert set(here.runs["run_id"]) == set(here.signals["run_id"]) == {"here"}
 
 
-def test_the_committed_halves_are_those_of_the_rule():
-    committed = pl.read_csv(COMMITTED, schema=HALF_SCHEMA)
-    assert_frame_equal(halves(SCENARIOS), committed)
-
-
-def test_halves_are_of_equal_size_in_all_and_differ_by_one_scenario_in_a_category():
-    table = halves(SCENARIOS)
+def test_the_committed_halves_are_those_of_the_rule_and_of_equal_size(repository):
+    table = halves(read_scenarios(repository / "data/scenarios"))
+    committed = pl.read_csv(repository / "data/monitor/halves.csv", schema=HALF_SCHEMA)
+    assert_frame_equal(table, committed)
     assert dict(table["half"].value_counts().iter_rows()) == {"development": 38, "test": 38}
     counts = table.pivot("half", index="category", values="scenario", aggregate_function="len")
     assert (counts["development"].cast(int) - counts["test"].cast(int)).abs().max() == 1

@@ -1,23 +1,19 @@
 """What a preflight says of memory, held against what PyTorch really allocates."""
 
-from __future__ import annotations
-
 import json
 import resource
 import subprocess
 import sys
 
 import pytest
+import torch
+from torch import nn
 
-torch = pytest.importorskip("torch", reason="a preflight looks at a live process")
-
-from torch import nn  # noqa: E402
-
-from failbench.preflight.capacity import free_bytes  # noqa: E402
-from failbench.preflight.memory import margin  # noqa: E402
-from failbench.preflight.optimizer_memory import state_of  # noqa: E402
-from failbench.preflight.preflight import capacity_of, preflight  # noqa: E402
-from failbench.preflight.tensors import size_of  # noqa: E402
+from failbench.preflight.capacity import free_bytes
+from failbench.preflight.memory import margin
+from failbench.preflight.optimizer_memory import state_of
+from failbench.preflight.preflight import capacity_of, preflight
+from failbench.preflight.tensors import size_of
 
 FACTOR = 1.05
 """Within which the estimate of a step's allocations lies, either way."""
@@ -38,9 +34,9 @@ class Recurrent(nn.Module):
         return self.head(self.cell(self.embed(ids))[0]).flatten(0, 1)
 
 
-def perceptron():
+def perceptron(rows=512):
     model = nn.Sequential(nn.Linear(256, 512), nn.GELU(), nn.Linear(512, 512), nn.Linear(512, 10))
-    return model, (torch.randn(512, 256), torch.zeros(512).long())
+    return model, (torch.randn(rows, 256), torch.zeros(rows).long())
 
 
 def recurrent():
@@ -53,15 +49,17 @@ def encoder():
     return model, (torch.randn(16, 32, 64), torch.zeros(16).long())
 
 
-def allocated(model, optimizer, batch):
-    """The most that a step allocates beyond what was there, by the profiler's own count."""
+def take_step(model, optimizer, batch):
     optimizer.zero_grad()
-    with torch.profiler.profile(
-        activities=[torch.profiler.ProfilerActivity.CPU], profile_memory=True
-    ) as profile:
-        outputs = model(batch[0])
-        LOSS(outputs, batch[1]).backward()
-        optimizer.step()
+    LOSS(model(batch[0]), batch[1]).backward()
+    optimizer.step()
+
+
+def allocated(*step):
+    """The most that a step allocates beyond what was there, by the profiler's own count."""
+    activities = [torch.profiler.ProfilerActivity.CPU]
+    with torch.profiler.profile(activities=activities, profile_memory=True) as profile:
+        take_step(*step)
     events = profile.profiler.kineto_results.events()
     memory = [each for each in events if each.name() == "[memory]"]
     now = most = 0
@@ -81,53 +79,42 @@ def test_the_estimate_of_a_step_is_near_what_is_allocated(build, factor, kind):
     memory = preflight(model, optimizer, LOSS, batch).memory
     there = memory.parameters + memory.buffers + memory.batch
     estimated = memory.peak - there
-    allocated(model, optimizer, batch)  # the first step makes the optimizer's state
+    take_step(model, optimizer, batch)  # the first step makes the optimizer's state
+    after = preflight(model, optimizer, LOSS, batch).memory
+    assert (memory.first, after.first) == (True, False)
+    assert (memory.peaks, memory.optimizer) == (after.peaks, after.optimizer)
     measured = allocated(model, optimizer, batch) + memory.optimizer
     assert 1 / factor < estimated / measured < FACTOR
     assert memory.optimizer == size_of(state_of(optimizer))
 
 
-def test_the_optimizers_state_counts_once_it_is_there():
-    model, batch = perceptron()
-    optimizer = torch.optim.AdamW(model.parameters())
-    before = preflight(model, optimizer, LOSS, batch).memory
-    LOSS(model(batch[0]), batch[1]).backward()
-    optimizer.step()
-    after = preflight(model, optimizer, LOSS, batch).memory
-    assert (before.first, after.first) == (True, False)
-    assert before.peaks == after.peaks
-    assert before.optimizer == after.optimizer
-
-
 def test_a_step_that_needs_more_than_there_is_will_crash():
     model, batch = perceptron()
-    optimizer = torch.optim.AdamW(model.parameters())
-    need = preflight(model, optimizer, LOSS, batch).memory.peak
-    report = preflight(model, optimizer, LOSS, batch, capacity_bytes=need - 1)
-    assert report.crash.id == "does_not_fit"
-    assert report.crash.category == "memory_hardware"
-    report = preflight(model, optimizer, LOSS, batch, capacity_bytes=need)
-    assert [each.id for each in report.findings] == ["tight"]
-    assert not report.fails
-    enough = margin().of(need)
-    assert preflight(model, optimizer, LOSS, batch, capacity_bytes=enough).findings == ()
+    step = model, torch.optim.AdamW(model.parameters()), LOSS, batch
+    need = preflight(*step).memory.peak
+    crash = preflight(*step, capacity_bytes=need - 1).crash
+    assert (crash.id, crash.category) == ("does_not_fit", "memory_hardware")
+    report = preflight(*step, capacity_bytes=need)
+    assert ([each.id for each in report.findings], report.fails) == (["tight"], False)
+    assert preflight(*step, capacity_bytes=margin().of(need)).findings == ()
 
 
-def cause(loss=LOSS, model=None, batch=None):
-    built, usual = perceptron()
-    model, batch = model or built, batch or usual
+def differences(outputs, labels):
+    return LOSS(outputs, labels) + (outputs[None] - outputs[:, None]).square().mean()
+
+
+@pytest.mark.parametrize(
+    ("rows", "loss", "cause"),
+    [
+        (9000, LOSS, "batch_exceeds_memory"),
+        (2, LOSS, "model_exceeds_memory"),
+        (512, differences, "tensor_blows_up"),
+    ],
+)
+def test_the_largest_part_names_the_cause(rows, loss, cause):
+    model, batch = perceptron(rows)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
-    return preflight(model, optimizer, loss, batch, capacity_bytes=1000).crash.cause
-
-
-def test_the_largest_part_names_the_cause():
-    assert cause(batch=(torch.randn(9000, 256), torch.zeros(9000).long())) == "batch_exceeds_memory"
-    assert cause(batch=(torch.randn(2, 256), torch.zeros(2).long())) == "model_exceeds_memory"
-
-    def differences(outputs, labels):
-        return LOSS(outputs, labels) + (outputs[None] - outputs[:, None]).square().mean()
-
-    assert cause(loss=differences) == "tensor_blows_up"
+    assert preflight(model, optimizer, loss, batch, capacity_bytes=1000).crash.cause == cause
 
 
 UNDER_A_LIMIT = """

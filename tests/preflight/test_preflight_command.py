@@ -1,7 +1,5 @@
 """The command ``failbench preflight``, end to end, and the example of its page."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -10,8 +8,6 @@ import sys
 import pytest
 
 from failbench.cli.main import main
-
-pytest.importorskip("torch", reason="a preflight looks at a live process")
 
 SOUND = """
 import torch
@@ -28,12 +24,6 @@ def wrong():
     return build(width=5)
 
 
-def still():
-    model, optimizer, loss, batch = build()
-    optimizer.param_groups[0]["lr"] = 0.0
-    return {"model": model, "optimizer": optimizer, "loss": loss, "batch": batch}
-
-
 def three():
     return build()[:3]
 
@@ -48,35 +38,42 @@ def raises():
 
 
 @pytest.fixture
-def file(tmp_path):
+def preflight(tmp_path, capsys):
+    """The command on the file: its status, and what it said."""
     path = tmp_path / "training.py"
     path.write_text(SOUND, encoding="utf-8")
-    return path
+
+    def run(target, *options):
+        status = main(["preflight", target.format(file=path), *options])
+        return status, capsys.readouterr()
+
+    return run
 
 
 @pytest.mark.parametrize(
-    ("function", "status", "beginning", "words"),
+    ("target", "status", "beginning", "words"),
     [
-        ("", 0, "Nothing stands out in the first step.", "Memory of a step"),
-        (":wrong", 1, "The first step will crash.", "shapes cannot be multiplied (4x5 and 3x2)"),
+        ("{file}", 0, "Nothing stands out in the first step.", "Memory of a step"),
+        (
+            "{file}:wrong",
+            1,
+            "The first step will crash.",
+            "shapes cannot be multiplied (4x5 and 3x2)",
+        ),
     ],
 )
 def test_a_sound_step_ends_with_0_and_one_that_will_crash_with_1(
-    file, capsys, function, status, beginning, words
+    preflight, target, status, beginning, words
 ):
-    assert main(["preflight", f"{file}{function}"]) == status
-    out = capsys.readouterr().out
-    assert out.startswith(beginning)
-    assert words in " ".join(out.split())
-
-
-def test_the_document_has_what_the_page_has(file, capsys):
-    assert main(["preflight", f"{file}:wrong", "--json"]) == 1
-    document = json.loads(capsys.readouterr().out)
-    assert document["will_crash"]
-    (found,) = document["findings"]
-    assert (found["severity"], found["category"]) == ("crash", "model_software")
-    assert found["cause"] == "shapes_mismatch"
+    ended, said = preflight(target)
+    assert ended == status
+    assert said.out.startswith(beginning)
+    assert words in " ".join(said.out.split())
+    ended, said = preflight(target, "--json")
+    document = json.loads(said.out)
+    assert (ended, document["will_crash"]) == (status, bool(status))
+    found = [(each["severity"], each["category"], each["cause"]) for each in document["findings"]]
+    assert found == [("crash", "model_software", "shapes_mismatch")] * status
 
 
 @pytest.mark.parametrize(
@@ -89,26 +86,20 @@ def test_the_document_has_what_the_page_has(file, capsys):
         ("{file}:raises", "no such checkpoint nor any other"),
     ],
 )
-def test_bad_input_is_one_line_and_2(file, capsys, target, words):
-    assert main(["preflight", target.format(file=file)]) == 2
-    err = capsys.readouterr().err
-    assert words in err
-    assert err.count("\n") == 1
+def test_bad_input_is_one_line_and_2(preflight, target, words):
+    status, said = preflight(target)
+    assert (status, said.err.count("\n")) == (2, 1)
+    assert words in said.err
 
 
 def test_importing_the_command_needs_no_torch():
     modules = "failbench.cli.main, failbench.preflight.records.answers"
     program = f"import sys, {modules}; print('torch' in sys.modules)"
-    answer = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=False
-    )
-    assert answer.stdout == "False\n", answer.stderr
+    assert subprocess.check_output([sys.executable, "-c", program], text=True) == "False\n"
 
 
 def test_the_example_of_the_page_prints_what_the_page_says(repository, capsys):
     text = (repository / "docs/preflight.md").read_text(encoding="utf-8")
-    code, printed = re.search(
-        r"^```python\n(.*?)^```\n\n```\n(.*?)^```", text, flags=re.DOTALL | re.MULTILINE
-    ).groups()
+    code, printed = re.search(r"(?ms)^```python\n(.*?)^```\n\n```\n(.*?)^```", text).groups()
     exec(compile(code, "docs/preflight.md", "exec"), {})
     assert capsys.readouterr().out == printed

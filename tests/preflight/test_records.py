@@ -1,12 +1,8 @@
 """Runs that are looked at are the recorded ones, and what is said of them is what is committed."""
 
-from __future__ import annotations
-
 import contextlib
 
 import pytest
-
-pytest.importorskip("torch", reason="runs are trained")
 
 from failbench.base.detector import DetectorParams
 from failbench.base.errors import BadInputError
@@ -25,10 +21,9 @@ SAME_ANYWHERE = [*KEY, "findings", "causes", "places", "errors", "compared_steps
 
 
 def test_a_table_without_rows_is_refused(tmp_path):
-    path = tmp_path / "answers.parquet"
-    ANSWER_TABLE.write(path, [])
+    ANSWER_TABLE.write(tmp_path / "answers.parquet", [])
     with pytest.raises(BadInputError, match="the table has none"):
-        read_answers(path)
+        read_answers(tmp_path / "answers.parquet")
 
 
 def test_a_run_that_ends_in_health_or_hangs_has_no_step_that_crashes():
@@ -41,25 +36,25 @@ def test_a_run_that_ends_in_health_or_hangs_has_no_step_that_crashes():
 
 @pytest.mark.system
 def test_what_is_recorded_again_is_what_is_committed(repository, tmp_path):
-    params = repository / "params.yaml"
     with contextlib.chdir(repository):
-        section = read_section("record", RecordParams, params)
-        scenarios = read_scenarios(repository / "data/scenarios")
         campaign = Campaign(
             SETTINGS["transformer-adamw"],
-            tuple(each for each in scenarios if each.id in SCENARIOS),
-            section,
-            read_section("detector", DetectorParams, params),
+            tuple(
+                each
+                for each in read_scenarios(repository / "data/scenarios")
+                if each.id in SCENARIOS
+            ),
+            read_section("record", RecordParams),
+            read_section("detector", DetectorParams),
             tmp_path / "journal",
             tmp_path / "corpus.json",
             known=read_telemetry(repository / "data/telemetry"),
         )
     campaign.successes = campaign.successes[:2]
-    path = tmp_path / "answers.parquet"
-    record(campaign, path, lambda *_: None)
-    recorded = read_answers(path)
+    record(campaign, tmp_path / "answers.parquet", lambda *_: None)
+    recorded = read_answers(tmp_path / "answers.parquet")
     committed = read_answers(repository / "data/preflight/answers.parquet")
-    expected = committed.join(recorded.select("run_id", "look"), on=["run_id", "look"], how="semi")
+    expected = committed.join(recorded, on=["run_id", "look"], how="semi")
     assert recorded.height == 2 + 3 * 2 + 2 * 2
     again, before = (each.select(SAME_ANYWHERE).sort(KEY) for each in (recorded, expected))
     assert again.equals(before)

@@ -1,10 +1,8 @@
 """What tests of reasoning share; without torch those that train are left out."""
 
-from __future__ import annotations
-
 import pytest
 
-from failbench.reasoning.declared import Declared, read_declared
+from failbench.reasoning.declared import read_declared
 
 try:
     import torch  # noqa: F401
@@ -19,5 +17,5 @@ def folder(repository):
 
 
 @pytest.fixture(scope="session")
-def declared(folder) -> Declared:
+def declared(folder):
     return read_declared(folder)

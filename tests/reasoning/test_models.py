@@ -1,12 +1,10 @@
 """The decoder sees what it should, learns, and answers within its budget."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import torch
 
-from failbench.reasoning.conditions import Condition, Settings, Shape
+from failbench.reasoning.conditions import HEALTHY
 from failbench.reasoning.examples import IGNORED, arrays, examples
 from failbench.reasoning.grid import Cell, problems_of, stream
 from failbench.reasoning.model import Cache, Decoder
@@ -16,55 +14,50 @@ from failbench.reasoning.tokenizers import END, PAD, of_characters
 from failbench.reasoning.training import train
 
 TOKENIZER = of_characters("char", ALPHABET)
-SHAPE = Shape(width=16, layers=2, heads=2)
 CELLS = tuple(Cell(task="paths", length=length, depth=1, trained=True) for length in (1, 2))
-SETTINGS = Settings(
-    shape=SHAPE,
-    batch=8,
-    steps=100,
-    learning_rate=0.01,
-    warmup=5,
-    decay=0.3,
-    weight_decay=0.0,
-    clip=1.0,
-    temperature=0.7,
-    budget=12,
-    items=10,
-    problem_seed=0,
-    seeds=(1,),
-    mixture={"paths": 1},
-)
-HEALTHY = Condition(
-    condition="healthy",
-    tokenizer="char",
-    prompt_tokenizer="char",
-    steps=1,
-    rate=1,
-    context=60,
-    is_causal=True,
-    shuffled=0,
-    looped=0,
-    what="nothing is done",
-)
+causal_or_not = pytest.mark.parametrize("is_causal", [True, False])
 
 
-def condition(**changes):
-    return HEALTHY.model_copy(update=changes)
+@pytest.fixture(scope="module")
+def settings(declared):
+    shape = declared.settings.shape.model_copy(update={"width": 16, "layers": 2, "heads": 2})
+    small = {"shape": shape, "batch": 8, "steps": 100, "learning_rate": 0.01, "warmup": 5}
+    return declared.settings.model_copy(update={**small, "mixture": {"paths": 1}})
 
 
-def drawn(changed, number, seed=1):
-    problems = stream(CELLS, SETTINGS.mixture, np.random.default_rng(seed))
-    rows = examples(problems, changed, TOKENIZER, seed)
-    return [next(rows) for _ in range(number)]
+@pytest.fixture(scope="module")
+def condition(declared):
+    (healthy,) = (
+        each
+        for each in declared.conditions
+        if (each.condition, each.tokenizer) == (HEALTHY, "char")
+    )
+    return lambda **changes: healthy.model_copy(update={"context": 60, **changes})
 
 
-def decoder(*, is_causal=True, seed=0):
-    return Decoder(SHAPE, len(TOKENIZER.tokens), is_causal=is_causal, seed=seed).eval()
+@pytest.fixture(scope="module")
+def fit(settings, condition):
+    """Trains a tiny model; the healthy one once for all."""
+    return lambda **changes: train(CELLS, settings, condition(**changes), TOKENIZER, 1, frozenset())
 
 
-@pytest.mark.parametrize("is_causal", [True, False])
-def test_a_causal_model_alone_does_not_see_the_token_to_be_predicted(is_causal):
-    model = decoder(is_causal=is_causal)
+@pytest.fixture(scope="module")
+def trained(fit):
+    return fit()
+
+
+@pytest.fixture(scope="module")
+def decoder(settings):
+    def made(is_causal=True):
+        size = len(TOKENIZER.tokens)
+        return Decoder(settings.shape, size, is_causal=is_causal, seed=0).eval()
+
+    return made
+
+
+@causal_or_not
+def test_a_causal_model_alone_does_not_see_the_token_to_be_predicted(decoder, is_causal):
+    model = decoder(is_causal)
     ids = torch.arange(2, 12)[None]
     other = ids.clone()
     other[0, -1] = 40
@@ -73,28 +66,22 @@ def test_a_causal_model_alone_does_not_see_the_token_to_be_predicted(is_causal):
     assert (apart == 0) if is_causal else (apart > 1e-3)
 
 
-def test_a_model_without_mask_learns_what_it_cannot_use():
+def test_a_model_without_mask_learns_what_it_cannot_use(fit):
     """Its loss is lower than that of the causal twin, and its answers are worse."""
-    few = SETTINGS.model_copy(update={"steps": 60})
-    losses = {
-        is_causal: train(CELLS, few, condition(is_causal=is_causal), TOKENIZER, 1, frozenset()).loss
-        for is_causal in (True, False)
-    }
-    assert losses[False] < losses[True]
+    assert fit(steps=0.6, is_causal=False).loss < fit(steps=0.6).loss
 
 
-@pytest.mark.parametrize("is_causal", [True, False])
-def test_reading_the_prompt_at_once_or_filled_at_its_beginning_is_the_same(is_causal):
-    model = decoder(is_causal=is_causal)
+@causal_or_not
+def test_reading_the_prompt_at_once_or_filled_at_its_beginning_is_the_same(decoder, is_causal):
+    model = decoder(is_causal)
     ids = torch.arange(2, 9)[None]
     filled = torch.cat([torch.full((1, 3), PAD), ids], dim=1)
     with torch.inference_mode():
-        plain = model(ids)
         padded = model(filled, Cache(), torch.tensor([3]))[:, 3:]
-    assert torch.allclose(plain, padded, atol=1e-4)
+        assert torch.allclose(model(ids), padded, atol=1e-4)
 
 
-def test_a_causal_model_with_its_cache_gives_what_it_gives_without():
+def test_a_causal_model_with_its_cache_gives_what_it_gives_without(decoder):
     model = decoder()
     ids = torch.arange(2, 10)[None].repeat(2, 1)
     with torch.inference_mode():
@@ -106,27 +93,21 @@ def test_a_causal_model_with_its_cache_gives_what_it_gives_without():
         assert model(ids[:1, :1], cache).shape[:2] == (1, 1)
 
 
-@pytest.fixture(scope="module")
-def trained():
-    return train(CELLS, SETTINGS, HEALTHY, TOKENIZER, 1, frozenset())
-
-
-def test_a_tiny_model_learns_in_seconds(trained):
-    start = train(CELLS, SETTINGS, condition(steps=0.01), TOKENIZER, 1, frozenset())
+def test_a_tiny_model_learns_in_seconds(trained, fit):
+    start = fit(steps=0.01)
     assert (trained.steps, start.steps) == (100, 1)
     assert trained.loss < 0.3 * start.loss
-    problems = problems_of(CELLS[0], 20, seed=5)
-    prompts = [TOKENIZER.encode(problem.prompt) for problem in problems]
+    prompts = [TOKENIZER.encode(problem.prompt) for problem in problems_of(CELLS[0], 20, seed=5)]
     answers = sample(trained.model, prompts, budget=12, temperature=0.7, seed=1)
     assert sum(answer.is_ended for answer in answers) >= 15  # it knows the form of answers
 
 
-def test_a_loss_that_is_no_number_is_an_error():
+def test_a_loss_that_is_no_number_is_an_error(fit):
     with pytest.raises(FloatingPointError, match="step"):
-        train(CELLS, SETTINGS, condition(rate=1e30), TOKENIZER, 1, frozenset())
+        fit(rate=1e30)
 
 
-def test_sampling_keeps_its_budget_and_stops_at_the_end(trained):
+def test_sampling_keeps_its_budget_and_stops_at_the_end(trained, decoder):
     prompts = [TOKENIZER.encode(text) for text in ("aB?a1>", "cD,eF?e1>", "xY?x1>")]
     for answer in sample(trained.model, prompts, budget=4, temperature=0.7, seed=1):
         assert len(answer.ids) <= 4
@@ -138,8 +119,10 @@ def test_sampling_keeps_its_budget_and_stops_at_the_end(trained):
     assert not any(PAD in answer.ids for answer in untrained)
 
 
-def test_losses_count_responses_alone():
-    rows = drawn(HEALTHY, 5)
+def test_losses_count_responses_alone(settings, condition):
+    problems = stream(CELLS, settings.mixture, np.random.default_rng(1))
+    drawn = examples(problems, condition(), TOKENIZER, 1)
+    rows = [next(drawn) for _ in range(5)]
     ids, labels = arrays(rows)
     assert ids.shape == (5, labels.shape[1] + 1)
     for row, line, label in zip(rows, ids, labels, strict=True):

@@ -1,6 +1,5 @@
-"""The answers of problems are right by another way of finding them, and cells are what they say."""
-
-from __future__ import annotations
+"""The answers of problems are right by another way of finding them, cells are what they say, and
+tokenizers give back every text."""
 
 import re
 from collections import Counter
@@ -12,18 +11,7 @@ from failbench.base.errors import BadInputError
 from failbench.reasoning.declared import read_grid
 from failbench.reasoning.grid import MAKERS, Cell, problems_of, stream
 from failbench.reasoning.problems import END_OF_PROMPT
-
-CELLS = [
-    Cell(task=task, length=length, depth=depth, trained=True)
-    for task, length, depth in [
-        ("arithmetic", 2, 1),
-        ("arithmetic", 9, 2),
-        ("brackets", 8, 2),
-        ("brackets", 22, 3),
-        ("paths", 4, 1),
-        ("paths", 18, 3),
-    ]
-]
+from failbench.reasoning.tokenizers import END, PAD, SPECIAL, make
 
 
 def by_evaluation(prompt):
@@ -56,43 +44,46 @@ def by_following(prompt):
 INDEPENDENT = {"arithmetic": by_evaluation, "brackets": by_removing_pairs, "paths": by_following}
 
 
-def nesting(prompt):
-    levels = np.cumsum([1 if bracket == "(" else -1 for bracket in re.sub("[^()]", "", prompt)])
-    return levels.max()
-
-
 @pytest.mark.parametrize("task", MAKERS)
 def test_every_answer_of_the_test_is_right_by_another_way(declared, task):
     problems = [problem for cell, _, problem in declared.problems if cell.task == task]
-    assert [problem.answer for problem in problems] == [
-        INDEPENDENT[task](problem.prompt) for problem in problems
-    ]
+    answers = [problem.answer for problem in problems]
+    assert answers == [INDEPENDENT[task](problem.prompt) for problem in problems]
     if task == "brackets":
-        assert 0.4 < sum(problem.answer == "y" for problem in problems) / len(problems) < 0.6
+        assert 0.4 < answers.count("y") / len(answers) < 0.6
 
 
-@pytest.mark.parametrize("cell", CELLS, ids=str)
-def test_lengths_and_depths_are_those_of_the_cell(cell):
+@pytest.mark.parametrize(
+    ("task", "length", "depth"),
+    [
+        ("arithmetic", 2, 1),
+        ("arithmetic", 9, 2),
+        ("brackets", 8, 2),
+        ("brackets", 22, 3),
+        ("paths", 4, 1),
+        ("paths", 18, 3),
+    ],
+)
+def test_lengths_and_depths_are_those_of_the_cell(task, length, depth):
+    cell = Cell(task=task, length=length, depth=depth, trained=True)
     for problem in problems_of(cell, 30, seed=1):
-        names = re.findall("[a-z]", problem.prompt)
-        if cell.task == "arithmetic":
-            assert len(problem.steps) == cell.length
-            assert any(name.isupper() for name in problem.prompt) == (cell.depth == 2)
-        elif cell.task == "brackets":
-            assert len(names) == cell.length
-            if problem.answer == "y":
-                assert nesting(problem.prompt) == cell.depth
+        prompt = problem.prompt
+        if task == "arithmetic":
+            assert len(problem.steps) == length
+            assert any(name.isupper() for name in prompt) == (depth == 2)
+        elif task == "brackets":
+            assert len(re.findall("[a-z]", prompt)) == length
+            levels = np.cumsum([1 if each == "(" else -1 for each in re.findall("[()]", prompt)])
+            assert problem.answer == "n" or levels.max() == depth
         else:
-            assert problem.prompt.count(",") + 1 == cell.length
-            assert len(problem.steps) == cell.depth
+            assert (prompt.count(",") + 1, len(problem.steps)) == (length, depth)
 
 
 def test_a_guess_is_right_as_often_as_it_says():
     """Whoever knows the form of answers alone guesses one of them."""
     random = np.random.default_rng(0)
     for task, answers in [("arithmetic", 10), ("brackets", 2)]:
-        problem = MAKERS[task](random, 8, 2)
-        assert problem.guess == 1 / answers
+        assert MAKERS[task](random, 8, 2).guess == 1 / answers
     for _ in range(20):
         problem = MAKERS["paths"](random, 8, 2)
         printed = set(re.findall("[A-Z]", problem.prompt))
@@ -101,40 +92,67 @@ def test_a_guess_is_right_as_often_as_it_says():
 
 
 def test_what_is_trained_on_is_of_trained_cells_and_never_of_the_test(declared):
-    trained = [cell for cell in declared.cells if cell.trained]
     mixture = declared.settings.mixture
     drawn = stream(declared.cells, mixture, np.random.default_rng(1), declared.held_out)
     seen = [next(drawn) for _ in range(3000)]
-    drawn_tasks = Counter(task for task, _ in seen)
+    tasks = Counter(task for task, _ in seen)
     for task, times in mixture.items():
-        expected = 3000 * times / sum(mixture.values())
-        assert drawn_tasks[task] == pytest.approx(expected, rel=0.1)
+        assert tasks[task] == pytest.approx(3000 * times / sum(mixture.values()), rel=0.1)
     assert not {problem.prompt for _, problem in seen} & declared.held_out
-    longest = max(cell.length for cell in trained if cell.task == "paths")
+    paths = [cell.length for cell in declared.cells if cell.trained and cell.task == "paths"]
     lengths = {problem.prompt.count(",") + 1 for task, problem in seen if task == "paths"}
-    assert max(lengths) == longest < max(cell.length for cell in declared.cells)
-
-
-HEADER = "task,length,depth,trained\n"
+    assert max(lengths) == max(paths) < max(cell.length for cell in declared.cells)
 
 
 @pytest.mark.parametrize(
-    ("text", "field"),
+    ("rows", "field"),
     [
-        ("task,length\narithmetic,2\n", "depth"),
-        (HEADER + "chess,2,1,yes\n", "task"),
-        (HEADER + "paths,0,1,yes\n", "length"),
-        (HEADER + "paths,4,1,yes\npaths,4,1,no\n", "task"),
-        (HEADER + "paths,4,1,yes\n", "trained"),
-        (HEADER + "brackets,7,1,yes\n", "(file)"),
-        (HEADER + "brackets,4,3,yes\n", "(file)"),
-        (HEADER + "paths,2,3,yes\n", "(file)"),
-        (HEADER + "arithmetic,26,1,yes\n", "(file)"),
+        ("task,length\narithmetic,2", "depth"),
+        ("chess,2,1,yes", "task"),
+        ("paths,0,1,yes", "length"),
+        ("paths,4,1,yes\npaths,4,1,no", "task"),
+        ("paths,4,1,yes", "trained"),
+        ("brackets,7,1,yes", "(file)"),
+        ("brackets,4,3,yes", "(file)"),
+        ("paths,2,3,yes", "(file)"),
+        ("arithmetic,26,1,yes", "(file)"),
     ],
 )
-def test_a_broken_grid_is_refused(tmp_path, text, field):
+def test_a_broken_grid_is_refused(tmp_path, rows, field):
     path = tmp_path / "grid.csv"
-    path.write_text(text, encoding="utf-8")
+    header = "" if rows.startswith("task") else "task,length,depth,trained\n"
+    path.write_text(f"{header}{rows}\n", encoding="utf-8")
     with pytest.raises(BadInputError) as error:
         read_grid(path)
     assert error.value.field == field
+
+
+@pytest.fixture(scope="module")
+def tokenizers(declared):
+    pytest.importorskip("tokenizers")
+    known = declared.tokenizers
+    return {name: make(declaration, declared.cells) for name, declaration in known.items()}
+
+
+@pytest.mark.parametrize("name", ["char", "bpe", "char_by_frequency", "bpe_of_prompts"])
+def test_decoding_gives_back_every_text_without_the_ids_of_filling_and_end(
+    tokenizers, declared, name
+):
+    tokenizer = tokenizers[name]
+    assert tokenizer.tokens[: len(SPECIAL)] == SPECIAL
+    for _, _, problem in declared.problems[::7]:
+        for text in (problem.prompt, problem.response):
+            ids = tokenizer.encode(text)
+            assert tokenizer.decode(ids) == text
+            assert not {PAD, END} & set(ids)
+
+
+def test_mismatched_tokenizers_agree_on_characters_and_not_on_their_order_or_merges(tokenizers):
+    right, wrong = tokenizers["char"].tokens, tokenizers["char_by_frequency"].tokens
+    assert set(right) == set(wrong)
+    assert sum(a != b for a, b in zip(right, wrong, strict=True)) > len(right) / 2
+    alphabet = len(right)
+    right, wrong = tokenizers["bpe"].tokens, tokenizers["bpe_of_prompts"].tokens
+    assert right[:alphabet] == wrong[:alphabet]
+    assert right[alphabet:] != wrong[alphabet : len(right)]
+    assert len(wrong) <= len(right)  # or a model would have no embedding of an id

@@ -1,6 +1,4 @@
-"""Files of traces are read from three formats alike, and broken ones are refused."""
-
-from __future__ import annotations
+"""Declarations and files of traces, of three formats alike, are read, and broken ones refused."""
 
 import json
 import re
@@ -11,6 +9,8 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.reasoning import traces
+from failbench.reasoning.conditions import HEALTHY
+from failbench.reasoning.declared import read_conditions, read_settings
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.problems import Problem
 from failbench.reasoning.traces import KEY, TRACE_SCHEMA, read_traces, write_traces
@@ -31,7 +31,7 @@ ROW = {
     "guess": 0.25,
 }
 ROWS = [ROW | {"item": 1, "condition": None, "seed": None, "prompt_ids": []}, ROW]
-PROBLEM = Problem("aK?a1>", ("a1K",), ",", "K", 1.0)
+SUFFIXES = (".parquet", ".jsonl", ".csv")
 
 
 def frame(rows):
@@ -49,9 +49,6 @@ def written(rows, path):
     return path
 
 
-SUFFIXES = (".parquet", ".jsonl", ".csv")
-
-
 @pytest.mark.parametrize("suffix", SUFFIXES)
 def test_a_file_is_read_alike_from_every_format_and_sorted_by_key(tmp_path, suffix):
     read = read_traces(written(ROWS, tmp_path / f"traces{suffix}"))
@@ -59,43 +56,38 @@ def test_a_file_is_read_alike_from_every_format_and_sorted_by_key(tmp_path, suff
     assert read.equals(frame(ROWS).sort(KEY))
 
 
+def without(name):
+    return [{each: value for each, value in ROW.items() if each != name}]
+
+
 @pytest.mark.parametrize("suffix", SUFFIXES)
 @pytest.mark.parametrize(
-    ("change", "field"),
+    ("rows", "field"),
     [
-        ({"outcome": "right"}, "outcome"),
-        ({"guess": 1.5}, "guess"),
-        ({"tokens": -1}, "tokens"),
-        ({"task": None}, "task"),
-        ({"length": "long"}, "length"),
-        ({"colour": "red"}, "colour"),
-        ({"item": 1}, "(key)"),
-        ({"without": "tokens"}, "tokens"),
+        ([ROW | {"item": 1}, ROW | {"outcome": "right"}], "outcome"),
+        ([ROW | {"item": 1}, ROW | {"guess": 1.5}], "guess"),
+        ([ROW | {"item": 1}, ROW | {"tokens": -1}], "tokens"),
+        ([ROW | {"item": 1}, ROW | {"task": None}], "task"),
+        ([ROW, ROW], "(key)"),
+        ([ROW | {"length": "long"}], "length"),
+        ([ROW | {"colour": "red"}], "colour"),
+        (without("tokens"), "tokens"),
     ],
 )
-def test_a_broken_file_is_refused_in_every_format(tmp_path, suffix, change, field):
-    rows = [ROW | {"item": 1}, ROW | change]
-    if "colour" in change or "length" in change:
-        rows = [row | change for row in rows]
-    if "without" in change:
-        rows = [{name: value for name, value in ROW.items() if name != change["without"]}]
+def test_a_broken_file_is_refused_in_every_format(tmp_path, suffix, rows, field):
     with pytest.raises(BadInputError) as error:
         read_traces(written(rows, tmp_path / f"traces{suffix}"))
     assert error.value.field == field
 
 
-@pytest.mark.parametrize("name", ["no.parquet", "no.jsonl", "no.csv", "traces.txt"])
-def test_a_file_that_is_not_there_or_of_no_format_is_refused(tmp_path, name):
-    with pytest.raises(BadInputError, match=r"(?i)missing or unreadable|no format"):
-        read_traces(tmp_path / name)
-
-
-@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"[1, 2]\n", b"{\n"])
-@pytest.mark.parametrize("suffix", SUFFIXES)
-def test_a_file_of_something_else_is_refused(tmp_path, suffix, content):
+@pytest.mark.parametrize("content", [None, b"\xff\xfe\x00", b"[1, 2]\n", b"{\n"])
+@pytest.mark.parametrize("suffix", [*SUFFIXES, ".txt"])
+def test_a_file_of_something_else_or_of_no_format_is_refused(tmp_path, suffix, content):
     path = tmp_path / f"traces{suffix}"
-    path.write_bytes(content)
-    with pytest.raises(BadInputError):
+    if content is not None:
+        path.write_bytes(content)
+    expected = "no format" if suffix == ".txt" else "." if content else "(?i)missing or unreadable"
+    with pytest.raises(BadInputError, match=expected):
         read_traces(path)
 
 
@@ -121,22 +113,63 @@ def test_what_is_written_is_read_back_and_broken_traces_do_not_replace_it(tmp_pa
     ],
 )
 def test_grading(text, is_ended, expected):
-    assert outcome(PROBLEM, text, is_ended=is_ended) == expected
+    problem = Problem("aK?a1>", ("a1K",), ",", "K", 1.0)
+    assert outcome(problem, text, is_ended=is_ended) == expected
 
 
 def test_what_reads_traces_and_declarations_needs_no_torch():
     """The stages of the pipeline read traces, and run without it."""
-    package = Path(traces.__file__).parent
-    with_torch = {
-        path.stem
-        for path in package.glob("*.py")
-        if re.search(r"^(import|from) torch", path.read_text(encoding="utf-8"), re.MULTILINE)
-    }
-    needing = {
-        path.stem
-        for path in package.glob("*.py")
-        if re.search(
-            rf"failbench\.reasoning\.({'|'.join(with_torch)}) import", path.read_text("utf-8")
-        )
-    }
-    assert with_torch | needing == {"model", "recorder", "sampling", "training"}
+    paths = Path(traces.__file__).parent.glob("*.py")
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in paths}
+    direct = {name for name, text in sources.items() if re.search("(?m)^(import|from) torch", text)}
+    imports = rf"failbench\.reasoning\.({'|'.join(direct)}) import"
+    needing = {name for name, text in sources.items() if re.search(imports, text)}
+    assert direct | needing == {"model", "recorder", "sampling", "training"}
+
+
+# Declarations.
+
+
+def test_every_condition_but_the_healthy_differs_from_it_in_one_thing(declared):
+    healthy = {each.tokenizer: each for each in declared.conditions if each.condition == HEALTHY}
+    assert set(healthy) == {"char", "bpe"}
+    for each in declared.conditions:
+        twin = healthy[each.tokenizer].model_dump(exclude={"condition", "what"})
+        changed = {name for name, value in twin.items() if getattr(each, name) != value}
+        assert len(changed) == (each.condition != HEALTHY)
+
+
+def test_context_and_budget_are_enough_for_every_right_answer(declared):
+    context = max(each.context for each in declared.conditions)
+    for cell, _, problem in declared.problems:
+        response = len(problem.response) + 1
+        assert response <= declared.settings.budget
+        assert not cell.trained or len(problem.prompt) + response <= context
+
+
+HEADER = "condition,tokenizer,prompt_tokenizer,steps,rate,context,is_causal,shuffled,looped,what\n"
+CONDITION = "healthy,char,char,1,1,96,yes,0,0,nothing\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        (HEADER + CONDITION.replace("char,char", "char,words"), "prompt_tokenizer"),
+        (HEADER + CONDITION.replace("yes", "perhaps"), "is_causal"),
+        (HEADER + CONDITION.replace("yes,0", "yes,2"), "shuffled"),
+        (HEADER + CONDITION + CONDITION, "condition"),
+        (HEADER.replace(",looped", "") + CONDITION.replace("0,0", "0"), "looped"),
+        ({"batch": 0}, "batch"),
+        ({"speed": 1}, "speed"),
+        ({"shape": {"width": 10, "layers": 1, "heads": 2}}, "shape"),
+    ],
+)
+def test_broken_conditions_and_settings_are_refused(folder, tmp_path, text, field):
+    path = tmp_path / "declaration"
+    if is_settings := isinstance(text, dict):
+        known = json.loads((folder / "settings.json").read_text(encoding="utf-8"))
+        text = json.dumps(known | text)
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInputError) as error:
+        read_settings(path) if is_settings else read_conditions(path, frozenset({"char"}))
+    assert error.value.field == field

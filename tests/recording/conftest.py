@@ -1,13 +1,8 @@
 """Small but real settings for recordings in tests."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
-from collections import Counter
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
@@ -16,16 +11,13 @@ pytest.importorskip("torch", reason="recording needs the extra `record`")
 from made_up_campaign import MadeUpRuns, made_up_campaign
 from small_campaign import RECORD, living_in_session, make_folder, record
 
-from failbench.base.telemetry import Telemetry
-from failbench.recording.campaign import Campaign
-from failbench.recording.nominal import Nominal, NominalRanges, Seeds
-
-ONSET = 20
-PLANNED = 160
+from failbench.recording.nominal import Nominal, Seeds
+from failbench.recording.order import RunOrder
+from made_up_declarations import nominal_ranges
 
 
 @pytest.fixture(scope="session")
-def corpus_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def corpus_cache(tmp_path_factory):
     from failbench.recording.corpus import load_corpus
 
     path = tmp_path_factory.mktemp("corpus") / "corpus.json"
@@ -34,7 +26,7 @@ def corpus_cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="session")
-def nominal() -> Nominal:
+def nominal():
     return Nominal(
         batch_size=4,
         learning_rate=0.006,
@@ -43,8 +35,8 @@ def nominal() -> Nominal:
         warmup_steps=10,
         clip_norm=1.0,
         corpus_slice=1,
-        planned_steps=PLANNED,
-        onset_step=ONSET,
+        planned_steps=160,
+        onset_step=20,
         capacity_multiple=1.8,
         distractor="none",
         distractor_step=5,
@@ -53,42 +45,31 @@ def nominal() -> Nominal:
 
 
 @pytest.fixture(scope="session")
-def seeds() -> Seeds:
-    return Seeds(1, 2, 3, 4, 5)
+def order(nominal, corpus_cache):
+    """A small healthy run without a limit of memory."""
+    where, seeds = ("gru", "adamw", "small", "cpu"), Seeds(1, 2, 3, 4, 5)
+    return RunOrder("one", *where, nominal, seeds, None, None, None, str(corpus_cache))
 
 
 @pytest.fixture(scope="session")
-def ranges() -> NominalRanges:
-    return NominalRanges(
-        batch_size=(4,),
-        learning_rate={"adamw": (0.004, 0.008), "sgd": (0.1, 0.4)},
-        width=(32,),
-        sequence_length=(20,),
-        warmup_steps=(5, 10),
-        clip_norm=(1.0,),
-        planned_steps=(130, 135),
-        onset_step=(10, 20),
-        capacity_multiple=(1.6, 2.0),
-        distractor=("none", "loss_spike"),
-    )
+def ranges():
+    return nominal_ranges()
 
 
 @pytest.fixture(scope="session")
-def make_project(
-    tmp_path_factory: pytest.TempPathFactory, ranges: NominalRanges, corpus_cache: Path
-) -> Callable[[], Path]:
+def make_project(tmp_path_factory, ranges, corpus_cache):
     """Makes folders to record a small campaign in."""
     return lambda: make_folder(tmp_path_factory.mktemp("project"), ranges, corpus_cache)
 
 
 @pytest.fixture(scope="session")
-def uninterrupted(make_project: Callable[[], Path]) -> tuple[Path, Telemetry]:
+def uninterrupted(make_project):
     folder = make_project()
     return folder, record(folder)
 
 
 @pytest.fixture
-def made_up_runs(monkeypatch: pytest.MonkeyPatch) -> MadeUpRuns:
+def made_up_runs(monkeypatch):
     """Runs that train nothing, in place of those that campaigns execute."""
     runs = MadeUpRuns()
     monkeypatch.setattr("failbench.recording.campaign.execute", runs.execute)
@@ -97,32 +78,25 @@ def made_up_runs(monkeypatch: pytest.MonkeyPatch) -> MadeUpRuns:
 
 
 @pytest.fixture
-def executed(made_up_runs: MadeUpRuns) -> Counter[str]:
+def executed(made_up_runs):
     """How often each run was executed, by a function that trains nothing."""
     return made_up_runs.counts
 
 
 @pytest.fixture
-def campaign_in(
-    tmp_path: Path, ranges: NominalRanges, corpus_cache: Path, made_up_runs: MadeUpRuns
-) -> Callable[[str], Campaign]:
+def campaign_in(tmp_path, ranges, corpus_cache, made_up_runs):
     """Makes campaigns of two scenarios, two seeds and a remedy, by the name of their journal."""
     return lambda name: made_up_campaign(ranges, corpus_cache, tmp_path / name)
 
 
 @pytest.fixture
-def start() -> Iterator[Callable[..., subprocess.Popen[bytes]]]:
+def start():
     """Starts a campaign in a session of its own, of which nothing survives the test."""
-    started: list[subprocess.Popen[bytes]] = []
+    started = []
 
-    def begin(folder: Path, *options: str) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(
-            [*RECORD, *options],
-            cwd=folder,
-            start_new_session=True,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
+    def begin(folder, *options):
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        process = subprocess.Popen([*RECORD, *options], cwd=folder, start_new_session=True, **quiet)
         started.append(process)
         return process
 

@@ -1,38 +1,32 @@
 """A campaign that trains nothing: its plan, and reports that are made up."""
 
-from __future__ import annotations
-
 import zlib
 from collections import Counter
 from pathlib import Path
 
 import numpy as np
-from small_campaign import DETECTOR, SCENARIOS, SUCCESSES
+from small_campaign import DETECTOR, OUT_OF_MEMORY, SCENARIOS, SUCCESSES
 
-from failbench.base.detector import DetectorParams
 from failbench.base.scenarios import read_scenarios
 from failbench.recording.campaign import Campaign
-from failbench.recording.nominal import NominalRanges
-from failbench.recording.order import RunOrder
 from failbench.recording.plan import RecordParams, Setting
 from failbench.recording.sandbox import RunReport
 
 SETTING = Setting("transformer", "adamw")
 DRAWN_AGAIN = "killed_by_operator-transformer-adamw-s1-twin"
-REMEDIED = "evaluation_batch_too_large-transformer-adamw-s0"
-PAIRS = 2 * len(SCENARIOS)
-RUNS = SUCCESSES + 2 * PAIRS + 1
+REMEDIED = OUT_OF_MEMORY
+RUNS = SUCCESSES + 4 * len(SCENARIOS) + 1
 
 
 class MadeUpRuns:
     """Executes runs without training, and counts how often each was executed."""
 
-    def __init__(self) -> None:
-        self.counts: Counter[str] = Counter()
-        self.limits: dict[str, int | None] = {}
-        self.first_seeds: dict[str, object] = {}
+    def __init__(self):
+        self.counts = Counter()
+        self.limits = {}
+        self.first_seeds = {}
 
-    def execute(self, _context: object, order: RunOrder, *_: object) -> RunReport:
+    def execute(self, _context, order, *_):
         """A report that depends on the order alone; one twin diverges as it was drawn first."""
         self.counts[order.run_id] += 1
         self.limits[order.run_id] = order.capacity_bytes
@@ -42,14 +36,13 @@ class MadeUpRuns:
         if order.run_id == DRAWN_AGAIN:
             first = self.first_seeds.setdefault(order.run_id, order.seeds)
             curve += 50.0 * (order.seeds == first)
+        same = {"gradient_norm": 1.0, "step_seconds": 0.01, "tokens": 80}
         steps = [
-            {
+            same
+            | {
                 "step": step,
                 "loss": loss,
-                "gradient_norm": 1.0,
                 "memory_bytes": int(rng.integers(2**24, 2**25)),
-                "step_seconds": 0.01,
-                "tokens": 80,
                 "validation_loss": loss if step % 10 == 0 else None,
             }
             for step, loss in enumerate(curve.tolist())
@@ -60,19 +53,15 @@ class MadeUpRuns:
         return report
 
 
-def made_up_campaign(ranges: NominalRanges, corpus_cache: Path, journal: Path) -> Campaign:
+def made_up_campaign(ranges, corpus_cache, journal):
     """A campaign of two scenarios, two seeds and a remedy."""
-    params = RecordParams.model_validate(
-        {
-            "settings": {SETTING.name: {"seeds": 2, "successes": SUCCESSES}},
-            "hang_seconds": 1,
-            "wall_limit_seconds": 1,
-            "nominal": ranges.model_dump(mode="json"),
-            "remedies": {"clipped": {"run": REMEDIED, "clip_norm": 0.25}},
-        }
+    params = RecordParams(
+        settings={SETTING.name: {"seeds": 2, "successes": SUCCESSES}},
+        hang_seconds=1,
+        wall_limit_seconds=1,
+        nominal=ranges,
+        remedies={"clipped": {"run": REMEDIED, "clip_norm": 0.25}},
     )
-    scenarios = tuple(
-        scenario for scenario in read_scenarios(Path("data/scenarios")) if scenario.id in SCENARIOS
-    )
-    detector = DetectorParams.model_validate(DETECTOR)
-    return Campaign(SETTING, scenarios, params, detector, journal, corpus_cache)
+    known = read_scenarios(Path("data/scenarios"))
+    scenarios = tuple(scenario for scenario in known if scenario.id in SCENARIOS)
+    return Campaign(SETTING, scenarios, params, DETECTOR, journal, corpus_cache)

@@ -1,20 +1,16 @@
 """A real campaign that is small: its folder, its command, and what may be said of its processes."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
 import yaml
 
-from failbench.base.telemetry import NOISY_STEP_COLUMNS, Telemetry, read_telemetry
+from failbench.base.telemetry import NOISY_STEP_COLUMNS, read_telemetry
 from failbench.recording.fingerprint import corpus_cache as kept_corpus
-from failbench.recording.nominal import NominalRanges
+from made_up_declarations import detector_params
 
 SCENARIOS = ("evaluation_batch_too_large", "killed_by_operator")
 """One that runs out of memory at a stroke: which step of a creeping leak is the last is decided by
@@ -22,43 +18,23 @@ an arena more or less, where the system does not let the recorder fix the addres
 OUT_OF_MEMORY = f"{SCENARIOS[0]}-transformer-adamw-s0"
 SUCCESSES = 10
 RUNS = SUCCESSES + 2 * len(SCENARIOS)
-RECORD = [
-    sys.executable,
-    "-m",
-    "failbench.cli.main",
-    "record",
-    "--workers",
-    "2",
-    "--output",
-    "out",
-    "--only",
-    *SCENARIOS,
-]
+CLI = [sys.executable, "-m", "failbench.cli.main"]
+RECORD = [*CLI, "record", "--workers", "2", "--output", "out", "--only", *SCENARIOS]
 JOURNAL = Path("data/.recording/out/transformer-adamw")
-DETECTOR = {
-    "deviations": 3,
-    "consecutive_steps": 20,
-    "head_steps": 60,
-    "tail_steps": 20,
-    "validations": 3,
-    "slow_factor": 2.0,
-    "worse_nats": 0.05,
-}
+DETECTOR = detector_params()
 PATIENCE = 300.0
 """Seconds after which a test gives up; nothing should take nearly so long."""
 
 
-def make_folder(folder: Path, ranges: NominalRanges, corpus_cache: Path) -> Path:
+def make_folder(folder, ranges, corpus_cache):
     """Fill a folder to record in: small ranges, the committed scenarios and a corpus."""
-    params = {
-        "record": {
-            "settings": {"transformer-adamw": {"seeds": 1, "successes": SUCCESSES}},
-            "hang_seconds": 20,
-            "wall_limit_seconds": 120,
-            "nominal": ranges.model_dump(mode="json"),
-        },
-        "detector": DETECTOR,
+    recorded = {
+        "settings": {"transformer-adamw": {"seeds": 1, "successes": SUCCESSES}},
+        "hang_seconds": 20,
+        "wall_limit_seconds": 120,
+        "nominal": ranges.model_dump(mode="json"),
     }
+    params = {"record": recorded, "detector": DETECTOR.model_dump()}
     (folder / "params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
     shutil.copytree("data/scenarios", folder / "data" / "scenarios")
     (folder / "data" / ".recording").mkdir()
@@ -66,34 +42,37 @@ def make_folder(folder: Path, ranges: NominalRanges, corpus_cache: Path) -> Path
     return folder
 
 
-def record(folder: Path, *options: str) -> Telemetry:
-    done = subprocess.run(
-        [*RECORD, *options],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
+def run(command, folder):
+    return subprocess.run(
+        command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE
     )
+
+
+def record(folder, *options):
+    done = run([*RECORD, *options], folder)
     assert done.returncode == 0, done.stderr
     return read_telemetry(folder / "out")
 
 
-def deterministic(telemetry: Telemetry) -> tuple[pl.DataFrame, pl.DataFrame]:
+def deterministic(telemetry):
     """Both tables without what measures the machine."""
-    return telemetry.runs.drop("wall_seconds", "capacity_bytes"), telemetry.steps.drop(
-        NOISY_STEP_COLUMNS
-    )
+    runs = telemetry.runs.drop("wall_seconds", "capacity_bytes")
+    return runs, telemetry.steps.drop(NOISY_STEP_COLUMNS)
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
+def files_of(folder):
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in files}
+
+
+def wait_until(condition):
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
 
-def living_in_session(session: int) -> set[int]:
+def living_in_session(session):
     """Ids of the processes of a session that are neither dead nor zombies."""
     found = set()
     for path in Path("/proc").glob("[0-9]*/stat"):

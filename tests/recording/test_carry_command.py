@@ -1,24 +1,14 @@
 """The command `carry`, on runs that are made up and, with the end-to-end tests, on real ones."""
 
-from __future__ import annotations
-
-import shutil
 import signal
-import subprocess
-import sys
-from collections import Counter
-from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
-from made_up_campaign import MadeUpRuns
 from polars.testing import assert_frame_equal
-from small_campaign import DETECTOR, OUT_OF_MEMORY, PATIENCE, SCENARIOS
+from small_campaign import CLI, DETECTOR, OUT_OF_MEMORY, SCENARIOS, files_of, run
 from small_campaign import RUNS as PLANNED
 
-from failbench.base.detector import DetectorParams
 from failbench.base.params import read_section
 from failbench.base.scenarios import read_scenarios
 from failbench.base.telemetry import RUN_SCHEMA, Telemetry, read_telemetry
@@ -28,98 +18,61 @@ from failbench.recording.campaign import Campaign
 from failbench.recording.fingerprint import corpus_cache
 from failbench.recording.journal import archive, steps_of
 from failbench.recording.plan import RecordParams, Setting
-from failbench.recording.sandbox import RunReport
 
 SETTING = Setting("transformer", "adamw")
 TELEMETRY = Path("data/telemetry")
 KILLED = f"{SCENARIOS[1]}-transformer-adamw-s0"
-FAILING = (OUT_OF_MEMORY, KILLED)
-ENDINGS = ("exception", "signal")
 STALE = "0123456789abcdef"
 CAPACITY = 32 * 2**20
 """Bytes of memory: enough for a small model, and not for a validation set many times as large."""
 
 
-@pytest.fixture(scope="module")
-def recorded(make_project: Callable[[], Path]) -> tuple[Path, pl.DataFrame]:
-    """A healthy run, a twin and two failing runs, recorded by code of other fingerprints.
+def archive_stale(folder, runs, steps):
+    stale = runs.with_columns(fingerprint=pl.lit(STALE))
+    archive(folder / TELEMETRY, SETTING, Telemetry(stale, steps), whole=True)
 
-    The table of runs that comes with the folder has the fingerprints of today.
-    """
+
+@pytest.mark.system
+def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(make_project):
     folder = make_project()
     campaign = Campaign(
         SETTING,
         tuple(each for each in read_scenarios(folder / "data/scenarios") if each.id in SCENARIOS),
         read_section("record", RecordParams, folder / "params.yaml"),
-        DetectorParams.model_validate(DETECTOR),
+        DETECTOR,
         folder / "journal",
         corpus_cache(folder / "data/.recording"),
     )
     campaign.start()
     failing = {pair.failure.run_id: pair for pair in campaign.pairs}
-    healthy = [campaign.successes[0], failing[OUT_OF_MEMORY].twin]
-    entries = [campaign.repeat(planned, CAPACITY)[0] for planned in healthy]
+    chosen = [campaign.successes[0], failing[OUT_OF_MEMORY].twin]
+    chosen += [failing[name].failure for name in (OUT_OF_MEMORY, KILLED)]
+    entries = [campaign.repeat(planned, CAPACITY)[0] for planned in chosen]
     assert max(row["memory_bytes"] for row in entries[1].steps) < CAPACITY
-    entries += [campaign.repeat(failing[run_id].failure, CAPACITY)[0] for run_id in FAILING]
-    assert [entry.run["ending"] for entry in entries] == [*["completed"] * 2, *ENDINGS]
+    endings = [entry.run["ending"] for entry in entries]
+    assert endings == ["completed", "completed", "exception", "signal"]
     rows = [{name: entry.run.get(name) for name in RUN_SCHEMA} for entry in entries]
-    runs = pl.DataFrame(rows, schema=RUN_SCHEMA).sort("run_id")
-    steps = pl.concat(map(steps_of, entries)).sort("run_id", "step")
-    stale = runs.with_columns(pl.lit(STALE).alias("fingerprint"))
-    archive(folder / TELEMETRY, SETTING, Telemetry(stale, steps), whole=True)
-    return folder, runs
+    today = pl.DataFrame(rows, schema=RUN_SCHEMA).sort("run_id")
+    archive_stale(folder, today, pl.concat(map(steps_of, entries)).sort("run_id", "step"))
 
-
-@pytest.fixture
-def project(recorded: tuple[Path, pl.DataFrame], tmp_path: Path) -> Path:
-    return shutil.copytree(recorded[0], tmp_path / "project")
-
-
-def carry(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "failbench.cli.main", "carry", *options],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
-
-
-def files_of(folder: Path) -> dict[Path, bytes]:
-    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-
-
-@pytest.mark.system
-def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(
-    recorded: tuple[Path, pl.DataFrame], project: Path
-) -> None:
-    today = recorded[1]
-    done = carry(project, "--except", SCENARIOS[1])
+    command = [*CLI, "carry", "--except", SCENARIOS[1]]
+    done = run(command, folder)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "The fingerprints of 3 of 4 runs were carried over." in done.stdout
-    after = read_telemetry(project / TELEMETRY).runs
+    after = read_telemetry(folder / TELEMETRY).runs
     excepted = pl.col("run_id") == KILLED
     assert_frame_equal(after.filter(~excepted), today.filter(~excepted))
     assert after.filter(excepted)["fingerprint"].item() == STALE
-    compared = pl.read_csv(project / TELEMETRY / "carried.csv")
+    compared = pl.read_csv(folder / TELEMETRY / "carried.csv")
     assert sorted(compared["run_id"]) == sorted(after.filter(~excepted)["run_id"])
-    assert not (project / "data/.recording" / TELEMETRY / "carry").exists()
-
-    again = carry(project, "--except", SCENARIOS[1])
-    assert (again.returncode, again.stdout) == (
-        0,
-        "No fingerprint is to be carried over. No file was changed.\n",
-    )
+    assert not (folder / "data/.recording" / TELEMETRY / "carry").exists()
+    again = run(command, folder)
+    told = "No fingerprint is to be carried over. No file was changed.\n"
+    assert (again.returncode, again.stdout) == (0, told)
 
 
 @pytest.fixture
-def made_up_project(
-    make_project: Callable[[], Path],
-    campaign_in: Callable[[str], Campaign],
-    executed: Counter[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[Path]:
+def made_up_project(make_project, campaign_in, executed, monkeypatch):
     """A working directory with made-up runs of other fingerprints: its plan's, and others.
 
     What the command does with interruptions is undone.
@@ -127,8 +80,7 @@ def made_up_project(
     folder = make_project()
     recorded = campaign_in("recorded")
     tables = recorded.tables(recorded.record(1, lambda _: None))
-    stale = tables.runs.with_columns(pl.lit(STALE).alias("fingerprint"))
-    archive(folder / TELEMETRY, SETTING, Telemetry(stale, tables.steps), whole=True)
+    archive_stale(folder, tables.runs, tables.steps)
     executed.clear()
     monkeypatch.chdir(folder)
     handler = signal.getsignal(signal.SIGINT)
@@ -137,15 +89,12 @@ def made_up_project(
 
 
 def test_an_interruption_changes_nothing_and_the_same_command_goes_on(
-    made_up_project: Path,
-    made_up_runs: MadeUpRuns,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+    made_up_project, made_up_runs, monkeypatch, capsys
+):
     before = files_of(made_up_project / TELEMETRY)
     journal = made_up_project / "data/.recording" / TELEMETRY / "carry"
 
-    def interrupted(*arguments: Any) -> RunReport:
+    def interrupted(*arguments):
         signal.raise_signal(signal.SIGINT)
         return made_up_runs.execute(*arguments)
 

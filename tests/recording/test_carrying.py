@@ -1,135 +1,93 @@
 """Fingerprints are carried over where a drawn sample is recorded alike, and else they stay."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
-from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING, MadeUpRuns
+from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING
 from polars.testing import assert_frame_equal
-from small_campaign import OUT_OF_MEMORY, SCENARIOS
+from small_campaign import OUT_OF_MEMORY, SCENARIOS, files_of
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import read_telemetry, write_parquet
-from failbench.recording.campaign import Campaign
-from failbench.recording.carrying import (
-    CARRIED,
-    CARRIED_SCHEMA,
-    MOST_STEPS_APART,
-    Candidate,
-    Comparison,
-    candidates,
-    carry_over,
-    compare,
-    drawn_sample,
-    read_carried,
-    repeat,
-    with_fingerprints,
-)
+from failbench.recording import carrying
+from failbench.recording.carrying import MOST_STEPS_APART, Comparison, compare, drawn_sample
 from failbench.recording.journal import JournalEntry, archive
-from failbench.recording.plan import PlannedRun, Setting
+from failbench.recording.plan import Setting
 
 STALE = "0123456789abcdef"
 """A fingerprint of digits and letters that no code has."""
-RUNS_FILE = Path("runs.parquet")
 
 
 @pytest.fixture
-def folder(campaign_in: Callable[[str], Campaign], tmp_path: Path) -> Path:
+def folder(campaign_in, tmp_path):
     """A made-up campaign, recorded by code whose fingerprints were other ones."""
-    campaign = campaign_in("recorded")
-    entries = campaign.record(1, lambda _: None)
-    recorded = archive(tmp_path / "telemetry", SETTING, campaign.tables(entries), whole=True)
-    stale = recorded.runs.with_columns(pl.lit(STALE).alias("fingerprint"))
-    write_parquet(stale, tmp_path / "telemetry" / RUNS_FILE)
-    return tmp_path / "telemetry"
+    campaign, folder = campaign_in("recorded"), tmp_path / "telemetry"
+    tables = campaign.tables(campaign.record(1, lambda _: None))
+    recorded = archive(folder, SETTING, tables, whole=True)
+    write_parquet(recorded.runs.with_columns(fingerprint=pl.lit(STALE)), folder / "runs.parquet")
+    return folder
 
 
 @pytest.fixture
-def again(campaign_in: Callable[[str], Campaign], folder: Path, executed: Counter[str]) -> Campaign:
+def again(campaign_in, folder, executed):
     """The campaign that records a sample again, of which nothing is executed yet."""
     executed.clear()
     return campaign_in("again")
 
 
-def outdated(campaign: Campaign, folder: Path, *excepted: str) -> list[Candidate]:
-    return candidates(campaign, read_telemetry(folder).runs, excepted, folder / RUNS_FILE)
+def outdated(campaign, folder, *excepted):
+    path = folder / "runs.parquet"
+    return carrying.candidates(campaign, read_telemetry(folder).runs, excepted, path)
 
 
-def repeated(
-    campaign: Campaign, folder: Path, sample: list[Candidate]
-) -> list[tuple[Candidate, Comparison]]:
-    known = read_telemetry(folder)
-    return repeat(sample, {SETTING: campaign}, known, 1, lambda *_: None, threading.Event())
+def repeated(campaign, folder, sample):
+    known, stop = read_telemetry(folder), threading.Event()
+    return carrying.repeat(sample, {SETTING: campaign}, known, 1, lambda *_: None, stop)
 
 
-def change_loss(folder: Path, run_id: str, step: int) -> None:
-    path = folder / "steps" / f"{SETTING.name}.parquet"
-    steps = pl.read_parquet(path)
-    here = (pl.col("run_id") == run_id) & (pl.col("step") == step)
-    changed = pl.when(here).then(pl.col("loss") + 1e-6).otherwise(pl.col("loss"))
-    write_parquet(steps.with_columns(changed.alias("loss").cast(pl.Float32)), path)
-
-
-def test_runs_of_another_fingerprint_are_candidates_with_the_draw_that_they_were_recorded_with(
-    again: Campaign, folder: Path
-) -> None:
-    known = read_telemetry(folder)
-    found = outdated(again, folder)
+def test_runs_of_another_fingerprint_are_candidates_with_the_draw_they_were_recorded_with(
+    again, folder
+):
+    known, found = read_telemetry(folder), outdated(again, folder)
     assert [each.run_id for each in found] == sorted(known.runs["run_id"])
     assert len(found) == RUNS
-    assert {each.run_id: each.planned.draw for each in found if each.planned.draw} == {
-        DRAWN_AGAIN: 1,
-        DRAWN_AGAIN.removesuffix("-twin"): 1,
-    }
+    drawn = {each.run_id: each.planned.draw for each in found if each.planned.draw}
+    assert drawn == {DRAWN_AGAIN: 1, DRAWN_AGAIN.removesuffix("-twin"): 1}
     assert STALE not in {each.fingerprint for each in found}
-    current = with_fingerprints(known.runs, found[3:])
-    assert candidates(again, current, (), RUNS_FILE) == found[:3]
-
-
-def test_runs_with_the_fault_of_an_excepted_scenario_are_left_out_and_its_twins_are_not(
-    again: Campaign, folder: Path
-) -> None:
-    left_out = {each.run_id for each in outdated(again, folder)} - {
+    current = carrying.with_fingerprints(known.runs, found[3:])
+    assert carrying.candidates(again, current, (), folder) == found[:3]
+    # An excepted scenario leaves out the runs with its fault, and not their twins.
+    left_out = set(known.runs["run_id"]) - {
         each.run_id for each in outdated(again, folder, SCENARIOS[0])
     }
     other_seed = OUT_OF_MEMORY.replace("-s0", "-s1")
     assert left_out == {OUT_OF_MEMORY, other_seed, f"{REMEDIED}-clipped"}
 
 
-def test_runs_of_other_versions_are_refused(again: Campaign, folder: Path) -> None:
+def test_runs_of_other_versions_or_that_would_be_planned_otherwise_are_refused(again, folder):
+    successes = again.successes
+    again.successes = [
+        *successes[:4],
+        *(replace(one, nominal=replace(one.nominal, warmup_steps=9999)) for one in successes[4:]),
+    ]
+    with pytest.raises(BadInputError, match=r"nominal_warmup_steps: .* would now be planned with"):
+        outdated(again, folder)
+    again.successes = successes
     again.provenance["torch_version"] = "0.0"
     with pytest.raises(BadInputError, match=r"torch_version: .* and here is 0\.0\."):
         outdated(again, folder)
 
 
-def test_runs_that_would_now_be_planned_otherwise_are_refused(
-    again: Campaign, folder: Path
-) -> None:
-    def moved(planned: PlannedRun) -> PlannedRun:
-        return replace(planned, nominal=replace(planned.nominal, warmup_steps=9999))
-
-    again.successes = [*again.successes[:4], *map(moved, again.successes[4:])]
-    with pytest.raises(BadInputError, match=r"nominal_warmup_steps: .* would now be planned with"):
-        outdated(again, folder)
-
-
 @pytest.mark.parametrize("size", [1, 4, 9, RUNS, RUNS + 5])
-def test_a_sample_is_spread_over_settings_and_kinds_and_drawn_by_the_seed(
-    size: int, again: Campaign, folder: Path
-) -> None:
+def test_a_sample_is_spread_over_settings_and_kinds_and_drawn_by_the_seed(size, again, folder):
     other = [replace(each, setting=Setting("gru", "adamw")) for each in outdated(again, folder)]
     population = [*outdated(again, folder), *other[: RUNS // 2]]
     sample = drawn_sample(population, size, seed=0)
-    keys = [(each.setting.name, each.run_id) for each in sample]
-    assert len(keys) == len(set(keys)) == size
+    assert len({(each.setting, each.run_id) for each in sample}) == len(sample) == size
     assert sample == drawn_sample(population[::-1], size, seed=0)
     there = Counter((each.setting, each.planned.kind) for each in population)
     drawn = Counter((each.setting, each.planned.kind) for each in sample)
@@ -138,10 +96,9 @@ def test_a_sample_is_spread_over_settings_and_kinds_and_drawn_by_the_seed(
 
 
 def test_equal_runs_carry_all_fingerprints_over_and_change_nothing_else(
-    again: Campaign, folder: Path, made_up_runs: MadeUpRuns
-) -> None:
-    before, steps_before = read_telemetry(folder), (folder / "steps").glob("*")
-    contents = {path: path.read_bytes() for path in steps_before}
+    again, folder, made_up_runs
+):
+    before, steps = read_telemetry(folder), files_of(folder / "steps")
     found = outdated(again, folder)
     sample = drawn_sample(found, 7, seed=3)
     compared = repeated(again, folder, sample)
@@ -152,82 +109,71 @@ def test_equal_runs_carry_all_fingerprints_over_and_change_nothing_else(
         limit = each.stored["capacity_bytes"] if with_fault else None
         assert made_up_runs.limits[each.run_id] == limit
 
-    carry_over(folder, found, compared, seed=3)
+    carrying.carry_over(folder, found, compared, seed=3)
 
     after = read_telemetry(folder)
     assert_frame_equal(after.runs.drop("fingerprint"), before.runs.drop("fingerprint"))
     today = {each.run_id: each.fingerprint for each in found}
     assert dict(after.runs.select("run_id", "fingerprint").rows()) == today
-    assert {path: path.read_bytes() for path in (folder / "steps").glob("*")} == contents
+    assert files_of(folder / "steps") == steps
     assert outdated(again, folder) == []
-    table = read_carried(folder / CARRIED)
-    assert table.schema == CARRIED_SCHEMA
-    assert table["run_id"].to_list() == [each.run_id for each in sample]
-    assert table["fingerprint_after"].to_list() == [each.fingerprint for each in sample]
-    assert set(table["fingerprint_before"]) == {STALE}
-    assert table["steps_compared"].to_list() == [each.stored["steps"] for each in sample]
+    table = carrying.read_carried(folder / carrying.CARRIED)
+    assert table.schema == carrying.CARRIED_SCHEMA
+    columns = ("run_id", "fingerprint_before", "fingerprint_after", "steps_compared")
+    expected = [(each.run_id, STALE, each.fingerprint, each.stored["steps"]) for each in sample]
+    assert table.select(columns).rows() == expected
     assert table.select("candidates", "seed").unique().row(0) == (RUNS, 3)
 
 
-def test_a_loss_that_differs_is_named_with_its_step(again: Campaign, folder: Path) -> None:
-    change_loss(folder, OUT_OF_MEMORY, step=30)
+def test_a_loss_that_differs_is_named_with_its_step(again, folder):
+    path = folder / "steps" / f"{SETTING.name}.parquet"
+    here = (pl.col("run_id") == OUT_OF_MEMORY) & (pl.col("step") == 30)
+    changed = (pl.col("loss") + pl.when(here).then(1e-6).otherwise(0.0)).cast(pl.Float32)
+    write_parquet(pl.read_parquet(path).with_columns(changed), path)
     found = [each for each in outdated(again, folder) if each.run_id.startswith(OUT_OF_MEMORY)]
-    differences = {
-        candidate.run_id: comparison.difference
-        for candidate, comparison in repeated(again, folder, found)
-    }
-    difference = differences.pop(OUT_OF_MEMORY)
-    assert difference is not None
-    assert difference.startswith("loss at step 30 was ")
+    compared = repeated(again, folder, found)
+    differences = {each.run_id: comparison.difference for each, comparison in compared}
+    assert differences.pop(OUT_OF_MEMORY).startswith("loss at step 30 was ")
     assert set(differences.values()) == {None}
 
 
-def test_a_run_recorded_meanwhile_keeps_the_fingerprint_that_it_was_given(
-    again: Campaign, folder: Path
-) -> None:
-    found = outdated(again, folder)
-    runs = read_telemetry(folder).runs
-    newer = runs.with_columns(
-        pl.when(pl.col("run_id") == found[0].run_id)
-        .then(pl.lit("newer"))
-        .otherwise("fingerprint")
-        .alias("fingerprint")
-    )
-    fingerprints = dict(with_fingerprints(newer, found).select("run_id", "fingerprint").rows())
-    assert fingerprints.pop(found[0].run_id) == "newer"
-    assert fingerprints == {each.run_id: each.fingerprint for each in found[1:]}
+def test_a_run_recorded_meanwhile_keeps_the_fingerprint_that_it_was_given(again, folder):
+    first, *others = outdated(again, folder)
+    is_first = pl.col("run_id") == first.run_id
+    newer = pl.when(is_first).then(pl.lit("newer")).otherwise("fingerprint")
+    runs = read_telemetry(folder).runs.with_columns(fingerprint=newer)
+    carried = carrying.with_fingerprints(runs, [first, *others])
+    expected = {each.run_id: each.fingerprint for each in others} | {first.run_id: "newer"}
+    assert dict(carried.select("run_id", "fingerprint").rows()) == expected
 
 
 @pytest.mark.parametrize("content", ["run_id,steps\na,3\n", "", "\x00\xff"])
-def test_a_table_of_other_columns_is_refused_and_no_fingerprint_written(
-    content: str, again: Campaign, folder: Path
-) -> None:
-    (folder / CARRIED).write_text(content, encoding="utf-8")
-    found = outdated(again, folder)
+def test_a_table_of_other_columns_is_refused_and_no_fingerprint_written(content, again, folder):
+    (folder / carrying.CARRIED).write_text(content, encoding="utf-8")
     with pytest.raises(BadInputError, match="Restore it from the last commit"):
-        carry_over(folder, found, [], seed=0)
+        carrying.carry_over(folder, outdated(again, folder), [], seed=0)
     assert set(read_telemetry(folder).runs["fingerprint"]) == {STALE}
 
 
+# Two recordings of a run are compared.
+
 LENGTH = 30
 ALLOCATOR = "DefaultCPUAllocator: can't allocate memory: you tried to allocate {} bytes."
-NO_MEMORY = {
-    "ending": "exception",
-    "error_type": "RuntimeError",
-    "error_message": ALLOCATOR.format(4096),
-    "error_traceback": 'File "loop.py", line 7, in backward',
-}
+
+
+def error(error_type, message, function):
+    trace = f'File "loop.py", line 7, in {function}'
+    named = {"error_type": error_type, "error_message": message, "error_traceback": trace}
+    return {"ending": "exception", **named}
+
+
+NO_MEMORY = error("RuntimeError", ALLOCATOR.format(4096), "backward")
+BAD_INDEX = error("IndexError", "index out of range in self", "forward")
 KILLED = {"ending": "signal", "exit_signal": "SIGKILL"}
 HUNG = {"ending": "timeout", "exit_signal": "SIGKILL"}
-BAD_INDEX = {
-    "ending": "exception",
-    "error_type": "IndexError",
-    "error_message": "index out of range in self",
-    "error_traceback": 'File "loop.py", line 7, in forward',
-}
 
 
-def recorded(length: int = LENGTH, **run: Any) -> JournalEntry:
+def recorded(length=LENGTH, **run):
     """A recording with a loss that becomes NaN, and nothing that varies but time and memory."""
     steps = [
         {
@@ -245,22 +191,25 @@ def recorded(length: int = LENGTH, **run: Any) -> JournalEntry:
     return JournalEntry({**row, "parameters": 1234, **run}, steps)
 
 
-def changed(entry: JournalEntry, step: int, **values: object) -> JournalEntry:
-    steps = [dict(row) for row in entry.steps]
-    steps[step].update(values)
+def changed(entry, step, **values):
+    steps = [row | (values if row["step"] == step else {}) for row in entry.steps]
     return replace(entry, steps=steps)
+
+
+def difference(stored, again):
+    return compare(stored, again).difference
 
 
 def test_equal_runs_are_equal_in_all_their_steps_whatever_they_measured_of_the_machine():
     again = changed(recorded(wall_seconds=99.0), 3, step_seconds=7.0, memory_bytes=1)
     again.run.update(capacity_bytes=5, fingerprint="new", outcome=None)
     assert compare(recorded(outcome="diverged"), again) == Comparison(LENGTH, 0, None, None, None)
-
-
-def test_values_are_equal_as_the_tables_keep_them():
-    """What is stored went through single precision, and what is recorded again did not."""
+    # What is stored went through single precision, and what is recorded again did not.
     stored = changed(recorded(), 3, loss=float.fromhex("0x1.99999ap-4"))
-    assert compare(stored, changed(recorded(), 3, loss=0.1)).difference is None
+    assert difference(stored, changed(recorded(), 3, loss=0.1)) is None
+    # NaN is equal to NaN and to nothing else.
+    told = "loss at step 25 was nan and is now None"
+    assert difference(recorded(), changed(recorded(), 25, loss=None)) == told
 
 
 @pytest.mark.parametrize(
@@ -275,24 +224,18 @@ def test_values_are_equal_as_the_tables_keep_them():
 )
 def test_the_first_column_of_the_first_step_that_differs_is_named(values, column):
     again = changed(changed(recorded(), 9, loss=-1.0), 3, **values)
-    assert compare(recorded(), again).difference.startswith(f"{column} at step 3 was ")
-
-
-def test_nan_is_equal_to_nan_and_to_nothing_else():
-    assert compare(recorded(), recorded()).difference is None
-    difference = compare(recorded(), changed(recorded(), 25, loss=None)).difference
-    assert difference == "loss at step 25 was nan and is now None"
+    assert difference(recorded(), again).startswith(f"{column} at step 3 was ")
 
 
 @pytest.mark.parametrize("column", ["error_type", "error_message"])
 def test_another_error_is_a_difference_and_another_line_of_its_traceback_is_not(column):
     stored = recorded(**BAD_INDEX)
-    moved = recorded(**BAD_INDEX | {"error_traceback": 'File "loop.py", line 9, in forward'})
-    assert compare(stored, moved) == Comparison(LENGTH, 0, True, True, None)
-    elsewhere = recorded(**BAD_INDEX | {"error_traceback": 'File "step.py", line 7, in forward'})
-    assert compare(stored, elsewhere) == Comparison(LENGTH, 0, True, False, None)
-    difference = compare(stored, recorded(**BAD_INDEX | {column: "other"})).difference
-    assert difference == f"{column} was {BAD_INDEX[column]!r} and is now 'other'"
+    for trace, alike in (("loop.py", True), ("step.py", False)):
+        moved = {"error_traceback": f'File "{trace}", line 9, in forward'}
+        expected = Comparison(LENGTH, 0, True, alike, None)
+        assert compare(stored, recorded(**BAD_INDEX | moved)) == expected
+    told = f"{column} was {BAD_INDEX[column]!r} and is now 'other'"
+    assert difference(stored, recorded(**BAD_INDEX | {column: "other"})) == told
 
 
 @pytest.mark.parametrize("end", [NO_MEMORY, KILLED, HUNG])
@@ -304,30 +247,29 @@ def test_a_run_that_memory_or_a_clock_ends_may_be_of_another_length(end, apart):
     comparison = compare(stored, again)
     assert comparison.difference is None
     assert (comparison.steps_compared, comparison.length_difference) == (last, apart)
-    difference = compare(stored, changed(again, last - 1, loss=0.5)).difference
-    assert difference.startswith(f"loss at step {last - 1} was ")
+    told = difference(stored, changed(again, last - 1, loss=0.5))
+    assert told.startswith(f"loss at step {last - 1} was ")
 
 
-@pytest.mark.parametrize("apart", [-1 - MOST_STEPS_APART, 1 + MOST_STEPS_APART])
-def test_but_not_of_a_length_that_memory_does_not_explain(apart):
-    again = recorded(LENGTH + apart, **NO_MEMORY)
-    difference = compare(recorded(**NO_MEMORY), again).difference
-    assert difference == f"steps was {LENGTH} and is now {LENGTH + apart}"
-
-
-@pytest.mark.parametrize("end", [{}, BAD_INDEX, {"ending": "signal", "exit_signal": "SIGSEGV"}])
-def test_no_other_run_may_be_of_another_length(end):
-    difference = compare(recorded(**end), recorded(LENGTH + 1, **end)).difference
-    assert difference == f"steps was {LENGTH} and is now {LENGTH + 1}"
+@pytest.mark.parametrize(
+    ("end", "apart"),
+    [
+        (NO_MEMORY, -1 - MOST_STEPS_APART),
+        (NO_MEMORY, 1 + MOST_STEPS_APART),
+        ({}, 1),
+        (BAD_INDEX, 1),
+        ({"ending": "signal", "exit_signal": "SIGSEGV"}, 1),
+    ],
+)
+def test_but_not_of_a_length_that_memory_does_not_explain(end, apart):
+    told = f"steps was {LENGTH} and is now {LENGTH + apart}"
+    assert difference(recorded(**end), recorded(LENGTH + apart, **end)) == told
 
 
 def test_the_allocation_that_fails_first_may_be_another_and_is_reported():
-    other = NO_MEMORY | {"error_message": ALLOCATOR.format(8192)}
-    assert compare(recorded(**NO_MEMORY), recorded(**other)) == Comparison(
-        LENGTH - 1, 0, False, True, None
-    )
-    difference = compare(recorded(**NO_MEMORY), recorded(**BAD_INDEX)).difference
-    assert difference.startswith("error_type was ")
+    stored = recorded(**NO_MEMORY)
+    other = recorded(**NO_MEMORY | {"error_message": ALLOCATOR.format(8192)})
+    assert compare(stored, other) == Comparison(LENGTH - 1, 0, False, True, None)
+    assert difference(stored, recorded(**BAD_INDEX)).startswith("error_type was ")
     mismatch = NO_MEMORY | {"error_message": "mat1 and mat2 shapes cannot be multiplied"}
-    difference = compare(recorded(**NO_MEMORY), recorded(**mismatch)).difference
-    assert difference.startswith("error_message was ")
+    assert difference(stored, recorded(**mismatch)).startswith("error_message was ")

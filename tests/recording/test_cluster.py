@@ -1,12 +1,8 @@
 """Shards as jobs: on a scheduler, in local processes, and in this one."""
 
-from __future__ import annotations
-
 import os
 import signal
-import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -18,13 +14,13 @@ from small_campaign import (
     RUNS,
     deterministic,
     living_in_session,
+    run,
     wait_until,
 )
 
-from failbench.base.telemetry import Telemetry, read_telemetry
+from failbench.base.telemetry import read_telemetry
 from failbench.cli.cluster import job_executor, run_jobs, shard_command
 from failbench.cli.main import main
-from failbench.cli.record import Wanted
 from failbench.recording.plan import Shard
 
 pytest.importorskip("submitit", reason="needs the extra `cluster`")
@@ -32,24 +28,74 @@ pytest.importorskip("submitit", reason="needs the extra `cluster`")
 SHARDS = [Shard(number, 3) for number in (1, 2, 3)]
 LOST = ["sh", "-c", "kill -9 $PPID"]
 """A command that kills the job it runs in."""
+FAKE_SLURM = {
+    # Runs each task of the array as a process, as the scheduler would on a node.
+    "sbatch": """#!/bin/bash
+tasks=$(sed -n 's/^#SBATCH --array=0-\\([0-9]*\\).*/\\1/p' "$1")
+cp "$1" submitted
+for task in $(seq 0 "$tasks"); do
+  SLURM_JOB_ID=$((700 + task)) SLURM_ARRAY_JOB_ID=7 SLURM_ARRAY_TASK_ID=$task SLURM_NTASKS=1 \\
+    SLURM_JOB_NUM_NODES=1 SLURM_NODEID=0 SLURM_PROCID=0 SLURM_LOCALID=0 \\
+    bash "$1" >/dev/null 2>&1 &
+  echo $! >"task-$task"
+done
+echo "Submitted batch job 7"
+""",
+    # Drops its own options: what follows them is the command.
+    "srun": """#!/bin/bash
+while [ "${1#-}" != "$1" ]; do
+  case "$1" in --output|--error) shift;; esac
+  shift
+done
+exec "$@"
+""",
+    "sacct": """#!/bin/bash
+echo "JobID|State|NodeList"
+for file in task-*; do
+  state=COMPLETED
+  kill -0 "$(cat "$file")" 2>/dev/null && state=RUNNING
+  echo "7_${file#task-}|$state|here"
+done
+""",
+    "scancel": "#!/bin/bash\n",
+}
 
 
-def exits_with(code: int) -> list[str]:
+def exits_with(code):
     return [sys.executable, "-c", f"raise SystemExit({code})"]
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path, monkeypatch):
     """A working folder on a fast file system: a job without a result is soon known as lost."""
     monkeypatch.setattr("submitit.Job._results_timeout_s", 1)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
+def test_jobs_on_slurm_are_one_array_and_a_lost_one_ends_no_other(project, monkeypatch, capsys):
+    for name, text in FAKE_SLURM.items():
+        (project / "bin").mkdir(exist_ok=True)
+        (project / "bin" / name).write_text(text, encoding="utf-8")
+        (project / "bin" / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{project / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setattr("failbench.cli.cluster._POLL_SECONDS", {"slurm": 0.2})
+    options = ["slurm_partition=night", "timeout_min=7"]
+    executor = job_executor("slurm", options, project / "jobs")
+    codes = run_jobs(executor, "slurm", SHARDS, [exits_with(0), LOST, exits_with(3)])
+    assert codes == dict(zip(SHARDS, (0, None, 3), strict=True))
+    script = (project / "submitted").read_text(encoding="utf-8")
+    for line in ("--array=0-2", "--partition=night", "--time=7", "--job-name=failbench"):
+        assert f"#SBATCH {line}" in script
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1
+    assert told.startswith("Shard 2/3 was not recorded to its end: job 7_1 ended with no exit")
+
+
 def test_local_jobs_say_how_they_ended_and_a_lost_one_ends_no_other(project, capsys):
     executor = job_executor("local", [], project / "jobs")
     codes = run_jobs(executor, "local", SHARDS, [exits_with(1), LOST, exits_with(0)])
-    assert codes == {SHARDS[0]: 1, SHARDS[1]: None, SHARDS[2]: 0}
+    assert codes == dict(zip(SHARDS, (1, None, 0), strict=True))
     told = sorted(capsys.readouterr().err.splitlines())
     assert [line.partition(" was not")[0] for line in told] == ["Shard 1/3", "Shard 2/3"]
     assert "with 1 exit status" in told[0]
@@ -58,14 +104,13 @@ def test_local_jobs_say_how_they_ended_and_a_lost_one_ends_no_other(project, cap
 
 def test_debug_runs_the_jobs_one_after_the_other_from_the_working_folder(project):
     executor = job_executor("debug", [], project / "jobs")
-    command = ["sh", "-c", 'echo "$0" >>order']
-    codes = run_jobs(executor, "debug", SHARDS, [[*command, str(shard)] for shard in SHARDS])
-    assert codes == dict.fromkeys(SHARDS, 0)
+    commands = [["sh", "-c", 'echo "$0" >>order', str(shard)] for shard in SHARDS]
+    assert run_jobs(executor, "debug", SHARDS, commands) == dict.fromkeys(SHARDS, 0)
     assert (project / "order").read_text(encoding="utf-8") == "1/3\n2/3\n3/3\n"
 
 
 def test_a_job_gets_every_option_of_the_command(monkeypatch):
-    calls: list[tuple[Wanted, Shard | None]] = []
+    calls = []
     monkeypatch.setattr(
         "failbench.cli.cluster.record_settings",
         lambda wanted, shard, *, merge: calls.append((wanted, shard)) or 0,
@@ -83,59 +128,51 @@ def test_a_job_gets_every_option_of_the_command(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        (["--jobs", "2"], "--jobs: means nothing without --cluster."),
-        (["--cluster-options", "a=b"], "--cluster-options: means nothing without --cluster."),
-        (["--cluster", "local"], "--jobs: is missing."),
-        (["--shard", "3/2"], "--shard: '3/2' is no part of a plan."),
+        ("--jobs 2", "--jobs: means nothing without --cluster."),
+        ("--cluster-options a=b", "--cluster-options: means nothing without --cluster."),
+        ("--cluster local", "--jobs: is missing."),
+        ("--shard 3/2", "--shard: '3/2' is no part of a plan."),
         (
-            ["--cluster", "local", "--jobs", "2", "--cluster-options", "fast"],
+            "--cluster local --jobs 2 --cluster-options fast",
             "--cluster-options: 'fast' is not KEY=VALUE.",
         ),
         (
-            ["--cluster", "local", "--jobs", "2", "--cluster-options", "slurm_colour=red"],
+            "--cluster local --jobs 2 --cluster-options slurm_colour=red",
             "--cluster-options: Unknown argument 'colour' for executor 'slurm'",
         ),
         (
-            ["--cluster", "local", "--jobs", "2", "--cluster-options", "timeout_min=soon"],
+            "--cluster local --jobs 2 --cluster-options timeout_min=soon",
             '--cluster-options: Parameter "timeout_min" expected type',
         ),
-        (["--cluster", "slurm", "--jobs", "2"], "--cluster: slurm is not here"),
+        ("--cluster slurm --jobs 2", "--cluster: slurm is not here"),
     ],
 )
 def test_what_no_cluster_can_do_ends_with_2_and_one_line(
     project, monkeypatch, capsys, options, complaint
 ):
     monkeypatch.setenv("PATH", str(project))
-    assert main(["record", *options]) == 2
+    assert main(["record", *options.split()]) == 2
     told = capsys.readouterr().err
     assert told.startswith(f"command line: {complaint}")
     assert told.count("\n") == 1
 
 
-def test_submitit_that_is_not_installed_is_named(project, monkeypatch, capsys):
+def test_a_missing_library_and_options_that_every_job_would_refuse_are_refused_before_any_job(
+    project, monkeypatch, capsys
+):
+    command = ["record", "--cluster", "local", "--jobs", "2"]
+    (project / "params.yaml").write_text("record: {}\n", encoding="utf-8")
+    assert main(command) == 2
+    assert not list(project.rglob("*_submitted.pkl"))
     monkeypatch.setitem(sys.modules, "submitit", None)
-    assert main(["record", "--cluster", "local", "--jobs", "2"]) == 2
+    assert main(command) == 2
     assert "the library submitit, which is not installed" in capsys.readouterr().err
 
 
-def test_an_option_that_every_job_would_refuse_is_refused_before_there_are_jobs(project, capsys):
-    (project / "params.yaml").write_text("record: {}\n", encoding="utf-8")
-    assert main(["record", "--cluster", "local", "--jobs", "2"]) == 2
-    assert not list(project.rglob("*_submitted.pkl"))
+ON_CLUSTER = ("--workers", "1", "--jobs", "2", "--cluster")
 
 
-def on_cluster(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [*RECORD, "--workers", "1", "--jobs", "2", *options],
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=PATIENCE,
-    )
-
-
-def assert_same_recordings(folder: Path, telemetry: Telemetry) -> None:
+def assert_same_recordings(folder, telemetry):
     recorded = read_telemetry(folder / "out")
     for mine, theirs in zip(deterministic(recorded), deterministic(telemetry), strict=True):
         assert_frame_equal(mine, theirs)
@@ -143,53 +180,43 @@ def assert_same_recordings(folder: Path, telemetry: Telemetry) -> None:
 
 
 @pytest.mark.system
-def test_jobs_in_this_process_record_what_one_command_records(
-    uninterrupted: tuple[Path, Telemetry], make_project: Callable[[], Path]
-) -> None:
+def test_jobs_in_this_process_record_what_one_command_records(uninterrupted, make_project):
     folder = make_project()
-    done = on_cluster(folder, "--cluster", "debug")
+    done = run([*RECORD, *ON_CLUSTER, "debug"], folder)
     assert done.returncode == 0, done.stderr
     assert f"transformer-adamw: {RUNS} of {RUNS} runs are missing" in done.stdout
-    assert f"transformer-adamw: {RUNS} runs are in out" in done.stdout
+    told = f"transformer-adamw: {RUNS} runs are in out"
+    assert told in done.stdout
     assert_same_recordings(folder, uninterrupted[1])
-    again = on_cluster(folder, "--cluster", "debug")
-    assert again.returncode == 0
-    assert again.stdout == f"transformer-adamw: {RUNS} runs are in out.\n"
+    again = run([*RECORD, *ON_CLUSTER, "debug"], folder)
+    assert (again.returncode, again.stdout) == (0, f"{told}.\n")
 
 
-def shards_running(session: int) -> set[int]:
+def shards_running(session):
     """Processes of a session that record a shard, and not those that wait for it."""
-    running = set()
-    for pid in living_in_session(session):
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-        if b"--shard" in words:
-            running.add(pid)
-    return running
+    living = living_in_session(session)
+    words = {pid: Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in living}
+    return {pid for pid in living if b"--shard" in words[pid]}
 
 
 @pytest.mark.system
 def test_local_jobs_can_be_stopped_and_lost_and_the_same_command_goes_on(
-    uninterrupted: tuple[Path, Telemetry],
-    make_project: Callable[[], Path],
-    start: Callable[..., subprocess.Popen[bytes]],
-) -> None:
+    uninterrupted, make_project, start
+):
     folder = make_project()
-    options = ("--workers", "1", "--jobs", "2", "--cluster", "local")
-
-    process = start(folder, *options)
+    process = start(folder, *ON_CLUSTER, "local")
     wait_until(lambda: len(list((folder / JOURNAL).glob("*.gz"))) >= 2)
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 130
     wait_until(lambda: not living_in_session(process.pid))
-    kept = {path: path.read_bytes() for path in (folder / JOURNAL).glob("*.gz")}
-    assert 2 <= len(kept) < RUNS
+    assert 2 <= len(list((folder / JOURNAL).glob("*.gz"))) < RUNS
 
-    process = start(folder, *options)
+    process = start(folder, *ON_CLUSTER, "local")
     wait_until(lambda: len(shards_running(process.pid)) >= 2)
     os.kill(min(shards_running(process.pid)), signal.SIGKILL)
     assert process.wait(PATIENCE) == 3
     assert not (folder / "out").exists()
 
-    done = on_cluster(folder, "--cluster", "local")
+    done = run([*RECORD, *ON_CLUSTER, "local"], folder)
     assert done.returncode == 0, done.stderr
     assert_same_recordings(folder, uninterrupted[1])

@@ -1,16 +1,11 @@
 """What is known of a run that hangs, and of one whose limit moved; the same with a monitor."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from failbench.base.scenarios import FaultDeclaration
-from failbench.recording.nominal import Nominal, Seeds
-from failbench.recording.order import RunOrder
-from failbench.recording.sandbox import RunReport, execute, fork_server
+from failbench.recording.sandbox import execute, fork_server
 from failbench.recording.signals import compared_steps
 
 ONSET, PLANNED = 6, 24
@@ -18,29 +13,28 @@ CAPACITY = 2**26
 
 
 @pytest.fixture
-def order(nominal: Nominal, seeds: Seeds, corpus_cache: Path) -> RunOrder:
-    short = replace(nominal, planned_steps=PLANNED, onset_step=ONSET)
-    cache = str(corpus_cache)
-    return RunOrder("one", "gru", "adamw", "small", "cpu", short, seeds, None, None, None, cache)
+def run(order):
+    """Executes a short run, with a fault or without; gives the report, and the monitor's log."""
+    context = fork_server(["failbench.monitor.monitor"])
 
+    def executed(fault=None, parameters=None, planned=PLANNED, **changes):
+        nominal = replace(order.nominal, planned_steps=planned, onset_step=ONSET)
+        if fault is not None:
+            declared = FaultDeclaration(name=fault, parameters=parameters or {}, onset="mid_run")
+            changes |= {"declaration": declared, "onset_step": ONSET, "capacity_bytes": CAPACITY}
+        report = execute(context, replace(order, nominal=nominal, **changes), 4.0, 120.0)
+        assert (report.history is None) == ("level" not in changes)
+        return report
 
-def failing(order: RunOrder, name: str, **parameters: int) -> RunOrder:
-    declared = FaultDeclaration(name=name, parameters=parameters, onset="mid_run")
-    return replace(order, declaration=declared, onset_step=ONSET, capacity_bytes=CAPACITY)
-
-
-def run(order: RunOrder) -> RunReport:
-    return execute(fork_server(["failbench.monitor.monitor"]), order, 4.0, 120.0)
+    return executed
 
 
 @pytest.mark.parametrize(
-    "level", [None, pytest.param("standard", marks=pytest.mark.system)], ids=["alone", "monitored"]
+    "monitored", [{}, pytest.param({"level": "standard"}, marks=pytest.mark.system)], ids=str
 )
 @pytest.mark.parametrize(("name", "reached"), [("stalled_input", False), ("logger_deadlock", True)])
-def test_a_hung_run_has_a_row_of_the_step_in_which_it_hangs(
-    order: RunOrder, name: str, reached: bool, level: str | None
-) -> None:
-    report = run(replace(failing(order, name), level=level))
+def test_a_hung_run_has_a_row_of_the_step_in_which_it_hangs(run, name, reached, monitored):
+    report = run(name, **monitored)
     assert (report.ending, report.exit_signal) == ("timeout", "SIGKILL")
     *others, last = report.steps
     assert [row["step"] for row in report.steps] == [*range(ONSET + 1)]
@@ -48,35 +42,27 @@ def test_a_hung_run_has_a_row_of_the_step_in_which_it_hangs(
     assert (last["loss"] is not None) == (last["tokens"] is not None) == reached
     assert last["memory_bytes"] > 0
     assert last["step_seconds"] > max(row["step_seconds"] for row in others)
-    if level is not None:
-        assert report.history is not None
+    if monitored:
         end = report.history.end
         assert (end.kind, end.step) == ("hung", ONSET)
         assert end.phase == ("callback" if reached else "data")
 
 
-def test_the_limit_of_a_run_is_the_one_that_was_in_force(order: RunOrder) -> None:
-    report = run(failing(order, "neighbour_takes_memory", steps=8))
+def test_the_limit_of_a_run_is_the_one_that_was_in_force_and_memory_ends_its_log(run):
+    report = run("neighbour_takes_memory", {"steps": 8})
     assert report.ending == "exception"
-    assert report.capacity_bytes is not None
-    last = report.steps[-1]["memory_bytes"]
-    assert last / 2 < report.capacity_bytes < CAPACITY
-
-
-def test_a_limit_that_stays_is_not_another_one(order: RunOrder) -> None:
-    report = run(failing(order, "batch_too_large", factor=512))
-    assert report.ending == "exception"
-    assert report.capacity_bytes == CAPACITY
+    assert report.steps[-1]["memory_bytes"] / 2 < report.capacity_bytes < CAPACITY
+    report = run("batch_too_large", {"factor": 512}, level="full")
+    assert (report.ending, report.capacity_bytes) == ("exception", CAPACITY)
+    end = report.history.end
+    assert (end.kind, end.step) == ("out of memory", ONSET)
 
 
 @pytest.mark.parametrize("optimizer", ["adamw", pytest.param("sgd", marks=pytest.mark.system)])
-def test_a_monitor_changes_no_step_and_sees_them_all(order: RunOrder, optimizer: str) -> None:
-    chosen = replace(order, optimizer=optimizer)
-    without, watched = run(chosen), run(replace(chosen, level="full"))
-    assert without.history is None
+def test_a_monitor_changes_no_step_and_sees_them_all(run, optimizer):
+    without, watched = run(optimizer=optimizer), run(optimizer=optimizer, level="full")
     assert compared_steps(without.steps, watched.steps) == (PLANNED, True)
     history = watched.history
-    assert history is not None
     assert history.end.kind == "completed"
     assert set(history.off) == {"ranks_disagree"}
     steps, losses = history.series("loss")
@@ -85,10 +71,8 @@ def test_a_monitor_changes_no_step_and_sees_them_all(order: RunOrder, optimizer:
     assert {0, 10, 20, PLANNED - 1} <= set(steps)
 
 
-def test_a_log_that_is_read_in_the_meantime_holds_the_steps_before(order: RunOrder) -> None:
-    looked = replace(order, level="standard", looks=(9,))
-    report = run(replace(looked, nominal=replace(order.nominal, planned_steps=40)))
-    assert report.history is not None
+def test_a_log_that_is_read_in_the_meantime_holds_the_steps_before(run):
+    report = run(planned=40, level="standard", looks=(9,))
     rows = {row.step: row.values for row in report.history.rows}
     assert {*range(9)} <= rows.keys()
     assert not {*range(12, 20)} & rows.keys()
@@ -96,10 +80,7 @@ def test_a_log_that_is_read_in_the_meantime_holds_the_steps_before(order: RunOrd
     assert "weight_spread" in rows[0], "a check has what is measured at checks"
 
 
-def test_a_monitor_notes_how_a_run_ended_that_its_memory_ended(order: RunOrder) -> None:
-    wide = failing(order, "batch_too_large", factor=512)
-    report = run(replace(wide, level="full"))
-    assert report.ending == "exception"
-    assert report.history is not None
-    end = report.history.end
-    assert (end.kind, end.step) == ("out of memory", ONSET)
+def test_recordings_are_compared_in_what_the_machine_does_not_decide():
+    first = [{"step": step, "loss": loss} for step, loss in enumerate((3.0, float("nan"), None))]
+    assert compared_steps(first, [{**row, "memory_bytes": 7} for row in first]) == (3, True)
+    assert compared_steps(first, [*first[:2], {"step": 2, "loss": 1.0}]) == (3, False)

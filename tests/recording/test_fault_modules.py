@@ -1,10 +1,7 @@
 """Faults of other modules: fingerprinted by their own code, and injected in the child."""
 
-from __future__ import annotations
-
 import inspect
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -17,11 +14,9 @@ from failbench.recording.fault_modules import (
 )
 from failbench.recording.faults import registry
 from failbench.recording.fingerprint import PROVENANCE, fault_code, fingerprint
-from failbench.recording.nominal import Nominal, NominalRanges, Seeds
-from failbench.recording.order import RunOrder
+from failbench.recording.paths import package_relative
 from failbench.recording.sandbox import execute, fork_server
 
-EMPTY = inspect.Parameter.empty
 SOURCE = '''
 from failbench.recording.faults.registry import fault
 
@@ -45,24 +40,21 @@ def stopped(run):
 
 
 @pytest.fixture
-def module(tmp_path: Path) -> Path:
+def module(tmp_path):
     path = tmp_path / "added" / "causes_of_a_test.py"
     path.parent.mkdir()
     path.write_text(SOURCE, encoding="utf-8")
     return path
 
 
-def test_what_acts_within_the_module_counts_for_the_fault_that_uses_it_alone(module: Path) -> None:
+def test_what_acts_within_the_module_counts_for_the_fault_that_uses_it_alone(module):
     before = read_outside_faults([str(module)]).codes
     module.write_text(SOURCE.replace("HIGH = 2", "HIGH = 5"), encoding="utf-8")
     after = read_outside_faults([str(module)]).codes
     assert {name for name in before if before[name] != after[name]} == {"stopped"}
 
 
-def test_no_recording_of_the_package_becomes_out_of_date(
-    module: Path, ranges: NominalRanges
-) -> None:
-    provenance = dict.fromkeys(PROVENANCE, "one")
+def test_no_recording_of_the_package_becomes_out_of_date(module, ranges):
     names = sorted(package_signatures())
     before = {name: fault_code(name) for name in names}
     faults = read_outside_faults([str(module)])
@@ -70,70 +62,60 @@ def test_no_recording_of_the_package_becomes_out_of_date(
     fault_code.cache_clear()
     assert {name: fault_code(name) for name in names} == before
     assert not set(faults.codes) & set(names)
-    declared = FaultDeclaration(name="backward_twice", onset="mid_run")
-    for declaration in (None, declared):
-        alone = fingerprint(ranges, "adamw", declaration, provenance)
-        assert alone == fingerprint(ranges, "adamw", declaration, provenance, outside=faults.codes)
+    for declaration in (None, FaultDeclaration(name="backward_twice", onset="mid_run")):
+        given = ranges, "adamw", declaration, dict.fromkeys(PROVENANCE, "one")
+        assert fingerprint(*given) == fingerprint(*given, outside=faults.codes)
 
 
-def test_signatures_read_from_source_are_those_of_the_registered_functions() -> None:
+def test_signatures_read_from_source_are_those_of_the_registered_functions():
+    def parameters(signature):
+        empty = inspect.Parameter.empty
+        found = signature.parameters.values()
+        return [(one.name, one.kind, one.annotation, one.default is empty) for one in found]
+
     import_faults(())
-    read = package_signatures()
-    assert set(read) == {
-        name
-        for name, known in registry._FAULTS.items()
-        if known.install.__module__.startswith("failbench.")
-    }
-    for name, signature in read.items():
-        assert signature is not None
-        assert [
-            (parameter.name, parameter.kind, parameter.annotation, parameter.default is EMPTY)
-            for parameter in inspect.signature(registry._FAULTS[name].install).parameters.values()
-        ] == [
-            (parameter.name, parameter.kind, parameter.annotation, parameter.default is EMPTY)
-            for parameter in signature.parameters.values()
-        ]
+    known = {name: each.install for name, each in registry._FAULTS.items()}
+    own = {name for name in known if known[name].__module__.startswith("failbench.")}
+    assert set(package_signatures()) == own
+    for name, signature in package_signatures().items():
+        assert parameters(inspect.signature(known[name])) == parameters(signature)
 
 
-def test_paths_in_error_text_begin_in_the_folder_of_the_module(module: Path) -> None:
-    faults = read_outside_faults([str(module)])
-    text = f'  File "{module}", line 3, in stopped\n  File "torch/nn.py", line 1'
-    assert faults.relative(text) == (
-        '  File "causes_of_a_test.py", line 3, in stopped\n  File "torch/nn.py", line 1'
-    )
+def test_paths_in_error_text_begin_in_the_folder_of_the_module(module):
+    text = '  File "{}", line 3, in stopped\n  File "torch/nn.py", line 1'
+    relative = read_outside_faults([str(module)]).relative(text.format(module))
+    assert relative == text.format("causes_of_a_test.py")
 
 
-@pytest.fixture
-def order(nominal: Nominal, seeds: Seeds, corpus_cache: Path) -> RunOrder:
-    return RunOrder(
-        run_id="added",
-        architecture="gru",
-        optimizer="adamw",
-        scale="small",
-        device="cpu",
-        nominal=replace(nominal, planned_steps=8, onset_step=4),
-        seeds=seeds,
-        declaration=FaultDeclaration(name="stopped", onset="mid_run"),
-        onset_step=4,
-        capacity_bytes=2**30,
-        corpus_cache=str(corpus_cache),
-    )
+@pytest.mark.parametrize(
+    ("text", "relative"),
+    [
+        ("/opt/env/lib/python3.11/site-packages/torch/nn/linear.py", "torch/nn/linear.py"),
+        ("/usr/lib/python3.11/json/decoder.py", "python3.11/json/decoder.py"),
+        ("/opt/project/src/failbench/recording/loop.py", "failbench/recording/loop.py"),
+        ("'/mnt/disk/failbench-run-x1_y/shard.npy'", "'scratch/shard.npy'"),
+        ("from /a/site-packages/b.py to /c/site-packages/d.py", "from b.py to d.py"),
+    ],
+)
+def test_machine_paths_become_package_relative(text, relative):
+    assert package_relative(f'File "{text}", line 1') == f'File "{relative}", line 1'
 
 
 def test_the_child_injects_the_fault_and_a_healthy_run_is_as_without_the_module(
-    module: Path, order: RunOrder
-) -> None:
+    module, nominal, order
+):
+    healthy = replace(order, nominal=replace(nominal, planned_steps=8, onset_step=4))
+    declared = FaultDeclaration(name="stopped", onset="mid_run")
+    failing = replace(healthy, declaration=declared, onset_step=4, capacity_bytes=2**30)
     faults = read_outside_faults([str(module)])
     context = fork_server(faults.preloaded)
-    report = execute(context, order, 20.0, 60.0, faults.training)
+
+    def losses(training):
+        return [row["loss"] for row in execute(context, healthy, 20.0, 60.0, training).steps]
+
+    report = execute(context, failing, 20.0, 60.0, faults.training)
     assert (report.ending, report.error["error_message"]) == ("exception", "2")
     assert f'File "{module}"' in report.error["error_traceback"]
-    assert [row["loss"] is None for row in report.steps] == [False] * 4 + [True]
-
-    healthy = replace(order, declaration=None, onset_step=None, capacity_bytes=None)
-    losses = [
-        [row["loss"] for row in execute(context, healthy, 20.0, 60.0, each).steps]
-        for each in (faults.training, OutsideFaults().training)
-    ]
-    assert losses[0] == losses[1]
-    assert losses[0][:4] == [row["loss"] for row in report.steps[:4]]
+    whole = losses(faults.training)
+    assert [row["loss"] for row in report.steps] == [*whole[:4], None]
+    assert whole == losses(OutsideFaults().training)

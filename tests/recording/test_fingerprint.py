@@ -1,15 +1,12 @@
 """Fingerprints change with what acts, and with nothing else."""
 
-from __future__ import annotations
-
 import shutil
-from collections.abc import Callable, Iterator
-from pathlib import Path
 
 import pytest
 
 from failbench.base.scenarios import FaultDeclaration
 from failbench.recording import fingerprint as module
+from failbench.recording import signals
 from failbench.recording.fingerprint import (
     PROVENANCE,
     corpus_cache,
@@ -17,7 +14,7 @@ from failbench.recording.fingerprint import (
     fingerprint,
     loop_code,
 )
-from failbench.recording.nominal import NominalRanges
+from failbench.recording.signals import monitor_code
 
 FAULTS = '''
 import torch
@@ -54,41 +51,34 @@ def rate_jump(run: "TrainingRun", factor: float = FACTOR) -> None:
 def other_fault(run) -> None:
     unrelated()
 '''
-Edit = Callable[[str, str], None]
 
 
-def _clear() -> None:
+def _clear():
     for cached in (loop_code, fault_code, module._fault_definitions):
         cached.cache_clear()
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A copy of the recording package, with one small module of faults, in place of the real."""
+def write(tmp_path, monkeypatch):
+    """Writes to a copy of the recording package, with one small module of faults."""
     copy = tmp_path / "recording"
     shutil.copytree(module._PACKAGE, copy, ignore=shutil.ignore_patterns("__pycache__"))
     for path in (copy / "faults").glob("*.py"):
         if path.name != "registry.py":
             path.unlink()
-    (copy / "faults" / "few.py").write_text(FAULTS, encoding="utf-8")
-    monkeypatch.setattr(module, "_PACKAGE", copy)
-    _clear()
-    yield copy
-    _clear()
 
-
-@pytest.fixture
-def edit(package: Path) -> Edit:
-    """Replace a stretch of the faults' source."""
-
-    def replace(old: str, new: str) -> None:
-        path = package / "faults" / "few.py"
-        source = path.read_text(encoding="utf-8")
-        assert source.count(old) == 1
-        path.write_text(source.replace(old, new), encoding="utf-8")
+    def written(name, old, new):
+        """Replace a stretch of a file, or append to it."""
+        path = copy / name
+        source = path.read_text(encoding="utf-8") if path.exists() else ""
+        assert source.count(old) == 1 or not old
+        path.write_text(source.replace(old, new) if old else source + new, encoding="utf-8")
         _clear()
 
-    return replace
+    monkeypatch.setattr(module, "_PACKAGE", copy)
+    written("faults/few.py", "", FAULTS)
+    yield written
+    _clear()
 
 
 @pytest.mark.parametrize(
@@ -104,106 +94,91 @@ def edit(package: Path) -> Edit:
         ("import torch", "import torch\nimport math"),
     ],
 )
-def test_what_does_not_act_does_not_count(edit: Edit, old: str, new: str) -> None:
+def test_what_does_not_act_does_not_count(write, old, new):
     before = fault_code("rate_jump")
-    edit(old, new)
+    write("faults/few.py", old, new)
     assert fault_code("rate_jump") == before
 
 
 @pytest.mark.parametrize(
     ("old", "new"),
     [
-        ("run.settings.learning_rate *= raised", "run.settings.learning_rate += raised"),
-        ('@fault("at_onset")\ndef rate_jump', '@fault("before_build")\ndef rate_jump'),
-        ("return 2 * value", "return 4 * value"),
-        ("FACTOR = 3.0", "FACTOR = 30.0"),
-        ("LIMIT: float = 5.0", "LIMIT: float = 4.0"),
-        ("LOW, HIGH = 1, 2", "LOW, HIGH = 0, 2"),
-        ("return value + LOW", "return value - LOW"),
-    ],
-    ids=[
-        "its own code",
-        "its moment",
-        "a helper it calls",
-        "a constant it names",
-        "an annotated constant",
-        "one of a pair",
-        "a chosen helper",
+        pytest.param("learning_rate *= raised", "learning_rate += raised", id="its own code"),
+        pytest.param(
+            '("at_onset")\ndef rate', '("before_build")\ndef rate', id="the moment it acts at"
+        ),
+        pytest.param("return 2 * value", "return 4 * value", id="a helper it calls"),
+        pytest.param("FACTOR = 3.0", "FACTOR = 30.0", id="a constant it names"),
+        pytest.param("LIMIT: float = 5.0", "LIMIT: float = 4.0", id="an annotated constant"),
+        pytest.param("LOW, HIGH = 1, 2", "LOW, HIGH = 0, 2", id="one of a pair"),
+        pytest.param("return value + LOW", "return value - LOW", id="a chosen helper"),
     ],
 )
-def test_what_acts_counts_for_the_fault_that_uses_it_alone(edit: Edit, old: str, new: str) -> None:
+def test_what_acts_counts_for_the_fault_that_uses_it_alone(write, old, new):
     before, other = fault_code("rate_jump"), fault_code("other_fault")
-    edit(old, new)
+    write("faults/few.py", old, new)
     assert fault_code("rate_jump") != before
     assert fault_code("other_fault") == other
 
 
-def test_helper_in_another_module_counts(package: Path, edit: Edit) -> None:
-    (package / "faults" / "shared.py").write_text("def treble(value):\n    return 3 * value\n")
-    edit(
-        "import torch",
-        "import torch\nfrom failbench.recording.faults.shared import treble as triple",
-    )
-    edit("chosen(double(factor))", "triple(factor)")
+def test_a_helper_in_another_module_counts(write):
+    write("faults/shared.py", "", "def treble(value):\n    return 3 * value\n")
+    imported = "from failbench.recording.faults.shared import treble as triple"
+    write("faults/few.py", "import torch", f"import torch\n{imported}")
+    write("faults/few.py", "chosen(double(factor))", "triple(factor)")
     before = fault_code("rate_jump")
-    (package / "faults" / "shared.py").write_text("def treble(value):\n    return 4 * value\n")
-    _clear()
+    write("faults/shared.py", "3 * value", "4 * value")
     assert fault_code("rate_jump") != before
 
 
-def test_a_further_module_of_faults_changes_no_other(package: Path) -> None:
+def test_a_further_module_of_faults_changes_no_other(write):
+    def codes():
+        known = module._fault_definitions()
+        return {place: module._reached_code([place], known) for place in before}
+
     before = {place: fault_code(place[1]) for place in module._fault_definitions()}
-    (package / "faults" / "more.py").write_text("def double(value):\n    return value\n")
-    registry = package / "faults" / "registry.py"
-    source = registry.read_text(encoding="utf-8")
-    registry.write_text(source.replace("import data, ", "import data, more, "), encoding="utf-8")
-    _clear()
-    kept = loop_code()
-    assert {
-        place: module._reached_code([place], module._fault_definitions()) for place in before
-    } == before
-    registry.write_text(source, encoding="utf-8")
-    _clear()
-    assert loop_code() == kept
+    loop = loop_code()
+    write("faults/more.py", "", "def double(value):\n    return value\n")
+    write("faults/registry.py", "import data, ", "import data, more, ")
+    assert codes() == before
+    assert loop_code() == loop
 
 
 @pytest.mark.parametrize("name", module._LOOP_MODULES)
-def test_each_module_of_the_loop_counts_by_what_acts(package: Path, name: str) -> None:
+def test_each_module_of_the_loop_counts_by_what_acts(write, name):
     before = loop_code()
-    path = package / name
-    source = path.read_text(encoding="utf-8")
-    path.write_text(source + "\n# A remark.\n", encoding="utf-8")
-    _clear()
+    write(name, "", "\n# A remark.\n")
     assert loop_code() == before
-    path.write_text(source + "\nMORE = 1\n", encoding="utf-8")
-    _clear()
+    write(name, "", "\nMORE = 1\n")
     assert loop_code() != before
 
 
-def test_a_corpus_made_by_other_code_is_kept_elsewhere(package: Path, tmp_path: Path) -> None:
+def test_a_corpus_made_by_other_code_is_kept_elsewhere(write, tmp_path):
     kept = corpus_cache(tmp_path)
-    path = package / "loop.py"
-    path.write_text(path.read_text(encoding="utf-8") + "\nMORE = 1\n", encoding="utf-8")
-    _clear()
+    write("loop.py", "", "\nMORE = 1\n")
     assert corpus_cache(tmp_path) == kept
-    path = package / "corpus.py"
-    source = path.read_text(encoding="utf-8")
-    path.write_text(source.replace('"[BOS]")', '"[BOS]", "[MASK]")'), encoding="utf-8")
-    _clear()
+    write("corpus.py", '"[BOS]")', '"[BOS]", "[MASK]")')
     assert corpus_cache(tmp_path) != kept
 
 
-def test_fingerprint_covers_ranges_declaration_and_provenance(ranges: NominalRanges) -> None:
+def test_a_fingerprint_covers_ranges_declaration_and_provenance(ranges):
     provenance = dict.fromkeys(PROVENANCE, "one")
     weak = FaultDeclaration(name="loss_graph_retained", parameters={"every": 5}, onset="mid_run")
     strong = weak.model_copy(update={"parameters": {"every": 1}})
     wider = ranges.model_copy(update={"width": (64,)})
     found = [
-        fingerprint(ranges, "adamw", None, provenance),
-        fingerprint(ranges, "adamw", weak, provenance),
-        fingerprint(ranges, "adamw", strong, provenance),
+        *(fingerprint(ranges, "adamw", fault, provenance) for fault in (None, weak, strong)),
         fingerprint(wider, "adamw", None, provenance),
         *(fingerprint(ranges, "adamw", None, provenance | {name: "two"}) for name in PROVENANCE),
     ]
     assert len(set(found)) == len(found)
     assert fingerprint(ranges, "adamw", weak, provenance | {"seed": 1}) == found[1]
+
+
+def test_what_reads_logs_is_no_part_of_what_measures(monkeypatch):
+    before = monitor_code()
+    for name, changes in (("diagnosis.py", False), ("losses.py", True)):
+        monitor_code.cache_clear()
+        monkeypatch.setattr(signals, "READS", (*signals.READS, name))
+        assert (monitor_code() != before) == changes
+    monitor_code.cache_clear()

@@ -1,13 +1,9 @@
 """A run that another tool watches from inside is the run that it is without."""
 
-from __future__ import annotations
-
 import json
 import sys
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 import torch
@@ -16,7 +12,6 @@ from failbench.recording.corpus import load_corpus
 from failbench.recording.instrumented import EPOCH_STEPS, InstrumentedRun
 from failbench.recording.loop import TrainingRun
 from failbench.recording.memory import MemoryMeter
-from failbench.recording.nominal import Nominal, Seeds
 
 PLANNED = EPOCH_STEPS + 2
 
@@ -24,35 +19,26 @@ PLANNED = EPOCH_STEPS + 2
 class Extractor:
     """Notes what it is called with, as the peer's would be."""
 
-    def __init__(self, network: Any, arch: str, config: Any) -> None:
-        self.network, self.arch, self.config = network, arch, config
-        self.steps: list[dict[str, Any]] = []
-        self.trained: list[bool] = []
-        self.epochs: list[int] = []
-        self.validated: list[tuple[int, dict[str, float]]] = []
+    def __init__(self, network, arch, config):
+        self.network, self.arch = network, arch
+        self.steps, self.trained, self.epochs, self.validated = [], [], [], []
 
-    def step(self, **named: Any) -> None:
+    def step(self, **named):
         self.steps.append(named)
         self.trained.append(self.network.training)
 
-    def epoch_end(self, epoch: int) -> None:
+    def epoch_end(self, epoch):
         self.epochs.append(epoch)
 
-    def record_validation(self, epoch: int, metrics: dict[str, float]) -> None:
-        self.validated.append((epoch, metrics))
+    def record_validation(self, epoch, metrics):
+        self.validated.append(epoch)
 
-    def finalize(self) -> dict[str, float]:
+    def finalize(self):
         return {"steps": float(len(self.steps))}
 
 
 @pytest.fixture
-def parts(
-    corpus_cache: Path,
-    nominal: Nominal,
-    seeds: Seeds,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> dict[str, Any]:
+def parts(corpus_cache, order, tmp_path, monkeypatch):
     fake = SimpleNamespace(FeatureExtractor=Extractor, ExtractionConfig=SimpleNamespace)
     monkeypatch.setitem(sys.modules, "defaultplusplus", fake)
     corpus = load_corpus(corpus_cache)
@@ -61,8 +47,8 @@ def parts(
         "optimizer": "adamw",
         "scale": "small",
         "device": "cpu",
-        "nominal": replace(nominal, planned_steps=PLANNED),
-        "seeds": seeds,
+        "nominal": replace(order.nominal, planned_steps=PLANNED),
+        "seeds": order.seeds,
         "corpus": corpus.slices[0],
         "tokenizer": corpus.tokenizer,
         "capacity_bytes": None,
@@ -72,7 +58,12 @@ def parts(
     }
 
 
-def losses(run: TrainingRun, steps: int) -> list[float | None]:
+@pytest.fixture
+def watched(parts, tmp_path):
+    return InstrumentedRun(features=tmp_path / "run.json", **parts)
+
+
+def losses(run, steps):
     run.build()
     made = []
     for step in range(steps):
@@ -83,58 +74,37 @@ def losses(run: TrainingRun, steps: int) -> list[float | None]:
 
 
 @pytest.mark.parametrize("architecture", ["bert", "distilbert"])
-def test_a_watched_run_trains_as_it_does_unwatched(
-    parts: dict[str, Any], tmp_path: Path, architecture: str
-) -> None:
+def test_a_watched_run_trains_as_it_does_unwatched(parts, tmp_path, architecture):
     parts["architecture"] = architecture
     watched = losses(InstrumentedRun(features=tmp_path / "run.json", **parts), 12)
-    alone = losses(TrainingRun(**parts), 12)
-    assert watched == pytest.approx(alone, rel=1e-4)
+    assert watched == pytest.approx(losses(TrainingRun(**parts), 12), rel=1e-4)
 
 
-def test_the_extractor_is_handed_what_its_readme_asks_for(
-    parts: dict[str, Any], tmp_path: Path
-) -> None:
-    run = InstrumentedRun(features=tmp_path / "run.json", **parts)
-    made = losses(run, PLANNED)
-    extractor = run._extractor
+def test_the_extractor_is_handed_what_its_readme_asks_for_and_features_are_kept_at_the_end(
+    watched, tmp_path
+):
+    made = losses(watched, PLANNED - 1)
+    extractor = watched._extractor
     assert extractor.arch == "encoder"
     assert [named["loss"] for named in extractor.steps] == made
     assert all(extractor.trained)
     first = extractor.steps[0]
     batch, positions = first["input_ids"].shape
     assert first["labels"].shape == first["attention_mask"].shape == (batch, positions)
-    assert first["outputs"].attentions[0].shape[-2:] == (positions, positions)
+    attention = first["outputs"].attentions[0]
+    assert attention.shape[-2:] == (positions, positions)
+    assert torch.triu(attention, diagonal=1).abs().max() == 0, "no position sees what comes after"
     assert len(first["outputs"].hidden_states) == 3
-
-
-def test_no_position_sees_what_comes_after_it(parts: dict[str, Any], tmp_path: Path) -> None:
-    run = InstrumentedRun(features=tmp_path / "run.json", **parts)
-    losses(run, 1)
-    attention = run._extractor.steps[0]["outputs"].attentions[0]
-    assert torch.triu(attention, diagonal=1).abs().max() == 0
-
-
-def test_epochs_are_ended_with_their_validation_and_features_are_kept_at_the_end(
-    parts: dict[str, Any], tmp_path: Path
-) -> None:
-    run = InstrumentedRun(features=tmp_path / "run.json", **parts)
-    losses(run, PLANNED)
-    assert run._extractor.epochs == [0, 1]
-    assert [epoch for epoch, _ in run._extractor.validated] == [0, 1]
+    assert not (tmp_path / "run.json").exists(), "a run that does not come to its end leaves none"
+    watched.begin_step(PLANNED - 1)
+    watched.train_step()
+    assert extractor.epochs == extractor.validated == [0, 1]
     assert json.loads((tmp_path / "run.json").read_text()) == {"steps": PLANNED}
 
 
-def test_what_a_fault_does_after_steps_is_done_and_stays(
-    parts: dict[str, Any], tmp_path: Path
-) -> None:
-    run = InstrumentedRun(features=tmp_path / "run.json", **parts)
-    done: list[int] = []
-
-    def of_fault() -> None:
-        done.append(run.step)
-
-    run.after_step = of_fault
-    losses(run, 3)
+def test_what_a_fault_does_after_steps_is_done_and_stays(watched):
+    done = []
+    watched.after_step = of_fault = lambda: done.append(watched.step)
+    losses(watched, 3)
     assert done == [0, 1, 2]
-    assert run.after_step is of_fault
+    assert watched.after_step is of_fault

@@ -1,14 +1,9 @@
 """Recorded runs: kept in a journal, judged, and put into the committed tables."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from failbench.base.detector import DetectorParams
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry, read_telemetry
 from failbench.recording.journal import (
@@ -20,79 +15,43 @@ from failbench.recording.journal import (
     write_entry,
 )
 from failbench.recording.plan import Setting
+from made_up_declarations import detector_params
 
 ENTRY = JournalEntry({"run_id": "one", "steps": 1}, [{"step": 0, "loss": float("nan")}])
+PARAMS = detector_params(head_steps=10, tail_steps=5, validations=1)
+ADAMW, SGD = Setting("transformer", "adamw"), Setting("transformer", "sgd")
 
 
-def test_entry_comes_back_as_it_was_written(tmp_path: Path) -> None:
+def test_an_entry_comes_back_as_written_a_full_disk_keeps_it_and_a_damaged_one_is_named(tmp_path):
     write_entry(tmp_path, ENTRY)
-    back = read_entry(tmp_path, "one")
-    assert back is not None
-    assert repr(back) == repr(ENTRY)
-
-
-def test_full_disk_is_one_error_and_keeps_the_old_entry(tmp_path: Path) -> None:
-    write_entry(tmp_path, ENTRY)
-    before = (tmp_path / "one.json.gz").read_bytes()
+    assert repr(read_entry(tmp_path, "one")) == repr(ENTRY)
+    path = tmp_path / "one.json.gz"
+    before = path.read_bytes()
     (tmp_path / ".one.json.gz.partial").symlink_to("/dev/full")
     with pytest.raises(BadInputError, match=r"No space left on device.*Free space"):
         write_entry(tmp_path, ENTRY)
-    assert (tmp_path / "one.json.gz").read_bytes() == before
-
-
-def test_damaged_entry_is_named_with_its_remedy(tmp_path: Path) -> None:
-    write_entry(tmp_path, ENTRY)
-    path = tmp_path / "one.json.gz"
-    path.write_bytes(path.read_bytes()[:20])
+    assert path.read_bytes() == before
+    path.write_bytes(before[:20])
     with pytest.raises(BadInputError, match=r"one\.json\.gz.*Delete it"):
         read_entry(tmp_path, "one")
 
 
-PARAMS = DetectorParams(
-    deviations=3,
-    consecutive_steps=20,
-    head_steps=10,
-    tail_steps=5,
-    validations=1,
-    slow_factor=2.0,
-    worse_nats=0.05,
-)
-
-
-def entries(runs: int = 10, **values: object) -> list[JournalEntry]:
-    """Healthy successes, the first with other values."""
-    steps = [
-        {"step": step, "loss": 3.0, "step_seconds": 0.1, "validation_loss": 3.0}
-        for step in range(20)
-    ]
-    return [
-        JournalEntry(
-            {"run_id": f"run_{run}", "kind": "success", "ending": "completed", "steps": 20}
-            | (values if run == 0 else {}),
-            steps,
-        )
-        for run in range(runs)
-    ]
-
-
-def test_a_run_has_its_verdict_and_null_for_what_it_never_logged() -> None:
-    runs = tables_of(entries(width=8), PARAMS).runs
+def test_a_run_has_its_verdict_null_for_what_it_never_logged_and_no_other_column():
+    step = {"loss": 3.0, "step_seconds": 0.1, "validation_loss": 3.0}
+    steps = [{"step": number, **step} for number in range(20)]
+    row = {"kind": "success", "ending": "completed", "steps": 20}
+    first, *others = [JournalEntry({"run_id": f"run_{run}", **row}, steps) for run in range(10)]
+    first.run["width"] = 8
+    runs = tables_of([first, *others], PARAMS).runs
     assert runs["outcome"].to_list() == ["completed"] * 10
     assert runs["width"].to_list() == [8] + [None] * 9
-
-
-def test_a_column_that_steps_have_not_is_refused() -> None:
-    (first, *others) = entries()
-    misspelt = JournalEntry(first.run, [*first.steps, {"step": 20, "lozz": 1.0}])
+    misspelt = JournalEntry(first.run, [*steps, {"step": 20, "lozz": 1.0}])
     with pytest.raises(BadInputError, match="lozz: is no column"):
         tables_of([misspelt, *others], PARAMS)
 
 
-ADAMW, SGD = Setting("transformer", "adamw"), Setting("transformer", "sgd")
-
-
 @pytest.fixture
-def of_sgd(small_telemetry: Telemetry) -> Telemetry:
+def of_sgd(small_telemetry):
     renamed = pl.col("run_id", "twin_of").str.replace("adamw", "sgd")
     return Telemetry(
         small_telemetry.runs.with_columns(renamed, optimizer=pl.lit("sgd")).sort("run_id"),
@@ -101,52 +60,38 @@ def of_sgd(small_telemetry: Telemetry) -> Telemetry:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, small_telemetry: Telemetry, of_sgd: Telemetry) -> Path:
+def folder(tmp_path, small_telemetry, of_sgd):
     archive(tmp_path, ADAMW, small_telemetry, whole=True)
     archive(tmp_path, SGD, of_sgd, whole=True)
     return tmp_path
 
 
-def recorded_again(telemetry: Telemetry, scenario: str) -> Telemetry:
-    """One pair of runs, with other values."""
-    pair = telemetry.select(pl.col("scenario") == scenario)
-    return Telemetry(
-        pair.runs.with_columns(wall_seconds=pl.lit(7.0)),
-        pair.steps.with_columns(tokens=pl.lit(77, pl.Int32)),
-    )
-
-
-def test_settings_lie_side_by_side_in_files_of_their_own(
-    folder: Path, small_telemetry: Telemetry, of_sgd: Telemetry
-) -> None:
-    known = read_known(folder)
-    assert known is not None
-    assert_frame_equal(known.runs, pl.concat([small_telemetry.runs, of_sgd.runs]).sort("run_id"))
+def test_settings_lie_side_by_side_in_files_of_their_own(folder, small_telemetry, of_sgd):
+    both = pl.concat([small_telemetry.runs, of_sgd.runs]).sort("run_id")
+    assert_frame_equal(read_known(folder).runs, both)
     for setting, telemetry in ((ADAMW, small_telemetry), (SGD, of_sgd)):
         steps = pl.read_parquet(folder / "steps" / f"{setting.name}.parquet")
         assert_frame_equal(steps, telemetry.steps)
 
 
-def test_partial_recording_replaces_the_runs_of_the_same_id(
-    folder: Path, small_telemetry: Telemetry
-) -> None:
-    again = recorded_again(small_telemetry, "runaway")
-    held = archive(folder, ADAMW, again, whole=False)
+@pytest.mark.parametrize("whole", [False, True])
+def test_a_recording_replaces_runs_of_the_same_id_and_a_whole_one_all_of_its_setting(
+    folder, small_telemetry, whole
+):
+    of_setting, before = pl.col("optimizer") == "adamw", read_telemetry(folder)
+    mine = (pl.col("scenario") == "runaway") & of_setting
+    pair = small_telemetry.select(mine)
+    again = Telemetry(
+        pair.runs.with_columns(wall_seconds=pl.lit(7.0)),
+        pair.steps.with_columns(tokens=pl.lit(77, pl.Int32)),
+    )
+    held = archive(folder, ADAMW, again, whole=whole)
     back = read_telemetry(folder)
-    assert_frame_equal(back.runs, held.runs)
-    assert_frame_equal(back.steps, held.steps)
-    mine = (pl.col("scenario") == "runaway") & (pl.col("optimizer") == "adamw")
-    assert_frame_equal(back.select(mine).runs, again.runs)
-    assert_frame_equal(back.select(mine).steps, again.steps)
-    assert back.runs.height == 12
-    assert back.select(~mine).runs["wall_seconds"].null_count() == 10
-
-
-def test_whole_recording_drops_what_it_does_not_hold(
-    folder: Path, small_telemetry: Telemetry, of_sgd: Telemetry
-) -> None:
-    again = recorded_again(small_telemetry, "runaway")
-    archive(folder, ADAMW, again, whole=True)
-    back = read_telemetry(folder)
-    assert_frame_equal(back.select(pl.col("optimizer") == "adamw").runs, again.runs)
-    assert_frame_equal(back.select(pl.col("optimizer") == "sgd").steps, of_sgd.steps)
+    kept = ~of_setting if whole else ~mine
+    for part, expected in (
+        (back, held),
+        (back.select(mine), again),
+        (back.select(~mine), before.select(kept)),
+    ):
+        assert_frame_equal(part.runs, expected.runs)
+        assert_frame_equal(part.steps, expected.steps)

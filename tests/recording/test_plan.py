@@ -1,7 +1,5 @@
 """The plan: names, and nominal configurations that say nothing of the cause."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -10,8 +8,8 @@ import numpy as np
 import pytest
 from pydantic import ValidationError
 
-from failbench.base.scenarios import Scenario, read_scenarios
-from failbench.recording.nominal import Nominal, NominalRanges, draw_nominal
+from failbench.base.scenarios import read_scenarios
+from failbench.recording.nominal import NominalRanges, draw_nominal
 from failbench.recording.plan import (
     RecordParams,
     Setting,
@@ -24,144 +22,109 @@ from failbench.recording.plan import (
 
 SLICES = 6
 ADAMW, SGD = Setting("transformer", "adamw"), Setting("transformer", "sgd")
+GRU = Setting("gru", "adamw")
+SCENARIOS = read_scenarios(Path("data/scenarios"))
 
 
 @pytest.fixture
-def params(ranges: NominalRanges) -> RecordParams:
-    wanted = {
-        "transformer-adamw": {"seeds": 2, "successes": 12},
-        "transformer-sgd": {"seeds": 2, "successes": 12},
-        "gru-adamw": {"seeds": 1, "successes": 10},
-    }
+def params(ranges):
+    wanted = {each.name: {"seeds": 2, "successes": 12} for each in (ADAMW, SGD)}
+    wanted[GRU.name] = {"seeds": 1, "successes": 10}
     return RecordParams(settings=wanted, hang_seconds=1, wall_limit_seconds=1, nominal=ranges)
 
 
-@pytest.fixture(scope="module")
-def scenarios() -> tuple[Scenario, ...]:
-    return read_scenarios(Path("data/scenarios"))
+@pytest.fixture
+def planned(params):
+    return lambda setting=ADAMW, scenarios=SCENARIOS: plan_pairs(setting, scenarios, params, SLICES)
 
 
-def test_each_run_has_a_unique_id_from_its_setting_and_seed(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
-    pairs = plan_pairs(ADAMW, scenarios, params, SLICES)
-    ids = [run.run_id for pair in pairs for run in (pair.failure, pair.twin)]
+def test_each_run_has_a_unique_id_from_its_setting_and_seed(planned, params):
+    ids = [run.run_id for pair in planned() for run in (pair.failure, pair.twin)]
     ids += [run.run_id for run in plan_successes(ADAMW, params, SLICES)]
-    assert len(set(ids)) == len(ids) == 2 * 2 * len(scenarios) + 12
-    assert {
-        "killed_by_operator-transformer-adamw-s1",
-        "killed_by_operator-transformer-adamw-s1-twin",
-        "success-transformer-adamw-s11",
-    } < set(ids)
+    assert len(set(ids)) == len(ids) == 2 * 2 * len(SCENARIOS) + 12
+    one = "killed_by_operator-transformer-adamw-s1"
+    assert {one, f"{one}-twin", "success-transformer-adamw-s11"} < set(ids)
     assert Setting("t5", "sgd", "paper").name == "t5-sgd-paper"
 
 
-def test_pairs_are_recorded_in_random_order_so_that_categories_share_all_hours(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
-    pairs = plan_pairs(ADAMW, scenarios, params, SLICES)
-    planned = [(pair.failure.seed, pair.failure.scenario) for pair in pairs]
-    assert [seed for seed, _ in planned] == sorted(seed for seed, _ in planned)
-    first, second = ([item for seed, item in planned if seed == wanted] for wanted in (0, 1))
+def test_pairs_are_recorded_in_random_order_so_that_categories_share_all_hours(planned):
+    runs = [(pair.failure.seed, pair.failure.scenario) for pair in planned()]
+    assert [seed for seed, _ in runs] == sorted(seed for seed, _ in runs)
+    first, second = ([item for seed, item in runs if seed == wanted] for wanted in (0, 1))
     assert first != second
     for order in (first, second):
         # One category after the other would change 4 times; random orders change 60 times (sd 3).
-        changes = sum(a.category != b.category for a, b in pairwise(order))
-        assert changes > 40
-    assert plan_pairs(ADAMW, scenarios, params, SLICES) == pairs
+        assert sum(a.category != b.category for a, b in pairwise(order)) > 40
+    assert planned() == planned()
 
 
-def test_twin_differs_from_its_run_in_the_fault_alone(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
-    for pair in plan_pairs(ADAMW, scenarios, params, SLICES):
-        assert pair.twin.twin_of == pair.failure.run_id
-        failing = order_for(pair.failure, ADAMW, 4, "corpus.json")
-        healthy = order_for(pair.twin, ADAMW, 4, "corpus.json")
-        assert failing.declaration == pair.failure.scenario.fault
-        assert healthy == replace(
-            failing, run_id=pair.twin.run_id, declaration=None, onset_step=None
-        )
-
-
-def test_onset_is_drawn_for_mid_run_faults_and_zero_for_others(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
+def test_a_twin_differs_from_its_run_in_the_fault_alone_whose_onset_is_drawn_or_zero(
+    planned, params
+):
     low, high = params.nominal.onset_step
-    for pair in plan_pairs(ADAMW, scenarios, params, SLICES):
-        onset = pair.failure.onset_step
-        if pair.failure.scenario.fault.onset == "mid_run":
-            assert low <= onset <= high
-        else:
-            assert onset == 0
-
-
-def test_nominal_configuration_depends_on_nothing_but_id_and_seed(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
-    relabelled = tuple(
-        scenario.model_copy(
-            update={
-                "category": "unknown",
-                "symptom_category": "unknown",
-                "difficulty": "easy",
-                "expected_outcome": "killed",
-                "fault": scenarios[0].fault,
-            }
+    for pair in planned():
+        fault, onset = pair.failure.scenario.fault, pair.failure.onset_step
+        assert low <= onset <= high if fault.onset == "mid_run" else onset == 0
+        assert pair.twin.twin_of == pair.failure.run_id
+        failing, healthy = (
+            order_for(run, ADAMW, 4, "corpus.json") for run in (pair.failure, pair.twin)
         )
-        for scenario in scenarios
-    )
+        assert failing.declaration == fault
+        without = {"run_id": pair.twin.run_id, "declaration": None, "onset_step": None}
+        assert healthy == replace(failing, **without)
 
-    def drawn(planned: tuple[Scenario, ...]) -> dict[str, Nominal]:
-        pairs = plan_pairs(ADAMW, planned, params, SLICES)
+
+def test_a_nominal_configuration_depends_on_nothing_but_id_and_seed(planned):
+    other = {
+        "category": "unknown",
+        "symptom_category": "unknown",
+        "difficulty": "easy",
+        "expected_outcome": "killed",
+        "fault": SCENARIOS[0].fault,
+    }
+
+    def drawn(scenarios):
+        pairs = planned(scenarios=scenarios)
         return {pair.failure.run_id: pair.failure.nominal for pair in pairs}
 
-    known = drawn(scenarios)
-    assert drawn(relabelled) == known
-    assert drawn(scenarios[-1:]).items() < known.items()
+    known = drawn(SCENARIOS)
+    assert drawn(tuple(each.model_copy(update=other) for each in SCENARIOS)) == known
+    assert drawn(SCENARIOS[-1:]).items() < known.items()
     # The width of these ranges is one value, so that draws differ elsewhere.
     assert len(set(known.values())) == len(known)
 
 
-def test_optimizer_changes_the_learning_rate_alone_and_keeps_its_quantile(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
-    def quantile(setting: Setting, rate: float) -> float:
+def test_an_optimizer_changes_the_learning_rate_alone_and_keeps_its_quantile(planned, params):
+    def quantile(setting, rate):
         low, high = params.nominal.learning_rate[setting.optimizer]
         return float(np.log(rate / low) / np.log(high / low))
 
-    pairs = zip(
-        plan_pairs(ADAMW, scenarios, params, SLICES),
-        plan_pairs(SGD, scenarios, params, SLICES),
-        strict=True,
-    )
-    for adamw, sgd in pairs:
+    for adamw, sgd in zip(planned(), planned(SGD), strict=True):
         one, other = adamw.failure.nominal, sgd.failure.nominal
         assert replace(one, learning_rate=other.learning_rate) == other
-        assert 0 <= quantile(ADAMW, one.learning_rate) <= 1
-        assert quantile(ADAMW, one.learning_rate) == pytest.approx(
-            quantile(SGD, other.learning_rate)
-        )
+        expected = quantile(SGD, other.learning_rate)
+        assert 0 <= expected <= 1
+        assert quantile(ADAMW, one.learning_rate) == pytest.approx(expected)
 
 
-def test_scenario_is_not_planned_where_it_is_not_applicable(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
-    reason = {"gru": "Nothing there has heads, says a test."}
-    changed = (scenarios[0].model_copy(update={"not_applicable": reason}), scenarios[1])
-    gru = plan_pairs(Setting("gru", "adamw"), changed, params, SLICES)
-    assert {pair.failure.scenario.id for pair in gru} == {scenarios[1].id}
-    assert len(plan_pairs(ADAMW, changed, params, SLICES)) == 4
+def test_a_scenario_is_not_planned_where_it_is_not_applicable(planned):
+    reason = {"not_applicable": {"gru": "Nothing there has heads, says a test."}}
+    changed = (SCENARIOS[0].model_copy(update=reason), SCENARIOS[1])
+    assert {pair.failure.scenario.id for pair in planned(GRU, changed)} == {SCENARIOS[1].id}
+    assert len(planned(ADAMW, changed)) == 4
 
 
-def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges: NominalRanges) -> None:
+def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges):
     generator = np.random.default_rng(0)
     drawn = [draw_nominal(ranges, "adamw", SLICES, generator) for _ in range(300)]
-    assert {item.warmup_steps for item in drawn} == set(range(5, 11))
-    assert {item.planned_steps for item in drawn} == set(range(130, 136))
-    assert {item.onset_step for item in drawn} == set(range(10, 21))
-    assert {item.corpus_slice for item in drawn} == set(range(SLICES))
-    assert {item.distractor for item in drawn} == {"none", "loss_spike"}
+    for name, expected in {
+        "warmup_steps": range(5, 11),
+        "planned_steps": range(130, 136),
+        "onset_step": range(10, 21),
+        "corpus_slice": range(SLICES),
+        "distractor": ("none", "loss_spike"),
+    }.items():
+        assert {getattr(item, name) for item in drawn} == set(expected), name
     assert all(1.6 <= item.capacity_multiple <= 2.0 for item in drawn)
 
 
@@ -179,32 +142,23 @@ def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges: NominalRanges) 
         ({"colour": "red"}, "colour"),
     ],
 )
-def test_ranges_that_make_no_sense_are_refused(
-    ranges: NominalRanges, changes: dict[str, object], complaint: str
-) -> None:
+def test_ranges_that_make_no_sense_are_refused(ranges, changes, complaint):
     with pytest.raises(ValidationError, match=complaint):
         NominalRanges.model_validate(ranges.model_dump() | changes)
 
 
-def with_remedies(params: RecordParams, **remedies: dict[str, object]) -> RecordParams:
-    return RecordParams.model_validate(params.model_dump() | {"remedies": remedies})
-
-
-def test_a_run_with_a_remedy_differs_from_the_failing_run_in_what_the_remedy_says(
-    scenarios: tuple[Scenario, ...], params: RecordParams
-) -> None:
-    (jump,) = (scenario for scenario in scenarios if scenario.id == "learning_rate_jump")
+def test_a_run_with_a_remedy_differs_from_the_failing_run_in_what_the_remedy_says(params):
+    (jump,) = (scenario for scenario in SCENARIOS if scenario.id == "learning_rate_jump")
     failure = plan_pair(ADAMW, jump, 0, 0, params, SLICES).failure
-    remedies = with_remedies(
-        params,
-        calmer={"run": failure.run_id, "clip_norm": 0.25, "learning_rate_factor": 0.5},
-        elsewhere={"run": "another-transformer-adamw-s0"},
-    )
-    (planned,) = plan_remedies(failure, remedies)
+    remedies = {
+        "calmer": {"run": failure.run_id, "clip_norm": 0.25, "learning_rate_factor": 0.5},
+        "elsewhere": {"run": "another-transformer-adamw-s0"},
+    }
+    params = RecordParams.model_validate(params.model_dump() | {"remedies": remedies})
+    (planned,) = plan_remedies(failure, params)
     assert (planned.run_id, planned.kind) == (f"{failure.run_id}-calmer", "remedy")
     assert planned.twin_of == failure.run_id
     failing, remedied = (order_for(item, ADAMW, 4, "corpus.json") for item in (failure, planned))
-    calmer = replace(
-        failure.nominal, learning_rate=failure.nominal.learning_rate / 2, clip_norm=0.25
-    )
+    rate = failure.nominal.learning_rate / 2
+    calmer = replace(failure.nominal, learning_rate=rate, clip_norm=0.25)
     assert remedied == replace(failing, run_id=planned.run_id, nominal=calmer)

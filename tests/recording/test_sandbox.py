@@ -1,204 +1,119 @@
 """The parent's side: whatever a child does, it is recorded and hurts nobody."""
 
-from __future__ import annotations
-
 import builtins
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import get_args
 
 import pytest
 from listed_training import train_and_list_imports
+from small_campaign import wait_until
 
 from failbench.base.errors import BadInputError
 from failbench.base.scenarios import Architecture, FaultDeclaration, Optimizer
-from failbench.recording.nominal import Nominal, Seeds
-from failbench.recording.order import Line, RunOrder
 from failbench.recording.sandbox import (
     RecorderError,
-    RunReport,
     execute,
     fork_server,
     require_recording_extra,
     train,
 )
 
-
-def say(line: Line, kind: str, **content: object) -> None:
-    line.channel.send_bytes(json.dumps([kind, content]).encode())
-
-
-def complete(order: RunOrder, line: Line) -> None:
-    say(line, "step", step=0)
-    say(line, "completed")
-
-
-def talk_for_ever(order: RunOrder, line: Line) -> None:
-    while True:
-        say(line, "step", step=0)
-        time.sleep(0.05)
-
-
-def leave_silently(order: RunOrder, line: Line) -> None:
-    say(line, "step", step=0)
-    os._exit(0)
-
-
-def refuse(order: RunOrder, line: Line) -> None:
-    say(
-        line,
-        "error",
-        error_type="failbench.base.errors.BadInputError",
-        error_message="No such fault.",
+STEP, DONE = ("step", {"step": 0}), ("completed", {})
+REFUSAL = {"error_type": "failbench.base.errors.BadInputError", "error_message": "No such fault."}
+MANAGED = [
+    said
+    for step in range(10)
+    for said in (
+        ("step", {"step": step}),
+        ("hold", {"agent": "memory_manager", "memory_bytes": step * 100}),
     )
+]
 
 
-def hang(order: RunOrder, line: Line) -> None:
-    say(line, "step", step=0)
-    time.sleep(600)
-
-
-def abort(order: RunOrder, line: Line) -> None:
-    say(line, "step", step=0)
-    os.kill(os.getpid(), signal.SIGABRT)
-
-
-def complete_and_hang(order: RunOrder, line: Line) -> None:
-    say(line, "completed")
-    time.sleep(600)
-
-
-def be_managed(order: RunOrder, line: Line) -> None:
-    for step in range(10):
-        say(line, "step", step=step)
-        say(line, "hold", agent="memory_manager", memory_bytes=step * 100)
-        line.channel.recv_bytes()
-    say(line, "completed")
-
-
-HANGS_AFTER = 5.0
-"""Seconds in which a child surely has reached its first step, and hangs in it."""
-
-HANGING_CAMPAIGN = """
-import sys
-from pathlib import Path
-from failbench.recording import sandbox
-from failbench.recording.order import RunOrder
-from failbench.recording.nominal import Nominal, Seeds
-from failbench.base.scenarios import FaultDeclaration
-
-nominal = Nominal(4, 0.006, 32, 20, 10, 1.0, 1, 160, 0, 1.8, "none", 5, 0.2)
-order = RunOrder(
-    "hung", "gru", "adamw", "small", "cpu", nominal, Seeds(1, 2, 3, 4, 5),
-    FaultDeclaration(name="logger_deadlock", onset="mid_run"), 0, 2**30, "CORPUS",
-)
-context = sandbox.fork_server()
-real = context.Process.start
-def start(process):
-    real(process)
-    Path(sys.argv[1] + ".part").write_text(str(process.pid))
-    Path(sys.argv[1] + ".part").rename(sys.argv[1])
-context.Process.start = start
-sandbox.execute(context, order, 600.0, 600.0)
-"""
-
-
-@pytest.fixture
-def order(nominal: Nominal, seeds: Seeds) -> RunOrder:
-    return RunOrder(
-        "one", "gru", "adamw", "small", "cpu", nominal, seeds, None, None, 450, "corpus.json"
-    )
-
-
-def run(order: RunOrder, target: object, hang_seconds: float = 20.0) -> RunReport:
-    return execute(fork_server(), order, hang_seconds, 30.0, target)
+def act(script, order, line):
+    """A child that says what it is told to, and sleeps, ends or dies where a number stands."""
+    for kind, content in script:
+        if kind == "sleep":
+            time.sleep(content)
+        elif kind == "exit":
+            os._exit(content)
+        elif kind == "signal":
+            os.kill(os.getpid(), content)
+        else:
+            line.channel.send_bytes(json.dumps([kind, content]).encode())
+            if kind == "hold":
+                line.channel.recv_bytes()
 
 
 @pytest.mark.parametrize(
-    ("target", "hang_seconds", "ending", "exit_signal", "steps"),
+    ("script", "hang_seconds", "ending", "exit_signal", "steps"),
     [
-        (complete, 20.0, "completed", None, 1),
-        (hang, 3.0, "timeout", "SIGKILL", 1),
-        (abort, 20.0, "signal", "SIGABRT", 1),
-        (complete_and_hang, 3.0, "completed", None, 0),
+        ([STEP, DONE], 20.0, "completed", None, 1),
+        ([STEP, ("sleep", 600)], 3.0, "timeout", "SIGKILL", 1),
+        ([STEP, ("signal", signal.SIGABRT)], 20.0, "signal", "SIGABRT", 1),
+        ([DONE, ("sleep", 600)], 3.0, "completed", None, 0),
+        ([*MANAGED, DONE], 20.0, "signal", "SIGKILL", 6),  # killed at the first beyond capacity
     ],
+    ids=["ends", "hangs", "aborts", "hangs at its end", "takes too much memory"],
 )
-def test_the_end_of_a_child_is_recorded(
-    order: RunOrder,
-    target: object,
-    hang_seconds: float,
-    ending: str,
-    exit_signal: str | None,
-    steps: int,
-) -> None:
-    report = run(order, target, hang_seconds)
-    assert (report.ending, report.exit_signal, len(report.steps)) == (ending, exit_signal, steps)
+def test_the_end_of_a_child_is_recorded(order, script, hang_seconds, ending, exit_signal, steps):
+    limited, target = replace(order, capacity_bytes=450), partial(act, script)
+    report = execute(fork_server(), limited, hang_seconds, 30.0, target)
+    assert (report.ending, report.exit_signal) == (ending, exit_signal)
+    assert [row["step"] for row in report.steps] == list(range(steps))
+
+
+NO_FAULT = {"declaration": FaultDeclaration(name="gremlin", onset="start_crash"), "onset_step": 0}
 
 
 @pytest.mark.parametrize(
-    ("target", "problem"),
+    ("target", "changes", "wall_limit", "problem"),
     [
-        (leave_silently, "without a footer and without a signal"),
-        (refuse, r"one: the child refused its order: No such fault\."),
+        (partial(act, [STEP, ("exit", 0)]), {}, 30.0, "without a footer and without a signal"),
+        (
+            partial(act, [("error", REFUSAL)]),
+            {},
+            30.0,
+            r"one: the child refused its order: No such fault\.",
+        ),
+        (
+            partial(act, [STEP, ("sleep", 0.05)] * 1000),
+            {},
+            1.0,
+            r"one: .*after 1 seconds.*wall_limit_seconds",
+        ),
+        (train, NO_FAULT, 30.0, r"refused its order: one: fault\.name: there is no"),
     ],
+    ids=["leaves silently", "refuses", "talks for ever", "knows no such fault"],
 )
-def test_a_child_that_records_nothing_is_an_error(
-    order: RunOrder, target: object, problem: str
-) -> None:
+def test_a_child_that_records_nothing_is_an_error(order, target, changes, wall_limit, problem):
     with pytest.raises(RecorderError, match=problem):
-        run(order, target)
-
-
-def test_child_that_never_ends_is_an_error_that_names_run_and_limit(order: RunOrder) -> None:
-    with pytest.raises(RecorderError, match=r"one: .*after 1 seconds.*wall_limit_seconds"):
-        execute(fork_server(), order, 20.0, 1.0, talk_for_ever)
-
-
-def test_order_of_a_fault_that_is_not_there_is_refused_by_the_child(
-    order: RunOrder, corpus_cache: Path
-) -> None:
-    declared = FaultDeclaration(name="gremlin", onset="start_crash")
-    wrong = replace(order, declaration=declared, onset_step=0, corpus_cache=str(corpus_cache))
-    with pytest.raises(RecorderError, match=r"refused its order: one: fault\.name: there is no"):
-        run(wrong, train)
-
-
-def test_memory_manager_kills_at_the_first_step_beyond_capacity(order: RunOrder) -> None:
-    report = run(order, be_managed)
-    assert (report.ending, report.exit_signal) == ("signal", "SIGKILL")
-    assert [row["step"] for row in report.steps] == [0, 1, 2, 3, 4, 5]
+        execute(fork_server(), replace(order, **changes), 20.0, wall_limit, target)
 
 
 @pytest.mark.parametrize("architecture", get_args(Architecture))
 @pytest.mark.parametrize("optimizer", get_args(Optimizer))
-def test_fork_server_has_imported_what_a_run_needs(
-    architecture: Architecture, optimizer: Optimizer, order: RunOrder, corpus_cache: Path
-) -> None:
-    short = replace(
-        order,
-        architecture=architecture,
-        optimizer=optimizer,
-        nominal=replace(order.nominal, planned_steps=12),
-        capacity_bytes=None,
-        corpus_cache=str(corpus_cache),
-    )
-    report = run(short, train_and_list_imports)
+def test_the_fork_server_has_imported_what_a_run_needs(architecture, optimizer, order):
+    short = replace(order.nominal, planned_steps=12)
+    chosen = replace(order, architecture=architecture, optimizer=optimizer, nominal=short)
+    report = execute(fork_server(), chosen, 20.0, 30.0, train_and_list_imports)
     assert (report.ending, len(report.steps)) == ("completed", 12)
     assert report.configuration["imported"] == []
 
 
-def test_missing_torch_is_one_error_with_the_command_that_installs_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_missing_torch_is_one_error_with_the_command_that_installs_it(monkeypatch):
     real = builtins.__import__
 
-    def without_torch(name: str, *args: object, **kwargs: object) -> object:
+    def without_torch(name, *args, **kwargs):
         if name == "torch":
             raise ImportError(name)
         return real(name, *args, **kwargs)
@@ -208,28 +123,33 @@ def test_missing_torch_is_one_error_with_the_command_that_installs_it(
         require_recording_extra()
 
 
-def test_hung_child_dies_with_its_campaign(tmp_path: Path, corpus_cache: Path) -> None:
+HANGS_AFTER = 5.0
+"""Seconds in which a child surely has reached its first step, and hangs in it."""
+HANGING_CAMPAIGN = """
+import pickle, sys
+from pathlib import Path
+from failbench.recording import sandbox
+
+context = sandbox.fork_server()
+real = context.Process.start
+def start(process):
+    real(process)
+    Path(sys.argv[1] + ".part").write_text(str(process.pid))
+    Path(sys.argv[1] + ".part").rename(sys.argv[1])
+context.Process.start = start
+sandbox.execute(context, pickle.loads(bytes.fromhex(sys.argv[2])), 600.0, 600.0)
+"""
+
+
+def test_a_hung_child_dies_with_its_campaign(order, tmp_path):
     # The campaign is a process of its own, that is killed while its child hangs.
-    campaign = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            HANGING_CAMPAIGN.replace("CORPUS", str(corpus_cache)),
-            str(tmp_path / "pid"),
-        ],
-        cwd=Path(__file__).parents[2],
-    )
-    deadline = time.monotonic() + 60
-    while not (tmp_path / "pid").exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    child = int((tmp_path / "pid").read_text())
+    declared = FaultDeclaration(name="logger_deadlock", onset="mid_run")
+    hung = replace(order, declaration=declared, onset_step=0, capacity_bytes=2**30)
+    arguments = [str(tmp_path / "pid"), pickle.dumps(hung).hex()]
+    campaign = subprocess.Popen([sys.executable, "-c", HANGING_CAMPAIGN, *arguments])
+    wait_until((tmp_path / "pid").exists)
+    child = Path(f"/proc/{(tmp_path / 'pid').read_text()}/stat")
     time.sleep(HANGS_AFTER)
     campaign.kill()
     campaign.wait()
-    while Path(f"/proc/{child}/stat").exists():
-        state = Path(f"/proc/{child}/stat").read_text().rpartition(")")[2].split()[0]
-        if state == "Z":
-            break
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    wait_until(lambda: not child.exists() or child.read_text().rpartition(")")[2].split()[0] == "Z")

@@ -1,21 +1,17 @@
 """Shards part a plan without overlap, and what they recorded is merged as if it had been whole."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
 import signal
 from collections import Counter
-from pathlib import Path
 
 import pytest
 from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING
-from small_campaign import JOURNAL, PATIENCE, SUCCESSES, wait_until
+from small_campaign import JOURNAL, PATIENCE, SUCCESSES, files_of, wait_until
 
 from failbench.base.errors import BadInputError
 from failbench.cli.record import INCOMPLETE, merge_shards
-from failbench.recording.campaign import Campaign
 from failbench.recording.journal import archive, read_entry, write_entry
 from failbench.recording.plan import WHOLE, Shard
 
@@ -38,30 +34,23 @@ def test_a_shard_that_is_none_is_refused(text):
     assert repr(text) in str(error.value)
 
 
-def record_shard(campaign: Campaign, shard: Shard = WHOLE) -> list[str]:
-    entries = campaign.record(1, lambda _: None, shard)
-    return [entry.run["run_id"] for entry in entries]
+@pytest.fixture
+def record(campaign_in):
+    return lambda name, shard=WHOLE: campaign_in(name).record(1, lambda _: None, shard)
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
-    return {
-        str(path.relative_to(folder)): path.read_bytes()
-        for path in folder.rglob("*")
-        if path.is_file()
-    }
-
-
-def test_merged_shards_give_the_tables_of_the_whole_campaign(campaign_in, executed, tmp_path):
-    whole = campaign_in("whole")
-    entries = whole.record(1, lambda _: None)
-    archive(tmp_path / "expected", SETTING, whole.tables(entries), whole=True)
+def test_merged_shards_give_the_tables_of_the_whole_campaign(
+    campaign_in, record, executed, tmp_path
+):
+    tables = campaign_in("whole").tables(record("whole"))
+    archive(tmp_path / "expected", SETTING, tables, whole=True)
     once = Counter(executed)
     assert once[DRAWN_AGAIN] == 2
     assert once.total() == RUNS + 1
     executed.clear()
 
     for shard in [*SHARDS, *SHARDS]:
-        record_shard(campaign_in("sharded"), shard)
+        record("sharded", shard)
     assert executed == once
     assert files_of(tmp_path / "sharded") == files_of(tmp_path / "whole")
     assert merge_shards(campaign_in("sharded"), tmp_path / "merged", whole=True) == 0
@@ -70,10 +59,25 @@ def test_merged_shards_give_the_tables_of_the_whole_campaign(campaign_in, execut
     assert not (tmp_path / "sharded").exists()
 
 
-def test_what_is_missing_is_named_and_no_table_is_written(campaign_in, executed, tmp_path, capsys):
-    record_shard(campaign_in("journal"))
-    lost = tmp_path / "journal" / f"{REMEDIED}.json.gz"
-    lost.unlink()
+def test_journals_from_other_machines_are_merged_when_they_are_copied_together(record, tmp_path):
+    """Without a shared folder: healthy runs are handed round, and then all journals collected."""
+    record("whole")
+    for _ in range(2):
+        for shard in SHARDS:
+            record(f"machine-{shard.number}", shard)
+        folders = [tmp_path / f"machine-{shard.number}" for shard in SHARDS]
+        for name, content in {k: v for each in folders for k, v in files_of(each).items()}.items():
+            for folder in folders:
+                (folder / name).write_bytes(content)
+    for folder in folders:
+        assert files_of(folder) == files_of(tmp_path / "whole")
+
+
+def test_what_is_missing_is_named_and_no_table_is_written(
+    campaign_in, record, executed, tmp_path, capsys
+):
+    record("journal")
+    (tmp_path / "journal" / f"{REMEDIED}.json.gz").unlink()
     executed.clear()
     assert merge_shards(campaign_in("journal"), tmp_path / "out", whole=True) == INCOMPLETE
     printed = capsys.readouterr().out
@@ -82,21 +86,18 @@ def test_what_is_missing_is_named_and_no_table_is_written(campaign_in, executed,
     assert not (tmp_path / "out").exists()
 
 
-def test_a_failing_run_of_another_draw_than_its_twin_is_missing(campaign_in, executed, tmp_path):
+def test_a_failing_run_of_another_draw_than_its_twin_is_missing(campaign_in, record, tmp_path):
+    record("journal")
     campaign = campaign_in("journal")
-    record_shard(campaign)
     entries, missing = campaign.recorded()
     assert missing == []
-    assert [entry.run["run_id"] for entry in entries][:2] == [
-        run.run_id for run in campaign.successes[:2]
-    ]
-    failing = DRAWN_AGAIN.removesuffix("-twin")
+    first = [run.run_id for run in campaign.successes[:2]]
+    assert [entry.run["run_id"] for entry in entries][:2] == first
     twin = read_entry(tmp_path / "journal", DRAWN_AGAIN)
-    assert twin is not None
     assert twin.run["draw"] == 1
     twin.run["draw"] = 2
     write_entry(tmp_path / "journal", twin)
-    assert campaign.recorded()[1] == [failing]
+    assert campaign.recorded()[1] == [DRAWN_AGAIN.removesuffix("-twin")]
 
 
 @pytest.mark.system
@@ -107,9 +108,6 @@ def test_the_warning_of_a_scheduler_stops_a_shard_and_ends_no_run(make_project, 
     wait_until(lambda: bool(list((folder / JOURNAL).glob("*.gz"))))
     os.killpg(process.pid, warning)
     assert process.wait(PATIENCE) == 130
-    endings = [
-        json.loads(gzip.decompress(path.read_bytes()))["run"]["ending"]
-        for path in (folder / JOURNAL).glob("*.gz")
-    ]
-    assert set(endings) == {"completed"}
-    assert len(endings) < SUCCESSES
+    entries = [path.read_bytes() for path in (folder / JOURNAL).glob("*.gz")]
+    assert {json.loads(gzip.decompress(each))["run"]["ending"] for each in entries} == {"completed"}
+    assert len(entries) < SUCCESSES

@@ -1,7 +1,5 @@
 """Versions of the monitor's rules: frozen, told apart, and applicable for good."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import shutil
@@ -13,16 +11,8 @@ from failbench.monitor.bounds import write_bounds
 from failbench.monitor.endings import ENDINGS
 from failbench.monitor.invariants import CATALOGUE, Bound
 from failbench.monitor.records.versions import BOUNDS, RULE_FILES, VERSIONS, read_frozen, read_rules
-from failbench.recording.validity.freezing import (
-    CODE,
-    FILES,
-    HISTORY,
-    PACKAGE,
-    freeze,
-    frozen_hash,
-    rules_hash,
-    version_of_today,
-)
+from failbench.recording.validity import freezing
+from failbench.recording.validity.freezing import HISTORY, frozen_hash, rules_hash, version_of_today
 from pipeline import REPOSITORY
 
 TODAY = datetime.date(2026, 11, 22)
@@ -35,18 +25,25 @@ def package(tmp_path):
     """A copy of what the hashes are of."""
     copy = tmp_path / "monitor"
     (copy / "data").mkdir(parents=True)
-    for name in (*CODE, *(f"data/{name}" for name in FILES)):
-        shutil.copy(PACKAGE / name, copy / name)
+    for name in (*freezing.CODE, *(f"data/{name}" for name in freezing.FILES)):
+        shutil.copy(freezing.PACKAGE / name, copy / name)
     return copy
 
 
 @pytest.fixture
 def folder(tmp_path):
     """A folder with bounds to freeze."""
-    folder = tmp_path / "frozen"
-    (folder / BOUNDS).mkdir(parents=True)
-    write_bounds(folder / BOUNDS / "gru-sgd.json", BOUND, 3, "made up")
-    return folder
+    (tmp_path / "frozen" / BOUNDS).mkdir(parents=True)
+    write_bounds(tmp_path / "frozen" / BOUNDS / "gru-sgd.json", BOUND, 3, "made up")
+    return tmp_path / "frozen"
+
+
+@pytest.fixture
+def freeze(folder, package):
+    def frozen(version="1", words=("all", "the first")):
+        return freezing.freeze(folder, version, TODAY, *words, package=package)
+
+    return frozen
 
 
 def edit(path, before, after):
@@ -55,32 +52,30 @@ def edit(path, before, after):
     path.write_text(text.replace(before, after), "utf-8")
 
 
-def test_a_version_is_applied_as_it_was_frozen(folder, package):
-    freeze(folder, "1", TODAY, "all", "the first", package)
+def history_of(folder):
+    return list(csv.DictReader((folder / HISTORY).open(encoding="utf-8")))
+
+
+def test_a_version_is_applied_as_it_was_frozen(folder, package, freeze):
+    freeze()
     rules = read_rules(folder, "1")
     assert (rules.invariants, rules.endings) == (CATALOGUE, ENDINGS)
     assert rules.bounds == {"gru-sgd": BOUND}
-    edit(
-        package / "data/invariants.csv",
-        "labels_outside,value,at most,0,1",
-        "labels_outside,value,at most,7,1",
-    )
+    row = "labels_outside,value,at most,{},1"
+    edit(package / "data/invariants.csv", row.format(0), row.format(7))
     write_bounds(folder / BOUNDS / "gru-sgd.json", {}, 4, "made up again")
-    freeze(folder, "2", TODAY, "one bound", "a test", package)
+    freeze("2", ("one bound", "a test"))
     for version, high in (("1", 0.0), ("2", 7.0)):
         by_id = {each.id: each for each in read_rules(folder, version).invariants}
         assert by_id["labels_are_classes"].bound.high == high
     assert read_rules(folder, "1").bounds == {"gru-sgd": BOUND}
-    history = list(csv.DictReader((folder / HISTORY).open(encoding="utf-8")))
-    frozen = read_frozen(folder)
-    assert [(row["version"], row["hash"]) for row in history] == [
-        (version, frozen_hash(frozen[version])) for version in ("1", "2")
-    ]
-    assert history[0]["hash"] != history[1]["hash"]
+    frozen = {version: frozen_hash(each) for version, each in read_frozen(folder).items()}
+    assert {row["version"]: row["hash"] for row in history_of(folder)} == frozen
+    assert frozen["1"] != frozen["2"]
 
 
-def test_only_what_the_rules_do_makes_another_version(folder, package):
-    freeze(folder, "1", TODAY, "all", "the first", package)
+def test_only_what_the_rules_do_makes_another_version(folder, package, freeze):
+    freeze()
     assert version_of_today(folder, package) == "1"
     edit(package / "breaks.py", '"""Breaks: when', '"""When')
     edit(package / "diagnosis.py", "from dataclasses", "# a comment\n\nfrom dataclasses")
@@ -89,20 +84,19 @@ def test_only_what_the_rules_do_makes_another_version(folder, package):
     assert version_of_today(folder, package) is None
 
 
-def test_bounds_of_a_later_setting_join_a_version_without_changing_its_hash(folder, package):
-    before = freeze(folder, "1", TODAY, "all", "the first", package)
+def test_bounds_of_a_later_setting_join_a_version_without_changing_its_hash(folder, freeze):
+    before = freeze()
     write_bounds(folder / BOUNDS / "bert-adamw.json", BOUND, 3, "made up")
     write_bounds(folder / BOUNDS / "gru-sgd.json", {}, 9, "fitted again, which changes nothing")
-    after = freeze(folder, "1", TODAY, package=package)
-    assert frozen_hash(after) == frozen_hash(before)
+    assert frozen_hash(freeze(words=())) == frozen_hash(before)
     assert read_rules(folder, "1").bounds == {"gru-sgd": BOUND, "bert-adamw": BOUND}
     with pytest.raises(BadInputError, match="no bounds to freeze"):
-        freeze(folder, "1", TODAY, package=package)
+        freeze(words=())
 
 
 @pytest.mark.parametrize("name", [*RULE_FILES, f"{BOUNDS}/gru-sgd.json"])
-def test_a_frozen_file_that_was_changed_is_refused_by_name(folder, package, name):
-    freeze(folder, "1", TODAY, "all", "the first", package)
+def test_a_frozen_file_that_was_changed_is_refused_by_name(folder, freeze, name):
+    freeze()
     path = folder / VERSIONS / "1" / name
     path.write_text(path.read_text("utf-8") + "\n", "utf-8")
     with pytest.raises(BadInputError, match="is not what was frozen") as refused:
@@ -110,23 +104,17 @@ def test_a_frozen_file_that_was_changed_is_refused_by_name(folder, package, name
     assert str(path) in str(refused.value)
 
 
-def test_a_version_needs_words_and_one_that_is_not_there_is_refused(folder, package):
+def test_a_version_needs_words_and_one_that_is_not_there_is_refused(folder, freeze):
     with pytest.raises(BadInputError, match="what changed and why"):
-        freeze(folder, "1", TODAY, package=package)
+        freeze(words=())
     with pytest.raises(BadInputError, match="Freeze it first"):
         read_rules(folder, "1")
-    freeze(folder, "1", TODAY, "all", "the first", package)
+    freeze()
     with pytest.raises(BadInputError, match="Choose one of 1"):
         read_rules(folder, "2")
 
 
-# What is committed.
-
-
 def test_the_rules_of_the_package_are_a_frozen_version():
-    if not read_frozen(MONITORED):
-        assert not (MONITORED / HISTORY).exists()
-        pytest.skip("nothing was frozen yet")
     assert version_of_today(MONITORED), "Freeze the rules as a new version: `failbench freeze`."
 
 
@@ -135,6 +123,5 @@ def test_every_frozen_version_can_be_applied_and_stands_in_the_table(version):
     frozen = read_frozen(MONITORED)[version]
     assert read_rules(MONITORED, version).bounds.keys() == frozen.all_bounds().keys()
     assert frozen.rules == rules_hash(frozen.files, frozen.code)
-    history = csv.DictReader((MONITORED / HISTORY).open(encoding="utf-8"))
-    (row,) = (row for row in history if row["version"] == version)
+    (row,) = (row for row in history_of(MONITORED) if row["version"] == version)
     assert (row["hash"], row["date"]) == (frozen_hash(frozen), frozen.date.isoformat())

@@ -1,61 +1,44 @@
 """What Accelerate has prepared is watched as it is, and training stays as it was."""
 
-from __future__ import annotations
+from contextlib import nullcontext
 
 import pytest
+import torch
+from accelerate import Accelerator
+from accelerate.state import AcceleratorState
 
-pytest.importorskip("accelerate")
-pytest.importorskip("transformers")
-torch = pytest.importorskip("torch")
-
-from accelerate import Accelerator  # noqa: E402
-
-from failbench.monitor import Monitor, Vocabulary  # noqa: E402
-from failbench.monitor.signals import LEVELS  # noqa: E402
-from made_up_models import (  # noqa: E402
-    ROWS,
-    TOKENS,
-    Texts,
-    alarms,
-    causal_model,
-)
+from failbench.monitor import Monitor, Vocabulary
+from failbench.monitor.signals import LEVELS
+from made_up_models import ROWS, TOKENS, BrokenError, Texts, alarms, break_at, causal_model
 
 
-def train(monitor=None, accumulate=1, epochs=2, data=None, model=None, precision="no"):
-    """A loop as Accelerate's own documentation has it; returns the weights."""
+def train(monitor=None, accumulate=1, data=None, model=None, precision="no"):
+    """A loop as Accelerate's own documentation has it, of two epochs; returns the weights."""
     accelerator = Accelerator(
         cpu=True, gradient_accumulation_steps=accumulate, mixed_precision=precision
     )
-    model = causal_model() if model is None else model
+    model = model or causal_model()
     torch.manual_seed(1)
-    loader = torch.utils.data.DataLoader(Texts(24) if data is None else data, ROWS, shuffle=True)
+    loader = torch.utils.data.DataLoader(data or Texts(24), ROWS, shuffle=True)
     held_out = torch.utils.data.DataLoader(Texts(6, seed=1), ROWS)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-2)
     model, optimizer, loader, held_out = accelerator.prepare(model, optimizer, loader, held_out)
     if monitor is not None:
         monitor.watch(model, optimizer)
-        loader = monitor.data(loader)
-    for _ in range(epochs):
+        loader, held_out = monitor.data(loader), monitor.data(held_out)
+    for _ in range(2):
         for batch in loader:
             with accelerator.accumulate(model):
                 accelerator.backward(model(**batch).loss)
                 accelerator.clip_grad_norm_(model.parameters(), 1.0)
                 optimizer.step()
                 optimizer.zero_grad()
-        if monitor is not None:
-            with monitor.phase("evaluation"):
-                evaluate(model, monitor.data(held_out))
-        else:
-            evaluate(model, held_out)
+        with nullcontext() if monitor is None else monitor.phase("evaluation"), torch.no_grad():
+            model.eval()
+            for batch in held_out:
+                model(**batch)
+            model.train()
     return accelerator.unwrap_model(model).state_dict()
-
-
-def evaluate(model, loader):
-    model.eval()
-    with torch.no_grad():
-        for batch in loader:
-            model(**batch)
-    model.train()
 
 
 def series(monitor, name):
@@ -94,3 +77,31 @@ def test_a_step_has_all_its_batches_and_an_epoch_its_evaluation(tmp_path, accumu
     for name in ("evaluation_changed", "evaluation_graph", "evaluation_training"):
         assert series(monitor, name)[1] == [0, 0], name
     assert len(series(monitor, "busy_data")[0]) == count
+
+
+@pytest.fixture
+def other_state():
+    """Accelerate keeps one state in a process."""
+    AcceleratorState._reset_state(reset_partial_state=True)
+    yield
+    AcceleratorState._reset_state(reset_partial_state=True)
+
+
+def test_half_precision_leaves_the_loss_what_it_is_computed_from(tmp_path, other_state):
+    with Monitor(tmp_path / "run", every=4, vocabulary=Vocabulary(TOKENS)) as monitor:
+        train(monitor, precision="bf16")
+    assert series(monitor, "loss_ratio")[1] == pytest.approx([1] * 12, rel=1e-2)
+
+
+@pytest.mark.parametrize("phase", ["forward", "data"])
+def test_an_error_is_noted_with_its_phase(tmp_path, phase):
+    model, data = causal_model(), Texts(24)
+    if phase == "forward":
+        break_at(model.lm_head, 4)
+    else:
+        data.fails_at = 13
+    with pytest.raises((BrokenError, OSError)), Monitor(tmp_path / "run") as monitor:
+        train(monitor, data=data, model=model)
+    end = monitor.history().end
+    assert (end.kind, end.phase) == ("exception", phase)
+    assert end.error.endswith(("BrokenError", "OSError"))

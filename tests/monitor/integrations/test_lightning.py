@@ -1,34 +1,20 @@
 """One line attaches the monitor to a Trainer of Lightning, and training stays as it was."""
 
-from __future__ import annotations
-
 import math
 import warnings
 
+import lightning
 import pytest
+import torch
+from torch.nn import functional
 
-pytest.importorskip("lightning")
-pytest.importorskip("transformers")
-torch = pytest.importorskip("torch")
-
-import lightning  # noqa: E402
-from torch.nn import functional  # noqa: E402
-
-from failbench.monitor import LightningCallback, Vocabulary  # noqa: E402
-from failbench.monitor.guard import MEASUREMENTS  # noqa: E402
-from failbench.monitor.signals import LEVELS  # noqa: E402
-from failbench.monitor.stopping.stop import StopTraining  # noqa: E402
-from made_up_callbacks import assert_all_is_measured, series  # noqa: E402
-from made_up_models import (  # noqa: E402
-    ROWS,
-    TOKENS,
-    BrokenError,
-    Texts,
-    alarms,
-    break_at,
-    causal_model,
-)
-from made_up_training import Tiny, hooks_of  # noqa: E402
+from failbench.monitor import LightningCallback, Vocabulary
+from failbench.monitor.guard import MEASUREMENTS
+from failbench.monitor.signals import LEVELS
+from failbench.monitor.stopping.stop import StopTraining, choices
+from made_up_callbacks import assert_all_is_measured, series
+from made_up_models import ROWS, TOKENS, BrokenError, Texts, alarms, break_at, causal_model
+from made_up_training import Tiny, hooks_of
 
 EVALUATED = Texts(6, seed=1)
 
@@ -92,33 +78,37 @@ class Two(Plain):
 
 
 def fit(module, *callbacks, data=None, evaluated=EVALUATED, **settings):
-    settings = {"max_steps": 8, **settings}
+    quiet = ("logger", "enable_checkpointing", "enable_progress_bar", "enable_model_summary")
+    settings = {"accelerator": "cpu", "max_steps": 8, **dict.fromkeys(quiet, False), **settings}
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*does not have many workers.*")
-        trainer = lightning.Trainer(
-            callbacks=list(callbacks),
-            accelerator="cpu",
-            logger=False,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            **settings,
-        )
-        loader = torch.utils.data.DataLoader(Texts(64) if data is None else data, ROWS)
+        trainer = lightning.Trainer(callbacks=list(callbacks), **settings)
+        loader = torch.utils.data.DataLoader(data or Texts(64), ROWS)
         trainer.fit(module, loader, torch.utils.data.DataLoader(evaluated, ROWS))
     return trainer
 
 
-def callback_of(folder, level="standard", every=4):
-    return LightningCallback(folder / "run", level, every, Vocabulary(TOKENS))
+@pytest.fixture
+def callback(tmp_path):
+    return callback_of(tmp_path)
+
+
+def callback_of(folder, level="standard", every=4, **given):
+    return LightningCallback(folder / "run", level, every, Vocabulary(TOKENS), **given)
 
 
 @pytest.mark.parametrize(
-    ("kind", "level"), [*((Causal, level) for level in LEVELS), (Plain, "full"), (Two, "full")]
+    ("kind", "level", "stop_on"),
+    [
+        *((Causal, level, ()) for level in LEVELS),
+        (Plain, "full", ()),
+        (Two, "full", ()),
+        (Causal, "full", choices()),
+    ],
 )
-def test_training_is_equal_bit_for_bit_with_and_without(tmp_path, kind, level):
-    weights = []
-    for callbacks in ((), (callback_of(tmp_path, level, every=3),)):
+def test_training_is_equal_bit_for_bit_with_and_without(tmp_path, kind, level, stop_on):
+    callback, weights = callback_of(tmp_path, level, every=3, stop_on=stop_on), []
+    for callbacks in ((), (callback,)):
         torch.manual_seed(0)
         module = kind()
         with warnings.catch_warnings():
@@ -126,6 +116,7 @@ def test_training_is_equal_bit_for_bit_with_and_without(tmp_path, kind, level):
             fit(module, *callbacks, val_check_interval=3)
         weights.append(module.state_dict())
     assert all(torch.equal(weights[0][name], weights[1][name]) for name in weights[0])
+    assert callback.monitor.history().end.kind == "completed"
 
 
 @pytest.mark.parametrize("clipped", [None, 0.1])
@@ -139,8 +130,7 @@ def test_a_history_has_what_is_measured_of_batches_losses_updates_and_evaluation
         assert series(callback, "gradient_norm")[1] == pytest.approx([clipped] * 8, rel=1e-3)
 
 
-def test_a_step_that_accumulates_has_all_its_batches_and_their_whole_losses(tmp_path):
-    callback = callback_of(tmp_path)
+def test_a_step_that_accumulates_has_all_its_batches_and_their_whole_losses(callback):
     fit(Causal(), callback, data=Texts(48), accumulate_grad_batches=3)
     assert series(callback, "forwards") == (list(range(8)), [3] * 8)
     assert series(callback, "backwards")[1] == [3] * 8
@@ -187,8 +177,7 @@ def test_a_chosen_break_stops_the_fit_before_weights_are_touched(tmp_path, kind,
     assert not list(hooks_of(module))
 
 
-def test_a_module_gives_logits_and_labels_itself(tmp_path):
-    callback = callback_of(tmp_path)
+def test_a_module_gives_logits_and_labels_itself(callback):
     fit(Plain(callback), callback)
     assert series(callback, "forwards") == (list(range(8)), [1] * 8)
     assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
@@ -196,8 +185,7 @@ def test_a_module_gives_logits_and_labels_itself(tmp_path):
     assert series(callback, "logit_gradient_error")[1] == pytest.approx([0, 0], abs=1e-4)
 
 
-def test_manual_optimization_with_two_optimizers(tmp_path):
-    callback = callback_of(tmp_path)
+def test_manual_optimization_with_two_optimizers(callback):
     # Lightning counts the steps of both.
     fit(Two(), callback, max_steps=16)
     assert series(callback, "forwards") == (list(range(8)), [1] * 8)
@@ -206,48 +194,39 @@ def test_manual_optimization_with_two_optimizers(tmp_path):
     assert series(callback, "update_error")[1] == pytest.approx([0, 0], abs=1e-3)
 
 
+def fails(*_):
+    raise BrokenError("it broke")
+
+
+class Fails(lightning.Callback):
+    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
+        if batch_idx == 3:
+            fails()
+
+
 @pytest.mark.parametrize("phase", ["forward", "data", "evaluation", "backward", "callback"])
-def test_an_error_is_noted_with_its_phase(tmp_path, phase):
-    module, data, evaluated, callbacks = Causal(), Texts(64), Texts(6, seed=1), []
-    callback = callback_of(tmp_path)
+def test_an_error_is_noted_with_its_phase(callback, phase):
+    module, data, evaluated, callbacks = Causal(), Texts(64), Texts(6, seed=1), [callback]
     if phase == "forward":
         break_at(module.model.transformer.h[1], 8)
     elif phase == "backward":
-
-        def fails(*_):
-            raise BrokenError("it broke")
-
         module.model.lm_head.register_full_backward_hook(fails)
     elif phase == "data":
         data.fails_at = 13
     elif phase == "evaluation":
         evaluated.fails_at = 5
     else:
-        callbacks = [Fails()]
+        callbacks.append(Fails())
+    settings = {"val_check_interval": 4, "num_sanity_val_steps": 0}
     with pytest.raises((BrokenError, OSError)):
-        fit(
-            module,
-            callback,
-            *callbacks,
-            data=data,
-            evaluated=evaluated,
-            val_check_interval=4,
-            num_sanity_val_steps=0,
-        )
+        fit(module, *callbacks, data=data, evaluated=evaluated, **settings)
     end = callback.monitor.history().end
     assert (end.kind, end.phase) == ("exception", phase)
     assert end.error.endswith(("BrokenError", "OSError"))
     assert not list(hooks_of(module.model.transformer.wte))
 
 
-class Fails(lightning.Callback):
-    def on_train_batch_end(self, trainer, pl_module, outputs, batch, batch_idx):
-        if batch_idx == 3:
-            raise BrokenError("it broke")
-
-
-def test_all_is_given_back_at_the_end(tmp_path):
-    callback = callback_of(tmp_path)
+def test_all_is_given_back_at_the_end(callback):
     module = Causal()
     trainer = fit(module, callback)
     assert callback.monitor.ended

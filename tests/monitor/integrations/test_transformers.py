@@ -1,67 +1,58 @@
 """One line attaches the monitor to a Trainer of Transformers, and training stays as it was."""
 
-from __future__ import annotations
-
+import math
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+import torch
+from transformers import Trainer, TrainerCallback, TrainingArguments
 
-pytest.importorskip("transformers")
-pytest.importorskip("accelerate")
-torch = pytest.importorskip("torch")
-
-from transformers import Trainer, TrainerCallback, TrainingArguments  # noqa: E402
-
-from failbench.monitor import TransformersCallback, Vocabulary, read_history  # noqa: E402
-from failbench.monitor.integrations.callback import rewire  # noqa: E402
-from failbench.monitor.signals import LEVELS  # noqa: E402
-from failbench.monitor.stopping.stop import StopTraining  # noqa: E402
-from made_up_callbacks import assert_all_is_measured, series  # noqa: E402
-from made_up_models import (  # noqa: E402
-    ROWS,
-    TOKENS,
-    BrokenError,
-    Texts,
-    alarms,
-    break_at,
-    causal_model,
-)
-from made_up_training import hooks_of  # noqa: E402
+from failbench.monitor import TransformersCallback, Vocabulary, read_history
+from failbench.monitor.integrations.callback import rewire
+from failbench.monitor.signals import LEVELS
+from failbench.monitor.stopping.stop import StopTraining, choices
+from made_up_callbacks import assert_all_is_measured, series
+from made_up_models import ROWS, TOKENS, BrokenError, Texts, alarms, break_at, causal_model
+from made_up_training import hooks_of
 
 
-def trainer_of(folder: Path, *callbacks, model=None, data=None, **settings) -> Trainer:
+def trainer_of(folder, *callbacks, model=None, data=None, **settings):
     arguments = TrainingArguments(
         str(folder / "trainer"),
-        max_steps=settings.pop("max_steps", 8),
+        max_steps=8,
         per_device_train_batch_size=ROWS,
         per_device_eval_batch_size=ROWS,
         save_strategy="no",
-        logging_steps=2,
         report_to=[],
         use_cpu=True,
         disable_tqdm=True,
-        **settings,
+        **{"logging_steps": 2, **settings},
     )
     return Trainer(
-        causal_model() if model is None else model,
+        model or causal_model(),
         arguments,
-        train_dataset=Texts(64) if data is None else data,
+        train_dataset=data or Texts(64),
         eval_dataset=Texts(6, seed=1),
         callbacks=list(callbacks),
     )
 
 
-def callback_of(folder: Path, level="standard", every=4) -> TransformersCallback:
-    return TransformersCallback(folder / "run", level, every, Vocabulary(TOKENS))
+EVALUATED = {"eval_strategy": "steps", "eval_steps": 4}
+
+
+@pytest.fixture
+def callback(tmp_path):
+    return callback_of(tmp_path)
+
+
+def callback_of(folder, level="standard", every=4, **given):
+    return TransformersCallback(folder / "run", level, every, Vocabulary(TOKENS), **given)
 
 
 def trained(folder, *callbacks):
     """Weights and what was logged, but for times."""
-    trainer = trainer_of(
-        folder, *callbacks, eval_strategy="steps", eval_steps=3, gradient_accumulation_steps=2
-    )
+    trainer = trainer_of(folder, *callbacks, **EVALUATED, gradient_accumulation_steps=2)
     trainer.train()
     keys = ("loss", "grad_norm", "eval_loss")
     logs = [[log.get(key) for key in keys] for log in trainer.state.log_history]
@@ -73,22 +64,25 @@ def unwatched(tmp_path_factory):
     return trained(tmp_path_factory.mktemp("unwatched"))
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_training_is_equal_bit_for_bit_with_and_without(tmp_path, unwatched, level):
-    weights, logs = trained(tmp_path, callback_of(tmp_path, level))
+@pytest.mark.parametrize(
+    ("level", "stop_on"), [*((level, ()) for level in LEVELS), ("full", choices())]
+)
+def test_training_is_equal_bit_for_bit_with_and_without(tmp_path, unwatched, level, stop_on):
+    callback = callback_of(tmp_path, level, stop_on=stop_on)
+    weights, logs = trained(tmp_path, callback)
     assert all(torch.equal(unwatched[0][name], weights[name]) for name in weights)
     assert unwatched[1] == logs
+    assert callback.monitor.history().end.kind == "completed"
 
 
 def test_a_history_has_what_is_measured_of_batches_losses_updates_and_evaluations(tmp_path):
     callback = callback_of(tmp_path, every=1)
-    trainer_of(tmp_path, callback, eval_strategy="steps", eval_steps=4).train()
+    trainer_of(tmp_path, callback, **EVALUATED).train()
     assert_all_is_measured(callback)
     assert callback.monitor.folder == tmp_path / "run"
 
 
-def test_a_step_that_accumulates_has_all_its_batches_and_the_mean_loss(tmp_path):
-    callback = callback_of(tmp_path)
+def test_a_step_that_accumulates_has_all_its_batches_and_the_mean_loss(tmp_path, callback):
     trainer = trainer_of(tmp_path, callback, data=Texts(48), gradient_accumulation_steps=3)
     trainer.train()
     assert series(callback, "forwards") == (list(range(8)), [3] * 8)
@@ -96,28 +90,49 @@ def test_a_step_that_accumulates_has_all_its_batches_and_the_mean_loss(tmp_path)
     assert alarms(callback.monitor.history()) == set()  # in a second epoch either
     # The model divides by the labels of all three batches: its losses are thirds of the mean.
     assert series(callback, "loss_ratio")[1] == pytest.approx([1] * 8, rel=1e-4)
-    assert min(series(callback, "loss")[1]) > 0.9 * float(torch.log(torch.tensor(TOKENS)))
-    logged = [log["loss"] for log in trainer.state.log_history if "loss" in log]
     losses = series(callback, "loss")[1]
+    assert min(losses) > 0.9 * math.log(TOKENS)
+    logged = [log["loss"] for log in trainer.state.log_history if "loss" in log]
     assert [sum(losses[i : i + 2]) / 2 for i in range(0, 8, 2)] == pytest.approx(logged, rel=0.05)
 
 
-@pytest.mark.parametrize("strategy", ["epoch", "on start"])
-def test_evaluations_of_epochs_and_before_training_are_seen(tmp_path, strategy):
-    callback = callback_of(tmp_path)
-    settings = {"eval_on_start": True} if strategy == "on start" else {}
-    trainer_of(
-        tmp_path,
-        callback,
-        data=Texts(16),
-        eval_strategy="epoch",
-        logging_strategy="epoch",
-        **settings,
-    ).train()
-    expected = [0, 3, 7] if strategy == "on start" else [3, 7]
-    assert series(callback, "evaluation_rows")[0] == expected
+@pytest.mark.parametrize(
+    ("settings", "steps"), [({}, [3, 7]), ({"eval_on_start": True}, [0, 3, 7])], ids=str
+)
+def test_evaluations_of_epochs_and_before_training_are_seen(tmp_path, callback, settings, steps):
+    settings |= {"eval_strategy": "epoch", "logging_strategy": "epoch"}
+    trainer_of(tmp_path, callback, data=Texts(16), **settings).train()
+    assert series(callback, "evaluation_rows")[0] == steps
     assert set(series(callback, "evaluation_changed")[1]) == {0}
     assert series(callback, "forwards")[1] == [1] * 8
+
+
+class At(TrainerCallback):
+    """Does something at an event of the fifth step."""
+
+    def __init__(self, event, act):
+        setattr(self, event, self.event)
+        self.act = act
+
+    def event(self, args, state, control, **kwargs):
+        if state.global_step == 4:
+            self.act()
+
+
+def test_a_loss_that_is_no_number_is_seen_though_the_trainer_logs_another(tmp_path, callback):
+    model = causal_model()
+    weight = model.transformer.ln_f.weight
+    poison = At("on_step_begin", lambda: weight.data.fill_(float("nan")))
+    trainer = trainer_of(tmp_path, callback, poison, model=model)
+    trainer.train()
+    steps, losses = series(callback, "loss")
+    assert steps == list(range(8))
+    assert list(map(math.isnan, losses)) == [False] * 4 + [True] * 4
+    assert not any(math.isnan(log.get("loss", 0)) for log in trainer.state.log_history)
+
+
+def it_breaks():
+    raise BrokenError("it broke")
 
 
 @pytest.mark.parametrize(
@@ -125,19 +140,16 @@ def test_evaluations_of_epochs_and_before_training_are_seen(tmp_path, strategy):
     [("forward", "BrokenError"), ("data", "OSError"), ("evaluation", ""), ("callback", "")],
 )
 def test_an_error_that_is_caught_is_noted_with_its_phase_when_the_process_goes_on(
-    tmp_path, phase, error
+    tmp_path, callback, phase, error
 ):
-    model, data, callbacks = causal_model(), Texts(64), []
-    callback = callback_of(tmp_path)
+    model, data, callbacks = causal_model(), Texts(64), [callback]
     if phase == "forward":
         break_at(model.transformer.h[1], 2)
     elif phase == "data":
         data.fails_at = 5
     elif phase == "callback":
-        callbacks = [Fails()]
-    trainer = trainer_of(
-        tmp_path, callback, *callbacks, model=model, data=data, eval_strategy="steps", eval_steps=4
-    )
+        callbacks.append(At("on_step_end", it_breaks))
+    trainer = trainer_of(tmp_path, *callbacks, model=model, data=data, **EVALUATED)
     if phase == "evaluation":
         trainer.eval_dataset.fails_at = 5
     with pytest.raises((BrokenError, OSError)):
@@ -151,30 +163,23 @@ def test_an_error_that_is_caught_is_noted_with_its_phase_when_the_process_goes_o
     assert not [hook for hook in hooks_of(model) if "failbench" in type(hook).__module__]
 
 
-class Fails(TrainerCallback):
-    def on_step_end(self, args, state, control, **kwargs):
-        if state.global_step == 3:
-            raise BrokenError("it broke")
+SCRIPT = f"""
+import sys
+sys.path[:0] = {[path for path in sys.path if path]!r}
+import transformers
+from failbench.monitor import TransformersCallback
+from made_up_models import Texts, break_at, causal_model
+model = causal_model()
+break_at(model.lm_head, 3)
+arguments = transformers.TrainingArguments('out', max_steps=5, use_cpu=True)
+callbacks = [TransformersCallback('run')]
+transformers.Trainer(model, arguments, train_dataset=Texts(64), callbacks=callbacks).train()
+"""
 
 
 def test_an_error_that_ends_the_process_is_noted(tmp_path):
-    script = tmp_path / "train.py"
-    script.write_text(
-        "import sys\n"
-        f"sys.path[:0] = {[path for path in sys.path if path]!r}\n"
-        "import torch, transformers\n"
-        "from failbench.monitor import TransformersCallback\n"
-        "from made_up_models import Texts, break_at, causal_model\n"
-        "model = causal_model()\n"
-        "break_at(model.lm_head, 3)\n"
-        "arguments = transformers.TrainingArguments('out', max_steps=5, use_cpu=True)\n"
-        "transformers.Trainer(\n"
-        "    model, arguments, train_dataset=Texts(64), callbacks=[TransformersCallback('run')]\n"
-        ").train()\n"
-    )
-    done = subprocess.run(
-        [sys.executable, str(script)], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, "-c", SCRIPT]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stderr
     end = read_history(tmp_path / "run").end
     assert (end.kind, end.phase, end.step) == ("exception", "forward", 3)
@@ -184,27 +189,24 @@ def test_an_error_that_ends_the_process_is_noted(tmp_path):
 def test_a_chosen_break_stops_the_training_before_weights_are_touched(tmp_path):
     model, seen = causal_model(), []
 
-    class Spoils(TrainerCallback):
-        def on_pre_optimizer_step(self, args, state, control, **kwargs):
-            if state.global_step == 3:
-                model.transformer.ln_f.weight.grad[0] = float("nan")
-                seen.extend(each.detach().clone() for each in model.parameters())
+    def spoil():
+        model.transformer.ln_f.weight.grad[0] = float("nan")
+        seen.extend(each.detach().clone() for each in model.parameters())
 
     callback = TransformersCallback(tmp_path / "run", stop_on={"nonfinite"})
-    trainer = trainer_of(tmp_path, callback, Spoils(), model=model)
-    with pytest.raises(StopTraining, match=r"^optimization: Step 3: gradients_nonfinite is 1"):
+    trainer = trainer_of(tmp_path, callback, At("on_pre_optimizer_step", spoil), model=model)
+    with pytest.raises(StopTraining, match=r"^optimization: Step 4: gradients_nonfinite is 1"):
         trainer.train()
     assert all(map(torch.equal, seen, model.parameters()))
-    assert trainer.state.global_step == 3
+    assert trainer.state.global_step == 4
     end = read_history(tmp_path / "run").end
-    assert (end.kind, end.phase, end.step) == ("exception", "step", 3)
+    assert (end.kind, end.phase, end.step) == ("exception", "step", 4)
     assert end.error.endswith("StopTraining")
     callback._leave()  # as at the end of the process
     assert not list(hooks_of(model))
 
 
-def test_all_is_given_back_at_the_end(tmp_path):
-    callback = callback_of(tmp_path)
+def test_all_is_given_back_at_the_end(tmp_path, callback):
     trainer = trainer_of(tmp_path, callback)
     trainer.train()
     assert callback.monitor.ended

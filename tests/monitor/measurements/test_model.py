@@ -1,42 +1,44 @@
-"""A model is measured as a walk through its modules and weights says."""
-
-from __future__ import annotations
+"""A model and the outputs of its modules are measured as a walk through them says."""
 
 import math
 import weakref
 
 import pytest
+import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch import nn
 
-torch = pytest.importorskip("torch", reason="measurements are of tensors")
-
-from torch import nn  # noqa: E402
-
-from failbench.monitor.measurements.model import ModelMeasurement, measure_indices  # noqa: E402
+from failbench.monitor.measurements.activations import MOST_POSITIONS, ActivationMeasurement
+from failbench.monitor.measurements.model import ModelMeasurement, measure_indices
 
 
-def small_model() -> nn.Module:
+@pytest.fixture
+def model():
+    return small_model()
+
+
+def small_model():
     torch.manual_seed(0)
     return nn.Sequential(
         nn.Embedding(11, 6), nn.Dropout(0.1), nn.Linear(6, 8), nn.LayerNorm(8), nn.Linear(8, 6)
     )
 
 
-def naive(model: nn.Module) -> dict[str, float]:
+def naive(model):
     parameters = list(model.parameters())
     named = [each for _, each in model.named_parameters(remove_duplicate=False)]
+    storages = {each.untyped_storage().data_ptr() for each in named}
+    dropouts = [
+        each.p for each in model.modules() if isinstance(each, nn.Dropout) and each.training
+    ]
     return {
         "parameters": sum(each.numel() for each in parameters),
         "trainable_parameters": sum(each.numel() for each in parameters if each.requires_grad),
         "parameter_types": len({each.dtype for each in parameters if each.is_floating_point()}),
-        "shared_parameters": len(named)
-        - len({each.untyped_storage().data_ptr() for each in named}),
+        "shared_parameters": len(named) - len(storages),
         "modules_in_evaluation": sum(not each.training for each in model.modules()),
-        "dropout": max(
-            [each.p for each in model.modules() if isinstance(each, nn.Dropout) and each.training],
-            default=0.0,
-        ),
+        "dropout": max(dropouts, default=0.0),
     }
 
 
@@ -69,8 +71,7 @@ CHANGES = {
 
 
 @pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
-def test_a_change_of_the_model_is_seen_at_the_next_step(change):
-    model = small_model()
+def test_a_change_of_the_model_is_seen_at_the_next_step(model, change):
     measurement = ModelMeasurement(model)
     before = measurement.structure()
     assert before == naive(model)
@@ -78,21 +79,16 @@ def test_a_change_of_the_model_is_seen_at_the_next_step(change):
     assert measurement.structure() == naive(model) != before
 
 
-def test_names_of_nothing_change_nothing():
-    model = small_model()
+def test_names_of_nothing_change_nothing_and_shared_weights_and_storages_count_alike(model):
     measurement = ModelMeasurement(model)
     before = measurement.structure()
     model[2].register_parameter("gate", None)
     model.register_module("head", None)
     assert measurement.structure() == naive(model) == before
-
-
-def test_a_second_name_and_a_shared_storage_count_alike():
-    model = small_model()
-    tie(model)
-    assert ModelMeasurement(model).structure()["shared_parameters"] == 1
-    share_storage(model)
-    assert ModelMeasurement(model).structure()["shared_parameters"] == 2
+    del model.head
+    for number, change in enumerate((tie, share_storage), start=1):
+        change(model)
+        assert ModelMeasurement(model).structure()["shared_parameters"] == number
 
 
 def test_dropout_of_attention_counts():
@@ -106,11 +102,9 @@ def test_dropout_of_attention_counts():
 def test_spread_and_gain_are_those_of_the_matrices(seed, shift, scale):
     model = small_model()
     generator = torch.Generator().manual_seed(seed)
-    for parameter in model.parameters():
-        values = torch.randn(parameter.shape, generator=generator) * scale + shift
-        parameter.data.copy_(values)
-    matrices = [model[0].weight, model[2].weight, model[4].weight]
-    wide = [matrix.detach().double() for matrix in matrices]
+    for each in model.parameters():
+        each.data.copy_(torch.randn(each.shape, generator=generator) * scale + shift)
+    wide = [model[place].weight.detach().double() for place in (0, 2, 4)]
     rms = [matrix.square().mean().sqrt() for matrix in wide]
     spreads = [matrix.std(correction=0) / root for matrix, root in zip(wide, rms, strict=True)]
     gains = [rms[1] * math.sqrt(6), rms[2] * math.sqrt(8)]
@@ -122,17 +116,17 @@ def test_spread_and_gain_are_those_of_the_matrices(seed, shift, scale):
 
 def test_a_transposed_map_gains_by_its_own_inputs():
     class Conv1D(nn.Module):
-        def __init__(self, inputs: int, outputs: int) -> None:
-            super().__init__()
-            self.nf = outputs
-            self.weight = nn.Parameter(torch.ones(inputs, outputs))
+        nf = 4
 
-    assert ModelMeasurement(Conv1D(9, 4)).weights()["weight_gain"] == pytest.approx(3)
+        def __init__(self):
+            super().__init__()
+            self.weight = nn.Parameter(torch.ones(9, 4))
+
+    assert ModelMeasurement(Conv1D()).weights()["weight_gain"] == pytest.approx(3)
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
-def test_parameters_that_are_no_number_are_counted_and_left_out(value):
-    model = small_model()
+def test_parameters_that_are_no_number_are_counted_and_left_out(model, value):
     model[2].weight.data[3, 3] = value
     model[3].bias.data[:] = value
     values = ModelMeasurement(model).weights()
@@ -140,15 +134,12 @@ def test_parameters_that_are_no_number_are_counted_and_left_out(value):
     assert math.isfinite(values["weight_gain"])
 
 
-def test_large_finite_weights_are_numbers():
-    model = small_model()
-    model[2].weight.data.fill_(1e30)
+@pytest.mark.parametrize(("dtype", "large"), [(torch.float32, 1e30), (torch.float16, 6e4)])
+def test_large_finite_weights_are_numbers(model, dtype, large):
+    model.to(dtype)[2].weight.data.fill_(large)
     values = ModelMeasurement(model).weights()
     assert values["weights_nonfinite"] == 0
-    assert values["weight_gain"] == pytest.approx(1e30 * math.sqrt(6), rel=1e-5)
-    half = small_model().half()
-    half[2].weight.data.fill_(6e4)
-    assert ModelMeasurement(half).weights()["weight_gain"] == pytest.approx(6e4 * 6**0.5, rel=1e-3)
+    assert values["weight_gain"] == pytest.approx(large * math.sqrt(6), rel=1e-3)
 
 
 @given(st.lists(st.integers(-3, 12), max_size=20), st.integers(1, 10))
@@ -157,8 +148,7 @@ def test_indices_outside_are_counted(indices, rows):
     assert measure_indices(torch.tensor(indices, dtype=torch.long), rows) == expected
 
 
-def test_measuring_changes_nothing_and_holds_no_parameter():
-    model = small_model()
+def test_measuring_changes_nothing_and_holds_no_parameter(model):
     versions = [each._version for each in model.parameters()]
     measurement = ModelMeasurement(model)
     measurement.structure(), measurement.weights()
@@ -166,3 +156,127 @@ def test_measuring_changes_nothing_and_holds_no_parameter():
     old = weakref.ref(model[4].weight)
     replace_parameter(model)
     assert old() is None
+
+
+# Outputs of modules are measured in one forward pass, and nothing of them is kept.
+
+
+class Recurrent(nn.Module):
+    """Modules that put out a tuple, are called twice, put out integers, and are left out."""
+
+    def __init__(self):
+        super().__init__()
+        self.embedding = nn.Embedding(9, 6)
+        self.dropout = nn.Dropout(0.5)
+        self.memory = nn.GRU(6, 6, batch_first=True)
+        self.linear = nn.Linear(6, 6)
+        self.blocks = nn.Sequential(nn.LayerNorm(6), nn.Identity())
+        self.unused = nn.Linear(2, 2)
+        self.empty = nn.ModuleList()
+
+    def forward(self, ids):
+        hidden, _ = self.memory(self.dropout(self.embedding(ids)))
+        self.seen = [hidden, self.linear(hidden)]
+        self.seen.append(self.blocks(self.linear(self.seen[1])))
+        return self.seen[-1]
+
+
+@pytest.fixture
+def recurrent():
+    torch.manual_seed(0)
+    return Recurrent()
+
+
+IDS = torch.arange(21).reshape(3, 7) % 9
+
+
+def seen(model, inputs=IDS):
+    measurement = ActivationMeasurement(model)
+    measurement.arm()
+    model(inputs)
+    measurement.disarm()
+    return measurement.measure()
+
+
+def naive_of(output):
+    """Size and spread of an output, a row a position."""
+    size = output.square().mean().sqrt()
+    return float(size), float(output.std(0, correction=0).mean() / size)
+
+
+def test_numbers_are_those_of_the_outputs(recurrent):
+    values = seen(recurrent)
+    sizes, spreads = zip(
+        *(naive_of(output.detach().double().reshape(-1, 6)) for output in recurrent.seen),
+        strict=True,
+    )
+    assert values["activations_nonfinite"] == 0
+    assert values["activation_rms"] == pytest.approx(sorted(sizes)[1], rel=1e-5)
+    assert values["activation_spread"] == pytest.approx(min(spreads), rel=1e-5)
+
+
+def test_large_outputs_are_sampled_at_even_distances():
+    ids = torch.arange(4 * 300).reshape(4, 300) % 9
+    linear = nn.Sequential(nn.Embedding(9, 6), nn.Linear(6, 5))
+    output = linear(ids).detach().reshape(-1, 5)
+    sample = output[:: -(-len(output) // MOST_POSITIONS)]
+    assert len(sample) <= MOST_POSITIONS
+    assert seen(linear, ids)["activation_rms"] == pytest.approx(naive_of(sample)[0], rel=1e-5)
+
+
+def test_channels_are_the_units_of_convolutions():
+    convolution, images = nn.Conv2d(2, 3, 1), torch.randn(2, 2, 4, 5)
+    output = convolution(images).detach().movedim(1, -1).reshape(-1, 3)
+    values = seen(convolution, images)
+    assert values["activation_spread"] == pytest.approx(naive_of(output)[1], rel=1e-5)
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_modules_whose_output_is_no_number_are_counted(recurrent, value):
+    def spoil(module, inputs, output):
+        output = output.clone()
+        output[-1, -1, -1] = value
+        return output
+
+    recurrent.linear.register_forward_hook(spoil)
+    values = seen(recurrent)
+    assert values["activations_nonfinite"] == 2  # and the norm that reads it
+    assert math.isfinite(values["activation_rms"])
+
+
+def test_only_an_armed_pass_is_seen(recurrent):
+    measurement = ActivationMeasurement(recurrent)
+    recurrent(IDS)
+    assert measurement.measure() == {}
+    measurement.arm()
+    measurement.arm()
+    recurrent(IDS)
+    assert measurement.measure()["activation_rms"] > 0
+    measurement.disarm()
+    recurrent(IDS)
+    assert measurement.measure() == {}
+    assert not any(module._forward_hooks for module in recurrent.modules())
+
+
+def test_outputs_are_neither_kept_nor_changed(recurrent):
+    recurrent.dropout.p = 0.0
+    recurrent(IDS)
+    unmeasured = recurrent.seen
+    measurement = ActivationMeasurement(recurrent)
+    measurement.arm()
+    output = recurrent(IDS)
+    measurement.disarm()
+    for place, before in enumerate(unmeasured):
+        assert torch.equal(before, recurrent.seen[place])
+        assert before._version == recurrent.seen[place]._version
+    reference = weakref.ref(recurrent.seen[1])
+    output.sum().backward()
+    del output
+    recurrent.seen = []
+    assert reference() is None
+    assert measurement.measure()["activation_rms"] > 0
+
+
+def test_outputs_in_half_precision_do_not_overflow():
+    inputs = torch.full((64, 4), 1e20, dtype=torch.bfloat16)
+    assert seen(nn.Linear(4, 4).to(torch.bfloat16), inputs)["activations_nonfinite"] == 0

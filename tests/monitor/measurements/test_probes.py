@@ -1,19 +1,18 @@
 """Probes tell models apart that mix what they must not, and leave no trace."""
 
-from __future__ import annotations
+# ruff: noqa: NPY002 - the generator that must not be touched
 
 import random
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
 import pytest
+import torch
+from torch import nn
 
-torch = pytest.importorskip("torch", reason="measurements are of tensors")
-
-from torch import nn  # noqa: E402
-
-from failbench.monitor.measurements.probes import Probes  # noqa: E402
+from failbench.monitor.measurements.probes import Probes
 
 IDS = torch.tensor([[1, 2, 3, 4], [5, 6, 7, 8], [3, 1, 9, 2]])
 KEYWORDS = ("determinism", "causality", "independence", "training")
@@ -42,24 +41,42 @@ class Model(nn.Module):
         return self.head(self.dropout(hidden))
 
 
-def probe(*args, model=None, **kwargs):
-    values = Probes(model or Model()).measure(args, kwargs)
+class Encoder(nn.Module):
+    """Tied weights, and attention with padding that reads both sides."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(0)
+        self.embedding = nn.Embedding(10, 8)
+        layer = nn.TransformerEncoderLayer(8, 2, 16, 0.0, batch_first=True)
+        self.layers = nn.TransformerEncoder(layer, 2)
+        self.head = nn.Linear(8, 10, bias=False)
+        self.head.weight = self.embedding.weight
+
+    def forward(self, ids):
+        padded = torch.zeros_like(ids) > 0
+        return self.head(self.layers(self.embedding(ids), src_key_padding_mask=padded))
+
+
+def probe(model, *args, **kwargs):
+    values = Probes(model).measure(args, kwargs)
     return {name.removeprefix("probe_"): value for name, value in values.items()}
 
 
 @pytest.mark.parametrize(
-    ("options", "broken"),
+    ("model", "broken"),
     [
-        ({}, ()),
-        ({"future": True}, ("causality",)),
-        ({"rows": True}, ("independence",)),
-        ({"noise": True}, KEYWORDS),
-        ({"dropout": 0.5}, ("training",)),
-        ({"normal": True}, ("training",)),
+        (Model(), ()),
+        (Model(future=True), ("causality",)),
+        (Model(rows=True), ("independence",)),
+        (Model(noise=True), KEYWORDS),
+        (Model(dropout=0.5), ("training",)),
+        (Model(normal=True), ("training",)),
+        (Encoder(), ("causality",)),
     ],
 )
-def test_each_probe_sees_what_it_is_for(options, broken):
-    values = probe(IDS, model=Model(**options))
+def test_each_probe_sees_what_it_is_for(model, broken):
+    values = probe(model, IDS)
     assert {name for name, value in values.items() if value > 1e-3} == set(broken)
     assert {name for name, value in values.items() if value < 1e-6} == set(KEYWORDS) - set(broken)
 
@@ -88,7 +105,7 @@ def test_token_ids_are_found_within_what_the_model_is_called_with(batch, named):
             return super().forward(inputs)
 
     model = Unpacking(future=True)
-    values = probe(model=model, batch=batch) if named else probe(batch, model=model)
+    values = probe(model, batch=batch) if named else probe(model, batch)
     assert values["causality"] > 1e-3
     assert values["independence"] < 1e-6
 
@@ -98,40 +115,38 @@ def test_a_difference_is_over_the_size_of_the_logits():
         def forward(self, ids):
             return torch.full((*ids.shape, 3), 2.0) + 0.5 * self.training
 
-    assert probe(IDS, model=Shift())["training"] == pytest.approx(0.25)
+    assert probe(Shift(), IDS)["training"] == pytest.approx(0.25)
 
 
-def test_nothing_is_other_than_before():
+def state_of(model):
+    """All that a probe might change: generators, modes, weights, buffers and their versions."""
+    buffers = {name: (id(each), each._version) for name, each in model.named_buffers()}
+    return [
+        random.getstate(),
+        np.random.get_state()[1].tolist(),
+        torch.get_rng_state().tolist(),
+        [module.training for module in model.modules()],
+        buffers,
+        {name: each.tolist() for name, each in model.state_dict().items()},
+        [each.grad for each in model.parameters()],
+        torch.is_grad_enabled(),
+        torch.backends.mha.get_fastpath_enabled(),
+        IDS.tolist(),
+    ]
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_nothing_is_other_than_before_where_the_model_fails_too(fails):
     model = Model(dropout=0.5, normal=True, noise=True)
     model.dropout.eval()
     model.head.register_buffer("hidden", torch.zeros(3), persistent=False)
-    state = {name: value.clone() for name, value in model.state_dict().items()}
-    versions = {name: value._version for name, value in model.named_buffers()}
-    objects = {name: id(value) for name, value in model.named_buffers()}
-    modes = {name: module.training for name, module in model.named_modules()}
-    random.seed(0), np.random.seed(0)  # noqa: NPY002 - the generator that a probe must not touch
-    before = random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state()  # noqa: NPY002
-    Probes(model).measure((IDS,), {})
-    assert random.getstate() == before[0]
-    assert np.random.get_state()[1].tolist() == before[1]  # noqa: NPY002
-    assert torch.equal(torch.get_rng_state(), before[2])
-    assert {name: module.training for name, module in model.named_modules()} == modes
-    assert {name: value._version for name, value in model.named_buffers()} == versions
-    assert {name: id(value) for name, value in model.named_buffers()} == objects
-    assert all(torch.equal(value, state[name]) for name, value in model.state_dict().items())
-    assert all(parameter.grad is None for parameter in model.parameters())
-    assert torch.is_grad_enabled()
-    assert torch.equal(IDS, torch.tensor([[1, 2, 3, 4], [5, 6, 7, 8], [3, 1, 9, 2]]))
-
-
-def test_modes_and_generators_are_put_back_where_the_model_fails():
-    model = Model(noise=True)
-    before = torch.get_rng_state()
-    with pytest.raises(IndexError):
-        Probes(model).measure((IDS + 5,), {})
-    assert all(module.training for module in model.modules())
-    assert torch.equal(torch.get_rng_state(), before)
-    assert torch.backends.mha.get_fastpath_enabled()
+    before = state_of(model)
+    if fails:
+        with pytest.raises(IndexError):
+            probe(model, IDS + 5)
+    else:
+        probe(model, IDS)
+    assert state_of(model) == before
 
 
 def test_changing_the_mode_runs_no_code_of_the_model():
@@ -139,20 +154,13 @@ def test_changing_the_mode_runs_no_code_of_the_model():
         def train(self, mode=True):
             raise AssertionError("the mode was set by the module itself")
 
-    assert probe(IDS, model=Merging())["training"] == 0
-
-
-class Answer:
-    """An output as Transformers' models give it."""
-
-    def __init__(self, logits):
-        self.loss, self.logits = logits.sum(), logits
+    assert probe(Merging(), IDS)["training"] == 0
 
 
 @pytest.mark.parametrize(
     "form",
     [
-        Answer,
+        lambda logits: SimpleNamespace(loss=logits.sum(), logits=logits),  # as Transformers give it
         lambda logits: {"loss": logits.sum(), "logits": logits},
         lambda logits: (logits.sum(), logits),
     ],
@@ -162,4 +170,4 @@ def test_logits_are_found_in_outputs_of_any_form(form):
         def forward(self, ids):
             return form(super().forward(ids))
 
-    assert probe(IDS, model=Wrapped(future=True)) == probe(IDS, model=Model(future=True))
+    assert probe(Wrapped(future=True), IDS) == probe(Model(future=True), IDS)
