@@ -1,7 +1,5 @@
 """The command line: exit statuses, and one sentence on standard error for bad input."""
 
-from __future__ import annotations
-
 import io
 import shutil
 from pathlib import Path
@@ -10,7 +8,7 @@ import polars as pl
 import pytest
 import yaml
 
-from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.base.telemetry import write_parquet
 from failbench.cli.main import commands, main, overview
 from failbench.cli.terminal import SECONDS_BETWEEN_LINES, LineMeter, progress_meter
 
@@ -18,7 +16,7 @@ RUNS = Path("data/telemetry/runs.parquet")
 
 
 @pytest.fixture
-def project(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path, repository, monkeypatch):
     """A folder with the benchmark, whose parameters and runs a test may change, as its place."""
     monkeypatch.chdir(tmp_path)
     shutil.copy(repository / "params.yaml", tmp_path)
@@ -29,7 +27,7 @@ def project(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -
     return tmp_path
 
 
-def change_record(**changes: object) -> None:
+def change_record(**changes):
     """Give parameters other values in the section ``record`` of params.yaml."""
     params = yaml.safe_load(Path("params.yaml").read_text(encoding="utf-8"))
     nominal = changes.pop("nominal", {})
@@ -37,9 +35,7 @@ def change_record(**changes: object) -> None:
     Path("params.yaml").write_text(yaml.safe_dump(params), encoding="utf-8")
 
 
-def test_check_of_an_invalid_benchmark_ends_with_1_and_says_why(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_check_of_an_invalid_benchmark_ends_with_1_and_says_why(project, capsys):
     assert main(["check", "--brief"]) == 0
     assert capsys.readouterr().out.endswith("The check passes.\n")
     runs = pl.read_parquet(RUNS)
@@ -68,13 +64,7 @@ def test_check_of_an_invalid_benchmark_ends_with_1_and_says_why(
     ],
 )
 @pytest.mark.parametrize("command", ["check", "record"])
-def test_bad_parameters_end_with_2_and_one_line(
-    project: Path,
-    capsys: pytest.CaptureFixture[str],
-    command: str,
-    changes: dict[str, object],
-    sentence: str,
-) -> None:
+def test_bad_parameters_end_with_2_and_one_line(project, capsys, command, changes, sentence):
     if command == "record":
         pytest.importorskip("torch", reason="recording needs the extra `record`")
     change_record(**changes)
@@ -97,9 +87,7 @@ def test_bad_parameters_end_with_2_and_one_line(
         ),
     ],
 )
-def test_what_is_not_there_or_broken_ends_with_2_and_one_line(
-    project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], sentence: str
-) -> None:
+def test_what_is_not_there_or_broken_ends_with_2_and_one_line(project, capsys, arguments, sentence):
     if "record" in arguments:
         pytest.importorskip("torch", reason="recording needs the extra `record`")
     RUNS.write_bytes(RUNS.read_bytes()[:-50])
@@ -110,12 +98,7 @@ def test_what_is_not_there_or_broken_ends_with_2_and_one_line(
 
 
 @pytest.fixture
-def strange(
-    tmp_path: Path,
-    repository: Path,
-    small_telemetry: Telemetry,
-    monkeypatch: pytest.MonkeyPatch,
-) -> Path:
+def strange(tmp_path, repository, small_telemetry, monkeypatch):
     """Telemetry of three failing runs that the benchmark does not know, seen from its folder."""
     monkeypatch.chdir(repository)
     write_parquet(small_telemetry.runs, tmp_path / "runs.parquet")
@@ -123,9 +106,7 @@ def strange(
     return tmp_path
 
 
-def test_diagnose_writes_a_row_a_failing_run_and_method_and_counts_the_answers(
-    strange: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_diagnose_writes_a_row_a_failing_run_and_method_and_counts_the_answers(strange, capsys):
     output = strange / "diagnoses.parquet"
     methods = ["simple_rules", "improved_rules"]
     assert main(["diagnose", str(strange), "--method", *methods, "--output", str(output)]) == 0
@@ -141,9 +122,9 @@ def test_diagnose_writes_a_row_a_failing_run_and_method_and_counts_the_answers(
 
 
 def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
-    strange: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def interrupted(*_: object) -> None:
+    strange, monkeypatch, capsys
+):
+    def interrupted(*_):
         raise KeyboardInterrupt
 
     monkeypatch.setattr("failbench.diagnose.batch.diagnoses.diagnoses_of", interrupted)
@@ -162,9 +143,7 @@ def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
         (["--features", "elsewhere"], "elsewhere: (file): is missing or is not a parquet file."),
     ],
 )
-def test_what_cannot_diagnose_ends_with_2_and_one_line(
-    strange: Path, capsys: pytest.CaptureFixture[str], options: list[str], complaint: str
-) -> None:
+def test_what_cannot_diagnose_ends_with_2_and_one_line(strange, capsys, options, complaint):
     assert main(["diagnose", str(strange), "--output", str(strange / "out.csv"), *options]) == 2
     captured = capsys.readouterr()
     assert captured.err.startswith(complaint)
@@ -198,9 +177,7 @@ def test_every_command_has_its_function_with_arguments_that_can_be_read():
         (["diagnose", "a.log", "--output", "x.csv", "--all"], "diagnose: --all: is of the form"),
     ],
 )
-def test_a_command_that_cannot_be_understood_ends_with_2_and_one_line(
-    arguments: list[str], complaint: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_command_that_cannot_be_understood_ends_with_2_and_one_line(arguments, complaint, capsys):
     assert main(arguments) == 2
     captured = capsys.readouterr()
     assert captured.err.startswith(complaint)
@@ -213,11 +190,11 @@ class Clock:
 
     seconds = 0.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.seconds
 
 
-def test_off_a_terminal_a_line_is_written_when_the_last_is_long_ago() -> None:
+def test_off_a_terminal_a_line_is_written_when_the_last_is_long_ago():
     clock, stream = Clock(), io.StringIO()
     meter = LineMeter(stream, clock)
     for done in range(1, 7):
@@ -230,10 +207,8 @@ def test_off_a_terminal_a_line_is_written_when_the_last_is_long_ago() -> None:
     ]
 
 
-def test_off_a_terminal_lines_go_to_standard_error_even_if_a_command_ends_early(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    def interrupted() -> None:
+def test_off_a_terminal_lines_go_to_standard_error_even_if_a_command_ends_early(capsys):
+    def interrupted():
         with progress_meter() as meter:
             meter.show("diagnosing", 3, 7)
             raise KeyboardInterrupt
@@ -244,9 +219,7 @@ def test_off_a_terminal_lines_go_to_standard_error_even_if_a_command_ends_early(
     assert (captured.out, captured.err) == ("", "diagnosing, 3 of 7 done\n")
 
 
-def test_on_a_terminal_there_is_a_bar(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_on_a_terminal_there_is_a_bar(monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")  # by which rich takes anything for a terminal
     with progress_meter() as meter:
         meter.show("diagnosing", 3, 7, 150.0)
@@ -263,9 +236,7 @@ def test_on_a_terminal_there_is_a_bar(
         ["train.log", "--code", "train.py"],
     ],
 )
-def test_an_option_that_lists_leaves_the_log_its_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
-) -> None:
+def test_an_option_that_lists_leaves_the_log_its_place(tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     Path("train.py").write_text("x = 1\n", encoding="utf-8")
     Path("train.log").write_text("step 1 loss 2.0\n", encoding="utf-8")
@@ -280,15 +251,13 @@ def test_an_option_that_lists_leaves_the_log_its_place(
         ["record", "--seeds", "1e1"],
     ],
 )
-def test_a_fraction_is_no_whole_number(
-    capsys: pytest.CaptureFixture[str], arguments: list[str]
-) -> None:
+def test_a_fraction_is_no_whole_number(capsys, arguments):
     assert main(arguments) == 2
     error = capsys.readouterr().err
     assert f"{arguments[-1]!r} is no whole number." in error
     assert error.count("\n") == 1
 
 
-def test_a_refusal_names_the_help(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refusal_names_the_help(capsys):
     assert main(["diagnose", "one.log", "another.log"]) == 2
     assert "`failbench diagnose --help` says more." in capsys.readouterr().err

@@ -1,7 +1,5 @@
 """The command ``diagnose LOG``: what it prints and writes, and how it ends."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

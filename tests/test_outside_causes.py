@@ -1,10 +1,7 @@
 """Causes from outside: what is refused, before anything is recorded, in one line."""
 
-from __future__ import annotations
-
 import json
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -33,7 +30,7 @@ registry.fault("at_onset")(type("batch_too_large", (), {}))
 
 
 @pytest.fixture
-def elsewhere(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def elsewhere(tmp_path, repository, monkeypatch):
     """The example of an added cause, copied to a folder that is the working directory."""
     copy = shutil.copytree(repository / "examples/outside_cause", tmp_path / "elsewhere")
     monkeypatch.chdir(copy)
@@ -41,7 +38,7 @@ def elsewhere(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 @pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
+def registered(monkeypatch):
     """The registered faults, to which a test may add."""
     pytest.importorskip("torch", reason="recording needs the extra `record`")
     from failbench.recording.faults import registry
@@ -52,7 +49,7 @@ def registered(monkeypatch: pytest.MonkeyPatch) -> dict[str, object]:
     return faults
 
 
-def change_fault(**values: object) -> None:
+def change_fault(**values):
     """Change the declared fault of the scenario."""
     content = json.loads(SCENARIO.read_text(encoding="utf-8"))
     content["fault"] |= values
@@ -61,22 +58,22 @@ def change_fault(**values: object) -> None:
     SCENARIO.write_text(json.dumps(content), encoding="utf-8")
 
 
-def take_scenario_of_the_benchmark(repository: Path) -> None:
+def take_scenario_of_the_benchmark(repository):
     SCENARIO.unlink()
     shutil.copy(repository / "data/scenarios/data_pipeline/added_tokens.json", SCENARIO.parent)
 
 
-def write_faults(*names: str) -> None:
+def write_faults(*names):
     parts = [MARKED.format(name=name) for name in names]
     Path("faults.py").write_text("\n\n".join(parts), encoding="utf-8")
 
 
-def files() -> list[Path]:
+def files():
     """All that is here, but for what Python keeps of a module that it compiled."""
     return sorted(path for path in Path().rglob("*") if "__pycache__" not in path.parts)
 
 
-def refusal(options: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+def refusal(options, capsys):
     """The line with which a command ends that is refused and has written nothing."""
     before = files()
     assert main(options) == 2
@@ -138,21 +135,15 @@ def refusal(options: list[str], capsys: pytest.CaptureFixture[str]) -> str:
     ],
 )
 def test_what_cannot_be_injected_is_refused_with_the_file_and_the_field(
-    elsewhere: Path,
-    capsys: pytest.CaptureFixture[str],
-    command: str,
-    change: Callable[[], object],
-    complaint: str,
-) -> None:
+    elsewhere, capsys, command, change, complaint
+):
     change()
     said = refusal([command, *OPTIONS, *COMMANDS[command]], capsys)
     assert said.removeprefix(f"{elsewhere}/").startswith(complaint)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_the_id_of_a_scenario_of_the_benchmark_is_refused(
-    elsewhere: Path, repository: Path, capsys: pytest.CaptureFixture[str], command: str
-) -> None:
+def test_the_id_of_a_scenario_of_the_benchmark_is_refused(elsewhere, repository, capsys, command):
     take_scenario_of_the_benchmark(repository)
     assert refusal([command, *OPTIONS, *COMMANDS[command]], capsys).startswith(
         "scenarios/data_pipeline/added_tokens.json: id: 'added_tokens' is the id of a scenario of "
@@ -161,16 +152,12 @@ def test_the_id_of_a_scenario_of_the_benchmark_is_refused(
 
 
 @pytest.mark.parametrize("name", ["gremlin", "failbench.gremlin", "gremlin.of.gremlins", "sys"])
-def test_a_module_that_is_not_there_is_refused(
-    elsewhere: Path, capsys: pytest.CaptureFixture[str], name: str
-) -> None:
+def test_a_module_that_is_not_there_is_refused(elsewhere, capsys, name):
     said = refusal(["check", *OPTIONS, "--faults", name], capsys)
     assert said.startswith(f"{name}: --faults: is no module that can be imported.")
 
 
-def test_a_file_that_would_hide_another_module_is_refused(
-    elsewhere: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_file_that_would_hide_another_module_is_refused(elsewhere, capsys):
     shutil.copy("faults.py", "statistics.py")
     said = refusal(["check", *OPTIONS[:2], "--faults", "statistics.py"], capsys)
     assert said.startswith("statistics.py: --faults: another module is called statistics")
@@ -183,9 +170,7 @@ def test_a_file_that_would_hide_another_module_is_refused(
         (["--output", "data/telemetry"], "data/telemetry: --output: holds the runs of the bench"),
     ],
 )
-def test_telemetry_of_the_benchmark_takes_no_other_causes(
-    elsewhere: Path, capsys: pytest.CaptureFixture[str], output: list[str], complaint: str
-) -> None:
+def test_telemetry_of_the_benchmark_takes_no_other_causes(elsewhere, capsys, output, complaint):
     assert refusal(["record", *OPTIONS, *output], capsys).startswith(complaint)
 
 
@@ -193,19 +178,12 @@ def test_telemetry_of_the_benchmark_takes_no_other_causes(
     ("source", "complaint"),
     [
         ("import gremlin\n", "cannot be imported (ModuleNotFoundError: No module named 'gremlin')"),
-        (
-            REPLACING,
-            "registers the fault 'batch_too_large', which another module has.",
-        ),
+        (REPLACING, "registers the fault 'batch_too_large', which another module has."),
     ],
 )
 def test_a_module_that_does_not_import_or_replaces_a_fault_is_refused(
-    elsewhere: Path,
-    registered: dict[str, object],
-    capsys: pytest.CaptureFixture[str],
-    source: str,
-    complaint: str,
-) -> None:
+    elsewhere, registered, capsys, source, complaint
+):
     before = registered["batch_too_large"]
     example = Path("faults.py").read_text(encoding="utf-8").partition("annotations\n")[2]
     Path("faults.py").write_text(f"{source}{example}", encoding="utf-8")

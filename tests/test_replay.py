@@ -1,7 +1,5 @@
 """What was answered is asked once, survives an interruption, and is given up when it is of old."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """Scenario files: what is refused, and what the committed ones hold."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -85,8 +83,7 @@ def test_file_that_is_not_json_is_refused_with_its_remedy(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    ("place", "field"),
-    [("data_pipeline/rate_too_high", "category"), ("optimization/rate", "id")],
+    ("place", "field"), [("data_pipeline/rate_too_high", "category"), ("optimization/rate", "id")]
 )
 def test_file_in_the_wrong_place_says_where_it_belongs(tmp_path, place, field):
     path = write(tmp_path, place)

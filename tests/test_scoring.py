@@ -1,16 +1,12 @@
 """Scores: accuracies of methods on runs of scenarios that they have not learnt from."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 
-from failbench.base.scenarios import Scenario
-from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.base.telemetry import write_parquet
 from failbench.cli.main import main
 from failbench.monitor.end import End
 from failbench.monitor.records.tables import write_monitored
@@ -28,7 +24,7 @@ SETTINGS = ScenarioIntervalSettings(
 TRAINED_ON = "added_tokens"
 
 
-def runs_of(**scenarios: str) -> pl.DataFrame:
+def runs_of(**scenarios):
     """Two seeds of each scenario, by its category."""
     return pl.DataFrame(
         [
@@ -39,14 +35,14 @@ def runs_of(**scenarios: str) -> pl.DataFrame:
     )
 
 
-def answers_to(runs: pl.DataFrame, answer: Callable[[str, str], str]) -> pl.DataFrame:
+def answers_to(runs, answer):
     return runs.select("run_id", "category").with_columns(
         method=pl.lit("guess"),
         diagnosis=pl.Series([answer(*row) for row in runs.select("run_id", "category").rows()]),
     )
 
 
-def test_a_single_scenario_of_a_category_gets_wilsons_interval() -> None:
+def test_a_single_scenario_of_a_category_gets_wilsons_interval():
     runs = runs_of(one="optimization", two="data_pipeline")
     diagnoses = answers_to(runs, lambda run, category: category if run != "two-s1" else "abstain")
     score = method_scores(runs, diagnoses, SETTINGS)["guess"]
@@ -59,7 +55,7 @@ def test_a_single_scenario_of_a_category_gets_wilsons_interval() -> None:
     assert (accuracy.ci_low, accuracy.ci_high) == wilson(0.75, 2, 0.95)
 
 
-def test_several_scenarios_of_each_category_get_the_interval_of_the_studies() -> None:
+def test_several_scenarios_of_each_category_get_the_interval_of_the_studies():
     names = {f"cause_{index}": ("optimization", "data_pipeline")[index % 2] for index in range(12)}
     runs = runs_of(**names)
     wrong = {"cause_0-s0", "cause_3-s0", "cause_3-s1", "cause_4-s1", "cause_7-s0"}
@@ -77,12 +73,7 @@ def test_several_scenarios_of_each_category_get_the_interval_of_the_studies() ->
 
 
 @pytest.fixture
-def recorded(
-    tmp_path: Path,
-    small_telemetry: Telemetry,
-    small_scenarios: tuple[Scenario, ...],
-    monkeypatch: pytest.MonkeyPatch,
-) -> Path:
+def recorded(tmp_path, small_telemetry, small_scenarios, monkeypatch):
     """Telemetry and the files of its scenarios, in a working directory that is no checkout."""
     monkeypatch.chdir(tmp_path)
     for scenario in small_scenarios:
@@ -94,7 +85,7 @@ def recorded(
     return tmp_path
 
 
-def rename(before: str | None, after: str) -> None:
+def rename(before, after):
     """Give the runs of a scenario, or of all, another scenario."""
     runs = pl.read_parquet("out/runs.parquet")
     mine = pl.lit(value=True) if before is None else pl.col("scenario") == before
@@ -105,9 +96,7 @@ def rename(before: str | None, after: str) -> None:
 SCORE = ["score", "out", "--method", "simple_rules", "--scenarios", "scenarios"]
 
 
-def test_the_record_counts_every_run_once(
-    recorded: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_record_counts_every_run_once(recorded, capsys):
     assert main([*SCORE, "--method", "symptom_baseline", "--json"]) == 0
     captured = capsys.readouterr()
     score = json.loads(captured.out)
@@ -121,9 +110,7 @@ def test_the_record_counts_every_run_once(
         assert method["accuracy"]["n"] == 3
 
 
-def test_runs_of_scenarios_that_were_learnt_from_are_left_out_and_named(
-    recorded: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_runs_of_scenarios_that_were_learnt_from_are_left_out_and_named(recorded, capsys):
     rename("runaway", TRAINED_ON)
     assert main(SCORE) == 0
     lines = capsys.readouterr().out.splitlines()
@@ -163,12 +150,8 @@ def test_runs_of_scenarios_that_were_learnt_from_are_left_out_and_named(
     ],
 )
 def test_what_cannot_be_scored_ends_with_2_and_one_line(
-    recorded: Path,
-    capsys: pytest.CaptureFixture[str],
-    change: Callable[[], object],
-    options: list[str],
-    complaint: str,
-) -> None:
+    recorded, capsys, change, options, complaint
+):
     change()
     assert main([*SCORE, *options]) == 2
     captured = capsys.readouterr()
@@ -178,11 +161,8 @@ def test_what_cannot_be_scored_ends_with_2_and_one_line(
 
 
 def test_a_checkout_elsewhere_is_the_reference_of_a_diagnosis_too(
-    recorded: Path,
-    repository: Path,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    recorded, repository, capsys, monkeypatch
+):
     monkeypatch.setattr("failbench.__file__", str(recorded / "site-packages/failbench/x.py"))
     diagnose = ["diagnose", "out", "--output", "diagnoses.parquet"]
     assert main(diagnose) == 2
@@ -196,7 +176,7 @@ ERROR = End("exception", "data", 5, "OSError", "")
 
 
 @pytest.fixture
-def watched(recorded: Path, repository: Path) -> Path:
+def watched(recorded, repository):
     """A checkout whose runs a monitor watched, as it did those of the folder that is scored."""
     reference = recorded / "checkout"
     (reference / "data").mkdir(parents=True)
@@ -240,9 +220,7 @@ def watched(recorded: Path, repository: Path) -> Path:
 MONITORED = [*SCORE[:2], "--scenarios", "scenarios", "--json", "--method"]
 
 
-def test_methods_read_what_a_monitor_recorded_beside_the_telemetry(
-    watched: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_methods_read_what_a_monitor_recorded_beside_the_telemetry(watched, capsys):
     options = ["--reference", str(watched)]
     methods = ["invariants", "ending", "forest_on_invariants", "simple_rules"]
     assert main([*MONITORED, *methods, *options]) == 0

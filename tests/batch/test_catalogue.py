@@ -1,9 +1,6 @@
 """The methods of the batch form: all that can diagnose, each with its settings."""
 
-from __future__ import annotations
-
 import re
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +16,7 @@ NAMES = [name for names in READ_BY.values() for name in names]
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_method_is_declared_and_has_settings(repository: Path, name: str) -> None:
+def test_every_method_is_declared_and_has_settings(repository, name):
     declaration = declaration_named(name)
     assert declaration.name == name
     assert not declaration.simulation
@@ -35,7 +32,7 @@ def test_every_method_is_declared_and_has_settings(repository: Path, name: str) 
         ("hybrid", "'hybrid' needs the true causes"),
     ],
 )
-def test_what_cannot_diagnose_is_refused_with_all_that_can(name: str, problem: str) -> None:
+def test_what_cannot_diagnose_is_refused_with_all_that_can(name, problem):
     with pytest.raises(BadInputError) as caught:
         refuse_unknown(name)
     assert caught.value.problem.startswith(problem)

@@ -1,9 +1,5 @@
 """Diagnoses of other telemetry: alike whatever the batches."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -17,23 +13,20 @@ from failbench.diagnose.batch.catalogue import settings_of
 from failbench.diagnose.batch.diagnoses import DIAGNOSIS_SCHEMA, diagnose_stream, diagnoses_of
 from failbench.diagnose.batch.training import fitted_method, read_features
 from failbench.features.feature_table import feature_table, to_frame
-from failbench.methods.declaration import Method
 
 
 @pytest.fixture(scope="module")
-def features(repository: Path) -> pl.DataFrame:
+def features(repository):
     return read_features(repository / "data" / "features" / "features.parquet")
 
 
 @pytest.fixture(scope="module")
-def study(repository: Path) -> AcrossArchitectures:
+def study(repository):
     return read_section("across_architectures", AcrossArchitectures, repository / "params.yaml")
 
 
 @pytest.fixture(scope="module")
-def rules(
-    repository: Path, features: pl.DataFrame, study: AcrossArchitectures
-) -> dict[str, Method]:
+def rules(repository, features, study):
     return {
         name: fitted_method(name, settings_of(name, repository / "params.yaml"), features, study)
         for name in ("simple_rules", "improved_rules")
@@ -41,7 +34,7 @@ def rules(
 
 
 @pytest.fixture(scope="module")
-def folder(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(repository, tmp_path_factory):
     """Some of what is recorded, in a folder of its own."""
     some = read_telemetry(repository / "data" / "telemetry").select(
         (pl.col("optimizer") == "sgd") & (pl.col("seed") == 0)
@@ -53,22 +46,18 @@ def folder(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def whole(folder: Path, rules: dict[str, Method]) -> pl.DataFrame:
+def whole(folder, rules):
     return diagnoses_of(read_telemetry(folder), rules)
 
 
 @pytest.mark.parametrize("rows", [1, 1009, 10**6])
-def test_diagnoses_of_a_stream_are_those_of_the_whole(
-    folder: Path, rules: dict[str, Method], whole: pl.DataFrame, rows: int
-) -> None:
+def test_diagnoses_of_a_stream_are_those_of_the_whole(folder, rules, whole, rows):
     actual = list(diagnose_stream(telemetry_batches(folder, rows), rules))
     assert_frame_equal(pl.concat(table for _, table in actual), whole)
     assert sum(runs for runs, _ in actual) == read_telemetry(folder).runs.height
 
 
-def test_each_failing_run_has_a_row_a_method_which_says_what_the_method_says(
-    folder: Path, rules: dict[str, Method], whole: pl.DataFrame
-) -> None:
+def test_each_failing_run_has_a_row_a_method_which_says_what_the_method_says(folder, rules, whole):
     recorded = read_telemetry(folder)
     failed = recorded.select(pl.col("kind") == "failure")
     assert failed.runs.height < recorded.runs.height
@@ -85,25 +74,19 @@ def test_each_failing_run_has_a_row_a_method_which_says_what_the_method_says(
             assert seen == [(each.signal, str(each.value)) for each in said.evidence]
 
 
-def test_where_no_run_failed_there_is_nothing_to_say(
-    folder: Path, rules: dict[str, Method]
-) -> None:
+def test_where_no_run_failed_there_is_nothing_to_say(folder, rules):
     healthy = read_telemetry(folder).select(pl.col("kind") == "success")
     assert_frame_equal(diagnoses_of(healthy, rules), DIAGNOSIS_SCHEMA.to_frame())
 
 
-def test_nothing_is_learnt_from_another_optimizer(
-    repository: Path, features: pl.DataFrame, study: AcrossArchitectures
-) -> None:
+def test_nothing_is_learnt_from_another_optimizer(repository, features, study):
     others = features.filter(pl.col("optimizer") != study.optimizer)
     settings = settings_of("simple_rules", repository / "params.yaml")
     with pytest.raises(BadInputError, match=rf"no failing run of {study.optimizer} at scale"):
         fitted_method("simple_rules", settings, others, study)
 
 
-def test_a_feature_table_that_lacks_a_column_is_refused(
-    tmp_path: Path, features: pl.DataFrame
-) -> None:
+def test_a_feature_table_that_lacks_a_column_is_refused(tmp_path, features):
     with pytest.raises(BadInputError, match=r"features\.parquet: \(file\): is missing or is not"):
         read_features(tmp_path / "features.parquet")
     write_parquet(features.drop("max_loss"), tmp_path / "features.parquet")

@@ -1,7 +1,5 @@
 """What is known of causes: complete, specific, and in agreement with the rest of the project."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json

@@ -1,7 +1,5 @@
 """Places against tracebacks that libraries print here and now, read as from a log."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io
@@ -195,7 +193,7 @@ def test_a_printed_traceback_names_its_place(name, tmp_path, monkeypatch):
 
 
 class Ends(transformers.TrainerCallback):
-    def __init__(self, after: str) -> None:
+    def __init__(self, after):
         self.after = after
 
     def on_step_end(self, *_, **__):
@@ -256,7 +254,7 @@ def test_an_evaluation_is_seen_around_what_it_calls(tmp_path):
 
 
 class Module(lightning.LightningModule):
-    def __init__(self, where: str) -> None:
+    def __init__(self, where):
         super().__init__()
         self.layer = nn.Linear(3, 1)
         self.where = where

@@ -1,7 +1,5 @@
 """What invariants and endings speak for, against the monitor's own catalogues."""
 
-from __future__ import annotations
-
 import pytest
 
 from failbench.causes.catalogue import advice, causes

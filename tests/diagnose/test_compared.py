@@ -1,7 +1,5 @@
 """What a series is held against, at the places where it matters."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

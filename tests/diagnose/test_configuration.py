@@ -1,7 +1,5 @@
 """Settings are read from what trainings write, and nothing in it is executed."""
 
-from __future__ import annotations
-
 import json
 import os
 

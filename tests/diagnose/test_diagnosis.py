@@ -1,7 +1,5 @@
 """What is made of a log: the cause, the evidence, how sure, and what to measure next."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 
@@ -204,9 +202,7 @@ def test_a_configuration_and_code_are_read_beside_the_log(tmp_path):
         "for batch in loader:\n    loss = model(batch)\n    loss.backward()\n    optimizer.step()\n"
     )
     diagnosis = diagnose_log(
-        tmp_path / "train.log",
-        configuration=tmp_path / "config.json",
-        code=[tmp_path / "train.py"],
+        tmp_path / "train.log", configuration=tmp_path / "config.json", code=[tmp_path / "train.py"]
     )
     assert {"setting", "code"} <= {each.kind for each in diagnosis.findings}
 

@@ -1,7 +1,5 @@
 """The model learns what signs are worth, of scenarios that it has not seen, and is plain JSON."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 

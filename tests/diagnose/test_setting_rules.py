@@ -1,7 +1,5 @@
 """A contradiction of settings is found, and a close miss is not."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

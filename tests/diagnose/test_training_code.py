@@ -1,7 +1,5 @@
 """Slips of training loops are found in a program, and what looks like one is not."""
 
-from __future__ import annotations
-
 import os
 
 import pytest

@@ -1,11 +1,8 @@
 """The tables are those that were released, and nothing else is taken for them."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import shutil
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -30,7 +27,7 @@ SOURCES = read_sources(COPY)
 WRITTEN = "loss,memory,label\n0.1,inf,buggy\n,1e-09,correct\n12.000000000000002,-3.5,buggy\n"
 
 
-def sources_of(folder: Path, content: str, name: str = "loss") -> None:
+def sources_of(folder, content, name="loss"):
     """A list of sources of one file."""
     fields = ("table", "source", "folder", "positive", "bytes", "sha256")
     digest = hashlib.sha256(content.encode()).hexdigest()
@@ -40,7 +37,7 @@ def sources_of(folder: Path, content: str, name: str = "loss") -> None:
 
 
 @pytest.fixture
-def folders(tmp_path: Path) -> tuple[Path, Path]:
+def folders(tmp_path):
     """A folder of a released file, and one of its copy."""
     released, copy = tmp_path / "released", tmp_path / "copy"
     released.mkdir()

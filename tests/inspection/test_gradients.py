@@ -1,7 +1,5 @@
 """Gradients are measured layer by layer, and what stands out is named."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """The command shows a log's course, and a monitor's memory and gradients beside it."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,5 @@
 """The course of a loss is told with steps and lines."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Memory is told by phase, and the phase that grew first is named."""
 
-from __future__ import annotations
-
 import pytest
 
 from failbench.diagnose.inspection.memory import first_to_leave, memory_by_phase, memory_text

@@ -1,7 +1,5 @@
 """Parameters are counted once each, and what they are is said."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

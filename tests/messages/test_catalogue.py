@@ -1,7 +1,5 @@
 """The catalogue against messages that the libraries raise here and now."""
 
-from __future__ import annotations
-
 import csv
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The catalogue against what libraries raise and warn of here and now, one test for each."""
 
-from __future__ import annotations
-
 import asyncio
 import copy
 import importlib

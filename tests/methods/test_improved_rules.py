@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -10,13 +8,13 @@ from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import TREE
 
 OOM = ("RuntimeError", "DefaultCPUAllocator: can't allocate memory")
-FULL = {"memory_warning": 1.0}
+FULL, AT_ONCE = {"memory_warning": 1.0}, {"steps_before_failure": 1.0}
 EXPLODES = {"max_gradient_norm": 1500.0, "max_loss": 2.0, "steps_before_failure": 200.0}
 VOLATILE = EXPLODES | {"gradient_norm_variance": 2.0}
 """Reach the leaf whose signals are the limit of the norm, its variance and the loss."""
 
 
-def weights_of(method: ImprovedRules, name: str) -> list[float]:
+def weights_of(method, name):
     names = [leaf.name for leaf in TREE.leaves]
     return method.weights_[names.index(name)].tolist()
 
@@ -25,7 +23,7 @@ def weights_of(method: ImprovedRules, name: str) -> list[float]:
 def fit(context, run):
     """Fits the rules to runs given as (category, scenario, error text, features)."""
 
-    def build(*rows, grouped: bool = True, **settings: float) -> ImprovedRules:
+    def build(*rows, grouped=True, **settings):
         frames = [run(*text, **features) for _, _, text, features in rows]
         labels = np.array([category for category, *_ in rows], dtype=object)
         groups = np.array([scenario for _, scenario, *_ in rows], dtype=object)
@@ -36,15 +34,11 @@ def fit(context, run):
 
 
 @pytest.fixture
-def explosions(fit) -> ImprovedRules:
+def explosions(fit):
     """Five scenarios explode, one of them not for its optimization; three are volatile."""
-    return fit(
-        ("optimization", "a", (), VOLATILE),
-        ("optimization", "b", (), VOLATILE),
-        ("optimization", "c", (), VOLATILE),
-        ("optimization", "d", (), EXPLODES),
-        ("data_pipeline", "e", (), EXPLODES),
-    )
+    volatile = [("optimization", scenario, (), VOLATILE) for scenario in "abc"]
+    others = ("optimization", "d", (), EXPLODES), ("data_pipeline", "e", (), EXPLODES)
+    return fit(*volatile, *others)
 
 
 def test_a_weight_is_the_precision_at_the_leaf_under_jeffreys_prior(explosions):
@@ -53,15 +47,9 @@ def test_a_weight_is_the_precision_at_the_leaf_under_jeffreys_prior(explosions):
     assert weights_of(explosions, "explosion_that_the_loss_follows") == pytest.approx(expected)
 
 
-def test_confidence_is_zero_when_one_signal_is_absent(explosions, run):
-    (diagnosis,) = explosions.diagnose(run(**EXPLODES))
-    assert (diagnosis.category, diagnosis.reason) == ("abstain", "low_confidence")
-    assert diagnosis.confidence == 0
-
-
 def test_the_runs_of_a_scenario_weigh_one_in_all(fit):
     rows = [("data_pipeline", "a", OOM, FULL)] * 3
-    rows += [("memory_hardware", "b", OOM, FULL), ("memory_hardware", "c", OOM, FULL)]
+    rows += [("memory_hardware", scenario, OOM, FULL) for scenario in "bc"]
     name = "out_of_memory_near_capacity"
     assert weights_of(fit(*rows), name) == pytest.approx([2.5 / 4] * 2)
     assert weights_of(fit(*rows, grouped=False), name) == pytest.approx([2.5 / 6] * 2)
@@ -69,8 +57,8 @@ def test_the_runs_of_a_scenario_weigh_one_in_all(fit):
 
 def test_where_no_training_run_reaches_a_leaf_its_signals_are_weighed_wherever_they_hold(fit):
     rules = fit(
-        ("memory_hardware", "a", OOM, {"steps_before_failure": 1.0}),
-        ("model_software", "b", OOM, {"steps_before_failure": 1.0}),
+        ("memory_hardware", "a", OOM, AT_ONCE),
+        ("model_software", "b", OOM, AT_ONCE),
         ("memory_hardware", "c", (), FULL),
     )
     # OUT_OF_MEMORY: 1 of 2 right; NEAR_CAPACITY: 1 of 1
@@ -86,17 +74,18 @@ def test_abstains_below_tau_and_not_at_it(fit, run):
     assert diagnosis.confidence == 0.75
 
 
-def test_abstains_when_a_signal_of_an_incompatible_category_holds(explosions, run):
-    (diagnosis,) = explosions.diagnose(run(**VOLATILE, oov_rate=2.0))
-    assert (diagnosis.category, diagnosis.reason) == ("abstain", "conflict")
-    assert diagnosis.confidence == pytest.approx(4.5 / 6)
-
-
-def test_abstains_when_a_metric_of_the_leaf_is_missing_whatever_else_speaks(explosions, run):
-    missing = VOLATILE | {"gradient_norm_variance": np.nan}
-    (diagnosis,) = explosions.diagnose(run(**missing, oov_rate=2.0))
-    assert (diagnosis.category, diagnosis.reason) == ("abstain", "missing")
-    assert diagnosis.confidence == 0
+@pytest.mark.parametrize(
+    ("features", "reason", "confidence"),
+    [
+        (EXPLODES, "low_confidence", 0),  # one signal is absent
+        (VOLATILE | {"oov_rate": 2.0}, "conflict", 4.5 / 6),  # of an incompatible category
+        (VOLATILE | {"oov_rate": 2.0, "gradient_norm_variance": np.nan}, "missing", 0),
+    ],
+)
+def test_abstains_with_its_reason_and_confidence(explosions, run, features, reason, confidence):
+    (diagnosis,) = explosions.diagnose(run(**features))
+    assert (diagnosis.category, diagnosis.reason) == ("abstain", reason)
+    assert diagnosis.confidence == pytest.approx(confidence)
 
 
 def test_probabilities_spread_what_the_confidence_leaves_over_all_categories(explosions, run):
@@ -114,9 +103,8 @@ def test_perplexity_is_catastrophic_above_400_once_there_was_training(fit, run):
 
 
 def test_thresholds_come_from_healthy_runs_and_settings_and_not_from_failures(explosions, fit):
-    other = fit(("unknown", "z", (), {"max_loss": 77.0}))
-    assert explosions.tree_ == other.tree_
-    assert fit(("unknown", "z", (), {}), healthy_sds=2).tree_ != other.tree_
+    assert explosions.tree_ == fit(("unknown", "z", (), {"max_loss": 77.0})).tree_
+    assert explosions.tree_ != fit(("unknown", "z", (), {}), healthy_sds=2).tree_
 
 
 def test_recalibrated_rules_keep_their_weights_and_take_other_thresholds(explosions, context, run):

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -9,18 +7,17 @@ from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.learned_rules import learned_rules, rule_list, top_signals
 
-FEATURES = tuple("abcdef")
 SETTINGS = {"max_depth": 5, "inner_folds": 2, "max_leaf_nodes": [25], "min_samples_leaf": [1]}
 
 
-def fitted(frame: pd.DataFrame, labels: np.ndarray, **changes: object):
+def fitted(frame, labels, **changes):
     settings = LearnedRulesSettings.model_validate(SETTINGS | changes)
     return learned_rules(settings, tuple(frame.columns), seed=0).fit(frame, labels)
 
 
-def noise(seed: int, n_runs: int = 150) -> tuple[pd.DataFrame, np.ndarray]:
+def noise(seed, n_runs=150):
     rng = np.random.default_rng(seed)
-    frame = pd.DataFrame(rng.normal(size=(n_runs, 6)), columns=list(FEATURES))
+    frame = pd.DataFrame(rng.normal(size=(n_runs, 6)), columns=list("abcdef"))
     frame[rng.random(frame.shape) < 0.1] = np.nan
     return frame, rng.choice(np.array(CATEGORIES, dtype=object), n_runs)
 
@@ -28,15 +25,11 @@ def noise(seed: int, n_runs: int = 150) -> tuple[pd.DataFrame, np.ndarray]:
 @pytest.fixture
 def steps():
     """Memory parts two categories from the rest, and the gradient norm parts three of these."""
-    frame = pd.DataFrame(
-        {
-            "memory": np.repeat([0.0, 1.0], [40, 20]),
-            "gradient": np.repeat([0.0, 1.0, 2.0, 0.0], [20, 10, 10, 20]),
-            "nothing": 0.0,
-        }
-    )
+    runs = [20, 10, 10, 20]
+    gradient, memory = (np.repeat(each, runs) for each in ([0.0, 1, 2, 0], [0.0, 0, 0, 1]))
     names = ["optimization", "data_pipeline", "model_software", "memory_hardware"]
-    return frame, np.repeat(np.array(names, dtype=object), [20, 10, 10, 20])
+    frame = pd.DataFrame({"memory": memory, "gradient": gradient, "nothing": 0.0})
+    return frame, np.repeat(np.array(names, dtype=object), runs)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -58,23 +51,20 @@ def test_the_list_reproduces_every_prediction_in_at_most_25_rules(seed):
         assert answers == method.predict(runs).tolist()
 
 
-def test_top_signals_are_those_of_the_root_and_its_children_in_that_order(steps):
-    assert top_signals(fitted(*steps)) == ("memory", "gradient")
-
-
-def test_a_diagnosis_rests_on_the_tests_of_its_rule(steps):
+def test_a_diagnosis_rests_on_the_tests_of_its_rule_and_the_root_is_the_top_signal(steps):
     frame, labels = steps
     method = fitted(frame, labels)
+    assert top_signals(method) == ("memory", "gradient")
     diagnosis = method.diagnose(frame.iloc[[20]])[0]
-    assert diagnosis.category == "data_pipeline"
-    assert [
-        (item.signal, item.relation, item.threshold, item.value) for item in diagnosis.evidence
-    ] == [
+    assert (diagnosis.category, diagnosis.conditions) == ("data_pipeline", 3)
+    tests = [
+        (each.signal, each.relation, each.threshold, each.value) for each in diagnosis.evidence
+    ]
+    assert tests == [
         ("memory", "below", 0.5, 0.0),
         ("gradient", "above", 0.5, 1.0),
         ("gradient", "below", 1.5, 1.0),
     ]
-    assert diagnosis.conditions == 3
 
 
 @pytest.mark.parametrize("leaves", [1, 26])

@@ -1,7 +1,5 @@
 """The simulation of people: how often they are right, and what they do not see."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,68 +11,42 @@ from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.catalogue import method_named
 from failbench.methods.simulated_human import SimulatedHuman
 
-LEVELS = {
-    "novice": {"share": 0.3, "accuracy": 0.5},
-    "intermediate": {"share": 0.5, "accuracy": 0.75},
-    "expert": {"share": 0.2, "accuracy": 0.9},
-}
-RUNS = 4000
+LEVELS = {"novice": (0.3, 0.5), "intermediate": (0.5, 0.75), "expert": (0.2, 0.9)}
+"""Share and accuracy."""
+TRUE = {f"run_{index}": CATEGORIES[index % 5] for index in range(4000)}
+FRAME = pd.DataFrame(index=pd.Index(list(TRUE), name="run_id"))
 
 
 @pytest.fixture(scope="module")
-def true_categories() -> dict[str, str]:
-    return {f"run_{index}": CATEGORIES[index % 5] for index in range(RUNS)}
+def human():
+    levels = {name: {"share": share, "accuracy": right} for name, (share, right) in LEVELS.items()}
+    settings = SimulatedHumanSettings.model_validate({"levels": levels})
+    return SimulatedHuman(TRUE, settings.levels, seed=0).fit(FRAME, np.array([]))
 
 
-@pytest.fixture(scope="module")
-def frame(true_categories) -> pd.DataFrame:
-    return pd.DataFrame(index=pd.Index(list(true_categories), name="run_id"))
+def is_share(values, expected):
+    """Within four standard errors."""
+    error = 4 * np.sqrt(expected * (1 - expected) / len(values))
+    return np.mean(values) == pytest.approx(expected, abs=error)
 
 
-@pytest.fixture(scope="module")
-def human(true_categories, frame) -> SimulatedHuman:
-    levels = SimulatedHumanSettings.model_validate({"levels": LEVELS}).levels
-    return SimulatedHuman(true_categories, levels, seed=0).fit(frame, np.array([]))
-
-
-@pytest.fixture(scope="module")
-def diagnoses(human, frame):
-    return human.diagnose(frame)
-
-
-def test_the_mixture_is_right_as_often_as_its_mean_skill(diagnoses, true_categories):
-    """0.3 x 0.50 + 0.5 x 0.75 + 0.2 x 0.90 = 0.705, within four standard errors."""
-    right = np.mean(
-        [
-            item.category == truth
-            for item, truth in zip(diagnoses, true_categories.values(), strict=True)
-        ]
-    )
-    assert right == pytest.approx(0.705, abs=4 * np.sqrt(0.705 * 0.295 / RUNS))
-
-
-@pytest.mark.parametrize(("share", "accuracy"), [(0.3, 0.5), (0.5, 0.75), (0.2, 0.9)])
-def test_each_level_has_its_share_and_its_accuracy(diagnoses, true_categories, share, accuracy):
-    right = [
-        item.category == truth
-        for item, truth in zip(diagnoses, true_categories.values(), strict=True)
-        if item.confidence == accuracy
-    ]
-    assert len(right) / RUNS == pytest.approx(share, abs=4 * np.sqrt(share * (1 - share) / RUNS))
-    error = 4 * np.sqrt(accuracy * (1 - accuracy) / len(right))
-    assert np.mean(right) == pytest.approx(accuracy, abs=error)
-
-
-def test_neither_the_order_nor_the_company_of_runs_matters(human, frame):
-    everyone = dict(zip(frame.index, human.predict(frame), strict=True))
-    some = frame[::-7]
-    assert human.predict(some).tolist() == [everyone[run_id] for run_id in some.index]
-
-
-def test_the_answer_has_the_accuracy_of_its_person_as_probability(human, frame, diagnoses):
-    for row, item in zip(human.predict_proba(frame), diagnoses, strict=True):
+def test_each_level_has_its_share_and_its_accuracy_and_the_mixture_their_mean(human):
+    diagnoses = human.diagnose(FRAME)
+    right = np.array([each.category for each in diagnoses]) == list(TRUE.values())
+    assert is_share(right, 0.3 * 0.50 + 0.5 * 0.75 + 0.2 * 0.90)
+    levels = np.array([each.confidence for each in diagnoses])
+    for share, accuracy in LEVELS.values():
+        assert is_share(levels == accuracy, share)
+        assert is_share(right[levels == accuracy], accuracy)
+    for row, item in zip(human.predict_proba(FRAME), diagnoses, strict=True):
         assert row[CATEGORIES.index(item.category)] == item.confidence
         assert sorted(row)[:4] == pytest.approx([(1 - item.confidence) / 4] * 4)
+
+
+def test_neither_the_order_nor_the_company_of_runs_matters(human):
+    everyone = dict(zip(FRAME.index, human.predict(FRAME), strict=True))
+    some = FRAME[::-7]
+    assert human.predict(some).tolist() == [everyone[run_id] for run_id in some.index]
 
 
 def test_a_run_without_an_answer_is_refused(human):

@@ -1,7 +1,5 @@
 """Event files that TensorBoard's own writers write, whole and damaged."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Input that was made to break a reader is read as far as it goes, or refused in one sentence."""
 
-from __future__ import annotations
-
 import os
 import socket
 import subprocess

@@ -1,7 +1,5 @@
 """Lines outside of tracebacks that say what went wrong."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 

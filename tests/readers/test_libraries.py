@@ -1,7 +1,5 @@
 """Files that the real libraries write, in a training of their own."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from failbench.diagnose.readers.lines import LONGEST_LINE, lines_of

@@ -3,8 +3,6 @@
 MLflow changes how a process logs and reports to its makers, so that it writes in one of its own.
 """
 
-from __future__ import annotations
-
 import math
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Files, folders and standard input; what is there is read, and what is not is said."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess

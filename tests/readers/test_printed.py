@@ -1,7 +1,5 @@
 """Lines as libraries print them: each in the form that its own source or documentation gives."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

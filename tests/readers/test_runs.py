@@ -1,7 +1,5 @@
 """Of several runs in a folder the newest is read, or one has to be named."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

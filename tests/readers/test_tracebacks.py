@@ -1,7 +1,5 @@
 """Tracebacks as Python and rich print them, and as they arrive: prefixed, boxed, cut off."""
 
-from __future__ import annotations
-
 import io
 import subprocess
 import sys

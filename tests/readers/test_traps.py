@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from failbench.diagnose.readers.text import read_text

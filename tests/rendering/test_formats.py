@@ -1,7 +1,5 @@
 """Formats are read back: what was written is what readers of users' logs find."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

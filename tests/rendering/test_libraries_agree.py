@@ -1,7 +1,5 @@
 """What is written is what the libraries themselves write, or what they read."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math

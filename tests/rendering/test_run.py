@@ -1,7 +1,5 @@
 """Recorded runs as a log could tell of them, and their tracebacks as a user's scripts'."""
 
-from __future__ import annotations
-
 import json
 import math
 import re
