@@ -23,68 +23,42 @@ def values(configuration, *settings):
 def test_arguments_of_transformers_are_read_from_json_with_their_lines(tmp_path):
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("accelerate")
-    arguments = transformers.TrainingArguments(
-        str(tmp_path),
-        learning_rate=3e-5,
-        max_steps=100,
-        warmup_steps=10,
-        report_to=[],
-        use_cpu=True,
-    )
+    given = {"learning_rate": 3e-5, "max_steps": 100, "warmup_steps": 10}
+    arguments = transformers.TrainingArguments(str(tmp_path), report_to=[], use_cpu=True, **given)
     text = json.dumps(arguments.to_dict(), indent=2)
     read = configuration(tmp_path, text, "arguments.json")
-    assert values(read, "learning_rate", "max_steps", "warmup_steps", "optimizer") == [
-        3e-5, 100, 10, "adamw_torch_fused" if "fused" in arguments.optim else arguments.optim
-    ]  # fmt: skip
+    assert values(read, *given) == [*given.values()]
+    assert "adamw" in values(read, "optimizer")[0]
     assert values(read, "max_grad_norm", "fp16") == [1.0, False]
     line = read.find("learning_rate").line
     assert '"learning_rate": 3e-05' in text.splitlines()[line - 1]
+    read = configuration(tmp_path, str(arguments))
+    assert values(read, "learning_rate", "adam_beta1") == [3e-5, 0.9]
+    line = read.find("learning_rate").line
+    assert "learning_rate=3e-05" in str(arguments).splitlines()[line - 1]
 
 
-def test_what_arguments_of_transformers_print_is_read(tmp_path):
-    text = (
-        "TrainingArguments(\n_n_gpu=0,\nadam_beta1=0.9,\nlearning_rate=5e-05,\noutput_dir=out,\n)"
-    )
-    read = configuration(tmp_path, text)
-    assert values(read, "learning_rate", "adam_beta1") == [5e-5, 0.9]
-    assert read.find("learning_rate").line == 4
+FORMS = [
+    ("ds.json", '{"optimizer": {"type": "AdamW", "params": {"lr": 1e-3}}, "fp16": {"enabled": 1}}'),
+    ("hparams.yaml", "lr: 1e-3\noptimizer: AdamW\nfp16: 1\nm: !!python/object:os.system\n  a: 1\n"),
+    ("config.yaml", "lr:\n  value: 0.001\noptim:\n  desc: x\n  value: AdamW\nfp16:\n  value: 1\n"),
+    ("args.txt", "Namespace(lr=0.001, optimizer='AdamW', fp16=1, call=open('x'))"),
+    ("args.txt", "lr = 1e-3\noptimizer = 'AdamW'  \nfp16=1"),
+    ("megatron.log", "  lr ........ 0.001\n  optimizer ........ AdamW\n  fp16 ........ 1\n"),
+    ("run.sh", "python train.py \\\n  --lr 1e-3 --optimizer=AdamW --fp16 1 # try"),
+]
 
 
-DEEPSPEED = '{"optimizer": {"type": "AdamW", "params": {"lr": 1e-3}}, "fp16": {"enabled": 1}}'
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("ds.json", DEEPSPEED),
-        (
-            "hparams.yaml",
-            "lr: 1e-3\noptimizer: AdamW\nfp16: 1\nm: !!python/object:os.system\n  a: 1\n",
-        ),
-        (
-            "config.yaml",
-            "lr:\n  value: 0.001\noptim:\n  desc: x\n  value: AdamW\nfp16:\n  value: 1\n",
-        ),
-        ("args.txt", "Namespace(lr=0.001, optimizer='AdamW', fp16=1, call=open('x'))"),
-        ("args.txt", "lr = 1e-3\noptimizer = 'AdamW'  \nfp16=1"),
-        ("megatron.log", "  lr ........ 0.001\n  optimizer ........ AdamW\n  fp16 ........ 1\n"),
-        ("run.sh", "python train.py \\\n  --lr 1e-3 --optimizer=AdamW --fp16 1 # try"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), FORMS)
 def test_each_form_is_read(tmp_path, name, text):
     read = configuration(tmp_path, text, name)
     assert values(read, "learning_rate", "optimizer", "fp16") == [0.001, "AdamW", 1.0]
 
 
-def test_the_least_nested_name_counts_and_two_that_differ_count_as_none(tmp_path):
-    text = json.dumps(
-        {"lr": 1e-3, "discriminator": {"lr": 4.0}, "a": {"seed": 1}, "b": {"seed": 2}}
-    )
+def test_the_least_nested_name_counts_two_that_differ_are_none_and_a_line_is_of_one(tmp_path):
+    text = '{"lr": 1e-3, "discriminator": {"lr": 4.0}, "a": {"seed": 1}, "b": {"seed": 2}}'
     read = configuration(tmp_path, text, "c.json")
     assert values(read, "learning_rate", "seed") == [1e-3, None]
-
-
-def test_a_name_that_stands_twice_has_no_line(tmp_path):
     read = configuration(tmp_path, "a:\n  dropout: 0.1\nb:\n  dropout: 0.1\nseed: 3\n", "c.yaml")
     assert (read.find("dropout").line, read.find("seed").line) == (None, 5)
 
@@ -114,6 +88,8 @@ MERGED = "a0: &a0 {k: 1}\n" + "".join(
         ("words.txt", "nothing here", "no settings"),
         ("empty.yaml", "", "no settings"),
         ("scalar.yaml", "7", "no settings"),
+        ("open.txt", "Namespace(" + "(" * 50_000, "settings"),
+        ("minus.txt", "Namespace(" + "-" * 50_000 + "1)", "settings"),
     ],
 )
 def test_what_is_meant_to_break_a_reader_is_refused_in_one_sentence(tmp_path, name, text, words):
@@ -125,13 +101,10 @@ def test_what_is_meant_to_break_a_reader_is_refused_in_one_sentence(tmp_path, na
 def test_a_pickle_a_folder_and_a_pipe_are_refused(tmp_path):
     (tmp_path / "training_args.bin").write_bytes(b"PK\x03\x04\0\0")
     os.mkfifo(tmp_path / "pipe.json")
-    for name, words in {
-        "training_args.bin": "not text",
-        ".": "no file",
-        "pipe.json": "no file",
-        "missing.json": "no file",
-    }.items():
-        with pytest.raises(BadInputError, match=words):
+    with pytest.raises(BadInputError, match="not text"):
+        read_configuration(tmp_path / "training_args.bin")
+    for name in (".", "pipe.json", "missing.json"):
+        with pytest.raises(BadInputError, match="no file"):
             read_configuration(tmp_path / name)
 
 
@@ -139,9 +112,3 @@ def test_names_and_values_cannot_draw_on_the_terminal(tmp_path):
     text = json.dumps({"a\x1b[31m": "\x1b]0;title\x07x", "optimizer": "\u202eadam"})
     for setting in configuration(tmp_path, text, "c.json").settings:
         assert (setting.name + str(setting.value)).isprintable()
-
-
-@pytest.mark.parametrize("text", ["Namespace(" + "(" * 50_000, "Namespace(" + "-" * 50_000 + "1)"])
-def test_a_namespace_that_is_none_is_no_exception_of_python(tmp_path, text):
-    with pytest.raises(BadInputError):
-        configuration(tmp_path, text)
