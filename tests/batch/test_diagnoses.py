@@ -1,5 +1,7 @@
 """Diagnoses of other telemetry: alike whatever the batches."""
 
+import re
+
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -9,7 +11,12 @@ from failbench.base.params import read_section
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.base.telemetry_stream import telemetry_batches
-from failbench.diagnose.batch.catalogue import settings_of
+from failbench.diagnose.batch.catalogue import (
+    READ_BY,
+    declaration_named,
+    refuse_unknown,
+    settings_of,
+)
 from failbench.diagnose.batch.diagnoses import DIAGNOSIS_SCHEMA, diagnose_stream, diagnoses_of
 from failbench.diagnose.batch.training import fitted_method, read_features
 from failbench.features.feature_table import feature_table, to_frame
@@ -58,6 +65,8 @@ def test_diagnoses_of_a_stream_are_those_of_the_whole(folder, rules, whole, rows
 
 
 def test_each_failing_run_has_a_row_a_method_which_says_what_the_method_says(folder, rules, whole):
+    healthy = read_telemetry(folder).select(pl.col("kind") == "success")
+    assert_frame_equal(diagnoses_of(healthy, rules), DIAGNOSIS_SCHEMA.to_frame())
     recorded = read_telemetry(folder)
     failed = recorded.select(pl.col("kind") == "failure")
     assert failed.runs.height < recorded.runs.height
@@ -74,11 +83,6 @@ def test_each_failing_run_has_a_row_a_method_which_says_what_the_method_says(fol
             assert seen == [(each.signal, str(each.value)) for each in said.evidence]
 
 
-def test_where_no_run_failed_there_is_nothing_to_say(folder, rules):
-    healthy = read_telemetry(folder).select(pl.col("kind") == "success")
-    assert_frame_equal(diagnoses_of(healthy, rules), DIAGNOSIS_SCHEMA.to_frame())
-
-
 def test_nothing_is_learnt_from_another_optimizer(repository, features, study):
     others = features.filter(pl.col("optimizer") != study.optimizer)
     settings = settings_of("simple_rules", repository / "params.yaml")
@@ -92,3 +96,30 @@ def test_a_feature_table_that_lacks_a_column_is_refused(tmp_path, features):
     write_parquet(features.drop("max_loss"), tmp_path / "features.parquet")
     with pytest.raises(BadInputError, match=r"features\.parquet: max_loss: the column is missing"):
         read_features(tmp_path / "features.parquet")
+
+
+NAMES = [name for names in READ_BY.values() for name in names]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_is_declared_and_has_settings(repository, name):
+    declaration = declaration_named(name)
+    assert (declaration.name, declaration.simulation) == (name, False)
+    assert isinstance(settings_of(name, repository / "params.yaml"), declaration.settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("crystal_ball", "'crystal_ball' is unknown."),
+        ("mistral_7b", "'mistral_7b' is unknown."),
+        ("simulated_human", "'simulated_human' needs the true causes"),
+        ("hybrid", "'hybrid' needs the true causes"),
+    ],
+)
+def test_what_cannot_diagnose_is_refused_with_all_that_can(name, problem):
+    with pytest.raises(BadInputError) as caught:
+        refuse_unknown(name)
+    assert caught.value.problem.startswith(problem)
+    assert {*NAMES} <= (listed := {*re.findall(r"\w+", caught.value.remedy)})
+    assert not {"simulated_human", "hybrid"} & listed
