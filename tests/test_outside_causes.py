@@ -37,18 +37,6 @@ def elsewhere(tmp_path, repository, monkeypatch):
     return copy
 
 
-@pytest.fixture
-def registered(monkeypatch):
-    """The registered faults, to which a test may add."""
-    pytest.importorskip("torch", reason="recording needs the extra `record`")
-    from failbench.recording.faults import registry
-
-    registry.find_fault(FaultDeclaration(name="backward_twice", onset="mid_run"), "all imported")
-    faults = dict(registry._FAULTS)
-    monkeypatch.setattr(registry, "_FAULTS", faults)
-    return faults
-
-
 def change_fault(**values):
     """Change the declared fault of the scenario."""
     content = json.loads(SCENARIO.read_text(encoding="utf-8"))
@@ -58,14 +46,8 @@ def change_fault(**values):
     SCENARIO.write_text(json.dumps(content), encoding="utf-8")
 
 
-def take_scenario_of_the_benchmark(repository):
-    SCENARIO.unlink()
-    shutil.copy(repository / "data/scenarios/data_pipeline/added_tokens.json", SCENARIO.parent)
-
-
 def write_faults(*names):
-    parts = [MARKED.format(name=name) for name in names]
-    Path("faults.py").write_text("\n\n".join(parts), encoding="utf-8")
+    write_code("\n\n".join(MARKED.format(name=name) for name in names))
 
 
 def files():
@@ -84,56 +66,37 @@ def refusal(options, capsys):
     return captured.err
 
 
+def write_code(text):
+    Path("faults.py").write_text(text, encoding="utf-8")
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize(
     ("change", "complaint"),
     [
-        (
-            lambda: shutil.rmtree("scenarios"),
-            "scenarios: (folder): holds no scenario files. Name a folder of files",
-        ),
-        (
-            lambda: Path("faults.py").unlink(),
-            "faults.py: --faults: is no file. Name a file that ends in .py.",
-        ),
-        (
-            lambda: Path("faults.py").write_text("def (", encoding="utf-8"),
-            "faults.py: (file): is no Python module (",
-        ),
-        (
-            lambda: Path("faults.py").write_text("LIMIT = 1\n", encoding="utf-8"),
-            "faults.py: @fault: marks no function as a fault. Mark one with",
-        ),
-        (
-            lambda: write_faults("byte_order_swapped", "byte_order_swapped"),
-            "faults.py, line 13: @fault: the fault 'byte_order_swapped' is registered twice.",
-        ),
-        (
-            lambda: write_faults("byte_order_swapped", "batch_too_large"),
-            "faults.py: @fault: 'batch_too_large' is the name of a fault of the package.",
-        ),
-        (
-            lambda: write_faults("another_fault"),
-            f"{SCENARIO}: fault.name: there is no fault 'byte_order_swapped'. Use the name of",
-        ),
-        (
-            lambda: change_fault(parameters={"shore": 0.5}, onset="start_crash"),
-            f"{SCENARIO}: fault.parameters: do not fit the fault 'byte_order_swapped': ",
-        ),
-        (
-            lambda: change_fault(parameters={}, onset="start_crash"),
-            f"{SCENARIO}: fault.parameters: do not fit the fault 'byte_order_swapped': missing",
-        ),
-        (
-            lambda: change_fault(parameters={"share": "half"}, onset="start_crash"),
-            f"{SCENARIO}: fault.parameters.share: is 'half', and the fault 'byte_order_swapped' t",
-        ),
-        (
-            lambda: change_fault(name="batch_too_large", parameters={"factor": 2.5}),
-            f"{SCENARIO}: fault.parameters.factor: is 2.5, and the fault 'batch_too_large' takes",
-        ),
+        (lambda: shutil.rmtree("scenarios"),
+         "scenarios: (folder): holds no scenario files. Name a folder of files"),
+        (lambda: Path("faults.py").unlink(),
+         "faults.py: --faults: is no file. Name a file that ends in .py."),
+        (lambda: write_code("def ("), "faults.py: (file): is no Python module ("),
+        (lambda: write_code("LIMIT = 1\n"),
+         "faults.py: @fault: marks no function as a fault. Mark one with"),
+        (lambda: write_faults("byte_order_swapped", "byte_order_swapped"),
+         "faults.py, line 13: @fault: the fault 'byte_order_swapped' is registered twice."),
+        (lambda: write_faults("byte_order_swapped", "batch_too_large"),
+         "faults.py: @fault: 'batch_too_large' is the name of a fault of the package."),
+        (lambda: write_faults("another_fault"),
+         f"{SCENARIO}: fault.name: there is no fault 'byte_order_swapped'. Use the name of"),
+        (lambda: change_fault(parameters={"shore": 0.5}, onset="start_crash"),
+         f"{SCENARIO}: fault.parameters: do not fit the fault 'byte_order_swapped': "),
+        (lambda: change_fault(parameters={}, onset="start_crash"),
+         f"{SCENARIO}: fault.parameters: do not fit the fault 'byte_order_swapped': missing"),
+        (lambda: change_fault(parameters={"share": "half"}, onset="start_crash"),
+         f"{SCENARIO}: fault.parameters.share: is 'half', and the fault 'byte_order_swapped' t"),
+        (lambda: change_fault(name="batch_too_large", parameters={"factor": 2.5}),
+         f"{SCENARIO}: fault.parameters.factor: is 2.5, and the fault 'batch_too_large' takes"),
     ],
-)
+)  # fmt: skip
 def test_what_cannot_be_injected_is_refused_with_the_file_and_the_field(
     elsewhere, capsys, command, change, complaint
 ):
@@ -144,34 +107,40 @@ def test_what_cannot_be_injected_is_refused_with_the_file_and_the_field(
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_the_id_of_a_scenario_of_the_benchmark_is_refused(elsewhere, repository, capsys, command):
-    take_scenario_of_the_benchmark(repository)
-    assert refusal([command, *OPTIONS, *COMMANDS[command]], capsys).startswith(
-        "scenarios/data_pipeline/added_tokens.json: id: 'added_tokens' is the id of a scenario of "
-        "the benchmark."
-    )
+    SCENARIO.unlink()
+    taken = SCENARIO.with_name("added_tokens.json")
+    shutil.copy(repository / "data" / taken, taken)
+    said = refusal([command, *OPTIONS, *COMMANDS[command]], capsys)
+    assert said.startswith(f"{taken}: id: 'added_tokens' is the id of a scenario of the benchmark.")
 
 
-@pytest.mark.parametrize("name", ["gremlin", "failbench.gremlin", "gremlin.of.gremlins", "sys"])
-def test_a_module_that_is_not_there_is_refused(elsewhere, capsys, name):
-    said = refusal(["check", *OPTIONS, "--faults", name], capsys)
-    assert said.startswith(f"{name}: --faults: is no module that can be imported.")
-
-
-def test_a_file_that_would_hide_another_module_is_refused(elsewhere, capsys):
-    shutil.copy("faults.py", "statistics.py")
-    said = refusal(["check", *OPTIONS[:2], "--faults", "statistics.py"], capsys)
-    assert said.startswith("statistics.py: --faults: another module is called statistics")
+NO_MODULE = "is no module that can be imported."
 
 
 @pytest.mark.parametrize(
-    ("output", "complaint"),
+    ("options", "complaint"),
     [
-        ([], "command line: --output: is needed for other causes. Name another folder"),
-        (["--output", "data/telemetry"], "data/telemetry: --output: holds the runs of the bench"),
+        *(
+            (["check", *OPTIONS, "--faults", name], f"{name}: --faults: {NO_MODULE}")
+            for name in ("gremlin", "failbench.gremlin", "gremlin.of.gremlins", "sys")
+        ),
+        (
+            ["check", *OPTIONS[:2], "--faults", "statistics.py"],
+            "statistics.py: --faults: another module is called statistics",
+        ),
+        (
+            ["record", *OPTIONS],
+            "command line: --output: is needed for other causes. Name another folder",
+        ),
+        (
+            ["record", *OPTIONS, "--output", "data/telemetry"],
+            "data/telemetry: --output: holds the runs of the bench",
+        ),
     ],
 )
-def test_telemetry_of_the_benchmark_takes_no_other_causes(elsewhere, capsys, output, complaint):
-    assert refusal(["record", *OPTIONS, *output], capsys).startswith(complaint)
+def test_options_that_fit_no_other_causes_are_refused(elsewhere, capsys, options, complaint):
+    shutil.copy("faults.py", "statistics.py")
+    assert refusal(options, capsys).startswith(complaint)
 
 
 @pytest.mark.parametrize(
@@ -182,10 +151,15 @@ def test_telemetry_of_the_benchmark_takes_no_other_causes(elsewhere, capsys, out
     ],
 )
 def test_a_module_that_does_not_import_or_replaces_a_fault_is_refused(
-    elsewhere, registered, capsys, source, complaint
+    elsewhere, monkeypatch, capsys, source, complaint
 ):
+    pytest.importorskip("torch", reason="recording needs the extra `record`")
+    from failbench.recording.faults import registry
+
+    registry.find_fault(FaultDeclaration(name="backward_twice", onset="mid_run"), "all imported")
+    registered = dict(registry._FAULTS)
+    monkeypatch.setattr(registry, "_FAULTS", registered)
     before = registered["batch_too_large"]
-    example = Path("faults.py").read_text(encoding="utf-8").partition("annotations\n")[2]
-    Path("faults.py").write_text(f"{source}{example}", encoding="utf-8")
+    write_code(source + Path("faults.py").read_text(encoding="utf-8").partition("annotations\n")[2])
     assert complaint in refusal(["record", *OPTIONS, "--output", "out"], capsys)
     assert registered["batch_too_large"] is before

@@ -19,7 +19,6 @@ GOOD = {
     "remedy": "Type the zero that is missing.",
     "rationale": "Everybody has done this once.",
 }
-AFTER_THE_MODEL = "Correct it after the model failbench.base.scenarios.Scenario."
 
 
 def write(folder, place="optimization/rate_too_high", **changes):
@@ -34,34 +33,30 @@ def test_good_scenario_is_read_as_it_was_written(tmp_path):
     assert scenario.model_dump(exclude_defaults=True) == GOOD
 
 
+UNKNOWN = {"category": "unknown", "symptom_category": "unknown"}
+JUMP = {"name": "jump"}
+
+
 @pytest.mark.parametrize(
     ("changes", "field", "problem"),
     [
         ({"category": "weather"}, "category", "Input should be 'memory_hardware'"),
         ({"id": "Rate-Too-High"}, "id", "String should match pattern"),
-        ({"fault": {"name": "jump"}}, "fault.onset", "Field required"),
-        ({"fault": {"name": "jump", "onset": "later"}}, "fault.onset", "Input should be"),
+        ({"fault": JUMP}, "fault.onset", "Field required"),
+        ({"fault": JUMP | {"onset": "later"}}, "fault.onset", "Input should be"),
         ({"remedy": "No."}, "remedy", "at least 10 characters"),
         ({"not_applicable": {"mamba": "It has no heads."}}, "not_applicable.mamba", "Input should"),
         ({"difficulty": "hard"}, "(file)", "hard exactly when"),
         ({"symptom_category": "data_pipeline"}, "(file)", "hard exactly when"),
         ({"ambiguity": "truly_ambiguous"}, "(file)", "ambiguity must be given for unknown"),
+        (UNKNOWN, "(file)", "ambiguity must be given for unknown"),
+        ({"fault": JUMP | {"onset": "start_crash"}}, "(file)", "have the expected_outcome crash"),
         (
-            {"category": "unknown", "symptom_category": "unknown"},
+            {"other_outcomes": {"diverged": "By chance."}},
             "(file)",
-            "ambiguity must be given for unknown",
+            "leave out the expected_outcome",
         ),
-        (
-            {"fault": {"name": "jump", "onset": "start_crash"}},
-            "(file)",
-            "must have the expected_outcome crash",
-        ),
-        (
-            {"other_outcomes": {"diverged": "By chance alone."}},
-            "(file)",
-            "must leave out the expected_outcome",
-        ),
-        ({"other_outcomes": {"completed": "By chance alone."}}, "other_outcomes.comp", "Input sh"),
+        ({"other_outcomes": {"completed": "By chance."}}, "other_outcomes.comp", "Input should be"),
     ],
 )
 def test_bad_value_is_refused_by_file_field_and_remedy(tmp_path, changes, field, problem):
@@ -71,7 +66,7 @@ def test_bad_value_is_refused_by_file_field_and_remedy(tmp_path, changes, field,
     message = str(caught.value)
     assert message.startswith(f"{path}: {field}")
     assert problem in message
-    assert message.endswith(AFTER_THE_MODEL)
+    assert message.endswith("Correct it after the model failbench.base.scenarios.Scenario.")
 
 
 @pytest.mark.parametrize("content", [b'{"id": ', b"\xff\xfe", b""])
