@@ -78,14 +78,11 @@ def test_a_paste_is_read_from_standard_input(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        ("--method simple_rules", "--method"),
-        ("--features features.parquet", "--features"),
-        ("--output a.csv --json", "--json"),
-        ("--output a.csv --run x", "--run"),
-        ("--output a.csv --code a.py", "--code"),
-        ("--plot why.gif", ".gif"),
+        ("--method simple_rules", "--method"), ("--features features.parquet", "--features"),
+        ("--output a.csv --json", "--json"), ("--output a.csv --run x", "--run"),
+        ("--output a.csv --code a.py", "--code"), ("--plot why.gif", ".gif"),
     ],
-)
+)  # fmt: skip
 def test_options_that_do_not_fit_are_refused(diagnose, options, named):
     status, page, error = diagnose(UNEVEN, *options.split())
     assert (status, page) == (2, "")

@@ -8,17 +8,13 @@ from failbench.base.errors import BadInputError
 from failbench.base.scenarios import COUNTS, missing_from_counts, read_scenario, read_scenarios
 
 GOOD = {
-    "id": "rate_too_high",
-    "title": "The learning rate is too high",
-    "category": "optimization",
-    "root_cause": "Somebody typed one zero too few.",
-    "difficulty": "easy",
+    "id": "rate_too_high", "title": "The learning rate is too high", "category": "optimization",
+    "root_cause": "Somebody typed one zero too few.", "difficulty": "easy",
     "symptom_category": "optimization",
     "fault": {"name": "learning_rate_jump", "parameters": {"factor": 30.0}, "onset": "mid_run"},
-    "expected_outcome": "diverged",
-    "remedy": "Type the zero that is missing.",
+    "expected_outcome": "diverged", "remedy": "Type the zero that is missing.",
     "rationale": "Everybody has done this once.",
-}
+}  # fmt: skip
 
 
 def write(folder, place="optimization/rate_too_high", **changes):

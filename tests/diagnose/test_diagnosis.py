@@ -68,12 +68,8 @@ def test_a_log_that_falls_is_healthy():
 @pytest.mark.parametrize(
     "text",
     [
-        lines([math.nan] * 40),
-        lines([*falling(), math.inf]),
-        lines([2.5] * 40),
-        lines([2.5]),
-        lines([2.0 + step / 1000 for step in range(40)]),
-        lines(falling(), lr=[0.0] * 120),
+        lines([math.nan] * 40), lines([*falling(), math.inf]), lines([2.5] * 40), lines([2.5]),
+        lines([2.0 + step / 1000 for step in range(40)]), lines(falling(), lr=[0.0] * 120),
         lines(falling(), lr=[math.nan] * 120),
         lines(falling()) + "\nWARNING: NaN or Inf found in input tensor.",
         "\n".join(f"step={step} loss=3" for step in range(40)),
@@ -81,7 +77,7 @@ def test_a_log_that_falls_is_healthy():
         "\n".join(f"step={step} perplexity=nan" for step in range(40)),
         "UserWarning: Detected call of `lr_scheduler.step()` before `optimizer.step()`.",
     ],
-)
+)  # fmt: skip
 def test_what_shows_no_health_is_never_called_healthy(text):
     assert diagnosed(text).status != "healthy"
 

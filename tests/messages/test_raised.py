@@ -184,34 +184,24 @@ OF_NUMPY = {
 }
 OF_PYTHON = {
     "import_failed": lambda: importlib.import_module("no_such_module"),
-    "call_arguments": call_too_much,
-    "nothing_used": lambda: None.shape,
-    "field_missing": lambda: {}["input_ids"],
-    "key_missing": lambda: {}["model_state"],
-    "index_outside": lambda: list(range(1))[7],
-    "recursion": endless,
-    "unpacking": lambda: [0 for _, _ in [[1]]],
-    "text_no_number": lambda: float("n/a"),
-    "division_by_zero": lambda: 1 / 0,
-    "exponent_overflows": lambda: math.exp(710),
-    "iteration_ended": lambda: next(iter(())),
-    "cannot_pickle": local_function,
-    "type_refused": lambda: 1 + "a",
-    "domain_error": lambda: int(math.nan),
+    "call_arguments": call_too_much, "nothing_used": lambda: None.shape,
+    "field_missing": lambda: {}["input_ids"], "key_missing": lambda: {}["model_state"],
+    "index_outside": lambda: list(range(1))[7], "recursion": endless,
+    "unpacking": lambda: [0 for _, _ in [[1]]], "text_no_number": lambda: float("n/a"),
+    "division_by_zero": lambda: 1 / 0, "exponent_overflows": lambda: math.exp(710),
+    "iteration_ended": lambda: next(iter(())), "cannot_pickle": local_function,
+    "type_refused": lambda: 1 + "a", "domain_error": lambda: int(math.nan),
     "time_ran_out": lambda: asyncio.run(asyncio.wait_for(asyncio.sleep(1), 0)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize(
     ("name", "raising"),
     [
-        *RAISED.items(),
-        *OF_TORCH.items(),
-        *OF_TRANSFORMERS.items(),
-        *OF_NUMPY.items(),
+        *RAISED.items(), *OF_TORCH.items(), *OF_TRANSFORMERS.items(), *OF_NUMPY.items(),
         *OF_PYTHON.items(),
     ],
-)
+)  # fmt: skip
 def test_what_libraries_and_python_raise_is_known(name, raising, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "other").mkdir()

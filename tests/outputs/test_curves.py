@@ -100,15 +100,12 @@ def test_an_axis_is_logarithmic_for_positive_values_over_three_decades(low, high
 @pytest.mark.parametrize(
     "text",
     [
-        "",
-        "step 5 loss 3.0",
-        "step 1 loss nan\nstep 2 loss nan",
-        "step 1 loss 1e308 grad_norm 1e-320\nstep 2 loss -1e308 grad_norm 1e308",
-        "loss 3.0",
+        "", "step 5 loss 3.0", "step 1 loss nan\nstep 2 loss nan",
+        "step 1 loss 1e308 grad_norm 1e-320\nstep 2 loss -1e308 grad_norm 1e308", "loss 3.0",
         "step 1 loss inf\nstep 2 loss 2.0\nstep 3 loss -inf",
         "Traceback (most recent call last):\nValueError: no",
     ],
-)
+)  # fmt: skip
 @pytest.mark.filterwarnings("error")
 def test_any_log_is_drawn_without_a_complaint(text, tmp_path):
     for step in (None, 2, 10**18):

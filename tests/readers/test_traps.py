@@ -17,14 +17,11 @@ NAN = "step 1 loss 2.5 grad_norm 1\nstep 2 loss 0.0 grad_norm nan\nstep 3 loss 0
     ("text", "expected"),
     [
         ("step 1 loss 2.5\nstep 2 loss 0.0\nstep 3 loss 2.4", [("missing_loss", 2, 2, 1)]),
-        ("step 1 loss 0.0005\nstep 2 loss 0.0", []),
-        ("step 1 loss 2.5\nstep 2 loss 2.4", []),
-        (NAN, [("hidden_nan", 2, 2, 2)]),
-        ("step 1 loss 2.5 grad_norm nan", []),
-        ("step 1 val_loss 2.5\nstep 2 val_loss 0.0", []),
-        ("", []),
+        ("step 1 loss 0.0005\nstep 2 loss 0.0", []), ("step 1 loss 2.5\nstep 2 loss 2.4", []),
+        (NAN, [("hidden_nan", 2, 2, 2)]), ("step 1 loss 2.5 grad_norm nan", []),
+        ("step 1 val_loss 2.5\nstep 2 val_loss 0.0", []), ("", []),
     ],
-)
+)  # fmt: skip
 def test_a_loss_of_exactly_zero_is_asked_where_it_comes_from(text, expected):
     found = traps(read_text("-", [text.encode()]))
     assert [(trap.kind, trap.line, trap.step, trap.rows) for trap in found] == expected
