@@ -138,19 +138,6 @@ def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
     assert sorted(strange.rglob("*")) == before
 
 
-@pytest.mark.parametrize(
-    ("option", "value", "complaint"),
-    [
-        ("--method", "crystal_ball", "command line: --method: 'crystal_ball' is unknown. Choose"),
-        ("--method", "simulated_human", "command line: --method: 'simulated_human' needs the"),
-        ("--features", "elsewhere", "elsewhere: (file): is missing or is not a parquet file."),
-    ],
-)
-def test_what_cannot_diagnose_is_refused(strange, refusal, option, value, complaint):
-    output = strange / "out.csv"
-    assert refusal("diagnose", strange, "--output", output, option, value).startswith(complaint)
-
-
 def test_every_command_has_its_function_with_arguments_that_can_be_read():
     for command in commands().values():
         arguments = command.app[command.name].assemble_argument_collection()
@@ -172,8 +159,6 @@ def test_every_command_has_its_function_with_arguments_that_can_be_read():
         ("record --workers 0", 'failbench record: Invalid value "0" for --workers.'),
         ("record --shard 1/2 --merge", "failbench record: Invalid values for group"),
         ("freeze 5 --date soon", "failbench freeze: Invalid value for --date: unable"),
-        ("diagnose a.log --method x", "diagnose: --method: is of the form that"),
-        ("diagnose a.log --output x.csv --all", "diagnose: --all: is of the form"),
         ("foresee tried.ipynb --target 0.7", "'0.7' is no whole number."),
         ("record --workers 2.5", "'2.5' is no whole number."),
         ("record --seeds 1e1", "'1e1' is no whole number."),
@@ -182,7 +167,7 @@ def test_every_command_has_its_function_with_arguments_that_can_be_read():
 def test_a_command_that_cannot_be_understood_is_refused(arguments, complaint, refusal):
     said = refusal(*arguments.split())
     assert complaint in said
-    assert said.startswith(complaint) or not complaint.startswith(("failbench", "diagnose"))
+    assert said.startswith(complaint) or not complaint.startswith("failbench")
 
 
 def test_off_a_terminal_a_line_is_written_when_the_last_is_long_ago():

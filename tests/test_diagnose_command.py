@@ -79,7 +79,8 @@ def test_a_paste_is_read_from_standard_input(monkeypatch, capsys):
     ("options", "named"),
     [
         ("--method simple_rules", "--method"), ("--features features.parquet", "--features"),
-        ("--output a.csv --json", "--json"), ("--output a.csv --run x", "--run"),
+        ("--output a.csv --json", "--json"), ("--output a.csv --all", "--all"),
+        ("--output a.csv --run x", "--run"),
         ("--output a.csv --code a.py", "--code"), ("--plot why.gif", ".gif"),
     ],
 )  # fmt: skip

@@ -97,14 +97,6 @@ def test_no_file_and_an_id_that_two_categories_share_are_refused(tmp_path):
         read_scenarios(tmp_path)
 
 
-def test_scenarios_come_in_the_order_of_categories_then_ids(tmp_path):
-    for name in ("b", "a"):
-        write(tmp_path, f"optimization/{name}", id=name)
-    memory = {"category": "memory_hardware", "symptom_category": "memory_hardware"}
-    write(tmp_path, "memory_hardware/c", id="c", **memory)
-    assert [scenario.id for scenario in read_scenarios(tmp_path)] == ["c", "a", "b"]
-
-
 def test_counts_say_how_many_are_missing_or_too_many(repository):
     scenarios = read_scenarios(repository / "data" / "scenarios")
     assert all(count <= 0 for count in missing_from_counts(scenarios).values())

@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import polars as pl
 import pytest
 import yaml
-from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
-from failbench.base.telemetry_stream import telemetry_batches
 from failbench.cli.methods import diagnose_telemetry, study_of
 from failbench.cli.places import Reference
-from failbench.diagnose.batch.catalogue import RAW_METHODS, settings_of
-from failbench.diagnose.batch.diagnoses import diagnose_stream, diagnoses_of
-from failbench.diagnose.batch.training import fitted_raw_method, raw_training_runs, read_features
-from failbench.features.feature_table import feature_table, raw_table
+from failbench.diagnose.batch.training import raw_training_runs, read_features
+from failbench.features.feature_table import feature_table
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
 FAILED = pl.col("kind") == "failure"
@@ -60,35 +53,10 @@ def folder(tmp_path_factory):
     return write_telemetry(others, tmp_path_factory.mktemp("mine"))
 
 
-@pytest.fixture(scope="module")
-def training(checkout):
-    reference = Reference(checkout)
-    features = read_features(reference.features)
-    return raw_training_runs(checkout / "data" / "telemetry", features, study_of(reference))
-
-
-@pytest.fixture(scope="module")
-def fitted(checkout, training):
-    reference = Reference(checkout)
-    study = study_of(reference)
-    return {
-        name: fitted_raw_method(name, settings_of(name, reference.params), training, study)
-        for name in RAW_METHODS
-    }
-
-
 def diagnose(checkout, folder, output, *methods):
     return diagnose_telemetry(
         telemetry=folder, method=methods, output=output, features=None, reference=checkout
     )
-
-
-def test_they_learn_from_the_raw_table_of_the_runs_that_other_methods_learn_from(
-    checkout, training
-):
-    recorded = read_telemetry(checkout / "data" / "telemetry")
-    expected = raw_table(recorded.select(FAILED), made_up_scenarios())
-    assert_frame_equal(training.select(expected.columns), expected)
 
 
 def test_a_training_run_without_telemetry_is_named(checkout, tmp_path):
@@ -120,16 +88,9 @@ def test_a_folder_is_diagnosed_by_raw_methods_beside_others(checkout, folder, tm
     assert "simple_rules: " in captured.out
 
 
-@pytest.mark.parametrize("rows", [1, 100])
-def test_diagnoses_of_a_stream_are_those_of_the_whole(folder, fitted, rows):
-    whole = diagnoses_of(read_telemetry(folder), fitted)
-    stream = diagnose_stream(telemetry_batches(folder, rows), fitted)
-    assert_frame_equal(pl.concat(table for _, table in stream), whole)
-
-
 STEPS = "steps/transformer-adamw.parquet"
 FOREIGN = pl.DataFrame({"x": [1]})
-BROKEN: dict[str, Callable[[Path], object]] = {
+BROKEN = {
     "runs.parquet": lambda path: path.unlink(),
     STEPS: lambda path: path.write_bytes(path.read_bytes()[:-100]),
     "steps/gru-sgd.parquet": lambda path: write_parquet(FOREIGN, path),

@@ -129,23 +129,3 @@ def test_all_that_the_monitor_says_speaks_for_causes_the_likeliest_of_its_compon
     for name, known in supports(kind).items():
         assert 1 <= len(set(known.causes)) == len(known.causes) <= 4, name
         assert causes()[known.causes[0]].category == COMPONENTS[kind][name], name
-
-
-def test_logic_is_mostly_direct_and_symptoms_never():
-    direct = {name for name, known in supports("invariant").items() if known.strength == "direct"}
-    kinds = {
-        kind: [invariant.id for invariant in CATALOGUE if invariant.kind == kind]
-        for kind in ("logic", "statistic", "symptom")
-    }
-    assert len(direct & set(kinds["logic"])) > 0.8 * len(kinds["logic"])
-    assert len(direct & set(kinds["statistic"])) < 0.3 * len(kinds["statistic"])
-    assert not direct & set(kinds["symptom"])
-
-
-def test_most_that_would_settle_a_cause_speaks_for_it():
-    speaks = [
-        name in supports("invariant")[invariant].causes
-        for name, measurement in MEASUREMENTS
-        for invariant in measurement.invariants
-    ]
-    assert sum(speaks) > len(speaks) / 2

@@ -1,8 +1,6 @@
 """Places against tracebacks that libraries print here and now, read as from a log."""
 
-import csv
 import gzip
-import io
 import re
 import traceback
 from pathlib import Path
@@ -131,10 +129,6 @@ def cut_archive():
         file.read()
 
 
-def oversized():
-    list(csv.reader(io.StringIO("x" * (csv.field_size_limit() + 1))))
-
-
 def batches(workers):
     list(torch.utils.data.DataLoader(Texts(4, fails_at=2), num_workers=workers))
 
@@ -171,7 +165,6 @@ HERE = {
     "archive": (cut_archive, "data_decompression"),
     "forward of transformers": (lambda: causal_model()(torch.zeros(1, 13).long()), "table"),
     "no padding token": (no_padding, "data_padding"),
-    "a field that is too long": (oversized, None),  # the csv module of C has no frame
 }
 ALL = HERE | {name: (RAISED[name], place) for name, place in BESIDE_MESSAGES.items()}
 
@@ -275,19 +268,6 @@ def test_the_innermost_known_frame_counts():
     long = "/" + "a" * 100_000 + "/torch/optim/adamw.py:133 in step"
     assert place_of(long) == "optimizer_step", "it is searched at its end"
     assert place_of("in " * 100_000) is None
-
-
-def test_a_frame_that_rich_printed_names_its_place():
-    printed = (
-        "╭──── Traceback (most recent call last) ────╮\n"
-        "│ /home/u/train.py:31 in main               │\n"
-        "│                                           │\n"
-        "│ /opt/lib/torch/optim/adamw.py:133 in step │\n"
-        "╰───────────────────────────────────────────╯\n"
-        "RuntimeError: sizes differ\n"
-    )
-    (event,) = read_text("-", [printed.encode()]).events
-    assert place_of(*event.frames) == "optimizer_step"
 
 
 def test_places_point_at_components_and_causes_that_there_are():

@@ -11,11 +11,7 @@ from failbench.cli.main import main
 from failbench.neighbours.external.released import as_released, copy_released, read_sources
 from failbench.neighbours.external.tables import (
     BUGGY,
-    CORRECT,
     DETECTION,
-    LABEL,
-    POSITIVES,
-    crashed,
     path_of,
     read_released,
 )
@@ -85,37 +81,6 @@ def test_numbers_that_a_copy_would_not_give_back_are_refused(folders):
     with pytest.raises(BadInputError, match="does not give the file back"):
         copy_released(released, copy)
     assert not (copy / "tables").exists()
-
-
-@pytest.fixture(scope="module")
-def released():
-    return read_released(COPY)
-
-
-def test_the_runs_are_as_many_as_the_authors_count_and_those_that_crashed_labelled_correct(
-    released,
-):
-    counts = dict(released.detection[LABEL].value_counts().rows())
-    assert counts == {BUGGY: 7617, CORRECT: 4797}
-    empty = crashed(released.detection)
-    assert empty.sum() == 392
-    assert set(released.detection.filter(empty)[LABEL]) == {CORRECT}
-    assert released.categories.height == 9855
-    assert not released.categories.drop(LABEL).is_duplicated().any()
-    assert not crashed(released.categories).any()
-
-
-@pytest.mark.parametrize("name", POSITIVES)
-def test_every_negative_is_a_positive_of_another_table(released, name):
-    rows = released.tables[name]
-    known = released.categories
-    assert rows.join(known, on=rows.columns, how="anti", nulls_equal=True).is_empty()
-
-
-def test_every_faulty_run_of_the_first_level_is_one_of_the_second(released):
-    columns = [column for column in released.detection.columns if column != LABEL]
-    faulty = released.detection.filter(pl.col(LABEL) == BUGGY)
-    assert faulty.join(released.categories, on=columns, how="anti", nulls_equal=True).is_empty()
 
 
 @pytest.fixture

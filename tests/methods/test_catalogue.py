@@ -10,15 +10,13 @@ fit_returns_self, dict_unchanged, overwrite_params, methods_subset_invariance, c
 import pickle
 import subprocess
 import sys
-from importlib import import_module
 
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
-from failbench.base.errors import BadInputError
-from failbench.base.methods import CATALOGUE, ENTRIES, FEATURE_METHODS
+from failbench.base.methods import FEATURE_METHODS
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.catalogue import method_named
 
@@ -95,15 +93,6 @@ def test_classifiers_learn_a_feature_that_tells_the_label(name, fitted, runs):
 @pytest.mark.parametrize("name", [*CLASSIFIERS, "symptom_baseline"])
 def test_a_category_that_was_not_trained_on_has_probability_zero(name, fit, runs):
     assert set(fit(name, slice(12, None)).predict_proba(runs[0])[:, 0]) == {0.0}
-
-
-def test_names_are_unique_declared_in_their_modules_and_an_unknown_one_is_refused():
-    assert len(ENTRIES) == len({entry.label for entry in CATALOGUE}) == len(CATALOGUE)
-    for entry in CATALOGUE:
-        if entry.module is not None:
-            assert entry.name in import_module(f"failbench.methods.{entry.module}").DECLARATIONS
-    with pytest.raises(BadInputError, match=r"'magic' is unknown\. Choose one of simple_rules"):
-        method_named("magic")
 
 
 def test_importing_the_catalogue_imports_no_library_that_fits_models():

@@ -1,29 +1,26 @@
-"""How settings are chosen, and what reaches the steps of a pipeline."""
+"""How settings are chosen, what reaches the steps of a pipeline, and models that are solved."""
 
 import warnings
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
+from interpret.glassbox import ExplainableBoostingClassifier
+from processors import NATIVE, OLDEST, CannotExecuteError, differences, refitted
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import Pipeline
 
+from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods import tuned_classifier
+from failbench.methods.boosting_machine import TRAINED, VALIDATED, group_bags
 from failbench.methods.catalogue import method_named
+from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
-
-
-def test_a_missing_value_becomes_the_median_of_training_runs_and_no_column_is_lost():
-    train = pd.DataFrame({"a": [1.0, 2.0, 9.0], "b": [np.nan] * 3, "other": [7.0] * 3})
-    test = pd.DataFrame({"a": [np.nan], "b": [5.0], "other": [7.0]})
-    step = imputed(["a", "b"]).fit(train)
-    assert step.transform(test).tolist() == [[2.0, 5.0]]
-    assert step.transform(train).tolist() == [[1.0, 0.0], [2.0, 0.0], [9.0, 0.0]]
 
 
 def test_inner_folds_never_part_the_runs_of_a_scenario(fit, monkeypatch):
@@ -147,3 +144,106 @@ def test_each_fit_receives_the_scenarios_of_its_own_runs(runs, strategies, monke
     assert step.pipeline_["classify"].groups_.tolist() == groups.tolist()
     inner = [(30, 30)] * 2 * len(strategies) if len(strategies) > 1 else []
     assert AsksForGroups.received == [*inner, (60, 60)]
+
+
+def test_a_scenario_stays_together_validated_on_in_one_bag_and_trained_on_in_the_others(runs):
+    _, labels, groups = runs
+    bags = group_bags(labels, groups, 4, seed=0)
+    for scenario in np.unique(groups):
+        assert len(np.unique(bags[groups == scenario], axis=0)) == 1
+    assert (bags == VALIDATED).sum(axis=1).tolist() == [1] * 60
+    assert (bags == TRAINED).sum(axis=1).tolist() == [3] * 60
+
+
+def test_scenarios_stay_together_in_the_bags_of_every_fit_of_the_search(
+    context, runs, settings_of, monkeypatch
+):
+    received = []
+    fit = ExplainableBoostingClassifier.fit
+
+    def watched(self, *arguments, **named):
+        received.append(named["bags"])
+        return fit(self, *arguments, **named)
+
+    monkeypatch.setattr(ExplainableBoostingClassifier, "fit", watched)
+    frame, labels, groups = runs
+    settings = settings_of("ebm").model_copy(update={"learning_rate": (0.02, 0.08)})
+    method_named("ebm").build(settings, context).fit(frame, labels, groups)
+    assert [len(bags) for bags in received] == [30, 30, 30, 30, 60]
+    for bags in received:
+        # The made-up runs of a scenario stand next to one another, and folds keep their order.
+        assert (bags[0::2] == bags[1::2]).all()
+
+
+def test_a_category_of_a_single_scenario_is_trained_on_in_every_bag():
+    labels = np.array(["a"] * 2 + ["b"] * 8, dtype=object)
+    groups = np.array(["x"] * 2 + [f"y{index // 2}" for index in range(8)])
+    marks = group_bags(labels, groups, 4, 0)
+    assert (marks[:2] == TRAINED).all()
+    assert ((marks[2:] == VALIDATED).sum(axis=1) == 1).all()
+
+
+both_solvers = pytest.mark.parametrize("solver", ["newton-cholesky", "newton-cg"])
+
+
+@pytest.fixture
+def data():
+    """Sixty runs of three categories that overlap; some columns repeat others."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["a", "b", "c"], 20)
+    values = rng.normal(size=(60, 12)) + 0.3 * np.repeat(np.arange(3.0), 20)[:, None]
+    values[:, 8:] = values[:, :4] + 1e-3 * values[:, 8:]
+    return values, labels
+
+
+def gradient(model, values, labels):
+    """Of the mean loss with its penalty, ``[n_classes, n_columns]``."""
+    excess = model.predict_proba(values) - (labels[:, None] == model.classes_)
+    return (excess.T @ values + model.coef_ / model.C) / len(values)
+
+
+@both_solvers
+@pytest.mark.parametrize("penalty", [0.01, 1.0, 1000.0])
+def test_a_fit_is_a_minimum_and_no_rounding_or_order_of_runs_moves_a_probability(
+    data, solver, penalty
+):
+    """The stored six decimals are four orders of magnitude away."""
+    values, labels = data
+    first = ConvergedLogisticRegression(C=penalty, solver=solver).fit(values, labels)
+    assert np.abs(gradient(first, values, labels)).max() < 2e-12
+    order = np.random.default_rng(1).permutation(60)
+    noisy = values * (1 + 1e-15 * np.random.default_rng(2).choice([-1, 1], values.shape))
+    second = ConvergedLogisticRegression(C=penalty, solver=solver).fit(noisy[order], labels[order])
+    assert np.abs(first.predict_proba(values) - second.predict_proba(values)).max() < 1e-10
+
+
+@both_solvers
+def test_a_fit_that_does_not_converge_is_an_error_that_names_the_remedy(data, solver):
+    model = ConvergedLogisticRegression(C=100.0, solver=solver, max_iter=2)
+    with pytest.raises(BadInputError, match=r"max_iterations: .* 100 did not converge in 2 steps"):
+        model.fit(*data)
+
+
+def test_a_solver_that_stops_early_without_a_warning_is_detected(data, monkeypatch):
+    fit = LogisticRegression.fit
+
+    def stops_early(self, X, y):
+        self.__dict__.update(tol=1e-4)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(LogisticRegression, "fit", stops_early)
+    with pytest.raises(BadInputError, match="did not converge"):
+        ConvergedLogisticRegression(solver="newton-cg").fit(*data)
+
+
+@pytest.mark.system
+def test_predictions_of_a_few_folds_are_those_of_another_processor(tmp_path):
+    """The rest is in tests/system/test_kernels.py."""
+    folders = {NATIVE: tmp_path / "native", OLDEST: tmp_path / "oldest"}
+    for folder in folders.values():
+        folder.mkdir()
+    try:
+        native, oldest = (refitted(each, "few", folder) for each, folder in folders.items())
+    except CannotExecuteError as error:
+        pytest.skip(str(error))
+    assert differences(oldest, native) == {}

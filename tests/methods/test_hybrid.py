@@ -1,4 +1,4 @@
-"""Who answers in a hybrid, at the exact thresholds, and whose answer it then is."""
+"""Who answers in a hybrid, at the exact thresholds, and how often simulated people are right."""
 
 from typing import ClassVar
 
@@ -8,11 +8,14 @@ import pytest
 from pydantic import ValidationError
 from sklearn.base import BaseEstimator
 
-from failbench.base.method_settings import HybridSettings
+from failbench.base.errors import BadInputError
+from failbench.base.method_settings import HybridSettings, SimulatedHumanSettings
+from failbench.base.methods import ENTRIES, FEATURE_METHODS
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.catalogue import method_named
 from failbench.methods.hybrid import Hybrid, HybridTwoWay
+from failbench.methods.simulated_human import SimulatedHuman
 
 ABOVE, BELOW = np.nextafter(0.85, 1), np.nextafter(0.60, 0)
 OF_RULES = (Evidence("oov_rate", 0.3, "above", 0.1),)
@@ -100,15 +103,6 @@ def test_the_member_that_answers_gives_category_confidence_evidence_and_conditio
     assert named.tolist() == method.predict(X).tolist()
 
 
-def test_every_member_learns_from_all_training_runs_and_the_given_ones_stay_unfitted():
-    method, _ = fitted(three_way(), (0.9, ""), (0.9, ""))
-    learned = (["run_0", "run_1"], ["unknown", "unknown"], ["s_0", "s_1"])
-    members = [method.rules_, *method.members_.values()]
-    assert [member.fitted_to_ for member in members] == [learned] * 3
-    assert not hasattr(method.rules, "fitted_to_")
-    assert not hasattr(method.classifier, "fitted_to_")
-
-
 def test_thresholds_must_be_in_order():
     with pytest.raises(ValidationError, match="classifier_from must not be above rules_from"):
         HybridSettings(rules_from=0.5, classifier_from=0.6)
@@ -143,3 +137,47 @@ def test_a_hybrid_answers_as_the_method_that_it_names_does(name, context, settin
     for position, item in enumerate(actual):
         expected = alone[item.route][position]
         assert (item.category, item.confidence) == (expected.category, expected.confidence)
+
+
+LEVELS = {"novice": (0.3, 0.5), "intermediate": (0.5, 0.75), "expert": (0.2, 0.9)}
+"""Share and accuracy."""
+TRUE = {f"run_{index}": CATEGORIES[index % 5] for index in range(4000)}
+FRAME = pd.DataFrame(index=pd.Index(list(TRUE), name="run_id"))
+
+
+@pytest.fixture(scope="module")
+def human():
+    levels = {name: {"share": share, "accuracy": right} for name, (share, right) in LEVELS.items()}
+    settings = SimulatedHumanSettings.model_validate({"levels": levels})
+    return SimulatedHuman(TRUE, settings.levels, seed=0).fit(FRAME, np.array([]))
+
+
+def is_share(values, expected):
+    """Within four standard errors."""
+    error = 4 * np.sqrt(expected * (1 - expected) / len(values))
+    return np.mean(values) == pytest.approx(expected, abs=error)
+
+
+def test_each_level_has_its_share_and_its_accuracy_and_the_mixture_their_mean(human):
+    diagnoses = human.diagnose(FRAME)
+    right = np.array([each.category for each in diagnoses]) == list(TRUE.values())
+    assert is_share(right, 0.3 * 0.50 + 0.5 * 0.75 + 0.2 * 0.90)
+    levels = np.array([each.confidence for each in diagnoses])
+    for share, accuracy in LEVELS.values():
+        assert is_share(levels == accuracy, share)
+        assert is_share(right[levels == accuracy], accuracy)
+    for row, item in zip(human.predict_proba(FRAME), diagnoses, strict=True):
+        assert row[CATEGORIES.index(item.category)] == item.confidence
+        assert sorted(row)[:4] == pytest.approx([(1 - item.confidence) / 4] * 4)
+
+
+def test_a_run_without_an_answer_is_refused(human):
+    unknown = pd.DataFrame(index=pd.Index(["run_x"], name="run_id"))
+    with pytest.raises(BadInputError, match="run_x: is not in the answer key"):
+        human.predict(unknown)
+
+
+def test_only_methods_with_a_simulated_person_receive_the_answers():
+    simulations = [name for name in FEATURE_METHODS if method_named(name).simulation]
+    assert simulations == ["simulated_human", "hybrid"]
+    assert simulations == [name for name in FEATURE_METHODS if ENTRIES[name].reads_true_category]

@@ -1,12 +1,10 @@
 """The tree of the improved rules as data: its size, its sources, and a run for each leaf."""
 
-import numpy as np
 import pandas as pd
 import pytest
 
 from failbench.base.vocabulary import ERROR_TEXT_SIGNAL
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import (
     POINTS_TO,
     TREE,
@@ -143,18 +141,3 @@ def test_a_reduced_tree_takes_out_what_hidden_signals_lead_to_and_asks_leaves_fo
     assert (actual.confirms, actual.against) == (whole.confirms[:1], ())
     nothing_left = leaves("oov_rate")["everything_looks_usual"]
     assert (nothing_left.category, nothing_left.reason) == (None, "missing")
-
-
-def test_the_whole_tree_wants_confirmation_that_perplexity_alone_cannot_give(context, run):
-    """Rules that learned from a catastrophe are asked about one with missing signals."""
-    alone = run(**CATASTROPHE)
-    others = [column for column in FEATURE_SETS["19"] if column != "perplexity"]
-    blind = alone.assign(**dict.fromkeys(others, np.nan))
-    labels = np.array(["data_pipeline"] * 4, dtype=object)
-    for signals, shown, answer in (
-        (None, alone, "data_pipeline"),
-        (None, blind, "abstain"),
-        (("perplexity",), blind, "data_pipeline"),
-    ):
-        method = ImprovedRules(context.band, signals=signals).fit(pd.concat([alone] * 4), labels)
-        assert method.predict(shown).tolist() == [answer]

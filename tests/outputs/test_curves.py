@@ -89,15 +89,6 @@ def test_nan_breaks_the_line_and_is_marked():
 
 
 @pytest.mark.parametrize(
-    ("low", "high", "scale"),
-    [(1.0, 1001.0, "log"), (1.0, 999.0, "linear"), (0.0, 1e6, "linear"), (-1.0, 1e6, "linear")],
-)
-def test_an_axis_is_logarithmic_for_positive_values_over_three_decades(low, high, scale):
-    panels, _ = drawn(f"step 0 loss {low}\nstep 1 loss {high}")
-    assert panels["Loss"].get_yscale() == scale
-
-
-@pytest.mark.parametrize(
     "text",
     [
         "", "step 5 loss 3.0", "step 1 loss nan\nstep 2 loss nan",

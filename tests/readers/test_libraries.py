@@ -1,7 +1,6 @@
 """Files that the real libraries write, in a training of their own, whole and damaged."""
 
 import contextlib
-import io
 import math
 import os
 import subprocess
@@ -15,9 +14,7 @@ from hypothesis import strategies as st
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import read_telemetry
 from failbench.diagnose.readers.event_file import MARK, read_events
-from failbench.diagnose.readers.log import NOWHERE
 from failbench.diagnose.readers.opening import read_log
-from failbench.diagnose.readers.text import read_text
 from failbench.monitor import Monitor
 from pipeline import REPOSITORY
 
@@ -25,9 +22,7 @@ torch = pytest.importorskip("torch")
 pytest.importorskip("tensorboard")
 transformers = pytest.importorskip("transformers")
 pytest.importorskip("accelerate")
-lightning = pytest.importorskip("lightning")
 
-from lightning.pytorch.loggers import CSVLogger  # noqa: E402
 from torch.utils.tensorboard import SummaryWriter  # noqa: E402
 
 from made_up_models import ROWS, BrokenError, Texts, causal_model  # noqa: E402
@@ -39,75 +34,25 @@ def values(log, signal="loss", split="train"):
     return log.series(signal, split)[signal].tolist()
 
 
-@pytest.fixture(scope="module")
-def trained(tmp_path_factory):
-    """What a Trainer has logged, its folder, and what it printed."""
-    folder = tmp_path_factory.mktemp("trainer")
+def test_the_folder_of_a_trainer(tmp_path):
     arguments = transformers.TrainingArguments(
-        str(folder), max_steps=8, per_device_train_batch_size=ROWS, logging_steps=2,
+        str(tmp_path), max_steps=8, per_device_train_batch_size=ROWS, logging_steps=2,
         eval_strategy="steps", eval_steps=4, save_steps=4, report_to=[], use_cpu=True,
         disable_tqdm=True,
     )  # fmt: skip
-    held_out = Texts(6, seed=1)
-    trainer = transformers.Trainer(
-        causal_model(), arguments, train_dataset=Texts(64), eval_dataset=held_out
-    )
-    out = io.StringIO()
-    with contextlib.redirect_stdout(out):
-        trainer.train()
-    return trainer.state.log_history, folder, out.getvalue()
-
-
-def test_the_folder_of_a_trainer_and_what_it_prints(trained):
-    history, folder, printed = trained
+    data = {"train_dataset": Texts(64), "eval_dataset": Texts(6, seed=1)}
+    trainer = transformers.Trainer(causal_model(), arguments, **data)
+    trainer.train()
+    history, log = trainer.state.log_history, read_log(tmp_path)
 
     def logged(name):
         return [row[name] for row in history if name in row]
 
-    log = read_log(folder)
     assert [source.name for source in log.sources] == ["checkpoint-8/trainer_state.json"]
     assert log.series("loss").step.tolist() == [row["step"] for row in history if "loss" in row]
     assert values(log) == logged("loss")
     assert values(log, split="validation") == logged("eval_loss")
     assert values(log, "grad_norm") == logged("grad_norm")
-    log = read_text("-", [printed.encode()])
-    for name, split in (("loss", "train"), ("eval_loss", "validation")):
-        found = values(log, split=split)[: len(logged(name))]
-        assert found == pytest.approx(logged(name), rel=1e-3)
-
-
-class Regression(lightning.LightningModule):
-    """Logs a loss at steps and over epochs, and another of held-out data."""
-
-    def __init__(self):
-        super().__init__()
-        self.layer = torch.nn.Linear(4, 1)
-
-    def training_step(self, batch, batch_idx):
-        loss = self.layer(batch).square().mean()
-        self.log("train_loss", loss, on_step=True, on_epoch=True)
-        return loss
-
-    def validation_step(self, batch, batch_idx):
-        self.log("val_loss", self.layer(batch).square().mean())
-
-    def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), 0.1)
-
-
-def test_the_csv_logger_of_lightning(tmp_path):
-    batches = torch.utils.data.DataLoader(torch.ones(6, 4), batch_size=2)
-    quiet = ("enable_progress_bar", "enable_model_summary", "enable_checkpointing")
-    lightning.Trainer(
-        max_epochs=2, logger=CSVLogger(tmp_path), log_every_n_steps=1, accelerator="cpu",
-        **dict.fromkeys(quiet, False),
-    ).fit(Regression(), batches, batches)  # fmt: skip
-    log = read_log(tmp_path)
-    assert log.sources[0].name.endswith("metrics.csv")
-    assert log.sources[0].format == "table"
-    assert set(log.series("loss").step.tolist()) - {NOWHERE} == set(range(6))
-    assert len(values(log, split="validation")) == 2
-    assert all(math.isfinite(loss) for loss in values(log))
 
 
 def test_the_log_of_the_monitor_of_a_training_that_ends_in_an_error(tmp_path):
