@@ -182,25 +182,23 @@ def test_off_a_terminal_a_line_is_written_when_the_last_is_long_ago():
     ]
 
 
-def test_off_a_terminal_lines_go_to_standard_error_even_if_a_command_ends_early(capsys):
+@pytest.mark.parametrize(("terminal", "shown"), [(False, "diagnosing, 3 of 7 done"), (True, "━")])
+def test_progress_goes_to_standard_error_even_if_a_command_ends_early(
+    terminal, shown, monkeypatch, capsys
+):
     def interrupted():
         with progress_meter() as meter:
-            meter.show("diagnosing", 3, 7)
+            meter.show("diagnosing", 3, 7, 150.0)
             raise KeyboardInterrupt
 
+    if terminal:
+        monkeypatch.setenv("FORCE_COLOR", "1")  # by which rich takes anything for a terminal
     with pytest.raises(KeyboardInterrupt):
         interrupted()
     captured = capsys.readouterr()
-    assert (captured.out, captured.err) == ("", "diagnosing, 3 of 7 done\n")
-
-
-def test_on_a_terminal_there_is_a_bar(monkeypatch, capsys):
-    monkeypatch.setenv("FORCE_COLOR", "1")  # by which rich takes anything for a terminal
-    with progress_meter() as meter:
-        meter.show("diagnosing", 3, 7, 150.0)
-    said = capsys.readouterr().err
-    assert "━" in said
-    assert "3 min left" in said
+    assert captured.out == ""
+    assert shown in captured.err
+    assert "3 min left" in captured.err
 
 
 @pytest.mark.parametrize(

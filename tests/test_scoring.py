@@ -24,28 +24,24 @@ SETTINGS = ScenarioIntervalSettings(
 TRAINED_ON = "added_tokens"
 
 
-def runs_of(**scenarios):
-    """Two seeds of each scenario, by its category."""
-    return pl.DataFrame(
-        [
-            {"run_id": f"{name}-s{seed}", "scenario": name, "seed": seed, "category": category}
-            for name, category in scenarios.items()
-            for seed in (0, 1)
-        ]
-    )
+def runs_of(scenarios):
+    """Two seeds of each of some scenarios of two categories."""
+    frame = pl.DataFrame({"scenario": [f"cause_{index}" for index in range(scenarios)]})
+    even = frame["scenario"].str.slice(6).cast(pl.Int64) % 2 == 0
+    category = pl.when(even).then(pl.lit("optimization")).otherwise(pl.lit("data_pipeline"))
+    runs = frame.with_columns(category=category).join(pl.DataFrame({"seed": [0, 1]}), how="cross")
+    return runs.with_columns(run_id=pl.format("{}-s{}", "scenario", "seed"))
 
 
-def answers_to(runs, answer):
-    return runs.select("run_id", "category").with_columns(
-        method=pl.lit("guess"),
-        diagnosis=pl.Series([answer(*row) for row in runs.select("run_id", "category").rows()]),
-    )
+def answered(runs, wrong, answer):
+    """Right but for some runs, which get another answer."""
+    given = pl.when(pl.col("run_id").is_in(wrong)).then(pl.lit(answer)).otherwise("category")
+    return runs.select("run_id", method=pl.lit("guess"), diagnosis=given)
 
 
 def test_a_single_scenario_of_a_category_gets_wilsons_interval():
-    runs = runs_of(one="optimization", two="data_pipeline")
-    diagnoses = answers_to(runs, lambda run, category: category if run != "two-s1" else "abstain")
-    score = method_scores(runs, diagnoses, SETTINGS)["guess"]
+    runs = runs_of(2)
+    score = method_scores(runs, answered(runs, ["cause_1-s1"], "abstain"), SETTINGS)["guess"]
     assert score.right == 3
     assert dict(score.answers) == {"abstain": 1, "data_pipeline": 1, "optimization": 2}
     accuracy = score.accuracy
@@ -54,12 +50,10 @@ def test_a_single_scenario_of_a_category_gets_wilsons_interval():
 
 
 def test_several_scenarios_of_each_category_get_the_interval_of_the_studies():
-    names = {f"cause_{index}": ("optimization", "data_pipeline")[index % 2] for index in range(12)}
-    runs = runs_of(**names)
-    wrong = {"cause_0-s0", "cause_3-s0", "cause_3-s1", "cause_4-s1", "cause_7-s0"}
-    diagnoses = answers_to(runs, lambda run, category: "unknown" if run in wrong else category)
-    answers = diagnoses.select("run_id", prediction="diagnosis").join(runs, on="run_id")
-    predictions = answers.with_columns(repeat=pl.lit(0))
+    runs = runs_of(12)
+    wrong = ["cause_0-s0", "cause_3-s0", "cause_3-s1", "cause_4-s1", "cause_7-s0"]
+    answers = answered(runs, wrong, "unknown").rename({"diagnosis": "prediction"})
+    predictions = answers.join(runs, on="run_id").with_columns(repeat=pl.lit(0))
     accuracy = accuracy_interval(predictions, SETTINGS)
     expected = scenario_intervals(scenario_answers(predictions), OVERALL[:1], SETTINGS)
     assert accuracy == expected["accuracy"]

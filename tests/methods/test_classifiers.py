@@ -6,7 +6,6 @@ from typing import ClassVar
 import numpy as np
 import pytest
 from interpret.glassbox import ExplainableBoostingClassifier
-from processors import NATIVE, OLDEST, CannotExecuteError, differences, refitted
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
@@ -234,16 +233,3 @@ def test_a_solver_that_stops_early_without_a_warning_is_detected(data, monkeypat
     monkeypatch.setattr(LogisticRegression, "fit", stops_early)
     with pytest.raises(BadInputError, match="did not converge"):
         ConvergedLogisticRegression(solver="newton-cg").fit(*data)
-
-
-@pytest.mark.system
-def test_predictions_of_a_few_folds_are_those_of_another_processor(tmp_path):
-    """The rest is in tests/system/test_kernels.py."""
-    folders = {NATIVE: tmp_path / "native", OLDEST: tmp_path / "oldest"}
-    for folder in folders.values():
-        folder.mkdir()
-    try:
-        native, oldest = (refitted(each, "few", folder) for each, folder in folders.items())
-    except CannotExecuteError as error:
-        pytest.skip(str(error))
-    assert differences(oldest, native) == {}
