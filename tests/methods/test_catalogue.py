@@ -16,6 +16,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.utils import estimator_checks
 
+from failbench.base.errors import BadInputError
 from failbench.base.methods import FEATURE_METHODS
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.catalogue import method_named
@@ -93,6 +94,11 @@ def test_classifiers_learn_a_feature_that_tells_the_label(name, fitted, runs):
 @pytest.mark.parametrize("name", [*CLASSIFIERS, "symptom_baseline"])
 def test_a_category_that_was_not_trained_on_has_probability_zero(name, fit, runs):
     assert set(fit(name, slice(12, None)).predict_proba(runs[0])[:, 0]) == {0.0}
+
+
+def test_an_unknown_method_is_refused_with_the_known_ones():
+    with pytest.raises(BadInputError, match=r"'magic' is unknown\. Choose one of simple_rules"):
+        method_named("magic")
 
 
 def test_importing_the_catalogue_imports_no_library_that_fits_models():

@@ -49,6 +49,14 @@ def test_every_document_fits_the_schema_and_is_read_back(make):
     assert Document.model_validate_json(json_of(document)) == document
 
 
+@pytest.mark.parametrize(
+    "change", [{"status": "broken"}, {"confidence": 1.2}, {"format": 2}, {"categories": {"x": 1.0}}]
+)
+def test_the_schema_refuses_what_is_no_answer(change):
+    with pytest.raises(jsonschema.ValidationError):
+        VALIDATOR(schema()).validate(parsed(answers.answer()) | change)
+
+
 def test_numbers_that_json_cannot_write_are_words():
     for value, written in ((math.nan, "nan"), (math.inf, "inf"), (-math.inf, "-inf"), (2.5, 2.5)):
         found = answers.finding(value=value, threshold=None if value == 2.5 else value)

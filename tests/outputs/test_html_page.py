@@ -6,7 +6,7 @@ import pytest
 
 import made_up_answers as answers
 from failbench.base.errors import BadInputError
-from failbench.diagnose.outputs.curves import write_plot
+from failbench.diagnose.outputs.curves import COLOURS, write_plot
 from failbench.diagnose.outputs.html_page import html_of
 from failbench.diagnose.outputs.outline import numbered, place_of
 
@@ -76,6 +76,16 @@ def test_every_finding_is_on_the_page_with_the_number_of_its_mark(make):
         assert ("id", f"evidence-{number}") in page.attributes
         for words in (place_of(finding), finding.statement, finding.quote):
             assert words in page.text
+
+
+def test_the_curves_take_the_colours_of_the_page():
+    page = html_of(answers.answer())
+    drawn = page[page.index("<svg") : page.index("</svg>")]
+    assert not any(colour in drawn for colour in COLOURS.values())
+    assert "stroke: var(--train)" in drawn
+    style = page[page.index("<style>") : page.index("</style>")]
+    for name in COLOURS:
+        assert style.count(f"--{name}:") == 3, "light, dark and print"
 
 
 def test_there_are_curves_where_something_was_measured_the_same_each_time():
