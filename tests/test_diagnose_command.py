@@ -1,7 +1,5 @@
 """The command ``diagnose LOG``: what it prints and writes, and how it ends."""
 
-from __future__ import annotations
-
 import io
 import json
 import math
@@ -24,44 +22,48 @@ HEALTHY = "\n".join(f"step={step} loss={9 * math.exp(-step / 80):.4f}" for step 
 
 
 @pytest.fixture
-def log(tmp_path):
-    path = tmp_path / "train.log"
-    path.write_text(UNEVEN)
-    return path
+def diagnose(tmp_path, capsys):
+    """The status of the command for a text, and what it printed."""
+
+    def run(text, *options, name="train.log"):
+        (tmp_path / name).write_text(text)
+        status = main(["diagnose", str(tmp_path / name), *map(str, options)])
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return run
 
 
-def test_a_failure_is_a_page_and_exit_status_1(log, capsys):
-    assert main(["diagnose", str(log)]) == 1
-    page = capsys.readouterr().out
+def test_a_failure_is_a_page_and_exit_status_1(diagnose):
+    status, page, _ = diagnose(UNEVEN)
+    assert status == 1
     assert page.startswith("Failed: data pipeline")
     assert "train.log:5" in page
     assert "What to change" in page
 
 
-def test_a_healthy_log_is_exit_status_0(tmp_path, capsys):
-    path = tmp_path / "train.log"
-    path.write_text(HEALTHY)
-    assert main(["diagnose", str(path)]) == 0
-    assert capsys.readouterr().out.startswith("Healthy")
-    assert main(["diagnose", str(path), "--failed"]) == 3
+def test_everything_is_more_than_a_screen(diagnose):
+    _, short, _ = diagnose(UNEVEN)
+    status, page, _ = diagnose(UNEVEN, "--all")
+    assert status == 1
+    assert len(page) > len(short)
 
 
-def test_a_text_that_says_nothing_is_exit_status_2(tmp_path, capsys):
-    path = tmp_path / "train\x1b[31m.log"
-    path.write_text("the moon is full\n")
-    assert main(["diagnose", str(path)]) == 2
-    printed = capsys.readouterr()
-    assert printed.out == ""
-    assert printed.err.count("\n") == 1
-    assert "\x1b" not in printed.err
+def test_a_healthy_log_is_exit_status_0_and_one_that_says_nothing_2(diagnose):
+    status, page, _ = diagnose(HEALTHY)
+    assert (status, page[:7]) == (0, "Healthy")
+    assert diagnose(HEALTHY, "--failed")[0] == 3
+    status, page, error = diagnose("the moon is full\n", name="train\x1b[31m.log")
+    assert (status, page, error.count("\n")) == (2, "", 1)
+    assert "\x1b" not in error
 
 
-def test_a_document_is_as_the_published_schema_says(log, tmp_path, capsys):
+def test_a_document_is_as_the_published_schema_says(diagnose, tmp_path):
     page, plot = tmp_path / "why.html", tmp_path / "why.svg"
-    options = ["--json", "--html", str(page), "--plot", str(plot)]
-    assert main(["diagnose", str(log), *options]) == 1
-    document = json.loads(capsys.readouterr().out)
+    status, document, _ = diagnose(UNEVEN, "--json", "--html", page, "--plot", plot)
+    document = json.loads(document)
     jsonschema.validate(document, schema())
+    assert status == 1
     assert document["analysis_artifacts"] == {"page": str(page), "curves": str(plot)}
     assert page.is_file()
     assert plot.is_file()
@@ -76,14 +78,13 @@ def test_a_paste_is_read_from_standard_input(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("options", "named"),
     [
-        (["--method", "simple_rules"], "--method"),
-        (["--features", "features.parquet"], "--features"),
-        (["--output", "a.csv", "--json"], "--json"),
-        (["--output", "a.csv", "--run", "x"], "--run"),
-        (["--output", "a.csv", "--code", "a.py"], "--code"),
-        (["--plot", "why.gif"], ".gif"),
+        ("--method simple_rules", "--method"), ("--features features.parquet", "--features"),
+        ("--output a.csv --json", "--json"), ("--output a.csv --all", "--all"),
+        ("--output a.csv --run x", "--run"),
+        ("--output a.csv --code a.py", "--code"), ("--plot why.gif", ".gif"),
     ],
-)
-def test_options_that_do_not_fit_are_refused(log, capsys, options, named):
-    assert main(["diagnose", str(log), *options]) == 2
-    assert named in capsys.readouterr().err
+)  # fmt: skip
+def test_options_that_do_not_fit_are_refused(diagnose, options, named):
+    status, page, error = diagnose(UNEVEN, *options.split())
+    assert (status, page) == (2, "")
+    assert named in error

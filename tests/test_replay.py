@@ -1,7 +1,5 @@
 """What was answered is asked once, survives an interruption, and is given up when it is of old."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 
@@ -53,6 +51,9 @@ def test_another_version_asks_again_and_keeps_the_old_answer_until_then(tmp_path
         record(path, "ab", by=2, stop_at="b")
     assert TABLE.read(path)["by"].to_list() == [2, 2, 1, 1]
     assert record(path, "ab", by=2) == ["b"]
+    with Replay(TABLE, path, 1) as replay:
+        replay.keep({"run": "a", "look": look, "said": "", "by": look} for look in (0, 1))
+        assert [replay.has(("a",), [(0,), *more]) for more in ([], [(1,)])] == [False, True]
 
 
 def test_strangers_are_dropped_though_nothing_is_asked(tmp_path):

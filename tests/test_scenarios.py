@@ -1,7 +1,5 @@
 """Scenario files: what is refused, and what the committed ones hold."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -10,18 +8,13 @@ from failbench.base.errors import BadInputError
 from failbench.base.scenarios import COUNTS, missing_from_counts, read_scenario, read_scenarios
 
 GOOD = {
-    "id": "rate_too_high",
-    "title": "The learning rate is too high",
-    "category": "optimization",
-    "root_cause": "Somebody typed one zero too few.",
-    "difficulty": "easy",
+    "id": "rate_too_high", "title": "The learning rate is too high", "category": "optimization",
+    "root_cause": "Somebody typed one zero too few.", "difficulty": "easy",
     "symptom_category": "optimization",
     "fault": {"name": "learning_rate_jump", "parameters": {"factor": 30.0}, "onset": "mid_run"},
-    "expected_outcome": "diverged",
-    "remedy": "Type the zero that is missing.",
+    "expected_outcome": "diverged", "remedy": "Type the zero that is missing.",
     "rationale": "Everybody has done this once.",
-}
-AFTER_THE_MODEL = "Correct it after the model failbench.base.scenarios.Scenario."
+}  # fmt: skip
 
 
 def write(folder, place="optimization/rate_too_high", **changes):
@@ -36,34 +29,30 @@ def test_good_scenario_is_read_as_it_was_written(tmp_path):
     assert scenario.model_dump(exclude_defaults=True) == GOOD
 
 
+UNKNOWN = {"category": "unknown", "symptom_category": "unknown"}
+JUMP = {"name": "jump"}
+
+
 @pytest.mark.parametrize(
     ("changes", "field", "problem"),
     [
         ({"category": "weather"}, "category", "Input should be 'memory_hardware'"),
         ({"id": "Rate-Too-High"}, "id", "String should match pattern"),
-        ({"fault": {"name": "jump"}}, "fault.onset", "Field required"),
-        ({"fault": {"name": "jump", "onset": "later"}}, "fault.onset", "Input should be"),
+        ({"fault": JUMP}, "fault.onset", "Field required"),
+        ({"fault": JUMP | {"onset": "later"}}, "fault.onset", "Input should be"),
         ({"remedy": "No."}, "remedy", "at least 10 characters"),
         ({"not_applicable": {"mamba": "It has no heads."}}, "not_applicable.mamba", "Input should"),
         ({"difficulty": "hard"}, "(file)", "hard exactly when"),
         ({"symptom_category": "data_pipeline"}, "(file)", "hard exactly when"),
         ({"ambiguity": "truly_ambiguous"}, "(file)", "ambiguity must be given for unknown"),
+        (UNKNOWN, "(file)", "ambiguity must be given for unknown"),
+        ({"fault": JUMP | {"onset": "start_crash"}}, "(file)", "have the expected_outcome crash"),
         (
-            {"category": "unknown", "symptom_category": "unknown"},
+            {"other_outcomes": {"diverged": "By chance."}},
             "(file)",
-            "ambiguity must be given for unknown",
+            "leave out the expected_outcome",
         ),
-        (
-            {"fault": {"name": "jump", "onset": "start_crash"}},
-            "(file)",
-            "must have the expected_outcome crash",
-        ),
-        (
-            {"other_outcomes": {"diverged": "By chance alone."}},
-            "(file)",
-            "must leave out the expected_outcome",
-        ),
-        ({"other_outcomes": {"completed": "By chance alone."}}, "other_outcomes.comp", "Input sh"),
+        ({"other_outcomes": {"completed": "By chance."}}, "other_outcomes.comp", "Input should be"),
     ],
 )
 def test_bad_value_is_refused_by_file_field_and_remedy(tmp_path, changes, field, problem):
@@ -73,7 +62,7 @@ def test_bad_value_is_refused_by_file_field_and_remedy(tmp_path, changes, field,
     message = str(caught.value)
     assert message.startswith(f"{path}: {field}")
     assert problem in message
-    assert message.endswith(AFTER_THE_MODEL)
+    assert message.endswith("Correct it after the model failbench.base.scenarios.Scenario.")
 
 
 @pytest.mark.parametrize("content", [b'{"id": ', b"\xff\xfe", b""])
@@ -85,8 +74,7 @@ def test_file_that_is_not_json_is_refused_with_its_remedy(tmp_path, content):
 
 
 @pytest.mark.parametrize(
-    ("place", "field"),
-    [("data_pipeline/rate_too_high", "category"), ("optimization/rate", "id")],
+    ("place", "field"), [("data_pipeline/rate_too_high", "category"), ("optimization/rate", "id")]
 )
 def test_file_in_the_wrong_place_says_where_it_belongs(tmp_path, place, field):
     path = write(tmp_path, place)
@@ -107,14 +95,6 @@ def test_no_file_and_an_id_that_two_categories_share_are_refused(tmp_path):
     complaint = r"rate_too_high\.json: id: 'rate_too_high' is the id of a data_pipeline scenario\. "
     with pytest.raises(BadInputError, match=complaint + r"Give each scenario a unique id\."):
         read_scenarios(tmp_path)
-
-
-def test_scenarios_come_in_the_order_of_categories_then_ids(tmp_path):
-    for name in ("b", "a"):
-        write(tmp_path, f"optimization/{name}", id=name)
-    memory = {"category": "memory_hardware", "symptom_category": "memory_hardware"}
-    write(tmp_path, "memory_hardware/c", id="c", **memory)
-    assert [scenario.id for scenario in read_scenarios(tmp_path)] == ["c", "a", "b"]
 
 
 def test_counts_say_how_many_are_missing_or_too_many(repository):

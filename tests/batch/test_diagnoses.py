@@ -1,8 +1,6 @@
 """Diagnoses of other telemetry: alike whatever the batches."""
 
-from __future__ import annotations
-
-from pathlib import Path
+import re
 
 import polars as pl
 import pytest
@@ -14,25 +12,29 @@ from failbench.base.slices import AcrossArchitectures
 from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.base.telemetry_stream import telemetry_batches
 from failbench.diagnose.batch.diagnoses import DIAGNOSIS_SCHEMA, diagnose_stream, diagnoses_of
-from failbench.diagnose.batch.methods import fitted_method, read_features, settings_of
+from failbench.diagnose.batch.methods import (
+    READ_BY,
+    declaration_named,
+    fitted_method,
+    read_features,
+    refuse_unknown,
+    settings_of,
+)
 from failbench.features.feature_table import feature_table, to_frame
-from failbench.methods.declaration import Method
 
 
 @pytest.fixture(scope="module")
-def features(repository: Path) -> pl.DataFrame:
+def features(repository):
     return read_features(repository / "data" / "features" / "features.parquet")
 
 
 @pytest.fixture(scope="module")
-def study(repository: Path) -> AcrossArchitectures:
+def study(repository):
     return read_section("across_architectures", AcrossArchitectures, repository / "params.yaml")
 
 
 @pytest.fixture(scope="module")
-def rules(
-    repository: Path, features: pl.DataFrame, study: AcrossArchitectures
-) -> dict[str, Method]:
+def rules(repository, features, study):
     return {
         name: fitted_method(name, settings_of(name, repository / "params.yaml"), features, study)
         for name in ("simple_rules", "improved_rules")
@@ -40,7 +42,7 @@ def rules(
 
 
 @pytest.fixture(scope="module")
-def folder(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(repository, tmp_path_factory):
     """Some of what is recorded, in a folder of its own."""
     some = read_telemetry(repository / "data" / "telemetry").select(
         (pl.col("optimizer") == "sgd") & (pl.col("seed") == 0)
@@ -52,22 +54,20 @@ def folder(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def whole(folder: Path, rules: dict[str, Method]) -> pl.DataFrame:
+def whole(folder, rules):
     return diagnoses_of(read_telemetry(folder), rules)
 
 
 @pytest.mark.parametrize("rows", [1, 1009, 10**6])
-def test_diagnoses_of_a_stream_are_those_of_the_whole(
-    folder: Path, rules: dict[str, Method], whole: pl.DataFrame, rows: int
-) -> None:
+def test_diagnoses_of_a_stream_are_those_of_the_whole(folder, rules, whole, rows):
     actual = list(diagnose_stream(telemetry_batches(folder, rows), rules))
     assert_frame_equal(pl.concat(table for _, table in actual), whole)
     assert sum(runs for runs, _ in actual) == read_telemetry(folder).runs.height
 
 
-def test_each_failing_run_has_a_row_a_method_which_says_what_the_method_says(
-    folder: Path, rules: dict[str, Method], whole: pl.DataFrame
-) -> None:
+def test_each_failing_run_has_a_row_a_method_which_says_what_the_method_says(folder, rules, whole):
+    healthy = read_telemetry(folder).select(pl.col("kind") == "success")
+    assert_frame_equal(diagnoses_of(healthy, rules), DIAGNOSIS_SCHEMA.to_frame())
     recorded = read_telemetry(folder)
     failed = recorded.select(pl.col("kind") == "failure")
     assert failed.runs.height < recorded.runs.height
@@ -84,27 +84,43 @@ def test_each_failing_run_has_a_row_a_method_which_says_what_the_method_says(
             assert seen == [(each.signal, str(each.value)) for each in said.evidence]
 
 
-def test_where_no_run_failed_there_is_nothing_to_say(
-    folder: Path, rules: dict[str, Method]
-) -> None:
-    healthy = read_telemetry(folder).select(pl.col("kind") == "success")
-    assert_frame_equal(diagnoses_of(healthy, rules), DIAGNOSIS_SCHEMA.to_frame())
-
-
-def test_nothing_is_learnt_from_another_optimizer(
-    repository: Path, features: pl.DataFrame, study: AcrossArchitectures
-) -> None:
+def test_nothing_is_learnt_from_another_optimizer(repository, features, study):
     others = features.filter(pl.col("optimizer") != study.optimizer)
     settings = settings_of("simple_rules", repository / "params.yaml")
     with pytest.raises(BadInputError, match=rf"no failing run of {study.optimizer} at scale"):
         fitted_method("simple_rules", settings, others, study)
 
 
-def test_a_feature_table_that_lacks_a_column_is_refused(
-    tmp_path: Path, features: pl.DataFrame
-) -> None:
+def test_a_feature_table_that_lacks_a_column_is_refused(tmp_path, features):
     with pytest.raises(BadInputError, match=r"features\.parquet: \(file\): is missing or is not"):
         read_features(tmp_path / "features.parquet")
     write_parquet(features.drop("max_loss"), tmp_path / "features.parquet")
     with pytest.raises(BadInputError, match=r"features\.parquet: max_loss: the column is missing"):
         read_features(tmp_path / "features.parquet")
+
+
+NAMES = [name for names in READ_BY.values() for name in names]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_method_is_declared_and_has_settings(repository, name):
+    declaration = declaration_named(name)
+    assert (declaration.name, declaration.simulation) == (name, False)
+    assert isinstance(settings_of(name, repository / "params.yaml"), declaration.settings)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("crystal_ball", "'crystal_ball' is unknown."),
+        ("mistral_7b", "'mistral_7b' is unknown."),
+        ("simulated_human", "'simulated_human' needs the true causes"),
+        ("hybrid", "'hybrid' needs the true causes"),
+    ],
+)
+def test_what_cannot_diagnose_is_refused_with_all_that_can(name, problem):
+    with pytest.raises(BadInputError) as caught:
+        refuse_unknown(name)
+    assert caught.value.problem.startswith(problem)
+    assert {*NAMES} <= (listed := {*re.findall(r"\w+", caught.value.remedy)})
+    assert not {"simulated_human", "hybrid"} & listed

@@ -1,11 +1,7 @@
 """Files of diagnoses: every format holds the same, whole or not at all."""
 
-from __future__ import annotations
-
 import json
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -18,12 +14,12 @@ EVIDENCE = DIAGNOSIS_SCHEMA["evidence"]
 every_suffix = pytest.mark.parametrize("suffix", WRITERS)
 
 
-def said(signal: str, value: str, threshold: str) -> dict[str, str]:
+def said(signal, value, threshold):
     return {"signal": signal, "value": value, "relation": "above", "threshold": threshold}
 
 
 @pytest.fixture
-def table() -> pl.DataFrame:
+def table():
     """Numbers without a short form, nothing where there is nothing, and text that needs care."""
     hostile = said("error_text", 'a, "b"\n\x1b[31mnull\r;é', "a.*")
     rows = [
@@ -34,7 +30,7 @@ def table() -> pl.DataFrame:
     return pl.DataFrame(rows, schema=DIAGNOSIS_SCHEMA, orient="row")
 
 
-def read_back(path: Path) -> pl.DataFrame:
+def read_back(path):
     """As a reader of the format reads it, without a word of failbench."""
     if path.suffix == ".parquet":
         return pl.read_parquet(path)
@@ -49,9 +45,7 @@ def read_back(path: Path) -> pl.DataFrame:
 
 
 @every_suffix
-def test_diagnoses_come_back_as_they_were_written(
-    tmp_path: Path, table: pl.DataFrame, suffix: str
-) -> None:
+def test_diagnoses_come_back_as_they_were_written(tmp_path, table, suffix):
     path = tmp_path / "new" / f"diagnoses{suffix}"
     write_diagnoses([table[:1], table[:0], table[1:]], path)
     assert_frame_equal(read_back(path), table, check_exact=True)
@@ -59,9 +53,7 @@ def test_diagnoses_come_back_as_they_were_written(
 
 
 @pytest.mark.parametrize("suffix", [name for name in WRITERS if name != ".parquet"])
-def test_no_terminal_escape_gets_into_a_text_file(
-    tmp_path: Path, table: pl.DataFrame, suffix: str
-) -> None:
+def test_no_terminal_escape_gets_into_a_text_file(tmp_path, table, suffix):
     path = tmp_path / f"diagnoses{suffix}"
     write_diagnoses([table.with_columns(run_id=pl.lit("a\x1b[2J\x9b"))], path)
     assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", path.read_text(encoding="utf-8"))
@@ -75,9 +67,7 @@ def test_no_terminal_escape_gets_into_a_text_file(
         ("folder.csv", r"is a folder\."),
     ],
 )
-def test_a_file_of_no_format_is_refused_with_the_choices(
-    tmp_path: Path, name: str, problem: str
-) -> None:
+def test_a_file_of_no_format_is_refused_with_the_choices(tmp_path, name, problem):
     (tmp_path / "folder.csv").mkdir()
     choices = r" Name a file that ends in \.parquet, \.csv, \.json, \.jsonl or \.ndjson\."
     with pytest.raises(BadInputError, match=f"{name}: --output: {problem}{choices}"):
@@ -86,14 +76,12 @@ def test_a_file_of_no_format_is_refused_with_the_choices(
 
 @every_suffix
 @pytest.mark.parametrize("raised", [KeyboardInterrupt, BadInputError("a", "b", "c.", "d.")])
-def test_what_stops_half_way_leaves_the_old_file(
-    tmp_path: Path, table: pl.DataFrame, raised: BaseException, suffix: str
-) -> None:
+def test_what_stops_half_way_leaves_the_old_file(tmp_path, table, raised, suffix):
     path = tmp_path / f"diagnoses{suffix}"
     write_diagnoses([table[:2]], path)
     before = path.read_bytes()
 
-    def broken() -> Iterator[pl.DataFrame]:
+    def broken():
         yield table
         raise raised
 

@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from pathlib import Path
-
 import polars as pl
 import pytest
 import yaml
-from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
-from failbench.base.telemetry_stream import telemetry_batches
 from failbench.cli.methods import diagnose_telemetry, study_of
 from failbench.cli.places import Reference
-from failbench.diagnose.batch.diagnoses import diagnose_stream, diagnoses_of
-from failbench.diagnose.batch.methods import (
-    RAW_METHODS,
-    fitted_raw_method,
-    raw_training_runs,
-    read_features,
-    settings_of,
-)
-from failbench.features.feature_table import feature_table, raw_table
-from failbench.methods.declaration import Method
+from failbench.diagnose.batch.methods import raw_training_runs, read_features
+from failbench.features.feature_table import feature_table
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 
 FAILED = pl.col("kind") == "failure"
 
 
-def recorded_runs(seeds: int) -> Telemetry:
+def recorded_runs(seeds):
     """Made-up runs of which those that fail raise an error that names the cause."""
     telemetry = made_up_telemetry(seeds=seeds)
     cause = pl.col("scenario").str.replace(r"_\d$", "")
@@ -38,14 +25,14 @@ def recorded_runs(seeds: int) -> Telemetry:
     return Telemetry(telemetry.runs.with_columns(error_message=message), telemetry.steps)
 
 
-def write_telemetry(telemetry: Telemetry, folder: Path) -> Path:
+def write_telemetry(telemetry, folder):
     write_parquet(telemetry.runs, folder / "runs.parquet")
     write_parquet(telemetry.steps, folder / "steps" / "transformer-adamw.parquet")
     return folder
 
 
 @pytest.fixture(scope="module")
-def checkout(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def checkout(repository, tmp_path_factory):
     """A benchmark of 40 failing runs, with the settings of methods but for few convolutions."""
     root = tmp_path_factory.mktemp("checkout")
     params = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
@@ -60,44 +47,19 @@ def checkout(repository: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """Runs of a third seed, which no method has seen."""
     others = recorded_runs(seeds=3).select(pl.col("seed") == 2)
     return write_telemetry(others, tmp_path_factory.mktemp("mine"))
 
 
-@pytest.fixture(scope="module")
-def training(checkout: Path) -> pl.DataFrame:
-    reference = Reference(checkout)
-    features = read_features(reference.features)
-    return raw_training_runs(checkout / "data" / "telemetry", features, study_of(reference))
-
-
-@pytest.fixture(scope="module")
-def fitted(checkout: Path, training: pl.DataFrame) -> dict[str, Method]:
-    reference = Reference(checkout)
-    study = study_of(reference)
-    return {
-        name: fitted_raw_method(name, settings_of(name, reference.params), training, study)
-        for name in RAW_METHODS
-    }
-
-
-def diagnose(checkout: Path, folder: Path, output: Path, *methods: str) -> int:
+def diagnose(checkout, folder, output, *methods):
     return diagnose_telemetry(
         telemetry=folder, method=methods, output=output, features=None, reference=checkout
     )
 
 
-def test_they_learn_from_the_raw_table_of_the_runs_that_other_methods_learn_from(
-    checkout: Path, training: pl.DataFrame
-) -> None:
-    recorded = read_telemetry(checkout / "data" / "telemetry")
-    expected = raw_table(recorded.select(FAILED), made_up_scenarios())
-    assert_frame_equal(training.select(expected.columns), expected)
-
-
-def test_a_training_run_without_telemetry_is_named(checkout: Path, tmp_path: Path) -> None:
+def test_a_training_run_without_telemetry_is_named(checkout, tmp_path):
     reference = Reference(checkout)
     features = read_features(reference.features)
     recorded = read_telemetry(checkout / "data" / "telemetry")
@@ -107,9 +69,7 @@ def test_a_training_run_without_telemetry_is_named(checkout: Path, tmp_path: Pat
         raw_training_runs(part, features, study_of(reference))
 
 
-def test_a_folder_is_diagnosed_by_raw_methods_beside_others(
-    checkout: Path, folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_folder_is_diagnosed_by_raw_methods_beside_others(checkout, folder, tmp_path, capsys):
     methods = ("raw_series", "simple_rules", "raw_telemetry")
     assert diagnose(checkout, folder, tmp_path / "out.csv", *methods) == 0
     table = pl.read_csv(tmp_path / "out.csv")
@@ -128,18 +88,9 @@ def test_a_folder_is_diagnosed_by_raw_methods_beside_others(
     assert "simple_rules: " in captured.out
 
 
-@pytest.mark.parametrize("rows", [1, 100])
-def test_diagnoses_of_a_stream_are_those_of_the_whole(
-    folder: Path, fitted: dict[str, Method], rows: int
-) -> None:
-    whole = diagnoses_of(read_telemetry(folder), fitted)
-    stream = diagnose_stream(telemetry_batches(folder, rows), fitted)
-    assert_frame_equal(pl.concat(table for _, table in stream), whole)
-
-
 STEPS = "steps/transformer-adamw.parquet"
 FOREIGN = pl.DataFrame({"x": [1]})
-BROKEN: dict[str, Callable[[Path], object]] = {
+BROKEN = {
     "runs.parquet": lambda path: path.unlink(),
     STEPS: lambda path: path.write_bytes(path.read_bytes()[:-100]),
     "steps/gru-sgd.parquet": lambda path: write_parquet(FOREIGN, path),
@@ -149,9 +100,9 @@ BROKEN: dict[str, Callable[[Path], object]] = {
 @pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("method", ["simple_rules", "raw_text"])
 def test_a_broken_folder_is_named_before_anything_is_fitted(
-    checkout: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str, broken: str
-) -> None:
-    def fit(*_: object) -> None:
+    checkout, tmp_path, monkeypatch, method, broken
+):
+    def fit(*_):
         raise AssertionError("a method was fitted")
 
     monkeypatch.setattr("failbench.cli.methods.fitted_methods", fit)

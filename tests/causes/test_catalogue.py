@@ -1,7 +1,5 @@
 """What is known of causes: complete, specific, and in agreement with the rest of the project."""
 
-from __future__ import annotations
-
 import functools
 import inspect
 import json
@@ -12,17 +10,15 @@ import pytest
 
 from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import advice, cause_of_scenario, causes
+from failbench.causes.support import supports
+from failbench.monitor.endings import ENDINGS
 from failbench.monitor.invariants import CATALOGUE
 
 SCENARIOS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))["category"]
     for path in Path("data/scenarios").glob("*/*.json")
 }
-REMEDIES = [
-    (name, place, remedy)
-    for name, known in advice().items()
-    for place, remedy in enumerate(known.remedies)
-]
+REMEDIES = [(name, remedy) for name, known in advice().items() for remedy in known.remedies]
 MEASUREMENTS = [(name, one) for name, known in advice().items() for one in known.settle]
 GENERIC = re.compile(
     r"(?:another|different|other) optimizer|add more layers|(?:try|use) (?:another|a different)"
@@ -56,21 +52,14 @@ def test_every_scenario_has_a_cause_of_its_category():
         assert causes()[cause].category == SCENARIOS[scenario], scenario
 
 
-def test_no_remedy_is_generic():
-    for name, _, remedy in REMEDIES:
+def test_no_remedy_is_generic_lowers_any_rate_or_is_called_quick_in_vain():
+    for name, remedy in REMEDIES:
         for text in remedy.model_dump(include={"change", "verify", "otherwise"}).values():
             assert not GENERIC.search(text), (name, text)
-
-
-def test_only_a_rate_that_is_too_high_is_lowered():
-    lowered = {name for name, _, remedy in REMEDIES if LOWER_RATE.search(remedy.change)}
-    assert lowered == {"learning_rate_too_high"}
-
-
-def test_what_can_be_tried_at_once_takes_minutes_and_risks_little():
-    for name, _, remedy in REMEDIES:
         if remedy.quick:
             assert (remedy.effort, remedy.risk != "high") == ("minutes", True), name
+    lowered = {name for name, remedy in REMEDIES if LOWER_RATE.search(remedy.change)}
+    assert lowered == {"learning_rate_too_high"}
 
 
 @pytest.mark.parametrize("name", SPOILS)
@@ -89,24 +78,21 @@ def test_settling_names_invariants_that_the_monitor_has():
         assert len(set(named)) == len(named) <= 3, name
 
 
-def said_by(name):
-    known = advice()[name]
-    texts = [known.mechanism]
-    for remedy in known.remedies:
-        texts += [remedy.change, remedy.why, remedy.expected, remedy.verify, remedy.otherwise]
-    return texts + [text for one in known.settle for text in (one.measure, one.tells)]
+SAID = " ".join(
+    text
+    for known in advice().values()
+    for remedy in known.remedies
+    for text in (
+        known.mechanism, remedy.change, remedy.why, remedy.expected, remedy.verify, remedy.otherwise
+    )
+) + " ".join(f"{one.measure} {one.tells}" for _, one in MEASUREMENTS)  # fmt: skip
 
 
 def test_every_name_of_torch_is_one_that_it_has():
     torch = pytest.importorskip("torch")
     for module in ("distributed.algorithms.join", "distributed.optim", "utils.collect_env"):
         pytest.importorskip(f"torch.{module}")
-    named = {
-        name
-        for cause in advice()
-        for text in said_by(cause)
-        for name in re.findall(r"\btorch((?:\.\w+)+)", text)
-    }
+    named = set(re.findall(r"\btorch((?:\.\w+)+)", SAID))
     assert len(named) > 30
     for name in named:
         *path, last = name.strip(".").split(".")
@@ -126,7 +112,20 @@ SETTINGS = (
 def test_settings_of_transformers_are_ones_that_it_has():
     transformers = pytest.importorskip("transformers")
     there = inspect.signature(transformers.TrainingArguments).parameters
-    said = " ".join(text for cause in advice() for text in said_by(cause))
     for name in SETTINGS:
         assert name in there, name
-        assert name in said, name
+        assert name in SAID, name
+
+
+COMPONENTS = {
+    "invariant": {invariant.id: invariant.component for invariant in CATALOGUE},
+    "ending": {ending.id: ending.component for ending in ENDINGS},
+}
+
+
+@pytest.mark.parametrize("kind", COMPONENTS)
+def test_all_that_the_monitor_says_speaks_for_causes_the_likeliest_of_its_component(kind):
+    assert list(supports(kind)) == list(COMPONENTS[kind])
+    for name, known in supports(kind).items():
+        assert 1 <= len(set(known.causes)) == len(known.causes) <= 4, name
+        assert causes()[known.causes[0]].category == COMPONENTS[kind][name], name

@@ -1,10 +1,6 @@
 """Places against tracebacks that libraries print here and now, read as from a log."""
 
-from __future__ import annotations
-
-import csv
 import gzip
-import io
 import re
 import traceback
 from pathlib import Path
@@ -90,18 +86,12 @@ SILENT = (
 """Frames that everything passes through, or that say nothing."""
 
 
-def raised(work):
-    """The exceptions that something ends in, as they are read from what it prints."""
+def frames_of(work):
+    """The frames of what something ends in, as they are read from what it prints."""
     with pytest.raises(BaseException) as error:  # noqa: PT011
         work()
     printed = "".join(traceback.format_exception(error.value))
-    log = read_text("-", [f"step 1 loss 2.0\n{printed}".encode()])
-    assert log.events, printed
-    return log.events
-
-
-def place_raised(work):
-    return place_of(*raised(work)[-1].frames)
+    return read_text("-", [f"step 1 loss 2.0\n{printed}".encode()]).events[-1].frames
 
 
 def place_of(*frames):
@@ -139,12 +129,17 @@ def cut_archive():
         file.read()
 
 
-def oversized():
-    list(csv.reader(io.StringIO("x" * (csv.field_size_limit() + 1))))
-
-
 def batches(workers):
     list(torch.utils.data.DataLoader(Texts(4, fails_at=2), num_workers=workers))
+
+
+def no_padding():
+    from tokenizers import Tokenizer, models
+
+    made = Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="a"))
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=made)
+    rows = [{"input_ids": [1]}, {"input_ids": [1, 2]}]
+    transformers.DataCollatorWithPadding(tokenizer)(rows)
 
 
 BESIDE_MESSAGES = {
@@ -169,65 +164,21 @@ HERE = {
     "encoding": (not_utf8, "data_decoding"),
     "archive": (cut_archive, "data_decompression"),
     "forward of transformers": (lambda: causal_model()(torch.zeros(1, 13).long()), "table"),
-    "no padding token": (
-        lambda: transformers.DataCollatorWithPadding(tokenizer())(
-            [{"input_ids": [1]}, {"input_ids": [1, 2]}]
-        ),
-        "data_padding",
-    ),
-    "a field that is too long": (oversized, None),  # the csv module of C has no frame
+    "no padding token": (no_padding, "data_padding"),
 }
 ALL = HERE | {name: (RAISED[name], place) for name, place in BESIDE_MESSAGES.items()}
-
-
-def tokenizer():
-    from tokenizers import Tokenizer, models
-
-    made = Tokenizer(models.WordLevel({"a": 0, "b": 1}, unk_token="a"))
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=made)
 
 
 @pytest.mark.parametrize("name", ALL)
 def test_a_printed_traceback_names_its_place(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     work, expected = ALL[name]
-    assert place_raised(work) == expected
+    assert place_of(*frames_of(work)) == expected
 
 
 class Ends(transformers.TrainerCallback):
-    def __init__(self, after: str) -> None:
-        self.after = after
-
     def on_step_end(self, *_, **__):
-        if self.after == "step":
-            raise ValueError("nothing to log")
-
-    def on_save(self, *_, **__):
-        if self.after == "save":
-            raise ValueError("nothing to save")
-
-
-def trained(tmp_path, *, data=None, after="", metrics=None, loss=None):
-    arguments = transformers.TrainingArguments(
-        str(tmp_path),
-        max_steps=1,
-        per_device_train_batch_size=2,
-        report_to=[],
-        use_cpu=True,
-        disable_tqdm=True,
-        save_strategy="no",
-        eval_strategy="steps" if metrics else "no",
-        eval_steps=1,
-    )
-    transformers.Trainer(
-        causal_model(),
-        arguments,
-        train_dataset=data or Texts(4),
-        eval_dataset=Texts(2),
-        callbacks=[Ends(after)],
-        compute_metrics=metrics,
-        compute_loss_func=loss,
-    ).train()
+        raise ValueError("nothing to log")
 
 
 def compute_metrics(predictions):
@@ -239,40 +190,45 @@ def my_loss(outputs, labels, num_items_in_batch=None):
 
 
 @pytest.mark.parametrize(
-    ("settings", "expected"),
+    ("options", "expected"),
     [
-        ({"after": "step"}, "callback"),
-        ({"data": Texts(4, fails_at=1)}, "data_item"),
-        ({"loss": my_loss}, "loss"),
+        ({"callbacks": [Ends()]}, ["callback"]),
+        ({"train_dataset": Texts(4, fails_at=1)}, ["data_item", "data_loader"]),
+        ({"compute_loss_func": my_loss}, ["loss"]),
+        ({"compute_metrics": compute_metrics}, ["metrics", "evaluation"]),
     ],
 )
-def test_what_ends_a_trainer_names_its_place(tmp_path, settings, expected):
-    assert place_raised(lambda: trained(tmp_path, **settings)) == expected
-
-
-def test_an_evaluation_is_seen_around_what_it_calls(tmp_path):
-    (*_, event) = raised(lambda: trained(tmp_path, metrics=compute_metrics))
-    assert [place.id for place in places_of(event.frames)] == ["metrics", "evaluation"]
+def test_what_ends_a_trainer_names_its_place_and_those_around_it(tmp_path, options, expected):
+    evaluated = "steps" if "compute_metrics" in options else "no"
+    arguments = transformers.TrainingArguments(
+        str(tmp_path), max_steps=1, per_device_train_batch_size=2, report_to=[], use_cpu=True,
+        disable_tqdm=True, save_strategy="no", eval_strategy=evaluated, eval_steps=1,
+    )  # fmt: skip
+    data = {"train_dataset": Texts(4), "eval_dataset": Texts(2)}
+    trainer = transformers.Trainer(causal_model(), arguments, **data | options)
+    found = [place.id for place in places_of(frames_of(trainer.train))]
+    assert found[: len(expected)] == expected
 
 
 class Module(lightning.LightningModule):
-    def __init__(self, where: str) -> None:
+    def __init__(self, where):
         super().__init__()
         self.layer = nn.Linear(3, 1)
         self.where = where
 
+    def fail(self, where):
+        if self.where == where:
+            raise ValueError("no loss, no metric, nothing to log")
+
     def training_step(self, batch, _):
-        if self.where == "training":
-            raise ValueError("no loss")
+        self.fail("training")
         return self.layer(batch[:, :2] if self.where == "forward" else batch).mean()
 
     def validation_step(self, *_):
-        if self.where == "validation":
-            raise ValueError("no metric")
+        self.fail("validation")
 
     def on_train_batch_end(self, *_):
-        if self.where == "hook":
-            raise ValueError("nothing to log")
+        self.fail("hook")
 
     def configure_optimizers(self):
         return torch.optim.SGD(self.parameters(), 0.1)
@@ -288,33 +244,20 @@ class Module(lightning.LightningModule):
     ],
 )
 def test_what_ends_a_trainer_of_lightning_names_its_place(tmp_path, where, expected):
-    def fit():
-        rows = torch.utils.data.DataLoader(torch.ones(2, 3))
-        lightning.Trainer(
-            max_steps=1,
-            accelerator="cpu",
-            logger=False,
-            enable_checkpointing=False,
-            enable_progress_bar=False,
-            enable_model_summary=False,
-            default_root_dir=tmp_path,
-        ).fit(Module(where), rows, rows)
-
-    assert place_raised(fit) == expected
+    rows = torch.utils.data.DataLoader(torch.ones(2, 3))
+    quiet = ("enable_checkpointing", "enable_progress_bar", "enable_model_summary", "logger")
+    trainer = lightning.Trainer(
+        max_steps=1, accelerator="cpu", default_root_dir=tmp_path, **dict.fromkeys(quiet, False)
+    )
+    assert place_of(*frames_of(lambda: trainer.fit(Module(where), rows, rows))) == expected
 
 
-@pytest.mark.parametrize("name", EXAMPLES)
-def test_a_frame_names_its_place(name):
-    assert place_of(EXAMPLES[name]) == name
-
-
-@pytest.mark.parametrize("frame", SILENT)
-def test_a_frame_that_all_pass_through_names_none(frame):
-    assert place_of(frame) is None
-
-
-def test_every_place_has_an_example():
+def test_every_place_has_an_example_and_what_all_pass_through_names_none():
     assert list(EXAMPLES) == [place.id for place in places()]
+    assert {name: place_of(frame) for name, frame in EXAMPLES.items()} == {
+        name: name for name in EXAMPLES
+    }
+    assert [frame for frame in SILENT if place_of(frame) is not None] == []
 
 
 def test_the_innermost_known_frame_counts():
@@ -322,20 +265,9 @@ def test_the_innermost_known_frame_counts():
     assert place_of("train.py:3 in main", outer, inner, SILENT[3]) == "loss"
     assert [place.id for place in places_of((outer, inner, outer))] == ["optimizer_step", "loss"]
     assert place_of() is None
-    assert places_of(SILENT) == ()
-
-
-def test_a_frame_that_rich_printed_names_its_place():
-    printed = (
-        "╭──── Traceback (most recent call last) ────╮\n"
-        "│ /home/u/train.py:31 in main               │\n"
-        "│                                           │\n"
-        "│ /opt/lib/torch/optim/adamw.py:133 in step │\n"
-        "╰───────────────────────────────────────────╯\n"
-        "RuntimeError: sizes differ\n"
-    )
-    (event,) = read_text("-", [printed.encode()]).events
-    assert place_of(*event.frames) == "optimizer_step"
+    long = "/" + "a" * 100_000 + "/torch/optim/adamw.py:133 in step"
+    assert place_of(long) == "optimizer_step", "it is searched at its end"
+    assert place_of("in " * 100_000) is None
 
 
 def test_places_point_at_components_and_causes_that_there_are():
@@ -344,9 +276,3 @@ def test_places_point_at_components_and_causes_that_there_are():
         if place.component is not None:
             assert causes()[place.causes[0]].category == place.component, place.id
         assert re.fullmatch(r"[A-Z][^`]+\.", place.statement), place.id
-
-
-def test_a_long_frame_is_searched_at_its_end():
-    frame = "/" + "a" * 100_000 + "/torch/optim/adamw.py:133 in step"
-    assert place_of(frame) == "optimizer_step"
-    assert place_of("in " * 100_000) is None

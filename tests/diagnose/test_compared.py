@@ -1,7 +1,5 @@
 """What a series is held against, at the places where it matters."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -23,28 +21,19 @@ def amounts(values, against):
     return compared(np.array(values, float), against).amounts
 
 
-def test_a_value_beside_the_median_of_those_before():
+def test_a_value_is_held_against_those_before_or_the_start_or_the_best():
     values = [*STEADY, 6.0]
     assert amounts(values, "past_difference")[-1] == pytest.approx(4.0)
     assert amounts(values, "past_ratio")[-1] == pytest.approx(math.log(3))
-
-
-def test_the_start_of_a_series_is_held_against_nothing():
     ratios = amounts([*[2.0] * WINDOW, *[4.0] * (2 * WINDOW)], "start_ratio")
     assert np.isnan(ratios[:WINDOW]).all()
     assert ratios[-1] == pytest.approx(math.log(2))
-
-
-def test_one_outlier_is_no_rise_above_the_best():
-    spike = [*STEADY, 50.0, *STEADY]
-    assert np.nanmax(amounts(spike, "best_difference")) == 0
+    one_outlier = [*STEADY, 50.0, *STEADY]
+    assert np.nanmax(amounts(one_outlier, "best_difference")) == 0
     assert np.nanmax(amounts([*STEADY, *[50.0] * 5], "best_difference")) == pytest.approx(48.0)
-
-
-def test_a_number_that_is_none_is_passed_over():
-    values = [*STEADY, math.nan, math.inf, 2.0]
-    assert amounts(values, "past_difference")[-1] == 0
-    assert amounts(values, "not_finite").tolist() == [*[0.0] * 20, 1.0, 1.0, 0.0]
+    broken = [*STEADY, math.nan, math.inf, 2.0]
+    assert amounts(broken, "past_difference")[-1] == 0
+    assert amounts(broken, "not_finite").tolist() == [*[0.0] * 20, 1.0, 1.0, 0.0]
 
 
 def test_a_zero_before_anything_else_is_a_warm_up():
@@ -67,18 +56,12 @@ def test_a_warm_up_is_no_new_peak_and_a_jump_after_it_is():
     assert amounts([*warm_up, 1e-2], "new_peak")[-1] == pytest.approx(math.log(10))
 
 
-def test_a_loss_that_has_risen_since_its_best():
+def test_a_rise_since_the_best_a_fall_from_scratch_and_a_climb_with_time():
     assert amounts([*range(20, 5, -1), *range(5, 15)], "since_best")[-1] == 1
     assert np.isnan(amounts(range(20, 0, -1), "since_best")[-1])
-
-
-def test_a_fall_is_asked_of_trainings_from_scratch_alone():
     falling = np.linspace(2 * FROM_SCRATCH, FROM_SCRATCH, 30)
     assert amounts(falling, "progress")[-1] == pytest.approx(0.4, abs=0.05)
     assert np.isnan(amounts(falling / 10, "progress")).all()
-
-
-def test_a_climb_is_a_correlation_with_time():
     assert amounts(range(50), "climb")[-1] == 1
     assert amounts(range(50, 0, -1), "climb")[-1] == -1
     assert abs(amounts(np.random.default_rng(0).random(500), "climb")[-1]) < 0.2

@@ -1,6 +1,4 @@
-"""Settings are read from what trainings write, and nothing in it is executed."""
-
-from __future__ import annotations
+"""Settings are read from what trainings write, and their contradictions are found."""
 
 import json
 import os
@@ -9,6 +7,8 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.diagnose.configuration import read_configuration
+from failbench.diagnose.readers.text import read_text
+from failbench.diagnose.setting_rules import configuration_findings, setting_rules
 
 
 def configuration(tmp_path, text, name="config.txt"):
@@ -25,68 +25,42 @@ def values(configuration, *settings):
 def test_arguments_of_transformers_are_read_from_json_with_their_lines(tmp_path):
     transformers = pytest.importorskip("transformers")
     pytest.importorskip("accelerate")
-    arguments = transformers.TrainingArguments(
-        str(tmp_path),
-        learning_rate=3e-5,
-        max_steps=100,
-        warmup_steps=10,
-        report_to=[],
-        use_cpu=True,
-    )
+    given = {"learning_rate": 3e-5, "max_steps": 100, "warmup_steps": 10}
+    arguments = transformers.TrainingArguments(str(tmp_path), report_to=[], use_cpu=True, **given)
     text = json.dumps(arguments.to_dict(), indent=2)
     read = configuration(tmp_path, text, "arguments.json")
-    assert values(read, "learning_rate", "max_steps", "warmup_steps", "optimizer") == [
-        3e-5, 100, 10, "adamw_torch_fused" if "fused" in arguments.optim else arguments.optim
-    ]  # fmt: skip
+    assert values(read, *given) == [*given.values()]
+    assert "adamw" in values(read, "optimizer")[0]
     assert values(read, "max_grad_norm", "fp16") == [1.0, False]
     line = read.find("learning_rate").line
     assert '"learning_rate": 3e-05' in text.splitlines()[line - 1]
+    read = configuration(tmp_path, str(arguments))
+    assert values(read, "learning_rate", "adam_beta1") == [3e-5, 0.9]
+    line = read.find("learning_rate").line
+    assert "learning_rate=3e-05" in str(arguments).splitlines()[line - 1]
 
 
-def test_what_arguments_of_transformers_print_is_read(tmp_path):
-    text = (
-        "TrainingArguments(\n_n_gpu=0,\nadam_beta1=0.9,\nlearning_rate=5e-05,\noutput_dir=out,\n)"
-    )
-    read = configuration(tmp_path, text)
-    assert values(read, "learning_rate", "adam_beta1") == [5e-5, 0.9]
-    assert read.find("learning_rate").line == 4
+FORMS = [
+    ("ds.json", '{"optimizer": {"type": "AdamW", "params": {"lr": 1e-3}}, "fp16": {"enabled": 1}}'),
+    ("hparams.yaml", "lr: 1e-3\noptimizer: AdamW\nfp16: 1\nm: !!python/object:os.system\n  a: 1\n"),
+    ("config.yaml", "lr:\n  value: 0.001\noptim:\n  desc: x\n  value: AdamW\nfp16:\n  value: 1\n"),
+    ("args.txt", "Namespace(lr=0.001, optimizer='AdamW', fp16=1, call=open('x'))"),
+    ("args.txt", "lr = 1e-3\noptimizer = 'AdamW'  \nfp16=1"),
+    ("megatron.log", "  lr ........ 0.001\n  optimizer ........ AdamW\n  fp16 ........ 1\n"),
+    ("run.sh", "python train.py \\\n  --lr 1e-3 --optimizer=AdamW --fp16 1 # try"),
+]
 
 
-DEEPSPEED = '{"optimizer": {"type": "AdamW", "params": {"lr": 1e-3}}, "fp16": {"enabled": 1}}'
-
-
-@pytest.mark.parametrize(
-    ("name", "text"),
-    [
-        ("ds.json", DEEPSPEED),
-        (
-            "hparams.yaml",
-            "lr: 1e-3\noptimizer: AdamW\nfp16: 1\nm: !!python/object:os.system\n  a: 1\n",
-        ),
-        (
-            "config.yaml",
-            "lr:\n  value: 0.001\noptim:\n  desc: x\n  value: AdamW\nfp16:\n  value: 1\n",
-        ),
-        ("args.txt", "Namespace(lr=0.001, optimizer='AdamW', fp16=1, call=open('x'))"),
-        ("args.txt", "lr = 1e-3\noptimizer = 'AdamW'  \nfp16=1"),
-        ("megatron.log", "  lr ........ 0.001\n  optimizer ........ AdamW\n  fp16 ........ 1\n"),
-        ("run.sh", "python train.py \\\n  --lr 1e-3 --optimizer=AdamW --fp16 1 # try"),
-    ],
-)
+@pytest.mark.parametrize(("name", "text"), FORMS)
 def test_each_form_is_read(tmp_path, name, text):
     read = configuration(tmp_path, text, name)
     assert values(read, "learning_rate", "optimizer", "fp16") == [0.001, "AdamW", 1.0]
 
 
-def test_the_least_nested_name_counts_and_two_that_differ_count_as_none(tmp_path):
-    text = json.dumps(
-        {"lr": 1e-3, "discriminator": {"lr": 4.0}, "a": {"seed": 1}, "b": {"seed": 2}}
-    )
+def test_the_least_nested_name_counts_two_that_differ_are_none_and_a_line_is_of_one(tmp_path):
+    text = '{"lr": 1e-3, "discriminator": {"lr": 4.0}, "a": {"seed": 1}, "b": {"seed": 2}}'
     read = configuration(tmp_path, text, "c.json")
     assert values(read, "learning_rate", "seed") == [1e-3, None]
-
-
-def test_a_name_that_stands_twice_has_no_line(tmp_path):
     read = configuration(tmp_path, "a:\n  dropout: 0.1\nb:\n  dropout: 0.1\nseed: 3\n", "c.yaml")
     assert (read.find("dropout").line, read.find("seed").line) == (None, 5)
 
@@ -116,6 +90,8 @@ MERGED = "a0: &a0 {k: 1}\n" + "".join(
         ("words.txt", "nothing here", "no settings"),
         ("empty.yaml", "", "no settings"),
         ("scalar.yaml", "7", "no settings"),
+        ("open.txt", "Namespace(" + "(" * 50_000, "settings"),
+        ("minus.txt", "Namespace(" + "-" * 50_000 + "1)", "settings"),
     ],
 )
 def test_what_is_meant_to_break_a_reader_is_refused_in_one_sentence(tmp_path, name, text, words):
@@ -127,13 +103,10 @@ def test_what_is_meant_to_break_a_reader_is_refused_in_one_sentence(tmp_path, na
 def test_a_pickle_a_folder_and_a_pipe_are_refused(tmp_path):
     (tmp_path / "training_args.bin").write_bytes(b"PK\x03\x04\0\0")
     os.mkfifo(tmp_path / "pipe.json")
-    for name, words in {
-        "training_args.bin": "not text",
-        ".": "no file",
-        "pipe.json": "no file",
-        "missing.json": "no file",
-    }.items():
-        with pytest.raises(BadInputError, match=words):
+    with pytest.raises(BadInputError, match="not text"):
+        read_configuration(tmp_path / "training_args.bin")
+    for name in (".", "pipe.json", "missing.json"):
+        with pytest.raises(BadInputError, match="no file"):
             read_configuration(tmp_path / name)
 
 
@@ -143,7 +116,71 @@ def test_names_and_values_cannot_draw_on_the_terminal(tmp_path):
         assert (setting.name + str(setting.value)).isprintable()
 
 
-@pytest.mark.parametrize("text", ["Namespace(" + "(" * 50_000, "Namespace(" + "-" * 50_000 + "1)"])
-def test_a_namespace_that_is_none_is_no_exception_of_python(tmp_path, text):
-    with pytest.raises(BadInputError):
-        configuration(tmp_path, text)
+LOG = "step 1 lr 1e-3 loss 3 grad_norm 2\nstep 1000 lr 5e-4 loss 2 grad_norm 1\n"
+EXPLODED = LOG + "step 1001 lr 5e-4 loss 9 grad_norm 5000\n"
+LOST = LOG + "step 1001 lr 5e-4 loss nan grad_norm nan\n"
+RATE = {"optimizer": "AdamW"}
+
+
+def found(tmp_path, settings, log=""):
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(settings, indent=1))
+    return configuration_findings(read_configuration(path), read_text("-", [log.encode()]))
+
+
+CASES = [
+    ("adam_rate_high", {**RATE, "lr": 0.5}, "", {**RATE, "lr": 0.1}, ""),
+    ("adam_rate_low", {**RATE, "lr": 1e-8}, "", {**RATE, "lr": 1e-7}, ""),
+    ("sgd_rate_high", {"optim": "sgd", "lr": 11}, "", {"optim": "adafactor", "lr": 0.5}, ""),
+    ("sgd_rate_low", {"optim": "SGD", "lr": 1e-6}, "", {**RATE, "lr": 1e-6}, ""),
+    ("adafactor_rate_high", {"optim": "adafactor", "lr": 2}, "", {"optim": "sgd", "lr": 2}, ""),
+    ("lion_rate_high", {"optim": "lion_8bit", "lr": 0.05}, "", {**RATE, "lr": 0.05}, ""),
+    ("rate_zero", {"learning_rate": 0}, "", {"min_lr": 0}, ""),
+    ("weight_decay_large", {"weight_decay": 0.9}, "", {"weight_decay": 0.5}, ""),
+    ("half_without_scaling", {"fp16": {"enabled": True, "loss_scale": 1}}, "",
+     {"fp16": {"enabled": True, "loss_scale": 0}}, ""),
+    ("half_weights", {"precision": "16-true"}, "", {"precision": "16-mixed"}, ""),
+    ("two_half_precisions", {"fp16": True, "bf16": True}, "", {"fp16": False, "bf16": True}, ""),
+    ("warmup_longer_than_run", {"warmup_steps": 200, "max_steps": 100}, "",
+     {"warmup_steps": 200, "max_steps": -1}, ""),
+    ("decay_shorter_than_run", {"lr_decay_iters": 100, "max_iters": 600}, "",
+     {"lr_decay_iters": 600, "max_iters": 600}, ""),
+    ("decay_shorter_than_log", {"lr_decay_iters": 900}, LOG, {"lr_decay_iters": 1000}, LOG),
+    ("run_longer_than_planned", {"max_steps": 400}, LOG, {"max_steps": 500}, LOG),
+    ("table_smaller_than_tokenizer", {"vocab_size": 50257, "tokenizer": {"vocab_size": 50258}}, "",
+     {"vocab_size": 50304, "tokenizer": {"vocab_size": 50258}}, ""),
+    ("sequences_longer_than_positions", {"max_seq_length": 1025, "n_positions": 1024}, "",
+     {"max_seq_length": 1024, "n_positions": 1024}, ""),
+    ("no_clipping_zero", {"grad_clip": 0.0}, EXPLODED, {"grad_clip": 0.0}, LOG),
+    ("no_clipping_none", {"gradient_clip_val": None}, LOST, {"gradient_clip_val": 1.0}, LOST),
+    ("logged_rate_above", {"lr": 5e-5}, LOG, {"lr": 1.1e-4}, LOG),
+    ("logged_rate_below", {"lr": 0.05, "warmup_steps": 100}, LOG,
+     {"lr": 0.05, "warmup_steps": 5000}, LOG),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("rule", "wrong", "log", "right", "other_log"), CASES)
+def test_a_rule_holds_where_it_must_and_not_beside_it(tmp_path, rule, wrong, log, right, other_log):
+    assert rule in [finding.id for finding in found(tmp_path, wrong, log)]
+    assert rule not in [finding.id for finding in found(tmp_path, right, other_log)]
+
+
+def test_every_rule_has_its_case():
+    assert [rule.id for rule in setting_rules()] == [case[0] for case in CASES]
+
+
+def test_a_finding_names_file_setting_value_and_line(tmp_path):
+    (finding,) = found(tmp_path, {"seed": 1, "warmup_steps": 200, "max_steps": 100})
+    assert (finding.kind, finding.source, finding.line) == ("setting", "config.json", 3)
+    assert finding.signal == "warmup_steps"
+    assert (finding.value, finding.relation, finding.threshold) == (200.0, "above", 100.0)
+    assert finding.quote == "warmup_steps: 200"
+    assert finding.statement.startswith("warmup_steps is 200, and the run ends after 100 steps")
+
+
+def test_a_usual_configuration_says_nothing(tmp_path):
+    usual = {
+        "learning_rate": 1e-3, "optim": "adamw_torch", "weight_decay": 0.1, "max_grad_norm": 1.0,
+        "warmup_steps": 100, "max_steps": 1000, "bf16": True, "fp16": False, "vocab_size": 50304,
+    }  # fmt: skip
+    assert found(tmp_path, usual, EXPLODED) == ()

@@ -1,7 +1,5 @@
 """The model learns what signs are worth, of scenarios that it has not seen, and is plain JSON."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 
@@ -11,6 +9,7 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
+from failbench.diagnose.checks import checks
 from failbench.diagnose.fitting import (
     Choices,
     KnownLog,
@@ -112,9 +111,8 @@ def test_a_confidence_that_is_more_often_wrong_the_higher_it_is_is_made_flat():
     rng = np.random.default_rng(0)
     sure = np.linspace(0.4, 0.99, 60)
     held_out = np.column_stack([sure, *[(1 - sure) / 4] * 4])
-    truth = (rng.random(60) < sure).astype(
-        int
-    )  # the category of position 0 is seldom right if sure
+    # the category of position 0 is seldom right if sure
+    truth = (rng.random(60) < sure).astype(int)
     supports = [supports_of((), {})] * 60
     scenarios = np.array([f"scenario {number}" for number in range(60)], dtype=object)
     made = calibrations_of(held_out, supports, truth, scenarios)["complete"]
@@ -125,13 +123,9 @@ def test_a_confidence_that_is_more_often_wrong_the_higher_it_is_is_made_flat():
     assert 0.8 < max(honest.right) < 1
 
 
-def _examples(logs):
-    failing = [log for log in logs if log.cause is not None]
-    return examples_of(failing, [supports_of(log.signs, {}) for log in failing])
-
-
 def test_weights_are_at_a_minimum():
-    examples = _examples(known_logs(np.random.default_rng(2)))
+    failing = [log for log in known_logs(np.random.default_rng(2)) if log.cause is not None]
+    examples = examples_of(failing, [supports_of(log.signs, {}) for log in failing])
     weights = fitted_weights(examples, 1.0)
 
     def loss(shared):
@@ -155,7 +149,7 @@ def test_a_temperature_makes_scores_honest():
 
 def test_a_margin_is_chosen_on_settings_that_were_left_out():
     amounts = {"loss_jumps": np.concatenate([np.linspace(0, 1, 50), np.linspace(0, 2, 50)])}
-    amounts |= {name: np.full(100, np.nan) for name in _other_checks()}
+    amounts = {name: np.full(100, np.nan) for name in checks()} | amounts
     settings = np.array(["small"] * 50 + ["large"] * 50, dtype=object)
     healthy = np.ones(100, dtype=bool)
     assert chosen_margin(amounts, healthy, settings, CHOICES) == 4.0
@@ -169,25 +163,19 @@ def _other_checks():
     return [name for name in checks() if name != "loss_jumps"]
 
 
-def test_a_model_is_json_and_read_back(tmp_path, model):
+def test_a_model_is_json_and_read_back_and_refused_if_it_is_none(tmp_path, model):
     path = tmp_path / "model.json"
     write_model(path, model)
-    assert json.loads(path.read_text())["fitted_on"] == "made-up logs"
+    content = json.loads(path.read_text())
+    assert content["fitted_on"] == "made-up logs"
     again = read_model(path)
     supports = supports_of((message("graph_kept"),), model.bounds)
     assert model.weighed(supports).causes == pytest.approx(again.weighed(supports).causes, abs=1e-4)
-
-
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        (lambda content: content | {"temperature": "hot"}, "temperature"),
-        (lambda content: content | {"surplus": 1}, "surplus"),
-        (lambda content: content | {"shared": {}}, "own"),
-    ],
-)
-def test_a_model_that_is_none_is_refused(tmp_path, model, change, field):
-    path = tmp_path / "model.json"
-    path.write_text(json.dumps(change(json.loads(model.model_dump_json()))))
-    with pytest.raises(BadInputError, match=field):
-        read_model(path)
+    for change, field in (
+        ({"temperature": "hot"}, "temperature"),
+        ({"surplus": 1}, "surplus"),
+        ({"shared": {}}, "own"),
+    ):
+        path.write_text(json.dumps(content | change))
+        with pytest.raises(BadInputError, match=field):
+            read_model(path)

@@ -1,11 +1,7 @@
 """The tables are those that were released, and nothing else is taken for them."""
 
-from __future__ import annotations
-
-import csv
 import hashlib
 import shutil
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -14,13 +10,9 @@ from failbench.base.errors import BadInputError
 from failbench.cli.main import main
 from failbench.neighbours.external import (
     BUGGY,
-    CORRECT,
     DETECTION,
-    LABEL,
-    POSITIVES,
     as_released,
     copy_released,
-    crashed,
     path_of,
     read_released,
     read_sources,
@@ -32,24 +24,23 @@ SOURCES = read_sources(COPY)
 WRITTEN = "loss,memory,label\n0.1,inf,buggy\n,1e-09,correct\n12.000000000000002,-3.5,buggy\n"
 
 
-def sources_of(folder: Path, content: str, name: str = "loss") -> None:
-    """A list of sources of one file."""
-    fields = ("table", "source", "folder", "positive", "bytes", "sha256")
+def put(released, copy, content=WRITTEN):
+    """A released file, and a list of sources that has it."""
+    (released / "a.csv").write_text(content, encoding="utf-8")
     digest = hashlib.sha256(content.encode()).hexdigest()
-    with (folder / "sources.csv").open("w", encoding="utf-8", newline="") as file:
-        rows = csv.writer(file)
-        rows.writerows([fields, (name, "a.csv", "g", "Loss", len(content), digest)])
+    (copy / "sources.csv").write_text(
+        f"table,source,folder,positive,bytes,sha256\nloss,a.csv,g,Loss,{len(content)},{digest}\n",
+        encoding="utf-8",
+    )
 
 
 @pytest.fixture
-def folders(tmp_path: Path) -> tuple[Path, Path]:
+def folders(tmp_path):
     """A folder of a released file, and one of its copy."""
-    released, copy = tmp_path / "released", tmp_path / "copy"
-    released.mkdir()
-    copy.mkdir()
-    (released / "a.csv").write_text(WRITTEN, encoding="utf-8")
-    sources_of(copy, WRITTEN)
-    return released, copy
+    for name in ("released", "copied"):
+        (tmp_path / name).mkdir()
+    put(tmp_path / "released", tmp_path / "copied")
+    return tmp_path / "released", tmp_path / "copied"
 
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.table)
@@ -88,46 +79,10 @@ def test_a_missing_file_is_named_with_the_place_to_fetch_it_from(folders):
 def test_numbers_that_a_copy_would_not_give_back_are_refused(folders):
     released, copy = folders
     longer = WRITTEN.replace("0.1", "0.10000000000000001")
-    (released / "a.csv").write_text(longer, encoding="utf-8")
-    sources_of(copy, longer)
+    put(released, copy, longer)
     with pytest.raises(BadInputError, match="does not give the file back"):
         copy_released(released, copy)
     assert not (copy / "tables").exists()
-
-
-@pytest.fixture(scope="module")
-def released():
-    return read_released(COPY)
-
-
-def test_detection_has_the_runs_that_the_authors_count(released):
-    counts = dict(released.detection[LABEL].value_counts().rows())
-    assert counts == {BUGGY: 7617, CORRECT: 4797}
-
-
-def test_the_runs_that_crashed_are_all_labelled_correct(released):
-    empty = crashed(released.detection)
-    assert empty.sum() == 392
-    assert set(released.detection.filter(empty)[LABEL]) == {CORRECT}
-
-
-def test_the_seven_categories_are_9855_different_runs(released):
-    assert released.categories.height == 9855
-    assert not released.categories.drop(LABEL).is_duplicated().any()
-    assert not crashed(released.categories).any()
-
-
-@pytest.mark.parametrize("name", POSITIVES)
-def test_every_negative_is_a_positive_of_another_table(released, name):
-    rows = released.tables[name]
-    known = released.categories
-    assert rows.join(known, on=rows.columns, how="anti", nulls_equal=True).is_empty()
-
-
-def test_every_faulty_run_of_the_first_level_is_one_of_the_second(released):
-    columns = [column for column in released.detection.columns if column != LABEL]
-    faulty = released.detection.filter(pl.col(LABEL) == BUGGY)
-    assert faulty.join(released.categories, on=columns, how="anti", nulls_equal=True).is_empty()
 
 
 @pytest.fixture
@@ -150,9 +105,6 @@ def test_a_damaged_table_is_refused(copy, change, words):
     change(pl.read_parquet(path)).write_parquet(path)
     with pytest.raises(BadInputError, match=words):
         read_released(copy)
-
-
-def test_a_missing_table_names_the_command_that_makes_it(copy):
-    path_of(copy, "loss").unlink()
+    path.unlink()
     with pytest.raises(BadInputError, match="failbench external-default"):
         read_released(copy)

@@ -1,7 +1,5 @@
 """The course of a loss is told with steps and lines."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -28,15 +26,16 @@ def log_of(folder, lines):
     return read_log(path)
 
 
-def test_best_last_and_half_have_their_steps_and_lines():
+def test_best_last_and_half_have_their_steps_and_lines_whatever_is_no_number():
     found = curve([4, 3, 2, 1, 2, 2])
-    assert found.best == Place(1.0, 30, 5)
-    assert found.since_best == 2
-    assert found.highest == Place(4.0, 0, 2)
-    assert found.half == Place(2.0, 20, 4)
-    assert found.last == Place(2.0, 50, 7)
-    assert found.repeated == 0.2
-    assert found.not_finite == 0
+    assert (found.best, found.highest) == (Place(1.0, 30, 5), Place(4.0, 0, 2))
+    assert (found.half, found.last) == (Place(2.0, 20, 4), Place(2.0, 50, 7))
+    assert (found.since_best, found.repeated, found.not_finite) == (2, 0.2, 0)
+    found = curve([4, 3, math.nan, 2, math.inf, math.nan])
+    assert (found.best.value, found.since_best, found.repeated, found.not_finite) == (2, 2, 0, 3)
+    assert (found.first_not_finite.step, found.first_not_finite.line) == (20, 4)
+    nothing = curve([math.nan, math.nan])
+    assert (nothing.best, nothing.trend, nothing.jump, nothing.half) == (None,) * 4
 
 
 def test_a_trend_is_not_moved_by_single_values():
@@ -80,17 +79,6 @@ def test_the_longest_stretch_without_a_new_lowest_value_is_a_plateau():
     assert (plateau.since.value, plateau.since.step) == (4, 10)
     assert (plateau.until.step, plateau.values) == (40, 3)
     assert curve([3, 2, 1]).plateau is None
-
-
-def test_values_that_are_no_numbers_are_counted_and_else_left_out():
-    found = curve([4, 3, math.nan, 2, math.inf, math.nan])
-    assert found.not_finite == 3
-    assert (found.first_not_finite.step, found.first_not_finite.line) == (20, 4)
-    assert found.best.value == 2
-    assert found.since_best == 2
-    assert found.repeated == 0
-    nothing = curve([math.nan, math.nan])
-    assert (nothing.best, nothing.trend, nothing.jump, nothing.half) == (None,) * 4
 
 
 def test_the_gap_compares_a_validation_with_the_training_since_the_one_before(tmp_path):

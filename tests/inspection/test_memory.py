@@ -1,9 +1,10 @@
-"""Memory is told by phase, and the phase that grew first is named."""
+"""Memory is told by phase, and the phase that grew first is named; the command shows it all."""
 
-from __future__ import annotations
+import json
 
 import pytest
 
+from failbench.cli.main import main
 from failbench.diagnose.inspection.memory import first_to_leave, memory_by_phase, memory_text
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
@@ -11,18 +12,18 @@ from failbench.monitor.history import History, Row
 MIB = 2.0**20
 
 
-def history_of(series, every=10):
+def phases_of(every=10, **series):
     steps = max(len(values) for values in series.values())
     rows = tuple(
         Row(every * place, {name: values[place] for name, values in series.items()})
         for place in range(steps)
     )
-    return History("light", every, {}, {}, rows, End("completed", "callback", every * steps))
+    end = End("completed", "callback", every * steps)
+    return memory_by_phase(History("light", every, {}, {}, rows, end))
 
 
 def test_a_phase_has_its_median_peak_and_growth():
-    series = {"memory_forward": [MIB * (10 + place) for place in range(21)]}
-    (phase,) = memory_by_phase(history_of(series))
+    (phase,) = phases_of(memory_forward=[MIB * (10 + place) for place in range(21)])
     assert phase.phase == "forward"
     assert (phase.measurements, phase.median, phase.peak) == (21, 20 * MIB, 30 * MIB)
     assert phase.peak_step == 200
@@ -33,24 +34,61 @@ def test_a_phase_has_its_median_peak_and_growth():
 
 def test_the_phase_that_left_its_start_first_is_named():
     flat = [MIB] * 30
-    series = {
-        "memory_forward": flat,
-        "memory_backward": flat[:20] + [9 * MIB] * 10,
-        "memory_evaluation": flat[:12] + [9 * MIB] * 18,
-        "memory": [MIB * place * 10 for place in range(30)],
-    }
-    phases = memory_by_phase(history_of(series))
+    phases = phases_of(
+        memory_forward=flat,
+        memory_backward=flat[:20] + [9 * MIB] * 10,
+        memory_evaluation=flat[:12] + [9 * MIB] * 18,
+        memory=[MIB * place * 10 for place in range(30)],
+    )
     assert [each.phase for each in phases] == ["forward", "backward", "evaluation", "whole"]
     assert first_to_leave(phases).phase == "evaluation"
-    assert memory_text(phases).endswith(
-        "The first phase to leave its start: evaluation, at step 130."
-    )
+    told = memory_text(phases)
+    assert told.endswith("The first phase to leave its start: evaluation, at step 130.")
 
 
 @pytest.mark.parametrize(
     "after", [[2 * MIB] * 12, [9 * MIB, MIB] * 6, [0.0] * 12], ids=["small", "single", "less"]
 )
 def test_small_single_and_lower_values_leave_no_start(after):
-    phases = memory_by_phase(history_of({"memory_step": [MIB] * 8 + after}))
+    phases = phases_of(memory_step=[MIB] * 8 + after)
     assert first_to_leave(phases) is None
     assert memory_text(phases).endswith("No phase left its start.")
+
+
+def shown(capsys, log, *options):
+    assert main(["inspect", str(log), *options]) == 0
+    return capsys.readouterr().out
+
+
+def test_a_record_has_no_number_that_json_has_not(tmp_path, capsys):
+    lines = [f"step {step}: loss {4 - step / 10:.2f}, grad_norm 1.5" for step in range(20)]
+    path = tmp_path / "train.log"
+    path.write_text("\n".join([*lines, "step 20: loss nan, grad_norm inf"]) + "\n")
+    assert "loss" in shown(capsys, path)
+    record = json.loads(shown(capsys, path, "--json"), parse_constant=pytest.fail)
+    loss = record["curves"][0]
+    assert (loss["signal"], loss["values"], loss["not_finite"]) == ("loss", 21, 1)
+    assert loss["last"] == {"value": None, "step": 20, "line": 21}
+    assert loss["best"]["step"] == 19
+    assert (record["memory"], record["first_to_leave"]) == ([], None)
+
+
+def test_a_monitors_folder_shows_memory_by_phase_gradients_and_updates(tmp_path, capsys):
+    pytest.importorskip("torch")
+    from failbench.monitor import Monitor
+    from made_up_training import LOOPS
+
+    with Monitor(tmp_path / "run", every=1) as monitor:
+        LOOPS["adamw"].run(monitor, steps=10)
+    page = shown(capsys, tmp_path / "run")
+    for words in (
+        "loss (train): 10 values", "loss (validation): 2 values",
+        "gradient_norm (train): 10 values", "update_ratio (train): 10 values",
+        "gap at the last validation", "memory by phase",
+    ):  # fmt: skip
+        assert words in page
+    table = page[page.index("memory by phase") :].splitlines()
+    phases = ["data", "forward", "loss", "backward", "step", "evaluation", "callback", "whole"]
+    assert [line.split()[0] for line in table[2:-1]] == phases
+    record = json.loads(shown(capsys, tmp_path / "run", "--json"))
+    assert {each["phase"] for each in record["memory"]} >= {"forward", "backward", "whole"}

@@ -1,31 +1,15 @@
-"""The catalogue against messages that the libraries raise here and now."""
-
-from __future__ import annotations
+"""The catalogue against an example of each message, and against itself."""
 
 import csv
 import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from failbench.messages.catalogue import Message, message_of, messages
-
-torch = pytest.importorskip("torch")
-transformers = pytest.importorskip("transformers")
-
-from library_errors import RAISED  # noqa: E402
-
-
-@pytest.mark.parametrize("name", RAISED)
-def test_what_a_library_raises_is_known(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(Exception) as error:  # noqa: PT011
-        RAISED[name]()
-    kind = type(error.value)
-    known = message_of(f"{kind.__module__}.{kind.__qualname__}", str(error.value))
-    assert known is not None, error.value
-    assert known.id == name, error.value
-
+from failbench.messages.literals import required_literals
 
 EXAMPLES = [
     (row["id"], row["name"], row["text"])
@@ -72,10 +56,6 @@ WHOLE = {
 }  # fmt: skip
 
 
-def test_the_categories_of_causes_agree_with_those_of_their_message():
-    assert Message(**WHOLE).causes == ("learning_rate_too_high", "labels_wrong")
-
-
 @pytest.mark.parametrize(
     ("field", "value", "told"),
     [
@@ -91,12 +71,14 @@ def test_the_categories_of_causes_agree_with_those_of_their_message():
     ],
 )
 def test_an_entry_that_contradicts_itself_is_refused(field, value, told):
+    assert Message(**WHOLE).causes == ("learning_rate_too_high", "labels_wrong")
     with pytest.raises(ValueError, match=re.escape(told)):
         Message(**{**WHOLE, field: value})
 
 
 def test_modules_that_are_named_as_sources_are_there():
-    packages = Path(torch.__file__).parents[1]
+    packages = Path(pytest.importorskip("torch").__file__).parents[1]
+    pytest.importorskip("transformers")
     named = {
         f"{library}{path}"
         for known in messages()
@@ -108,3 +90,25 @@ def test_modules_that_are_named_as_sources_are_there():
     assert len(named) > 40
     paths = {name: packages / name.replace(": ", "/") for name in named}
     assert {name for name, path in paths.items() if not path.is_file()} == set()
+
+
+@pytest.mark.parametrize(
+    ("pattern", "literals"),
+    [
+        (r"CUDA out of memory\. Tried", ("CUDA out of memory. Tried",)),
+        (r"worker[^)|]{0,40}\) is killed", (") is killed",)),
+        (r"fault(?:y|s|)|abort\w{1,3}ed", ("fault", "abort")), (r"batches? of one", (" of one",)),
+        (r"abcx{0,2}|[]a|b]xyz", ("abc", "xyz")), (r"loss|\d+", ()), (r"ab", ()),
+    ],
+)  # fmt: skip
+def test_a_literal_is_the_longest_run_outside_of_what_may_vary(pattern, literals):
+    assert required_literals(pattern) == literals
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_a_text_that_matches_holds_a_literal(data):
+    known = data.draw(st.sampled_from(messages()))
+    literals = required_literals(known.pattern.pattern)
+    text = data.draw(st.from_regex(re.compile(known.pattern.pattern)))
+    assert not literals or any(literal in text for literal in literals)

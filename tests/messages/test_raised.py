@@ -1,6 +1,4 @@
-"""The catalogue against what libraries raise and warn of here and now, one test for each."""
-
-from __future__ import annotations
+"""The catalogue against what libraries raise and warn of here and now."""
 
 import asyncio
 import copy
@@ -10,6 +8,7 @@ import json
 import math
 import pickle
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,6 +23,7 @@ from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
 from torch.utils.checkpoint import checkpoint  # noqa: E402
 
+from library_errors import RAISED  # noqa: E402
 from made_up_models import causal_model  # noqa: E402
 
 
@@ -34,18 +34,6 @@ def known_as(call):
     kind = type(error.value)
     known = message_of(f"{kind.__module__}.{kind.__qualname__}", str(error.value))
     return known.id if known else f"{kind.__qualname__}: {error.value}"
-
-
-def warned_as(call):
-    """The names under which the lines are known that Python prints of what a call warns of."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        call()
-    printed = (
-        warnings.formatwarning(one.message, one.category, one.filename, one.lineno).splitlines()[0]
-        for one in caught
-    )
-    return [known.id for line in printed if (known := said_in(line)) is not None]
 
 
 def weight(*size):
@@ -88,6 +76,30 @@ def sparse_step():
     table = nn.Embedding(3, 2, sparse=True)
     table(torch.tensor([1])).sum().backward()
     torch.optim.AdamW(table.parameters()).step()
+
+
+def arguments(**given):
+    return transformers.TrainingArguments("unused", report_to=[], use_cpu=True, **given)
+
+
+def tokenizer(**special):
+    tokenizers = pytest.importorskip("tokenizers")
+    model = tokenizers.models.WordLevel({"a": 0, "[UNK]": 1}, unk_token="[UNK]")
+    fast = tokenizers.Tokenizer(model)
+    fast.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
+    return transformers.PreTrainedTokenizerFast(tokenizer_object=fast, **special)
+
+
+def call_too_much():
+    (lambda: None)(1)
+
+
+def endless():
+    endless()
+
+
+def local_function():
+    pickle.dumps(lambda: None)
 
 
 OF_TORCH = {
@@ -141,52 +153,6 @@ OF_TORCH = {
     "attribute_missing": lambda: nn.Linear(1, 1).generate,
     "sparse_gradients": sparse_step,
 }
-
-
-@pytest.mark.parametrize("name", OF_TORCH)
-def test_what_torch_raises_is_known(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    assert known_as(OF_TORCH[name]) == name
-
-
-def step_schedule_first():
-    optimizer = torch.optim.SGD([weight(1)], 0.1)
-    torch.optim.lr_scheduler.StepLR(optimizer, 1).step()
-    optimizer.step()
-
-
-def checkpoint_of_constants():
-    checkpoint(torch.exp, torch.ones(1), use_reentrant=True)
-
-
-def many_workers():
-    torch.utils.data.DataLoader([1], num_workers=500)
-
-
-@pytest.mark.parametrize(
-    ("call", "name"),
-    [
-        (step_schedule_first, "schedule_before_optimizer"),
-        (checkpoint_of_constants, "no_grad_inputs"),
-        (many_workers, "too_many_workers"),
-    ],
-)
-def test_what_torch_warns_of_is_known(call, name):
-    assert name in warned_as(call)
-
-
-def arguments(**given):
-    return transformers.TrainingArguments("unused", report_to=[], use_cpu=True, **given)
-
-
-def tokenizer(**special):
-    tokenizers = pytest.importorskip("tokenizers")
-    model = tokenizers.models.WordLevel({"a": 0, "[UNK]": 1}, unk_token="[UNK]")
-    fast = tokenizers.Tokenizer(model)
-    fast.pre_tokenizer = tokenizers.pre_tokenizers.Whitespace()
-    return transformers.PreTrainedTokenizerFast(tokenizer_object=fast, **special)
-
-
 OF_TRANSFORMERS = {
     "trainer_arguments": lambda: transformers.Trainer(causal_model(), arguments()).train(),
     "no_padding": lambda: tokenizer()(["a a", "a"], padding=True),
@@ -205,66 +171,6 @@ OF_TRANSFORMERS = {
         torch.zeros(1, 2).long(), no_such_argument=1, max_new_tokens=1
     ),
 }
-
-
-@pytest.mark.parametrize("name", OF_TRANSFORMERS)
-def test_what_transformers_raises_is_known(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other/config.json").write_text(json.dumps({"model_type": "of-next-year"}))
-    assert known_as(OF_TRANSFORMERS[name]) == name
-
-
-def test_what_transformers_warns_of_is_known(caplog):
-    logger = transformers.utils.logging.get_logger("transformers")
-    logger.propagate = True
-    made = tokenizer(model_max_length=2)
-    made("a a a a")
-    logger.propagate = False
-    assert "too_long" in [said_in(text).id for text in caplog.messages if said_in(text)]
-
-
-def unknown_word():
-    tokenizers = pytest.importorskip("tokenizers")
-    tokenizers.Tokenizer(tokenizers.models.WordLevel({"a": 0}, unk_token="[UNK]")).encode("b")
-
-
-def no_tokenizer():
-    tokenizers = pytest.importorskip("tokenizers")
-    tokenizers.Tokenizer.from_str('{"model": {"type": "of next year"}}')
-
-
-@pytest.mark.parametrize(
-    ("call", "name"), [(unknown_word, "word_not_known"), (no_tokenizer, "tokenizer_unreadable")]
-)
-def test_what_tokenizers_raises_is_known(call, name):
-    assert known_as(call) == name
-
-
-def no_batch():
-    accelerate = pytest.importorskip("accelerate")
-
-    def train(batch_size):
-        raise RuntimeError("CUDA out of memory.")
-
-    accelerate.utils.find_executable_batch_size(train, starting_batch_size=2)()
-
-
-def test_what_accelerate_raises_is_known():
-    assert known_as(no_batch) == "no_batch_fits"
-
-
-def test_what_lightning_raises_is_known(tmp_path):
-    lightning = pytest.importorskip("lightning.pytorch")
-
-    class Whole(lightning.LightningModule):
-        def training_step(self, batch):
-            return None
-
-    trainer = lightning.Trainer(logger=False, enable_checkpointing=False, accelerator="cpu")
-    assert known_as(lambda: trainer.fit(Whole(), [1])) == "lightning_configured"
-
-
 OF_NUMPY = {
     "array_shapes": lambda: np.ones(3) + np.ones(4),
     "array_ragged": lambda: np.array([[1], [1, 2]], dtype=float),
@@ -276,81 +182,114 @@ OF_NUMPY = {
     "numpy_versions": lambda: np.bool8,
     "nothing_to_stack": lambda: np.concatenate([]),
 }
-
-
-@pytest.mark.parametrize("name", OF_NUMPY)
-def test_what_numpy_raises_is_known(name):
-    assert known_as(OF_NUMPY[name]) == name
-
-
-def test_what_numpy_warns_of_is_known():
-    assert warned_as(lambda: np.log(np.zeros(1)) * 0) == ["array_warned", "array_warned"]
-
-
-def test_what_pyarrow_raises_is_known():
-    arrow = pytest.importorskip("pyarrow")
-    parquet = pytest.importorskip("pyarrow.parquet")
-    assert known_as(lambda: parquet.read_table(io.BytesIO(b"no parquet"))) == "parquet_broken"
-    assert known_as(lambda: arrow.ipc.open_file(io.BytesIO(b"no arrow file"))) == "parquet_broken"
-    assert known_as(lambda: arrow.array(["a", 1])) == "record_types"
-    assert known_as(lambda: arrow.array(["a"]).cast("int64")) == "record_not_parsed"
-
-
-def test_what_pandas_raises_is_known():
-    pandas = pytest.importorskip("pandas")
-    assert known_as(lambda: pandas.read_csv(io.StringIO(""))) == "empty_table"
-    assert known_as(lambda: pandas.read_csv(io.StringIO("a\n1,2\n1,2,3"))) == "record_not_parsed"
-    assert known_as(lambda: bool(pandas.Series([1, 2]))) == "truth_of_many"
-
-
-def test_what_the_hub_raises_is_known(monkeypatch):
-    hub = pytest.importorskip("huggingface_hub")
-    monkeypatch.setattr(hub.constants, "HF_HUB_OFFLINE", True)
-    assert known_as(lambda: hub.hf_hub_download("no/such/name", "x")) == "model_not_there"
-    assert known_as(lambda: hub.HfApi().model_info("x")) == "offline_mode"
-
-
-def test_what_safetensors_raises_is_known(tmp_path):
-    safetensors = pytest.importorskip("safetensors.torch")
-    made = torch.ones(2)
-    path = tmp_path / "x.safetensors"
-    assert known_as(lambda: safetensors.save_file({"a": made, "b": made}, path)) == "shared_weights"
-    path.write_bytes(b"short")
-    assert known_as(lambda: safetensors.load_file(path)) == "file_broken"
-
-
-def call_too_much():
-    (lambda: None)(1)
-
-
-def endless():
-    endless()
-
-
-def local_function():
-    pickle.dumps(lambda: None)
-
-
 OF_PYTHON = {
     "import_failed": lambda: importlib.import_module("no_such_module"),
-    "call_arguments": call_too_much,
-    "nothing_used": lambda: None.shape,
-    "field_missing": lambda: {}["input_ids"],
-    "key_missing": lambda: {}["model_state"],
-    "index_outside": lambda: list(range(1))[7],
-    "recursion": endless,
-    "unpacking": lambda: [0 for _, _ in [[1]]],
-    "text_no_number": lambda: float("n/a"),
-    "division_by_zero": lambda: 1 / 0,
-    "exponent_overflows": lambda: math.exp(710),
-    "iteration_ended": lambda: next(iter(())),
-    "cannot_pickle": local_function,
-    "type_refused": lambda: 1 + "a",
-    "domain_error": lambda: int(math.nan),
+    "call_arguments": call_too_much, "nothing_used": lambda: None.shape,
+    "field_missing": lambda: {}["input_ids"], "key_missing": lambda: {}["model_state"],
+    "index_outside": lambda: list(range(1))[7], "recursion": endless,
+    "unpacking": lambda: [0 for _, _ in [[1]]], "text_no_number": lambda: float("n/a"),
+    "division_by_zero": lambda: 1 / 0, "exponent_overflows": lambda: math.exp(710),
+    "iteration_ended": lambda: next(iter(())), "cannot_pickle": local_function,
+    "type_refused": lambda: 1 + "a", "domain_error": lambda: int(math.nan),
     "time_ran_out": lambda: asyncio.run(asyncio.wait_for(asyncio.sleep(1), 0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "raising"),
+    [
+        *RAISED.items(), *OF_TORCH.items(), *OF_TRANSFORMERS.items(), *OF_NUMPY.items(),
+        *OF_PYTHON.items(),
+    ],
+)  # fmt: skip
+def test_what_libraries_and_python_raise_is_known(name, raising, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/config.json").write_text(json.dumps({"model_type": "of-next-year"}))
+    assert known_as(raising) == name
+
+
+def no_batch(accelerate):
+    def train(batch_size):
+        raise RuntimeError("CUDA out of memory.")
+
+    accelerate.utils.find_executable_batch_size(train, starting_batch_size=2)()
+
+
+def no_training_data(lightning):
+    class Whole(lightning.LightningModule):
+        def training_step(self, batch):
+            return None
+
+    trainer = lightning.Trainer(logger=False, enable_checkpointing=False, accelerator="cpu")
+    trainer.fit(Whole(), [1])
+
+
+def short_file(safetensors):
+    Path("x.safetensors").write_bytes(b"short")
+    safetensors.load_file("x.safetensors")
+
+
+OF_OTHERS = [
+    ("tokenizers", "word_not_known", lambda tokenizers: tokenizers.Tokenizer(
+        tokenizers.models.WordLevel({"a": 0}, unk_token="[UNK]")).encode("b")),
+    ("tokenizers", "tokenizer_unreadable",
+     lambda tokenizers: tokenizers.Tokenizer.from_str('{"model": {"type": "of next year"}}')),
+    ("accelerate", "no_batch_fits", no_batch),
+    ("lightning.pytorch", "lightning_configured", no_training_data),
+    ("pyarrow.parquet", "parquet_broken", lambda parquet: parquet.read_table(io.BytesIO(b"no"))),
+    ("pyarrow", "parquet_broken", lambda arrow: arrow.ipc.open_file(io.BytesIO(b"no arrow file"))),
+    ("pyarrow", "record_types", lambda arrow: arrow.array(["a", 1])),
+    ("pyarrow", "record_not_parsed", lambda arrow: arrow.array(["a"]).cast("int64")),
+    ("pandas", "empty_table", lambda pandas: pandas.read_csv(io.StringIO(""))),
+    ("pandas", "record_not_parsed", lambda pandas: pandas.read_csv(io.StringIO("a\n1,2\n1,2,3"))),
+    ("pandas", "truth_of_many", lambda pandas: bool(pandas.Series([1, 2]))),
+    ("huggingface_hub", "model_not_there", lambda hub: hub.hf_hub_download("no/such/name", "x")),
+    ("huggingface_hub", "offline_mode", lambda hub: hub.HfApi().model_info("x")),
+    ("safetensors.torch", "shared_weights",
+     lambda library: library.save_file(dict.fromkeys("ab", torch.ones(2)), "x")),
+    ("safetensors.torch", "file_broken", short_file),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("library", "name", "raising"), OF_OTHERS)
+def test_what_other_libraries_raise_is_known(library, name, raising, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if library == "huggingface_hub":
+        monkeypatch.setattr(pytest.importorskip(library).constants, "HF_HUB_OFFLINE", True)
+    assert known_as(lambda: raising(pytest.importorskip(library))) == name
+
+
+def step_schedule_first():
+    optimizer = torch.optim.SGD([weight(1)], 0.1)
+    torch.optim.lr_scheduler.StepLR(optimizer, 1).step()
+    optimizer.step()
+
+
+WARNED = {
+    "schedule_before_optimizer": step_schedule_first,
+    "no_grad_inputs": lambda: checkpoint(torch.exp, torch.ones(1), use_reentrant=True),
+    "too_many_workers": lambda: torch.utils.data.DataLoader([1], num_workers=500),
+    "array_warned": lambda: np.log(np.zeros(1)) * 0,
 }
 
 
-@pytest.mark.parametrize("name", OF_PYTHON)
-def test_what_python_raises_is_known(name):
-    assert known_as(OF_PYTHON[name]) == name
+@pytest.mark.parametrize("name", WARNED)
+def test_what_torch_and_numpy_warn_of_is_known(name):
+    """By the lines that Python prints of it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        WARNED[name]()
+    printed = (
+        warnings.formatwarning(one.message, one.category, one.filename, one.lineno).splitlines()[0]
+        for one in caught
+    )
+    assert name in [known.id for line in printed if (known := said_in(line)) is not None]
+
+
+def test_what_transformers_warns_of_is_known(caplog):
+    logger = transformers.utils.logging.get_logger("transformers")
+    logger.propagate = True
+    tokenizer(model_max_length=2)("a a a a")
+    logger.propagate = False
+    assert "too_long" in [said_in(text).id for text in caplog.messages if said_in(text)]

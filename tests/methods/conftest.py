@@ -9,7 +9,6 @@ import pandas as pd
 import pytest
 import yaml
 
-from failbench.base.records import Record
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS, FEATURES
 from failbench.methods.catalogue import method_named
@@ -17,51 +16,29 @@ from failbench.methods.declaration import Context
 from failbench.methods.healthy import HealthyBand
 from failbench.methods.improved_tree import all_band_features
 
-Runs = tuple[pd.DataFrame, np.ndarray, np.ndarray]
-
-SETTINGS: dict[str, dict[str, object]] = {
+SETTINGS = {
     "simple_rules": {"gradient_norm": 1000, "perplexity": 10_000, "healthy_sds": 3},
     "improved_rules": {
-        "tau": 0.6,
-        "catastrophic_perplexity": 400,
-        "gradient_norm": 1000,
-        "healthy_sds": 3,
+        "tau": 0.6, "catastrophic_perplexity": 400, "gradient_norm": 1000, "healthy_sds": 3,
     },
     "learned_rules": {
-        "max_depth": 5,
-        "inner_folds": 2,
-        "max_leaf_nodes": [8, 25],
-        "min_samples_leaf": [1],
+        "max_depth": 5, "inner_folds": 2, "max_leaf_nodes": [8, 25], "min_samples_leaf": [1],
     },
     "symptom_baseline": {"trees": 5},
     "decision_tree": {"inner_folds": 2, "max_depth": [2, None], "min_samples_leaf": [1]},
     "random_forest": {
-        "trees": 5,
-        "inner_folds": 2,
-        "max_features": ["sqrt", 1.0],
-        "min_samples_leaf": [1],
+        "trees": 5, "inner_folds": 2, "max_features": ["sqrt", 1.0], "min_samples_leaf": [1],
     },
     "logistic_regression": {
-        "inner_folds": 2,
-        "inverse_penalty": [0.1, 10.0],
-        "max_iterations": 1000,
+        "inner_folds": 2, "inverse_penalty": [0.1, 10.0], "max_iterations": 1000,
     },
     "lightgbm": {
-        "trees": 20,
-        "learning_rate": 0.1,
-        "inner_folds": 2,
-        "leaves": [7],
+        "trees": 20, "learning_rate": 0.1, "inner_folds": 2, "leaves": [7],
         "min_samples_leaf": [2, 5],
     },
     "ebm": {
-        "inner_folds": 2,
-        "learning_rate": [0.08],
-        "interactions": 0,
-        "outer_bags": 2,
-        "max_rounds": 100,
-        "min_samples_leaf": 2,
-        "max_bins": 64,
-        "early_stopping_rounds": 10,
+        "inner_folds": 2, "learning_rate": [0.08], "interactions": 0, "outer_bags": 2,
+        "max_rounds": 100, "min_samples_leaf": 2, "max_bins": 64, "early_stopping_rounds": 10,
     },
     "simulated_human": {
         "levels": {
@@ -70,9 +47,7 @@ SETTINGS: dict[str, dict[str, object]] = {
             "expert": {"share": 0.2, "accuracy": 0.9},
         }
     },
-}
-
-
+}  # fmt: skip
 SETTINGS["hybrid_two_way"] = {name: SETTINGS[name] for name in ("improved_rules", "random_forest")}
 SETTINGS["hybrid"] = {
     **SETTINGS["hybrid_two_way"],
@@ -86,7 +61,7 @@ def settings_of(repository):
     """Small settings where a method has them here, else those of params.yaml."""
     sections = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
 
-    def build(name: str) -> Record:
+    def build(name):
         method = method_named(name)
         return method.settings.model_validate(SETTINGS.get(name) or sections[name])
 
@@ -94,7 +69,7 @@ def settings_of(repository):
 
 
 @pytest.fixture(scope="session")
-def context() -> Context:
+def context():
     """Healthy features have mean 1 and standard deviation 0.1; simulations know ``runs``."""
     names = all_band_features()
     band = HealthyBand(dict.fromkeys(names, 1.0), dict.fromkeys(names, 0.1))
@@ -106,7 +81,7 @@ def context() -> Context:
 def run():
     """Builds a frame of one run; features are healthy (1, see ``context``) unless given."""
 
-    def build(error_type: str = "", error_message: str = "", **features: float) -> pd.DataFrame:
+    def build(error_type="", error_message="", **features):
         row = {feature.name: 1.0 for feature in FEATURES} | {"memory_warning": 0.0} | features
         row |= {"error_type": error_type, "error_message": error_message}
         return pd.DataFrame([row], index=pd.Index(["a"], name="run_id"))
@@ -114,7 +89,7 @@ def run():
     return build
 
 
-def made_up_runs() -> Runs:
+def made_up_runs():
     rng = np.random.default_rng(0)
     labels = np.repeat(np.array(CATEGORIES, dtype=object), 12)
     groups = np.array([f"scenario_{index // 2}" for index in range(60)], dtype=object)
@@ -130,7 +105,7 @@ def made_up_runs() -> Runs:
 
 
 @pytest.fixture
-def runs() -> Runs:
+def runs():
     """Frame, labels and scenarios of 60 runs, two a scenario; the largest loss tells the label."""
     return made_up_runs()
 
@@ -139,7 +114,7 @@ def runs() -> Runs:
 def fit(context, settings_of):
     """Fits the method of a name anew, to all of ``runs`` or a part."""
 
-    def build(name: str, train: slice = slice(None)):
+    def build(name, train=slice(None)):
         frame, labels, groups = made_up_runs()
         method = method_named(name).build(settings_of(name), context)
         return method.fit(frame[train], labels[train], groups=groups[train])

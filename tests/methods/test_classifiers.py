@@ -1,39 +1,29 @@
-"""How settings are chosen, and what reaches the steps of a pipeline."""
-
-from __future__ import annotations
+"""How settings are chosen, what reaches the steps of a pipeline, and models that are solved."""
 
 import warnings
 from typing import ClassVar
 
 import numpy as np
-import pandas as pd
 import pytest
+from interpret.glassbox import ExplainableBoostingClassifier
 from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
 from sklearn.pipeline import Pipeline
 
+from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods import tuned_classifier
+from failbench.methods.boosting_machine import TRAINED, VALIDATED, group_bags
 from failbench.methods.catalogue import method_named
+from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.tuned_classifier import TunedClassifier, imputed
 
 
-def test_missing_values_become_the_median_of_training_runs():
-    train = pd.DataFrame({"a": [1.0, 2.0, 9.0], "b": [np.nan] * 3, "other": [7.0] * 3})
-    test = pd.DataFrame({"a": [np.nan], "b": [5.0], "other": [7.0]})
-    assert imputed(["a", "b"]).fit(train).transform(test).tolist() == [[2.0, 5.0]]
-
-
-def test_a_feature_that_no_training_run_has_keeps_its_column():
-    train = pd.DataFrame({"a": [1.0, 2.0], "b": [np.nan, np.nan]})
-    assert imputed(["a", "b"]).fit_transform(train).tolist() == [[1.0, 0.0], [2.0, 0.0]]
-
-
-def test_inner_folds_never_part_the_runs_of_a_scenario(context, settings_of, runs, monkeypatch):
-    frame, labels, groups = runs
-    parted: list[set[str]] = []
+def test_inner_folds_never_part_the_runs_of_a_scenario(fit, monkeypatch):
+    parted = []
     split = StratifiedGroupKFold.split
 
     def watched(self, X, y=None, groups=None):
@@ -42,30 +32,23 @@ def test_inner_folds_never_part_the_runs_of_a_scenario(context, settings_of, run
             yield train, test
 
     monkeypatch.setattr(StratifiedGroupKFold, "split", watched)
-    method_named("decision_tree").build(settings_of("decision_tree"), context).fit(
-        frame, labels, groups
-    )
+    fit("decision_tree")
     assert parted == [set(), set()]
 
 
-def test_only_the_columns_of_the_feature_set_are_read(context, settings_of, runs):
-    frame, labels, groups = runs
-    method = method_named("random_forest").build(settings_of("random_forest"), context)
-    method.fit(frame, labels, groups)
-    changed = frame.copy()
-    others = [name for name in frame.columns if name not in FEATURE_SETS["19"]]
-    changed[others] = 1.0
-    assert method.predict_proba(changed).tolist() == method.predict_proba(frame).tolist()
-
-
-def test_the_symptom_baseline_reads_no_measurement(context, settings_of, runs):
-    frame, labels, groups = runs
-    method = method_named("symptom_baseline").build(settings_of("symptom_baseline"), context)
-    method.fit(frame, labels, groups)
+def test_only_the_columns_of_a_feature_set_are_read_and_no_measurement_by_the_baseline(
+    fitted, runs
+):
+    """Of a measurement the baseline sees whether it was made."""
+    frame = runs[0]
     measured = [name for name in FEATURE_SETS["19"] if name != "steps_before_failure"]
-    changed = frame.copy()
-    changed[measured] = frame[measured] * 100 + 3
-    assert method.predict_proba(changed).tolist() == method.predict_proba(frame).tolist()
+    others = dict.fromkeys(frame.columns.difference(FEATURE_SETS["19"]), 1.0)
+    for name, changes in (
+        ("random_forest", others),
+        ("symptom_baseline", {each: frame[each] * 100 + 3 for each in measured}),
+    ):
+        expected = fitted(name).predict_proba(frame)
+        assert fitted(name).predict_proba(frame.assign(**changes)).tolist() == expected.tolist()
 
 
 def test_logistic_regression_converges_whatever_the_columns_are(context, runs, repository):
@@ -79,55 +62,47 @@ def test_logistic_regression_converges_whatever_the_columns_are(context, runs, r
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         method = declaration.build(settings, context).fit(frame, labels, groups)
-        probabilities = method.predict_proba(frame)
-    assert np.isfinite(probabilities).all()
+        assert np.isfinite(method.predict_proba(frame)).all()
 
 
 class AsksForGroups(DummyClassifier):
     """Keeps the groups that its fit received; a dummy otherwise."""
 
     __metadata_request__fit: ClassVar = {"groups": True}
+    received: ClassVar = []
 
     def fit(self, X, y, groups=None):
         self.groups_ = groups
-        self.rows_ = len(X)
+        self.received.append((len(X), len(groups)))
         return super().fit(X, y)
-
-
-class AcceptsAnyConstant(DummyClassifier):
-    """A dummy whose ``constant`` names a setting and does nothing."""
-
-
-def tuned(classifier, grid, explain=None) -> TunedClassifier:
-    steps = [("impute", imputed(FEATURE_SETS["19"])), ("classify", classifier)]
-    return TunedClassifier(Pipeline(steps), grid, inner_folds=2, seed=0, explain=explain)
 
 
 class Answers(DummyClassifier):
     """Gives all runs the same probabilities, and is right about a set share of them."""
 
-    def __init__(self, probabilities=(0.2, 0.2, 0.2, 0.2, 0.2)):
+    def __init__(self, probabilities=(0.2, 0.2, 0.2, 0.2, 0.2), constant=None):
         super().__init__()
         self.probabilities = probabilities
+        self.constant = constant
 
     def predict_proba(self, X):
         order = [CATEGORIES.index(category) for category in self.classes_]
         return np.tile(np.array(self.probabilities)[order], (len(X), 1))
 
 
-def test_among_probabilities_that_differ_only_by_rounding_the_first_category_is_the_answer(runs):
+def tuned(classifier, grid):
+    steps = [("impute", imputed(FEATURE_SETS["19"])), ("classify", classifier)]
+    return TunedClassifier(Pipeline(steps), grid, inner_folds=2, seed=0, explain=None)
+
+
+@pytest.mark.parametrize(("more", "answer"), [(1e-9, "optimization"), (2e-6, "data_pipeline")])
+def test_probabilities_that_differ_by_less_than_stored_decimals_are_equal(runs, more, answer):
+    """Of equal ones the first category is the answer."""
     frame, labels, groups = runs
-    step = tuned(Answers((0.1, 0.3, 0.3 + 1e-9, 0.2, 0.1)), {}).fit(frame, labels, groups)
-    assert set(step.predict(frame)) == {"optimization"}
+    step = tuned(Answers((0.1, 0.3, 0.3 + more, 0.2, 0.1)), {}).fit(frame, labels, groups)
     diagnoses = step.diagnose(frame)
-    assert {diagnosis.category for diagnosis in diagnoses} == {"optimization"}
-    assert {diagnosis.confidence for diagnosis in diagnoses} == {0.3}
-
-
-def test_what_is_further_apart_than_stored_decimals_is_answered_by_the_larger(runs):
-    frame, labels, groups = runs
-    step = tuned(Answers((0.1, 0.3, 0.3 + 2e-6, 0.2, 0.1)), {}).fit(frame, labels, groups)
-    assert set(step.predict(frame)) == {"data_pipeline"}
+    assert set(step.predict(frame)) == {each.category for each in diagnoses} == {answer}
+    assert {each.confidence for each in diagnoses} == {round(0.3 + more, 6)}
 
 
 def test_a_search_scores_answers_as_they_are_given(runs):
@@ -136,8 +111,7 @@ def test_a_search_scores_answers_as_they_are_given(runs):
     labels = np.array(["optimization", "data_pipeline"] * 30, dtype=object)
     labels[:12] = "data_pipeline"
     settings = ((0.0, 0.5, 0.5 + 1e-9, 0.0, 0.0), (0.0, 0.4, 0.6, 0.0, 0.0))
-    grid = {"classify__probabilities": settings}
-    step = tuned(Answers(), grid).fit(frame, labels, groups)
+    step = tuned(Answers(), {"classify__probabilities": settings}).fit(frame, labels, groups)
     assert step.pipeline_["classify"].probabilities == settings[1]
 
 
@@ -150,33 +124,112 @@ def test_among_settings_that_differ_only_by_rounding_the_first_is_chosen(
 ):
     """Settings have given scores, equal in each inner fold."""
     frame, labels, groups = runs
-    scores = {f"setting_{number}": accuracy for number, accuracy in enumerate(accuracies)}
     monkeypatch.setattr(
-        tuned_classifier, "_accuracy", lambda pipeline, X, y: scores[pipeline["classify"].constant]
+        tuned_classifier,
+        "_accuracy",
+        lambda pipeline, X, y: accuracies[pipeline["classify"].constant],
     )
-    grid = {"classify__constant": tuple(scores)}
-    step = tuned(AcceptsAnyConstant(), grid).fit(frame, labels, groups)
-    assert step.pipeline_["classify"].constant == f"setting_{taken}"
+    grid = {"classify__constant": tuple(range(len(accuracies)))}
+    step = tuned(Answers(), grid).fit(frame, labels, groups)
+    assert step.pipeline_["classify"].constant == taken
 
 
 @pytest.mark.parametrize("strategies", [("prior",), ("prior", "stratified")])
-def test_scenarios_reach_the_step_that_asks_for_them(runs, strategies):
+def test_each_fit_receives_the_scenarios_of_its_own_runs(runs, strategies, monkeypatch):
     frame, labels, groups = runs
+    monkeypatch.setattr(AsksForGroups, "received", [])
     grid = {"classify__strategy": strategies}
     step = tuned(AsksForGroups(random_state=0), grid).fit(frame, labels, groups)
     assert step.pipeline_["classify"].groups_.tolist() == groups.tolist()
+    inner = [(30, 30)] * 2 * len(strategies) if len(strategies) > 1 else []
+    assert AsksForGroups.received == [*inner, (60, 60)]
 
 
-def test_inner_fits_receive_the_scenarios_of_their_own_runs(runs, monkeypatch):
+def test_a_scenario_stays_together_validated_on_in_one_bag_and_trained_on_in_the_others(runs):
+    _, labels, groups = runs
+    bags = group_bags(labels, groups, 4, seed=0)
+    for scenario in np.unique(groups):
+        assert len(np.unique(bags[groups == scenario], axis=0)) == 1
+    assert (bags == VALIDATED).sum(axis=1).tolist() == [1] * 60
+    assert (bags == TRAINED).sum(axis=1).tolist() == [3] * 60
+
+
+def test_scenarios_stay_together_in_the_bags_of_every_fit_of_the_search(
+    context, runs, settings_of, monkeypatch
+):
+    received = []
+    fit = ExplainableBoostingClassifier.fit
+
+    def watched(self, *arguments, **named):
+        received.append(named["bags"])
+        return fit(self, *arguments, **named)
+
+    monkeypatch.setattr(ExplainableBoostingClassifier, "fit", watched)
     frame, labels, groups = runs
-    received: list[tuple[int, int]] = []
-    fit = AsksForGroups.fit
+    settings = settings_of("ebm").model_copy(update={"learning_rate": (0.02, 0.08)})
+    method_named("ebm").build(settings, context).fit(frame, labels, groups)
+    assert [len(bags) for bags in received] == [30, 30, 30, 30, 60]
+    for bags in received:
+        # The made-up runs of a scenario stand next to one another, and folds keep their order.
+        assert (bags[0::2] == bags[1::2]).all()
 
-    def watched(self, X, y, groups=None):
-        received.append((len(X), len(groups)))
-        return fit(self, X, y, groups)
 
-    monkeypatch.setattr(AsksForGroups, "fit", watched)
-    grid = {"classify__strategy": ("prior", "stratified")}
-    tuned(AsksForGroups(random_state=0), grid).fit(frame, labels, groups)
-    assert received == [(30, 30)] * 4 + [(60, 60)]
+def test_a_category_of_a_single_scenario_is_trained_on_in_every_bag():
+    labels = np.array(["a"] * 2 + ["b"] * 8, dtype=object)
+    groups = np.array(["x"] * 2 + [f"y{index // 2}" for index in range(8)])
+    marks = group_bags(labels, groups, 4, 0)
+    assert (marks[:2] == TRAINED).all()
+    assert ((marks[2:] == VALIDATED).sum(axis=1) == 1).all()
+
+
+both_solvers = pytest.mark.parametrize("solver", ["newton-cholesky", "newton-cg"])
+
+
+@pytest.fixture
+def data():
+    """Sixty runs of three categories that overlap; some columns repeat others."""
+    rng = np.random.default_rng(0)
+    labels = np.repeat(["a", "b", "c"], 20)
+    values = rng.normal(size=(60, 12)) + 0.3 * np.repeat(np.arange(3.0), 20)[:, None]
+    values[:, 8:] = values[:, :4] + 1e-3 * values[:, 8:]
+    return values, labels
+
+
+def gradient(model, values, labels):
+    """Of the mean loss with its penalty, ``[n_classes, n_columns]``."""
+    excess = model.predict_proba(values) - (labels[:, None] == model.classes_)
+    return (excess.T @ values + model.coef_ / model.C) / len(values)
+
+
+@both_solvers
+@pytest.mark.parametrize("penalty", [0.01, 1.0, 1000.0])
+def test_a_fit_is_a_minimum_and_no_rounding_or_order_of_runs_moves_a_probability(
+    data, solver, penalty
+):
+    """The stored six decimals are four orders of magnitude away."""
+    values, labels = data
+    first = ConvergedLogisticRegression(C=penalty, solver=solver).fit(values, labels)
+    assert np.abs(gradient(first, values, labels)).max() < 2e-12
+    order = np.random.default_rng(1).permutation(60)
+    noisy = values * (1 + 1e-15 * np.random.default_rng(2).choice([-1, 1], values.shape))
+    second = ConvergedLogisticRegression(C=penalty, solver=solver).fit(noisy[order], labels[order])
+    assert np.abs(first.predict_proba(values) - second.predict_proba(values)).max() < 1e-10
+
+
+@both_solvers
+def test_a_fit_that_does_not_converge_is_an_error_that_names_the_remedy(data, solver):
+    model = ConvergedLogisticRegression(C=100.0, solver=solver, max_iter=2)
+    with pytest.raises(BadInputError, match=r"max_iterations: .* 100 did not converge in 2 steps"):
+        model.fit(*data)
+
+
+def test_a_solver_that_stops_early_without_a_warning_is_detected(data, monkeypatch):
+    fit = LogisticRegression.fit
+
+    def stops_early(self, X, y):
+        self.__dict__.update(tol=1e-4)
+        return fit(self, X, y)
+
+    monkeypatch.setattr(LogisticRegression, "fit", stops_early)
+    with pytest.raises(BadInputError, match="did not converge"):
+        ConvergedLogisticRegression(solver="newton-cg").fit(*data)

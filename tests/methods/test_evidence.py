@@ -29,7 +29,7 @@ two_or_more = pytest.mark.parametrize("categories", [2, 5])
 def pipeline_of(fit, runs):
     """A pipeline fitted to the first runs, one of two or of all five categories."""
 
-    def build(name: str, categories: int = 5):
+    def build(name, categories=5):
         first = slice(12 * categories)
         method, frame = fit(name, first), runs[0][first]
         answers = method.predict(frame)
@@ -46,10 +46,6 @@ def of_answers(scores, positions):
     return scores[np.arange(len(scores)), positions]
 
 
-def repeated(intercepts, runs):
-    return np.tile(np.ravel(intercepts), (runs, 1))
-
-
 def test_the_fewest_terms_reach_the_share_largest_first():
     contributions = np.array([[1.0, -6.0, 3.0, 0.0], [5.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
     assert [terms.tolist() for terms in leading_terms(contributions, 0.9)] == [
@@ -60,26 +56,22 @@ def test_the_fewest_terms_reach_the_share_largest_first():
 
 
 @two_or_more
-@pytest.mark.parametrize(
-    ("name", "contributions"),
-    [("logistic_regression", linear_contributions), ("ebm", additive_contributions)],
-)
-def test_terms_and_intercept_add_up_to_the_score(pipeline_of, name, contributions, categories):
+@pytest.mark.parametrize("name", ADDITIVE)
+def test_terms_and_intercept_add_up_to_the_score(pipeline_of, name, categories):
     pipeline, frame, answers, positions = pipeline_of(name, categories)
-    intercepts = repeated(pipeline["classify"].intercept_, len(frame))
-    total = contributions(pipeline, frame, answers).sum(axis=1) + of_answers(intercepts, positions)
-    assert total == pytest.approx(of_answers(pipeline.decision_function(frame), positions))
-
-
-@two_or_more
-def test_contributions_of_boosted_trees_add_up_to_the_raw_score(pipeline_of, categories):
-    pipeline, frame, answers, positions = pipeline_of("lightgbm", categories)
     classifier, values = pipeline["classify"], pipeline["impute"].transform(frame)
-    actual = classifier.predict(values, pred_contrib=True)
-    expected = actual.reshape(len(values), -1, values.shape[1] + 1)[:, :, -1]
-    terms = boosted_contributions(pipeline, frame, answers)
-    raw = of_answers(classifier.predict(values, raw_score=True), positions)
-    assert terms.sum(axis=1) + of_answers(expected, positions) == pytest.approx(raw)
+    if name == "lightgbm":
+        terms = boosted_contributions(pipeline, frame, answers)
+        own = classifier.predict(values, pred_contrib=True)
+        intercepts = own.reshape(len(values), -1, values.shape[1] + 1)[:, :, -1]
+        scores = classifier.predict(values, raw_score=True)
+    else:
+        contributions = linear_contributions if name != "ebm" else additive_contributions
+        terms = contributions(pipeline, frame, answers)
+        intercepts = np.tile(np.ravel(classifier.intercept_), (len(frame), 1))
+        scores = pipeline.decision_function(frame)
+    total = terms.sum(axis=1) + of_answers(intercepts, positions)
+    assert total == pytest.approx(of_answers(scores, positions))
 
 
 @two_or_more
@@ -109,16 +101,11 @@ def test_path_lengths_of_boosted_trees_are_those_that_the_library_reports(pipeli
 
 
 @pytest.mark.parametrize("name", ADDITIVE)
-def test_the_feature_that_tells_the_label_leads_the_evidence_most_often(name, fitted, runs):
-    method, frame = fitted(name), runs[0]
-    leading = Counter(item.evidence[0].signal for item in method.diagnose(frame))
+def test_evidence_is_led_by_what_tells_the_label_and_lies_on_the_side_it_says(name, fitted, runs):
+    diagnoses = fitted(name).diagnose(runs[0])
+    leading = Counter(diagnosis.evidence[0].signal for diagnosis in diagnoses)
     assert leading.most_common(1)[0][0] == "max_loss"
-
-
-@pytest.mark.parametrize("name", ADDITIVE)
-def test_evidence_lies_on_the_side_it_says(name, fitted, runs):
-    method, frame = fitted(name), runs[0]
-    for diagnosis in method.diagnose(frame):
+    for diagnosis in diagnoses:
         signals = [item.signal for item in diagnosis.evidence]
         assert len(signals) == len(set(signals))
         for item in diagnosis.evidence:
@@ -143,77 +130,45 @@ def test_a_term_of_two_features_is_two_conditions_and_each_feature_is_evidence_o
         assert [item.signal for item in diagnosis.evidence] == list(dict.fromkeys(read))
 
 
-@pytest.fixture
-def forest(context, settings_of, runs):
-    frame, labels, groups = runs
-    return (
-        method_named("random_forest")
-        .build(settings_of("random_forest"), context)
-        .fit(frame, labels, groups)
-    )
-
-
-def test_conditions_are_the_tests_on_the_paths_through_all_trees(forest, runs):
-    values = forest.pipeline_["impute"].transform(runs[0])
-    lengths = sum(
-        np.asarray(tree.decision_path(values).sum(axis=1)).ravel() - 1
-        for tree in forest.pipeline_["classify"].estimators_
-    )
-    assert [item.conditions for item in forest.diagnose(runs[0])] == lengths.tolist()
-
-
-def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(forest, runs):
+def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(fitted, runs):
+    forest = fitted("random_forest")
     values = forest.pipeline_["impute"].transform(runs[0])
     names = forest.pipeline_["impute"].get_feature_names_out()
-    classes = forest.pipeline_.classes_
+    classes = list(forest.pipeline_.classes_)
     for row, diagnosis in zip(values, forest.diagnose(runs[0]), strict=True):
-        counts: dict[tuple[str, str], float] = {}
+        counts, length = Counter(), 0
         for tree in forest.pipeline_["classify"].estimators_:
-            votes = tree.predict_proba(row[None])[0][list(classes).index(diagnosis.category)]
-            for node in tree.decision_path(row[None]).indices:
+            votes = tree.predict_proba(row[None])[0][classes.index(diagnosis.category)]
+            path = tree.decision_path(row[None]).indices
+            length += len(path) - 1
+            for node in path:
                 feature = tree.tree_.feature[node]
                 if feature >= 0:
                     above = np.float32(row[feature]) > tree.tree_.threshold[node]
-                    test = (names[feature], "above" if above else "below")
-                    counts[test] = counts.get(test, 0.0) + votes
+                    counts[names[feature], "above" if above else "below"] += votes
         made = [counts[(item.signal, item.relation)] for item in diagnosis.evidence]
         assert made == pytest.approx(sorted(counts.values(), reverse=True)[: len(made)])
         assert min(made) > 0
         assert len(made) == min(SHOWN_TESTS, sum(count > 0 for count in counts.values()))
+        assert diagnosis.conditions == length
 
 
-@pytest.fixture
-def staircase() -> DecisionTreeClassifier:
-    """Splits a alone, at 1, 2 and 3 (found midway), into classes 0, 1, 2 and 3."""
+def test_repeated_tests_of_one_side_become_the_tightest_and_the_threshold_itself_is_below():
+    """The tree splits a alone, at 1, 2 and 3 (found midway), into classes 0, 1, 2 and 3."""
     a = np.array([0.5, 1.5, 2.5, 3.5])
-    return DecisionTreeClassifier(random_state=0).fit(np.column_stack([a, 0 * a]), [0, 1, 2, 3])
-
-
-def random_tree(seed: int, **limits: int) -> tuple[DecisionTreeClassifier, np.ndarray]:
-    rng = np.random.default_rng(seed)
-    matrix = rng.normal(size=(80, 4))
-    labels = rng.integers(0, 5, 80)
-    return DecisionTreeClassifier(random_state=seed, **limits).fit(matrix, labels), matrix
-
-
-def test_repeated_tests_of_one_side_become_the_tightest(staircase):
-    paths = tree_paths(staircase, ["a", "b"], np.array([[0.0, 0.0], [1.7, 0.0], [9.0, 0.0]]))
-    seen = [{(item.signal, item.relation, item.threshold) for item in path} for path in paths]
-    assert seen == [
-        {("a", "below", 1.0)},
-        {("a", "above", 1.0), ("a", "below", 2.0)},
-        {("a", "above", 3.0)},
-    ]
-
-
-def test_the_threshold_itself_is_below(staircase):
-    (path,) = tree_paths(staircase, ["a", "b"], np.array([[1.0, 0.0]]))
-    assert [(item.value, item.relation, item.threshold) for item in path] == [(1.0, "below", 1.0)]
+    tree = DecisionTreeClassifier(random_state=0).fit(np.column_stack([a, 0 * a]), [0, 1, 2, 3])
+    paths = tree_paths(tree, ["a", "b"], np.array([[1.0, 0.0], [1.7, 0.0], [9.0, 0.0]]))
+    seen = [{(item.value, item.relation, item.threshold) for item in path} for path in paths]
+    below, between = {(1.0, "below", 1.0)}, {(1.7, "above", 1.0), (1.7, "below", 2.0)}
+    assert seen == [below, between, {(9.0, "above", 3.0)}]
+    assert {item.signal for path in paths for item in path} == {"a"}
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_depth": 3}, {"max_leaf_nodes": 9}])
 def test_merged_conditions_hold_for_exactly_the_runs_of_their_leaf(limits):
-    tree, matrix = random_tree(3, **limits)
+    rng = np.random.default_rng(3)
+    matrix, labels = rng.normal(size=(80, 4)), rng.integers(0, 5, 80)
+    tree = DecisionTreeClassifier(random_state=3, **limits).fit(matrix, labels)
     leaves = tree.apply(matrix)
     bounds = leaf_conditions(tree)
     assert set(bounds) == set(leaves)

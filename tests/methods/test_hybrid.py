@@ -1,6 +1,4 @@
-"""Who answers in a hybrid, at the exact thresholds, and whose answer it then is."""
-
-from __future__ import annotations
+"""Who answers in a hybrid, at the exact thresholds, and how often simulated people are right."""
 
 from typing import ClassVar
 
@@ -10,18 +8,22 @@ import pytest
 from pydantic import ValidationError
 from sklearn.base import BaseEstimator
 
-from failbench.base.method_settings import HybridSettings
+from failbench.base.errors import BadInputError
+from failbench.base.method_settings import HybridSettings, SimulatedHumanSettings
+from failbench.base.methods import ENTRIES, FEATURE_METHODS
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.catalogue import method_named
 from failbench.methods.hybrid import Hybrid, HybridTwoWay
+from failbench.methods.simulated_human import SimulatedHuman
 
-ABOVE = np.nextafter(0.85, 1)
-BELOW = np.nextafter(0.60, 0)
+ABOVE, BELOW = np.nextafter(0.85, 1), np.nextafter(0.60, 0)
+OF_RULES = (Evidence("oov_rate", 0.3, "above", 0.1),)
+OF_FOREST = (Evidence("max_loss", 2.0, "above", 1.0),)
 
 
 class Says(BaseEstimator):
-    """Answers every run with one category, and keeps what it was fitted to and asked for."""
+    """Answers every run with one category, and keeps what it was fitted to."""
 
     def __init__(self, category, conditions=None):
         self.category = category
@@ -32,14 +34,11 @@ class Says(BaseEstimator):
         return self
 
     def diagnose(self, X):
-        self.asked_ = list(X.index)
-        evidence = (Evidence("max_loss", 2.0, "above", 1.0),) if self.conditions else ()
-        one = Diagnosis(self.category, 0.7, evidence, self.conditions)
-        return (one,) * len(X)
+        evidence = OF_FOREST if self.conditions else ()
+        return (Diagnosis(self.category, 0.7, evidence, self.conditions),) * len(X)
 
     def predict_proba(self, X):
-        row = [float(category == self.category) for category in CATEGORIES]
-        return np.tile(row, (len(X), 1))
+        return np.tile([float(category == self.category) for category in CATEGORIES], (len(X), 1))
 
 
 class Rules(Says):
@@ -49,92 +48,59 @@ class Rules(Says):
 
     def diagnose(self, X):
         return tuple(
-            Diagnosis(
-                ABSTAIN if why in self.reasons else self.category,
-                c,
-                (Evidence("oov_rate", 0.3, "above", 0.1),),
-                4,
-                why if why in self.reasons else None,
-            )
+            Diagnosis(ABSTAIN, c, OF_RULES, 4, why)
+            if why in self.reasons
+            else Diagnosis(self.category, c, OF_RULES, 4, None)
             for c, why in zip(X["c"], X["why"], strict=True)
         )
 
 
-def asked(*cases: tuple[float, str]) -> pd.DataFrame:
-    index = pd.Index([f"run_{number}" for number in range(len(cases))], name="run_id")
-    return pd.DataFrame(cases, columns=["c", "why"], index=index)
-
-
-def fitted(method, X):
+def fitted(method, *cases):
+    """The method fitted to runs of which rules say a confidence and a reason, and these runs."""
+    names = [f"run_{number}" for number in range(len(cases))]
+    X = pd.DataFrame(cases, columns=["c", "why"], index=pd.Index(names, name="run_id"))
     groups = np.array([f"s_{number}" for number in range(len(X))], dtype=object)
-    return method.fit(X, np.array(["unknown"] * len(X), dtype=object), groups=groups)
+    return method.fit(X, np.array(["unknown"] * len(X), dtype=object), groups=groups), X
 
 
-def three_way() -> Hybrid:
+def three_way():
     return Hybrid(Rules("optimization"), Says("data_pipeline", 300), Says("unknown"))
 
 
-@pytest.mark.parametrize(
-    ("confidence", "why", "route"),
-    [
-        (1.0, "", "rules"),
-        (ABOVE, "", "rules"),
-        (0.85, "", "classifier"),
-        (0.60, "", "classifier"),
-        (BELOW, "", "human"),
-        (0.0, "", "human"),
-        (BELOW, "low_confidence", "human"),
-        (0.70, "low_confidence", "classifier"),
-        (1.0, "low_confidence", "classifier"),
-        (1.0, "conflict", "human"),
-        (0.70, "conflict", "human"),
-        (1.0, "missing", "human"),
-    ],
-)
-def test_the_three_way_hybrid_routes_by_confidence_and_reason(confidence, why, route):
-    X = asked((confidence, why))
-    assert fitted(three_way(), X).diagnose(X)[0].route == route
+def routes(method, *cases):
+    method, X = fitted(method, *cases)
+    return [each.route for each in method.diagnose(X)]
 
 
-@pytest.mark.parametrize(
-    ("why", "route"),
-    [
-        ("", "rules"),
-        ("low_confidence", "classifier"),
-        ("conflict", "classifier"),
-        ("missing", "classifier"),
-    ],
-)
+def test_the_three_way_hybrid_routes_by_confidence_and_reason():
+    cases = {
+        (1.0, ""): "rules", (ABOVE, ""): "rules", (0.85, ""): "classifier",
+        (0.60, ""): "classifier", (BELOW, ""): "human", (0.0, ""): "human",
+        (BELOW, "low_confidence"): "human", (0.70, "low_confidence"): "classifier",
+        (1.0, "low_confidence"): "classifier", (1.0, "conflict"): "human",
+        (0.70, "conflict"): "human", (1.0, "missing"): "human",
+    }  # fmt: skip
+    assert routes(three_way(), *cases) == [*cases.values()]
+
+
 @pytest.mark.parametrize("confidence", [0.0, 1.0])
-def test_the_two_way_hybrid_hands_on_what_rules_abstain_from(confidence, why, route):
-    X = asked((confidence, why))
-    method = fitted(HybridTwoWay(Rules("optimization"), Says("data_pipeline")), X)
-    assert method.diagnose(X)[0].route == route
+def test_the_two_way_hybrid_hands_on_what_rules_abstain_from(confidence):
+    method = HybridTwoWay(Rules("optimization"), Says("data_pipeline"))
+    cases = [(confidence, why) for why in ("", "low_confidence", "conflict", "missing")]
+    assert routes(method, *cases) == ["rules"] + ["classifier"] * 3
 
 
 def test_the_member_that_answers_gives_category_confidence_evidence_and_conditions():
-    X = asked((0.2, ""), (0.9, ""), (0.7, ""), (0.9, "conflict"))
-    method = fitted(three_way(), X)
-    rules_evidence = (Evidence("oov_rate", 0.3, "above", 0.1),)
-    forest_evidence = (Evidence("max_loss", 2.0, "above", 1.0),)
+    method, X = fitted(three_way(), (0.2, ""), (0.9, ""), (0.7, ""), (0.9, "conflict"))
+    human = Diagnosis("unknown", 0.7, (), None, None, "human")
     assert method.diagnose(X) == (
-        Diagnosis("unknown", 0.7, (), None, None, "human"),
-        Diagnosis("optimization", 0.9, rules_evidence, 4, None, "rules"),
-        Diagnosis("data_pipeline", 0.7, forest_evidence, 300, None, "classifier"),
-        Diagnosis("unknown", 0.7, (), None, None, "human"),
+        human,
+        Diagnosis("optimization", 0.9, OF_RULES, 4, None, "rules"),
+        Diagnosis("data_pipeline", 0.7, OF_FOREST, 300, None, "classifier"),
+        human,
     )
     named = np.array(CATEGORIES)[method.predict_proba(X).argmax(axis=1)]
     assert named.tolist() == method.predict(X).tolist()
-
-
-def test_every_member_learns_from_all_training_runs_and_the_given_ones_stay_unfitted():
-    X = asked((0.9, ""), (0.9, ""))
-    method = fitted(three_way(), X)
-    learned = (["run_0", "run_1"], ["unknown", "unknown"], ["s_0", "s_1"])
-    members = [method.rules_, *method.members_.values()]
-    assert [member.fitted_to_ for member in members] == [learned] * 3
-    assert not hasattr(method.rules, "fitted_to_")
-    assert not hasattr(method.classifier, "fitted_to_")
 
 
 def test_thresholds_must_be_in_order():
@@ -146,9 +112,9 @@ def test_only_the_simulated_human_in_a_hybrid_holds_the_answers(context, setting
     method = method_named("hybrid").build(settings_of("hybrid"), context)
     assert method.human.true_categories == context.true_categories
     for part in (method.rules, method.classifier):
-        values = [*part.get_params(deep=True).values()]
-        assert not any(value is context.true_categories for value in values)
-        assert "true_categories" not in part.get_params(deep=True)
+        parameters = part.get_params(deep=True)
+        assert not any(value is context.true_categories for value in parameters.values())
+        assert "true_categories" not in parameters
 
 
 @pytest.mark.parametrize("name", ["hybrid", "hybrid_two_way"])
@@ -157,20 +123,61 @@ def test_a_hybrid_answers_as_the_method_that_it_names_does(name, context, settin
     frame, labels, groups = runs
     frame = frame.assign(error_message="", error_type="")
     frame.loc[frame.index[:20], "error_type"] = "torch.OutOfMemoryError"
-    method = method_named(name).build(settings_of(name), context).fit(frame, labels, groups)
-    alone = {
-        route: method_named(member)
-        .build(settings_of(member), context)
-        .fit(frame, labels, groups)
-        .diagnose(frame)
-        for route, member in (
-            ("rules", "improved_rules"),
-            ("classifier", "random_forest"),
-            ("human", "simulated_human"),
-        )
-    }
-    actual = method.diagnose(frame)
+
+    def diagnosed(name):
+        method = method_named(name).build(settings_of(name), context)
+        return method.fit(frame, labels, groups).diagnose(frame)
+
+    members = {
+        "rules": "improved_rules", "classifier": "random_forest", "human": "simulated_human"
+    }  # fmt: skip
+    alone = {route: diagnosed(member) for route, member in members.items()}
+    actual = diagnosed(name)
     assert len({item.route for item in actual}) > 1
     for position, item in enumerate(actual):
         expected = alone[item.route][position]
         assert (item.category, item.confidence) == (expected.category, expected.confidence)
+
+
+LEVELS = {"novice": (0.3, 0.5), "intermediate": (0.5, 0.75), "expert": (0.2, 0.9)}
+"""Share and accuracy."""
+TRUE = {f"run_{index}": CATEGORIES[index % 5] for index in range(4000)}
+FRAME = pd.DataFrame(index=pd.Index(list(TRUE), name="run_id"))
+
+
+@pytest.fixture(scope="module")
+def human():
+    levels = {name: {"share": share, "accuracy": right} for name, (share, right) in LEVELS.items()}
+    settings = SimulatedHumanSettings.model_validate({"levels": levels})
+    return SimulatedHuman(TRUE, settings.levels, seed=0).fit(FRAME, np.array([]))
+
+
+def is_share(values, expected):
+    """Within four standard errors."""
+    error = 4 * np.sqrt(expected * (1 - expected) / len(values))
+    return np.mean(values) == pytest.approx(expected, abs=error)
+
+
+def test_each_level_has_its_share_and_its_accuracy_and_the_mixture_their_mean(human):
+    diagnoses = human.diagnose(FRAME)
+    right = np.array([each.category for each in diagnoses]) == list(TRUE.values())
+    assert is_share(right, 0.3 * 0.50 + 0.5 * 0.75 + 0.2 * 0.90)
+    levels = np.array([each.confidence for each in diagnoses])
+    for share, accuracy in LEVELS.values():
+        assert is_share(levels == accuracy, share)
+        assert is_share(right[levels == accuracy], accuracy)
+    for row, item in zip(human.predict_proba(FRAME), diagnoses, strict=True):
+        assert row[CATEGORIES.index(item.category)] == item.confidence
+        assert sorted(row)[:4] == pytest.approx([(1 - item.confidence) / 4] * 4)
+
+
+def test_a_run_without_an_answer_is_refused(human):
+    unknown = pd.DataFrame(index=pd.Index(["run_x"], name="run_id"))
+    with pytest.raises(BadInputError, match="run_x: is not in the answer key"):
+        human.predict(unknown)
+
+
+def test_only_methods_with_a_simulated_person_receive_the_answers():
+    simulations = [name for name in FEATURE_METHODS if method_named(name).simulation]
+    assert simulations == ["simulated_human", "hybrid"]
+    assert simulations == [name for name in FEATURE_METHODS if ENTRIES[name].reads_true_category]

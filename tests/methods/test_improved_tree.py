@@ -1,14 +1,10 @@
 """The tree of the improved rules as data: its size, its sources, and a run for each leaf."""
 
-from __future__ import annotations
-
-import numpy as np
 import pandas as pd
 import pytest
 
 from failbench.base.vocabulary import ERROR_TEXT_SIGNAL
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import (
     POINTS_TO,
     TREE,
@@ -20,7 +16,6 @@ from failbench.methods.improved_tree import (
 from failbench.methods.rules import EvaluatedConditions, resolve
 
 LEAVES = {leaf.name: position for position, leaf in enumerate(TREE.leaves)}
-CONFIRMATIONS = [leaf for leaf in TREE.leaves if leaf.category]
 
 OOM = ("RuntimeError", "DefaultCPUAllocator: can't allocate memory: you tried to allocate 8 bytes")
 INDEX = ("IndexError", "index out of range in self")
@@ -29,17 +24,13 @@ SHAPE = ("RuntimeError", "mat1 and mat2 shapes cannot be multiplied (2x3 and 4x5
 DECODE = ("UnicodeDecodeError", "'utf-8' codec can't decode byte 0xff in position 0")
 KILLED = ("RuntimeError", "DataLoader worker (pid 7) is killed by signal: Killed.")
 OTHER = ("ZeroDivisionError", "division by zero")
-NO_ERROR = ("", "")
+NONE = ("", "")
 
-USUAL = {"steps_before_failure": 200.0}
-AT_ONCE = {"steps_before_failure": 1.0}
-FULL = USUAL | {"memory_warning": 1.0}
-GROWS = USUAL | {"memory_growth_rate": 2.0}
-RAGGED = USUAL | {"sequence_length_spread": 2.0}
-UNKNOWN = USUAL | {"oov_rate": 2.0}
-UNCOVERED = USUAL | {"vocabulary_coverage": 0.5}
-LOSS = USUAL | {"max_loss": 2.0}
-EXPLODES = USUAL | {"max_gradient_norm": 1001.0}
+USUAL, AT_ONCE = {"steps_before_failure": 200.0}, {"steps_before_failure": 1.0}
+FULL, GROWS = USUAL | {"memory_warning": 1.0}, USUAL | {"memory_growth_rate": 2.0}
+RAGGED, UNKNOWN = USUAL | {"sequence_length_spread": 2.0}, USUAL | {"oov_rate": 2.0}
+UNCOVERED, LOSS = USUAL | {"vocabulary_coverage": 0.5}, USUAL | {"max_loss": 2.0}
+EXPLODES, STAGNATES = USUAL | {"max_gradient_norm": 1001.0}, USUAL | {"loss_trend": 2.0}
 CATASTROPHE = USUAL | {"perplexity": 401.0}
 
 RUNS = {
@@ -62,21 +53,21 @@ RUNS = {
     "killed_with_memory_free": (KILLED, USUAL),
     "other_error_at_once": (OTHER, AT_ONCE),
     "other_error_later": (OTHER, USUAL),
-    "explosion_that_the_loss_follows": (NO_ERROR, EXPLODES | LOSS),
-    "explosion_that_the_loss_survives": (NO_ERROR, EXPLODES),
-    "loss_explodes_on_unknown_tokens": (NO_ERROR, LOSS | UNKNOWN),
-    "loss_explodes_with_the_gradient": (NO_ERROR, LOSS | {"max_gradient_norm": 2.0}),
-    "loss_explodes_alone": (NO_ERROR, LOSS),
-    "memory_grows_to_capacity": (NO_ERROR, FULL | GROWS),
-    "memory_is_high_and_steady": (NO_ERROR, FULL),
-    "perplexity_of_uncovered_text": (NO_ERROR, CATASTROPHE | UNCOVERED),
-    "perplexity_of_a_loss_that_stagnates": (NO_ERROR, CATASTROPHE | {"loss_trend": 2.0}),
-    "perplexity_of_usual_training": (NO_ERROR, CATASTROPHE),
-    "nothing_was_measured": (NO_ERROR, AT_ONCE),
-    "memory_leaks_slowly": (NO_ERROR, GROWS),
-    "text_became_unknown": (NO_ERROR, UNKNOWN),
-    "loss_stagnates": (NO_ERROR, USUAL | {"loss_trend": 2.0}),
-    "everything_looks_usual": (NO_ERROR, USUAL),
+    "explosion_that_the_loss_follows": (NONE, EXPLODES | LOSS),
+    "explosion_that_the_loss_survives": (NONE, EXPLODES),
+    "loss_explodes_on_unknown_tokens": (NONE, LOSS | UNKNOWN),
+    "loss_explodes_with_the_gradient": (NONE, LOSS | {"max_gradient_norm": 2.0}),
+    "loss_explodes_alone": (NONE, LOSS),
+    "memory_grows_to_capacity": (NONE, FULL | GROWS),
+    "memory_is_high_and_steady": (NONE, FULL),
+    "perplexity_of_uncovered_text": (NONE, CATASTROPHE | UNCOVERED),
+    "perplexity_of_a_loss_that_stagnates": (NONE, CATASTROPHE | STAGNATES),
+    "perplexity_of_usual_training": (NONE, CATASTROPHE),
+    "nothing_was_measured": (NONE, AT_ONCE),
+    "memory_leaks_slowly": (NONE, GROWS),
+    "text_became_unknown": (NONE, UNKNOWN),
+    "loss_stagnates": (NONE, STAGNATES),
+    "everything_looks_usual": (NONE, USUAL),
 }
 
 
@@ -87,7 +78,7 @@ def tree(context):
 
 
 def test_contradicting_signals_of_a_leaf_are_of_another_category_and_not_its_own():
-    for leaf in CONFIRMATIONS:
+    for leaf in (leaf for leaf in TREE.leaves if leaf.category):
         assert leaf.category not in {POINTS_TO[signal] for signal in leaf.against}
         assert not set(leaf.against) & set(leaf.confirms)
 
@@ -97,20 +88,20 @@ def test_only_the_last_child_takes_every_run():
         assert [bool(child.when) for child in children] == [True] * (len(children) - 1) + [False]
 
 
-@pytest.mark.parametrize("name", LEAVES)
-def test_every_leaf_can_be_reached(name, tree, run):
-    text, features = RUNS[name]
-    (reached,) = route(tree, EvaluatedConditions(run(*text, **features)))
-    assert TREE.leaves[reached].name == name
+@pytest.fixture
+def frame(run):
+    return pd.concat([run(*text, **features) for text, features in RUNS.values()])
 
 
-def test_runs_are_routed_together_as_they_are_alone(tree, run):
-    frame = pd.concat([run(*text, **features) for text, features in RUNS.values()])
-    assert route(tree, EvaluatedConditions(frame)).tolist() == [LEAVES[name] for name in RUNS]
+def test_every_leaf_is_reached_alone_and_together(tree, frame):
+    positions = [LEAVES[name] for name in RUNS]
+    assert sorted(positions) == [*range(len(LEAVES))]
+    assert route(tree, EvaluatedConditions(frame)).tolist() == positions
+    for row, position in enumerate(positions):
+        assert route(tree, EvaluatedConditions(frame.iloc[[row]])).tolist() == [position]
 
 
-def test_the_path_shows_that_each_child_passed_over_fails_and_each_taken_holds(tree, run):
-    frame = pd.concat([run(*text, **features) for text, features in RUNS.values()])
+def test_the_path_shows_that_each_child_passed_over_fails_and_each_taken_holds(tree, frame):
     evaluated = EvaluatedConditions(frame)
     for row, leaf in enumerate(route(tree, evaluated).tolist()):
         checked = conditions_on_path(tree, leaf, evaluated, row)
@@ -128,57 +119,25 @@ def test_the_path_shows_that_each_child_passed_over_fails_and_each_taken_holds(t
         assert set(tree.leaves[leaf].when) <= held
 
 
-EVERYTHING = (*FEATURE_SETS["19"], ERROR_TEXT_SIGNAL)
 MEMORY = ("peak_memory", "memory_at_failure", "memory_growth_rate", "memory_warning")
-CATASTROPHE = {"perplexity": 401.0, "steps_before_failure": 200.0}
 
 
-def leaves(*signals: str):
+def leaves(*signals):
     return {leaf.name: leaf for leaf in reduced_tree(TREE, signals).leaves}
 
 
-def test_with_every_signal_it_is_the_whole_tree():
-    assert reduced_tree(TREE, EVERYTHING) == TREE
-
-
 @pytest.mark.parametrize("signals", [MEMORY, ("perplexity",), (ERROR_TEXT_SIGNAL,), ("oov_rate",)])
-def test_no_condition_looks_at_anything_else(signals):
-    assert {signal_of(condition) for condition in reduced_tree(TREE, signals).conditions()} <= set(
-        signals
-    )
+def test_no_condition_of_a_reduced_tree_looks_at_anything_else(signals):
+    assert {signal_of(each) for each in reduced_tree(TREE, signals).conditions()} <= set(signals)
+    assert reduced_tree(TREE, (*FEATURE_SETS["19"], ERROR_TEXT_SIGNAL)) == TREE
 
 
-def test_what_only_hidden_signals_lead_to_is_taken_out():
+def test_a_reduced_tree_takes_out_what_hidden_signals_lead_to_and_asks_leaves_for_what_is_left():
     actual = leaves(*MEMORY)
     assert "memory_grows_to_capacity" in actual
     assert not {"out_of_memory_at_once", "explosion_that_the_loss_follows"} & set(actual)
-
-
-def test_a_leaf_is_content_with_the_signals_it_keeps():
     whole = next(leaf for leaf in TREE.leaves if leaf.name == "perplexity_of_usual_training")
     actual = leaves("perplexity")["perplexity_of_usual_training"]
-    assert actual.confirms == whole.confirms[:1]
-    assert actual.against == ()
-
-
-def test_a_leaf_that_keeps_no_signal_abstains_as_missing():
-    actual = leaves("oov_rate")["everything_looks_usual"]
-    assert actual.category is None
-    assert actual.reason == "missing"
-
-
-def answers(context, run, signals, *shown) -> list[str]:
-    """Answers of rules that learned from a catastrophe, with missing or with reduced signals."""
-    frame = pd.concat([run(**CATASTROPHE)] * 4)
-    method = ImprovedRules(context.band, signals=signals)
-    method.fit(frame, np.array(["data_pipeline"] * 4, dtype=object))
-    return method.predict(pd.concat(shown)).tolist()
-
-
-def test_the_whole_tree_wants_confirmation_that_perplexity_alone_cannot_give(context, run):
-    alone = run(**CATASTROPHE)
-    others = [column for column in FEATURE_SETS["19"] if column != "perplexity"]
-    blind = alone.assign(**dict.fromkeys(others, np.nan))
-    assert answers(context, run, None, alone) == ["data_pipeline"]
-    assert answers(context, run, None, blind) == ["abstain"]
-    assert answers(context, run, ("perplexity",), blind) == ["data_pipeline"]
+    assert (actual.confirms, actual.against) == (whole.confirms[:1], ())
+    nothing_left = leaves("oov_rate")["everything_looks_usual"]
+    assert (nothing_left.category, nothing_left.reason) == (None, "missing")

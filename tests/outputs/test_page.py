@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import io
 from dataclasses import replace
 
@@ -65,14 +63,6 @@ def test_a_change_of_high_risk_is_said_to_be_one():
     assert "high risk" not in page(answers.answer())
 
 
-def test_what_must_be_known_of_how_a_file_was_read_is_said():
-    log = answers.answer().log
-    (source,) = log.sources
-    noted = replace(log, sources=(replace(source, notes=("Lines 7 to 9 were cut.",)),))
-    assert "Lines 7 to 9 were cut." in page(answers.answer(log=noted))
-    assert "train.log: printed lines, 109 lines" in page(answers.answer(), whole=True)
-
-
 @pytest.mark.parametrize(("confidence", "shown"), [(0.95, False), (0.9, True), (0.5, True)])
 def test_other_causes_are_shown_where_the_first_is_not_sure(confidence, shown):
     first, second = answers.answer().hypotheses
@@ -81,7 +71,12 @@ def test_other_causes_are_shown_where_the_first_is_not_sure(confidence, shown):
     assert (second.cause.title in text) == shown
 
 
-def test_what_is_missing_and_what_to_measure_are_said():
+def test_what_is_missing_how_it_was_read_and_what_to_measure_are_said():
+    log = answers.answer().log
+    noted = replace(log.sources[0], notes=("Lines 7 to 9 were cut.",))
+    noted = page(answers.answer(log=replace(log, sources=(noted,))))
+    assert "Lines 7 to 9 were cut." in noted
+    assert "train.log: printed lines, 109 lines" in page(answers.answer(), whole=True)
     text = said(page(answers.unknown()))
     assert "Not in the log: memory, throughput." in text
     assert answers.NORMS.measure in text
@@ -98,35 +93,25 @@ def test_no_line_is_wider_than_the_terminal_or_ends_with_blanks(make, width):
         assert line == line.rstrip()
 
 
-def test_without_a_terminal_or_colours_the_page_is_plain_text(monkeypatch):
+def test_escapes_are_written_for_a_terminal_with_colours_alone_and_never_of_the_log(monkeypatch):
     assert "\x1b" not in page(answers.answer())
-    coloured = page(answers.answer(), force_terminal=True, color_system="standard")
-    assert "\x1b[1;31m" in coloured
-    monkeypatch.setenv("NO_COLOR", "1")
-    plain_terminal = page(answers.answer(), force_terminal=True, color_system="standard")
-    assert "\x1b[1;31m" not in plain_terminal
-
-
-def test_words_of_a_log_are_no_commands_to_the_terminal_or_rich():
-    text = page(answers.hostile(), whole=True, force_terminal=True, color_system="standard")
+    coloured = {"force_terminal": True, "color_system": "standard"}
+    assert "\x1b[1;31m" in page(answers.answer(), **coloured)
+    text = page(answers.hostile(), whole=True, **coloured)
     assert "\x1b]" not in text
     assert "\x07" not in text
     assert "[bold]loud[/bold]" in said(page(answers.hostile(), 400, whole=True))
     assert "<script>" in text
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert "\x1b[1;31m" not in page(answers.answer(), **coloured)
 
 
 @pytest.mark.parametrize(
     ("value", "words"),
     [
-        (float("nan"), "NaN"),
-        (0.0, "0"),
-        (-3.0, "-3"),
-        (1e9, "1e9"),
-        (1e100, "1e100"),
-        (3e-5, "3e-5"),
-        (1234567.0, "1,234,567"),
-        (0.12345, "0.1235"),
+        (float("nan"), "NaN"), (0.0, "0"), (-3.0, "-3"), (1e9, "1e9"), (1e100, "1e100"),
+        (3e-5, "3e-5"), (1234567.0, "1,234,567"), (0.12345, "0.1235"),
     ],
-)
+)  # fmt: skip
 def test_numbers_are_short(value, words):
     assert number_words(value) == words

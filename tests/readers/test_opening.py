@@ -1,7 +1,5 @@
 """Files, folders and standard input; what is there is read, and what is not is said."""
 
-from __future__ import annotations
-
 import io
 import json
 import subprocess
@@ -26,26 +24,20 @@ HISTORY = [
 def state(path, history=HISTORY):
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"global_step": 20, "log_history": history}, indent=2))
+    return path
 
 
-def test_the_state_of_a_trainer_is_read_with_its_nan(tmp_path):
-    state(tmp_path / "trainer_state.json")
-    log = read_log(tmp_path / "trainer_state.json")
+def test_the_state_of_a_trainer_is_read_with_its_nan_from_its_last_checkpoint(tmp_path):
+    log = read_log(state(tmp_path / "alone/trainer_state.json"))
     assert log.sources[0].format == "trainer_state"
     assert log.rows.step.tolist() == [10, 20, 20]
     assert log.rows.is_train.tolist() == [True, True, False]
     assert log.frame()["grad_norm"].is_nan().to_list() == [False, True, None]
     assert log.absent == ("perplexity", "memory", "throughput")
-
-
-def test_of_the_states_of_checkpoints_the_last_one_holds_all(tmp_path):
-    for step in (9, 10, 100):
-        state(tmp_path / f"checkpoint-{step}/trainer_state.json", HISTORY[:1])
-    assert [source.name for source in read_log(tmp_path).sources] == [
-        "checkpoint-100/trainer_state.json"
-    ]
-    state(tmp_path / "trainer_state.json")
-    assert [source.name for source in read_log(tmp_path).sources] == ["trainer_state.json"]
+    names = [f"checkpoint-{step}/trainer_state.json" for step in (9, 10, 100)]
+    for name in [*names, "trainer_state.json"]:  # of the states until then it holds all
+        state(tmp_path / "run" / name, HISTORY[:1])
+        assert [source.name for source in read_log(tmp_path / "run").sources] == [name]
 
 
 @pytest.mark.parametrize(
@@ -78,72 +70,61 @@ def test_a_folder_is_read_with_all_its_logs_and_links_are_not_followed(tmp_path)
     assert [(event.source, event.name) for event in log.events] == [(1, "SIGKILL")]
 
 
-def test_standard_input_is_read(monkeypatch):
-    stdin = io.TextIOWrapper(io.BytesIO(b"step 1 loss 2.5"))
-    monkeypatch.setattr(sys, "stdin", stdin)
-    (source,) = read_log("-").sources
-    assert (source.name, source.format) == ("-", "printed lines")
-
-
-def test_bad_input_is_one_sentence_with_a_remedy(tmp_path):
-    archive = tmp_path / "logs.zip"
-    with zipfile.ZipFile(archive, "w") as file:
+def test_bad_input_is_one_sentence_with_a_remedy(tmp_path, monkeypatch):
+    with zipfile.ZipFile(tmp_path / "logs.zip", "w") as file:
         file.writestr("train.log", "step 1 loss 2.5")
     (tmp_path / "model.bin").write_bytes(b"\x80\x04\x95\x00\x00")
     (tmp_path / "mlflow.db").write_bytes(b"SQLite format 3\0" + bytes(100))
-    (tmp_path / "empty").mkdir()
-    crowd = tmp_path / "crowd"
-    crowd.mkdir()
+    for folder in ("empty", "crowd"):
+        (tmp_path / folder).mkdir()
     for number in range(MOST_FILES + 1):
-        (crowd / f"{number}.log").touch()
-    for name, words in {
-        "logs.zip": "archive",
-        "model.bin": "not text",
-        "mlflow.db": "database",
-        "empty": "holds no log",
-        "crowd": "more than 2,000 files",
-        "missing.log": "cannot be read",
-    }.items():
+        (tmp_path / f"crowd/{number}.log").touch()
+
+    def refused(name, words):
         with pytest.raises(BadInputError, match=words) as error:
             read_log(tmp_path / name)
         assert error.value.place == str(tmp_path / name)
 
-
-def test_a_folder_that_may_not_be_read_is_bad_input(tmp_path, monkeypatch):
-    (tmp_path / "train.log").write_text("step 1 loss 2.5")
+    refused("logs.zip", "archive")
+    refused("model.bin", "not text")
+    refused("mlflow.db", "database")
+    refused("empty", "holds no log")
+    refused("crowd", "more than 2,000 files")
+    refused("missing.log", "cannot be read")
 
     def refuse(self):
         raise PermissionError(13, "Permission denied", str(self))
 
     monkeypatch.setattr(Path, "iterdir", refuse)
-    with pytest.raises(BadInputError, match="Permission denied"):
-        read_log(tmp_path)
+    refused("crowd", "Permission denied")
 
 
-def test_the_command_says_what_is_there_and_what_is_not(tmp_path, capsys):
-    path = tmp_path / "train.log"
-    path.write_text("step 1 loss 2.5\nstep 2 loss nan\nValueError: \x1b[31m<b>broken</b>\n")
-    assert main(["read", str(path)]) == 0
-    assert capsys.readouterr().out.splitlines() == [
-        "train.log: printed lines, tracebacks, 3 lines",
-        (
-            "loss (train): 2 values, steps 1 to 2, last nan (line 2), from 2.5 to 2.5; "
-            "1 not finite, the first at step 2 (line 2)"
-        ),
-        "not logged: grad_norm, learning_rate, perplexity, memory, throughput",
-        "train.log:3: ValueError: <b>broken</b>",
-    ]
-    (tmp_path / "death.log").write_text("Segmentation fault (core dumped)\n")
-    assert main(["read", str(tmp_path / "death.log")]) == 0
-    means, look = capsys.readouterr().out.splitlines()[-2:]
-    assert means == "  means: Compiled code read memory that is not the process's."
-    assert "PYTHONFAULTHANDLER" in look
-    assert main(["read", "--json", str(path)]) == 0
-    record = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)
+LOG = "step 1 loss 2.5\nstep 2 loss nan\nValueError: \x1b[31m<b>broken</b>\n"
+SAID = """\
+-: printed lines, tracebacks, 4 lines
+loss (train): 2 values, steps 1 to 2, last nan (line 2), from 2.5 to 2.5; \
+1 not finite, the first at step 2 (line 2)
+not logged: grad_norm, learning_rate, perplexity, memory, throughput
+-:3: ValueError: <b>broken</b>
+-:4: SIGSEGV: Segmentation fault (core dumped)
+  means: Compiled code read memory that is not the process's.
+"""
+
+
+def test_the_command_says_what_is_there_and_what_is_not(monkeypatch, capsys):
+    def said(*options):
+        stdin = io.BytesIO(LOG.encode() + b"Segmentation fault (core dumped)")
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stdin))
+        assert main(["read", *options, "-"]) == 0
+        return capsys.readouterr().out
+
+    page = said()
+    assert page.startswith(SAID), page
+    assert "PYTHONFAULTHANDLER" in page.splitlines()[-1]
+    record = json.loads(said("--json"), parse_constant=pytest.fail)
     assert record["signals"][0]["last"] is None
     assert record["absent"][0] == "grad_norm"
-    assert record["events"][0]["name"] == "ValueError"
-    assert record["events"][0]["known_as"] is None
+    assert (record["events"][0]["name"], record["events"][0]["known_as"]) == ("ValueError", None)
 
 
 def test_nothing_of_a_log_reaches_the_terminal_as_a_command(tmp_path, capsys):
@@ -169,22 +150,16 @@ sys.exit(main(sys.argv[1:]))
 @pytest.mark.parametrize(
     ("command", "status", "words"),
     [
-        (["read", "train.log"], 0, "loss (train): 1 values"),
-        (["diagnose", "train.log"], 3, "Unknown"),
-        (["diagnose", "--json", "train.log"], 3, '"status": "unknown"'),
-        (["read", "recorded"], 2, "polars: is not installed, and recorded telemetry needs it."),
+        ("read train.log", 0, "loss (train): 1 values"),
+        ("diagnose --json train.log", 3, '"status": "unknown"'),
+        ("read recorded", 2, "polars: is not installed, and recorded telemetry needs it."),
     ],
 )
 def test_reading_and_diagnosing_take_numpy_alone(tmp_path, command, status, words):
     (tmp_path / "train.log").write_text("step 1 loss 2.5\n")
     (tmp_path / "recorded").mkdir()
     (tmp_path / "recorded/runs.parquet").touch()
-    done = subprocess.run(
-        [sys.executable, "-c", LIGHT, *command],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    command = [sys.executable, "-c", LIGHT, *command.split()]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == status, done.stderr
     assert words in done.stdout + done.stderr

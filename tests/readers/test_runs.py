@@ -1,7 +1,5 @@
 """Of several runs in a folder the newest is read, or one has to be named."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -15,10 +13,6 @@ def put(path, text):
     path.write_text(text)
 
 
-def state(path, loss):
-    put(path, json.dumps({"log_history": [{"loss": loss, "step": 1}]}))
-
-
 def losses(log):
     return log.series("loss")["loss"].tolist()
 
@@ -27,15 +21,12 @@ def notes(log):
     return [note for source in log.sources for note in source.notes]
 
 
-def wandb_run(folder, name, loss):
-    put(folder / name / "files/output.log", f"step 1 loss {loss}\n")
-    put(folder / name / "logs/debug.log", "INFO started\n")
-    return folder / name
-
-
 def test_of_weights_and_biases_the_newest_run_is_read(tmp_path):
-    wandb_run(tmp_path / "wandb", "run-20260102_090000-b2b2b2b2", 2.0)
-    newest = wandb_run(tmp_path / "wandb", "offline-run-20260103_080000-a1a1a1a1", 1.0)
+    names = ("run-20260102_090000-b2b2b2b2", "offline-run-20260103_080000-a1a1a1a1")
+    for name, loss in zip(names, (2.0, 1.0), strict=True):
+        put(tmp_path / "wandb" / name / "files/output.log", f"step 1 loss {loss}\n")
+        put(tmp_path / "wandb" / name / "logs/debug.log", "INFO started\n")
+    newest = tmp_path / "wandb" / names[1]
     (tmp_path / "wandb/latest-run").symlink_to(newest)
     log = read_log(tmp_path)
     assert losses(log) == [1.0]
@@ -47,8 +38,8 @@ def test_of_weights_and_biases_the_newest_run_is_read(tmp_path):
 
 
 def test_a_folder_that_is_a_run_is_read_without_those_below_it(tmp_path):
-    state(tmp_path / "trainer_state.json", 1.0)
-    state(tmp_path / "older/trainer_state.json", 2.0)
+    for name, loss in (("trainer_state.json", 1.0), ("older/trainer_state.json", 2.0)):
+        put(tmp_path / name, json.dumps({"log_history": [{"loss": loss, "step": 1}]}))
     log = read_log(tmp_path)
     assert losses(log) == [1.0]
     assert notes(log) == ["The runs below this one (Trainer) are not read: older."]
@@ -104,7 +95,7 @@ def test_train_and_validation_beside_one_another_are_one_run(tmp_path, tensorboa
     assert notes(log) == []
 
 
-def test_a_logger_of_lightning_counts_versions_as_they_are_read(tmp_path):
+def test_versions_of_a_logger_of_lightning_are_counted_as_numbers(tmp_path):
     pytest.importorskip("tensorboard")
     loggers = pytest.importorskip("lightning.pytorch.loggers")
     for loss in (5.0, 4.0):
@@ -117,6 +108,8 @@ def test_a_logger_of_lightning_counts_versions_as_they_are_read(tmp_path):
     assert [source.format for source in log.sources] == ["table", "TensorBoard events"]
     assert losses(log) == [4.0, 4.0]
     assert len(notes(log)) == 2
+    put(tmp_path / "CSVLogger/version_10/metrics.csv", "step,loss\n1,10\n")
+    assert losses(read_log(tmp_path)) == [10.0, 4.0]
 
 
 @pytest.mark.parametrize(
@@ -136,11 +129,3 @@ def test_of_runs_whose_age_is_not_known_one_has_to_be_named(tmp_path, files, nam
     assert names in error.value.problem
     assert error.value.problem.isprintable()
     assert error.value.remedy == "Name the folder of one of them."
-
-
-def test_versions_are_counted_as_numbers(tmp_path):
-    for number in (2, 9, 10):
-        put(tmp_path / f"version_{number}/metrics.csv", f"step,loss\n1,{number}\n")
-    log = read_log(tmp_path)
-    assert losses(log) == [10.0]
-    assert "version_10 is the newest of 3 runs" in notes(log)[0]

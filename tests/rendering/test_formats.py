@@ -1,7 +1,5 @@
 """Formats are read back: what was written is what readers of users' logs find."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -57,7 +55,6 @@ UNITS = {
 }
 """By what a format divides what it prints: fairseq's losses are in bits."""
 
-
 SAID = 2
 """A seed with which no format says of a death what readers do not know."""
 
@@ -80,19 +77,16 @@ def read(name, run, seed=0, **changes):
     return read_files(rendered(run, name, shape_for(name, **changes), rng))
 
 
-def means_of_epochs(losses, size):
-    return [sum(losses[at - at % size : at + 1]) / (at % size + 1) for at in range(len(losses))]
-
-
 def written(name, run, signal):
     """Step and value of each measurement, as the format's library counts and means it."""
-    values = run.signals[signal]
-    if name == "keras" and signal != "learning_rate":
-        values = means_of_epochs(run.signals["loss"], run.steps_per_epoch)
-        values = values if signal == "loss" else [math.exp(loss) for loss in values]
+    values, size = run.signals[signal], run.steps_per_epoch
     places = range(len(values))
     if name == "keras" and signal == "learning_rate":
-        places = [at for at in places if (at + 1) % run.steps_per_epoch == 0]
+        places = [at for at in places if (at + 1) % size == 0]
+    elif name == "keras":  # means of the epoch until then
+        losses = run.signals["loss"]
+        values = [np.mean(losses[at - at % size : at + 1]) for at in places]
+        values = values if signal == "loss" else np.exp(values)
     if name == "nanogpt":  # the loss is estimated once more where it is validated
         places = sorted([*places, *(at for at in places if run.validation[at] is not None)])
     if name == "traceback_alone":
@@ -102,8 +96,10 @@ def written(name, run, signal):
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_format_is_read_back_with_its_name_and_its_values(name):
+def test_a_format_is_read_back_with_its_name_its_values_and_its_validation(name):
+    """Readers take `validate step: 10  loss: 3` of torchtitan for training; bars say epochs."""
     run = made_up_run()
+    validated = name not in ("torchtitan", "keras", "lightning_bar")
     log = read(name, run, validation=name != "torchtitan")
     if name == "traceback_alone":
         assert log.sources[0].format == "printed lines"
@@ -119,56 +115,32 @@ def test_a_format_is_read_back_with_its_name_and_its_values(name):
         assert series[signal].tolist() == pytest.approx(values, **tolerance), signal
         if name in WITH_STEPS:
             assert series.step.tolist() == [step + (name in FROM_ONE) for step in steps], signal
-
-
-UNKNOWN = pytest.mark.xfail(reason="readers take `validate step: 10  loss: 3` for training")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=UNKNOWN if name == "torchtitan" else ())
-        for name in FORMATS
-        if name not in ("keras", "lightning_bar")
-    ],
-)
-def test_validation_is_read_back(name):
-    run = made_up_run()
-    wanted = [value for value in run.validation if value is not None]
+    unit = UNITS.get((name, "loss"), 1.0)
+    wanted = [value / unit for value in run.validation if value is not None]
     if name == "traceback_alone":
         wanted = wanted[-SHAPE.kept // 10 :]
-    found = read(name, run).series("loss", "validation")["loss"].tolist()[: len(wanted)]
-    unit = UNITS.get((name, "loss"), 1.0)
-    assert found == pytest.approx([value / unit for value in wanted], abs=1e-3)
+    if validated:
+        held_out = log.series("loss", "validation")["loss"].tolist()[: len(wanted)]
+        assert held_out == pytest.approx(wanted, abs=1e-3)
     assert not len(read(name, run, validation=False).series("loss", "validation"))
 
 
-def test_bars_show_the_last_validation():
-    run = made_up_run()
-    held_out = read("keras", run).series("loss", "validation")
-    assert held_out["loss"].tolist() == pytest.approx([run.validation[30], run.validation[70]])
-    assert held_out["epoch"].tolist() == [1.0, 2.0]
-    latest = read("lightning_bar", run).series("loss", "validation")["loss"]
-    assert latest[0] == 5.0
-    assert latest[-1] == pytest.approx(run.validation[90], abs=0.01)
-
-
 def test_a_loss_that_is_not_a_number_is_read_as_one_but_where_libraries_hide_it():
-    run = made_up_run(losses=[4.0, 3.0, *[math.nan] * 8])
+    def losses(name, values, **changes):
+        log = read(name, made_up_run(losses=values), validation=False, **changes)
+        return log.series("loss")["loss"].tolist()
+
+    lost, infinite = [4.0, 3.0, *[math.nan] * 8], [4.0, math.inf]
     trainer = {"trainer_state", "trainer_v4", "trainer_v5"}
     for name in {*FORMATS} - trainer - {"megatron"}:
-        losses = read(name, run, validation=False).series("loss")["loss"].tolist()
-        assert math.isnan(losses[-1]), name
-        assert math.isfinite(losses[0]), name
-    log = read("megatron", run, validation=False)
-    assert log.series("loss")["loss"].tolist() == [4.0, 3.0]
+        first, *_, last = losses(name, lost)
+        assert (math.isfinite(first), math.isnan(last)) == (True, True), name
+    assert losses("megatron", lost) == [4.0, 3.0]
+    log = read("megatron", made_up_run(losses=lost), validation=False)
     assert len(log.series("grad_norm")) == 10
-    infinite = made_up_run(losses=[4.0, math.inf])
     for name in trainer:
-        losses = read(name, run, validation=False, every=2).series("loss")["loss"].tolist()
-        assert losses == [3.5, 0.0, 0.0, 0.0, 0.0, 0.7], name
-        losses = read(name, infinite, validation=False, every=2).series("loss")["loss"].tolist()
-        assert losses == [3.0, 3.0], name
+        assert losses(name, lost, every=2) == [3.5, 0.0, 0.0, 0.0, 0.0, 0.7], name
+        assert losses(name, infinite, every=2) == [3.0, 3.0], name
 
 
 @pytest.mark.parametrize("style", [style for style, _ in STYLES])
@@ -203,7 +175,7 @@ def test_what_is_said_of_a_death_is_read(signal, form):
     assert event.name == signal
 
 
-def test_a_paste_that_is_cut_has_a_part_of_the_error():
+def test_what_was_cut_or_not_written_to_disk_is_not_in_the_log():
     run = made_up_run("exception")
     whole, headless, endless = (
         read("traceback_alone", run, seed=4, cut=cut) for cut in ("none", "head", "end")
@@ -213,17 +185,13 @@ def test_a_paste_that_is_cut_has_a_part_of_the_error():
     assert headless.events[0].name == "RuntimeError"
     assert len(headless.events[0].frames) < len(whole.events[0].frames)
     assert [event.name for event in endless.events] == [""]
-
-
-def test_what_was_not_written_to_disk_is_not_in_the_log():
     ended, killed = made_up_run("exception", 150), made_up_run("death", 150)
-    assert len(read("lightning_csv", ended).series("loss")) == 150
-    assert len(read("lightning_csv", killed).series("loss")) == 100
+    for run, steps, cut_off in ((ended, 150, False), (killed, 100, True)):
+        assert len(read("lightning_csv", run).series("loss")) == steps
+        assert ("cut off" in " ".join(read("tensorboard", run).sources[0].notes)) == cut_off
     state = read("trainer_state", made_up_run("exception", 99))
     assert state.series("loss").step.max() < 99
     assert state.sources[0].name.startswith("checkpoint-")
-    assert "cut off" in " ".join(read("tensorboard", killed).sources[0].notes)
-    assert "cut off" not in " ".join(read("tensorboard", ended).sources[0].notes)
 
 
 @pytest.mark.parametrize("name", FORMATS)

@@ -1,7 +1,5 @@
 """What is written is what the libraries themselves write, or what they read."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import math
@@ -38,15 +36,9 @@ def trained(tmp_path_factory):
             return loss
 
     arguments = transformers.TrainingArguments(
-        str(tmp_path_factory.mktemp("trainer")),
-        max_steps=STEPS,
-        per_device_train_batch_size=ROWS,
-        logging_steps=EVERY,
-        save_strategy="no",
-        report_to=[],
-        use_cpu=True,
-        disable_tqdm=True,
-    )
+        str(tmp_path_factory.mktemp("trainer")), max_steps=STEPS, per_device_train_batch_size=ROWS,
+        logging_steps=EVERY, save_strategy="no", report_to=[], use_cpu=True, disable_tqdm=True,
+    )  # fmt: skip
     trainer = Losing(causal_model(), arguments, train_dataset=Texts(64))
     out = io.StringIO()
     with contextlib.redirect_stdout(out):
@@ -54,40 +46,25 @@ def trained(tmp_path_factory):
     return trainer.state.log_history, losses, out.getvalue().splitlines()
 
 
-def as_logged(trained):
-    """What writes the log of the Trainer's run."""
-    logged, losses, _ = trained
+def test_the_history_is_that_of_the_trainer_and_the_lines_those_that_it_prints(trained):
+    logged, losses, printed = trained
     run = made_up_run(losses=losses)
     for signal in ("grad_norm", "learning_rate"):
-        values = [0.0] * STEPS
+        run.signals[signal] = values = [0.0] * STEPS
         for row in logged[:-1]:
             values[row["step"] - 1] = row[signal]
-        run.signals[signal] = values
     shape = replace(SHAPE, every=EVERY, validation=False, signals=SHAPE.signals[:3])
-    return Writer(replace(run, steps_per_epoch=16), shape, np.random.default_rng(0))
-
-
-def test_the_history_is_that_of_the_trainer(trained):
-    logged, *_ = trained
-    ours = list(history(as_logged(trained), rounded=False))
+    log = Writer(replace(run, steps_per_epoch=16), shape, np.random.default_rng(0))
+    ours = list(history(log, rounded=False))
     assert [list(row) for row in ours] == [list(row) for row in logged]
     for row, wanted in zip(ours, logged, strict=True):
-        same = {name for name in wanted if not name.startswith(("train_", "total"))} | {
-            "train_loss"
-        }
-        assert {name: row[name] for name in same if name in row} == pytest.approx(
-            {name: wanted[name] for name in same if name in wanted}, rel=1e-6
-        )
-
-
-def test_the_lines_are_those_that_the_trainer_prints(trained):
-    *_, printed = trained
-    log = as_logged(trained)
+        timed = {name for name in wanted if name.startswith(("train_", "total"))} - {"train_loss"}
+        same = {name: value for name, value in wanted.items() if name not in timed}
+        assert {name: row[name] for name in same} == pytest.approx(same, rel=1e-6)
     files = rendered(log.run, "trainer_v5", log.shape, log.rng)
-    ours = files["train.log"].decode().splitlines()
-    logged = [line for line in printed if line.startswith("{'loss'")]
-    assert len(logged) == STEPS // EVERY
-    assert ours[: len(logged)] == logged
+    lines = [line for line in printed if line.startswith("{'loss'")]
+    assert len(lines) == STEPS // EVERY
+    assert files["train.log"].decode().splitlines()[: len(lines)] == lines
 
 
 def test_tensorboard_reads_what_is_written_with_its_checksums(tmp_path):
@@ -97,9 +74,8 @@ def test_tensorboard_reads_what_is_written_with_its_checksums(tmp_path):
     ((_, data),) = rendered(run, "tensorboard", shape, np.random.default_rng(0)).items()
     path = tmp_path / "events.out.tfevents.1.host"
     path.write_bytes(data)
-    events = [
-        event for event in loader.LegacyEventFileLoader(str(path)).Load() if event.summary.value
-    ]
+    events = loader.LegacyEventFileLoader(str(path)).Load()
+    events = [event for event in events if event.summary.value]
     assert [event.step for event in events] == list(range(150))
     values = [event.summary.value[0].simple_value for event in events]
     assert values == pytest.approx(run.signals["loss"], nan_ok=True)

@@ -1,9 +1,6 @@
 """Recorded runs as a log could tell of them, and their tracebacks as a user's scripts'."""
 
-from __future__ import annotations
-
 import json
-import math
 import re
 from pathlib import Path
 
@@ -26,39 +23,20 @@ DATA = Path(__file__).resolve().parents[2] / "data"
 
 
 def recorded(ending="completed", count=20, **facts):
-    run = dict.fromkeys(RUN_SCHEMA)
-    run |= {
-        "ending": ending,
-        "steps": count,
-        "nominal_batch_size": 16,
-        "nominal_sequence_length": 32,
-        "corpus_tokens": 51_200,
-        "planned_steps": count,
-        **facts,
-    }
-    steps = pl.DataFrame(
-        {
-            "run_id": ["run"] * count,
-            "step": range(count),
-            "loss": [3.0 - 0.1 * step for step in range(count)],
-            "gradient_norm": [1.0] * count,
-            "memory_bytes": [1000] * count,
-            "step_seconds": [0.5] * count,
-            "tokens": [100] * count,
-        }
-    )
-    missing = [pl.lit(None).alias(name) for name in STEP_SCHEMA if name not in steps.columns]
-    return run, steps.with_columns(missing).select(*STEP_SCHEMA).cast(STEP_SCHEMA)
-
-
-def test_a_healthy_run_is_told_of_to_its_end():
-    run = logged_run(*recorded(), None)
-    assert run.steps == tuple(range(20))
-    assert run.signals["throughput"] == [200.0] * 20
-    assert run.signals["perplexity"][0] == pytest.approx(math.exp(3))
-    assert run.signals["learning_rate"] == [None] * 20
-    assert run.steps_per_epoch == 100
-    assert run.ending.kind == "completed"
+    """The row of a run and its steps."""
+    run = dict.fromkeys(RUN_SCHEMA) | {
+        "ending": ending, "steps": count, "nominal_batch_size": 16, "nominal_sequence_length": 32,
+        "corpus_tokens": 51_200, "planned_steps": count, **facts,
+    }  # fmt: skip
+    measured = {
+        "run_id": "run", "gradient_norm": 1.0, "memory_bytes": 1000, "step_seconds": 0.5,
+        "tokens": 100,
+    }  # fmt: skip
+    rows = [
+        dict.fromkeys(STEP_SCHEMA) | measured | {"step": step, "loss": 3.0 - 0.1 * step}
+        for step in range(count)
+    ]
+    return run, pl.DataFrame(rows, schema=STEP_SCHEMA)
 
 
 @pytest.mark.parametrize(
@@ -90,33 +68,24 @@ def test_frames_of_the_recorder_become_those_of_a_script():
     assert set(traceback.frames[-1].marks) == {" ", "^"}
 
 
-@pytest.fixture(scope="module")
-def tracebacks():
+def test_no_recorded_error_tells_what_was_injected():
+    """By names of scenarios and faults, with space between their words, and our own."""
     runs = read_table(DATA / "telemetry/runs.parquet", RUN_SCHEMA)
     texts = runs["error_traceback"].drop_nulls().unique().sort().to_list()
     assert len(texts) > 200
-    return texts
-
-
-@pytest.fixture(scope="module")
-def telling():
-    """Names of scenarios and faults, with space between their words, and our own."""
     names = {"failbench", "recording", "scenario", "inject"}
     for path in sorted((DATA / "scenarios").glob("*/*.json")):
         scenario = json.loads(path.read_text(encoding="utf-8"))
         names |= {scenario["id"], scenario["fault"]["name"]}
     assert len(names) > 70
-    return re.compile("|".join(re.escape(name.replace("_", " ")) for name in sorted(names)))
-
-
-def test_no_recorded_error_tells_what_was_injected(tracebacks, telling):
+    telling = "|".join(re.escape(name.replace("_", " ")) for name in sorted(names))
+    telling = re.compile(rf"{telling}|(?<!de)fault")
     places = draw_places(np.random.default_rng(0))
-    for text in tracebacks:
+    for text in texts:
         traceback = neutral_traceback(text)
         assert traceback.frames
         assert text.rstrip("\n").endswith("\n".join(traceback.error))
         assert re.match(r"[\w.]+(Error|Exception)\b", traceback.error[0])
-        for lines in (shown(traceback, places) for shown in (plain, rich, notebook)):
-            words = re.sub(r"[_\s]+", " ", "\n".join(lines).lower())
+        for shown in (plain, rich, notebook):
+            words = re.sub(r"[_\s]+", " ", "\n".join(shown(traceback, places)).lower())
             assert telling.search(words) is None, telling.search(words)
-            assert re.search(r"(?<!de)fault", words) is None

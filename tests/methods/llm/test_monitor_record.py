@@ -50,22 +50,23 @@ def monitor_part(user):
     return user.split("## Monitor: ", 1)[1].split("\nEND RECORD")[0]
 
 
+SHOWN = """\
+how the run ended
+end_kind: exception
+end_phase: forward
+end_error: torch.Error
+
+## Monitor: what broke of what must hold in healthy training, each the first time
+step,signal,value,what must hold
+10,labels_outside,1,Every label is ignored or one of the classes.
+12,gradients_nonfinite,3,Gradients are finite.
+
+## Monitor: signals that were not measured
+probe_causality, ranks_disagree"""
+
+
 def test_it_says_how_the_run_ended_what_broke_in_order_of_steps_and_what_was_off():
-    user = prompt(records()).user
-    assert monitor_part(user).splitlines() == [
-        "how the run ended",
-        "end_kind: exception",
-        "end_phase: forward",
-        "end_error: torch.Error",
-        "",
-        "## Monitor: what broke of what must hold in healthy training, each the first time",
-        "step,signal,value,what must hold",
-        "10,labels_outside,1,Every label is ignored or one of the classes.",
-        "12,gradients_nonfinite,3,Gradients are finite.",
-        "",
-        "## Monitor: signals that were not measured",
-        "probe_causality, ranks_disagree",
-    ]
+    assert monitor_part(prompt(records()).user).rstrip("\n") == SHOWN
 
 
 def test_no_component_scenario_onset_twin_seed_or_name_of_an_invariant_is_shown():
@@ -85,10 +86,8 @@ def test_no_component_scenario_onset_twin_seed_or_name_of_an_invariant_is_shown(
 
 def test_nothing_that_only_the_benchmark_knows_of_the_run_is_read():
     table = table_of()
-    changes = {"scenario": "another", "kind": "from_start", "seed": 7, "onset_step": 3}
-    runs = table.runs.with_columns(
-        pl.lit(value).cast(table.runs.schema[name]).alias(name) for name, value in changes.items()
-    )
+    changed = {"scenario": "another", "kind": "from_start", "seed": 7, "onset_step": 3}
+    runs = table.runs.with_columns(**{name: pl.lit(value) for name, value in changed.items()})
     assert records(replace(table, runs=runs)) == records(table)
 
 

@@ -1,0 +1,310 @@
+"""Rules that were written down, weighed or learned."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from pydantic import ValidationError
+
+from failbench.base.errors import BadInputError
+from failbench.base.method_settings import LearnedRulesSettings
+from failbench.base.vocabulary import CATEGORIES
+from failbench.features.catalogue import FEATURES
+from failbench.methods.healthy import HealthyBand, healthy_band, percentile_band
+from failbench.methods.improved_rules import ImprovedRules
+from failbench.methods.improved_tree import TREE
+from failbench.methods.learned_rules import learned_rules, rule_list, top_signals
+from failbench.methods.simple_rules import FALLBACK, SIMPLE_RULES, SimpleRules, band_features
+
+FULL = {"memory_warning": 1.0}
+
+
+@pytest.fixture
+def rules(context, run):
+    return SimpleRules(context.band).fit(run(), np.array(["optimization"], dtype=object))
+
+
+def test_a_run_that_no_rule_matches_is_called_optimization(rules, run):
+    assert rules.predict(run()).tolist() == [FALLBACK] == ["optimization"]
+    missing = run(**{feature.name: np.nan for feature in FEATURES})
+    for nothing in (run(), missing):
+        assert rules.diagnose(nothing)[0].evidence == ()
+
+
+@pytest.mark.parametrize(
+    ("error_type", "message", "category"),
+    [
+        ("torch.OutOfMemoryError", "CUDA out of memory. Tried to allocate", "memory_hardware"),
+        ("RuntimeError", "[enforce fail] DefaultCPUAllocator: can't alloc", "memory_hardware"),
+        ("MemoryError", "", "memory_hardware"),
+        ("RuntimeError", "CUDA error: device-side assert triggered", "data_pipeline"),
+        ("UnicodeDecodeError", "'utf-8' codec can't decode byte", "data_pipeline"),
+        ("JSONDecodeError", "Expecting value: line 1", "data_pipeline"),
+        ("ValueError", "embed_dim must be divisible by num_heads", "model_software"),
+        ("RuntimeError", "DataLoader worker (pid 7) is killed by signal: Killed.", "unknown"),
+    ],
+)
+def test_documented_wording_is_recognised(rules, run, error_type, message, category):
+    assert rules.predict(run(error_type, message)).tolist() == [category]
+
+
+def changed_in_place(torch):
+    x = torch.ones(2, requires_grad=True)
+    y = x.exp()
+    y.add_(1)
+    y.sum().backward()
+
+
+def backward_twice(torch):
+    y = torch.ones(2, requires_grad=True).exp().sum()
+    y.backward()
+    y.backward()
+
+
+def load(torch, state):
+    torch.nn.Linear(2, 3).load_state_dict(state)
+
+
+RAISED = {
+    "an embedding past its end": (
+        lambda torch: torch.nn.Embedding(4, 2)(torch.tensor([4])), "data_pipeline"),
+    "a checkpoint of another size": (
+        lambda torch: load(torch, torch.nn.Linear(2, 4).state_dict()), "model_software"),
+    "a checkpoint with other keys": (
+        lambda torch: load(torch, {"kernel": torch.ones(1)}), "model_software"),
+    "matrices that do not fit": (
+        lambda torch: torch.ones(2, 3) @ torch.ones(4, 5), "model_software"),
+    "sizes that do not broadcast": (
+        lambda torch: torch.ones(2, 3) + torch.ones(2, 4), "model_software"),
+    "two types of numbers": (
+        lambda torch: torch.nn.Linear(2, 2)(torch.ones(1, 2).double()), "model_software"),
+    "changed in place": (changed_in_place, "model_software"),
+    "backward twice": (backward_twice, "model_software"),
+    "detached": (lambda torch: torch.ones(2).sum().backward(), "model_software"),
+    "ragged": (
+        lambda torch: torch.stack([torch.ones(2), torch.ones(3)]), "data_pipeline"),  # noqa: PD013
+    "more memory than there is": (lambda torch: torch.empty(2**50), "memory_hardware"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("fail", "category"), RAISED.values(), ids=RAISED)
+def test_what_pytorch_really_raises_is_recognised(rules, run, fail, category):
+    torch = pytest.importorskip("torch")
+    with pytest.raises((RuntimeError, IndexError)) as raised:
+        fail(torch)
+    failed = run(type(raised.value).__name__, str(raised.value))
+    assert rules.predict(failed).tolist() == [category]
+
+
+@pytest.mark.parametrize(
+    ("outside", "inside", "category"),
+    [
+        ({"max_gradient_norm": 1000.1}, {"max_gradient_norm": 1000.0}, "optimization"),
+        ({"perplexity": 10_001.0}, {"perplexity": 10_000.0}, "data_pipeline"),
+        ({"oov_rate": 1.31}, {"oov_rate": 1.29}, "data_pipeline"),
+        ({"vocabulary_coverage": 0.69}, {"vocabulary_coverage": 0.71}, "data_pipeline"),
+        (
+            FULL | {"memory_growth_rate": 1.31},
+            FULL | {"memory_growth_rate": 1.29},
+            "memory_hardware",
+        ),
+        ({"max_loss": 1.31}, {"max_loss": 1.29}, "optimization"),
+        ({"loss_trend": 1.31}, {"loss_trend": 1.29}, "optimization"),
+    ],
+)
+def test_a_metric_past_its_threshold_is_evidence_and_one_just_inside_is_not(
+    rules, run, outside, inside, category
+):
+    diagnosis = rules.diagnose(run(**outside))[0]
+    assert diagnosis.category == category
+    assert {item.signal: item.value for item in diagnosis.evidence} == outside
+    assert rules.diagnose(run(**inside))[0].evidence == ()
+
+
+def test_a_band_is_mean_and_sample_sd_or_percentiles_of_healthy_runs():
+    band = healthy_band(pd.DataFrame({"oov_rate": [1.0, 2.0, 3.0, np.nan]}), ["oov_rate"])
+    assert band.upper("oov_rate", 3) == pytest.approx(2 + 3 * 1.0)
+    assert band.lower("oov_rate", 3) == pytest.approx(2 - 3 * 1.0)
+    values = np.random.default_rng(0).normal(size=30)
+    band = percentile_band(pd.DataFrame({"max_loss": values}), ["max_loss"], 0.99)
+    assert band.upper("max_loss", 3) == pytest.approx(np.quantile(values, 0.99))
+    assert band.lower("max_loss", 3) == pytest.approx(np.quantile(values, 0.01))
+
+
+@pytest.mark.parametrize(
+    "band", [healthy_band, lambda runs, names: percentile_band(runs, names, 0.99)]
+)
+def test_a_feature_that_a_single_run_has_gives_no_band(band):
+    with pytest.raises(BadInputError, match=r"oov_rate: only 1 of 30 runs have it"):
+        band(pd.DataFrame({"oov_rate": [np.nan] * 29 + [0.1]}), ["oov_rate"])
+
+
+def test_a_reader_checks_the_rule_that_matched_and_one_condition_of_each_before_it(rules, run):
+    leak = rules.diagnose(run(memory_warning=1.0, memory_growth_rate=2.0))[0]
+    position = [rule.name for rule in SIMPLE_RULES].index("memory_leak")
+    assert (len(leak.evidence), leak.conditions) == (2, position + 2)
+    assert rules.diagnose(run("MemoryError"))[0].conditions == 3
+    assert set(band_features()) <= {feature.name for feature in FEATURES}
+
+
+OOM = ("RuntimeError", "DefaultCPUAllocator: can't allocate memory")
+FULL, AT_ONCE = {"memory_warning": 1.0}, {"steps_before_failure": 1.0}
+EXPLODES = {"max_gradient_norm": 1500.0, "max_loss": 2.0, "steps_before_failure": 200.0}
+VOLATILE = EXPLODES | {"gradient_norm_variance": 2.0}
+"""Reach the leaf whose signals are the limit of the norm, its variance and the loss."""
+
+
+def weights_of(method, name):
+    names = [leaf.name for leaf in TREE.leaves]
+    return method.weights_[names.index(name)].tolist()
+
+
+@pytest.fixture
+def fit(context, run):
+    """Fits the rules to runs given as (category, scenario, error text, features)."""
+
+    def build(*rows, grouped=True, **settings):
+        frames = [run(*text, **features) for _, _, text, features in rows]
+        labels = np.array([category for category, *_ in rows], dtype=object)
+        groups = np.array([scenario for _, scenario, *_ in rows], dtype=object)
+        method = ImprovedRules(context.band, **settings)
+        return method.fit(pd.concat(frames), labels, groups if grouped else None)
+
+    return build
+
+
+@pytest.fixture
+def explosions(fit):
+    """Five scenarios explode, one of them not for its optimization; three are volatile."""
+    volatile = [("optimization", scenario, (), VOLATILE) for scenario in "abc"]
+    others = ("optimization", "d", (), EXPLODES), ("data_pipeline", "e", (), EXPLODES)
+    return fit(*volatile, *others)
+
+
+def test_a_weight_is_the_precision_at_the_leaf_under_jeffreys_prior(explosions):
+    # norm and loss: 4 of 5 right; variance: 3 of 3
+    expected = [4.5 / 6, 3.5 / 4, 4.5 / 6]
+    assert weights_of(explosions, "explosion_that_the_loss_follows") == pytest.approx(expected)
+
+
+def test_the_runs_of_a_scenario_weigh_one_in_all(fit):
+    rows = [("data_pipeline", "a", OOM, FULL)] * 3
+    rows += [("memory_hardware", scenario, OOM, FULL) for scenario in "bc"]
+    name = "out_of_memory_near_capacity"
+    assert weights_of(fit(*rows), name) == pytest.approx([2.5 / 4] * 2)
+    assert weights_of(fit(*rows, grouped=False), name) == pytest.approx([2.5 / 6] * 2)
+
+
+def test_where_no_training_run_reaches_a_leaf_its_signals_are_weighed_wherever_they_hold(fit):
+    rules = fit(
+        ("memory_hardware", "a", OOM, AT_ONCE),
+        ("model_software", "b", OOM, AT_ONCE),
+        ("memory_hardware", "c", (), FULL),
+    )
+    # OUT_OF_MEMORY: 1 of 2 right; NEAR_CAPACITY: 1 of 1
+    expected = [1.5 / 3, 1.5 / 2]
+    assert weights_of(rules, "out_of_memory_near_capacity") == pytest.approx(expected)
+
+
+def test_abstains_below_tau_and_not_at_it(fit, run):
+    rows = [("memory_hardware", "a", OOM, FULL)]  # weights 1.5 / 2
+    assert fit(*rows, tau=0.75).predict(run(*OOM, **FULL)).tolist() == ["memory_hardware"]
+    (diagnosis,) = fit(*rows, tau=0.76).diagnose(run(*OOM, **FULL))
+    assert (diagnosis.category, diagnosis.reason) == ("abstain", "low_confidence")
+    assert diagnosis.confidence == 0.75
+
+
+@pytest.mark.parametrize(
+    ("features", "reason", "confidence"),
+    [
+        (EXPLODES, "low_confidence", 0),  # one signal is absent
+        (VOLATILE | {"oov_rate": 2.0}, "conflict", 4.5 / 6),  # of an incompatible category
+        (VOLATILE | {"oov_rate": 2.0, "gradient_norm_variance": np.nan}, "missing", 0),
+    ],
+)
+def test_abstains_with_its_reason_and_confidence(explosions, run, features, reason, confidence):
+    (diagnosis,) = explosions.diagnose(run(**features))
+    assert (diagnosis.category, diagnosis.reason) == ("abstain", reason)
+    assert diagnosis.confidence == pytest.approx(confidence)
+
+
+def test_probabilities_spread_what_the_confidence_leaves_over_all_categories(explosions, run):
+    (probabilities,) = explosions.predict_proba(run(**VOLATILE))
+    expected = dict.fromkeys(CATEGORIES, 0.25 / 5) | {"optimization": 0.75 + 0.25 / 5}
+    assert dict(zip(CATEGORIES, probabilities, strict=True)) == pytest.approx(expected)
+
+
+def test_recalibrated_rules_keep_their_weights_and_take_other_thresholds(explosions, context, run):
+    wider = HealthyBand(context.band.mean, dict.fromkeys(context.band.sd, 10.0))
+    changed = explosions.recalibrated(wider, gradient_norm=1200.0)
+    assert changed.weights_ is explosions.weights_
+    assert explosions.gradient_norm == 1000
+    assert changed.predict(run(**VOLATILE)).tolist() == ["abstain"]  # inside the wider band
+    same = explosions.recalibrated(context.band, gradient_norm=1000.0)
+    assert same.tree_ == explosions.tree_
+    assert same.predict(run(**VOLATILE)).tolist() == explosions.predict(run(**VOLATILE)).tolist()
+
+
+SETTINGS = {"max_depth": 5, "inner_folds": 2, "max_leaf_nodes": [25], "min_samples_leaf": [1]}
+
+
+def fitted(frame, labels, **changes):
+    settings = LearnedRulesSettings.model_validate(SETTINGS | changes)
+    return learned_rules(settings, tuple(frame.columns), seed=0).fit(frame, labels)
+
+
+def noise(seed, n_runs=150):
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n_runs, 6)), columns=list("abcdef"))
+    frame[rng.random(frame.shape) < 0.1] = np.nan
+    return frame, rng.choice(np.array(CATEGORIES, dtype=object), n_runs)
+
+
+@pytest.fixture
+def steps():
+    """Memory parts two categories from the rest, and the gradient norm parts three of these."""
+    runs = [20, 10, 10, 20]
+    gradient, memory = (np.repeat(each, runs) for each in ([0.0, 1, 2, 0], [0.0, 0, 0, 1]))
+    names = ["optimization", "data_pipeline", "model_software", "memory_hardware"]
+    frame = pd.DataFrame({"memory": memory, "gradient": gradient, "nothing": 0.0})
+    return frame, np.repeat(np.array(names, dtype=object), runs)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_list_reproduces_every_prediction_in_at_most_25_rules(seed):
+    frame, labels = noise(seed)
+    method = fitted(frame, labels, max_depth=12)  # so that the number of rules is what limits
+    rules = rule_list(method)
+    assert len(rules) == 25
+    fresh = noise(seed + 100)[0]
+    for runs in (frame, fresh):
+        matrix = runs.fillna(frame.median())
+        holds = np.ones((len(rules), len(matrix)), dtype=bool)
+        for position, rule in enumerate(rules):
+            for name, side, edge in rule.tests:
+                above = (matrix[name] > edge).to_numpy()
+                holds[position] &= above if side == "above" else ~above
+        assert set(holds.sum(axis=0)) == {1}
+        answers = [rules[position].category for position in holds.argmax(axis=0)]
+        assert answers == method.predict(runs).tolist()
+
+
+def test_a_diagnosis_rests_on_the_tests_of_its_rule_and_the_root_is_the_top_signal(steps):
+    frame, labels = steps
+    method = fitted(frame, labels)
+    assert top_signals(method) == ("memory", "gradient")
+    diagnosis = method.diagnose(frame.iloc[[20]])[0]
+    assert (diagnosis.category, diagnosis.conditions) == ("data_pipeline", 3)
+    tests = [
+        (each.signal, each.relation, each.threshold, each.value) for each in diagnosis.evidence
+    ]
+    assert tests == [
+        ("memory", "below", 0.5, 0.0),
+        ("gradient", "above", 0.5, 1.0),
+        ("gradient", "below", 1.5, 1.0),
+    ]
+
+
+@pytest.mark.parametrize("leaves", [1, 26])
+def test_more_than_25_rules_and_fewer_than_two_are_refused(leaves):
+    with pytest.raises(ValidationError, match="max_leaf_nodes"):
+        LearnedRulesSettings.model_validate(SETTINGS | {"max_leaf_nodes": [leaves]})
