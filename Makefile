@@ -62,7 +62,8 @@ test: $(RECORDER)  ## run the tests, with real small recordings
 	@$(IN_VENV) python -m pytest -q -rs --ignore tests/benchmarks $(BESIDE)
 
 system-test: $(RECORDER)  ## run the end-to-end tests, which take minutes
-	@$(IN_VENV) python -m pytest -q -rs -m system $(BESIDE)
+	@$(IN_VENV) python -m pytest -q -rs -m system tests/benchmarks
+	@$(IN_VENV) python -m pytest -q -rs -m system --ignore tests/benchmarks $(BESIDE)
 
 long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
 	@$(IN_VENV) python -m pytest -q -m long

@@ -105,6 +105,12 @@ def test_filters_stand_in_the_address_and_hold_together(page_at):
     assert page.url.endswith("#/failures")
 
 
+def test_measured_difficulty_filters(page_at):
+    measured = pl.read_parquet(REPOSITORY / "data/measurements/difficulty/scenarios.parquet")
+    page = page_at("#/failures?measured=hard")
+    assert count(page) == (measured["measured"] == "hard").sum()
+
+
 @pytest.mark.parametrize(
     ("method", "said"),
     [("random_forest", "right"), ("improved_rules", "abstained"), ("invariants", "wrong")],
@@ -163,6 +169,14 @@ def test_going_back_brings_the_filter_back(page_at):
     page.locator(".card").first.wait_for()
     assert count(page) == 15
     assert page.locator("#filter-category").input_value() == "optimization"
+
+
+def test_the_button_changes_the_colours(page_at):
+    page = page_at("#/")
+    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.locator("#theme").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+    assert page.locator("#theme").inner_text() == "Use light colours"
 
 
 def test_the_landing_says_what_the_metrics_say(page_at):

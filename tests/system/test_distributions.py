@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 
 from failbench.base.telemetry import read_telemetry, write_parquet
+from failbench.publish.page.document import SCRIPTS, STYLES
 
 pytestmark = pytest.mark.system
 
@@ -144,6 +145,7 @@ def test_the_wheel_holds_every_file_of_the_package(repository, built):
     with zipfile.ZipFile(built["wheel"]) as wheel:
         held = {f"src/{name}" for name in wheel.namelist() if name.startswith("failbench/")}
     assert held == kept(repository, "src/failbench")
+    assert {f"src/failbench/publish/page/assets/{name}" for name in (*STYLES, *SCRIPTS)} <= held
 
 
 def test_the_source_distribution_holds_what_builds_and_explains_it(repository, built):
