@@ -141,7 +141,7 @@ release: $(STUDY)  ## build wheel and sdist in dist/, and try each alone
 	@rm -rf dist
 	@$(IN_VENV) python -m build --no-isolation --outdir dist .
 	@$(IN_VENV) python -m pytest -q tests/release
-	@$(IN_VENV) python -m pytest -q -m system tests/system/test_wheel.py tests/system/test_distributions.py
+	@$(IN_VENV) python -m pytest -q -m system tests/system/test_distributions.py
 
 site: $(RECORDER)  ## build the documentation into site/, which opens from disk; a broken link ends it
 	@$(IN_VENV) NO_MKDOCS_2_WARNING=1 mkdocs build --strict

@@ -31,11 +31,11 @@ def test_grown_telemetry_has_the_features_of_what_it_copies(small_telemetry):
 def test_more_scenarios_and_more_runs_leave_accuracy_and_folds_as_they_were():
     predictions = made_up_predictions()
     answers = scenario_answers(predictions)
-    score = accuracy(answers.confusion(), tuple(answers.shares))
+    score = accuracy(answers.confusion(), answers.categories)
     for grow, scenarios in ((more_scenarios, COPIES), (more_runs, 1)):
         grown = scenario_answers(grow(predictions, COPIES))
         assert grown.n == scenarios * answers.n
-        assert accuracy(grown.confusion(), tuple(grown.shares)) == pytest.approx(score)
+        assert accuracy(grown.confusion(), grown.categories) == pytest.approx(score)
     two = pl.concat([predictions, predictions.with_columns(method=pl.lit("other"))])
     folds = paired_scores(more_scenarios(two, COPIES)).folds
     assert folds["tested"].to_list() == [COPIES * one for one in paired_scores(two).folds["tested"]]

@@ -9,7 +9,6 @@ import contextlib
 import io
 import json
 import os
-import re
 import runpy
 import shutil
 import signal
@@ -21,9 +20,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 import yaml
+from repository_copy import write_params_of_fewer_draws
 
 from benchmark import DIFFICULTY_SCHEMA
 from crosswalk import CONDITIONS, predictions_schema
@@ -124,15 +125,6 @@ READ_BY_NAME = {
 
 SECONDS = 60
 """Within which a stage answers, on a slow machine too: it reads all inputs before it fits."""
-
-FEWER = {
-    "resamples": 1000,
-    "answer_resamples": 20,
-    "floor_draws": 20,
-    "permutations": 100,
-    "draws": 1000,
-}
-"""What is drawn in the copy: a caption is read after the numbers that it names."""
 
 COLUMNS_PER_FILE = 6
 """Columns of a table that are dropped, evenly spaced: which columns are checked is one schema."""
@@ -363,8 +355,15 @@ def answers(name: str) -> Iterator[Answer]:
     """
     stage = stages()[name]
     script = runpy.run_path(str(stage.script))
+    signal.signal(signal.SIGALRM, _late)
     for item in foreach_items().get(name, [""]):
-        with tempfile.TemporaryDirectory() as folder, _process_of(stage, item):
+        argv = [str(stage.script), *([item] if item else [])]
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            patch.object(sys, "argv", argv),
+            patch.dict(os.environ, FAILBENCH_WORKERS="1"),
+            warnings.catch_warnings(action="ignore"),
+        ):
             healthy, copy = Path(folder, "healthy"), Path(folder, "copy")
             _copy_inputs(stage, item, healthy)
             shutil.copytree(healthy, copy)
@@ -374,32 +373,11 @@ def answers(name: str) -> Iterator[Answer]:
                     _restore(healthy)
 
 
-@contextlib.contextmanager
-def _process_of(stage: Stage, item: str) -> Iterator[None]:
-    """What a process of the stage would have: its arguments, one worker, an alarm, no warnings."""
-    late = signal.signal(signal.SIGALRM, _late)
-    argv, workers = sys.argv, os.environ.get("FAILBENCH_WORKERS")
-    sys.argv = [str(stage.script), *([item] if item else [])]
-    os.environ["FAILBENCH_WORKERS"] = "1"
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    finally:
-        signal.signal(signal.SIGALRM, late)
-        sys.argv = argv
-        os.environ.pop("FAILBENCH_WORKERS")
-        if workers is not None:
-            os.environ["FAILBENCH_WORKERS"] = workers
-
-
 def _copy_inputs(stage: Stage, item: str, root: Path) -> None:
     """The inputs of a stage, and something in the place of each of its outputs."""
     root.mkdir()
-    params = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
-    for name, value in FEWER.items():
-        params = re.sub(rf"^( +{name}): .*$", rf"\1: {value}", params, flags=re.MULTILINE)
-    (root / "params.yaml").write_text(params, encoding="utf-8")
+    # captions are read after the numbers that they name
+    write_params_of_fewer_draws(root / "params.yaml")
     for path in stage.inputs:
         source, target = REPOSITORY / path, root / path
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,7 +17,24 @@ ADDITIONS = Path(__file__).parent / "additions"
 SECONDS = 300
 """Within which a command ends, on a slow machine too."""
 
+FEWER = {
+    "resamples": 1000,
+    "answer_resamples": 20,
+    "floor_draws": 20,
+    "permutations": 100,
+    "draws": 1000,
+}
+"""Parameters of which most of the time of reports depends, and no claim of these tests."""
+
 AUTHOR = ("-c", "user.name=A test", "-c", "user.email=test@example.org")
+
+
+def write_params_of_fewer_draws(path: Path) -> None:
+    """Write the parameters of the repository, with few draws, to another place."""
+    text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
+    for name, value in FEWER.items():
+        text = re.sub(rf"^( +{name}): \d+$", rf"\1: {value}", text, flags=re.MULTILINE)
+    path.write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True)
