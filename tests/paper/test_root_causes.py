@@ -20,7 +20,3 @@ def test_the_claims_that_do_not_fit_are_those_with_a_root_cause() -> None:
 @pytest.mark.parametrize("cause", CAUSES["root_cause"].unique(maintain_order=True))
 def test_a_root_cause_has_a_row_in_the_paper(cause: str) -> None:
     assert f'count-of("{cause}")' in TEXT
-
-
-def test_there_are_six_of_them() -> None:
-    assert CAUSES["root_cause"].n_unique() == 6
