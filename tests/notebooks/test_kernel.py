@@ -53,11 +53,7 @@ def test_a_kernel_keeps_names_between_cells_and_nothing_between_notebooks(kernel
         assert kernel.execute("import os, socket\nassert os.listdir() == []") is None
         network = "socket.create_connection(('192.0.2.1', 9), timeout=2)"
         assert kernel.execute(network) is not None
-
-
-@pytest.mark.system
-def test_a_summary_binds_no_name_and_counts_no_execution(kernels):
-    with kernels.kernel() as kernel:
+    with kernels.kernel() as kernel:  # a summary binds no name and counts no execution
         kernel.execute("before = 1")
         kernel.execute("known = set(globals()) | {'known'}")
         assert '"before"' in kernel.summary(["before"], {})

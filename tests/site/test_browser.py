@@ -11,20 +11,13 @@ from typing import Any
 
 import pytest
 
+from opened_page import CHROMIUM_ARGUMENTS
 from pipeline import REPOSITORY
 
 pytestmark = pytest.mark.system
 pytest.importorskip("material", reason="the site needs the extra `site`")
 playwright = pytest.importorskip("playwright.sync_api", reason="a browser is driven by playwright")
 CHROMIUM = shutil.which("chromium")
-OPTIONS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 PAGES = ["index", "results", "tutorials/watch_a_loop", "reference/commands", "reference/monitor"]
 
 
@@ -41,7 +34,7 @@ def browser() -> Iterator[Any]:
     if CHROMIUM is None:
         pytest.skip("there is no chromium on this machine")
     with playwright.sync_playwright() as driver:
-        opened = driver.chromium.launch(executable_path=CHROMIUM, args=OPTIONS)
+        opened = driver.chromium.launch(executable_path=CHROMIUM, args=CHROMIUM_ARGUMENTS)
         yield opened
         opened.close()
 

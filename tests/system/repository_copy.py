@@ -19,8 +19,8 @@ SECONDS = 300
 
 FEWER = {
     "resamples": 1000,
-    "answer_resamples": 20,
-    "floor_draws": 20,
+    "answer_resamples": 100,
+    "floor_draws": 100,
     "permutations": 100,
     "draws": 1000,
 }
