@@ -56,7 +56,7 @@ def observables_of_many_runs() -> Observables:
             "error_message": pl.when(raised).then(message),
             "parameters": pl.lit(500_000),
             "capacity_bytes": pl.lit(100),
-        },
+        }
     )
     return Observables(runs, steps.cast(types))
 

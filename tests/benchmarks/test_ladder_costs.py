@@ -96,12 +96,7 @@ def one_thread():
 
 @pytest.mark.parametrize(
     ("level", "step", "most"),
-    [
-        ("light", 0.1, 1.05),
-        ("standard", 0.1, 1.15),
-        ("light", 0.03, 1.3),
-        ("standard", 0.03, 1.3),
-    ],
+    [("light", 0.1, 1.05), ("standard", 0.1, 1.15), ("light", 0.03, 1.3), ("standard", 0.03, 1.3)],
 )
 def test_a_monitor_takes_a_small_part_of_the_time(tmp_path, record_property, level, step, most):
     """Of each step from one check to the next, the fastest of several rounds counts."""

@@ -65,10 +65,7 @@ def test_a_kernel_keeps_names_between_cells_and_nothing_between_notebooks(kernel
 @pytest.mark.system
 def test_a_cell_that_does_not_end_is_killed_and_the_next_kernel_starts(tmp_path):
     with forge(limit=5, memory=MEMORY, cache=tmp_path) as kernels:
-        with (
-            pytest.raises(OutOfTimeError),
-            kernels.kernel() as kernel,
-        ):
+        with pytest.raises(OutOfTimeError), kernels.kernel() as kernel:
             kernel.execute("while True: pass")
         with kernels.kernel() as kernel:
             assert kernel.execute("1") is None

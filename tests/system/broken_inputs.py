@@ -31,11 +31,7 @@ from crosswalk import CONDITIONS, predictions_schema
 from failbench.base.known_columns import COURSE_KEYS, KNOWN_OF_RUN
 from failbench.base.methods import MONITOR_METHODS
 from failbench.base.records import kept_by_hand
-from failbench.base.studies import (
-    LANGUAGE_MODELS,
-    across_architectures_files,
-    prediction_files,
-)
+from failbench.base.studies import LANGUAGE_MODELS, across_architectures_files, prediction_files
 from failbench.publish.page.failure import LOG_SCHEMA
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from negative_results import DECLARED, RETIRED

@@ -59,9 +59,7 @@ def section(name: str, record: Any) -> Any:
 
 
 def unlimited(
-    function: Callable[..., pl.DataFrame],
-    arguments: Iterable[tuple[Any, ...]],
-    workers: int,
+    function: Callable[..., pl.DataFrame], arguments: Iterable[tuple[Any, ...]], workers: int
 ) -> list[pl.DataFrame]:
     """Like ``parallel_map`` with one worker, but with as many BLAS threads as the process has."""
     return [function(*task) for task in arguments]

@@ -67,10 +67,7 @@ def followed(
 
 
 def test_the_guide_shows_the_files_of_the_example():
-    shown = {
-        "json": "scenarios/data_pipeline/byte_order_swapped.json",
-        "python": "faults.py",
-    }
+    shown = {"json": "scenarios/data_pipeline/byte_order_swapped.json", "python": "faults.py"}
     for language, path in shown.items():
         assert blocks(language) == [(EXAMPLE / path).read_text(encoding="utf-8")]
         assert f"`{path}`" in GUIDE
