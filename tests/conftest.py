@@ -13,6 +13,7 @@ from hypothesis import settings
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.statistics.significance import Comparison
+from made_up_scenarios import made_up_scenario
 
 pytest_plugins = ["prediction_fixtures", "reporting_fixtures"]
 
@@ -87,19 +88,8 @@ def small_telemetry() -> Telemetry:
 def small_scenarios() -> tuple[Scenario, ...]:
     """The scenarios of ``small_telemetry``, one category each."""
     return tuple(
-        Scenario.model_validate(
-            {
-                "id": name,
-                "title": f"A title for {name}",
-                "category": category,
-                "root_cause": "A cause that a test made up.",
-                "difficulty": "easy",
-                "symptom_category": category,
-                "fault": {"name": name, "onset": onset},
-                "expected_outcome": outcome,
-                "remedy": "None is needed, it is a test.",
-                "rationale": "Needed by the tests of figures.",
-            }
+        made_up_scenario(
+            name, category, fault={"name": name, "onset": onset}, expected_outcome=outcome
         )
         for name, category, onset, outcome in [
             ("late_crash", "memory_hardware", "mid_run", "crash"),

@@ -128,19 +128,10 @@ COLUMNS_PER_FILE = 6
 
 @dataclass(frozen=True)
 class Break:
-    """One way to break one input.
-
-    Attributes
-    ----------
-    place
-        The file, folder or section that the line of error must name.
-    name
-        What is done to it.
-    apply
-        Does it, in the working directory.
-    """
+    """One way to break one input, in the working directory."""
 
     place: str
+    """The file, folder or section that the line of error must name."""
     name: str
     apply: Callable[[], None]
 

@@ -39,17 +39,7 @@ def write_params_of_fewer_draws(path: Path) -> None:
 
 @dataclass(frozen=True)
 class Insertion:
-    """Lines that are put into a file of the repository.
-
-    Attributes
-    ----------
-    path
-        The file.
-    text
-        Whole lines.
-    before
-        The line that comes next, of which there is one; the lines go to the end without it.
-    """
+    """Whole lines that are put into a file, before a line of which there is one, or at its end."""
 
     path: str
     text: str
@@ -58,13 +48,7 @@ class Insertion:
 
 @dataclass(frozen=True)
 class RepositoryCopy:
-    """A copy, under version control of its own.
-
-    Attributes
-    ----------
-    root
-        Its folder.
-    """
+    """A copy in a folder, under version control of its own."""
 
     root: Path
 
