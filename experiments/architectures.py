@@ -411,6 +411,7 @@ def metrics_of(estimates: pl.DataFrame) -> dict[str, Any]:
 
 
 def main() -> None:
+    said = st.Captions.read("architectures")
     files = across_architectures_files(st.read_names("methods"))
     rules = st.read_output(RULE_PREDICTIONS, RULE_PREDICTION_SCHEMA)
     predictions = pl.concat(
@@ -427,8 +428,7 @@ def main() -> None:
     found = st.Estimates(estimated).plus(*printed(paper))
     found = with_comparisons(found, settings.equivalence_margin)
     names = [name for name in ARCHITECTURES if name in set(rules["architecture"])]
-    said = st.Captions.read(
-        "architectures",
+    said = said.with_numbers(
         intervals,
         settings,
         limits,

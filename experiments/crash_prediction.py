@@ -432,6 +432,7 @@ def metrics_of(
 
 
 def main() -> None:
+    said = Captions.read("crash_prediction")
     settings = read_with_statistics("crash_prediction", CrashPredictionSettings)
     agents = read_section("crash_agents", CrashAgentsSettings)
     published = read_published(PUBLISHED)
@@ -459,7 +460,7 @@ def main() -> None:
     metrics = metrics_of(found.drop_nulls("value"), gains, models)
     unavailable = [label for label, model in models.items() if not model.available]
     named = numbers(cases, published, unavailable)
-    said = Captions.read("crash_prediction", settings, named, metrics)
+    said = said.with_numbers(settings, named, metrics)
     # an interval that is a point is not written
     bounds = [
         pl.when(pl.col("ci_low") < pl.col("ci_high")).then(name).alias(name)

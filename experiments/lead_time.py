@@ -417,6 +417,7 @@ def draw_beside(
 
 
 def main() -> None:
+    said = st.Captions.read("lead_time")
     paper = st.read_reported()
     settings = st.read_section("lead_time", LeadTimeSettings)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
@@ -439,7 +440,7 @@ def main() -> None:
     )
     metrics[ALARM]["limit"] = {"all_steps": limit}
     named = numbers(found, main_study, predictions, paper)
-    said = st.Captions.read("lead_time", metrics, intervals, settings, named)
+    said = said.with_numbers(metrics, intervals, settings, named)
     picture = partial(draw, found.frame, paper)
     st.publish(
         "lead_time",

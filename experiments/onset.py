@@ -483,6 +483,7 @@ def without(found: Found, *keys: str) -> Found:
 
 
 def main() -> None:
+    said = st.Captions.read("onset")
     settings = st.read_with_statistics("onset", OnsetSettings)
     simple = st.read_section("simple_rules", SimpleRulesSettings)
     reference = st.read_section("nested_cv", st.ReferenceStudy)
@@ -529,7 +530,7 @@ def main() -> None:
         "scale": st.scale_of(first.of(failing)),
         "scale_everywhere": st.scale_of(failing),
     }
-    said = st.Captions.read("onset", found, settings, named)
+    said = said.with_numbers(found, settings, named)
     points = points_of(found)
     drawing = partial(draw, points, said.labels("figure"))
     claims = [{"claim": name, **claim} for name, claim in found["claims"].items()]

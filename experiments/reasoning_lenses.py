@@ -384,6 +384,7 @@ def numbers(
 
 
 def main() -> None:
+    said = Captions.read("reasoning_lenses")
     settings = read_with_statistics("reasoning_lenses", ReasoningLensesSettings)
     traces, expected = read_traces(TRACES), read_expected(EXPECTED)
     check_traces(traces, expected, settings.healthy)
@@ -408,9 +409,7 @@ def main() -> None:
         "verdicts_as_expected": as_expected(given, models, settings.confidence),
     }
     alike = {"untold": ", ".join(f"{words(one)} and {words(other)}" for one, other in untold)}
-    said = Captions.read(
-        "reasoning_lenses", settings, metrics, numbers(traces, models, names, chosen), alike
-    )
+    said = said.with_numbers(settings, metrics, numbers(traces, models, names, chosen), alike)
     tables = {
         "reasoning_lenses": naming_table(metrics["named"]),
         "reasoning_lenses_confusion": confusion_table(names, conditions),
