@@ -15,7 +15,7 @@ from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.statistics.significance import Comparison
 from made_up_scenarios import made_up_scenario
 
-pytest_plugins = ["prediction_fixtures", "reporting_fixtures"]
+pytest_plugins = ["opened_page", "prediction_fixtures", "reporting_fixtures"]
 
 # Two slow cores must not turn a passing property into a failing one.
 settings.register_profile("failbench", deadline=None)
