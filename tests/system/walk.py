@@ -1,4 +1,4 @@
-"""The walk through the inputs of stages, each of which is broken in a process of its own."""
+"""The walk through the inputs of stages, each stage walked once for all tests of its inputs."""
 
 from __future__ import annotations
 
