@@ -62,7 +62,8 @@ test: $(RECORDER)  ## run the tests, with real small recordings
 	@$(IN_VENV) python -m pytest -q -rs --ignore tests/benchmarks $(BESIDE)
 
 system-test: $(RECORDER)  ## run the end-to-end tests, which take minutes
-	@$(IN_VENV) python -m pytest -q -rs -m system $(BESIDE)
+	@$(IN_VENV) python -m pytest -q -rs -m system tests/benchmarks
+	@$(IN_VENV) python -m pytest -q -rs -m system --ignore tests/benchmarks $(BESIDE)
 
 long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
 	@$(IN_VENV) python -m pytest -q -m long
@@ -139,7 +140,7 @@ release: $(STUDY)  ## build wheel and sdist in dist/, and try each alone
 	@rm -rf dist
 	@$(IN_VENV) python -m build --no-isolation --outdir dist .
 	@$(IN_VENV) python -m pytest -q tests/release
-	@$(IN_VENV) python -m pytest -q -m system tests/system/test_wheel.py tests/system/test_distributions.py
+	@$(IN_VENV) python -m pytest -q -m system tests/system/test_distributions.py
 
 site: $(RECORDER)  ## build the documentation into site/, which opens from disk; a broken link ends it
 	@$(IN_VENV) NO_MKDOCS_2_WARNING=1 mkdocs build --strict

@@ -365,6 +365,7 @@ def metrics_of(estimates: pl.DataFrame) -> dict[str, Any]:
 
 
 def main() -> None:
+    said = st.Captions.read("architectures")
     files = st.across_architectures_files(st.read_names("methods"))
     rules = st.read_output(RULE_PREDICTIONS, RULE_PREDICTION_SCHEMA)
     predictions = pl.concat(
@@ -382,7 +383,7 @@ def main() -> None:
     found = with_comparisons(found, settings.equivalence_margin)
     names = [name for name in st.ARCHITECTURES if name in set(rules["architecture"])]
     named = numbers(found, predictions, paper, names, settings)
-    said = st.Captions.read("architectures", intervals, settings, limits, named)
+    said = said.with_numbers(intervals, settings, limits, named)
     deviations, percentile = f"{limits.healthy_sds:g} sd", f"{100 * settings.percentile:g}"
     thresholds = {
         "reference": f"Reference, mean + {deviations}",

@@ -341,6 +341,7 @@ def draw(
 
 
 def main() -> None:
+    said = st.Captions.read("crash_prediction")
     settings = st.read_with_statistics("crash_prediction", CrashPredictionSettings)
     agents = st.read_section("crash_agents", CrashAgentsSettings)
     published = read_published(PUBLISHED)
@@ -381,7 +382,7 @@ def main() -> None:
     }
     unavailable = [label for label, model in models.items() if not model.available]
     named = numbers(cases, published, unavailable)
-    said = st.Captions.read("crash_prediction", settings, named, metrics)
+    said = said.with_numbers(settings, named, metrics)
     # an interval that is a point is not written
     bounds = pl.when(pl.col("ci_low") < pl.col("ci_high")).then(pl.col("ci_low", "ci_high"))
     points = found.filter(by="test").drop("by", "group")

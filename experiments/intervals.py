@@ -160,13 +160,14 @@ def method_rows(found: Estimates, paper: Reported, measured: list[str]) -> Itera
 
 
 def main() -> None:
+    said = Captions.read("intervals")
     settings = read_with_statistics("intervals", IntervalSettings)
     costs = read_section("costs", UnitCosts)
     predictions, paper = read_main_study(), read_reported()
     estimates = intervals_table(predictions, settings, workers(), costs)
     found = Estimates.of(estimates).plus(*printed(paper), *majority(predictions))
     named = numbers(found, predictions, read_output(RECORDED, RUN_SCHEMA), paper)
-    said = Captions.read("intervals", found.nested(*KEYS), settings, named)
+    said = said.with_numbers(found.nested(*KEYS), settings, named)
     publish_estimates(
         "intervals",
         estimates,

@@ -367,6 +367,7 @@ def draw_beside(
 
 
 def main() -> None:
+    said = st.Captions.read("lead_time")
     paper = st.read_reported()
     settings = st.read_section("lead_time", LeadTimeSettings)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
@@ -384,7 +385,7 @@ def main() -> None:
     metrics = st.nest(at_steps, "method", "metric", "steps")
     metrics[ALARM]["limit"] = {"all_steps": limit}
     named = numbers(found, main_study, predictions, paper)
-    said = st.Captions.read("lead_time", metrics, intervals, settings, named)
+    said = said.with_numbers(metrics, intervals, settings, named)
     shown, methods = partial(draw, found.frame, paper), found.distinct("method")
     st.publish(
         "lead_time",

@@ -131,13 +131,13 @@ def margins_table(
 
 def main() -> None:
     choice = st.read_with_statistics("monitor_bounds", MarginSettings)
+    said = st.Captions.read("monitor_bounds", choice)
     development = st.read_points(HALVES, HALF_SCHEMA).filter(half="development")["scenario"]
     settings = {
         name: setting_bounds(name, runs, choice, development.to_list())
         for name, runs in measured_settings(MONITORED).items()
     }
     alarmed = rates(settings, choice.confidence)
-    said = st.Captions.read("monitor_bounds", choice)
     shown = margins_table(settings, alarmed, choice, said)
     st.publish(
         "monitor_bounds",

@@ -425,6 +425,7 @@ def without(found: Found, *keys: str) -> Found:
 
 
 def main() -> None:
+    said = st.Captions.read("onset")
     settings = st.read_with_statistics("onset", OnsetSettings)
     simple = st.read_section("simple_rules", st.SimpleRulesSettings)
     reference = st.read_section("nested_cv", st.ReferenceStudy)
@@ -470,7 +471,7 @@ def main() -> None:
         "scale": st.scale_of(first.of(failing)),
         "scale_everywhere": st.scale_of(failing),
     }
-    said = st.Captions.read("onset", found, settings, named)
+    said = said.with_numbers(found, settings, named)
     # shares of kinds by category, and precision and base rate of each rule
     drawn = (("kinds", ROW_LABELS, KINDS), ("rules", RULES, ("base", "precision")))
     rows_drawn = [

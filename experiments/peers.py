@@ -337,6 +337,7 @@ def draw(rates: pl.DataFrame, groups: Mapping[str, list[str]], figure: Figure) -
 
 
 def main() -> None:
+    said = st.Captions.read("peers")
     settings = st.read_section("peers", PeersStudy)
     reference = st.read_section("nested_cv", st.ReferenceStudy)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
@@ -397,8 +398,7 @@ def main() -> None:
     }
     nested = rates.nested("choice", "method", "metric")
     reads = given_logs.select("peer", "format").unique(maintain_order=True).iter_rows()
-    said = st.Captions.read(
-        "peers",
+    said = said.with_numbers(
         intervals,
         numbers(nested, runs, elsewhere_runs, sizes, groups, scopes),
         {

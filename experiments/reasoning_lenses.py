@@ -345,6 +345,7 @@ def numbers(
 
 
 def main() -> None:
+    said = st.Captions.read("reasoning_lenses")
     settings = st.read_with_statistics("reasoning_lenses", ReasoningLensesSettings)
     traces, expected = read_traces(TRACES), read_expected(EXPECTED)
     check_traces(traces, expected, settings.healthy)
@@ -379,7 +380,7 @@ def main() -> None:
     }
     alike = {"untold": ", ".join(f"{st.words(one)} and {st.words(other)}" for one, other in untold)}
     named_of = numbers(traces, models, names, chosen) | alike
-    said = st.Captions.read("reasoning_lenses", settings, metrics, named_of)
+    said = said.with_numbers(settings, metrics, named_of)
     st.publish(
         "reasoning_lenses",
         metrics=metrics,

@@ -13,8 +13,9 @@ from hypothesis import settings
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.statistics.significance import Comparison
+from made_up_scenarios import made_up_scenario
 
-pytest_plugins = ["prediction_fixtures", "reporting_fixtures"]
+pytest_plugins = ["opened_page", "prediction_fixtures", "reporting_fixtures"]
 
 # Two slow cores must not turn a passing property into a failing one.
 settings.register_profile("failbench", deadline=None)
@@ -41,42 +42,22 @@ def project_style(repository: Path):
 
 
 def _run(run_id: str, **values: object) -> dict[str, object]:
-    row: dict[str, object] = dict.fromkeys(RUN_SCHEMA)
-    row.update(
-        run_id=run_id,
-        kind="failure",
-        architecture="transformer",
-        optimizer="adamw",
-        scale="small",
-        device="cpu",
-        seed=0,
-        ending="completed",
-        outcome="completed",
-        failure_step=9,
-        steps=10,
-        capacity_bytes=200,
-    )
-    row.update(values)
-    return row
+    usual: dict[str, object] = {"kind": "failure", "architecture": "transformer", "seed": 0}
+    usual |= {"optimizer": "adamw", "scale": "small", "device": "cpu", "capacity_bytes": 200}
+    usual |= {"ending": "completed", "outcome": "completed", "failure_step": 9, "steps": 10}
+    return dict.fromkeys(RUN_SCHEMA) | {"run_id": run_id} | usual | values
 
 
 def _steps(run_id: str, losses: list[float | None]) -> list[dict[str, object]]:
-    rows = []
-    for step, loss in enumerate(losses):
-        row: dict[str, object] = dict.fromkeys(STEP_SCHEMA)
-        row.update(
-            run_id=run_id,
-            step=step,
-            loss=loss,
-            gradient_norm=1.5,
-            learning_rate=0.001,
-            memory_bytes=100 + step,
-            step_seconds=0.5,
-            tokens=50,
-            validation_loss=2.0 if step % 5 == 0 else None,
-        )
-        rows.append(row)
-    return rows
+    usual: dict[str, object] = {"run_id": run_id, "gradient_norm": 1.5, "learning_rate": 0.001}
+    usual |= {"step_seconds": 0.5, "tokens": 50}
+    return [
+        dict.fromkeys(STEP_SCHEMA)
+        | usual
+        | {"step": step, "loss": loss, "memory_bytes": 100 + step}
+        | {"validation_loss": 2.0 if step % 5 == 0 else None}
+        for step, loss in enumerate(losses)
+    ]
 
 
 @pytest.fixture
@@ -91,15 +72,9 @@ def small_telemetry() -> Telemetry:
         ("late_crash", [*healthy[:7], None], 4, 7, "crash"),
     ]:
         run_id = f"{scenario}-transformer-adamw-s0"
+        keys = {"scenario": scenario, "onset_step": onset}
         runs += [
-            _run(
-                run_id,
-                scenario=scenario,
-                onset_step=onset,
-                failure_step=failure,
-                outcome=outcome,
-                steps=len(losses),
-            ),
+            _run(run_id, **keys, failure_step=failure, outcome=outcome, steps=len(losses)),
             _run(f"{run_id}-twin", kind="twin", scenario=scenario, twin_of=run_id),
         ]
         steps += _steps(run_id, losses) + _steps(f"{run_id}-twin", healthy)
@@ -113,19 +88,8 @@ def small_telemetry() -> Telemetry:
 def small_scenarios() -> tuple[Scenario, ...]:
     """The scenarios of ``small_telemetry``, one category each."""
     return tuple(
-        Scenario.model_validate(
-            {
-                "id": name,
-                "title": f"A title for {name}",
-                "category": category,
-                "root_cause": "A cause that a test made up.",
-                "difficulty": "easy",
-                "symptom_category": category,
-                "fault": {"name": name, "onset": onset},
-                "expected_outcome": outcome,
-                "remedy": "None is needed, it is a test.",
-                "rationale": "Needed by the tests of figures.",
-            }
+        made_up_scenario(
+            name, category, fault={"name": name, "onset": onset}, expected_outcome=outcome
         )
         for name, category, onset, outcome in [
             ("late_crash", "memory_hardware", "mid_run", "crash"),
@@ -139,36 +103,15 @@ def small_scenarios() -> tuple[Scenario, ...]:
 def compared() -> Callable[..., Comparison]:
     """A made-up comparison; whatever a test is about it names."""
 
+    tested: dict[str, object] = {"n": 76, "folds": 50, "t": 2.5, "df": 49, "p": 0.0159}
+    tested |= {"accuracy_left": 0.7, "accuracy_right": 0.6, "difference": 0.1}
+    tested |= {"ci_low": 0.0125, "ci_high": 0.2, "legacy_t": 3.5, "legacy_p": 0.0249}
+    tested |= {"p_left": 0.8, "p_rope": 0.19, "p_right": 0.01, "cohens_d": 0.31}
+    tested |= {"left_only": 12, "right_only": 4, "p_mcnemar": 0.0768, "p_equivalence": 0.5}
+    tested |= {"equivalent": False, "smallest_margin": 0.167, "detectable_difference": 0.115}
+
     def make(left: str, right: str, **values: object) -> Comparison:
-        facts: dict[str, object] = {
-            "feature_set": "19",
-            "left": left,
-            "right": right,
-            "family": "exploratory",
-            "n": 76,
-            "folds": 50,
-            "accuracy_left": 0.7,
-            "accuracy_right": 0.6,
-            "difference": 0.1,
-            "ci_low": 0.0125,
-            "ci_high": 0.2,
-            "t": 2.5,
-            "df": 49,
-            "p": 0.0159,
-            "p_left": 0.8,
-            "p_rope": 0.19,
-            "p_right": 0.01,
-            "left_only": 12,
-            "right_only": 4,
-            "p_mcnemar": 0.0768,
-            "legacy_t": 3.5,
-            "legacy_p": 0.0249,
-            "cohens_d": 0.31,
-            "p_equivalence": 0.5,
-            "equivalent": False,
-            "smallest_margin": 0.167,
-            "detectable_difference": 0.115,
-        }
-        return Comparison.model_validate(facts | values)
+        named = {"feature_set": "19", "left": left, "right": right, "family": "exploratory"}
+        return Comparison.model_validate(named | tested | values)
 
     return make

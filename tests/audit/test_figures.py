@@ -33,18 +33,18 @@ def test_what_is_no_printed_figure_is_refused(raw):
         read_printed(raw)
 
 
-def test_a_figure_covers_the_numbers_that_round_to_it():
+def test_a_figure_covers_what_rounds_to_it_and_neighbours_touch_but_are_of_different_numbers():
     figure = read_printed("57.1%")
     assert figure.covers(0.5706)
     assert figure.covers(12 / 21)
     assert not figure.covers(43 / 76)
-
-
-def test_neighbouring_roundings_touch_but_are_of_different_numbers():
-    assert read_printed("0.96").overlaps(read_printed("0.964"))
-    assert not read_printed("0.96").overlaps(read_printed("0.97"))
-    assert read_printed(5).overlaps(read_printed(5))
-    assert not read_printed(5).overlaps(read_printed(6))
+    for first, second, overlaps in (
+        ("0.96", "0.964", True),
+        ("0.96", "0.97", False),
+        (5, 6, False),
+    ):
+        assert read_printed(first).overlaps(read_printed(second)) == overlaps
+        assert read_printed(first).overlaps(read_printed(first))
 
 
 def test_extremes_over_rounding_are_at_the_ends_of_each_figure():

@@ -38,13 +38,7 @@ from failbench.statistics.confidence import area_interval
 from failbench.statistics.intervals import IntervalSettings, method_intervals
 from failbench.statistics.settings import read_statistics, read_with_statistics
 from failbench.statistics.significance import SignificanceSettings, compare_all
-from grown import (
-    grown_table,
-    grown_telemetry,
-    more_runs,
-    more_scenarios,
-    write_grown_telemetry,
-)
+from grown import grown_table, grown_telemetry, more_runs, more_scenarios, write_grown_telemetry
 from measured_child import Works
 
 REPOSITORY = Path(__file__).parents[2]

@@ -6,6 +6,9 @@
 from __future__ import annotations
 
 import os
+import statistics
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -93,12 +96,7 @@ def one_thread():
 
 @pytest.mark.parametrize(
     ("level", "step", "most"),
-    [
-        ("light", 0.1, 1.05),
-        ("standard", 0.1, 1.15),
-        ("light", 0.03, 1.3),
-        ("standard", 0.03, 1.3),
-    ],
+    [("light", 0.1, 1.05), ("standard", 0.1, 1.15), ("light", 0.03, 1.3), ("standard", 0.03, 1.3)],
 )
 def test_a_monitor_takes_a_small_part_of_the_time(tmp_path, record_property, level, step, most):
     """Of each step from one check to the next, the fastest of several rounds counts."""
@@ -157,3 +155,40 @@ def test_cost_of_each_rung_of_the_ladder(tmp_path, record_property):
         cost.with_columns(pl.col(pl.Float64).round(4)).write_csv(Path(path))
     assert set(cost["rung"]) == {rung.name for rung in LADDER}
     assert cost["ratio"].max() < 3, "a monitor that triples a run is none to keep on"
+
+
+CHILD = """
+import sys
+sys.path[:0] = {paths}
+from pathlib import Path
+from failbench.monitor import Monitor, Vocabulary
+from test_ladder_costs import TOKENS, seconds_of_steps
+level, folder = sys.argv[-2:]
+monitor = None
+if level != "none":
+    monitor = Monitor(folder, level, vocabulary=Vocabulary(TOKENS, 0, 1))
+seconds_of_steps(64, 25, monitor)
+print(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
+"""
+LEVELS = ("none", "light", "standard", "full")
+PROCESSES = 5
+"""Processes per level: the heap of one grows by some per cent more or less from run to run."""
+
+
+def peak_kib(level, folder):
+    """Peak memory of a process that trains, watched at this level."""
+    paths = [str(Path(__file__).parent), *sys.path]
+    command = [sys.executable, "-c", CHILD.format(paths=paths), level, folder]
+    return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def test_a_monitor_takes_at_most_a_twentieth_of_the_memory(tmp_path, record_property):
+    """Medians of processes, one of each level in turn."""
+    peaks = {level: [] for level in LEVELS}
+    for number in range(PROCESSES):
+        for level in LEVELS:
+            peaks[level].append(peak_kib(level, tmp_path / f"{level}-{number}"))
+    medians = {level: statistics.median(measured) for level, measured in peaks.items()}
+    for level in LEVELS:
+        record_property(level, medians[level] / medians["none"])
+    assert max(medians.values()) <= 1.05 * medians["none"]

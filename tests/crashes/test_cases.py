@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import asdict, fields
+from dataclasses import fields
 
 import polars as pl
 import pytest
@@ -28,27 +28,22 @@ def cases(corpus):
     return read_cases(corpus, SEED)
 
 
-def test_each_arm_tells_its_class_of_facts_and_the_control_those_of_another_notebook(case):
-    asked = {arm: case().ask(arm) for arm in ARMS}
+@pytest.mark.parametrize("version", ["crashing", "mended"])
+def test_each_arm_tells_its_facts_the_control_those_of_another_and_none_what_the_card_says(
+    case, version
+):
+    one, other = case(), case(version=version, pair="other name")
+    asked = {arm: one.ask(arm) for arm in ARMS}
+    assert {arm: other.ask(arm) for arm in ARMS} == asked
+    assert {field.name for field in fields(Question)} == {"executed", "target", "summary"}
     assert asked["code"].summary is None
     for arm in FACTS:
         (entry,) = asked[arm].summary.names.values()
         assert entry.keys() == {arm}
-    assert (asked["all"].summary, asked["other"].summary) == (case().summary, case().other)
-    assert {question.target for question in asked.values()} == {case().notebook.target}
-
-
-@pytest.mark.parametrize("arm", ARMS)
-def test_a_question_is_the_same_whatever_the_card_says_but_for_the_target(case, arm):
-    crashing, mended = case(version="crashing"), case(version="mended", pair="other name")
-    assert crashing.ask(arm) == mended.ask(arm)
-    assert {field.name for field in fields(Question)} == {"executed", "target", "summary"}
-
-
-def test_only_a_crash_has_an_exception():
+    assert (asked["all"].summary, asked["other"].summary) == (one.summary, one.other)
+    assert {question.target for question in asked.values()} == {one.notebook.target}
     with pytest.raises(ValueError, match="only a crash"):
         CrashPrediction(None, "KeyError", "a reason")
-    assert asdict(CrashPrediction(True, "KeyError", "a reason", 2))["line"] == 2
 
 
 def test_of_every_pair_one_notebook_crashed_and_the_control_rarely_has_its_names(cases):

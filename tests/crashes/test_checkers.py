@@ -29,20 +29,14 @@ TOOLS = {"pyright": PYRIGHT, "pylint": PYLINT}
 BEFORE = 3
 FIRST = BEFORE + 1
 
+DOUBLE = "def double(a):\n    return 2 * a"
+ADDED = ("x = 1", "x = x + 1", "x = x + 1")
 # questions, each with whether it crashes, the exception and the line
 QUESTIONS = {
     Question(("x = 1",), "y = x\nprint(z)"): (True, "NameError", 2),
     Question(("x = 1", "print(z)"), "y = x"): (False, None, None),
-    Question(("def double(a):\n    return 2 * a",), "double(1)\ndouble(a=1, b=2)"): (
-        True,
-        "TypeError",
-        2,
-    ),
-    Question(("x = 1", "x = x + 1", "x = x + 1"), "y = x\nif x > 2:\n    y = 2"): (
-        False,
-        None,
-        None,
-    ),
+    Question((DOUBLE,), "double(1)\ndouble(a=1, b=2)"): (True, "TypeError", 2),
+    Question(ADDED, "y = x\nif x > 2:\n    y = 2"): (False, None, None),
     Question(("class Point:\n    pass", "p = Point()"), "p.colour()"): (True, "AttributeError", 1),
     Question((), "x = = 1"): (True, "SyntaxError", 1),
 }
@@ -80,19 +74,16 @@ def test_every_exception_of_the_table_is_one_of_python_and_no_rule_is_there_twic
     assert len({(row.tool, row.rule) for row in implied()}) == len(implied())
 
 
-def test_cells_are_in_order_of_execution_and_end_where_the_next_begins():
+def test_cells_are_in_order_of_execution_and_lines_before_the_target_are_counted():
     module = module_of(Question(("b = 1", "if False:\n    x = 1", "b = 1"), "a = 2"))
     lines = [line for line in module.text.splitlines() if line]
     assert lines == ["b = 1", "if False:", "    x = 1", "b = 1", "a = 2"]
     known: dict[str, object] = {}
     exec(module.text, known)
     assert known["a"] == 2
-
-
-@pytest.mark.parametrize("cell", ["x = 1", "x = 1\n", "x = 1\r\ny = 2\r", "y = 3  # \f"])
-def test_lines_before_the_target_are_counted_whatever_cells_end_with(cell):
-    module = module_of(Question((cell, cell), "here"))
-    assert module.text.split("\n").index("here") == module.before
+    for cell in ("x = 1", "x = 1\n", "x = 1\r\ny = 2\r", "y = 3  # \f"):
+        module = module_of(Question((cell, cell), "here"))
+        assert module.text.split("\n").index("here") == module.before
 
 
 # The tools themselves

@@ -91,22 +91,20 @@ def test_a_summary_that_was_made_elsewhere_is_told(notebook, questions, tmp_path
 
 
 @pytest.mark.system
-def test_a_cell_before_that_raises_is_named(notebook, questions, capsys):
+def test_data_beside_the_notebook_are_copied_and_a_cell_before_that_raises_is_named(
+    notebook, questions, tmp_path, capsys
+):
     pytest.importorskip("ipykernel")
-    notebook.write_text(notebook.read_text().replace("y = x[2:]", "y = z"))
+    whole = notebook.read_text()
+    notebook.write_text(whole.replace("y = x[2:]", "y = z"))
     assert run(notebook) == 2
     error = capsys.readouterr().err
     assert "executed cell 1" in error
     assert "NameError" in error
-
-
-@pytest.mark.system
-def test_data_beside_the_notebook_are_copied_to_the_kernel(notebook, questions, tmp_path):
-    pytest.importorskip("ipykernel")
     files = tmp_path / "files"
     files.mkdir()
     (files / "numbers.txt").write_text("4")
-    notebook.write_text(notebook.read_text().replace("x[2:]", "[int(open('numbers.txt').read())]"))
+    notebook.write_text(whole.replace("x[2:]", "[int(open('numbers.txt').read())]"))
     run(notebook, "--files", files)
     assert questions[0].summary.names["y"]["structural"] == {"length": 1}
     assert [path.name for path in files.iterdir()] == ["numbers.txt"]

@@ -30,16 +30,12 @@ from failbench.methods.llm.cache import cache_path, read_cache
 from failbench.notebooks.summaries import Summary, parse_summary
 from made_up_ollama import OllamaServer, Reply, serving
 
-VALUES = {
+PARAMS = yaml.safe_load((Path(__file__).parents[2] / "params.yaml").read_text(encoding="utf-8"))
+VALUES = PARAMS["crash_agents"] | {
     "models": {
         "mistral_7b": {"name": "mistral", "digest": "6577803aa9a0"},
         "llama_3_8b": {"name": "llama3:8b", "digest": None},
     },
-    "summary_characters": 12_000,
-    "temperature": 0,
-    "seed": 0,
-    "context_tokens": 8192,
-    "answer_tokens": 512,
     "timeout_seconds": 5,
     "attempts": 2,
     "pause_seconds": 0,
@@ -65,15 +61,12 @@ def prediction(**values):
     return predicted(read_crash_answer(crash_text(**values), "stop"), QUESTION)
 
 
-def test_an_answer_is_a_prediction_and_of_no_crash_exception_and_line_are_dropped():
+def test_an_answer_is_a_prediction_and_what_cannot_be_is_dropped():
     right = CrashPrediction(True, "KeyError", "No such key.", 2)
     assert prediction(line=2, explanation="No\n such key.") == right
     assert prediction(crash=False) == CrashPrediction(False, None, "No such key.")
-
-
-@pytest.mark.parametrize("line", [None, 0, -1, 3])
-def test_a_line_that_the_target_does_not_have_is_dropped(line):
-    assert prediction(line=line).line is None
+    for line in (None, 0, -1, 3):  # the target has two lines
+        assert prediction(line=line).line is None
 
 
 @pytest.mark.parametrize(
@@ -233,16 +226,6 @@ def test_a_label_of_another_predictor_and_a_setting_of_diagnoses_are_refused(mod
 # From a server to predictions: the command asks, the replay reads
 
 GOOD = Reply(crash_text())
-STATISTICS = {
-    "confidence": 0.95,
-    "resamples": 1000,
-    "seed": 0,
-    "wilson_from": 0.9,
-    "wilson_below": 10,
-    "practical_equivalence": 0.05,
-    "equivalence_margin": 0.1,
-    "power": 0.8,
-}
 
 
 @pytest.fixture
@@ -259,7 +242,7 @@ def questions(cases, tmp_path, monkeypatch):
     sections = {
         "crash_agents": VALUES | {"attempts": 1},
         "crash_prediction": {"control_seed": 0},
-        "statistics": STATISTICS,
+        "statistics": PARAMS["statistics"],
     }
     Path("params.yaml").write_text(yaml.safe_dump(sections), encoding="utf-8")
     return {(arm, case.notebook.card.version): case.ask(arm) for arm in ARMS for case in cases}
@@ -318,15 +301,12 @@ def test_a_part_of_the_answers_is_counted_and_is_not_available_and_the_command_g
     assert not replay(questions, "llama_3_8b").available
 
 
-def test_answers_that_cannot_be_read_are_counted_and_say_nothing(questions):
+def test_answers_that_cannot_be_read_and_summaries_that_do_not_fit_are_counted(questions, cases):
     with serving(OllamaServer(otherwise=Reply("I would rather not say."))) as server:
         assert ask("--model", "mistral_7b", server=server) == 0
     answers = replay(questions)
     assert answers.unreadable == len(questions)
     assert {each.crash for each in answers.predictions.values()} == {None}
-
-
-def test_summaries_that_do_not_fit_are_counted(questions, cases):
     for each in cases:
         each.summary.names["x"] = {"value": {"value": "v" * 300}}
     again = {(arm, place): case.ask(arm) for arm in ARMS for place, case in enumerate(cases)}

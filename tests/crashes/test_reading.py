@@ -32,15 +32,11 @@ def code(source, count=None):
 TEXT = {"cell_type": "markdown", "source": ["# a", "title"]}
 
 
-def test_cells_are_in_the_order_of_their_counts_and_not_of_the_page(written):
-    asked = read_asked(written(TEXT, code("b", 5), code("a", 2), code("t", 7), code("z", 9)), 3)
-    assert asked.executed == ("a", "b")
-    assert (asked.target, asked.index) == ("t", 3)
-
-
 @pytest.mark.parametrize(
     ("cells", "index", "target", "executed"),
     [
+        # in the order of their counts, and not of the page
+        ((TEXT, code("b", 5), code("a", 2), code("t", 7), code("z", 9)), 3, "t", ("a", "b")),
         # without a target it is the next cell that would be executed, or else the last
         (
             (code("a", 1), code("skipped"), code("b", 2), TEXT, code("next"), code("later")),

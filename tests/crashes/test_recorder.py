@@ -71,7 +71,5 @@ def test_questions_differ_by_code_and_by_what_is_told(case):
     one = case()
     assert len({asked(one.ask(arm)) for arm in ("code", "type", "all", "other")}) == 4
     assert asked(one.ask("all")) == asked(case(version="mended").ask("all"))
-
-
-def test_the_command_names_every_predictor_of_the_catalogue():
+    # and the command knows who may be asked
     assert tuple(predictor.name for predictor in PREDICTORS) == get_args(NAMES)

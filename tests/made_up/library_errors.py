@@ -95,8 +95,7 @@ RAISED = {
     ),
     "error_in_worker": lambda: list(torch.utils.data.DataLoader(Broken(), num_workers=1)),
     "no_loss": lambda: transformers.Trainer(
-        causal_model(),
-        transformers.TrainingArguments("unused", report_to=[], use_cpu=True),
+        causal_model(), transformers.TrainingArguments("unused", report_to=[], use_cpu=True)
     ).compute_loss(causal_model(), {"input_ids": torch.zeros(1, 4).long()}),
     "model_not_there": lambda: transformers.AutoConfig.from_pretrained("."),
     "record_not_parsed": lambda: json.loads('{"text": '),

@@ -32,18 +32,11 @@ def made_up_predictions(
                 for run in range(runs):
                     right = rng.random() < chance
                     wrong = rng.choice([other for other in CATEGORIES if other != category])
-                    rows.append(
-                        {
-                            "feature_set": "19",
-                            "method": "made_up",
-                            "repeat": repeat,
-                            "fold": number % 3,
-                            "run_id": f"{category}_{number}_{run}",
-                            "scenario": f"{category}_{number}",
-                            "category": category,
-                            "prediction": category if right else wrong,
-                        }
-                    )
+                    name = f"{category}_{number}"
+                    keys = {"feature_set": "19", "method": "made_up", "repeat": repeat}
+                    keys |= {"fold": number % 3, "run_id": f"{name}_{run}", "scenario": name}
+                    prediction = category if right else wrong
+                    rows.append({**keys, "category": category, "prediction": prediction})
     confidence = np.random.default_rng([seed, 1]).uniform(0.2, 1.0, len(rows)).round(6)
     return completed(pl.DataFrame(rows).with_columns(confidence=pl.Series(confidence)))
 

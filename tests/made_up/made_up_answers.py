@@ -97,8 +97,8 @@ CRASH = finding(
     line=102,
     step=None,
     signal="",
-    value=None,
     relation="",
+    value=None,
     threshold=None,
     statement="The loss scale has fallen to its minimum.",
     quote="FloatingPointError: Minimum loss scale reached (0.0001). Your loss is exploding.",
@@ -187,12 +187,7 @@ def empty() -> LogDiagnosis:
 def hostile(words: str = HOSTILE) -> LogDiagnosis:
     """An answer all of whose words of the log are hostile, or are others."""
     said = finding(
-        words,
-        statement=words,
-        source=f"{words}.log",
-        signal=words,
-        relation=words,
-        quote=words,
+        words, statement=words, source=f"{words}.log", signal=words, relation=words, quote=words
     )
     return answer(
         log=read_text(f"{words}.log", [rows(20).encode()]),

@@ -44,25 +44,14 @@ def sign(category: str | None, onset: int = 30) -> History:
 def made_up_known(
     runs: pl.DataFrame, bounded: Iterable[str], lenders: Sequence[str] = (), onset: int = 30
 ) -> Known:
-    """What a monitor knew of runs.
+    """What a monitor knew of runs, null in ``category`` where healthy; something breaks at onset.
 
-    Parameters
-    ----------
-    runs
-        With ``run_id``, the columns of the setting, and ``category``: null for healthy ones.
-    bounded
-        Settings that have bounds from healthy runs.
-    lenders
-        Those that lend them.
-    onset
-        When something breaks.
+    Settings are ``bounded`` that have bounds from healthy runs; ``lenders`` lend theirs.
     """
+    names = ("run_id", "architecture", "optimizer", "scale")
     table = monitored(
         [
-            (
-                {name: run[name] for name in ("run_id", "architecture", "optimizer", "scale")},
-                sign(run["category"], onset),
-            )
+            ({name: run[name] for name in names}, sign(run["category"], onset))
             for run in runs.to_dicts()
         ]
     )

@@ -39,16 +39,12 @@ ENDINGS = {
 SHAPE = LogShape(
     signals=("loss", "grad_norm", "learning_rate", "perplexity", "memory", "throughput"),
     every=1,
-    validation=True,
-    terminal=False,
-    ending=True,
-    prefixed=False,
-    coloured=False,
-    bars=False,
     digits=6,
-    style="plain",
     kept=60,
+    style="plain",
     cut="none",
+    **dict.fromkeys(("validation", "ending"), True),
+    **dict.fromkeys(("terminal", "prefixed", "coloured", "bars"), False),
 )
 """Everything is logged, and nothing beside it."""
 

@@ -16,31 +16,13 @@ TOKENS, POSITIONS, ROWS = 40, 12, 4
 def causal_model(**settings: Any) -> GPT2LMHeadModel:
     """A causal model, always with the same weights."""
     torch.manual_seed(0)
-    config = GPT2Config(
-        vocab_size=TOKENS,
-        n_positions=POSITIONS,
-        n_embd=16,
-        n_layer=2,
-        n_head=2,
-        bos_token_id=0,
-        eos_token_id=0,
-        **settings,
-    )
-    return GPT2LMHeadModel(config)
+    sizes = {"vocab_size": TOKENS, "n_positions": POSITIONS, "n_embd": 16}
+    sizes |= {"n_layer": 2, "n_head": 2, "bos_token_id": 0, "eos_token_id": 0}
+    return GPT2LMHeadModel(GPT2Config(**sizes, **settings))
 
 
 class Texts(torch.utils.data.Dataset):
-    """Rows of token ids, and labels of which some are ignored.
-
-    Parameters
-    ----------
-    rows
-        How many.
-    seed
-        Of their tokens.
-    fails_at
-        Row that cannot be read.
-    """
+    """Rows of token ids, and labels of which some are ignored; row ``fails_at`` cannot be read."""
 
     def __init__(self, rows: int, seed: int = 0, fails_at: int | None = None) -> None:
         generator = torch.Generator().manual_seed(seed)

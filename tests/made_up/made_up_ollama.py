@@ -48,14 +48,7 @@ class OllamaServer:
     def tags(self) -> dict[str, object]:
         return {
             "models": [
-                {
-                    "name": name,
-                    "model": name,
-                    "modified_at": "2025-01-01T00:00:00Z",
-                    "size": 4113301824,
-                    "digest": digest,
-                    "details": {"format": "gguf", "family": "llama", "parameter_size": "7.2B"},
-                }
+                {"name": name, "model": name, "size": 4113301824, "digest": digest}
                 for name, digest in self.models.items()
             ]
         }
@@ -74,12 +67,7 @@ class OllamaServer:
             "message": {"role": "assistant", "content": reply.text},
             "done_reason": reply.done_reason,
             "done": True,
-            "total_duration": 5191566416,
-            "load_duration": 2154458,
-            "prompt_eval_count": 26,
-            "prompt_eval_duration": 383809000,
             "eval_count": 298,
-            "eval_duration": 4799921000,
         }
 
 

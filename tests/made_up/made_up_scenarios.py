@@ -12,24 +12,18 @@ from failbench.features.catalogue import FEATURES
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 
 
-def made_up_scenario(name: str, category: Category, difficulty: Difficulty) -> Scenario:
+def made_up_scenario(
+    name: str, category: Category, difficulty: Difficulty = "easy", **changes: object
+) -> Scenario:
     """A definition; a hard one looks like the category after its own."""
     after = CATEGORIES[(CATEGORIES.index(category) + 1) % len(CATEGORIES)]
-    return Scenario.model_validate(
-        {
-            "id": name,
-            "title": f"A title for {name}",
-            "category": category,
-            "root_cause": "A cause that a test made up.",
-            "difficulty": difficulty,
-            "symptom_category": after if difficulty == "hard" else category,
-            "fault": {"name": name, "onset": "mid_run"},
-            "expected_outcome": "slow",
-            "ambiguity": "truly_ambiguous" if category == "unknown" else None,
-            "remedy": "None is needed, it is a test.",
-            "rationale": f"The reason of {name}.",
-        }
-    )
+    facts = {"id": name, "title": f"A title for {name}", "category": category}
+    facts |= {"root_cause": "A cause that a test made up.", "difficulty": difficulty}
+    facts |= {"symptom_category": after if difficulty == "hard" else category}
+    facts |= {"fault": {"name": name, "onset": "mid_run"}, "expected_outcome": "slow"}
+    facts |= {"ambiguity": "truly_ambiguous" if category == "unknown" else None}
+    facts |= {"remedy": "None is needed, it is a test.", "rationale": f"The reason of {name}."}
+    return Scenario.model_validate(facts | changes)
 
 
 def made_up_scenarios(count: int) -> tuple[Scenario, ...]:
@@ -48,21 +42,10 @@ def reference_runs(scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
     for scenario in scenarios:
         values = {feature.name: rng.normal() for feature in FEATURES}
         values["max_loss"] = 3 * CATEGORIES.index(scenario.category) + rng.normal()
-        rows.append(
-            {
-                "run_id": f"{scenario.id}-transformer-adamw-s0",
-                "kind": "failure",
-                "scenario": scenario.id,
-                "category": scenario.category,
-                "architecture": "transformer",
-                "optimizer": "adamw",
-                "scale": "small",
-                "seed": 0,
-                "error_type": None,
-                "error_message": None,
-                **values,
-            }
-        )
+        keys = {"run_id": f"{scenario.id}-transformer-adamw-s0", "kind": "failure", "seed": 0}
+        keys |= {"scenario": scenario.id, "category": scenario.category, "scale": "small"}
+        keys |= {"architecture": "transformer", "optimizer": "adamw"}
+        rows.append({**keys, "error_type": None, "error_message": None, **values})
     return pl.DataFrame(
         rows, schema_overrides={"error_type": pl.String, "error_message": pl.String}
     )

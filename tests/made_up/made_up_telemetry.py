@@ -8,6 +8,7 @@ import polars as pl
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.base.vocabulary import CATEGORIES
+from made_up_scenarios import made_up_scenario
 
 SCENARIOS = 4
 """A category."""
@@ -18,20 +19,12 @@ SETTING = {"architecture": "transformer", "scale": "small"}
 def made_up_scenarios() -> tuple[Scenario, ...]:
     """Every fault starts mid-run."""
     return tuple(
-        Scenario.model_validate(
-            {
-                "id": f"{category}_{number}",
-                "title": f"A made-up scenario of {category}",
-                "category": category,
-                "root_cause": "A cause that a test made up.",
-                "difficulty": "easy",
-                "symptom_category": category,
-                "fault": {"name": category, "onset": "mid_run"},
-                "expected_outcome": "diverged",
-                "remedy": "None is needed, it is a test.",
-                "rationale": "Needed by the tests of studies.",
-                "ambiguity": "truly_ambiguous" if category == "unknown" else None,
-            }
+        made_up_scenario(
+            f"{category}_{number}",
+            category,
+            title=f"A made-up scenario of {category}",
+            fault={"name": category, "onset": "mid_run"},
+            expected_outcome="diverged",
         )
         for category in CATEGORIES
         for number in range(SCENARIOS)

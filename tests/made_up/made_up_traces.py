@@ -69,24 +69,10 @@ def made_up_answers(
                 right = rng.random() < accuracy(length)
                 tokens = (right_tokens if right else wrong_tokens)(length, rng)
                 text = (right_text if right else wrong_text)(min(tokens, budget), rng)
-                outcome = "correct" if right else "wrong"
-                rows.append(
-                    (
-                        model,
-                        condition,
-                        seed,
-                        tokenizer,
-                        task,
-                        length,
-                        depth,
-                        item,
-                        prompt(length, problems),
-                        text,
-                        min(tokens, budget),
-                        "truncated" if tokens > budget else outcome,
-                        guess,
-                    )
-                )
+                said = "truncated" if tokens > budget else "correct" if right else "wrong"
+                keys = (model, condition, seed, tokenizer, task, length, depth, item)
+                asked = prompt(length, problems)
+                rows.append((*keys, asked, text, min(tokens, budget), said, guess))
     return checked(pl.DataFrame(rows, schema=TRACE_SCHEMA, orient="row"), "made up")
 
 

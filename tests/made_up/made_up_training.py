@@ -70,22 +70,10 @@ def seed() -> None:
 
 @dataclass
 class Loop:
-    """A training loop.
+    """A training loop, which takes ``accumulate`` batches a step and evaluates every so often.
 
-    Attributes
-    ----------
-    optimizers
-        Make the optimizers of a model.
-    accumulate
-        Batches per step.
-    scaled, autocast, tied, compiled
-        Whether with a ``GradScaler``, in bfloat16, with tied weights, compiled.
-    loader_given, loss_given
-        Whether the monitor gets the loader and the loss.
-    closure
-        Whether the optimizer is given a function that computes the gradients.
-    evaluate
-        Steps from one evaluation to the next.
+    It may have a ``GradScaler``, compute in bfloat16, tie weights, compile, or give the optimizer
+    a function that computes the gradients; the monitor may get the loader and the loss.
     """
 
     optimizers: Callable[[Any], list[Any]]

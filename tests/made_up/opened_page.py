@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 PAGE = Path(__file__).parents[2] / "paper/report.html"
 
@@ -31,3 +35,18 @@ def why_no_browser() -> str | None:
     if shutil.which("chromium") is None:
         return "not run: no chromium on the PATH (apt-get install chromium)"
     return None
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Any]:
+    reason = why_no_browser()
+    if reason is not None:
+        pytest.skip(reason)
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=CHROMIUM_ARGUMENTS
+        )
+        yield launched
+        launched.close()

@@ -31,21 +31,12 @@ def made_up_table(
                 values = {feature.name: rng.normal() for feature in FEATURES}
                 values["max_loss"] = index + offset
                 scenario = f"{category}_{number}"
-                rows.append(
-                    {
-                        "run_id": f"{kind}-{scenario}-{architecture}-s{seed}",
-                        "kind": kind,
-                        "scenario": scenario if kind == "failure" else None,
-                        "category": category if kind == "failure" else None,
-                        "architecture": architecture,
-                        "optimizer": "adamw",
-                        "scale": "small",
-                        "seed": seed,
-                        "error_type": None,
-                        "error_message": None,
-                        **values,
-                    }
-                )
+                failed = kind == "failure"
+                keys = {"run_id": f"{kind}-{scenario}-{architecture}-s{seed}", "kind": kind}
+                keys |= {"scenario": scenario if failed else None, "seed": seed}
+                keys |= {"category": category if failed else None, "scale": "small"}
+                keys |= {"architecture": architecture, "optimizer": "adamw"}
+                rows.append({**keys, "error_type": None, "error_message": None, **values})
     table = pl.DataFrame(
         rows, schema_overrides={"error_type": pl.String, "error_message": pl.String}
     )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from pathlib import Path
 
 from matplotlib.axes import Axes
 from matplotlib.axes._base import _AxesBase
@@ -12,7 +11,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
-from failbench.study.picture import Picture, save_picture
+from failbench.study.picture import Picture
 from failbench.study.style import FULL_WIDTH, HALF_WIDTH, LEAST_TEXT
 
 SLACK = 1.5
@@ -73,10 +72,3 @@ def marks_of(axes: Axes) -> list[Line2D]:
         for line in axes.lines
         if line.get_linestyle() == "None" and not str(line.get_label()).startswith("_")
     ]
-
-
-def assert_repeats(picture: Picture, folder: Path) -> None:
-    """It is the same to the byte whenever it is drawn."""
-    for name in ("first.svg", "second.svg"):
-        save_picture(picture, folder / name)
-    assert (folder / "first.svg").read_bytes() == (folder / "second.svg").read_bytes()

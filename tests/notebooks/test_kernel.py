@@ -54,11 +54,7 @@ def test_a_kernel_keeps_names_between_cells_and_nothing_between_notebooks(kernel
         assert kernel.execute("import os, socket\nassert os.listdir() == []") is None
         network = "socket.create_connection(('192.0.2.1', 9), timeout=2)"
         assert kernel.execute(network) is not None
-
-
-@pytest.mark.system
-def test_a_summary_binds_no_name_and_counts_no_execution(kernels):
-    with kernels.kernel() as kernel:
+    with kernels.kernel() as kernel:  # a summary binds no name and counts no execution
         kernel.execute("before = 1")
         kernel.execute("known = set(globals()) | {'known'}")
         assert '"before"' in kernel.summary(["before"], {})
@@ -70,10 +66,7 @@ def test_a_summary_binds_no_name_and_counts_no_execution(kernels):
 @pytest.mark.system
 def test_a_cell_that_does_not_end_is_killed_and_the_next_kernel_starts(tmp_path):
     with forge(limit=5, memory=MEMORY, cache=tmp_path) as kernels:
-        with (
-            pytest.raises(OutOfTimeError),
-            kernels.kernel() as kernel,
-        ):
+        with pytest.raises(OutOfTimeError), kernels.kernel() as kernel:
             kernel.execute("while True: pass")
         with kernels.kernel() as kernel:
             assert kernel.execute("1") is None

@@ -2,30 +2,14 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
-from opened_page import CHROMIUM_ARGUMENTS, DESKTOP, PAGE, why_no_browser
+from opened_page import DESKTOP, PAGE, why_no_browser
 
 Opened = Callable[..., Any]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    reason = why_no_browser()
-    if reason is not None:
-        pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        launched = playwright.chromium.launch(
-            executable_path=shutil.which("chromium"), args=CHROMIUM_ARGUMENTS
-        )
-        yield launched
-        launched.close()
 
 
 @pytest.fixture

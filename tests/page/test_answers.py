@@ -29,18 +29,12 @@ def test_more_than_half_of_the_answers_make_a_verdict(counts, verdict):
     assert Answers("unknown", counts, (0,), 10).verdict == verdict
 
 
-def test_answers_are_counted_over_repeats_and_seeds():
+def test_answers_are_counted_over_repeats_and_seeds_of_one_feature_set():
     predictions = made_up_predictions(1.0, repeats=3, scenarios=1, runs=2).with_columns(
         method=pl.lit("ebm"), seed=pl.col("run_id").str.tail(1).cast(pl.Int32)
     )
     given = answers_by_scenario(predictions)["unknown_0"]["ebm"]
-    assert given.counts == {"unknown": 6}
-    assert given.right_by_seed == (3, 3)
-    assert given.repeats == 3
-
-
-def test_other_feature_sets_are_left_out():
-    predictions = named(made_up_predictions(scenarios=1), "ebm")
+    assert (given.counts, given.right_by_seed, given.repeats) == ({"unknown": 6}, (3, 3), 3)
     other = predictions.with_columns(feature_set=pl.lit("19+keywords"))
     assert answers_by_scenario(pl.concat([predictions, other])) == answers_by_scenario(predictions)
 
@@ -56,8 +50,6 @@ def test_a_method_that_does_not_answer_a_scenario_is_named_with_the_remedy():
 def test_methods_that_are_told_come_last_and_development_before_them():
     order = shown_order(["hybrid", "invariants", "simulated_human", "ebm", "simple_rules"])
     assert order == ["simple_rules", "ebm", "invariants", "simulated_human", "hybrid"]
-    told, development = method_facts("simulated_human"), method_facts("invariants")
-    assert told["told"]
-    assert not told["development"]
-    assert development["development"]
-    assert not development["told"]
+    for method, is_told in (("simulated_human", True), ("invariants", False)):
+        facts = method_facts(method)
+        assert (facts["told"], facts["development"]) == (is_told, not is_told)

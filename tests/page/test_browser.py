@@ -12,11 +12,18 @@ import pytest
 
 from failbench.base.scenarios import Scenario, read_scenarios
 from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
-from opened_page import PAGE, PHONE
+from opened_page import DESKTOP, PAGE, PHONE
 from pipeline import REPOSITORY
 
-VIEWS = ["#/", "#/failures", "#/failure/learning_rate_jump", "#/failure/killed_by_host"]
-THEMES = ["light", "dark"]
+VIEWS = {
+    **dict.fromkeys(
+        ("#/", "#/failures", "#/failure/learning_rate_jump", "#/failure/killed_by_host")
+    ),
+    "#/methods": lambda page: page.locator(".risk .drawn .line").first.wait_for(),
+    "#/methods?simulated=1": lambda page: page.locator("button.opens").first.click(),
+    "#/reported?section=Table+1": lambda page: page.locator(".reported summary").first.click(),
+}
+"""Routes, and what is done there before anyone looks."""
 
 
 @cache
@@ -63,11 +70,16 @@ def count(page: Any) -> int:
     return shown
 
 
-@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize(("viewport", "theme"), [(DESKTOP, "light"), (PHONE, "dark")], ids=str)
 @pytest.mark.parametrize("route", VIEWS)
-def test_everyone_can_use_a_view_in_either_theme(page_at, axe, route, theme):
-    page = page_at(route, theme=theme)
+def test_everyone_can_use_a_view_and_a_phone_scrolls_none_sideways(
+    page_at, axe, route, viewport, theme
+):
+    page = page_at(route, theme=theme, viewport=viewport)
+    if prepare := VIEWS[route]:
+        prepare(page)
     assert page.evaluate("document.documentElement.dataset.theme") == theme
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
     assert axe(page) == []
 
 
@@ -75,12 +87,6 @@ def test_what_nobody_can_use_is_found(page_at, axe):
     page = page_at("#/")
     page.evaluate("document.querySelector('main').append(document.createElement('button'))")
     assert axe(page) == ["button-name: <button></button>"]
-
-
-@pytest.mark.parametrize("route", VIEWS)
-def test_a_phone_scrolls_no_view_sideways(page_at, route):
-    page = page_at(route, viewport=PHONE)
-    assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
 
 
 @pytest.mark.parametrize("category", ["optimization", "unknown"])
@@ -103,6 +109,9 @@ def test_filters_stand_in_the_address_and_hold_together(page_at):
     page.get_by_role("button", name="Clear all").click()
     assert count(page) == len(scenarios())
     assert page.url.endswith("#/failures")
+    measured = pl.read_parquet(REPOSITORY / "data/measurements/difficulty/scenarios.parquet")
+    hard = page_at("#/failures?measured=hard")
+    assert count(hard) == (measured["measured"] == "hard").sum()
 
 
 @pytest.mark.parametrize(
@@ -165,6 +174,14 @@ def test_going_back_brings_the_filter_back(page_at):
     assert page.locator("#filter-category").input_value() == "optimization"
 
 
+def test_the_button_changes_the_colours(page_at):
+    page = page_at("#/")
+    before = page.evaluate("getComputedStyle(document.body).backgroundColor")
+    page.locator("#theme").click()
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") != before
+    assert page.locator("#theme").inner_text() == "Use light colours"
+
+
 def test_the_landing_says_what_the_metrics_say(page_at):
     metrics = json.loads((REPOSITORY / "data/metrics/intervals.json").read_text("utf-8"))
     accuracy = metrics["19"]["random_forest"]["accuracy"]
@@ -184,7 +201,7 @@ def test_errors_are_shown_word_by_word(page_at):
     assert shown == f"{run['error_type']}: {run['error_message']}"
 
 
-def test_each_method_answers_as_its_predictions_say(page_at):
+def test_answers_and_breaks_of_a_failure_are_those_that_were_measured(page_at):
     page = page_at("#/failure/learning_rate_jump")
     answers = pl.read_parquet(REPOSITORY / "data/predictions/nested_cv/random_forest.parquet")
     right = answers.filter(
@@ -192,21 +209,13 @@ def test_each_method_answers_as_its_predictions_say(page_at):
     ).select((pl.col("prediction") == pl.col("category")).sum())
     row = page.locator("tr", has=page.get_by_role("rowheader", name="Random forest", exact=True))
     assert f"{right.item()} of 30" in row.inner_text()
-
-
-def test_invariants_are_listed_in_the_order_in_which_they_broke(page_at):
-    run = "learning_rate_jump-transformer-adamw-s0"
     breaks = pl.read_parquet(REPOSITORY / "data/measurements/invariants/breaks.parquet")
     last = breaks.filter(pl.col("version") == pl.col("version").max(), pl.col("bounds") == "own")
-    steps = last.filter(pl.col("run_id") == run)["step"].sort().to_list()
-    page = page_at("#/failure/learning_rate_jump")
+    steps = last.filter(run_id="learning_rate_jump-transformer-adamw-s0")["step"].sort()
     shown = page.locator(".broken .step").all_inner_texts()
     assert shown == [f"Step {step}" for step in steps]
     assert "Development" in page.locator("section", has=page.locator(".broken")).inner_text()
-
-
-def test_those_that_are_told_the_truth_stand_apart_with_a_hollow_mark(page_at):
-    page = page_at("#/failure/learning_rate_jump")
+    # those that are told the truth stand apart with a hollow mark
     headings = page.locator("section h3").all_inner_texts()
     assert headings.index("Held out") < headings.index("Given the true category")
     assert page.get_by_role("rowheader", name="○ Simulated human").count() == 1

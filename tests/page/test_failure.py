@@ -52,20 +52,10 @@ def monitored() -> Monitored:
     return Monitored(
         rules(),
         pl.DataFrame(
-            {
-                "run_id": [RUN, "another"],
-                "invariant": [INVARIANT.id] * 2,
-                "step": [9, 3],
-                "value": [2.0, 1.0],
-            }
-        ),
-        pl.DataFrame(
-            {
-                "run_id": [RUN],
-                "answer": [INVARIANT.component],
-                "decided_by": [INVARIANT.id],
-                "decided_kind": [INVARIANT.kind],
-            }
+            {"run_id": [RUN, "another"], "step": [9, 3], "value": [2.0, 1.0]}
+        ).with_columns(invariant=pl.lit(INVARIANT.id)),
+        pl.DataFrame({"run_id": [RUN], "answer": [INVARIANT.component]}).with_columns(
+            decided_by=pl.lit(INVARIANT.id), decided_kind=pl.lit(INVARIANT.kind)
         ),
         pl.DataFrame([end], schema=END_SCHEMA),
     )
@@ -93,16 +83,16 @@ def detail():
     )
 
 
-def test_every_run_of_every_seed_is_listed(detail):
-    assert detail[SOME]["runs"] == {
-        REFERENCE: [[seed, "diverged", ONSET, STEPS - 1] for seed in (0, 1)]
-    }
-
-
-def test_the_whole_error_text_is_there_once(detail):
-    (error,) = detail[SOME]["errors"]
-    assert error == {"text": f"ValueError: {'x' * 5000}", "settings": [REFERENCE]}
-    assert detail["unknown_0"]["errors"] == []
+def test_runs_errors_explanations_and_look_alikes_of_a_failure_are_there_once(detail):
+    some, other = detail[SOME], detail["unknown_0"]
+    assert some["runs"] == {REFERENCE: [[seed, "diverged", ONSET, STEPS - 1] for seed in (0, 1)]}
+    assert some["errors"] == [{"text": f"ValueError: {'x' * 5000}", "settings": [REFERENCE]}]
+    assert other["errors"] == []
+    assert some["answers"][0]["explained"]["evidence"] == ["A sentence."]
+    assert "explained" not in other["answers"][0]
+    assert some["alike"]["neighbours"] == ["unknown_0", "unknown_1"]  # the nearest first
+    assert some["alike"]["partners"] == ["unknown_3"]
+    assert other["alike"]["neighbours"] == []
 
 
 def test_what_broke_is_that_of_the_run_that_is_drawn(detail):
@@ -113,18 +103,6 @@ def test_what_broke_is_that_of_the_run_that_is_drawn(detail):
     assert broken["decided"]
     assert INVARIANT.statement in seen["evidence"]
     assert detail["unknown_0"]["monitor"] is None
-
-
-def test_an_explanation_stands_with_the_answers_of_its_method(detail):
-    (answer,) = detail[SOME]["answers"]
-    assert answer["explained"]["evidence"] == ["A sentence."]
-    assert "explained" not in detail["unknown_0"]["answers"][0]
-
-
-def test_look_alikes_come_nearest_first(detail):
-    assert detail[SOME]["alike"]["neighbours"] == ["unknown_0", "unknown_1"]
-    assert detail[SOME]["alike"]["partners"] == ["unknown_3"]
-    assert detail["unknown_0"]["alike"]["neighbours"] == []
 
 
 def test_answers_to_logs_are_counted_by_kind_of_log():

@@ -28,8 +28,13 @@ def test_each_measured_method_has_its_estimate_and_what_the_paper_reports(shown,
     assert row_of(section, "hybrid_two_way")["reported"]["value"] == 0.87
     assert section["finding"] == FINDING
     assert [row["told"] for row in section["rows"]][-1]
-
-
-def test_a_number_that_is_changed_in_metrics_changes_the_view(shown, measured):
     measured["19"]["ebm"]["accuracy"] = {"value": 0.912, "ci_low": 0.9, "ci_high": 0.92, "n": 76}
     assert row_of(shown(), "ebm")["measured"]["value"] == 0.912
+
+
+def test_scale_development_and_assumptions_are_said(shown):
+    section = shown()
+    assert "3,403 runs on a CPU" in section["scale"]
+    caption = " ".join(section["caption"])
+    for said in ("3 seeds, 10 repeats", "development", "given the true category"):
+        assert said in caption

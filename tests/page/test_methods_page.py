@@ -27,13 +27,6 @@ def headings(page, group=HELD_OUT):
     return page.locator(f'[data-group="{group}"] thead th').all_inner_texts()
 
 
-def written(numbers):
-    """As the page writes an estimate."""
-    if len(numbers) == 1:
-        return percent(numbers[0])
-    return estimate(*numbers[:3])
-
-
 def expect_column(page, column, text, seed, metric):
     methods = {method["label"]: method["id"] for method in section("methods")["methods"]}
     figures = section("methods")["figures"][text]
@@ -43,17 +36,18 @@ def expect_column(page, column, text, seed, metric):
         if of_method is None:
             assert cells[column] == "no answers recorded"
         else:
-            assert cells[column] == written(of_method[seed][metric]), label
+            numbers = of_method[seed][metric]  # a seed has a value, and all have an interval
+            shown = percent(*numbers) if len(numbers) == 1 else estimate(*numbers[:3])
+            assert cells[column] == shown, label
             compared += 1
     assert compared > 10
 
 
 def test_every_number_of_the_table_is_python_s(page_at):
     page = page_at(ROUTE)
-    expect_column(page, 0, "19", "all", "accuracy")
-    expect_column(page, 2, "19", "all", "abstention_rate")
-    expect_column(page, 3, "19", "all", "accuracy_when_committed")
-    expect_column(page, 4, "19", "all", "macro_f1")
+    columns = {0: "accuracy", 2: "abstention_rate", 3: "accuracy_when_committed", 4: "macro_f1"}
+    for column, metric in columns.items():
+        expect_column(page, column, "19", "all", metric)
     assert rows_of(page)["Random forest"][1] == "95.7 [87.0, 100.0] %"
 
 
@@ -122,8 +116,8 @@ def test_confusions_of_committed_answers_leave_abstentions_out(page_at):
     table = page.locator("dialog table.confusion")
     assert "Abstains" not in table.locator("thead").inner_text()
     counts = section("methods")["confusions"]["19"]["improved_rules"]["all"][0][:5]
-    share = round(100 * counts[0] / sum(counts))
-    assert table.locator("tbody td strong").first.inner_text() == f"{share} %"
+    share = f"{round(100 * counts[0] / sum(counts))} %"
+    assert table.locator("tbody td strong").first.inner_text() == share
 
 
 def test_the_slider_says_how_often_the_surest_answers_are_wrong(page_at):

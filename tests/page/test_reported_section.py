@@ -21,7 +21,7 @@ from failbench.publish.page.reported import (
     reported_section,
 )
 from failbench.study.paper_numbers import Reported
-from page_sections import ROOT, section
+from page_sections import ROOT
 
 
 @cache
@@ -94,10 +94,6 @@ def test_rows_are_counted_as_shown_and_claims_once_however_many_rows_they_bear_o
     assert counts["verdicts"] == Counter(claims.values())
 
 
-def test_the_committed_page_has_the_section_that_python_makes():
-    assert section("reported") == json.loads(json.dumps(made()))
-
-
 def test_a_row_has_a_place_ours_or_a_reason_and_the_worst_verdict_of_its_claims():
     for row in made()["rows"]:
         assert row["ours"] or row["note"], row["path"]
@@ -110,30 +106,27 @@ def test_a_row_has_a_place_ours_or_a_reason_and_the_worst_verdict_of_its_claims(
             assert row["verdict"] == "not audited"
 
 
-def test_a_number_that_moves_in_the_metrics_moves_in_the_section():
-    moved = copy.deepcopy(metrics())
-    moved["intervals"]["19"]["simple_rules"]["accuracy"]["value"] = 0.123
-    rows = {row["path"]: row for row in reported_section(paper(), moved, audit())["rows"]}
+def test_a_number_that_moves_in_the_metrics_moves_and_one_that_is_gone_is_named():
+    changed = copy.deepcopy(metrics())
+    changed["intervals"]["19"]["simple_rules"]["accuracy"]["value"] = 0.123
+    rows = {row["path"]: row for row in reported_section(paper(), changed, audit())["rows"]}
     assert rows["claims.simple_rules_accuracy"]["ours"][0]["value"] == 0.123
-
-
-def test_a_metric_that_is_gone_is_named_with_the_number_that_it_stands_beside():
-    gone = copy.deepcopy(metrics())
-    del gone["intervals"]["19"]["simple_rules"]
+    del changed["intervals"]["19"]["simple_rules"]
     with pytest.raises(BadInputError, match=r"intervals\.json: 19/simple_rules/accuracy: has no"):
-        reported_section(paper(), gone, audit())
+        reported_section(paper(), changed, audit())
 
 
 def test_a_number_without_a_row_and_a_row_without_a_number_are_refused(monkeypatch):
-    declared = counterparts()
-    short = {path: row for path, row in declared.items() if path != "claims.scenarios"}
-    monkeypatch.setattr("failbench.publish.page.reported.counterparts", lambda: short)
-    with pytest.raises(BadInputError, match=r"claims\.scenarios: has no row"):
-        reported_section(paper(), metrics(), audit())
-    more = {**declared, "claims.invented": declared["claims.scenarios"]}
-    monkeypatch.setattr("failbench.publish.page.reported.counterparts", lambda: more)
-    with pytest.raises(BadInputError, match=r"claims\.invented: is no number"):
-        reported_section(paper(), metrics(), audit())
+    scenarios = counterparts()["claims.scenarios"]
+    without = {path: row for path, row in counterparts().items() if row != scenarios}
+    more = {**counterparts(), "claims.invented": scenarios}
+    for rows, problem in (
+        (without, r"claims\.scenarios: has no row"),
+        (more, r"claims\.invented: is no number"),
+    ):
+        monkeypatch.setattr("failbench.publish.page.reported.counterparts", lambda rows=rows: rows)
+        with pytest.raises(BadInputError, match=problem):
+            reported_section(paper(), metrics(), audit())
 
 
 def test_a_claim_that_the_audit_has_not_is_refused():

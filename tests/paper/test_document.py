@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
+import polars as pl
 import pytest
 import typst
 
@@ -74,9 +76,8 @@ def shown(tmp_path: Path, expression: str) -> str:
         ("whole(1234567)", "1,234,567"),
     ],
 )
-def test_a_number_is_printed_as_the_house_prints_it(
-    small: Callable[[str], Compiled], tmp_path: Path, expression: str, text: str
-) -> None:
+@pytest.mark.usefixtures("small")
+def test_a_number_is_printed_as_the_house_prints_it(tmp_path, expression, text):
     assert shown(tmp_path, expression) == text
 
 
@@ -96,9 +97,7 @@ def test_a_number_is_printed_as_the_house_prints_it(
         ("#table([a)", "does not compile: unclosed"),
     ],
 )
-def test_what_cannot_be_compiled_is_one_sentence(
-    small: Callable[[str], Compiled], text: str, problem: str
-) -> None:
+def test_what_cannot_be_compiled_is_one_sentence(small, text, problem):
     with pytest.raises(BadInputError, match=problem) as error:
         small(text)
     assert "\n" not in str(error.value)
@@ -112,8 +111,8 @@ def test_what_cannot_be_compiled_is_one_sentence(
     ],
 )
 def test_a_sentence_that_metrics_no_longer_support_is_marked_and_told(
-    small: Callable[[str], Compiled], least: float, unsupported: tuple[str, ...], printed: str
-) -> None:
+    small, least, unsupported, printed
+):
     claim = f'value("study", "forest", "accuracy") > {least}'
     paper = small(f"#supported({claim}, [More than that.])")
     assert paper.unsupported == unsupported
@@ -149,3 +148,34 @@ def test_every_file_that_the_sources_name_is_there() -> None:
     named = named_files(sources(REPOSITORY / "paper" / "paper.typ"))
     assert len({found.path for found in named}) > 20
     assert [found for found in named if not (REPOSITORY / found.path).is_file()] == []
+
+
+# The appendix, and the root causes that the text counts.
+
+SHARED = {"appendix", "parts"}
+APPENDIX = {
+    path.stem: path.read_text(encoding="utf-8")
+    for path in sources(REPOSITORY / "paper" / "paper.typ")
+    if path.parent.name == "appendix"
+}
+MOST_PAGES = 40
+
+
+def test_each_section_of_the_appendix_is_in_it_and_begins_with_prose_and_all_fit_their_pages():
+    sections = {name: text for name, text in APPENDIX.items() if name not in SHARED}
+    included = re.findall(r'#include "([^"]+)\.typ"', APPENDIX["appendix"])
+    assert included == sorted(sections)
+    for name in sections.keys() - {"e-wide-tables"}:
+        below = re.split(r"^= .*$", sections[name], maxsplit=1, flags=re.MULTILINE)[1]
+        assert re.match(r"\s*#(?:pictured|generated|long|wide)\(", below) is None, name
+    pages = page_texts((REPOSITORY / "paper" / "paper.pdf").read_bytes())
+    assert len(pages.splitlines()) <= MOST_PAGES
+
+
+def test_each_claim_of_the_original_that_does_not_fit_has_one_root_cause_which_the_paper_counts():
+    causes = pl.read_csv(REPOSITORY / "data" / "reported" / "audit_root_causes.csv")
+    points = REPOSITORY / "data" / "plots" / "paper_audit.csv"
+    claims = pl.read_csv(points, infer_schema_length=None)
+    assert sorted(causes["claim"]) == sorted(claims.filter(verdict="inconsistent")["claim"])
+    text = (REPOSITORY / "paper" / "sections" / "08-audit.typ").read_text(encoding="utf-8")
+    assert [each for each in set(causes["root_cause"]) if f'count-of("{each}")' not in text] == []

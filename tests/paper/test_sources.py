@@ -29,31 +29,33 @@ def named(tmp_path: Path, text: str) -> list[str]:
 )
 def test_a_name_leads_to_its_file(tmp_path: Path, text: str, path: str) -> None:
     assert path in named(tmp_path, text)
+    assert named(tmp_path, f"// {text.splitlines()[0]}") == named(tmp_path, '#my-ci("a")') == []
 
 
-@pytest.mark.parametrize("text", ['// #ci("intervals", "19")', '#my-ci("intervals")'])
-def test_comments_and_functions_whose_names_end_alike_name_nothing(
-    tmp_path: Path, text: str
-) -> None:
-    assert named(tmp_path, text) == []
-
-
-def test_a_file_that_is_missing_is_named_with_the_line(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("text", "read", "words"),
+    [
+        (
+            'one\n#drawing(\n  "nowhere",\n)\n',
+            ".",
+            r"line 2.*figures/nowhere\.svg, which does not exist.*dvc repro",
+        ),
+        (
+            '#let rows = csv("/data/plots/a.csv")\n',
+            "data/metrics",
+            "would not compile the paper again",
+        ),
+    ],
+)
+def test_a_file_that_is_missing_or_that_the_stage_does_not_read_is_refused(
+    tmp_path, text, read, words
+):
     source = tmp_path / "a.typ"
-    source.write_text('one\n#drawing(\n  "nowhere",\n)\n', encoding="utf-8")
-    with pytest.raises(BadInputError) as error:
-        check_named([source], tmp_path, [Path()])
-    message = str(error.value)
-    assert "line 2" in message
-    assert "figures/nowhere.svg, which does not exist" in message
-    assert "dvc repro" in message
-
-
-def test_a_file_that_the_stage_does_not_read_is_refused(tmp_path: Path) -> None:
-    source = tmp_path / "a.typ"
-    source.write_text('#let rows = csv("/data/plots/a.csv")\n', encoding="utf-8")
-    with pytest.raises(BadInputError, match="would not compile the paper again"):
-        check_named([source], tmp_path, [Path("data/metrics")])
+    source.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInputError, match=words):
+        check_named([source], tmp_path, [Path(read)])
+    with pytest.raises(BadInputError, match=r"b\.typ.*missing"):
+        named_files([tmp_path / "b.typ"])
 
 
 @pytest.mark.parametrize(
@@ -73,8 +75,3 @@ def test_a_file_that_is_not_what_its_name_says_is_named(
     source.write_text(f'#read("/{name}")\n', encoding="utf-8")
     with pytest.raises(BadInputError, match=rf"{Path(name).name}.*not a {form} file"):
         check_named([source], tmp_path, [Path(name)])
-
-
-def test_a_source_that_is_missing_is_named(tmp_path: Path) -> None:
-    with pytest.raises(BadInputError, match=r"a\.typ.*missing"):
-        named_files([tmp_path / "a.typ"])

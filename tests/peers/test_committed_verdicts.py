@@ -50,21 +50,13 @@ def some_runs() -> Telemetry:
     return Telemetry(runs, kept.sort("run_id", "step"))
 
 
-@pytest.mark.parametrize("peer", FORMATS)
-def test_every_run_has_a_verdict_of_every_peer_in_each_of_its_formats(peer):
-    rows = committed().filter(pl.col("peer") == peer)
-    for form in FORMATS[peer]:
-        of_form = rows.filter(pl.col("format") == form)
-        assert of_form["run_id"].to_list() == asked_runs()["run_id"].to_list()
-    assert set(rows["format"]) == set(FORMATS[peer])
-
-
-def test_every_verdict_is_of_the_version_that_is_compared_with():
-    versions = dict(committed().select("peer", "version").unique().iter_rows())
-    assert versions == {peer: standards()[peer].version for peer in FORMATS}
-
-
-def test_every_issue_that_was_reported_is_mapped():
+def test_every_run_has_a_mapped_verdict_of_every_peer_in_each_of_its_formats():
+    asked = asked_runs()["run_id"].to_list()
+    parts = committed().partition_by("peer", "format", as_dict=True)
+    assert set(parts) == {(peer, form) for peer, forms in FORMATS.items() for form in forms}
+    for (peer, _), rows in parts.items():
+        assert rows["run_id"].to_list() == asked
+        assert set(rows["version"]) == {standards()[peer].version}
     reported = committed().explode("issues").drop_nulls("issues").select("peer", "issues")
     assert set(reported.iter_rows()) <= set(mapping())
 

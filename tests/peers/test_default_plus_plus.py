@@ -32,7 +32,6 @@ NAMES = {
 divides in two."""
 UNSTABLE = {"learning_rate_too_high", "initial_weights_too_large"}
 """Scenarios whose losses amplify rounding from the first steps on."""
-INSTALLED = find_spec(PACKAGE) is not None
 
 
 @cache
@@ -41,16 +40,9 @@ def committed() -> pl.DataFrame:
 
 
 def row(run_id: str = "run", **columns: object) -> dict[str, object]:
-    answer = {
-        "is_faulty": True,
-        "detection_probability": 0.9,
-        "category": "qkv",
-        "version": "0.4.1",
-        "rendering": "0",
-        "recorded_ending": "completed",
-        "groups": ["attention"],
-        "importances": [1.0],
-    }
+    answer = {"is_faulty": True, "detection_probability": 0.9, "category": "qkv"}
+    answer |= {"version": "0.4.1", "rendering": "0", "recorded_ending": "completed"}
+    answer |= {"groups": ["attention"], "importances": [1.0]}
     return {**dict.fromkeys(ANSWER_SCHEMA), "run_id": run_id, **answer, **columns}
 
 
@@ -61,14 +53,11 @@ def table(*rows: dict[str, object]) -> pl.DataFrame:
 def test_every_category_of_its_models_is_mapped_and_no_other():
     assert issues_of(PEER) == NAMES
     assert {mapping()[PEER, name].category for name in NAMES} == {"model_software"}
+    if find_spec(PACKAGE):
+        from defaultplusplus.diagnosis import load_pretrained
 
-
-@pytest.mark.skipif(not INSTALLED, reason="needs the peer")
-def test_the_categories_are_those_of_the_shipped_models():
-    from defaultplusplus.diagnosis import load_pretrained
-
-    shipped = [load_pretrained(family).category_names for family in ("encoder", "decoder")]
-    assert {name for names in shipped for name in names} == NAMES
+        shipped = [load_pretrained(family).category_names for family in ("encoder", "decoder")]
+        assert {name for names in shipped for name in names} == NAMES
 
 
 def test_the_committed_verdicts_are_what_the_committed_answers_come_to():
@@ -79,17 +68,12 @@ def test_the_committed_verdicts_are_what_the_committed_answers_come_to():
     )
 
 
-def test_the_extractor_of_the_compared_version_ends_every_training_of_a_bert():
-    of_bert = committed().filter(
-        pl.col("run_id").str.contains("-bert-"), pl.col("recorded_ending") == "completed"
-    )
-    assert of_bert.height
+def test_every_training_of_a_bert_was_ended_and_others_are_those_of_the_recorded_runs():
+    completed = pl.col("recorded_ending") == "completed"
+    of_bert = committed().filter(completed, pl.col("run_id").str.contains("-bert-"))
     assert set(of_bert["ending"]) == {"exception"}
     assert all("size of tensor a" in reason for reason in of_bert["unreadable"])
-
-
-def test_watched_runs_are_trainings_of_the_runs_that_were_recorded():
-    watched = committed().filter(pl.col("ending") == "completed", pl.col("unreadable").is_null())
+    watched = committed().filter(pl.col("unreadable").is_null(), ending="completed")
     apart = watched.filter(pl.col("loss_apart") > 1e-6)["run_id"].str.split("-").list.first()
     assert watched.height == 112
     assert set(apart) == UNSTABLE

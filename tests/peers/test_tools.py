@@ -19,8 +19,6 @@ from failbench.neighbours.peers.recorder import (
 )
 from failbench.neighbours.peers.verdicts import Reading
 
-INSTALLED = {name: find_spec(name) is not None for name in ("runmedic", "training_doctor")}
-
 
 def fail():
     raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
@@ -56,19 +54,23 @@ def test_what_runmedic_prints_or_fails_with_is_kept(monkeypatch, tmp_path, says,
     assert called == [["diagnose", str(tmp_path), "--json"]]
 
 
-def test_a_peer_that_is_not_installed_is_named_with_what_to_do(monkeypatch):
-    def missing(package):
-        raise PackageNotFoundError(package)
+@pytest.mark.parametrize(
+    ("found", "problem"),
+    [
+        ({}, r"runmedic: .*is not installed\. Install the extra"),
+        ({"runmedic": "0.1.1", "training-doctor": "0.3.0"}, r"is 0\.3\.0 and must be 0\.1\.0"),
+    ],
+)
+def test_a_peer_that_is_not_installed_or_is_of_another_version_is_refused(
+    monkeypatch, found, problem
+):
+    def version(package):
+        if package not in found:
+            raise PackageNotFoundError(package)
+        return found[package]
 
-    monkeypatch.setattr(mapping, "version", missing)
-    with pytest.raises(BadInputError, match=r"runmedic: .*is not installed\. Install the extra"):
-        installed_peers()
-
-
-def test_a_peer_of_another_version_is_refused(monkeypatch):
-    found = {"runmedic": "0.1.1", "training-doctor": "0.3.0"}
-    monkeypatch.setattr(mapping, "version", found.__getitem__)
-    with pytest.raises(BadInputError, match=r"is 0\.3\.0 and must be 0\.1\.0"):
+    monkeypatch.setattr(mapping, "version", version)
+    with pytest.raises(BadInputError, match=problem):
         installed_peers()
 
 
@@ -81,20 +83,21 @@ def table(folder, losses):
 FALLING = [5.0 - step / 100 for step in range(200)]
 
 
-@pytest.mark.skipif(not INSTALLED["runmedic"], reason="the extra `peers` is not installed")
-def test_the_real_runmedic_sees_a_loss_that_breaks_and_nothing_in_one_that_falls(tmp_path):
+@pytest.mark.parametrize(
+    ("peer", "read", "issue"),
+    [
+        ("runmedic", read_by_runmedic, "non_finite/sudden"),
+        ("training_doctor", read_by_training_doctor, "lr_too_high"),
+    ],
+)
+def test_a_real_peer_sees_a_loss_that_breaks_and_nothing_in_one_that_falls(
+    tmp_path, peer, read, issue
+):
+    if find_spec(peer) is None:
+        pytest.skip("the extra `peers` is not installed")
     table(tmp_path, FALLING)
-    assert read_by_runmedic(tmp_path) == Reading()
+    assert read(tmp_path) == Reading()
     table(tmp_path, [*FALLING[:150], *["nan"] * 50])
-    assert read_by_runmedic(tmp_path) == Reading(("non_finite/sudden",), ("critical",))
-
-
-@pytest.mark.skipif(not INSTALLED["training_doctor"], reason="the extra `peers` is not installed")
-def test_the_real_training_doctor_sees_a_loss_that_breaks_and_nothing_in_one_that_falls(tmp_path):
-    table(tmp_path, FALLING)
-    assert read_by_training_doctor(tmp_path) == Reading()
-    table(tmp_path, [*FALLING[:150], *["nan"] * 50])
-    reading = read_by_training_doctor(tmp_path)
-    assert reading.issues[0] == "lr_too_high"
-    assert reading.severities[0] == "critical"
-    assert reading.confidences[0] >= 0.5
+    reading = read(tmp_path)
+    assert (reading.issues[0], reading.severities[0]) == (issue, "critical")
+    assert all(confidence >= 0.5 for confidence in reading.confidences[:1])

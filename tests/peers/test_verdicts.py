@@ -47,22 +47,16 @@ def test_a_verdict_comes_to_a_detection_and_an_answer(peer, reading, prediction,
     assert made["readable"] == (reading.unreadable is None)
 
 
-def test_the_cause_and_the_confidence_are_those_of_the_answer():
+def test_cause_and_confidence_are_those_of_the_answer_and_the_most_cautious_detects_less():
     reading = Reading((NAN, OOM), ("critical", "critical"))
-    assert answered("runmedic", reading)["cause"] == "batch_exceeds_memory"
-    assert answered("runmedic", reading)["confidence"] is None
+    made = answered("runmedic", reading)
+    assert (made["cause"], made["confidence"]) == ("batch_exceeds_memory", None)
     unsure = Reading(("lr_too_low", "lr_too_high"), ("warning", "warning"), (0.2, 0.4))
     assert answered("training_doctor", unsure)["confidence"] == 0.4
-
-
-def test_an_issue_that_is_in_no_table_is_an_error():
+    standard = standards()["training_doctor"]
+    sure = {"training_doctor": standard.taken_from(standard.strict_from)}
+    low = Reading(("lr_too_low",), ("warning",), (0.4,))
+    assert answered("training_doctor", low)["detected"]
+    assert not answered("training_doctor", low, sure)["detected"]
     with pytest.raises(KeyError):
         answered("runmedic", Reading(("bad_weather",), ("critical",)))
-
-
-def test_a_peer_at_its_most_cautious_detects_less():
-    reading = Reading(("lr_too_low",), ("warning",), (0.4,))
-    standard = standards()["training_doctor"]
-    sure = standard.taken_from(standard.strict_from)
-    assert answered("training_doctor", reading)["detected"]
-    assert not answered("training_doctor", reading, {"training_doctor": sure})["detected"]

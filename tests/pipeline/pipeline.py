@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import importlib
 import re
+import subprocess
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -312,6 +313,20 @@ def paths_named(script: Path) -> set[str]:
         if PROJECT_PATH.match(text):
             paths.add(text)
     return paths
+
+
+def patterns(path: str) -> list[str]:
+    """A path as people write it, as shell patterns: ``<name>`` is any name, ``{a,b}`` are two."""
+    choice = re.search(r"\{([\w,]+)\}", path)
+    ends = choice[1].split(",") if choice else [""]
+    paths = [path.replace(choice[0], end) if choice else path for end in ends]
+    return [re.sub(r"<[^>]+>", "*", each) for each in paths]
+
+
+def tracked(*folders: str) -> list[str]:
+    """Every file that git has, of some folders or of all."""
+    listed = subprocess.check_output(["git", "ls-files", *folders], cwd=REPOSITORY, text=True)
+    return listed.splitlines()
 
 
 def main() -> None:

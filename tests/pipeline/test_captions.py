@@ -208,7 +208,7 @@ def declared(name: str) -> list[pl.DataFrame]:
 
 
 @pytest.mark.parametrize("name", SCOPED)
-def test_a_caption_names_the_sizes_of_the_rows_that_it_shows(name):
+def test_a_caption_names_the_sizes_and_settings_of_the_rows_that_it_shows(name):
     shown = declared(name)
     assert shown, f"{name} names a size or a setting: declare what its rows are of in SOURCES"
     lines = (TABLES / f"{name}.md").read_text("utf-8").splitlines()
@@ -218,11 +218,7 @@ def test_a_caption_names_the_sizes_of_the_rows_that_it_shows(name):
     for noun, number in said:
         counted = set().union(*(sizes(rows_of)[noun] for rows_of in shown), {printed})
         assert int(number.replace(",", "")) in counted, (noun, number, sorted(counted))
-
-
-@pytest.mark.parametrize("name", SCOPED)
-def test_a_caption_names_the_settings_of_the_rows_that_it_shows(name):
-    found = [settings_of(rows_of) for rows_of in declared(name)]
+    found = [settings_of(rows_of) for rows_of in shown]
     for named in ONE_SETTING.finditer(CAPTIONS[name]):
         setting = named[1] or "-".join(STUDY.values())
         assert {setting} in found, named[0]

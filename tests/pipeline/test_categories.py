@@ -23,10 +23,6 @@ def rows_below(heading: str) -> list[list[str]]:
     return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines[2:]]
 
 
-def test_it_is_short():
-    assert TEXT.count("\n") < 120
-
-
 @pytest.mark.parametrize("row", rows_below(BORDER), ids=lambda row: row[0])
 def test_a_border_case_with_a_scenario_is_placed_as_it_is_labelled(row):
     _, scenario, placed, why = row

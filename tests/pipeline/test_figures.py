@@ -37,12 +37,6 @@ def points(length: str) -> float:
     return float(length.removesuffix("pt"))
 
 
-def styles(root):
-    """Of all that is written in a figure."""
-    written = [*root.iter(f"{SVG}text"), *root.iter(f"{SVG}tspan")]
-    return [element.get("style", "") for element in written if element.get("style")]
-
-
 def test_a_figure_is_as_wide_as_the_text_block_or_half_of_it_and_fits_a_page(root):
     width, height = points(root.get("width")), points(root.get("height"))
     assert width in (pytest.approx(POINTS * FULL_WIDTH), pytest.approx(POINTS * HALF_WIDTH))
@@ -52,31 +46,24 @@ def test_a_figure_is_as_wide_as_the_text_block_or_half_of_it_and_fits_a_page(roo
     )
 
 
-def test_no_text_is_smaller_than_the_least_size(root):
-    sizes = [float(size) for style in styles(root) for size in SIZE.findall(style)]
-    assert len(sizes) == len(styles(root)) > 0
+def test_no_text_is_smaller_than_the_least_size_and_each_has_a_family_that_every_viewer_has(root):
+    written = [*root.iter(f"{SVG}text"), *root.iter(f"{SVG}tspan")]
+    styles = [style for element in written if (style := element.get("style", ""))]
+    sizes = [float(size) for style in styles for size in SIZE.findall(style)]
+    assert len(sizes) == len(styles) > 0
     assert min(sizes) >= LEAST_TEXT
+    assert all(re.search(r"sans-serif\s*(;|$)", style) for style in styles)
 
 
-def test_every_text_names_a_family_that_every_viewer_has(root):
-    assert all(re.search(r"sans-serif\s*(;|$)", style) for style in styles(root))
-
-
-def test_title_and_description_come_first_and_say_something(root):
+def test_title_and_description_come_first_and_the_title_stands_above_the_figure(root):
     title, description = list(root)[:2]
     assert (title.tag, description.tag) == (f"{SVG}title", f"{SVG}desc")
+    assert len(root.findall(f"{SVG}title")) == len(root.findall(f"{SVG}desc")) == 1
     assert len(title.text) > 20
     assert not title.text.endswith(".")
     assert len(description.text) > 80
-    assert len(root.findall(f"{SVG}title")) == len(root.findall(f"{SVG}desc")) == 1
-
-
-def test_the_title_is_what_stands_above_the_figure(root):
-    written = " ".join("".join(text.itertext()) for text in root.iter(f"{SVG}text")).replace(
-        "\u00a0", " "
-    )
-    for word in root.find(f"{SVG}title").text.split():
-        assert word in written
+    written = " ".join("".join(text.itertext()) for text in root.iter(f"{SVG}text"))
+    assert set(title.text.split()) <= set(written.replace("\u00a0", " ").split())
 
 
 def test_colours_are_named_in_one_module_of_the_studies_and_one_of_the_outputs():

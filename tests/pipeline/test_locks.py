@@ -29,45 +29,27 @@ def declared(*groups: str) -> list[Requirement]:
     return [requirement for requirement in requirements if requirement.name != project["name"]]
 
 
-def assert_satisfied(requirements: list[Requirement], lock: dict[str, str]) -> None:
-    for requirement in requirements:
-        version = lock.get(canonicalize_name(requirement.name))
-        assert version is not None, f"{requirement.name} is in no lock: run `make lock`."
-        assert requirement.specifier.contains(version), f"{requirement} is locked at {version}."
+@pytest.mark.parametrize(
+    ("extras", "lock"),
+    [
+        (("dependencies", "pictures", "lab", "dev", "cluster"), LOCKS[0]),
+        (("record", "integrations", "browser", "site"), LOCKS[1]),
+    ],
+)
+def test_what_is_declared_is_locked_but_for_torch(extras, lock):
+    for requirement in declared(*extras):
+        version = locked(lock).get(canonicalize_name(requirement.name))
+        assert (version is None) == (requirement.name == "torch"), (
+            f"{requirement}: run `make lock`."
+        )
+        assert version is None or requirement.specifier.contains(version), f"{requirement}"
 
 
-def test_the_study_its_tools_and_its_clusters_are_locked():
-    assert_satisfied(
-        declared("dependencies", "pictures", "lab", "dev", "cluster"), locked("requirements.lock")
-    )
-
-
-def test_the_recorder_is_locked_but_for_torch():
-    requirements = declared("record")
-    assert "torch==2.13.0" in [str(requirement) for requirement in requirements]
-    assert "torch" not in locked("requirements-record.lock")
-    others = [requirement for requirement in requirements if requirement.name != "torch"]
-    assert_satisfied(others, locked("requirements-record.lock"))
-
-
-def test_what_the_monitor_is_tried_with_is_locked_without_torch_and_its_libraries():
-    lock = locked("requirements-record.lock")
-    assert_satisfied(declared("integrations"), lock)
-    assert not [
-        name
-        for name in lock
-        if name.startswith(("torch", "nvidia", "cuda", "triton")) and name != "torchmetrics"
-    ]
-
-
-@pytest.mark.parametrize("extra", ["browser", "site"])
-def test_what_pages_are_built_and_tried_with_is_locked_with_the_recorder(extra):
-    assert_satisfied(declared(extra), locked("requirements-record.lock"))
-
-
-def test_the_makefile_installs_the_torch_that_is_declared():
+def test_torch_is_installed_by_the_makefile_as_declared_and_none_of_its_libraries_is_locked():
     (torch,) = [requirement for requirement in declared("record") if requirement.name == "torch"]
     assert f"$(INSTALL) {torch}" in (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    ofs = ("torch", "nvidia", "cuda", "triton")
+    assert [name for name in locked(LOCKS[1]) if name.startswith(ofs)] == ["torchmetrics"]
 
 
 def test_both_locks_agree_where_they_overlap():

@@ -50,12 +50,8 @@ def records_within(record: type[BaseModel]) -> Iterator[type[BaseModel]]:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_every_section_is_read_into_a_record(section):
+def test_a_section_is_read_into_records_that_refuse_unknown_keys_at_every_depth(section):
     assert readers()[section]
-
-
-@pytest.mark.parametrize("section", SECTIONS)
-def test_a_key_that_no_record_has_is_refused_at_every_depth(section):
     for record, _ in readers()[section]:
         for part in {StatisticsSettings, *records_within(record)}:
             assert part.model_config.get("extra") == "forbid", part.__name__
@@ -73,25 +69,3 @@ def test_a_study_repeats_no_value_that_studies_share(section):
     """But for a seed, and for the confidence of the paper's intervals, which is the paper's."""
     apart = {"seed", *({"confidence"} if section == "paper_audit" else set())}
     assert section == "statistics" or not set(PARAMS[section]) & set(PARAMS["statistics"]) - apart
-
-
-def test_attributes_are_those_that_code_takes_and_not_those_that_it_declares(tmp_path):
-    path = tmp_path / "study.py"
-    path.write_text("class A:\n    unused: int\n\nprint(settings.used)\n", encoding="utf-8")
-    assert attributes(path) == {"used"}
-
-
-def test_a_record_inside_a_record_is_looked_at(tmp_path):
-    class Inner(BaseModel):
-        name: str
-
-    class Outer(BaseModel):
-        of_name: dict[str, tuple[Inner, ...]]
-
-    assert list(records_within(Outer)) == [Outer, Inner]
-
-
-def test_a_call_that_computes_a_section_is_left_to_the_catalogue(tmp_path):
-    script = tmp_path / "study.py"
-    script.write_text("read_section(name, record)\n", encoding="utf-8")
-    assert records_read(script) == {}

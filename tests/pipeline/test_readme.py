@@ -1,15 +1,48 @@
-"""What README.md says is what the files say."""
+"""What README.md and CONTRIBUTING.md say of files, commands, numbers and costs is so."""
 
 from __future__ import annotations
 
+import json
 import re
 
+import polars as pl
 import pytest
+import yaml
 
-from failbench.publish.reproduction.printed import generated_blocks, text_differences
+from failbench.base.methods import CATALOGUE
+from failbench.publish.reproduction.printed import generated_blocks, text_differences, text_share
 from pipeline import REPOSITORY
 
-README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+README, CONTRIBUTING = (
+    (REPOSITORY / f"{name}.md").read_text(encoding="utf-8") for name in ("README", "CONTRIBUTING")
+)
+BLOCKS = generated_blocks(README)
+METRICS = json.loads((REPOSITORY / "data/metrics/intervals.json").read_text(encoding="utf-8"))
+ROWS = {
+    cells[0]: cells
+    for cells in (
+        [cell.strip() for cell in line.strip("|").split("|")]
+        for line in BLOCKS["methods table"].splitlines()
+        if line.startswith("| ")
+    )
+}
+SHOWN = [entry for entry in CATALOGUE if entry.name in METRICS["19"] and entry.label in ROWS]
+FOLDERS = r"\.ci|data|docs|dvc|experiments|figures|paper|params|src|tests"
+TWO_CORES = 2
+
+
+@pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["readme", "contributing"])
+def test_every_path_and_make_target_that_it_names_is_there(text):
+    """``name.{a,b}`` stands for two, as in a shell, and ``<name>`` for any."""
+    mentions = re.findall(rf"`((?:{FOLDERS})[\w./<>-]*?)(?:\{{([\w,]+)\}})?`", text)
+    paths = {start + end for start, ends in mentions for end in ends.split(",")}
+    targets = set(re.findall(r"`make ([a-z-]+)", text))
+    assert paths
+    assert targets
+    globs = {path: re.sub(r"<\w+>", "*", path.rstrip("/")) for path in paths}
+    assert [path for path, glob in globs.items() if not list(REPOSITORY.glob(glob))] == []
+    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
+    assert targets <= set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
 
 
 @pytest.mark.parametrize(
@@ -23,35 +56,50 @@ README = (REPOSITORY / "README.md").read_text(encoding="utf-8")
         ("methods table", "intervals/headline"),
     ],
 )
-def test_what_is_generated_in_it_is_what_the_stage_wrote(block, file):
+def test_what_is_generated_in_the_readme_is_what_the_stage_wrote(block, file):
     # On another processor a last digit may differ, as `make compare` allows.
     text = (REPOSITORY / f"paper/tables/{file}.md").read_text(encoding="utf-8")
-    differences = text_differences(generated_blocks(README)[block], text)
+    differences = text_differences(BLOCKS[block], text)
     assert [str(difference) for difference in differences if not difference.within] == [], (
         "Run `make readme`."
     )
 
 
-def test_it_is_a_front_door():
-    generated = sum(block.count("\n") for block in generated_blocks(README).values())
-    assert README.count("\n") - generated < 110
+def printed(estimate: dict[str, float]) -> str:
+    value, low, high = (f"{100 * estimate[key]:.1f}" for key in ("value", "ci_low", "ci_high"))
+    return value if value == low == high else f"{value} [{low}, {high}]"
 
 
-def test_every_make_target_that_it_names_exists():
-    makefile = (REPOSITORY / "Makefile").read_text(encoding="utf-8")
-    named = set(re.findall(r"`make ([a-z-]+)", README))
-    assert named
-    assert named <= set(re.findall(r"^([a-z-]+):", makefile, flags=re.MULTILINE))
+def test_the_numbers_of_the_readme_are_those_of_the_metrics() -> None:
+    assert len(SHOWN) > 15
+    for entry in SHOWN:
+        for cell, features in zip(ROWS[entry.label][-2:], ("19", "19+keywords"), strict=True):
+            accuracy = printed(METRICS[features][entry.name]["accuracy"])
+            assert text_share(cell, accuracy) <= 1, entry.name
+    forest = printed(METRICS["19"]["random_forest"]["accuracy"])
+    numbers = re.findall(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", BLOCKS["finding"])
+    assert min(text_share(number, forest) for number in numbers) <= 1
 
 
-def files_named_in(text: str) -> set[str]:
-    """Every file in the text, in code; ``name.{a,b}`` stands for two, as in a shell."""
-    folders = "data|src|figures|paper|experiments|tests"
-    mentions = re.findall(rf"`((?:{folders})/[\w./<>-]+?)(?:\{{([\w,]+)\}})?`", text)
-    return {start + end for start, ends in mentions for end in ends.split(",")}
+def test_the_readme_is_a_front_door():
+    assert README.count("\n") - sum(block.count("\n") for block in BLOCKS.values()) < 110
 
 
-def test_every_file_that_it_names_exists():
-    named = {path for path in files_named_in(README) if "<" not in path}
-    assert named
-    assert [path for path in named if not (REPOSITORY / path).exists()] == []
+def test_a_new_scenario_and_recording_everything_again_cost_what_is_said():
+    runs = pl.read_parquet(REPOSITORY / "data/telemetry/runs.parquet")
+    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
+    text = " ".join(CONTRIBUTING.split())
+    (added,) = re.findall(r"up to (\d+) runs, three seeds and their twins in seven settings", text)
+    seeds = [wanted["seeds"] for wanted in params["record"]["settings"].values()]
+    assert seeds == [3] * 7
+    assert int(added) == 2 * sum(seeds)
+    assert runs["wall_seconds"].mean() == pytest.approx(10, abs=0.5)
+    (stated,) = re.findall(
+        r"(\d+) to (\d+) minutes per setting on two cores, seven settings, ([\d,]+) runs", text
+    )
+    seconds = runs.group_by("architecture", "optimizer").agg(pl.col("wall_seconds").sum())
+    minutes = seconds["wall_seconds"] / TWO_CORES / 60
+    assert seconds.height == 7
+    assert int(stated[0]) == pytest.approx(minutes.min(), abs=1)
+    assert int(stated[1]) == pytest.approx(minutes.max(), abs=1)
+    assert int(stated[2].replace(",", "")) == runs.height

@@ -33,33 +33,22 @@ def reruns(pipeline: Pipeline) -> Callable[[str], set[str]]:
 
 
 @pytest.mark.parametrize("method", METHODS)
-def test_a_parameter_of_a_method_runs_no_other_method_again(reruns, method: str) -> None:
-    predicted = {name for name in reruns(method) if "@" in name}
-    assert predicted == {f"nested_cv@{method}", f"across_architectures@{method}"}
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_parameter_of_a_method_runs_its_readers_again(reruns, method: str) -> None:
-    assert {"intervals", "significance", "tradeoff", "generalization"} <= reruns(method)
-
-
-def test_other_settings_of_language_models_run_no_fit_again(reruns) -> None:
-    names = reruns("llm_agents")
-    assert {"llm_agents", "intervals", "significance", "generalization"} <= names
-    assert not [name for name in names if "@" in name]
+def test_a_parameter_of_a_method_runs_no_other_method_and_its_readers_again(
+    reruns, method: str
+) -> None:
+    found = reruns(method)
+    fits = {f"nested_cv@{method}", f"across_architectures@{method}"}
+    assert {name for name in found if "@" in name} == fits
+    assert {"intervals", "significance", "tradeoff", "generalization"} <= found
 
 
 @pytest.mark.parametrize(
     ("section", "stages"),
     [
-        ("paper_audit", {"paper_audit"}),
-        ("gallery", {"gallery"}),
+        *((name, {name}) for name in ("paper_audit", "gallery", "significance", "risk_coverage")),
+        *((name, {name}) for name in ("human_baseline", "benchmark")),
         ("controls", {"measure_controls", "controls"}),
-        ("significance", {"significance"}),
-        ("risk_coverage", {"risk_coverage"}),
-        ("human_baseline", {"human_baseline"}),
         ("difficulty", {"measure_difficulty", "difficulty", "human_baseline", "benchmark"}),
-        ("benchmark", {"benchmark"}),
     ],
 )
 def test_a_parameter_of_a_study_runs_that_study_and_its_readers_alone(
@@ -92,25 +81,20 @@ def test_no_parameter_records_anything_again(reruns) -> None:
     assert not [section for section in sections if "record" in reruns(section)]
 
 
-def test_a_key_of_the_section_of_a_study_runs_what_the_section_runs(reruns) -> None:
-    assert reruns("intervals.floor_draws") == reruns("intervals")
-
-
-def test_what_studies_share_of_statistics_fits_nothing_again(reruns) -> None:
+def test_what_studies_share_fits_nothing_again_and_a_key_runs_what_its_section_runs(reruns) -> None:
+    models = reruns("llm_agents")
+    assert {"llm_agents", "intervals", "significance", "generalization"} <= models
+    assert not [name for name in models if "@" in name]
     fitting = ("measure_", "nested_cv", "across_architectures", "raw_telemetry", "hybrids")
     readers = reruns("statistics.power")
     assert not [name for name in readers if name.startswith(fitting)]
     assert {"significance", "importance", "risk_coverage"} <= readers
-
-
-def test_a_new_method_is_fitted_by_itself_and_read_by_those_that_read_all(reruns) -> None:
-    names = reruns("methods")
-    assert {name for name in names if "@" in name} == {
-        "nested_cv@<another>",
-        "across_architectures@<another>",
-    }
-    assert {"intervals", "significance"} <= names
-    assert "hybrids" not in names
+    assert reruns("intervals.floor_draws") == reruns("intervals")
+    added = reruns("methods")
+    fits = {"nested_cv@<another>", "across_architectures@<another>"}
+    assert {name for name in added if "@" in name} == fits
+    assert {"intervals", "significance"} <= added
+    assert "hybrids" not in added
 
 
 def test_stages_are_named_in_an_order_in_which_they_may_run(pipeline) -> None:

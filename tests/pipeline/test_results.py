@@ -25,7 +25,7 @@ PARAMS = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8")
 PREDICTIONS = sorted((REPOSITORY / "data" / "predictions").glob("*/*.parquet"))
 LANGUAGE_MODELS = REPOSITORY / "data" / "predictions" / "nested_cv" / "llm_agents.parquet"
 """The one file that has several methods, and none where no answers are cached."""
-METRICS = sorted((REPOSITORY / "data" / "metrics").glob("*.json"))
+METRICS = sorted((REPOSITORY / "data" / "metrics").rglob("*.json"))
 DICTIONARY = [
     (row["path"], row["key"])
     for row in csv.DictReader((REPOSITORY / "data/files.csv").open(encoding="utf-8"))
@@ -87,15 +87,6 @@ def test_every_run_but_those_with_a_remedy_has_a_row_of_features(runs: pl.DataFr
     assert sorted(features["run_id"]) == sorted(expected)
 
 
-@pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
-def test_every_answer_follows_from_the_stored_probabilities(path: Path) -> None:
-    """The first of the largest; so no answer rests on digits that are not stored."""
-    stored = answers_in(path).drop_nulls([f"p_{category}" for category in CATEGORIES])
-    answered = stored.filter(pl.col("prediction") != ABSTAIN)
-    probabilities = answered.select(f"p_{category}" for category in CATEGORIES).to_numpy()
-    assert answered["prediction"].to_list() == most_probable(probabilities).tolist()
-
-
 def test_only_the_planted_leak_tells_the_category_without_a_failure() -> None:
     path = REPOSITORY / "data" / "metrics" / "controls.json"
     controls = json.loads(path.read_text(encoding="utf-8"))
@@ -130,14 +121,21 @@ def test_predictions_have_their_schema_and_no_key_twice(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", PREDICTIONS, ids=name_of)
-def test_probabilities_are_those_of_the_answer_and_add_up_to_one(path: Path) -> None:
+def test_an_answer_is_the_first_of_the_largest_probabilities_which_add_up_to_one(
+    path: Path,
+) -> None:
+    """So no answer rests on digits that are not stored."""
     table = answers_in(path)
-    probabilities = table.select(f"p_{category}" for category in CATEGORIES).drop_nulls()
-    assert probabilities.height in {table.height, 0}  # the controls ask for answers alone
-    assert (abs(probabilities.to_numpy().sum(axis=1) - 1) < 1e-5).all()
+    names = [f"p_{category}" for category in CATEGORIES]
+    stored = table.drop_nulls(names)
+    assert stored.height in {table.height, 0}  # the controls ask for answers alone
+    assert (abs(stored.select(names).to_numpy().sum(axis=1) - 1) < 1e-5).all()
+    answered = stored.filter(pl.col("prediction") != ABSTAIN)
+    expected = most_probable(answered.select(names).to_numpy()).tolist()
+    assert answered["prediction"].to_list() == expected
     assert table["confidence"].is_between(0, 1).all()
-    assert set(table["prediction"]) <= {*CATEGORIES, "abstain"}
-    assert ((table["prediction"] == "abstain") == table["reason"].is_not_null()).all()
+    assert set(table["prediction"]) <= {*CATEGORIES, ABSTAIN}
+    assert ((table["prediction"] == ABSTAIN) == table["reason"].is_not_null()).all()
 
 
 MAIN = [path for path in PREDICTIONS if path.parent.name in SHARED_STUDIES]
@@ -187,25 +185,26 @@ def test_runs_are_tested_in_the_fold_that_the_splits_say(path: Path, splits: pl.
     assert joined.height == by_fold.height
 
 
-def leaves(value: object, path: str = "") -> Iterator[tuple[str, dict[str, object]]]:
-    """Every innermost mapping of a metrics file, by its path."""
-    assert isinstance(value, dict), f"{path} is no mapping"
+def groups_of(value: dict[str, object], path: str = "") -> Iterator[tuple[str, dict[str, object]]]:
+    """The scalars of every mapping of a metrics file, by its path."""
     inner = {key: item for key, item in value.items() if isinstance(item, dict)}
-    scalars = {key: item for key, item in value.items() if key not in inner}
-    if scalars:
+    if scalars := {key: item for key, item in value.items() if key not in inner}:
         yield path, scalars
     for key, item in inner.items():
-        yield from leaves(item, f"{path}.{key}")
+        yield from groups_of(item, f"{path}.{key}")
 
 
 @pytest.mark.parametrize("path", METRICS, ids=name_of)
-def test_metrics_are_finite_scalars_inside_their_intervals(path: Path) -> None:
-    groups = list(leaves(json.loads(path.read_text(encoding="utf-8"))))
+def test_metrics_are_rounded_scalars_inside_their_intervals(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    metrics = json.loads(text)
+    assert text == json.dumps(metrics, indent=2, sort_keys=True) + "\n"
+    groups = list(groups_of(metrics))
     assert groups
     for place, scalars in groups:
-        assert all(isinstance(scalar, int | float | str | bool) for scalar in scalars.values()), (
-            place
-        )
+        for key, scalar in scalars.items():
+            assert isinstance(scalar, bool | int | float | str), f"{place}.{key} is no scalar"
+            assert not isinstance(scalar, float) or scalar == round(scalar, 6), f"{place}.{key}"
         if {"value", "ci_low", "ci_high"} <= scalars.keys():
             low, value, high = (scalars[key] for key in ("ci_low", "value", "ci_high"))
             assert low <= high, place

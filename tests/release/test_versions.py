@@ -26,11 +26,8 @@ def test_the_citation_has_the_version_the_licence_and_the_authors_of_the_package
     ]
 
 
-def test_the_last_release_of_the_changelog_is_the_version_that_is_cited():
+def test_releases_are_in_order_and_the_last_is_the_version_that_is_cited():
     assert RELEASES[0] == (CITATION.version, CITATION.date_released.isoformat())
-
-
-def test_releases_are_in_order_and_none_stands_twice():
     numbers = [tuple(map(int, version.split("."))) for version, _ in RELEASES]
     dates = [date for _, date in RELEASES]
     assert numbers == sorted(set(numbers), reverse=True)

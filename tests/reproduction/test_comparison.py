@@ -114,7 +114,7 @@ def set_perplexity(values: list[float | None]) -> None:
     pl.read_parquet(FEATURES).with_columns(perplexity=pl.Series(values)).write_parquet(FEATURES)
 
 
-def test_untouched_results_are_equal(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_untouched_results_are_equal(project, capsys) -> None:
     assert main(["compare"]) == 0
     assert capsys.readouterr().out == (
         "The regenerated results equal those of HEAD, byte for byte.\n"
@@ -144,7 +144,7 @@ def test_untouched_results_are_equal(project: Path, capsys: pytest.CaptureFixtur
     ],
 )  # fmt: skip
 def test_a_number_within_its_tolerance_is_another_processor(
-    project: Path, capsys: pytest.CaptureFixture[str], path: str, alter: Alter
+    project, capsys, path: str, alter: Alter
 ) -> None:
     alter()
     assert main(["compare"]) == 0
@@ -217,7 +217,7 @@ def test_a_number_within_its_tolerance_is_another_processor(
     ],
 )  # fmt: skip
 def test_anything_more_is_a_change_that_is_named_with_both_values(
-    project: Path, capsys: pytest.CaptureFixture[str], path: str, alter: Alter, shown: str
+    project, capsys, path: str, alter: Alter, shown: str
 ) -> None:
     alter()
     assert main(["compare"]) == 1
@@ -227,17 +227,8 @@ def test_anything_more_is_a_change_that_is_named_with_both_values(
     assert shown in out
 
 
-def test_a_figure_that_differs_needs_its_points(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    replace(FIGURE, 'x="3.0"', 'x="3.1"')
-    Path(POINTS).unlink()
-    assert main(["compare"]) == 1
-    assert f"points in {POINTS}" in capsys.readouterr().out
-
-
-def test_hashes_in_the_lock_say_no_more_than_the_files(
-    project: Path, capsys: pytest.CaptureFixture[str]
+def test_hashes_in_the_lock_say_no_more_and_a_figure_that_differs_needs_its_points(
+    project, capsys
 ) -> None:
     replace("dvc.lock", "md5: aa", "md5: cc")
     assert main(["compare"]) == 0
@@ -245,10 +236,14 @@ def test_hashes_in_the_lock_say_no_more_than_the_files(
         "The regenerated results say the same as those of HEAD, in other bytes in 1 of 11 files.\n"
         "  dvc.lock: the same values and declarations\n"
     )
+    replace(FIGURE, 'x="3.0"', 'x="3.1"')
+    Path(POINTS).unlink()
+    assert main(["compare"]) == 1
+    assert f"points in {POINTS}" in capsys.readouterr().out
 
 
 def test_changes_beyond_the_first_are_counted_and_close_files_come_after_them(
-    project: Path, capsys: pytest.CaptureFixture[str]
+    project, capsys
 ) -> None:
     predictions().with_columns(p_unknown=0.2).write_parquet(PREDICTIONS)
     replace(METRICS, "0.5", "0.5003")
@@ -263,9 +258,7 @@ def test_changes_beyond_the_first_are_counted_and_close_files_come_after_them(
     assert lines[9].startswith(f"  {METRICS}: a value differs, most at forest.brier: 0.5 -> 0.5003")
 
 
-def test_results_are_compared_with_any_commit(
-    project: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_results_are_compared_with_any_commit(project, capsys) -> None:
     replace(METRICS, "0.5", "0.9")
     git("add", "--all")
     git("-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "--quiet", "--message", "Other")
@@ -284,8 +277,8 @@ def test_results_are_compared_with_any_commit(
 )
 def test_what_cannot_be_compared_is_one_sentence(
     project: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    monkeypatch,
+    capsys,
     options: list[str],
     alter: Alter,
     words: list[str],
@@ -303,16 +296,14 @@ def paper(text: str) -> bytes:
     return typst.compile(f"#set page(width: 6cm, height: 6cm)\n{text}".encode(), format="pdf")
 
 
-def test_where_a_line_of_the_paper_breaks_does_not_count() -> None:
+def test_of_the_paper_a_last_digit_may_differ_and_where_a_line_breaks_does_not_count():
     narrow, wide = (f"#box(width: {width}cm)[one two three four five six]" for width in (2, 5))
     assert page_texts(paper(narrow)) == page_texts(paper(wide))
-
-
-@pytest.mark.parametrize(("number", "within"), [("60.8", True), ("61.7", False)])
-def test_a_last_digit_of_the_paper_may_differ_by_one(number: str, within: bool) -> None:
-    before, after = paper("It reaches 60.7 of them."), paper(f"It reaches {number} of them.")
-    (difference,) = compiled_differences(before, after, rule_of("paper/paper.pdf"))
-    assert difference.within == within
+    before = paper("It reaches 60.7 of them.")
+    for number, within in (("60.8", True), ("61.7", False)):
+        after = paper(f"It reaches {number} of them.")
+        (difference,) = compiled_differences(before, after, rule_of("paper/paper.pdf"))
+        assert difference.within == within
 
 
 def test_every_committed_result_has_a_rule_that_says_why(repository: Path) -> None:

@@ -1,7 +1,6 @@
-"""Broken inputs: every way in which the walk breaks what a stage reads.
+"""Broken inputs: every way in which the walk breaks what a stage reads, and what the stage answers.
 
-Run as a program, with a stage, it makes each break in a copy of the stage's inputs and prints what
-the stage answered, as JSON: imports are paid once per stage and not once per break.
+Each break is made in a copy of the stage's inputs, in one process for all: imports are paid once.
 """
 
 from __future__ import annotations
@@ -9,30 +8,30 @@ from __future__ import annotations
 import contextlib
 import io
 import json
+import os
 import runpy
 import shutil
 import signal
 import sys
 import tempfile
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import polars as pl
 import yaml
+from repository_copy import write_params_of_fewer_draws
 
 from benchmark import DIFFICULTY_SCHEMA
 from crosswalk import CONDITIONS, predictions_schema
 from failbench.base.known_columns import COURSE_KEYS, KNOWN_OF_RUN
 from failbench.base.methods import MONITOR_METHODS
 from failbench.base.records import kept_by_hand
-from failbench.base.studies import (
-    LANGUAGE_MODELS,
-    across_architectures_files,
-    prediction_files,
-)
+from failbench.base.studies import LANGUAGE_MODELS, across_architectures_files, prediction_files
 from failbench.publish.page.failure import LOG_SCHEMA
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from negative_results import DECLARED, RETIRED
@@ -128,19 +127,10 @@ COLUMNS_PER_FILE = 6
 
 @dataclass(frozen=True)
 class Break:
-    """One way to break one input.
-
-    Attributes
-    ----------
-    place
-        The file, folder or section that the line of error must name.
-    name
-        What is done to it.
-    apply
-        Does it, in the working directory.
-    """
+    """One way to break one input, in the working directory."""
 
     place: str
+    """The file, folder or section that the line of error must name."""
     name: str
     apply: Callable[[], None]
 
@@ -349,12 +339,17 @@ def answers(name: str) -> Iterator[Answer]:
 
     Of a foreach stage, whose items read the same data, data is broken for the first item alone.
     """
-    signal.signal(signal.SIGALRM, _late)
     stage = stages()[name]
     script = runpy.run_path(str(stage.script))
+    signal.signal(signal.SIGALRM, _late)
     for item in foreach_items().get(name, [""]):
-        sys.argv = [str(stage.script), *([item] if item else [])]
-        with tempfile.TemporaryDirectory() as folder:
+        argv = [str(stage.script), *([item] if item else [])]
+        with (
+            tempfile.TemporaryDirectory() as folder,
+            patch.object(sys, "argv", argv),
+            patch.dict(os.environ, FAILBENCH_WORKERS="1"),
+            warnings.catch_warnings(action="ignore"),
+        ):
             healthy, copy = Path(folder, "healthy"), Path(folder, "copy")
             _copy_inputs(stage, item, healthy)
             shutil.copytree(healthy, copy)
@@ -366,7 +361,10 @@ def answers(name: str) -> Iterator[Answer]:
 
 def _copy_inputs(stage: Stage, item: str, root: Path) -> None:
     """The inputs of a stage, and something in the place of each of its outputs."""
-    for path in ("params.yaml", *(stage.inputs)):
+    root.mkdir()
+    # captions are read after the numbers that they name
+    write_params_of_fewer_draws(root / "params.yaml")
+    for path in stage.inputs:
         source, target = REPOSITORY / path, root / path
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
@@ -427,7 +425,3 @@ def _restore(healthy: Path) -> None:
 
 def _late(*_: object) -> None:
     raise TimeoutError(f"no answer within {SECONDS} s")
-
-
-if __name__ == "__main__":
-    print(json.dumps([asdict(answer) for answer in answers(sys.argv[1])]))

@@ -30,21 +30,10 @@ class CannotExecuteError(Exception):
 
 @dataclass(frozen=True)
 class Processor:
-    """What a process is told to be run by.
+    """What a process is told to be run by: variables that libraries read at their import.
 
-    Attributes
-    ----------
-    name
-        For the report of tests.
-    environment
-        Variables that libraries read at their import.
-    kernels
-        Names by which OpenBLAS may report its kernels; some of them are one and the same. None
-        where the machine's best are taken.
-    without
-        NumPy's names of instructions that must not be in use.
-    threads
-        Of BLAS and OpenMP.
+    OpenBLAS may report its ``kernels`` by several names, and takes the best where there are none;
+    instructions that NumPy must be ``without`` have its names; threads are of BLAS and OpenMP.
     """
 
     name: str

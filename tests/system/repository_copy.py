@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -16,22 +17,29 @@ ADDITIONS = Path(__file__).parent / "additions"
 SECONDS = 300
 """Within which a command ends, on a slow machine too."""
 
+FEWER = {
+    "resamples": 1000,
+    "answer_resamples": 100,
+    "floor_draws": 100,
+    "permutations": 100,
+    "draws": 1000,
+}
+"""Parameters of which most of the time of reports depends, and no claim of these tests."""
+
 AUTHOR = ("-c", "user.name=A test", "-c", "user.email=test@example.org")
+
+
+def write_params_of_fewer_draws(path: Path) -> None:
+    """Write the parameters of the repository, with few draws, to another place."""
+    text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
+    for name, value in FEWER.items():
+        text = re.sub(rf"^( +{name}): \d+$", rf"\1: {value}", text, flags=re.MULTILINE)
+    path.write_text(text, encoding="utf-8")
 
 
 @dataclass(frozen=True)
 class Insertion:
-    """Lines that are put into a file of the repository.
-
-    Attributes
-    ----------
-    path
-        The file.
-    text
-        Whole lines.
-    before
-        The line that comes next, of which there is one; the lines go to the end without it.
-    """
+    """Whole lines that are put into a file, before a line of which there is one, or at its end."""
 
     path: str
     text: str
@@ -40,13 +48,7 @@ class Insertion:
 
 @dataclass(frozen=True)
 class RepositoryCopy:
-    """A copy, under version control of its own.
-
-    Attributes
-    ----------
-    root
-        Its folder.
-    """
+    """A copy in a folder, under version control of its own."""
 
     root: Path
 

@@ -1,18 +1,27 @@
-"""Wheel and source distribution: each builds, installs alone in its environment, and runs."""
+"""Wheel and source distribution: each builds, installs alone, and diagnoses what it should."""
 
 from __future__ import annotations
 
 import csv
+import json
+import shutil
 import subprocess
 import sys
 import tarfile
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
+from bare_environment import install
 from failbench.base.telemetry import read_telemetry, write_parquet
+from failbench.diagnose.answer import Status
+from failbench.neighbours.rendering.formats import FORMATS, rendered
+from failbench.neighbours.rendering.run import logged_run
+from failbench.neighbours.rendering.shape import complete_shape
+from failbench.publish.page.document import SCRIPTS, STYLES
 
 pytestmark = pytest.mark.system
 
@@ -20,8 +29,12 @@ PIP = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q"]
 FORMS = ("wheel", "sdist")
 SMALL = 4_000_000
 """Bytes that a distribution may have; with the data it would have some ten times as many."""
+LIGHT = 150e6
+"""Bytes of an environment that only diagnoses logs; the extra `lab` has some ten times as many."""
 LEFT_OUT = ("data/", "examples/", "experiments/", "figures/", "paper/", "tests/", "dvc.")
 """What is in the repository alone: what needs the data, and the data."""
+EXIT: dict[Status, int] = {"healthy": 0, "failed": 1, "unknown": 3}
+ERROR = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x2)\n"
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +57,9 @@ def environments(built, tmp_path_factory) -> dict[str, Path]:
         subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
         (packages,) = folder.glob("lib/python*/site-packages")
         (packages / "libraries.pth").write_text("\n".join(libraries) + "\n", encoding="utf-8")
-        pip = [
-            *PIP,
-            "--python",
-            folder / "bin/python",
-            "install",
-            "--no-deps",
-            "--ignore-installed",
-        ]
-        subprocess.run([*pip, "--no-build-isolation", built[form]], check=True)
+        how = ["--no-deps", "--ignore-installed", "--no-build-isolation"]
+        pip = [*PIP, "--python", folder / "bin/python", "install", *how]
+        subprocess.run([*pip, built[form]], check=True)
         folders[form] = folder
     return folders
 
@@ -62,43 +69,33 @@ def environment(request, environments) -> Path:
     return environments[request.param]
 
 
-def failbench(environment: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Call the installed command in a folder, with nothing of this process about it."""
+def called(
+    program: list[object], folder: Path, *, path: Path | None = None, given: str | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Call a program in a folder, with nothing of this process about it."""
     return subprocess.run(
-        [environment / "bin/failbench", *arguments],
+        [str(part) for part in program],
         cwd=folder,
-        env={"PATH": "/usr/bin:/bin"},
+        env={"PATH": "/usr/bin:/bin", **({"PYTHONPATH": str(path)} if path else {})},
+        input=given,
         capture_output=True,
         text=True,
         check=False,
     )
 
 
-def test_it_is_installed_there(environment, tmp_path):
-    program = "import failbench.cli.main; print(failbench.cli.main.__file__)"
-    result = subprocess.run(
-        [environment / "bin/python", "-c", program],
-        cwd=tmp_path,
-        env={},
-        capture_output=True,
-        text=True,
-        check=True,
+def test_it_is_installed_there_shows_its_help_and_diagnoses_a_small_log(environment, tmp_path):
+    where = "import failbench.cli.main; print(failbench.cli.main.__file__)"
+    assert called([environment / "bin/python", "-c", where], tmp_path).stdout.startswith(
+        str(environment)
     )
-    assert result.stdout.startswith(str(environment))
-
-
-def test_it_shows_its_help(environment, tmp_path):
-    result = failbench(environment, tmp_path, "--help")
-    assert result.returncode == 0, result.stderr
-    assert "say why a run failed, from its log" in " ".join(result.stdout.split())
-
-
-def test_it_diagnoses_a_small_log(environment, tmp_path):
-    log = tmp_path / "train.log"
+    command = environment / "bin/failbench"
+    shown = called([command, "--help"], tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "say why a run failed, from its log" in " ".join(shown.stdout.split())
     steps = "".join(f"step {step} loss {3 - step / 10:.2f}\n" for step in range(12))
-    error = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x2)\n"
-    log.write_text(steps + error, encoding="utf-8")
-    result = failbench(environment, tmp_path, "diagnose", "train.log")
+    (tmp_path / "train.log").write_text(steps + ERROR, encoding="utf-8")
+    result = called([command, "diagnose", "train.log"], tmp_path)
     assert result.returncode == 1, result.stderr
     assert "model and software" in result.stdout.splitlines()[0]
 
@@ -115,23 +112,20 @@ def telemetry(repository, tmp_path_factory) -> Path:
     return folder
 
 
-def test_it_names_the_causes_of_recorded_runs_beside_a_clone(
+def test_it_names_the_causes_of_recorded_runs_beside_a_clone_and_says_that_it_needs_one(
     environment, telemetry, repository, tmp_path
 ):
-    asked = ("diagnose", str(telemetry), "--output", "named.csv", "--reference", str(repository))
-    result = failbench(environment, tmp_path, *asked)
+    asked = [environment / "bin/failbench", "diagnose", telemetry, "--output", "named.csv"]
+    without = called(asked, tmp_path)
+    assert without.returncode == 2
+    assert without.stderr.startswith("command line: --reference: ")
+    assert without.stderr.count("\n") == 1
+    result = called([*asked, "--reference", repository], tmp_path)
     assert result.returncode == 0, result.stderr
     with (tmp_path / "named.csv").open(encoding="utf-8", newline="") as stream:
         named = {row["run_id"]: row["diagnosis"] for row in csv.DictReader(stream)}
     runs = pl.read_parquet(telemetry / "runs.parquet")["run_id"]
     assert named == dict.fromkeys(runs, "data_pipeline")
-
-
-def test_without_one_it_says_what_it_needs_in_a_line(environment, telemetry, tmp_path):
-    result = failbench(environment, tmp_path, "diagnose", str(telemetry), "--output", "named.csv")
-    assert result.returncode == 2
-    assert result.stderr.startswith("command line: --reference: ")
-    assert result.stderr.count("\n") == 1
 
 
 def kept(repository: Path, folder: str) -> set[str]:
@@ -141,9 +135,11 @@ def kept(repository: Path, folder: str) -> set[str]:
 
 
 def test_the_wheel_holds_every_file_of_the_package(repository, built):
+    assert all(built[form].stat().st_size < SMALL for form in FORMS)
     with zipfile.ZipFile(built["wheel"]) as wheel:
         held = {f"src/{name}" for name in wheel.namelist() if name.startswith("failbench/")}
     assert held == kept(repository, "src/failbench")
+    assert {f"src/failbench/publish/page/assets/{name}" for name in (*STYLES, *SCRIPTS)} <= held
 
 
 def test_the_source_distribution_holds_what_builds_and_explains_it(repository, built):
@@ -157,6 +153,90 @@ def test_the_source_distribution_holds_what_builds_and_explains_it(repository, b
     assert held - wanted == {"PKG-INFO", ".gitignore"}
 
 
-@pytest.mark.parametrize("form", FORMS)
-def test_it_is_small(built, form):
-    assert built[form].stat().st_size < SMALL
+# The wheel, with nothing of this project beside it.
+
+
+@pytest.fixture(scope="module")
+def wheel(built, tmp_path_factory) -> Path:
+    """What the wheel holds, unpacked by pip."""
+    site = tmp_path_factory.mktemp("wheel") / "site"
+    subprocess.run([*PIP, "install", "--no-deps", "--target", site, built["wheel"]], check=True)
+    return site
+
+
+@pytest.fixture(scope="module")
+def failed_run(repository):
+    """A run that was ended by an error in mid-run, as a log could tell of it."""
+    telemetry = read_telemetry(repository / "data/telemetry")
+    wanted = (pl.col("scenario") == "collation_without_padding") & (pl.col("kind") == "failure")
+    run = telemetry.runs.filter(wanted).sort("run_id").row(0, named=True)
+    steps = telemetry.steps.filter(run_id=run["run_id"])
+    return logged_run(run, steps, run["failure_step"])
+
+
+DIAGNOSE = [sys.executable, "-P", "-m", "failbench.cli.main", "diagnose"]
+WRITTEN = ["--json", "--html", "why.html"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_an_example_of_each_format_is_diagnosed(wheel, failed_run, tmp_path, name):
+    files = rendered(failed_run, name, complete_shape(name), np.random.default_rng(0))
+    for relative, content in files.items():
+        path = tmp_path / "run" / relative
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    result = called([*DIAGNOSE, "run", *WRITTEN, "--plot", "why.svg"], tmp_path, path=wheel)
+    document = json.loads(result.stdout)
+    assert result.returncode == EXIT[document["status"]]
+    assert document["signals"]["present"]
+    if any(b"stack expects each tensor" in content for content in files.values()):
+        assert document["category"] == "data_pipeline"
+        assert document["root_causes"][0]["id"] == "examples_not_padded"
+    else:
+        assert name == "llm_c_log", "every other format has the terminal's output beside it"
+    assert (tmp_path / "why.html").read_text().startswith("<!DOCTYPE html>")
+    assert (tmp_path / "why.svg").stat().st_size > 1000
+
+
+def test_a_paste_is_read_from_standard_input(wheel, tmp_path):
+    result = called([*DIAGNOSE, "-"], tmp_path, path=wheel, given=ERROR)
+    assert result.returncode == 1
+    assert "model and software" in result.stdout.splitlines()[0]
+    assert "mat1 and mat2" in result.stdout
+
+
+@pytest.fixture(scope="module")
+def bare(wheel, tmp_path_factory) -> list[object]:
+    """The command in an environment of the wheel, what it declares to need, and no extra."""
+    folder = tmp_path_factory.mktemp("bare")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    install(packages)
+    shutil.copytree(wheel, packages, dirs_exist_ok=True)
+    size = sum(file.stat().st_size for file in packages.rglob("*") if file.is_file())
+    assert size < LIGHT
+    assert not (packages / "polars").exists()
+    return [folder / "bin/python", "-m", "failbench.cli.main"]
+
+
+def test_with_nothing_else_it_shows_its_help_and_says_what_more_a_study_needs(bare, tmp_path):
+    shown = called([*bare, "--help"], tmp_path)
+    assert shown.returncode == 0, shown.stderr
+    assert "failbench diagnose train.log" in shown.stdout
+    study = called([*bare, "check"], tmp_path)
+    assert study.returncode == 2
+    assert study.stderr == "failbench check: needs polars: pip install 'failbench[lab]'\n"
+
+
+def test_with_nothing_else_it_diagnoses_what_the_monitor_has_written(bare, tmp_path):
+    pytest.importorskip("torch", reason="a monitor watches a training")
+    from failbench.monitor import Monitor
+    from made_up_training import LOOPS
+
+    with Monitor(tmp_path / "run", every=1) as monitor:
+        LOOPS["adamw"].run(monitor, steps=10)
+    result = called([*bare, "diagnose", "run", *WRITTEN], tmp_path)
+    document = json.loads(result.stdout)
+    assert result.returncode == EXIT[document["status"]]
+    assert "loss" in document["signals"]["present"]
+    assert (tmp_path / "why.html").stat().st_size > 1000

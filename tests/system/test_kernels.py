@@ -13,7 +13,7 @@ pytestmark = pytest.mark.system
 
 
 @pytest.fixture(scope="module")
-def native(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
+def native(tmp_path_factory) -> pl.DataFrame:
     return refitted(NATIVE, "many", tmp_path_factory.mktemp("native"))
 
 

@@ -67,10 +67,7 @@ def followed(
 
 
 def test_the_guide_shows_the_files_of_the_example():
-    shown = {
-        "json": "scenarios/data_pipeline/byte_order_swapped.json",
-        "python": "faults.py",
-    }
+    shown = {"json": "scenarios/data_pipeline/byte_order_swapped.json", "python": "faults.py"}
     for language, path in shown.items():
         assert blocks(language) == [(EXAMPLE / path).read_text(encoding="utf-8")]
         assert f"`{path}`" in GUIDE
@@ -91,16 +88,14 @@ def test_the_pair_is_recorded_and_ends_as_declared_beside_its_twin(followed):
     )
 
 
-def test_the_work_of_the_recorder_lies_beside_the_telemetry(followed):
-    folder, _ = followed
+def test_the_work_lies_beside_the_telemetry_and_the_check_passes_without_the_benchmarks_counts(
+    followed,
+):
+    folder, (_, check, *_) = followed
     names = {path.name for path in folder.iterdir()} - {path.name for path in EXAMPLE.iterdir()}
     assert names - {"__pycache__"} == {"telemetry", "diagnoses.parquet"}
     (corpus,) = (folder / "telemetry/.recording").iterdir()
     assert corpus.name.startswith("corpus-")
-
-
-def test_the_check_passes_without_the_counts_of_the_benchmark(followed):
-    _, (_, check, *_) = followed
     assert "1 of 1 failing runs pass with their twins" in check.stdout
     assert check.stdout.endswith("The check passes.\n")
     assert "too few" not in check.stdout

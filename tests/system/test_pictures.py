@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from repository_copy import write_params_of_fewer_draws
 
 from failbench.study import publication
 from failbench.study.picture import Picture
@@ -34,7 +35,7 @@ def _results(tmp_path: Path, repository: Path, monkeypatch: pytest.MonkeyPatch) 
             shutil.copytree(folder, target)
         else:
             target.symlink_to(folder)
-    shutil.copy(repository / "params.yaml", tmp_path)
+    write_params_of_fewer_draws(tmp_path / "params.yaml")
     fitted = Path("src/failbench/fitted")  # the study of logs shows an answer of its model
     (tmp_path / fitted).parent.mkdir(parents=True)
     (tmp_path / fitted).symlink_to(repository / fitted)

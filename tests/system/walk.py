@@ -1,21 +1,13 @@
-"""The walk through the inputs of stages, each of which is broken in a process of its own."""
+"""The walk through the inputs of stages, each stage walked once for all tests of its inputs."""
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from functools import cache
-from pathlib import Path
 
-from broken_inputs import KNOWN, Answer, readers_of_known
+from broken_inputs import KNOWN, readers_of_known
+from broken_inputs import answers as answers_of
 
-from pipeline import EXPERIMENTS, REPOSITORY, published_study, stages
-
-HERE = Path(__file__).parent
-TIMEOUT = 900
-"""Seconds for all breaks of a stage, on a slow machine too."""
+from pipeline import published_study, stages
 
 INPUTS = [
     (stage.name, place)
@@ -28,27 +20,7 @@ INPUTS = [
 REPORTS = {stage.name for stage in stages().values() if published_study(stage.script)}
 
 
-@cache
-def answers(stage: str) -> tuple[Answer, ...]:
-    """What a stage answers to every break of every input."""
-    paths = [REPOSITORY / "src", EXPERIMENTS, HERE.parent / "pipeline"]
-    environment = {
-        "PYTHONPATH": os.pathsep.join(map(str, paths)),
-        "FAILBENCH_WORKERS": "1",
-        "PYTHONWARNINGS": "ignore",
-    }
-    done = subprocess.run(
-        [sys.executable, HERE / "broken_inputs.py", stage],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=TIMEOUT,
-    )
-    assert done.returncode == 0, done.stderr
-    return tuple(
-        Answer(**{**row, "touched": tuple(row["touched"])}) for row in json.loads(done.stdout)
-    )
+answers = cache(lambda stage: tuple(answers_of(stage)))
 
 
 def assert_refused(stage: str, place: str) -> None:

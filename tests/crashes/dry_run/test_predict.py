@@ -48,7 +48,7 @@ def test_in_the_sandbox_a_crash_is_told_with_its_class_message_and_line(granted)
 
 def test_in_the_sandbox_answers_are_the_same_again(granted):
     target = "raise ValueError(sales['value'].sample(2).tolist(), np.random.rand())"
-    question = asked([SALES.replace("4.0]", "4.0]").replace("1.0, 2.0", "1.5, 2.5")], target)
+    question = asked([SALES.replace("1.0, 2.0", "1.5, 2.5")], target)
     assert predict(question) == predict(question)
 
 
