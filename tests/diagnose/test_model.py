@@ -9,7 +9,6 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
-from failbench.diagnose.checks import checks
 from failbench.diagnose.fitting import (
     Choices,
     KnownLog,
@@ -29,6 +28,7 @@ from failbench.diagnose.model import (
     supports_of,
     write_model,
 )
+from failbench.diagnose.series import checks
 from failbench.diagnose.signs import Sign
 
 CHOICES = Choices(
@@ -155,12 +155,6 @@ def test_a_margin_is_chosen_on_settings_that_were_left_out():
     assert chosen_margin(amounts, healthy, settings, CHOICES) == 4.0
     same = np.array(["small", "large"] * 50, dtype=object)
     assert chosen_margin(amounts, healthy, same, CHOICES) == 0.0
-
-
-def _other_checks():
-    from failbench.diagnose.series import checks
-
-    return [name for name in checks() if name != "loss_jumps"]
 
 
 def test_a_model_is_json_and_read_back_and_refused_if_it_is_none(tmp_path, model):

@@ -39,6 +39,7 @@ EBM = EbmSettings(
     learning_rate=(0.08,),
     interactions=0,
     outer_bags=2,
+    smoothing_rounds=75,
     max_rounds=40,
     min_samples_leaf=2,
     max_bins=16,

@@ -38,7 +38,8 @@ SETTINGS = {
     },
     "ebm": {
         "inner_folds": 2, "learning_rate": [0.08], "interactions": 0, "outer_bags": 2,
-        "max_rounds": 100, "min_samples_leaf": 2, "max_bins": 64, "early_stopping_rounds": 10,
+        "smoothing_rounds": 75, "max_rounds": 100, "min_samples_leaf": 2, "max_bins": 64,
+        "early_stopping_rounds": 10,
     },
     "simulated_human": {
         "levels": {

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 
-from failbench.reasoning.conditions import HEALTHY
 from failbench.reasoning.examples import IGNORED, arrays, examples
 from failbench.reasoning.grid import Cell, problems_of, stream
 from failbench.reasoning.model import Cache, Decoder
@@ -30,7 +29,7 @@ def condition(declared):
     (healthy,) = (
         each
         for each in declared.conditions
-        if (each.condition, each.tokenizer) == (HEALTHY, "char")
+        if (each.condition, each.tokenizer) == ("healthy", "char")
     )
     return lambda **changes: healthy.model_copy(update={"context": 60, **changes})
 

@@ -9,7 +9,6 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.reasoning import traces
-from failbench.reasoning.conditions import HEALTHY
 from failbench.reasoning.declared import read_conditions, read_settings
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.problems import Problem
@@ -131,12 +130,12 @@ def test_what_reads_traces_and_declarations_needs_no_torch():
 
 
 def test_every_condition_but_the_healthy_differs_from_it_in_one_thing(declared):
-    healthy = {each.tokenizer: each for each in declared.conditions if each.condition == HEALTHY}
+    healthy = {each.tokenizer: each for each in declared.conditions if each.condition == "healthy"}
     assert set(healthy) == {"char", "bpe"}
     for each in declared.conditions:
         twin = healthy[each.tokenizer].model_dump(exclude={"condition", "what"})
         changed = {name for name, value in twin.items() if getattr(each, name) != value}
-        assert len(changed) == (each.condition != HEALTHY)
+        assert len(changed) == (each.condition != "healthy")
 
 
 def test_context_and_budget_are_enough_for_every_right_answer(declared):
