@@ -210,14 +210,16 @@ def resample(
     its seeds. Every category has at least two scenarios, and all figures share the resamples that
     the seed gives.
     """
-    drawn = iter(_drawn_weights(tuple(map(tuple, seeds)), settings.resamples, settings.seed))
+    key = tuple(tuple(map(int, rows)) for rows in seeds)
+    drawn = iter(_drawn(key, settings.resamples, settings.seed))
 
     def figures(weights: Weights) -> Array:
         # The bias correction counts ties with the observed value; rounding keeps them ties.
         return statistic(weights).round(12)
 
     def of_drawn(*_: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
-        return figures(next(drawn))
+        counted = zip(next(drawn), seeds, strict=True)
+        return figures([counts / np.repeat(rows, rows) for counts, rows in counted])
 
     def of_all(*indices: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
         return figures(_weights(indices, seeds, all_seeds))
@@ -250,22 +252,24 @@ def resample(
     )
 
 
-@lru_cache(maxsize=4)
-def _drawn_weights(
+@lru_cache(maxsize=32)
+def _drawn(
     seeds: tuple[tuple[int, ...], ...], resamples: int, seed: int
-) -> tuple[Weights, ...]:
-    """The weights of all resamples, in batches.
+) -> tuple[list[npt.NDArray[np.int16]], ...]:
+    """How often each row is drawn, by category, in batches of resamples.
 
-    They depend on no answer, and drawing them is most of what an interval costs: figures of runs
-    with the same scenarios and seeds share them.
+    That depends on no answer, and drawing is most of what an interval costs: figures of runs with
+    the same scenarios and seeds share it.
     """
     rng = np.random.default_rng(seed)
     seed_rng = rng.spawn(1)[0]  # of its own, so that scenarios are drawn alike with any seeds
     counts = tuple(np.array(rows, dtype=np.intp) for rows in seeds)
-    batches: list[Weights] = []
+    batches: list[list[npt.NDArray[np.int16]]] = []
 
     def keep(*indices: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
-        batches.append(_weights(indices, counts, partial(drawn_seeds, rng=seed_rng)))
+        weights = _weights(indices, counts, partial(drawn_seeds, rng=seed_rng))
+        drawn = [w * np.repeat(rows, rows) for w, rows in zip(weights, counts, strict=True)]
+        batches.append([np.rint(rows).astype(np.int16) for rows in drawn])
         return np.zeros(indices[0].shape[:-1])
 
     with warnings.catch_warnings():
