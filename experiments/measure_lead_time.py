@@ -151,9 +151,10 @@ def snapshot_predictions(
         for subset, table in {FAILING: failing, TWIN: twins}.items()
     }
     subsets[HEALTHY] = of_healthy(failing, twins, successes, method, settings, seed)
-    keys = {"study": pl.lit(STUDY), "steps_ahead": pl.lit(ahead, pl.Int32)}
+    study, steps_ahead = pl.lit(STUDY), pl.lit(ahead, pl.Int32)
     return pl.concat(
-        table.with_columns(**keys, subset=pl.lit(subset)) for subset, table in subsets.items()
+        table.with_columns(study=study, subset=pl.lit(subset), steps_ahead=steps_ahead)
+        for subset, table in subsets.items()
     )
 
 
