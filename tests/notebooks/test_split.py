@@ -37,9 +37,7 @@ def drawn(written):
     return folder
 
 
-def test_a_pair_that_changed_is_named_and_a_split_is_drawn_once(drawn, written):
-    with pytest.raises(BadInputError, match="drawn once"):
-        write_split(drawn / SPLIT, ())
+def test_a_pair_that_changed_is_named(drawn, written):
     again = document((SOURCES[0], "np.ones(2) * np.ones(2)"), version="mended")
     pairs = read_corpus(written(document(), again))
     with pytest.raises(BadInputError, match=r"mended.ipynb: \(file\): has changed since"):

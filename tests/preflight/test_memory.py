@@ -81,7 +81,8 @@ def test_the_estimate_of_a_step_is_near_what_is_allocated(build, factor, kind):
     estimated = memory.peak - there
     take_step(model, optimizer, batch)  # the first step makes the optimizer's state
     after = preflight(model, optimizer, LOSS, batch).memory
-    assert (memory.first, after.first) == (True, False)
+    stateless = kind is torch.optim.SGD  # without momentum there is nothing to be made
+    assert (memory.first, after.first) == (True, stateless)
     assert (memory.peaks, memory.optimizer) == (after.peaks, after.optimizer)
     measured = allocated(model, optimizer, batch) + memory.optimizer
     assert 1 / factor < estimated / measured < FACTOR

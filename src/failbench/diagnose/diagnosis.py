@@ -179,7 +179,7 @@ def _hypotheses(
     first = {each.causes[0] for each in found if each.causes}
     spoken_for = {name for each in found for name in each.causes}
     likely = {name: (categories[causes()[name].category], share[name]) for name in spoken_for}
-    best = max(spoken_for, key=likely.__getitem__, default=None)
+    best = max(sorted(spoken_for), key=likely.__getitem__, default=None)  # a set has no order
     for name in sorted(spoken_for, key=lambda each: (each != best, -share[each], each)):
         if not probable or (share[name] >= SHOWN and len(probable) < MOST_PROBABLE):
             probable.append(name)
