@@ -34,6 +34,7 @@ from failbench.base.records import kept_by_hand
 from failbench.base.studies import LANGUAGE_MODELS, across_architectures_files, prediction_files
 from failbench.publish.page.failure import LOG_SCHEMA
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
+from monitor import METHODS as MONITOR_STUDY
 from negative_results import DECLARED, RETIRED
 from pipeline import REPOSITORY, Stage, foreach_items, paths_named, stages
 from shared.lead_time import methods_asked
@@ -110,6 +111,7 @@ READ_BY_NAME = {
     ("abstention", MAIN_STUDY): {
         f"{name}.parquet" for name in ("improved_rules", "invariants", "invariants_abstaining")
     },
+    ("monitor", MAIN_STUDY): {f"{name}.parquet" for name in MONITOR_STUDY},
     ("hybrid", MAIN_STUDY): {
         f"{name}.parquet"
         for name in (*HYBRIDS, "improved_rules", "random_forest", "simulated_human")
