@@ -10,7 +10,6 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 import polars as pl
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import RepeatedStratifiedKFold
 
@@ -27,6 +26,7 @@ from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, raw_table
 from failbench.features.measurements import STEP_TIMES, measurements
+from failbench.methods.forest import Forest
 from failbench.methods.raw_telemetry import RawTelemetrySettings
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import by_scenario
@@ -185,9 +185,7 @@ def cross_validated_answers(
     answers = np.empty((settings.repeats, len(table.members)), dtype=labels.dtype)
     for repeat, fold, tested in control_folds(table, labels, settings, seed):
         imputer = SimpleImputer(strategy="median", keep_empty_features=True)
-        forest = RandomForestClassifier(
-            settings.trees, random_state=seed + repeat * settings.folds + fold
-        )
+        forest = Forest(settings.trees, random_state=seed + repeat * settings.folds + fold)
         forest.fit(imputer.fit_transform(table.matrix[~tested]), labels[table.members[~tested]])
         answers[repeat, tested] = forest.predict(imputer.transform(table.matrix[tested]))
     return answers

@@ -34,6 +34,7 @@ from failbench.base import measuring as st
 from failbench.features.feature import CEILING
 from failbench.methods import classifiers
 from failbench.methods.boosting_machine import GroupBaggedBoosting, ebm
+from failbench.methods.forest import Forest
 from failbench.methods.learned_rules import learned_rules
 from failbench.methods.tuned_classifier import TunedClassifier
 from failbench.neighbours.external import (
@@ -238,7 +239,7 @@ def classifier(name: str, columns: list[str], design: ExternalDefaultDesign) -> 
     search, which knows our categories alone, is not used.
     """
     if name == external.THEIR_FOREST:
-        forest = RandomForestClassifier(design.trees, random_state=design.seed)
+        forest = Forest(design.trees, random_state=design.seed)
         return Pipeline([("prepare", Preparation()), ("classify", forest)])
     tuned = OURS[name](getattr(design.methods, name), tuple(columns), design.seed)
     single = {key: values[0] for key, values in tuned.grid.items()}

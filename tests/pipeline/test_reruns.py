@@ -37,8 +37,7 @@ def test_a_parameter_of_a_method_runs_no_other_method_and_its_readers_again(
     reruns, method: str
 ) -> None:
     found = reruns(method)
-    fits = {f"nested_cv@{method}", f"across_architectures@{method}"}
-    assert {name for name in found if "@" in name} == fits
+    assert {name for name in found if "@" in name} == {f"nested_cv@{method}"}
     assert {"intervals", "significance", "tradeoff", "generalization"} <= found
 
 
@@ -85,14 +84,13 @@ def test_what_studies_share_fits_nothing_again_and_a_key_runs_what_its_section_r
     models = reruns("llm_agents")
     assert {"llm_agents", "intervals", "significance", "generalization"} <= models
     assert not [name for name in models if "@" in name]
-    fitting = ("measure_", "nested_cv", "across_architectures", "raw_telemetry", "hybrids")
+    fitting = ("measure_", "nested_cv", "raw_telemetry", "hybrids")
     readers = reruns("statistics.power")
     assert not [name for name in readers if name.startswith(fitting)]
     assert {"significance", "importance", "risk_coverage"} <= readers
     assert reruns("intervals.floor_draws") == reruns("intervals")
     added = reruns("methods")
-    fits = {"nested_cv@<another>", "across_architectures@<another>"}
-    assert {name for name in added if "@" in name} == fits
+    assert {name for name in added if "@" in name} == {"nested_cv@<another>"}
     assert {"intervals", "significance"} <= added
     assert "hybrids" not in added
 

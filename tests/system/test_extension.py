@@ -77,8 +77,8 @@ def predicted(with_method) -> RepositoryCopy:
 
 
 def test_dvc_fits_a_method_by_itself_where_it_is_named(with_method):
-    stages = [f"{stage}@{ADDED_METHOD}" for stage in ("nested_cv", "across_architectures")]
-    assert sorted(to_run(with_method, "--single-item", *stages)) == sorted(stages)
+    stage = f"nested_cv@{ADDED_METHOD}"
+    assert to_run(with_method, "--single-item", stage) == [stage]
 
 
 def test_dvc_fits_all_methods_again_where_none_is_named(with_method):

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[np.float64]
+Positions = npt.NDArray[np.intp]
 Mask = npt.NDArray[np.bool_]
 Labels = npt.NDArray[np.object_]
 """A category per run, or ``"abstain"``."""

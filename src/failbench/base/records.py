@@ -77,6 +77,8 @@ def read_rows(path: Path, model: type[Model], remedy: str, key: Sequence[str] = 
     except (OSError, ValueError, csv.Error) as error:
         problem = f"is missing or is not a CSV file ({' '.join(str(error).split())})."
         raise BadInputError(path, "(file)", problem, remedy) from error
+    if not rows:
+        raise BadInputError(path, "(rows)", "there are none.", remedy)
     records: dict[object, Model] = {}
     for line, row in enumerate(rows, start=2):
         place = f"{path}, line {line}"

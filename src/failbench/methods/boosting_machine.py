@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -29,8 +29,6 @@ class GroupBaggedBoosting(ExplainableBoostingClassifier):  # type: ignore[misc]
     of a scenario stay together, and each scenario is validated on in exactly one bag.
     Parameters are those of the library; ``validation_size`` follows from the number of bags.
     """
-
-    __metadata_request__fit: ClassVar = {"groups": True}
 
     def fit(
         self, X: npt.NDArray[np.float64], y: Labels, groups: npt.NDArray[np.generic] | None = None

@@ -6,7 +6,6 @@ from functools import partial
 
 from lightgbm import LGBMClassifier
 from sklearn.compose import ColumnTransformer
-from sklearn.ensemble import RandomForestClassifier
 from sklearn.impute import MissingIndicator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
@@ -28,6 +27,7 @@ from failbench.methods.evidence import (
     explain_linear,
     explain_tree,
 )
+from failbench.methods.forest import Forest
 from failbench.methods.tuned_classifier import TunedClassifier, tuned
 
 
@@ -58,7 +58,7 @@ def random_forest(
     settings: RandomForestSettings, features: tuple[str, ...], seed: int
 ) -> TunedClassifier:
     """A random forest (the paper's section 4.4), tuned over features per split and leaf size."""
-    forest = RandomForestClassifier(n_estimators=settings.trees, random_state=seed)
+    forest = Forest(settings.trees, random_state=seed)
     grid = {"max_features": settings.max_features, "min_samples_leaf": settings.min_samples_leaf}
     return tuned(features, forest, grid, settings.inner_folds, seed, explain_forest)
 
@@ -98,7 +98,7 @@ def symptom_baseline(
         sparse_threshold=0.0,
         verbose_feature_names_out=False,
     )
-    forest = RandomForestClassifier(n_estimators=settings.trees, random_state=seed)
+    forest = Forest(settings.trees, random_state=seed)
     pipeline = Pipeline([("symptoms", symptoms), ("classify", forest)])
     return TunedClassifier(pipeline, {}, seed=seed, explain=explain_forest)
 

@@ -19,11 +19,9 @@ import numpy.typing as npt
 import pandas as pd
 from sklearn.tree import BaseDecisionTree
 
-from failbench.base.arrays import Array, Labels
+from failbench.base.arrays import Array, Labels, Positions
 from failbench.base.verdicts import Evidence, Side
 from failbench.methods.tuned_classifier import Explanation
-
-Positions = npt.NDArray[np.intp]
 
 SHARE = 0.95
 """Share of a score's absolute contributions that its evidence accounts for."""
@@ -339,8 +337,8 @@ def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Expl
 def _votes(forest: Any, values: Array, answers: Labels) -> Array:
     """Probability of the answer of each run by each tree: ``[n_runs, n_trees]``."""
     positions = np.searchsorted(forest.classes_, answers.astype(str))
-    by_tree = [tree.predict_proba(values)[np.arange(len(values)), positions] for tree in forest]
-    return np.column_stack(by_tree)
+    runs, rows = values.astype(np.float32), np.arange(len(values))
+    return np.column_stack([tree.tree_.predict(runs)[rows, positions] for tree in forest])
 
 
 def _most_frequent(

@@ -31,14 +31,14 @@ from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import FunctionTransformer, Normalizer, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from failbench.base.arrays import Array, Labels, Probabilities
+from failbench.base.arrays import Array, Labels, Positions, Probabilities
 from failbench.base.method_settings import Positive
 from failbench.base.records import Record
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.features.feature_table import RAW_SERIES, RAW_TEXT
 from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
-from failbench.methods.evidence import SHARE, Positions, leading_terms, weighted_terms
+from failbench.methods.evidence import SHARE, leading_terms, weighted_terms
 from failbench.methods.tuned_classifier import TunedClassifier
 
 Cube = npt.NDArray[np.float64]

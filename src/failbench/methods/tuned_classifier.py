@@ -7,16 +7,14 @@ from typing import Any, Self
 
 import numpy as np
 import pandas as pd
-from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
-from sklearn.model_selection import GridSearchCV, StratifiedGroupKFold
+from sklearn.model_selection import ParameterGrid, StratifiedGroupKFold
 from sklearn.pipeline import Pipeline
-from sklearn.utils.metadata_routing import get_routing_for_object
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from failbench.base.arrays import Array, Labels, Probabilities
+from failbench.base.arrays import Array, Labels, Positions, Probabilities
 from failbench.base.predictions import DECIMALS, most_probable
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import CATEGORIES
@@ -36,9 +34,10 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     The inner folds are stratified by category and grouped by scenario, so that no scenario has runs
     in both training and validation. Among settings whose accuracies differ only by rounding the
-    first in the grid's order is chosen, so grids name the simplest first. A step of the pipeline
-    that requests ``groups`` receives the scenarios of the runs it is fitted to, in the inner folds
-    and in the final fit.
+    first in the grid's order is chosen, so grids name the simplest first. The grid is of the last
+    step, which receives the scenarios of the runs it is fitted to where its ``fit`` asks for
+    ``groups``. The search is our own because that of scikit-learn prepares the runs of an inner
+    fold anew for each setting, which costs several times what most of these fits do.
     """
 
     def __init__(
@@ -59,27 +58,39 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Search the grid and fit; without ``groups`` every run is its own scenario."""
         labels = np.asarray(y, dtype=str)
         scenarios = np.arange(len(X)) if groups is None else np.asarray(groups, dtype=str)
-        settings = {name: tuple(values) for name, values in self.grid.items()}
-        # Metadata routing passes groups through the search and the pipeline to the step that asks.
-        with config_context(enable_metadata_routing=True):
-            if all(len(values) == 1 for values in settings.values()):
-                single = {name: values[0] for name, values in settings.items()}
-                pipeline = clone(self.pipeline).set_params(**single)
-                requested = get_routing_for_object(pipeline).consumes("fit", ["groups"])
-                self.pipeline_ = pipeline.fit(X, labels, **dict.fromkeys(requested, scenarios))
-            else:
-                folds = StratifiedGroupKFold(self.inner_folds, shuffle=True, random_state=self.seed)
-                search = GridSearchCV(
-                    self.pipeline,
-                    settings,
-                    cv=folds,
-                    scoring=_accuracy,
-                    refit=_first_best,
-                    error_score="raise",
-                )
-                self.pipeline_ = search.fit(X, labels, groups=scenarios).best_estimator_
+        settings = list(ParameterGrid({name: list(values) for name, values in self.grid.items()}))
+        chosen = settings[0]
+        if len(settings) > 1:
+            splitter = StratifiedGroupKFold(self.inner_folds, shuffle=True, random_state=self.seed)
+            folds = splitter.split(labels, labels, scenarios)
+            by_fold = [self._accuracies(settings, X, labels, scenarios, *fold) for fold in folds]
+            accuracies = np.mean(by_fold, axis=0)
+            chosen = settings[int(np.argmax(accuracies >= accuracies.max() - TIE))]
+        self.pipeline_ = _fitted(clone(self.pipeline).set_params(**chosen), X, labels, scenarios)
         self.classes_ = np.array(CATEGORIES, dtype=object)
         return self
+
+    def _accuracies(
+        self,
+        settings: Sequence[Mapping[str, Any]],
+        X: pd.DataFrame | Array,
+        labels: Labels,
+        scenarios: Labels,
+        trained: Positions,
+        validated: Positions,
+    ) -> list[float]:
+        """Accuracy of each setting in an inner fold, whose runs are prepared once for all."""
+        *first, last = clone(self.pipeline).steps
+        preparation = Pipeline(first or [("as_they_are", "passthrough")])
+        rows = X.iloc if isinstance(X, pd.DataFrame) else X
+        prepared = preparation.fit_transform(rows[trained], labels[trained])
+        held_out = preparation.transform(rows[validated])
+        accuracies = []
+        for setting in settings:
+            classifier = clone(Pipeline([last])).set_params(**setting)
+            _fitted(classifier, prepared, labels[trained], scenarios[trained])
+            accuracies.append(_accuracy(classifier, held_out, labels[validated]))
+        return accuracies
 
     def predict(self, X: pd.DataFrame | Array) -> Labels:
         """The most probable category; the first in the order of categories among equals."""
@@ -110,6 +121,15 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         )
 
 
+def _fitted(
+    pipeline: Pipeline, X: pd.DataFrame | Array, labels: Labels, scenarios: Labels
+) -> Pipeline:
+    """The pipeline, fitted; its last step receives the scenarios if it bags whole ones."""
+    name, classifier = pipeline.steps[-1]
+    asks = has_fit_parameter(classifier, "groups")
+    return pipeline.fit(X, labels, **({f"{name}__groups": scenarios} if asks else {}))
+
+
 def _all_categories(pipeline: Any, X: pd.DataFrame | Array) -> Probabilities:
     """Probabilities in the order of categories; zero for categories without training runs."""
     probabilities = np.zeros((len(X), len(CATEGORIES)))
@@ -121,12 +141,6 @@ def _all_categories(pipeline: Any, X: pd.DataFrame | Array) -> Probabilities:
 def _accuracy(pipeline: Any, X: pd.DataFrame | Array, labels: Labels) -> float:
     """Accuracy of the answers of :meth:`TunedClassifier.predict`."""
     return float((most_probable(_all_categories(pipeline, X)) == labels).mean())
-
-
-def _first_best(results: Mapping[str, Any]) -> int:
-    """Position of the first setting that no other surpasses by more than rounding."""
-    accuracies = np.asarray(results["mean_test_score"], dtype=np.float64)
-    return int(np.argmax(accuracies >= accuracies.max() - TIE))
 
 
 def imputed(features: Sequence[str]) -> ColumnTransformer:

@@ -131,8 +131,6 @@ def path_of(folder: Path, name: str) -> Path:
 def read_released(folder: Path) -> ReleasedTables:
     """Read the compact copy."""
     columns = tuple(read_rows(folder / "columns.csv", ColumnNote, BY_HAND))
-    if not columns:
-        raise BadInputError(folder / "columns.csv", "(rows)", "there are none.", BY_HAND)
     printed = tuple(read_rows(folder / "printed.csv", PrintedFigure, BY_HAND))
     tables = {name: _table(folder, name, columns) for name in TABLES}
     return ReleasedTables(tables, columns, printed)

@@ -159,8 +159,6 @@ class Expected(Record):
 def read_expected(path: Path) -> tuple[Expected, ...]:
     """Read what is expected."""
     records = read_rows(path, Expected, REMEDY, ("condition", "lens"))
-    if not records:
-        raise BadInputError(path, "(rows)", "there are none.", REMEDY)
     for line, each in enumerate(records, start=2):
         known = {rule.verdict for rule in rules()[each.lens]}
         for verdict in each.verdicts:
