@@ -351,8 +351,8 @@ def main() -> None:
     history = st.read_points(HISTORY, HISTORY_SCHEMA)
     cost = st.read_points(COST, scoring.COST_SCHEMA)
 
-    of_versions = (part for each in judged for part in est.rates(each, runs, reference, intervals))
-    measured = pl.concat(of_versions)
+    of_runs = (runs, reference, intervals, st.workers())
+    measured = pl.concat(part for each in judged for part in est.rates(each, *of_runs))
     alarms_of = partial(est.false_alarms, lenders=runs.lenders, reference=reference)
     alarmed = pl.concat(alarms_of(each, confidence=intervals.confidence) for each in judged)
     delayed = pl.concat(part for each in judged for part in est.delays(each))

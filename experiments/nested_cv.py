@@ -1,6 +1,6 @@
 """Stage nested_cv: out-of-fold predictions of one method, named on the command line.
 
-Those of the main study, and those of all architectures, by fits that saw each and fits that did not.
+Those of the main study, and those of all architectures, by fits that saw each one and by others.
 """
 
 from __future__ import annotations

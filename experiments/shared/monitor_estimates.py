@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Final, get_args
+from typing import Any, Final, get_args
 
 import polars as pl
 
@@ -77,7 +77,8 @@ def rates(
     runs: ScoringParams,
     reference: str,
     settings: st.ScenarioIntervalSettings,
-) -> Iterator[pl.DataFrame]:
+    workers: int = 1,
+) -> list[pl.DataFrame]:
     """How often a version is right, in each setting and over all of them."""
     answers, logs, invariants = judged.at_failure(), judged.of_whole_logs(), judged.rules.invariants
     without = {
@@ -88,10 +89,10 @@ def rates(
     spoken = speaking(invariants)
     rungs = {rung.name: judged.without(set(invariants) - set(spoken[rung.name])) for rung in LADDER}
 
-    def rows(found: Mapping[str, st.Interval], group: pl.DataFrame, *names: str) -> pl.DataFrame:
-        keys = dict(zip(("setting", "part", "name"), names, strict=True))
-        table = st.estimate_rows(found, version=judged.rules.version, **keys)
-        return table.with_columns(runs=pl.lit(group.height, pl.Int32))
+    tasks: list[tuple[Any, ...]] = []
+
+    def ask(metric: str, *answers: pl.DataFrame, **keys: str) -> None:
+        tasks.append((metric, answers, settings, {"version": judged.rules.version, **keys}))
 
     for setting in (ALL_SETTINGS, *sorted(answers["setting"].unique())):
         here = pl.lit(value=True) if setting == ALL_SETTINGS else pl.col("setting") == setting
@@ -115,17 +116,33 @@ def rates(
         groups += [(FROM_START, FROM_START, begun), (FROM_START, WITH_PAST, with_past)]
         for part, name, group in groups:
             if group.height:
-                yield rows(rates_of(group, settings), group, setting, part, name)
+                ask("rates", group, setting=setting, part=part, name=name)
         if setting not in {ALL_SETTINGS, reference}:
             there, pair = answers.filter(setting=reference), ["scenario", "seed"]
             same = pl.format("{}-{}", *pair)
             paired = of_setting.join(there, on=pair, how="semi").with_columns(run_id=same)
             if paired.height:
-                less = difference(paired, there.with_columns(run_id=same), settings)
-                yield rows({"difference": less}, paired, setting, LESS, reference)
+                others = there.with_columns(run_id=same)
+                ask("difference", paired, others, setting=setting, part=LESS, name=reference)
         for family, table in without.items():
-            lost = difference(of_setting, table, settings)
-            yield rows({"lost": lost}, of_setting, setting, "family", family)
+            ask("lost", of_setting, table, setting=setting, part="family", name=family)
+    return st.parallel_map(_rows, tasks, workers)
+
+
+def _rows(
+    metric: str,
+    answers: tuple[pl.DataFrame, ...],
+    settings: st.ScenarioIntervalSettings,
+    keys: Mapping[str, str],
+) -> pl.DataFrame:
+    """Rates of some answers, or their difference from others, with how many runs there are."""
+    found = (
+        rates_of(*answers, settings)
+        if metric == "rates"
+        else {metric: difference(*answers, settings)}
+    )
+    runs = pl.lit(answers[0].height, pl.Int32)
+    return st.estimate_rows(found, **keys).with_columns(runs=runs)
 
 
 def of_methods(
