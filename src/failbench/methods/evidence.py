@@ -137,10 +137,8 @@ def boosted_path_lengths(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Pos
     """Tests on the paths through all trees of the answered category, ``[n_runs]``."""
     classifier = pipeline["classify"]
     leaves = classifier.predict(pipeline[:-1].transform(X), pred_leaf=True)  # [n_runs, n_trees]
-    trees = classifier.booster_.dump_model()["tree_info"]
-    lengths = np.column_stack(
-        [_depths(tree["tree_structure"])[leaf] for tree, leaf in zip(trees, leaves.T, strict=True)]
-    )
+    trees = _leaf_depths(classifier.booster_.model_to_string())
+    lengths = np.column_stack([each[leaf] for each, leaf in zip(trees, leaves.T, strict=True)])
     classes = classifier.booster_.num_model_per_iteration()
     # Trees alternate over the categories; two categories share one sequence of trees.
     tree_classes = np.arange(len(trees)) % classes
@@ -149,18 +147,26 @@ def boosted_path_lengths(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Pos
     return tests
 
 
-def _depths(root: dict[str, Any]) -> Positions:
-    """Depth of each leaf of a dumped tree, by the number of the leaf."""
-    depths: dict[int, int] = {}
-    pending = [(root, 0)]
-    while pending:
-        node, depth = pending.pop()
-        if "split_index" in node:
-            pending += [(node[side], depth + 1) for side in ("left_child", "right_child")]
-        else:
-            # The only leaf of a tree without splits has no number.
-            depths[node.get("leaf_index", 0)] = depth
-    return np.array([depths[leaf] for leaf in sorted(depths)])
+def _leaf_depths(model: str) -> list[Positions]:
+    """Depths of the leaves of each tree by their numbers, from the text that LightGBM saves.
+
+    Inner nodes are numbered from the root down; a leaf is the complement of its number. A tree
+    without splits has one leaf, the root.
+    """
+    of_trees = []
+    for tree in model.split("\nTree=")[1:]:
+        fields = dict(line.split("=", 1) for line in tree.splitlines() if "=" in line)
+        leaves = np.zeros(int(fields["num_leaves"]), dtype=np.intp)
+        nodes = {0: 0}
+        children = (fields.get(side, "").split() for side in ("left_child", "right_child"))
+        for node, sides in enumerate(zip(*children, strict=True)):
+            for child in map(int, sides):
+                if child < 0:
+                    leaves[~child] = nodes[node] + 1
+                else:
+                    nodes[child] = nodes[node] + 1
+        of_trees.append(leaves)
+    return of_trees
 
 
 def _all_classes(scores: Array) -> Array:

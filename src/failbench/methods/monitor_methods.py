@@ -10,6 +10,7 @@ classifiers see the flags.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import fsum
 from typing import Final, Self
 
 import numpy as np
@@ -49,6 +50,10 @@ def scenario_weights(X: pd.DataFrame, groups: Labels | None) -> npt.NDArray[np.f
     return weights
 
 
+DECIDED: Final = ["decided_kind", "decided_by"]
+"""Columns that say what decided an answer."""
+
+
 @dataclass(frozen=True)
 class Sureness:
     """How often answers were right, in scenarios."""
@@ -59,15 +64,14 @@ class Sureness:
     @classmethod
     def of(cls, X: pd.DataFrame, right: Mask, weights: Array) -> Sureness:
         """Count runs that were decided, with their weights."""
-        tables = []
-        for column in ("decided_kind", "decided_by"):
-            counted = pd.DataFrame(
-                {"key": X[column].to_numpy(), "right": weights * right, "all": weights}
-            )
-            sums = counted.groupby("key", sort=True)[["right", "all"]].sum()
-            tables.append(
-                {str(key): (float(row["right"]), float(row["all"])) for key, row in sums.iterrows()}
-            )
+        tables: list[dict[str, tuple[float, float]]] = []
+        for column in DECIDED:
+            known = X[column].notna().to_numpy()
+            won, every = (weights * right)[known], weights[known]
+            names = X[column].to_numpy()[known].astype(str)
+            keys, decided_by = np.unique(names, return_inverse=True)
+            of_keys = ((str(key), decided_by == place) for place, key in enumerate(keys))
+            tables.append({key: (fsum(won[those]), fsum(every[those])) for key, those in of_keys})
         return cls(*tables)
 
     def of_runs(self, X: pd.DataFrame) -> Array:
@@ -147,11 +151,11 @@ class AbstainingInvariants(BrokenInvariants):
         super().fit(X, y, groups)
         weights, right = scenario_weights(X, groups), _is_right(X, y)
         scenarios = np.arange(len(X)) if groups is None else np.asarray(groups)
-        sure = np.empty(len(X))
+        decided, sure = X[DECIDED], np.empty(len(X))
         for scenario in np.unique(scenarios):
             held = scenarios == scenario
-            others = Sureness.of(X[~held], right[~held], weights[~held])
-            sure[held] = others.of_runs(X[held])
+            others = Sureness.of(decided[~held], right[~held], weights[~held])
+            sure[held] = others.of_runs(decided[held])
         named = X["answer"].to_numpy() != ABSTAIN
         sure = np.where(named, sure.round(DECIMALS), 0.0)
         levels = np.unique(sure)[::-1]
