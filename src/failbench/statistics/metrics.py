@@ -74,12 +74,15 @@ def abstention(confusion: Array, categories: tuple[str, ...]) -> Array:  # noqa:
 
 def category_recall(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
     """Recall of one category, mean over repeats."""
-    return _over_repeats(recalls(confusion, categories)[..., categories.index(category)])
+    row = confusion[..., categories.index(category), :]
+    return _over_repeats(_ratio(row[..., ANSWERS.index(category)], row.sum(axis=-1)))
 
 
 def category_f1(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
     """F1 of one category, computed per repeat and averaged."""
-    return _over_repeats(f1_scores(confusion, categories)[..., categories.index(category)])
+    row, column = categories.index(category), ANSWERS.index(category)
+    whole = confusion[..., row, :].sum(axis=-1) + confusion[..., column].sum(axis=-1)
+    return _over_repeats(_ratio(2 * confusion[..., row, column], whole))
 
 
 def category_precision(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
@@ -87,7 +90,7 @@ def category_precision(confusion: Array, categories: tuple[str, ...], category: 
 
     Over the repeats that name it at all; zero where none does.
     """
-    right = right_answers(confusion, categories)[..., categories.index(category)]
+    right = confusion[..., categories.index(category), ANSWERS.index(category)]
     named = _named(confusion, category)
     return _ratio(_ratio(right, named).sum(axis=-1), (named > 0).sum(axis=-1))
 
