@@ -1,8 +1,4 @@
-"""The detector: when and how a run failed, from telemetry alone.
-
-It does not use scenario, expected outcome or twin. Every threshold is the mean plus some standard
-deviations of a statistic over successful runs of the same architecture and optimizer.
-"""
+"""The detector: when and how a run failed, from telemetry alone, against healthy runs."""
 
 from __future__ import annotations
 
@@ -35,12 +31,10 @@ class DetectorParams(Record):
 
 @dataclass(frozen=True)
 class Signals:
-    """Measurements of one run that was not ended from outside.
+    """A run's measurements; in the series over steps what is missing or not finite is infinite."""
 
-    The first two are series over steps, in which missing and non-finite values count as infinite.
-    The gradient norm is not among them: it may be large in a run that learns, and is evidence for a
-    diagnosis rather than a failure.
-    """
+    # The gradient norm is not among them: it may be large in a run that learns, and is evidence for
+    # a diagnosis rather than a failure.
 
     loss: Series
     rise: Series
@@ -111,11 +105,9 @@ def _sustained(series: Series, steps: int) -> Series:
 
 
 def healthy_limits(runs: list[Signals], params: DetectorParams) -> HealthyLimits:
-    """Mean plus ``deviations`` standard deviations of each statistic over successful runs.
-
-    For the loss the statistic is the maximum of the run, for the rise that of its trailing mean:
-    single steps of a healthy run may exceed a limit, many consecutive ones do not.
-    """
+    """Mean plus ``deviations`` standard deviations over successful runs."""
+    # Of a run, for the loss its maximum, for the rise that of its trailing mean: single steps of a
+    # healthy run may exceed a limit, many consecutive ones do not.
     if len(runs) < 10:
         raise BadInputError(
             "data/telemetry/runs.parquet",

@@ -39,8 +39,7 @@ CONDITION_SCHEMA: Final = pl.Schema(
         "pattern": pl.String,
     }
 )
-"""A row per condition that is kept: a ``number`` was held against a ``threshold``, or ``words``,
-which are empty where nothing matched, against a ``pattern``."""
+"""A row per condition: a number and its threshold, or words (empty unless found) and pattern."""
 
 
 def explained(

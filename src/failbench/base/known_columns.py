@@ -1,8 +1,4 @@
-"""Known columns: how a table says what the monitor knows of runs, beside their features.
-
-A log is known piece by piece: a row holds from its step until the next row of the same run, and the
-row without a step is of the whole log, how the run ended included.
-"""
+"""Known columns: what the monitor knows of a run, from a step until the run's next row."""
 
 from __future__ import annotations
 

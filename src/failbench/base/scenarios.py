@@ -39,11 +39,7 @@ Sentence = Annotated[str, StringConstraints(min_length=10)]
 
 
 class FaultDeclaration(Record):
-    """The injected fault, its parameters, and its onset.
-
-    ``onset`` is a kind and not a step: the step of a ``mid_run`` fault is drawn from the one range
-    that ``params.yaml`` gives for all categories.
-    """
+    """The injected fault, its parameters, and the kind of its onset, whose step is drawn."""
 
     name: Identifier
     parameters: dict[str, int | float | str | bool] = Field(default_factory=dict)

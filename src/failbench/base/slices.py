@@ -53,11 +53,7 @@ class RunSetting(Record):
 
 
 class ReferenceStudy(RunSetting):
-    """The runs that methods are compared on; the section ``nested_cv``.
-
-    A fit learns from the runs of all seeds of its training scenarios, and is tested on those of all
-    seeds of the others: a recorded run is data, and no run of a tested scenario is trained on.
-    """
+    """The runs that methods are compared on; no run of a tested scenario is trained on."""
 
     run_seeds: Seeds
     seed: int = Field(ge=0)
@@ -77,10 +73,7 @@ class ReferenceStudy(RunSetting):
 
 
 class AcrossArchitectures(Record):
-    """Which runs the studies of all architectures take; the section ``across_architectures``.
-
-    Methods that read what the monitor knows are asked of runs of the ``monitored_seeds`` alone.
-    """
+    """The runs of all architectures; of methods on the monitor, those of ``monitored_seeds``."""
 
     optimizer: Optimizer
     scale: str

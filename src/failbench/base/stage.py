@@ -22,10 +22,7 @@ REMEDY = "Run `dvc repro` for the stage that writes it."
 
 
 def read_output(path: Path, schema: pl.Schema, *, may_be_empty: bool = False) -> pl.DataFrame:
-    """Read the columns of ``schema`` from the parquet that an earlier stage wrote.
-
-    Other columns are dropped, so that a stage cannot use unchecked ones.
-    """
+    """Read the columns of ``schema`` from a parquet; others are dropped, as nothing checks them."""
     try:
         table = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -36,10 +33,7 @@ def read_output(path: Path, schema: pl.Schema, *, may_be_empty: bool = False) ->
 def read_outputs(
     folder: Path, names: Iterable[str], schema: pl.Schema, may_be_empty: Container[str] = ()
 ) -> pl.DataFrame:
-    """Read several parquet files of one folder, by name, as one table.
-
-    Only the named files: leftovers of an earlier pipeline are not read.
-    """
+    """Read the named files of one folder, and no leftovers of an earlier pipeline, as one table."""
     return pl.concat(
         read_output(folder / f"{name}.parquet", schema, may_be_empty=name in may_be_empty)
         for name in sorted(names)
@@ -74,10 +68,7 @@ def unreadable(path: Path, form: str) -> BadInputError:
 
 
 def workers() -> int:
-    """Number of processes of a stage: ``FAILBENCH_WORKERS``, else all available.
-
-    An environment variable and not a parameter, because results do not depend on it.
-    """
+    """Processes of a stage: ``FAILBENCH_WORKERS``, no parameter as no result depends on it."""
     value = os.environ.get("FAILBENCH_WORKERS")
     if value is None:
         return available_workers()

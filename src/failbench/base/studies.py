@@ -24,19 +24,12 @@ SAME_REPEATS = "nested_cv_same_repeats"
 
 
 def prediction_files(methods: Iterable[str]) -> tuple[str, ...]:
-    """Names of the files in ``data/predictions/nested_cv`` that belong to the study.
-
-    A file that is not among them was left behind when its method was taken out of ``methods``.
-    """
+    """The study's files in ``data/predictions/nested_cv``, which may hold methods taken out."""
     return (*_composed(methods), *WITHOUT_FEATURES, LANGUAGE_MODELS)
 
 
 def across_architectures_files(methods: Iterable[str]) -> tuple[str, ...]:
-    """Names of the files in ``data/predictions/across_architectures`` that belong to the study.
-
-    Of the methods without features only the one that reads all of the telemetry is in it, and no
-    language model.
-    """
+    """The study's files in ``data/predictions/across_architectures``; no language models."""
     return (*_composed(methods), RAW_TELEMETRY)
 
 

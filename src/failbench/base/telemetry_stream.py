@@ -23,10 +23,7 @@ from failbench.base.telemetry import (
 )
 
 ROWS = 2**18
-"""Rows of a batch: about a thousand of the recorded runs, and 50 MB in memory.
-
-A larger batch saves little time, since the cost of a call is spread over a thousand runs already.
-"""
+"""Rows of a batch, in 50 MB; a larger one saves little time, as calls cost little by then."""
 
 RUNS_AT_ONCE, STEPS_AT_ONCE = 2**12, 2**16
 """Rows to read of a file at a time, independent of its row groups."""
@@ -41,12 +38,7 @@ NAME_A_FOLDER: Final = (
 
 
 def telemetry_batches(folder: Path, rows: int) -> Iterator[Telemetry]:
-    """Read telemetry in order of ``run_id``, in batches of whole runs.
-
-    Together the batches equal the result of :func:`failbench.base.telemetry.read_telemetry`.
-    Memory does not grow with the folder: it holds a batch, a few more rows of each
-    file of steps, and the buffers of decompression.
-    """
+    """Telemetry by ``run_id`` in batches of whole runs; memory does not grow with the folder."""
     if rows < 1:
         raise BadInputError("batch", "rows", f"{rows} is below one.", "Give a positive number.")
     files = [_StepsFile(path) for path in sorted((folder / "steps").glob("*.parquet"))]
@@ -68,10 +60,7 @@ def telemetry_batches(folder: Path, rows: int) -> Iterator[Telemetry]:
 
 @contextmanager
 def remedied_anywhere() -> Iterator[None]:
-    """Errors of reading telemetry, with a remedy that holds wherever its folder lies.
-
-    Those of :mod:`failbench.base.telemetry` are about the folder of a checkout, which git restores.
-    """
+    """Errors of reading telemetry, with a remedy for any folder, which git may not restore."""
     try:
         yield
     except BadInputError as error:

@@ -17,19 +17,7 @@ SIGNS: dict[Side, str] = {"above": ">", "below": "<="}
 
 @dataclass(frozen=True)
 class Evidence:
-    """One signal that supports a diagnosis.
-
-    Attributes
-    ----------
-    signal
-        A feature, or ``error_text``.
-    value
-        A number (NaN where missing), or the words that matched (empty without a match).
-    relation
-        ``above`` or ``below`` a threshold, or ``matches`` a pattern.
-    threshold
-        The number or the pattern that the value is compared with.
-    """
+    """One signal: a number or words, and the threshold or pattern that it is held against."""
 
     signal: str
     value: float | str

@@ -15,8 +15,7 @@ if TYPE_CHECKING:
 Result = TypeVar("Result")
 
 ENGINE = "FAILBENCH_ENGINE"
-"""Environment variable that names the engine: ``loky``, the default, for processes of this machine,
-or ``dask:`` and the address of a scheduler. It is no parameter: results do not depend on it."""
+"""Names the engine: ``loky``, or ``dask:`` and a scheduler's address; results depend on neither."""
 
 CONNECT_SECONDS = 10.0
 """How long a scheduler may take to answer."""
@@ -51,11 +50,7 @@ def available_workers() -> int:
 def parallel_map(
     function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
 ) -> list[Result]:
-    """Call a function with each tuple of arguments, in order, with one BLAS thread per worker.
-
-    Whatever is random must be seeded through the arguments: a task does not know which worker runs
-    it, nor what ran there before.
-    """
+    """Call a function with each tuple, in order, one BLAS thread a worker; seeds are arguments."""
     # Imported when it is called: the command line counts processors, and computes nothing.
     from joblib import Parallel, delayed, parallel_config
     from threadpoolctl import threadpool_limits
@@ -82,11 +77,9 @@ def parallel_map(
 
 
 def _alone(function: Callable[..., Result], values: tuple[Any, ...]) -> Result:
-    """Call a function in a worker of Dask, with one thread and no workers of its own.
-
-    Dask sets variables for the processes that its nannies start, and for no others; and it hands
-    work that a task would share out back to the cluster.
-    """
+    """Call a function in a worker of Dask, with one thread and no workers of its own."""
+    # Dask sets variables for the processes that its nannies start, and for no others; and it hands
+    # work that a task would share out back to the cluster.
     from joblib import parallel_config
     from threadpoolctl import threadpool_limits
 

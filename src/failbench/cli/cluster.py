@@ -113,10 +113,7 @@ def shard_command(shard: Shard, wanted: Wanted) -> list[str]:
 
 
 def run_here(command: Sequence[str], folder: str) -> int:
-    """In a job: run the command of its shard as a process of its own, and return its exit status.
-
-    Its runs are forked from a process that has loaded what recordings elsewhere have, and no more.
-    """
+    """In a job: run its shard's command, forked from what recordings elsewhere have loaded."""
     return subprocess.run(command, cwd=folder, check=False).returncode
 
 
@@ -155,10 +152,7 @@ def job_executor(cluster: str, cluster_options: Sequence[str], logs: Path) -> Au
 def run_jobs(
     executor: AutoExecutor, cluster: str, shards: Sequence[Shard], commands: list[list[str]]
 ) -> dict[Shard, int | None]:
-    """Submit a command for each shard, and wait until no job is left.
-
-    A lost job has no exit status, and ends no other.
-    """
+    """Submit a command for each shard, and wait for all; a lost job has no exit status."""
     from submitit.helpers import as_completed
 
     try:

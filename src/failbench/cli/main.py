@@ -109,11 +109,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tokens(given: Sequence[str]) -> list[str]:
-    """Arguments as the library reads them as people mean them.
-
-    An option that lists goes on after ``--option=value``, so these come last; and a lone hyphen is
-    an option without a name, but as the path of an input it is standard input.
-    """
+    """Arguments as the library reads them."""
+    # An option that lists goes on after ``--option=value``, so these come last; and a lone hyphen
+    # is an option without a name, but as the path of an input it is standard input.
     end = given.index("--") if "--" in given else len(given)
     before, after = given[:end], given[end:]
     joined = [each for each in before if each.startswith("--") and "=" in each]

@@ -80,11 +80,7 @@ def study_of(reference: Reference) -> AcrossArchitectures:
 def fitted_methods(
     names: Iterable[str], reference: Reference, features: pl.DataFrame
 ) -> dict[str, Method]:
-    """Methods fitted to the benchmark, with the settings of a reference, by name.
-
-    All learn from the same runs. Those of raw telemetry read them in the telemetry of the
-    reference, and standard error says that they are being fitted, which takes minutes.
-    """
+    """Methods fitted to the same runs of the benchmark, by name; raw telemetry takes minutes."""
     from failbench.diagnose.batch import methods as training
     from failbench.diagnose.batch.methods import RAW_METHODS, settings_of
 

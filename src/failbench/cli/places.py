@@ -79,10 +79,7 @@ def params_file(given: Path | None) -> Path:
 
 
 def work_folder(output: Path) -> Path:
-    """Where the corpus is kept, and journals until their runs are in the tables.
-
-    Beside the telemetry, unless the working directory is a project with scenarios of its own.
-    """
+    """Where corpus and journals are: by the telemetry, unless this is a project of scenarios."""
     return RECORDING_WORK if SCENARIOS.is_dir() else output / RECORDING_WORK.name
 
 

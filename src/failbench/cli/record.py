@@ -60,10 +60,7 @@ class Causes:
         journal: Path | None = None,
         **options: Any,
     ) -> Campaign:
-        """The recording of their runs in a setting, with the detector of a file of parameters.
-
-        What is in no table of the folder ``output`` yet is kept in ``journal``.
-        """
+        """The recording of runs in a setting; ``journal`` keeps what no table of ``output`` has."""
         from failbench.base.detector import DetectorParams
         from failbench.recording.campaign import Campaign
         from failbench.recording.fingerprint import corpus_cache
@@ -301,11 +298,9 @@ def _record_signals(
 
 
 def _stop_with_the_job(stop: threading.Event, preloaded: Sequence[str]) -> None:
-    """Let the warning of a scheduler stop a shard after its current runs, and end none of them.
-
-    A run that such a signal ended would be recorded as one that failed of a signal. What is ignored
-    when the fork server is started is ignored by it and by all runs.
-    """
+    """Let the warning of a scheduler stop a shard after its current runs, and end none of them."""
+    # A run ended by such a signal would count as failed of it. What is ignored when the fork server
+    # is started is ignored by it and by all runs.
     from multiprocessing import forkserver
 
     from failbench.recording.sandbox import fork_server

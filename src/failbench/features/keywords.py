@@ -1,8 +1,4 @@
-"""Keywords that practitioners look for in error text.
-
-The list was written from library documentation before any method was scored, and is fixed: adding
-words that occur in the recorded failures would leak them into a feature.
-"""
+"""Keywords of error text, from documentation; words of recorded failures would leak."""
 
 from __future__ import annotations
 

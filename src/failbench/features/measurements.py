@@ -1,9 +1,4 @@
-"""Measurements: quantities recorded of a run besides its features.
-
-The paper's 19 features include neither times nor how a run ended. The recorder has both: the
-seconds of every step, and the end of the run as the parent process observes it. Events outside of
-the process (waiting for input and output, swap activity, the kernel's log) are not recorded.
-"""
+"""Measurements of a run besides its features: the seconds of its steps, and how it ended."""
 
 from __future__ import annotations
 
@@ -25,13 +20,10 @@ STEP_TIMES = (
     "slow_step_share",
     "step_seconds_trend",
 )
-"""Median seconds of the last steps over those of the first; the slowest step over the median one;
-share of slow steps; and the slope of the logarithm of the seconds. None depends on the machine's
-speed."""
+"""Of the seconds: last over first, slowest over median, share of slow steps, logarithmic slope."""
 
 ENDINGS = ("ended_exception", "ended_signal", "ended_timeout")
-"""Whether the run raised an error, was killed, or stopped answering; none of them if it completed.
-"""
+"""Whether the run raised an error, was killed, or stopped answering; none if it completed."""
 
 MEASUREMENTS = (*STEP_TIMES, *ENDINGS)
 

@@ -54,10 +54,7 @@ class Observables:
 
 
 def without_project_frames(traceback: pl.Expr) -> pl.Expr:
-    """Drop every frame whose file lies in ``failbench/``; messages stay verbatim.
-
-    Frames of this package name the function that injects the fault, which would leak the label.
-    """
+    """Drop every frame in ``failbench/``, as they name the fault; messages stay verbatim."""
     return traceback.str.replace_all(_PROJECT_FRAME, "")
 
 

@@ -34,11 +34,7 @@ from failbench.methods.tuned_classifier import TunedClassifier, tuned
 def logistic_regression(
     settings: LogisticRegressionSettings, features: tuple[str, ...], seed: int
 ) -> TunedClassifier:
-    """Multinomial logistic regression (the paper's section 4.4), tuned over its L2 penalty.
-
-    Features are standardised so that one penalty suits all of them. The fit itself is not random:
-    the seed is that of the inner folds.
-    """
+    """Multinomial logistic regression (section 4.4), tuned over its L2 penalty."""
     linear = ConvergedLogisticRegression(max_iter=settings.max_iterations)
     grid = {"C": settings.inverse_penalty}
     folds = settings.inner_folds
@@ -84,11 +80,7 @@ def symptom_baseline(
     features: tuple[str, ...],  # noqa: ARG001 - the same symptoms under every feature set
     seed: int,
 ) -> TunedClassifier:
-    """Accuracy without reading any measurement: a random forest on symptoms, without tuning.
-
-    It reads the type of the error, the number of steps and which features are missing. The margin
-    of a method over it is the contribution of the telemetry beyond the symptom.
-    """
+    """Accuracy without any measurement: a forest on error type, steps and what is missing."""
     symptoms = ColumnTransformer(
         [
             ("error_type", OneHotEncoder(handle_unknown="ignore"), ["error_type"]),

@@ -1,11 +1,9 @@
-"""Logistic regression fitted to convergence, so that the fit depends on the data alone.
+"""Logistic regression fitted to convergence, so that the fit depends on the data alone."""
 
-A solver with a loose tolerance stops somewhere on a flat region of the loss, and rounding decides
-where: BLAS libraries sum in an order that depends on the processor. The probabilities of two such
-fits can differ by 0.27. The penalised loss is strictly convex in the
-weights, so that its minimum is unique. Newton's method reaches it to within rounding in about ten
-steps (Boyd and Vandenberghe, 2004, "Convex optimization", section 9.5), where L-BFGS creeps.
-"""
+# A solver with a loose tolerance stops somewhere on a flat region of the loss, where rounding
+# decides (probabilities of two fits differed by 0.27). The penalised loss is strictly convex;
+# Newton's method reaches its minimum to within rounding in ten steps (Boyd and Vandenberghe, 2004,
+# section 9.5).
 
 from __future__ import annotations
 
@@ -21,20 +19,11 @@ from failbench.base.errors import BadInputError
 Solver = Literal["newton-cholesky", "newton-cg"]
 
 TOLERANCE: Final = 1e-12
-"""Largest component of the gradient of the mean loss that the solver aims at.
-
-The curvature is at least the strength of the penalty, 1 / (C n_runs), so the distance of the
-weights from the minimum is at most the gradient divided by it. Newton's last step converges
-quadratically and usually ends far closer.
-"""
+"""Largest gradient aimed at; over the penalty's 1 / (C n_runs) it bounds the weights' distance."""
 
 CONVERGED: Final = 1e-10
-"""Largest component of the gradient at which a fit counts as converged.
-
-The solver may stop short of ``TOLERANCE`` at the limit of floating-point precision: fits to the
-words of sixty runs stopped at 1.4e-12. At 1e-10 their probabilities were within 4e-9 of those at
-the minimum.
-"""
+"""Largest gradient of a converged fit. At it, probabilities were within 4e-9 of the minimum's."""
+# The solver may stop short of ``TOLERANCE`` at the limit of floating point: at 1.4e-12 on texts.
 
 
 class ConvergedLogisticRegression(LogisticRegression):  # type: ignore[misc]
@@ -63,10 +52,7 @@ class ConvergedLogisticRegression(LogisticRegression):  # type: ignore[misc]
         return self
 
     def _gradient(self, X: Any, y: Any) -> Array:
-        """Gradient of the mean penalised loss, the intercept last: ``[n_rows, n_features + 1]``.
-
-        One row per category; with two categories, one row for the second.
-        """
+        """Gradient of the mean loss, the intercept last; a row a category, of two the second."""
         excess = self.predict_proba(X) - (np.asarray(y)[:, None] == self.classes_)
         excess = excess[:, -len(self.coef_) :]
         by_weight = excess.T @ np.asarray(X, dtype=np.float64) + self.coef_ / self.C

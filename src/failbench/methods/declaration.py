@@ -15,10 +15,7 @@ from failbench.methods.healthy import HealthyBand
 
 
 class Method(Protocol):
-    """A scikit-learn estimator over a frame of features and error text, indexed by run_id.
-
-    The columns of ``predict_proba`` are in the order of ``vocabulary.CATEGORIES``.
-    """
+    """An estimator over features and error text by run_id; probabilities are as ``CATEGORIES``."""
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Learn from labelled runs; ``groups`` are their scenarios."""

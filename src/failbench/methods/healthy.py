@@ -1,13 +1,9 @@
-"""Healthy runs: the band that their features lie in, and features read on the scale of others.
+"""Healthy runs: the band that their features lie in, and features read on the scale of others."""
 
-A threshold for one optimizer is carried to another by moving the features, not the threshold: as
-many standard deviations from the healthy mean here become as many there. All thresholds on a
-feature move alike, fixed limits with them, and methods stay as they are, classifiers included.
-
-Where no healthy run of the new kind is known, the run's early history takes its place: what is
-held against healthy runs is how a feature changed since then, not what it is. Signals whose scale
-the optimizer sets, gradient norms above all, are compared as ratios, all others as differences.
-"""
+# A threshold for one optimizer is carried to another by moving the features: as many standard
+# deviations from the healthy mean here become as many there, so methods stay as they are. Where no
+# healthy run of a kind is known, changes since the run's early history are compared, of signals
+# whose scale the optimizer sets (gradient norms above all) as ratios.
 
 from __future__ import annotations
 
@@ -39,11 +35,7 @@ class Band(Protocol):
 
 @dataclass(frozen=True)
 class HealthyBand:
-    """Mean and sample standard deviation of each feature over successful runs.
-
-    Thresholds are the mean plus or minus some standard deviations: the paper's equation 2, which
-    takes three of them over 50 successful runs.
-    """
+    """Mean and sample standard deviation over successful runs: the paper's equation 2."""
 
     mean: dict[str, float]
     sd: dict[str, float]
@@ -59,11 +51,7 @@ class HealthyBand:
 
 @dataclass(frozen=True)
 class PercentileBand:
-    """Quantiles of each feature over successful runs, which are the thresholds.
-
-    The paper's section 8.9.5 sets thresholds at a high percentile of healthy runs. The
-    number of standard deviations that a rule asks for has no effect here.
-    """
+    """Quantiles over successful runs (section 8.9.5), however many deviations a rule asks."""
 
     low: dict[str, float]
     high: dict[str, float]
@@ -86,12 +74,7 @@ def healthy_band(successes: pd.DataFrame, features: Iterable[str]) -> HealthyBan
 def percentile_band(
     successes: pd.DataFrame, features: Iterable[str], share: float
 ) -> PercentileBand:
-    """The quantiles ``share`` and ``1 - share`` of the features of successful runs.
-
-    Quantiles lie between neighbouring runs (linear interpolation, definition 7 of Hyndman and Fan,
-    1996, "Sample quantiles in statistical packages"), so that with fewer than ``1 / (1 - share)``
-    runs the high one is hardly below the largest value.
-    """
+    """The quantiles ``share`` and ``1 - share``, by definition 7 of Hyndman and Fan (1996)."""
     columns = _measured(successes, features)
     return PercentileBand(columns.quantile(1 - share).to_dict(), columns.quantile(share).to_dict())
 
@@ -152,11 +135,7 @@ def recalibrated(
     reference: HealthyBand,
     early: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Move features from the healthy band of their kind of runs to that of the reference.
-
-    With early histories, how features changed stands where they themselves would; a run that has
-    none keeps its features.
-    """
+    """Move features, or their changes since early history, to the reference's healthy band."""
     read = table if early is None else changes(table, early)
     columns = []
     for name in MOVED:

@@ -1,11 +1,8 @@
-"""Healthy course: where signals of successful runs lie, and how far other runs stray from it.
+"""Healthy course: how far runs stray from successful ones, by a chart of Shewhart (1931)."""
 
-A Shewhart chart (Shewhart, 1931, "Economic control of quality of manufactured product") over
-several signals at once: at each step every signal is held against its mean among successful runs
-that were cut at the same step. How far it strays, in standard deviations, is divided by how far any
-successful run ever strayed, so that signals with heavy tails do not drown the others; the score is
-the largest of these.
-"""
+# Each signal is held against its mean among successful runs cut at the same step. How far it
+# strays, in standard deviations, is divided by how far any successful run ever strayed, so that
+# signals with heavy tails do not drown the others; the score is the largest of these.
 
 from __future__ import annotations
 
@@ -29,11 +26,7 @@ class HealthyCourse:
     reach: Array
 
     def scores(self, snapshots: pl.DataFrame) -> pl.DataFrame:
-        """How unlike a successful run each snapshot is: ``run_id``, ``step``, ``score``.
-
-        One is as far as any successful run strayed in any signal. A signal that is missing, or that
-        does not vary among successful runs at that step, adds nothing.
-        """
+        """Each snapshot's score, of which one is the furthest that any successful run strayed."""
         cut = split_snapshot_ids(snapshots)
         strayed = _strayed(cut, self.signals, self.steps, self.mean, self.sd)
         known = np.divide(strayed, self.reach, out=np.zeros_like(strayed), where=self.reach > 0)

@@ -80,10 +80,7 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.signals = signals
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
-        """Fill in the thresholds and measure the weights of the signals.
-
-        Without ``groups`` every run is its own scenario.
-        """
+        """Fill in thresholds and measure weights; without ``groups`` every run is a scenario."""
         self.tree_ = self._resolved()
         evaluated = EvaluatedConditions(X)
         reached = route(self.tree_, evaluated)
@@ -119,18 +116,11 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.answers(self.judge(EvaluatedConditions(X)))
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
-        """C(x) for the category of the leaf, the rest divided equally over all five categories.
-
-        Abstentions have probabilities too; a leaf without category gives each the same.
-        """
+        """C(x) for the leaf's category, the rest equally over all; equal where it has none."""
         return self.probabilities(self.judge(EvaluatedConditions(X)))
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The answer to each run with every condition that was checked on the path and at the leaf.
-
-        The evidence holds the value or words of each condition, whether or not it held; its length
-        is the number of conditions to check.
-        """
+        """The answers, with every condition checked on path and leaf, whether or not it held."""
         evaluated = EvaluatedConditions(X)
         judgements = self.judge(evaluated)
         answers = self.answers(judgements)

@@ -1,12 +1,9 @@
-"""The tree of the improved rules, as data in three levels, and how runs go through it.
+"""The tree of the improved rules, as data in three levels, and how runs go through it."""
 
-47 nodes: triage by the kind of error, refinement by measurements, and leaves that confirm a
-category or abstain. The wording of errors is that of the simple rules; limits are the paper's, and
-healthy runs alone decide which memory, loss or gradient norm is unusual. Each node names the source
-of its reasoning. No threshold comes from a failing run: only weights are learned. The tree was
-first committed a day after the first failing runs, so that the history does not show it blind to
-them.
-"""
+# 47 nodes: triage by the kind of error, refinement by measurements, and leaves that confirm a
+# category or abstain. Limits are the paper's or from healthy runs, none from a failing one. The
+# tree was first committed a day after the first failing runs: the history does not show it blind to
+# them.
 
 from __future__ import annotations
 
@@ -62,11 +59,7 @@ class Refinement:
 
 @dataclass(frozen=True)
 class RuleTree:
-    """The root, which sorts runs by the kind of their error, and its subtrees.
-
-    At the root and at each refinement the first child whose conditions all hold is taken; the last
-    child has no conditions, so that every run reaches one leaf.
-    """
+    """The root and its subtrees; the first child that holds is taken, the last always does."""
 
     name: str
     refinements: tuple[Refinement, ...]
@@ -90,10 +83,7 @@ class RuleTree:
             yield from (*leaf.when, *leaf.confirms, *leaf.against)
 
     def with_conditions(self, change: Callable[[Conditions], Conditions]) -> RuleTree:
-        """The same tree with other conditions.
-
-        A leaf that keeps none of its confirming signals abstains as ``missing``.
-        """
+        """The tree with other conditions; leaves that lose all signals abstain as ``missing``."""
 
         def of_leaf(leaf: Leaf) -> Leaf:
             when, confirms = change(leaf.when), change(leaf.confirms)
@@ -185,12 +175,7 @@ def signal_of(condition: Declared) -> str:
 
 
 def reduced_tree(tree: RuleTree, signals: Collection[str]) -> RuleTree:
-    """The same tree over some signals only.
-
-    Conditions on other signals are removed. A refinement or leaf all of whose leading conditions
-    are removed is removed with them, since nothing decides when it applies. A leaf that keeps some
-    of its confirming signals needs only these.
-    """
+    """The tree over some signals; nodes that lose all leading conditions are removed."""
 
     def kept(conditions: Conditions) -> Conditions:
         return tuple(condition for condition in conditions if signal_of(condition) in signals)
@@ -221,12 +206,9 @@ def route(tree: RuleTree, evaluated: EvaluatedConditions) -> npt.NDArray[np.intp
 def conditions_on_path(
     tree: RuleTree, leaf_position: int, evaluated: EvaluatedConditions, run: int
 ) -> list[Declared]:
-    """The conditions to check to verify that a run reaches a leaf, and the leaf's answer.
-
-    One failing condition of each child that was not taken; all conditions of each child that was;
-    at the leaf, the confirming signals and those that would contradict it. A condition that occurs
-    twice is checked once.
-    """
+    """What verifies that a run reaches a leaf and its answer, no condition twice."""
+    # One failing condition of each child not taken; all of each child that was; at the leaf, the
+    # confirming signals and those that would contradict it.
 
     def failing(children: Sequence[Refinement | Leaf]) -> list[Declared]:
         return [

@@ -1,11 +1,7 @@
-"""Methods on what the monitor knows: its own answer, and classifiers on what broke.
+"""Methods on what the monitor knows: its own answer, and classifiers on the flags of what broke."""
 
-Its own answers are those of the frozen rules, from which no fit can move them, and an abstention
-where nothing broke. What is learnt is how often they are right of what decided.
-
-They read columns of :mod:`failbench.base.known_columns`, the same in every feature set:
-classifiers see the flags.
-"""
+# Its own answers are those of the frozen rules, from which no fit can move them, and an abstention
+# where nothing broke. What is learnt is how often they are right of what decided.
 
 from __future__ import annotations
 
@@ -34,8 +30,7 @@ LEAST: Final = 1.0 / len(CATEGORIES) + 0.01
 """Confidence of an answer at least: no other category is more probable."""
 
 PRIOR: Final = 2.0
-"""Scenarios that an estimate starts from: of a kind of decision, one right and one wrong; of an
-invariant or an ending, so many that were right as often as those of its kind."""
+"""Scenarios that an estimate starts from: one right and one wrong, or as its kind's."""
 
 
 def scenario_weights(X: pd.DataFrame, groups: Labels | None) -> npt.NDArray[np.float64]:
@@ -131,13 +126,11 @@ class BrokenInvariants(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class AbstainingInvariants(BrokenInvariants):
-    """The monitor's own answer where it is sure, and an abstention elsewhere.
+    """The monitor's own answer where it is sure, and an abstention elsewhere."""
 
-    It is sure from the highest confidence on at which it still answers a given share of the
-    training scenarios, where the confidence of each is learnt from all others. A threshold that
-    makes so many answers right would be the other choice: among the surest answers of these rules
-    errors are too few, and too even, to tell one.
-    """
+    # It is sure from the highest confidence on at which it still answers a given share of the
+    # training scenarios, where the confidence of each is learnt from all others. A precision would
+    # be the other choice: among the surest answers errors are too few, and too even, to tell one.
 
     def __init__(self, coverage: float = 0.80) -> None:
         self.coverage = coverage
@@ -186,12 +179,9 @@ def _evidence(run: dict[str, object]) -> Evidence:
 
 
 class EndingTable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The commonest category among training scenarios that ended alike.
+    """The commonest category among training scenarios with the same end, phase and exception."""
 
-    Alike are runs with the same kind of end, phase and type of exception; where fewer than
-    ``fewest`` training scenarios ended so, those with the same kind and phase, then those of the
-    same kind, then all.
-    """
+    # Of fewer than ``fewest``, those with the same kind and phase, then the same kind, then all.
 
     def __init__(self, fewest: int = 2) -> None:
         self.fewest = fewest

@@ -1,17 +1,9 @@
-"""Methods that read raw telemetry: step series and error text, without features made by hand.
+"""Methods that read raw telemetry: step series and error text, without features made by hand."""
 
-The paper's section 8.3.1 asks for this stronger test, as hand-made features may have been tuned to
-the benchmark. Generic methods for series and texts compute the columns:
-
-* MiniRocket (Dempster, Schmidt and Webb, 2021, "MiniRocket: a very fast (almost) deterministic
-  transform for time series classification", KDD): for each of thousands of small convolutions the
-  share of steps at which its output exceeds a bias.
-* TF-IDF (Sparck Jones, 1972, "A statistical interpretation of term specificity and its application
-  in retrieval", Journal of Documentation): how often a word occurs, times how rare it is.
-
-A logistic regression follows. The authors of MiniRocket use a ridge classifier for data of this
-size; the same penalty with the logistic loss gives the probabilities that studies score.
-"""
+# Section 8.3.1 of the paper asks for this test, as features may have been tuned to the benchmark.
+# Columns are of MiniRocket (Dempster, Schmidt and Webb, 2021, KDD): of thousands of convolutions
+# the share of steps at which one exceeds a bias; and of TF-IDF (Sparck Jones, 1972). The classifier
+# has the penalty of MiniRocket's ridge and the logistic loss, for the probabilities.
 
 from __future__ import annotations
 
@@ -51,33 +43,19 @@ RESOLUTION = 2.0**-10
 """Every number is a multiple of this: a thousandth of a standard deviation."""
 
 MAX_DEVIATION = 100.0
-"""Maximum distance of a number from the mean, in standard deviations.
-
-MiniRocket adds, in single precision, up to nine channels with weights whose sizes sum to 18. With
-this bound all such sums are multiples of ``RESOLUTION`` below 2 to the 14th, which single precision
-holds exactly. So there is no rounding, in whatever order a processor sums; a bias, which is itself
-such a sum of a training run, is exceeded on all processors or on none.
-"""
+"""Maximum distance from the mean: sums of MiniRocket stay exact in single precision."""
+# It adds up to nine channels with weights whose sizes sum to 18: multiples of ``RESOLUTION`` below
+# 2 to the 14th. So no order of summation rounds, and a bias is exceeded on all processors or none.
 
 
 class AlignedSeries(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Stack the series of each run so that all of them end at the failure.
+    """Stack the series of each run so that all of them end at the failure."""
 
-    The array is as long as the longest series of the training runs: a shorter one is preceded by
-    steps that were not logged, and of a longer one the last steps are taken. Everything is
-    learned from the training runs, and every signal is treated alike:
-
-    * A number outside the range of the finite numbers of the training runs is clipped to that
-      range, infinite numbers included.
-    * Numbers are compressed to sign(x) log(1 + abs(x)), as the measurements span up to
-      thirty powers of ten, and standardised over all steps of all runs.
-    * The result is rounded to multiples of ``RESOLUTION`` and is at most ``MAX_DEVIATION`` in size.
-    * What was not logged (NaN) repeats the last number that was, and is 0, the mean, before the
-      first.
-
-    The last channel is the share of signals that a step logged: 0 where there was no step. It
-    distinguishes logged numbers from filled ones.
-    """
+    # As long as the longest training series. Numbers are clipped to the training range, infinite
+    # ones included, compressed to sign(x) log(1 + abs(x)), as they span thirty powers of ten,
+    # standardised, rounded to ``RESOLUTION``, bounded by ``MAX_DEVIATION``. What was not logged
+    # repeats the last number, and is the mean before the first. The last channel is the share of
+    # signals that a step logged: it distinguishes logged numbers from filled ones.
 
     def __init__(self, signals: Sequence[str]) -> None:
         self.signals = signals
@@ -142,18 +120,12 @@ class RawTelemetrySettings(Record):
 
 
 class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A linear classifier on many more columns than runs, whose penalty is chosen by inner folds.
+    """A linear classifier on far more columns than runs; inner folds choose its penalty."""
 
-    The columns are rotated into as many coordinates as there are training runs before the
-    classifier is fitted. As an L2 penalty keeps the weights within the span of the training runs,
-    this rotation changes no answer (Hastie and Tibshirani, 2004, "Efficient quadratic
-    regularization for expression arrays", Biostatistics), and it makes a fit cheap. Householder's
-    QR decomposition computes it to within rounding, unlike a matrix of inner products, and at a
-    third of the cost of singular values.
-
-    The columns are learned once per fit, from the training runs and without their labels; the inner
-    folds, grouped by scenario, choose only the penalty.
-    """
+    # The columns are learned once per fit and without labels, and rotated into as many coordinates
+    # as there are training runs, which changes no answer under an L2 penalty (Hastie and
+    # Tibshirani, 2004, Biostatistics). Householder's QR computes it to within rounding, unlike a
+    # matrix of inner products, and at a third of the cost of singular values.
 
     def __init__(self, blocks: ColumnTransformer, classifier: TunedClassifier) -> None:
         self.blocks = blocks
@@ -187,14 +159,9 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return probabilities
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The answer to each run, its evidence in words, and the number of terms to check.
-
-        The terms are the fewest that make up 95 % of the score, as those of
-        :func:`failbench.methods.evidence.explain_linear`: the weight of a word, present
-        or absent, or of the output of a convolution, relative to the mean of the training runs.
-        Only words that are present are evidence: the share of steps at which a sum of signals
-        exceeds a bias is a condition to check, but means nothing to a reader.
-        """
+        """Answers, evidence in words, and the number of terms, those of 95 % of the score."""
+        # They are weighed relative to the training mean. Only words that are present are evidence:
+        # the share of steps at which a sum of signals exceeds a bias means nothing to a reader.
         columns = self._columns(X)
         diagnoses = self.classifier_.diagnose(self._rotated(columns))
         answers = np.array([diagnosis.category for diagnosis in diagnoses], dtype=object)
@@ -251,10 +218,7 @@ Block = tuple[str, Pipeline, list[str]]
 
 
 def _series(settings: RawTelemetrySettings, context: Context) -> Block:
-    """Columns of MiniRocket, standardised; each run is normalised to length one, as by TF-IDF.
-
-    So neither block outweighs the other by its number of columns, nor a run the others.
-    """
+    """Columns of MiniRocket; each run has length one, so that no block or run outweighs others."""
     # Imported late: it takes half a gigabyte where torch is installed too.
     from aeon.transformations.collection.convolution_based import MiniRocket
 

@@ -1,9 +1,7 @@
-"""Simple rules: an ordered list of 23 heuristics, the first match decides.
+"""Simple rules: an ordered list of 23 heuristics, the first match decides."""
 
-The wording is that of PyTorch on the CPU and on CUDA, of Hugging Face transformers and of Python
-itself, taken from their documentation and source. No rule was added, dropped or moved after seeing
-a recorded failure, and no threshold comes from one.
-"""
+# The wording is that of libraries' documentation and source. No rule was added, dropped or moved
+# after seeing a recorded failure, and no threshold comes from one.
 
 from __future__ import annotations
 
@@ -73,11 +71,7 @@ def band_features() -> tuple[str, ...]:
 
 
 class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The first of 23 rules that matches decides; if none does, the answer is optimization.
-
-    Nothing is learned from labelled failures: fitting only sets thresholds from healthy runs. The
-    method states no uncertainty (section 4.1), so its answer has probability one.
-    """
+    """The first of 23 rules that matches, else optimization; probability one (section 4.1)."""
 
     def __init__(
         self,
@@ -114,11 +108,7 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(chosen, dtype=np.float64)
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The category of each run with the signals of its rule; the fallback has none.
-
-        A reader checks the conditions of that rule and one condition of each earlier rule: one
-        that fails shows that the rule did not match.
-        """
+        """The categories with the signals of the rule, counting one of each earlier rule."""
         evaluated = EvaluatedConditions(X)
         diagnoses = []
         for position, passed in enumerate(self._first_match(evaluated).tolist()):

@@ -32,14 +32,11 @@ TIE = 1e-9
 
 
 class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Chooses the settings of a pipeline, then fits it to all training runs.
+    """Chooses the settings of a pipeline by inner folds, then fits it to all training runs."""
 
-    The inner folds are stratified by category and grouped by scenario, so that no scenario has runs
-    in both training and validation. Among settings whose accuracies differ only by rounding the
-    first in the grid's order is chosen, so grids name the simplest first. A step of the pipeline
-    that requests ``groups`` receives the scenarios of the runs it is fitted to, in the inner folds
-    and in the final fit.
-    """
+    # Folds are grouped by scenario. Of accuracies that differ only by rounding the first is taken,
+    # so grids name the simplest first. A step that requests ``groups`` gets the scenarios of its
+    # runs.
 
     def __init__(
         self,
@@ -92,11 +89,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return _all_categories(self.pipeline_, X)
 
     def diagnose(self, X: pd.DataFrame | Array) -> tuple[Diagnosis, ...]:
-        """The most probable category of each run, with its probability and evidence.
-
-        The confidence is rounded as it is stored, so that rounding cannot move it across a
-        threshold.
-        """
+        """The most probable categories; confidence is rounded as it is stored."""
         probabilities = self.predict_proba(X)
         answers = most_probable(probabilities)
         explanations: Sequence[tuple[tuple[Evidence, ...], int | None]] = [((), None)] * len(X)
@@ -130,11 +123,7 @@ def _first_best(results: Mapping[str, Any]) -> int:
 
 
 def imputed(features: Sequence[str]) -> ColumnTransformer:
-    """Select features and impute missing values with the median of the training runs.
-
-    A feature without a value in any training run becomes zero, so that the columns stay the same;
-    they keep the names of the features.
-    """
+    """Select features and impute missing values with the training median, or zero without any."""
     imputer = SimpleImputer(strategy="median", keep_empty_features=True)
     return ColumnTransformer(
         [("features", imputer, list(features))], verbose_feature_names_out=False

@@ -23,10 +23,7 @@ Tensors = dict[str, Any]
 
 
 def tensors_of(batch: Any, name: str = "batch", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """All tensors of a batch with their names, in its order.
-
-    Looked into are tuples, lists, mappings (``BatchEncoding`` is one) and dataclasses.
-    """
+    """All tensors of a batch with names, in tuples, lists, mappings and dataclasses, in order."""
     if isinstance(batch, torch.Tensor):
         yield name, batch
     elif depth < DEEPEST:

@@ -70,10 +70,7 @@ def compared(
 
 
 def measured(history: History, invariant: Invariant) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Steps, values and compared values of an invariant's signal, each (measurements,).
-
-    Steps at which a signal that it presumes to be zero was not are passed over.
-    """
+    """Steps, values and compared values of a signal, but where another that must be 0 was not."""
     steps, values = history.series(invariant.signal)
     if invariant.presumes:
         presumed, sizes = history.series(invariant.presumes)
@@ -91,10 +88,7 @@ def measured(history: History, invariant: Invariant) -> tuple[NDArray[np.int64],
 def breaks(
     history: History, invariants: Iterable[Invariant], fitted: Mapping[str, Bound]
 ) -> tuple[Break, ...]:
-    """The first break of every invariant that broke, by step.
-
-    An invariant whose bound is to be fitted, and has none, is passed over.
-    """
+    """The first break of every invariant, by step; one whose bound is not fitted is passed over."""
     first = []
     for invariant in invariants:
         bound = invariant.bound or fitted.get(invariant.id)

@@ -28,12 +28,11 @@ UNKNOWN: Final = (
 
 
 class Convention:
-    """Tells what the loss of a model's output was computed from.
+    """Tells what the loss of a model's output was computed from."""
 
-    The first loss is recomputed with each logit compared with the label beside it, and with the
-    next one; the convention that agrees is kept. Where none does, that of the model's name is, and
-    without such a name nothing is compared.
-    """
+    # The first loss is recomputed with each logit compared with the label beside it, and the next
+    # one: what agrees is kept, or else the convention of the model's name; without it nothing is
+    # compared.
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
@@ -41,11 +40,8 @@ class Convention:
         self._compared = True
 
     def targets(self, model: Any, arguments: dict[str, Any], output: Any) -> Targets | None:
-        """What the output of a model and the arguments it was called with tell; None without loss.
-
-        A loss that is divided by the labels of a whole accumulated step is given as the mean of its
-        batch, to be comparable with it.
-        """
+        """What a model's output and arguments tell; None without a loss."""
+        # A loss divided by an accumulated step's labels is given as the mean of its batch.
         targets = targets_of(model, arguments, output)
         if targets is None or targets.logits is None:
             return targets

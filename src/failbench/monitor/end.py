@@ -20,8 +20,7 @@ OUT_OF_MEMORY_MESSAGES: Final = (
     "bad_alloc",
     "unable to mmap",
 )
-"""Parts of messages of other exceptions, in lower case: PyTorch's allocator on a CPU raises a
-``RuntimeError``."""
+"""Parts of other exceptions' messages in lower case: PyTorch's allocator raises RuntimeError."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,4 @@
-"""Endings: what the end of a run says of its cause, as data.
-
-``data/endings.csv`` lists them in the order in which they are tried.
-"""
+"""Endings: what the end of a run says of its cause, in ``data/endings.csv``, tried in order."""
 
 from __future__ import annotations
 
@@ -16,8 +13,7 @@ from failbench.monitor.invariants import CATALOGUE, Invariant
 from failbench.vocabulary import CATEGORIES, Category
 
 Rank = Literal["before", "after", "last"]
-"""Whether an ending speaks before the invariant that broke first, only where none did, or only
-where no symptom was seen either."""
+"""Whether an ending speaks before the first break, only without one, or without symptoms too."""
 
 RANKS: Final[tuple[Rank, ...]] = get_args(Rank)
 ANY: Final = "any"

@@ -70,11 +70,10 @@ MEASUREMENTS: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 class Guard:
-    """Runs measurements so that none ends, delays for ever or changes a run.
+    """Runs measurements so that none ends, delays for ever or changes a run."""
 
-    A measurement runs without gradients and without touching the cache of autocast. The first
-    exception of one turns it off: its signals are noted as off, and one warning says why.
-    """
+    # It runs without gradients and leaves autocast's cache alone. The first exception of one turns
+    # its signals off, with a warning.
 
     def __init__(self, writer: LogWriter, clock: Clock, level: Level) -> None:
         self._writer = writer

@@ -21,8 +21,7 @@ from failbench.monitor.log import ABSENT, FORMAT, LINES, NOW, NOW_TYPE
 from failbench.monitor.signals import PHASES, SIGNAL_NAMES, Level
 
 STILL: Final = 60.0
-"""Seconds without a change of phase after which a living process counts as hung; or ten times the
-longest step so far, if that is more."""
+"""Seconds in a phase after which a process counts as hung; or ten times the longest step."""
 
 _ABSENT_BITS: Final = np.float64(ABSENT).view(np.uint64)
 

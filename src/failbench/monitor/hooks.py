@@ -45,11 +45,7 @@ class Events(Protocol):
 
 
 class Hooks:
-    """Attaches a receiver of events; everything can be removed again.
-
-    A compiled model gets no hooks, which would break its graph; those of optimizers, losses and
-    logits lie outside of it.
-    """
+    """Attaches a receiver of events, removably; hooks would break a compiled model's graph."""
 
     def __init__(self, events: Events) -> None:
         self._events = events

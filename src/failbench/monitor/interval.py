@@ -1,8 +1,4 @@
-"""Interval: time and counts of all steps since the check before.
-
-A wait between two checks would be seen by none of them, so that a check has the mean of the steps
-since the one before. Steps that the log keeps besides have their own.
-"""
+"""Interval: time and counts, as means of all steps since the check before, lest waits go unseen."""
 
 from __future__ import annotations
 

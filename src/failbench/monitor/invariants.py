@@ -1,8 +1,4 @@
-"""Invariants: what must hold in healthy training, each a statement about one signal.
-
-``data/invariants.csv`` is the catalogue. A bound is a number where logic gives it, and ``fitted``
-where healthy runs do (:mod:`failbench.monitor.bounds`).
-"""
+"""Invariants: what must hold of a signal, by ``invariants.csv``; a bound is logic's or fitted."""
 
 from __future__ import annotations
 
@@ -15,8 +11,7 @@ from failbench.monitor.signals import SIGNAL_NAMES
 from failbench.vocabulary import CATEGORIES, Category
 
 Kind = Literal["logic", "statistic", "symptom"]
-"""``logic`` never breaks in healthy training; a ``statistic`` seldom does; a ``symptom`` follows
-from nearly any cause, and speaks only where nothing else did."""
+"""``logic`` never breaks in health, a ``statistic`` seldom; a ``symptom`` follows any cause."""
 
 Against = Literal["value", "first", "start", "past", "peak", "growth"]
 """What a value is held against; see :func:`failbench.monitor.breaks.compared`."""

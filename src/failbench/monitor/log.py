@@ -48,9 +48,7 @@ NOW_TYPE: Final = np.dtype(
         ("values", "f8", (LAST_STEPS, len(SIGNALS))),
     ]
 )
-"""``wall`` is the time of the last change of phase, in seconds since 1970; ``steps`` is -1 where
-nothing is kept yet; a signal that was not measured is no number, with a sign bit that measured ones
-never have."""
+"""``wall`` is of the last phase; ``steps`` -1 is nothing yet; no measured NaN has a sign bit."""
 
 ABSENT: Final = float(np.array(0xFFF8000000000001, np.uint64).view(np.float64))
 """Not measured, in the memory map: a NaN of its own, as measured values may be NaN too."""

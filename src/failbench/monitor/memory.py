@@ -37,10 +37,7 @@ class Reserve:
 
 
 class ProcessMemory:
-    """Private data of the process (VmData), the quantity that ``RLIMIT_DATA`` limits.
-
-    It is read when a phase begins and ends: what is allocated and freed between is not seen.
-    """
+    """Private data (VmData), which ``RLIMIT_DATA`` limits, as it is when phases begin and end."""
 
     def __init__(self) -> None:
         self._files = [os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)]
@@ -82,11 +79,7 @@ class ProcessMemory:
 
 
 class DeviceMemory:
-    """Memory of a CUDA device that tensors of this process use.
-
-    Peaks come from the allocator, whose peak statistics are reset at every change of phase: a loop
-    that prints ``torch.cuda.max_memory_allocated`` reads the peak since the last change.
-    """
+    """Memory of a CUDA device that tensors use; resets the allocator's peaks at every phase."""
 
     def __init__(self, device: Any) -> None:
         self._device = device
@@ -125,11 +118,7 @@ def memory_of(device: Any) -> Memory:
 
 
 class LiveTensors:
-    """Counts the tensors that Python holds, which takes longer the more objects there are.
-
-    So it is done at a check only if all counts together took less than a share of the time since
-    this was made. Nothing is kept, and no attribute of an object that is no tensor is touched.
-    """
+    """Counts the tensors that Python holds, while that costs less than a share of the time."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()

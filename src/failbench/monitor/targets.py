@@ -9,8 +9,7 @@ from typing import Any, Final
 import torch
 
 KEPT_BYTES: Final = 64 * 2**20
-"""Logits up to this size are kept until their gradient is there. Larger ones are compared with it
-only if the loop keeps them itself."""
+"""Largest logits kept until their gradient is there; others only if the loop keeps them."""
 
 SHIFTING: Final = ("ForCausalLM", "LMHeadModel")
 """Ends of names of classes that compare each logit with the next label."""

@@ -34,8 +34,7 @@ UNSEEN: Final = ("passes", "gradients left", "indices", "activations", "probes")
 """Measurements that need hooks in the model."""
 
 NOT_IN_BACKWARD: Final = -1
-"""What the engine of autograd says where it is not at work. A model that is called while it is, as
-by checkpoints of activations, only repeats a forward pass."""
+"""What autograd says when it is not at work; at work, a call (of checkpoints) is a repetition."""
 
 LATE: Final = ("token_surprise", "pair_surprise", "hyperparameters_changed", "evaluation_changed")
 """Signals that compare with the beginning of training."""

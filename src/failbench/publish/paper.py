@@ -34,8 +34,7 @@ FUNCTIONS = {
     **dict.fromkeys(["generated", "tabled", "long", "squeezed", "narrowed"], "paper/tables/{}.typ"),
     "finding": "paper/tables/{}/finding.md",
 }
-"""The functions of the paper whose first argument names a file, and where that file is: those of
-paper/lib and paper/appendix."""
+"""The paper's functions whose first argument names a file, and where it is."""
 
 _CALL = re.compile(rf'(?<![\w-])({"|".join(map(re.escape, FUNCTIONS))})\(\s*"([^"]+)"')
 _PAIR = re.compile(r'(?<![\w-])drawings\(\s*"([^"]+)",\s*"([^"]+)"')
@@ -86,11 +85,7 @@ def _trimmed(value: float) -> str:
 
 
 def compiled(root: Path, main: Path, facts: Mapping[str, str], reads: Sequence[Path]) -> Compiled:
-    """Compile the paper.
-
-    Fonts are those in typst and in matplotlib, whose DejaVu Sans the figures are lettered in; fonts
-    of the machine are not used, and nothing in the document says when it was made.
-    """
+    """Compile the paper, without a date, in fonts of typst and matplotlib (DejaVu Sans)."""
     try:
         import typst
     except ImportError as error:

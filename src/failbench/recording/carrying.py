@@ -1,7 +1,4 @@
-"""Carrying over: fingerprints of today for runs of which a sample, recorded again, is equal.
-
-What was compared is kept beside the telemetry in :data:`CARRIED`.
-"""
+"""Carrying over: today's fingerprints for runs of which a sample, recorded again, is equal."""
 
 from __future__ import annotations
 
@@ -114,11 +111,7 @@ class Comparison:
 def candidates(
     campaign: Campaign, runs: pl.DataFrame, excepted: Collection[str], file: Path
 ) -> list[Candidate]:
-    """The runs of a setting whose fingerprints may be carried over, by id.
-
-    Runs that the plan of today does not have are none, nor are those with the fault of an excepted
-    scenario.
-    """
+    """Runs whose fingerprints may be carried over: of today's plan, with no excepted fault."""
     rows = {row["run_id"]: row for row in runs.to_dicts()}
     outdated = []
     for planned in _planned_runs(campaign, rows):
@@ -162,11 +155,7 @@ def _refuse_another_run(
 
 
 def drawn_sample(outdated: Sequence[Candidate], size: int, seed: int) -> list[Candidate]:
-    """A sample that is spread as evenly as can be over settings and kinds, then over scenarios.
-
-    Settings and kinds take turns in a drawn order; each gives the next of its runs, in a drawn
-    order, of a scenario that its kind was asked for the least.
-    """
+    """A sample spread evenly over settings and kinds, which take turns, then over scenarios."""
     generator = np.random.default_rng(seed)
     strata: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in sorted(outdated, key=lambda candidate: candidate.run_id):
@@ -229,13 +218,9 @@ def repeat(
 
 
 def compare(stored: JournalEntry, again: JournalEntry) -> Comparison:
-    """Hold a run that was recorded again against the one that is stored.
-
-    All columns that do not measure the machine must be equal, nulls and NaN to their like. Where
-    memory or a clock ends both, which step is the last depends on readings of the machine: all
-    steps before the last of the shorter one must then be equal, the lengths may differ by
-    :data:`MOST_STEPS_APART`, and the message may name another allocation that was refused.
-    """
+    """Hold a run that was recorded again against the one stored, in what is deterministic."""
+    # Where memory or a clock ends both, which step is the last depends on the machine: lengths may
+    # differ by :data:`MOST_STEPS_APART`, and the message may name another refused allocation.
     entries = (stored, again)
     lengths = len(stored.steps), len(again.steps)
     by_machine = all(_is_ended_by_machine(entry.run) for entry in entries)
@@ -289,11 +274,8 @@ def carry_over(
     compared: Sequence[tuple[Candidate, Comparison]],
     seed: int,
 ) -> None:
-    """Write the fingerprints of today into the table of runs, and what was compared beside it.
-
-    What was compared is written first: without it nobody could tell why fingerprints changed.
-    Runs whose fingerprints have changed since they were read keep them.
-    """
+    """Write today's fingerprints, after what was compared: without it nobody could tell why."""
+    # Runs whose fingerprints have changed since they were read keep them.
     rows = [
         {
             "run_id": candidate.run_id,

@@ -22,8 +22,7 @@ PAD, UNKNOWN, BEGIN = 0, 1, 2
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[BOS]")
 VOCABULARY = 512
 ALPHABET = 64
-"""Distinct characters the tokenizer knows: fewer than the corpus has, so that healthy runs meet a
-few unknown tokens."""
+"""Characters of the tokenizer: fewer than the corpus's, so that runs meet unknown tokens."""
 SLICES = 6
 MINIMUM_CHARACTERS = 160
 VALIDATION_SHARE = 0.1

@@ -1,7 +1,4 @@
-"""Faults as their modules mark them, of the package and outside of it.
-
-Their signatures are read from source, so that scenarios are held against them without torch.
-"""
+"""Faults as their modules mark them, of the package or not; read from source, without torch."""
 
 from __future__ import annotations
 
@@ -66,10 +63,7 @@ def _marks(decorator: ast.expr) -> bool:
 
 
 def _signature(arguments: ast.arguments) -> inspect.Signature:
-    """The signature of a function, its annotations as text and its defaults as None.
-
-    Neither is evaluated: they may name what only an import of the module has.
-    """
+    """A signature, unevaluated, as only an import of the module may have its names."""
     arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
     arguments.kw_defaults = [default and ast.Constant(None) for default in arguments.kw_defaults]
     header = f"def marked({ast.unparse(arguments)}): ..."
@@ -91,11 +85,7 @@ def package_signatures() -> Signatures:
 def refuse_unusable_faults(
     scenarios: Iterable[Scenario], folder: Path, signatures: Signatures
 ) -> None:
-    """Refuse scenarios whose fault could not be injected.
-
-    Such a run would end in an error at once, and pass for the crash of a fault of the kind
-    ``start_crash``.
-    """
+    """Refuse scenarios whose fault cannot be injected: its error would pass for a crash."""
     for scenario in scenarios:
         _refuse_unusable(scenario.fault, file_of(scenario, folder), "fault", signatures)
 
@@ -273,11 +263,7 @@ def _import(module: FaultModule) -> None:
 
 
 def refuse_unregistered_faults(scenarios: Sequence[Scenario], folder: Path) -> None:
-    """Refuse scenarios whose fault the registry refuses, now that all modules are imported.
-
-    What is read from source may differ from what is registered where a module does more than to
-    mark functions.
-    """
+    """Refuse scenarios whose fault the registry refuses, now that modules are imported."""
     from failbench.recording.faults.registry import find_fault
 
     for scenario in scenarios:

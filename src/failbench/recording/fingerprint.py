@@ -1,8 +1,7 @@
-"""Fingerprints: one hash of everything that a recorded run depends on.
+"""Fingerprints: one hash of everything that a recorded run depends on, computed without torch."""
 
-Computed from source text, so that the check needs no torch. Formatting, comments, docstrings and
-annotations are ignored; executable code, import lines included, is hashed.
-"""
+# Formatting, comments, docstrings and annotations are ignored; executable code, import lines
+# included, is hashed.
 
 from __future__ import annotations
 
@@ -78,11 +77,7 @@ def _dump(node: object) -> str:
 
 
 def parsed(path: Path) -> ast.Module:
-    """Syntax tree of a module, one thread at a time.
-
-    Python 3.11 counts its depth in a tree once for all threads, and raises ``SystemError`` when two
-    of them parse.
-    """
+    """Syntax tree, a thread at a time: Python 3.11 raises ``SystemError`` when two parse."""
     text = path.read_text(encoding="utf-8")
     with _PARSING:
         return ast.parse(text)
@@ -102,11 +97,8 @@ def loop_code(device: str = "cpu") -> str:
 
 
 def corpus_cache(folder: Path) -> Path:
-    """Path of the file that keeps the corpus of this code, interpreter and tokenizer library.
-
-    A cache under a fixed name once outlived a change of the code that made it, and 500 runs were
-    recorded on a corpus that could not be made again; so other code uses another file.
-    """
+    """Path of the corpus of this code, interpreter and tokenizer library."""
+    # A cache under a fixed name once outlived its code: 500 runs could not be made again.
     code = code_hash([_PACKAGE / "corpus.py"])
     makers = (code, platform.python_version(), version("tokenizers"))
     return folder / f"corpus-{hashlib.sha256(' '.join(makers).encode()).hexdigest()[:12]}.json"
@@ -159,10 +151,7 @@ def _names_bound(statement: ast.stmt) -> set[str]:
 
 @cache
 def _fault_definitions() -> Definitions:
-    """Top-level definitions of the fault modules.
-
-    The registry is not one of them: that it learns of a further fault changes no other.
-    """
+    """Definitions of the fault modules but the registry: a further fault changes no other."""
     definitions: Definitions = {}
     for path in sorted((_PACKAGE / "faults").glob("*.py")):
         if path.name not in ("__init__.py", "registry.py"):
@@ -197,11 +186,7 @@ def _reached_code(places: Iterable[Place], definitions: Definitions) -> str:
 
 
 def outside_fault_codes(path: Path, names: Iterable[str]) -> dict[str, str]:
-    """Hashes of the faults of a module that is not part of the package, by name.
-
-    Each covers the function and everything that it calls within its module, and nothing of the
-    package's faults, whose hashes do not change with it.
-    """
+    """Hashes of faults of a module outside of the package, whose own do not change with them."""
     definitions = _definitions(path)
     return {name: _reached_code([(path.stem, name)], definitions) for name in names}
 

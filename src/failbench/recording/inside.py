@@ -42,11 +42,8 @@ Unit: TypeAlias = tuple[Pair, JournalEntry, JournalEntry]
 
 
 def units_of(campaign: Campaign) -> list[Unit]:
-    """The recorded pairs of one seed, in the order of the plan, which is drawn.
-
-    Those whose failing run goes on to the end of the training are first: of these alone the peer
-    can say anything, so that a recording that is stopped has as many of them as it can.
-    """
+    """The recorded pairs of one seed, drawn; first those that go on to the end of training."""
+    # Of these alone the peer can say anything, so that a stopped recording has most of them.
     units = [unit for unit in campaign.recorded_pairs() if unit[0].twin.seed == SEED]
     return sorted(units, key=lambda unit: unit[2].run["ending"] != "completed")
 
@@ -155,10 +152,7 @@ def _peak(steps: Sequence[dict[str, Any]]) -> int:
 
 
 def _loss_apart(watched: Sequence[dict[str, Any]], recorded: Sequence[dict[str, Any]]) -> float:
-    """How far apart two trainings of a run are, whose attention is computed in two ways.
-
-    Steps that have no finite loss in both are left out.
-    """
+    """How far apart finite losses are of one run whose attention is computed in two ways."""
     steps = zip(watched[:COMPARED_STEPS], recorded, strict=False)
     pairs = [(first["loss"], second["loss"]) for first, second in steps]
     known = [(x, y) for x, y in pairs if x is not None and y and math.isfinite(x)]

@@ -74,10 +74,7 @@ def refuse_unknown(entry: JournalEntry) -> None:
 
 
 def limits_of(entries: Iterable[JournalEntry], params: DetectorParams) -> HealthyLimits:
-    """The limits of the completed successful runs; other runs are ignored.
-
-    They are taken in the order of their ids, because a mean depends on the order in its last digit.
-    """
+    """The limits of completed successful runs, by id, as a mean's last digit depends on order."""
     ordered = sorted(entries, key=lambda entry: str(entry.run["run_id"]))
     healthy = [e for e in ordered if (e.run["kind"], e.run["ending"]) == ("success", "completed")]
     signals = [detector.measure(steps_of(entry), params) for entry in healthy]

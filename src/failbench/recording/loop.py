@@ -1,8 +1,4 @@
-"""The training loop, made of replaceable parts.
-
-A fault is injected by replacing parts of a :class:`TrainingRun`; a run without its fault executes
-exactly the same code with the same random numbers.
-"""
+"""The training loop, made of parts that a fault replaces; all else is the same for its twin."""
 
 from __future__ import annotations
 

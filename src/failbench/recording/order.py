@@ -12,12 +12,9 @@ from failbench.recording.nominal import Nominal, Seeds
 
 @dataclass(frozen=True)
 class RunOrder:
-    """Everything that a child needs to execute one run.
+    """What a child needs to execute a run; None where there is no fault, limit or monitor."""
 
-    ``onset_step`` is None for twins and successful runs, which have no fault. ``capacity_bytes`` is
-    None for healthy runs, which have no memory limit. ``level`` is what a monitor measures in the
-    run; None for none. ``looks`` are steps after which the campaign reads the log of that monitor.
-    """
+    # ``looks`` are steps after which the campaign reads the log of that monitor.
 
     run_id: str
     architecture: Architecture

@@ -1,8 +1,4 @@
-"""Signals: what a monitor measures in runs that are recorded already.
-
-Every run is executed once more with the configuration, the draw and the memory limit that it had,
-and with a monitor. Telemetry comes from runs without one: its memory and times are theirs alone.
-"""
+"""Signals of recorded runs: each once more, with a monitor, as telemetry's costs are of none."""
 
 from __future__ import annotations
 
@@ -32,8 +28,7 @@ READS: Final = (
     *("bounds.py", "breaks.py", "diagnosis.py", "endings.py", "invariants.py"),
     *("integrations", "records", "stopping"),
 )
-"""What is left out of the fingerprint, as it measures nothing: modules of the monitor that read
-logs, those for loops of other libraries, and those that end a run by what was measured."""
+"""What measures nothing, and is not in the fingerprint: readers, other loops, and stopping."""
 
 
 LOOKS_AHEAD: Final = (0, 10)
@@ -182,11 +177,7 @@ class SignalRecording:
 def compared_steps(
     first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]
 ) -> tuple[int, bool]:
-    """How many steps two recordings of a run share, and whether these are equal.
-
-    Compared are the columns that do not measure the machine. Which step is the last depends on the
-    memory and time that are left, so that it is left out where the recordings differ in length.
-    """
+    """How many steps two recordings share, but for an uneven end, and whether these are equal."""
     one, other = (
         pl.DataFrame(list(steps), schema=STEP_SCHEMA).select(STEP_COLUMNS)
         for steps in (first, second)

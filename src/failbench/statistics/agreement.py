@@ -23,11 +23,7 @@ from failbench.statistics.bootstrap import (
 
 
 def kappa_of_counts(counts: Array) -> Array:
-    """Cohen's kappa of many tables of counts at once.
-
-    Cohen (1960), "A coefficient of agreement for nominal scales"; the same as
-    ``sklearn.metrics.cohen_kappa_score``, vectorised for resamples.
-    """
+    """Cohen's kappa (1960) of many tables at once; the same as scikit-learn's."""
     total = counts.sum(axis=(-2, -1))
     alike = np.trace(counts, axis1=-2, axis2=-1) * total
     by_chance = (counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1)
@@ -62,22 +58,13 @@ def kappa_interval(
 
 
 def fleiss_kappa(table: pl.DataFrame, left: str, right: str) -> float:
-    """Fleiss' kappa of two columns of answers, which is what the paper reports.
-
-    Fleiss (1971), "Measuring nominal scale agreement among many raters": chance agreement is that
-    of the answers of both together, where Cohen's keeps the two apart.
-    """
+    """Fleiss' kappa (1971), which the paper reports: chance is that of both columns together."""
     counts, _ = aggregate_raters(table.select(left, right).to_numpy())
     return float(fleiss_kappa_of(counts))
 
 
 def weighted_kappa(counts: Array) -> Array:
-    """Kappa of two ratings on one ordinal scale, weighted by squared distance.
-
-    Cohen (1968), "Weighted kappa: nominal scale agreement with provision for scaled disagreement";
-    with these weights it is an intraclass correlation (Fleiss and Cohen, 1973). The same as
-    ``sklearn.metrics.cohen_kappa_score(weights="quadratic")``, vectorised.
-    """
+    """Kappa weighted by squared distance (Cohen, 1968), as scikit-learn's quadratic one."""
     levels = np.arange(counts.shape[-1])
     penalty = (levels[:, None] - levels[None, :]) ** 2
     total = counts.sum(axis=(-2, -1))
@@ -89,10 +76,7 @@ def weighted_kappa(counts: Array) -> Array:
 
 
 def weighted_tau(left: Array, right: Array, weights: Array) -> Array:
-    """Kendall's tau-b (Kendall, 1945) of two scores, each scenario counting by a whole weight.
-
-    The same as ``scipy.stats.kendalltau`` of scores that are repeated by their weights.
-    """
+    """Kendall's tau-b (1945) of two scores, each scenario repeated by a whole weight."""
     lefts, rights = (np.sign(score[:, None] - score[None, :]) for score in (left, right))
 
     def pairs(matrix: Array) -> Array:
@@ -152,12 +136,8 @@ def cramers_v(tables: Array) -> Array:
 def permutation_test(
     shares: Array, groups: Labels, permutations: int, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Test whether shares of kinds depend on groups, by permuting the groups of whole scenarios.
-
-    The Monte Carlo test counts the observed order among the permutations (Phipson and Smyth, 2010,
-    "Permutation p-values should never be zero").
-    Given are the probability of the observed V or a larger one, and the mean V, under permutation.
-    """
+    """P of Cramér's V or more, and its mean, when groups of whole scenarios are permuted."""
+    # The observed order counts among the permutations (Phipson and Smyth, 2010).
     members = (groups[None, :] == np.unique(groups)[:, None]).astype(np.float64)
     observed = float(cramers_v(members @ shares).round(12))
     drawn = np.array(

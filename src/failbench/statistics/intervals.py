@@ -1,9 +1,8 @@
-"""Intervals: every figure of a method with its uncertainty, its unit and what it estimates.
+"""Intervals: every figure of a method with its uncertainty, its unit and what it estimates."""
 
-The independent unit is the scenario. BCa intervals resample scenarios within categories and then
-their seeds, all repeats moving together; they are conditional on the fitted models. Beside them the
-corrected-variance t interval states how much a method itself varies with its training data.
-"""
+# The unit is the scenario. BCa intervals resample scenarios, then seeds, all repeats moving
+# together, conditional on the fitted models. The corrected-variance t interval beside them states
+# how much a method itself varies with its training data.
 
 from __future__ import annotations
 
@@ -43,10 +42,7 @@ ESTIMATE = ("value", "ci_low", "ci_high", "n")
 
 
 def estimate_rows(intervals: Mapping[str, Interval], **keys: object) -> pl.DataFrame:
-    """Named intervals as a table with a row per metric, to the right of keys that all rows share.
-
-    What an interval calls its method is the column ``interval``.
-    """
+    """Named intervals as rows, right of keys that all share; their methods are ``interval``."""
     rows = []
     for metric, interval in intervals.items():
         record = interval.model_dump()
@@ -185,10 +181,7 @@ def wilson_interval(
 def wilson_share(
     table: pl.DataFrame, value: pl.Expr, unit: str, confidence: float
 ) -> dict[str, float]:
-    """The mean over units of a value's mean in each, with Wilson's interval and n = units.
-
-    For such means Wilson's interval is an approximation.
-    """
+    """The mean over units of a value's means, with Wilson's interval, here an approximation."""
     # sorted, since a sum in another order differs in its last bit, which may round otherwise
     means = table.group_by(unit).agg(share=value.cast(pl.Float64).mean()).sort(unit)["share"]
     share = float(means.to_numpy().mean())
@@ -212,10 +205,7 @@ def few_or_many(
     settings: ScenarioIntervalSettings,
     values: tuple[ValueMetric, ...] = (),
 ) -> dict[str, Interval]:
-    """Rates with intervals over scenarios, and Wilson's where a category has a single one.
-
-    There is nothing to resample within that, as there is little near one.
-    """
+    """Rates with intervals over scenarios; Wilson's where a category has a single one."""
     answers = scenario_answers(predictions)
     if min(answers.sizes) > 1:
         return scenario_intervals(answers, metrics, settings, values)
@@ -262,10 +252,7 @@ def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
 def method_intervals(
     predictions: pl.DataFrame, settings: IntervalSettings, costs: UnitCosts | None = None
 ) -> dict[str, Interval]:
-    """Every reported figure of one method on one feature set, by name.
-
-    Without ``costs``, what answers cost, no hybrid's cost is reported.
-    """
+    """Every reported figure of one method and feature set; a hybrid's cost only with ``costs``."""
     answers = scenario_answers(predictions)
     values = value_metrics(predictions, settings.calibration_bins)
     if costs is not None:
@@ -279,10 +266,7 @@ def method_intervals(
 
 
 def floor_interval(predictions: pl.DataFrame, settings: IntervalSettings) -> Interval:
-    """Calibration error of a perfectly calibrated method: its mean, and the range it stays in.
-
-    Not an interval of an estimate: the central share ``settings.confidence`` of simulated errors.
-    """
+    """A calibrated method's error: the mean, and the central share of simulated ones."""
     errors = calibration_floor(
         predictions,
         settings.calibration_bins,
@@ -307,10 +291,7 @@ def intervals_table(
     workers: int = 1,
     costs: UnitCosts | None = None,
 ) -> pl.DataFrame:
-    """Intervals of every (feature_set, method) in a table of predictions, one row per figure.
-
-    The result does not depend on the number of workers.
-    """
+    """Intervals of every (feature_set, method), a row a figure; workers change nothing."""
     tasks = [
         (feature_set, method, part, settings, costs)
         for (feature_set, method), part in predictions.sort("feature_set", "method").group_by(

@@ -22,13 +22,9 @@ from failbench.statistics.scenario_values import UNIT, by_category
 
 
 def alarm_limit(highest: Array, rate: float) -> float:
-    """The limit that a new healthy run exceeds with a probability of at most ``rate``.
-
-    The split-conformal quantile (Vovk, Gammerman and Shafer, 2005, "Algorithmic learning in a
-    random world"; Bates et al., 2023, "Testing for outliers with conformal p-values"): of n
-    exchangeable runs, the score of rank ceil((n + 1)(1 - rate)). So few runs that they cannot show
-    so low a rate are refused.
-    """
+    """The limit that a new healthy run exceeds with at most probability ``rate``."""
+    # The split-conformal quantile (Vovk, Gammerman and Shafer, 2005; Bates et al., 2023): of n
+    # exchangeable runs, the score of rank ceil((n + 1)(1 - rate)); too few runs for it are refused.
     # rounded first, as 50 * 0.98 must be 49 and no trifle more
     rank = math.ceil(round((len(highest) + 1) * (1 - rate), 9))
     if rank > len(highest):
@@ -43,12 +39,9 @@ def alarm_limit(highest: Array, rate: float) -> float:
 
 
 def lead_interval(failing: pl.DataFrame, settings: ScenarioIntervalSettings) -> Interval:
-    """Median steps from the first alarm to the failure, over failing runs that have an alarm.
-
-    Scenarios are resampled within categories, then their seeds, and quantiles of the medians taken:
-    the acceleration of BCa is that of the jackknife, which a median defeats (Efron and Tibshirani,
-    1993, "An introduction to the bootstrap", section 11.6).
-    """
+    """Median steps from first alarm to failure; quantiles of resampled scenarios and seeds."""
+    # BCa's acceleration is the jackknife's, which a median defeats (Efron and Tibshirani, 1993,
+    # 11.6).
     repeats = failing.group_by(UNIT).len()["len"].max()
     assert isinstance(repeats, int)
     lead = (pl.col("failure_step") - pl.col("step")).cast(pl.Float64)

@@ -83,10 +83,7 @@ def category_f1(confusion: Array, categories: tuple[str, ...], category: str) ->
 
 
 def category_precision(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
-    """Share of a category among those that it is named for, computed per repeat and averaged.
-
-    Over the repeats that name it at all; zero where none does.
-    """
+    """Share of a category among those it is named for: mean of repeats that name it, else 0."""
     right = right_answers(confusion, categories)[..., categories.index(category)]
     named = _named(confusion, category)
     return _ratio(_ratio(right, named).sum(axis=-1), (named > 0).sum(axis=-1))
@@ -124,11 +121,9 @@ class Metric:
 
 @dataclass(frozen=True)
 class ValueMetric:
-    """A figure to report that is no score of the confusions, from sums ``[..., *trailing]``.
+    """A figure besides the confusions, from sums ``[..., *trailing]``; a kind for its interval."""
 
-    Its kind says which interval it gets: a ``proportion`` is a share of scenarios, its sums the two
-    of a ratio; a ``distance`` is from 0 to 1 and biased upwards; a ``number`` is anything else.
-    """
+    # A ``proportion`` is the ratio of its two sums; a ``distance``, from 0 to 1, is biased upwards.
 
     name: str
     values: ScenarioValues
@@ -176,10 +171,7 @@ def proportion(name: str, values: ScenarioValues, estimand: str) -> ValueMetric:
 
 
 def commitment(predictions: pl.DataFrame) -> tuple[ValueMetric, ...]:
-    """Coverage, accuracy and accuracy when committed.
-
-    Where nothing is committed on, there is no accuracy of it.
-    """
+    """Coverage, accuracy, and accuracy when committed, where anything is."""
     committed = pl.col("prediction") != ABSTAIN
     rates = [
         proportion(
@@ -240,11 +232,7 @@ def precision_metrics(categories: tuple[str, ...]) -> tuple[Metric, ...]:
 
 
 def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ...]:
-    """What is reported of a method beside its confusions; what a method has not is left out.
-
-    The predictions are of one method and one feature set; ``bins`` are those of confidence, for the
-    calibration error.
-    """
+    """What is reported of one method and feature set beside its confusions, as far as it has it."""
     figures = [
         proportion(
             "accuracy_abstaining_on_unknown",
@@ -322,13 +310,9 @@ class UnitCosts(Record):
 
 
 def cost_metrics(predictions: pl.DataFrame, costs: UnitCosts) -> tuple[ValueMetric, ...]:
-    """Mean cost of a diagnosis of a hybrid; nothing where predictions do not say who answered.
-
-    The paper's section 9.1 has C_total = C_auto (1 - P_abstain) + C_human P_abstain, where rules
-    answer or a person does; a classifier that answers some adds its share times its own cost.
-
-    Its interval is about who answers; the unit costs are taken as given.
-    """
+    """Mean cost of a hybrid's diagnosis; its interval is about who answers, at given costs."""
+    # The paper's section 9.1 has C_auto (1 - P_abstain) + C_human P_abstain; a classifier that
+    # answers some adds its share times its own cost.
     if predictions["route"].is_null().any():
         return ()
     cost = pl.col("route").replace_strict(costs.by_route(), return_dtype=pl.Float64)

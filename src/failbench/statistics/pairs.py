@@ -27,23 +27,16 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class PairedScores:
-    """Correctness of several methods on the same test folds, with a column for each method.
-
-    The runs of a scenario are averaged inside a fold first, so that a scenario counts once however
-    many runs it has. Abstentions are never correct.
-
-    """
+    """Correctness by method on the same folds; a scenario's runs are averaged in each first."""
 
     methods: tuple[str, ...]
     """Sorted."""
     folds: pl.DataFrame
     """``repeat``, ``fold``, ``tested`` (scenarios) and the accuracy of each method in the fold."""
     seeds: pl.DataFrame
-    """``category``, ``scenario``, ``seed`` and the correctness of each method, mean over repeats;
-    sorted."""
+    """``category``, ``scenario``, ``seed`` and mean correctness by method; sorted."""
     first: pl.DataFrame
-    """``scenario`` and whether each method was right in the first repeat; a scenario with several
-    runs counts as right where more than half of them are."""
+    """``scenario`` and whether each method had most of its runs right in the first repeat."""
 
     @cached_property
     def scenarios(self) -> pl.DataFrame:
@@ -95,12 +88,7 @@ def paired_scores(predictions: pl.DataFrame) -> PairedScores:
 
 
 def paired_shares(answers: pl.DataFrame) -> PairedScores:
-    """Line up several methods of whose answers no more is known than how far they are right.
-
-    The answers have ``method``, ``repeat``, ``fold``, ``category``, ``scenario``, ``seed`` and
-    ``correct``, from 0 to 1. A single method is refused, and methods that were not all tested in
-    the same folds on the same scenarios.
-    """
+    """Line up several methods, tested alike, of which ``correct``, from 0 to 1, is known."""
     methods = tuple(answers["method"].unique().sort().to_list())
     if len(methods) < 2:
         raise BadInputError(
@@ -136,15 +124,9 @@ def paired_shares(answers: pl.DataFrame) -> PairedScores:
 def difference_bounds(
     scores: PairedScores, pairs: Sequence[Pair], resamples: int, confidence: float, seed: int
 ) -> list[tuple[float, float] | None]:
-    """BCa bounds of each pair's difference in accuracy, conditional on the fitted models.
-
-    Scenarios are resampled within categories, then their seeds (see
-    :mod:`failbench.statistics.bootstrap`), once for all pairs: what is drawn brings the answers of
-    every method, in all repeats.
-
-    Bounds are None where all resamples agree, and so say nothing of the spread. Of a category with
-    a single scenario there is nothing to resample, which is refused.
-    """
+    """BCa bounds of pairs' differences in accuracy, given the fitted models; None if all agree."""
+    # Scenarios are resampled once for all pairs: what is drawn brings every method and repeat. A
+    # category with a single scenario has nothing to resample, and is refused.
     groups = scores.seeds.partition_by("category", maintain_order=True)
     seeds = tuple(seed_counts(group) for group in groups)
     for group, rows in zip(groups, seeds, strict=True):
@@ -177,12 +159,7 @@ def difference_bounds(
 def study_difference(
     predictions: pl.DataFrame, left: str, right: str, settings: BootstrapSettings, estimand: str
 ) -> Interval:
-    """Accuracy of a method in one study less its accuracy in another, paired over their runs.
-
-    The predictions are of one method and feature set. Of the two studies the runs are taken that
-    both predict; how these were split into folds may differ. Where all resamples agree the interval
-    is a point.
-    """
+    """Accuracy in one study less that in another, paired over runs that both predict."""
     runs = [set(predictions.filter(pl.col("study") == study)["run_id"]) for study in (left, right)]
     shared = predictions.filter(
         pl.col("study").is_in([left, right]), pl.col("run_id").is_in(list(runs[0] & runs[1]))

@@ -1,9 +1,7 @@
-"""Significance: every pair of methods compared, four pairs by name and the others by curiosity.
+"""Significance: every pair of methods compared, four pairs by name and the others by curiosity."""
 
-The tests share one null hypothesis, equal accuracy, and differ in what they take for random: the
-corrected t and its Bayesian form the training set as well as the scenarios, the bootstrap and
-McNemar's test the scenarios alone, the models being given.
-"""
+# All tests suppose equal accuracy; the corrected t and its Bayesian form take the training set for
+# random as well as the scenarios, the bootstrap and McNemar's test the scenarios alone.
 
 from __future__ import annotations
 
@@ -34,12 +32,7 @@ Family = Literal["contrast", "exploratory"]
 
 
 class Difference(Record):
-    """Two methods on one feature set; differences are ``left`` less ``right``, as fractions.
-
-    ``n`` are scenarios, and ``folds`` those of all repeats. The difference is of accuracies over
-    scenarios, which are means over repeats; its BCa bounds are None where all resamples agree, and
-    so say nothing.
-    """
+    """Accuracies over ``n`` scenarios, ``left`` less ``right``; no bounds if resamples agree."""
 
     feature_set: str
     left: str
@@ -57,8 +50,7 @@ class Comparison(Difference):
     """A difference, and every test of it."""
 
     family: Family
-    """``contrast`` for those named beforehand, whose p values are adjusted for one another;
-    ``exploratory`` for all others, whose p values are not."""
+    """``contrast`` if named beforehand, so that p is adjusted; ``exploratory`` otherwise."""
     t: float
     df: int
     p: float
@@ -68,26 +60,22 @@ class Comparison(Difference):
     p_left: float
     p_rope: float
     p_right: float
-    """Posterior probabilities that left is better by more than the region of practical equivalence,
-    that neither is, and that right is."""
+    """Posterior probabilities of left, of practical equivalence, and of right."""
     left_only: int
     right_only: int
     p_mcnemar: float
     """Scenarios that only one method has right in the first repeat, and McNemar's exact p."""
     legacy_t: float
     legacy_p: float
-    """The paper's paired t test over the folds of the first repeat, kept for comparison with it:
-    folds share training runs, which it ignores."""
+    """The paper's paired t over folds of one repeat, which ignores their shared runs."""
     cohens_d: float
     """Mean over standard deviation of the differences of scenarios."""
     p_equivalence: float
     equivalent: bool
     smallest_margin: float
-    """Two one-sided tests with the corrected variance, their verdict, and the margin from which on
-    it would have been positive."""
+    """Two one-sided tests with the corrected variance, their verdict, smallest margin."""
     detectable_difference: float | None
-    """The smallest true difference that this study finds with the power of the settings, at the
-    level before adjustment; None where all folds agree."""
+    """Smallest detectable difference before adjustment; None where all folds agree."""
 
     @property
     def reported_p(self) -> float:
@@ -129,10 +117,7 @@ def comparison_metrics(
 
 
 def difference_metrics(differences: Iterable[Difference]) -> dict[str, object]:
-    """Differences in nested scalars, with the tests of those that were tested.
-
-    What one has not, or what is infinite because all folds agree, is left out.
-    """
+    """Differences in nested scalars, with what was tested and is finite."""
     return {f"{each.left}_less_{each.right}": _leaves(each) for each in differences}
 
 
@@ -201,11 +186,7 @@ class SignificanceSettings(ComparisonSettings):
 def compare_all(
     predictions: pl.DataFrame, settings: SignificanceSettings
 ) -> tuple[Comparison, ...]:
-    """Compare every pair of methods on every feature set.
-
-    By feature set; the contrasts first and in their order, then the other pairs. Refused are a
-    contrast whose method, or a feature set, was not predicted, and methods that cannot be paired.
-    """
+    """Compare every pair of methods by feature set: contrasts first, then the others."""
     feature_sets = predictions["feature_set"].unique().sort().to_list()
     if settings.feature_set not in feature_sets:
         raise BadInputError(

@@ -1,8 +1,4 @@
-"""What a study is written in, as one namespace: ``from failbench import study as st``.
-
-Inputs and settings, statistics, estimates, tables and captions as data, what things are called and
-how they are drawn, and publication.
-"""
+"""What a study is written in, as one namespace: ``from failbench import study as st``."""
 
 from failbench.base.measuring import *
 from failbench.statistics.agreement import *

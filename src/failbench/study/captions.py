@@ -48,11 +48,7 @@ VALUES: Final = ("value", "difference")
 
 
 class Captions:
-    """Texts of a study with the numbers that they name filled in.
-
-    Numbers are words, counts and settings by name, and the study's estimates, nested, which are
-    named by path; the place is the file, for errors.
-    """
+    """Texts of a study with the numbers that they name filled in; ``place`` is their file."""
 
     def __init__(self, place: Path, texts: Mapping[str, Any], numbers: Mapping[str, Any]) -> None:
         self.place = place

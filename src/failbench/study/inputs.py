@@ -50,10 +50,7 @@ class _MethodEstimates(RootModel[dict[str, dict[str, dict[str, _Estimate]]]]):
 
 
 def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
-    """Read the metrics that an earlier stage wrote: estimates by feature set, method and metric.
-
-    The feature set must have at least the accuracy of every method.
-    """
+    """Estimates of an earlier stage by feature set and method, each with its accuracy."""
     try:
         metrics = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:

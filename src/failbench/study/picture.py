@@ -69,12 +69,8 @@ class Picture:
 
 
 def wrapped(text: str, width: float) -> list[str]:
-    """Lines of the title's letters that are no wider than ``width`` points, with some to spare.
-
-    Viewers without the family of the style set its letters in others, or round their places.
-
-    A single word that is wider has a line for itself.
-    """
+    """Lines no wider than ``width`` points, but for single words, with some to spare."""
+    # Viewers without the family of the style set its letters in others, or round their places.
     letters = FontProperties(size=FINDING_TEXT, weight="bold")
     lines = [""]
     for word in text.replace(" %", "\u00a0%").split(" "):
@@ -116,11 +112,7 @@ def legend_outside(
 
 
 def save_picture(picture: Picture, path: Path) -> None:
-    """Draw a picture and save it as SVG, with its title and description for screen readers.
-
-    There is no date and no program's version in it. The bytes repeat only under the project's
-    matplotlibrc, whose ``svg.hashsalt`` fixes the ids.
-    """
+    """Save as SVG with title and description; bytes repeat under the project's ``svg.hashsalt``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     drawn = StringIO()
     metadata = {"Date": None, "Creator": None, "Title": picture.title}

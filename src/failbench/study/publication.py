@@ -74,11 +74,7 @@ def publish_estimates(
     metrics: Mapping[str, object] | None = None,
     **published: Any,
 ) -> None:
-    """Write a study whose frame of estimates is its metrics, its points and its summary.
-
-    The first of the keys is the outermost level of the metrics, which may hold more beside the
-    frame; the rest is what :func:`publish` writes.
-    """
+    """Write a study whose frame is its metrics, by its first key outermost, points and summary."""
     publish(
         study,
         **{

@@ -1,7 +1,4 @@
-"""Style: sizes of a printed page, colours that most eyes can tell apart, and marks of methods.
-
-A method has one colour and one marker in every figure.
-"""
+"""Style: sizes of a printed page, colours that most eyes can tell apart, one mark a method."""
 
 from __future__ import annotations
 
@@ -39,8 +36,7 @@ PURPLE: Final = "#CC79A7"
 SKY: Final = "#56B4E9"
 GREY: Final = "#999999"
 PALE: Final = "#CCCCCC"
-"""The palette of Okabe and Ito (2008), "Color Universal Design", a grey for what is
-healthy, and a pale one for what lies behind."""
+"""The palette of Okabe and Ito (2008), a grey for what is healthy, a pale one behind."""
 
 INDIGO: Final = "#332288"
 MAROON: Final = "#661100"
@@ -160,11 +156,7 @@ ADDED_MARKERS: Final = ("$1$", "$2$", "$3$", "$4$")
 
 
 def method_styles(methods: Iterable[str]) -> dict[str, MethodStyle]:
-    """Styles of methods in the order of legends.
-
-    Language models that were added to ``params.yaml`` come last, each with a marker of its own as
-    far as there are any.
-    """
+    """Styles in the order of legends, language models of ``params.yaml`` with markers last."""
     names = set(methods)
     known = {name: style for name, style in METHOD_STYLES.items() if name in names}
     others = zip(in_label_order(names - set(METHOD_STYLES)), cycle(ADDED_MARKERS), strict=False)

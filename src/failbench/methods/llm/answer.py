@@ -40,10 +40,7 @@ def request_hash(chat: Chat, schema: Mapping[str, Any], options: Mapping[str, fl
 
 
 def fence_mark(text: str) -> str:
-    """A mark that does not occur in ``text``: the first characters of a hash of it.
-
-    A text cannot contain its mark on purpose, as the mark depends on all of it.
-    """
+    """A mark not in ``text``: the start of a hash of all of it, so that no text can contain it."""
     attempt = 0
     while True:
         mark = hashlib.sha256(f"{attempt}\n{text}".encode()).hexdigest()[:MARK_LENGTH]

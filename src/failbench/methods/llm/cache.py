@@ -1,8 +1,4 @@
-"""The cache of answers: one line of JSON per answer, written as soon as the answer arrives.
-
-A line holds the model's raw output, not the parsed answer, so that studies parse all answers alike.
-It has neither time nor path: the same answers give the same file.
-"""
+"""The cache of raw answers, a line of JSON each, without time or path, written as they arrive."""
 
 from __future__ import annotations
 
@@ -45,11 +41,7 @@ class LlmCache:
     torn: bool = False
 
     def of_model(self, model: ServedModel) -> Mapping[str, CachedAnswer]:
-        """Answers of one model by prompt; of equal prompts the last.
-
-        Without a digest in the settings, those of the digest of the last answer: answers of two
-        models are never mixed.
-        """
+        """Answers of one model by prompt; without a digest, those of the last answer's."""
         matching = [answer for answer in self.answers if model.is_digest(answer.digest)]
         if not matching:
             return {}

@@ -1,10 +1,7 @@
-"""The prompt: the instructions to a language model, and the record of one run, fenced as data.
+"""The prompt: instructions, and the record of one run, fenced as data."""
 
-The paper's prompt (its appendix B) is not available. This one is ours: zero-shot, the same for
-every model, and made of the observables that other methods may read. Models that read
-``telemetry_and_monitor`` are shown what the monitor recorded of the run as well, after the rest of
-the record; nothing else differs.
-"""
+# The paper's prompt (its appendix B) is not available. This one is zero-shot and the same for every
+# model; those that read ``telemetry_and_monitor`` are shown what the monitor recorded besides.
 
 from __future__ import annotations
 
@@ -40,10 +37,7 @@ CATEGORY_DEFINITIONS: dict[Category, str] = {
     "unknown": "what was recorded does not tell the cause: it was stopped or slowed from outside, "
     "or several causes fit equally well",
 }
-"""The paper's taxonomy (its section 3.1) and the kinds of causes of each category.
-
-The definitions explain the names and do not describe what a cause looks like in telemetry.
-"""
+"""The paper's taxonomy (section 3.1) and kinds of causes, not what they look like in telemetry."""
 
 SYSTEM = """\
 You diagnose failed training runs of small language models. You are given the record of one run \

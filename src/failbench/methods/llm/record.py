@@ -1,11 +1,8 @@
-"""The record of one run as a language model reads it: the last steps, configuration, error text.
+"""The record of one run as a language model reads it: observables alone, as exact texts."""
 
-Like the features it is made of observables only. Every value is the exact text in the prompt, so
-that explanations can be checked against it. A model may be shown what the monitor recorded as well:
-the end, breaks, and signals that were off. A break is shown by its step, the signal, its value
-there and the statement of what must hold. Whose invariant it is, is not shown: that is the answer
-that the monitor gives. Nor is anything that came after the failure.
-"""
+# What the monitor recorded may follow: the end, signals that were off, breaks by step, signal,
+# value and what must hold. Whose invariant it is, is not shown: that is the monitor's answer. Nor
+# is anything that came after the failure.
 
 from __future__ import annotations
 
@@ -104,11 +101,7 @@ _MONITOR_NAMES = {
 
 
 def signal_named(name: str, *, monitored: bool = False) -> Signal | None:
-    """The signal that an answer cites, or None where the record has none of that name.
-
-    A name is compared with names and aliases as :func:`plain` writes it; then without numbers and
-    the words of ``QUALIFIERS``, so that "max gradient norm at step 120" is ``gradient_norm``.
-    """
+    """The signal that an answer cites, also without its numbers and ``QUALIFIERS``, or None."""
     names = {**_MONITOR_NAMES, **_NAMES} if monitored else _NAMES
     whole = plain(name)
     if whole in names:
@@ -314,11 +307,7 @@ def _breaks(breaks: pl.DataFrame, known: Mapping[str, Invariant]) -> tuple[Shown
 
 
 def _off(run: Mapping[str, Any]) -> tuple[str, ...]:
-    """Signals that were off at the failure, as far as is known.
-
-    Of a run that lived on, what an error turned off is left out: it may have come after the
-    failure.
-    """
+    """Signals off at the failure; of a run that lived on, not those that an error turned off."""
     lived_on = run["end_kind"] in ENDED_BY_NOTHING
     return tuple(
         sorted(

@@ -54,11 +54,7 @@ class Session:
     section: str = "llm_agents"
 
     def ask(self, prompts: Sequence[Chat], show: Callable[[Progress], None]) -> Progress:
-        """Send all prompts without an answer of this model, one after the other.
-
-        Each answer is on the disk before the next prompt is sent: an interruption costs at most one
-        answer, and the same call resumes there.
-        """
+        """Send all prompts without an answer; each is on the disk before the next is sent."""
         digest = self._digest()
         known = read_cache(self.cache)
         if known.torn:
@@ -129,11 +125,9 @@ class Session:
         )
 
     def _answer(self, prompt: Chat) -> tuple[ChatResponse, int]:
-        """The first answer that can be parsed, or else the last one, and the attempts before it.
-
-        At temperature 0 another seed hardly changes an answer; the repetition is for transient
-        faults of the server. After each fault the pause doubles.
-        """
+        """The first answer that can be parsed, or the last, and the attempts before it."""
+        # At temperature 0 another seed hardly changes an answer; the repetition is for transient
+        # faults of the server. After each fault the pause doubles.
         response, fault = None, ""
         for attempt in range(self.settings.attempts):
             if fault:

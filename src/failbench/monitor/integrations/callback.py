@@ -143,12 +143,9 @@ class Batches:
 
 
 def rewire(loader: Any, iterate: Callable[[], Iterator[Any]]) -> Callable[[], None] | None:
-    """Let a loader be iterated over by a function; what undoes it, or None if that cannot be.
-
-    Its class is replaced by one of the same name that differs in its iteration: a loop keeps its
-    loader, with all that it has. Lists, generators and classes with a layout of their own have none
-    that could be replaced.
-    """
+    """Let a loader be iterated over by a function; what undoes it, or None if that cannot be."""
+    # Its class becomes one of the same name that differs in iteration: a loop keeps its loader.
+    # Lists, generators and classes with a layout of their own have none that could be replaced.
     kind = type(loader)
     change = object.__dict__["__class__"].__set__  # Accelerate's loaders claim another class
     try:

@@ -1,9 +1,7 @@
-"""Lightning: one line for ``lightning.Trainer``.
+"""Lightning: one line for ``lightning.Trainer``."""
 
-Lightning calls ``training_step`` of a module, not the module, and an optimizer's step calls that by
-a closure. So nothing is heard by hooks of the module or of optimizers in general: the callback says
-when a pass begins and ends, and an update begins when its closure has returned.
-"""
+# It calls ``training_step`` of a module, not the module, and an optimizer's step calls that by a
+# closure. So the callback says when a pass begins, and an update begins when its closure returned.
 
 from __future__ import annotations
 

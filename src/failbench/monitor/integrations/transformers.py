@@ -1,9 +1,7 @@
-"""Transformers: one line for ``transformers.Trainer``.
+"""Transformers: one line for ``transformers.Trainer``."""
 
-A callback of it gets neither batch nor loss, and is told of no exception and of no evaluation that
-begins. So it opens and closes a monitor that hears of passes and updates by PyTorch's hooks, of
-batches by the loader's iteration, and of evaluations by what the Trainer is about to do.
-"""
+# A callback of it gets neither batch nor loss, and is told of no exception and of no evaluation
+# that begins. So it opens and closes a monitor that hears of them by hooks and by the loader.
 
 from __future__ import annotations
 

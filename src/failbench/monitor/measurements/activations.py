@@ -15,8 +15,7 @@ from failbench.monitor.measurements.reductions import numbers
 
 MOST_POSITIONS: Final = 256
 MOST_ELEMENTS: Final = 1 << 20
-"""Of an output's positions, evenly spaced ones are measured; all are searched for what is no finite
-number."""
+"""Evenly spaced positions are measured; all are searched for what is no finite number."""
 
 _LEFT_OUT: Final = (
     nn.Embedding,
@@ -57,11 +56,9 @@ class Output:
 
 
 class ActivationMeasurement:
-    """Measures the outputs of modules without children, from :meth:`arm` to :meth:`disarm`.
+    """Measures the outputs' numbers of modules without children, of each its first call."""
 
-    Embeddings, dropout, identities and containers are left out. Of a module that is called several
-    times the first call counts. Of outputs only numbers are kept.
-    """
+    # Embeddings, dropout, identities and containers are left out.
 
     def __init__(self, model: nn.Module) -> None:
         self._members = Members(model)

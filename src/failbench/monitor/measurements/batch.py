@@ -33,10 +33,7 @@ Ids = NDArray[np.int64]
 
 
 class BatchMeasurement:
-    """Measures batches in the order in which the model reads them.
-
-    Of earlier batches it keeps hashes and counts, in memory that it holds from the start.
-    """
+    """Measures batches in the order they are read; keeps hashes and counts in fixed memory."""
 
     def __init__(self, vocabulary: Vocabulary | None, level: Level) -> None:
         self._vocabulary = vocabulary

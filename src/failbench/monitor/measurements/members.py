@@ -12,10 +12,7 @@ Place = tuple[dict[str, Any], str, int]
 
 
 class Members:
-    """The modules and parameters of a model, kept until one is added, taken away or replaced.
-
-    Holds modules and the tables in which they have their parameters, but no parameter.
-    """
+    """The modules of a model and the tables of its parameters, kept until one is changed."""
 
     def __init__(self, model: nn.Module) -> None:
         self._model: Final = model

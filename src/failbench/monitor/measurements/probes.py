@@ -51,11 +51,7 @@ class Inputs:
 
 
 class Probes:
-    """Probes a model with a batch of its training.
-
-    Neither weights, buffers, modes nor generators are other than before afterwards. Hooks of the
-    model run as in any forward pass.
-    """
+    """Probes a model with a batch of its training; all its state is as before afterwards."""
 
     def __init__(self, model: nn.Module) -> None:
         self._model: Final = model

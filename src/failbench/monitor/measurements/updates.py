@@ -40,11 +40,7 @@ class Part:
 
 
 class UpdateMeasurement:
-    """Measures steps of one optimizer.
-
-    Between :meth:`begin` and :meth:`end` it holds the parameters, otherwise copies of a sample of
-    them alone, in memory that is there from the start.
-    """
+    """Measures one optimizer's steps, holding parameters between begin and end alone."""
 
     def __init__(self, optimizer: Any) -> None:
         self._sizes = _sizes(optimizer)

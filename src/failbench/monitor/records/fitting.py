@@ -1,9 +1,7 @@
-"""Fitting: bounds from the healthy runs of a setting, and how wide they must be.
+"""Fitting: bounds from the healthy runs of a setting, and how wide they must be."""
 
-How wide is chosen on healthy runs alone: each is held against bounds that were fitted to others,
-and the smallest margin is taken that alarms seldom enough. A run counts as alarmed if
-anything broke, a symptom too: the diagnosis would name a component of it.
-"""
+# Each is held against bounds fitted to others, and the smallest margin is taken that alarms seldom
+# enough. A symptom is an alarm too: the diagnosis would name a component of it.
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Scoring: which runs versions of the rules are scored on, and what they say of them.
-
-Runs are told apart by the half of their scenario, and answers by the rungs of what is logged.
-"""
+"""Scoring: which runs versions of the rules are scored on, and what they say of them."""
 
 from __future__ import annotations
 
@@ -107,12 +104,7 @@ def labelled(
 
 
 def halves(scenarios: Iterable[Scenario]) -> pl.DataFrame:
-    """Split the scenarios, category by category, by a hash of their ids.
-
-    Within a category the scenarios stand in the order of the SHA-256 of their ids; counted through
-    all categories, every second one belongs to the test half. So the halves differ by at most one
-    scenario, in every category and in all, and nobody chose who belongs where.
-    """
+    """Split a category's scenarios by SHA-256 of ids, every second counted on: nobody chose."""
     ordered = sorted(
         scenarios,
         key=lambda scenario: (
@@ -152,8 +144,7 @@ LADDER: Final = (
     Rung("memory", "+ memory and time by phase", ("memory", "time")),
     Rung("probes", "+ probes and ranks", ("probes", "ranks")),
 )
-"""What must be logged, rung by rung, for the monitor to say why a run failed: from what every run
-leaves behind to all that it measures."""
+"""What must be logged, rung by rung, to say why a run failed."""
 
 
 def speaking(catalogue: tuple[Invariant, ...]) -> dict[str, tuple[Invariant, ...]]:

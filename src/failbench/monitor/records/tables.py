@@ -152,10 +152,7 @@ def read_monitored(folder: Path) -> Monitored:
 
 
 def write_monitored(folder: Path, setting: str, monitored: Monitored) -> None:
-    """Write the runs of one setting, in place of those of the same ids.
-
-    Runs of other ids are kept, and so are other settings.
-    """
+    """Write the runs of one setting, in place of those of the same ids; others are kept."""
     ids = monitored.runs["run_id"]
     runs, signals = monitored.runs, monitored.signals
     path = folder / SIGNALS / f"{setting}.parquet"

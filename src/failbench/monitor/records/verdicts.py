@@ -1,9 +1,7 @@
-"""Verdicts: what broke in monitored runs, and what a frozen version of the rules makes of it.
+"""Verdicts: what broke in monitored runs, and what a frozen version of the rules makes of it."""
 
-That is an answer with what decided it, or all that is known of a run, as methods receive it.
-Nothing of onsets, categories or twins enters: what is known of a run is its log, and the step at
-which the detector saw it fail, back from which it is cut.
-"""
+# Nothing of onsets, categories or twins enters: what is known of a run is its log, and the step at
+# which the detector saw it fail, back from which it is cut.
 
 from __future__ import annotations
 
@@ -107,11 +105,7 @@ def of_bounded_settings(monitored: Monitored, rules: Rules) -> Monitored:
 
 
 def ends_of(runs: pl.DataFrame, detected: pl.DataFrame) -> pl.DataFrame:
-    """How runs ended, and the step at which they failed.
-
-    A run that was ended failed there. Any other failed where the detector says so of its recording
-    without a monitor, to which it is equal in all that is deterministic.
-    """
+    """How runs ended, and when they failed: at an end, else where its recording was seen to."""
     was_ended = ~pl.col("end_kind").is_in(["completed", "running"])
     return (
         runs.join(
@@ -162,12 +156,10 @@ def verdict_table(
     steps_ahead: Sequence[int | None] = (None,),
     bounds: Sequence[str] = (OWN,),
 ) -> pl.DataFrame:
-    """What is answered of runs: at the end of their logs, and some steps before they failed.
-
-    Breaks are causal, so that those of a log that is cut are those that it had by then. A run that
-    is cut still lives: nothing is known of its end. At 0 steps ahead it is known, if the run was
-    ended there.
-    """
+    """What is answered of runs: at the end of their logs, and some steps before they failed."""
+    # Breaks are causal, so that those of a log that is cut are those that it had by then. A run
+    # that is cut still lives: nothing is known of its end. At 0 steps ahead it is, if the run was
+    # ended there.
     rows = []
     for run, name, broken in _stored_breaks(breaks, ends, rules, bounds):
         for ahead in steps_ahead:
@@ -181,10 +173,7 @@ def verdict_table(
 def _stored_breaks(
     breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules, bounds: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], str, tuple[Break, ...]]]:
-    """Each run with each of its bounds and what broke of them.
-
-    Breaks are as they were, but for the bound, which decides nothing any more.
-    """
+    """Each run with each of its bounds and what broke of them."""
     known = {invariant.id: invariant for invariant in rules.invariants}
     parts = breaks.partition_by("run_id", "bounds", as_dict=True)
     for run in ends.iter_rows(named=True):
@@ -239,12 +228,9 @@ def known_table(breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules) -> pl.Da
 def known_course(
     breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules, lenders: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """What one version of the rules knew of runs at every step, and when they failed.
-
-    Breaks are causal: a log that is cut shows those that it had by then, of a run that still lives.
-    Where a run went on after its failure, what its log says later is left out, as it is of
-    features; of a run that never failed the whole log counts.
-    """
+    """What one version of the rules knew of runs at every step, and when they failed."""
+    # Breaks are causal: a log that is cut shows those by then, of a run that lives. What a log says
+    # after a failure is left out, as of features; of a run that never failed the whole log counts.
     fixed = [invariant.id for invariant in rules.invariants if invariant.bound is not None]
     of_logic = breaks.filter(pl.col("bounds") == OWN, pl.col("invariant").is_in(fixed))
     breaks = pl.concat([breaks, of_logic.with_columns(bounds=pl.lit(LOGIC))])

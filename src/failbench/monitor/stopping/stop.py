@@ -29,8 +29,7 @@ STOPPING: Final = tuple(
     for invariant in (*CATALOGUE, *LIVE)
     if invariant.bound is not None and invariant.against in COMPARABLE
 )
-"""What can stop a run: invariants with a bound of their own. Those that healthy runs bound cannot,
-as somebody else's healthy runs would end yours."""
+"""Invariants with a bound of their own: somebody else's healthy runs would end yours."""
 
 NOT_FINITE: Final = frozenset(
     invariant.id
@@ -104,10 +103,7 @@ def chosen(stop_on: Iterable[str] | None, level: Level) -> tuple[Invariant, ...]
 
 @dataclass(frozen=True)
 class Standing:
-    """How an invariant with a bound of its own stands, from one measurement to the next.
-
-    The same as :func:`failbench.monitor.breaks.breaks` says of all measurements at once.
-    """
+    """How an invariant stands, from one measurement to the next, as ``breaks`` says of all."""
 
     invariant: Invariant
     count: int = 0

@@ -1,10 +1,7 @@
-"""Counts behind percentages: the numerators, folds and confusion matrices that give a figure.
+"""Counts behind percentages: the numerators, folds and confusion matrices that give a figure."""
 
-The granularity test is that of Brown and Heathers (2017, "The GRIM test", Social Psychological and
-Personality Science 8): a rate of n scenarios is a whole number of n-ths, so most percentages cannot
-occur. The tests of folds enumerate every outcome of folds of the stated sizes, without further
-assumptions.
-"""
+# The granularity test is that of Brown and Heathers (2017, "The GRIM test"): a rate of n scenarios
+# is a whole number of n-ths. Folds' tests enumerate every outcome of the stated sizes.
 
 from __future__ import annotations
 
@@ -177,11 +174,10 @@ class ConfusionRows(ArithmeticCheck):
 
 
 class ConfusionShare(ArithmeticCheck):
-    """A rate, with a confusion matrix whose last column and row are ``unknown``.
+    """A rate, with a confusion matrix whose last column and row are ``unknown``."""
 
-    ``right`` is the diagonal. The last column merges abstentions with the label: ``abstained`` is
-    that column, ``right_of_committed`` the rest of the diagonal among all other columns.
-    """
+    # ``abstained`` is the last column; ``right_of_committed`` the other diagonal among other
+    # columns.
 
     kind: Literal["confusion_share"]
     value: Figure

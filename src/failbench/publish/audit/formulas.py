@@ -1,9 +1,7 @@
-"""Formulas between printed figures: sums, quotients, means, deviations and bounds.
+"""Formulas between printed figures, read by Python's parser: sums, quotients, means and bounds."""
 
-A claim agrees if some numbers that round to the given figures yield one that rounds to the claimed
-figure: rounding alone is never an inconsistency. Python's parser reads a formula, and this module
-evaluates its syntax tree: only the given names and the listed functions are available.
-"""
+# A claim agrees if some numbers that round to the given figures yield one that rounds to the
+# claimed figure: rounding alone is never an inconsistency.
 
 from __future__ import annotations
 

@@ -1,10 +1,7 @@
-"""Main tables: those that a reader of the data starts from, for people and for programs.
+"""Main tables: those that a reader of the data starts from, for people and for programs."""
 
-Programs read Croissant 1.0 with its extension for responsible AI 1.0 (MLCommons; Akhtar et al.,
-2024, "Croissant: A Metadata Format for ML-Ready Datasets"), which is JSON-LD. Paths are relative to
-the folder of the document; ``data/context.json`` of the package is the context that the
-specification asks for.
-"""
+# Programs read Croissant 1.0 with its extension for responsible AI 1.0 (MLCommons; Akhtar et al.,
+# 2024), which is JSON-LD; ``data/context.json`` is the context that the specification asks for.
 
 from __future__ import annotations
 
@@ -157,10 +154,7 @@ def _kind(annotation: object) -> Kind:
 
 
 def croissant(citation: Citation, statements: Statements, tables: Sequence[MainTable]) -> str:
-    """The description of the main tables, as the text of a JSON-LD document.
-
-    Equal input gives equal bytes: no time, place or version of a tool is in it.
-    """
+    """The main tables' description as JSON-LD, without time, place or version of a tool."""
     said = statements.model_dump(mode="json", by_alias=True)
     unintended = [f"Not intended: {use}" for use in statements.unintended_uses]
     said |= {

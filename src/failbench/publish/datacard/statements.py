@@ -63,11 +63,7 @@ def _rai(name: str) -> Any:
 
 
 class Statements(Record):
-    """What is said of the data as a whole; see ``data/card.json``.
-
-    Other names are those of Croissant's vocabulary for responsible AI, which says what belongs
-    where.
-    """
+    """What is said of the data as a whole; other names are of Croissant's responsible AI."""
 
     licence_url: str
     intended_uses: Sentences

@@ -138,10 +138,7 @@ def _alike(scenario: str, alike: LookAlikes) -> Plain:
 
 
 def _runs(recorded: pl.DataFrame, seed: int) -> Plain:
-    """By setting, of each seed: the seed, the outcome, and the steps of fault and failure.
-
-    Whole error texts are of the runs that are drawn, each once, with the settings that have it.
-    """
+    """By setting, of each seed: the seed, the outcome, and the steps of fault and failure."""
     runs: dict[str, list[list[object]]] = {}
     texts: dict[str, list[str]] = {}
     for run in recorded.iter_rows(named=True):

@@ -1,9 +1,7 @@
-"""The section of methods: what every method reaches, by text, seed and commitment.
+"""The section of methods: what every method reaches, by text, seed and commitment."""
 
-Estimates over all seeds come from metrics and keep their intervals. What one seed alone gives is
-computed here from the same predictions by the same scores, and has no interval: its 76 runs are one
-draw of each scenario.
-"""
+# Estimates over all seeds come from metrics, with intervals. What one seed alone gives is computed
+# here by the same scores, without: its 76 runs are one draw of each scenario.
 
 from __future__ import annotations
 
@@ -109,10 +107,7 @@ def methods_section(
 
 
 def seed_figures(predictions: pl.DataFrame) -> dict[str, list[float]]:
-    """The figures of one method on one feature set and one seed, each a list of one value.
-
-    A method that commits itself to nothing has no ``accuracy_when_committed``.
-    """
+    """Figures of one method, feature set and seed as lists of one; only measured ones."""
     answers = scenario_answers(predictions)
     confusion, categories = answers.confusion(), answers.categories
     values = {name: float(score(confusion, categories)) for name, score in FIGURES.items()}

@@ -1,10 +1,7 @@
-"""The section of reported numbers: the original's beside ours, and against its own figures.
+"""The section of reported numbers, beside ours where both are of one quantity, and audited."""
 
-``data/counterparts.csv`` has a row for every number of ``data/reported/paper.yaml``: the places of
-ours among the metrics, ``intervals:19/ebm/accuracy``, the claims of the audit that test it, and a
-note, which is the reason where there is no number of ours. Numbers stand side by side only where
-both are of one quantity.
-"""
+# ``data/counterparts.csv`` has a row for every number of ``data/reported/paper.yaml``: the place of
+# ours, ``intervals:19/ebm/accuracy``, claims of the audit, and a note, the reason if ours is none.
 
 from __future__ import annotations
 

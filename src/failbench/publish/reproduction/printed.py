@@ -1,14 +1,8 @@
-"""Printed text and figures: equal words, and numbers that agree to the unit of their last digit.
+"""Printed text and figures: equal words, and numbers that agree to the unit of their last digit."""
 
-So are compared tables, the parts of README.md that are generated, and the pages of the paper, whose
-numbers come from files that are compared themselves.
-
-The points of a figure, in ``data/plots``, are compared separately. Its drawing is compared element
-by element: styles as texts, except colours, which may come from a scale; positions within an
-invisible distance; texts like those of tables. A line that the renderer simplified may have a
-vertex more or less: then its extent is compared. Of an embedded raster only the presence is
-compared.
-"""
+# Of drawings, styles are compared as texts, except colours, which may come from a scale; positions
+# within an invisible distance; of a line that the renderer simplified, with a vertex more or less,
+# the extent; of an embedded raster the presence.
 
 from __future__ import annotations
 

@@ -39,10 +39,7 @@ class Pipeline:
         return [stage.addressing for stage in reversed(list(nx.topological_sort(self._graph)))]
 
     def reruns(self, parameter: str) -> list[str]:
-        """The stages that a change of a section, or of ``section.key``, runs again, in order.
-
-        A stage for each item of a changed list is named with :data:`ITEM` for the item.
-        """
+        """The stages, in order, that a change of a section or ``section.key`` runs again."""
         self._check(parameter)
         changed = {
             stage

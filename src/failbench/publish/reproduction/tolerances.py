@@ -1,9 +1,7 @@
-"""Tolerances between regenerated and committed numbers: ``rules.csv``, by file and with reasons.
+"""Tolerances of regenerated numbers: ``rules.csv``, whose first match applies, with reasons."""
 
-Numbers differ between processors because linear algebra sums in another order; the answers that
-follow from them must not. Texts, answers, keys and counts never have a tolerance. The first rule
-whose pattern matches a file applies.
-"""
+# Numbers differ between processors because linear algebra sums in another order; the answers that
+# follow from them must not. Texts, answers, keys and counts never have a tolerance.
 
 from __future__ import annotations
 

@@ -32,19 +32,13 @@ def metrics_differences(committed: bytes, regenerated: bytes, rule: FileRule) ->
 
 
 def lock_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
-    """Differences between two locks of the pipeline: stages, commands, paths and parameters.
-
-    Hashes and sizes are ignored: the files themselves are compared.
-    """
+    """Differences between two locks; hashes and sizes are not, as the files are compared."""
     before, after = (_declared(yaml.safe_load(text)) for text in (committed, regenerated))
     return _nested(before, after, rule.tolerance)
 
 
 def described_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
-    """Differences between two descriptions of data, in Croissant's JSON-LD.
-
-    Hashes and sizes are ignored: the files themselves are compared.
-    """
+    """Differences between two Croissant descriptions, but for hashes and sizes, as of locks."""
     before, after = (_without_hashes(json.loads(text)) for text in (committed, regenerated))
     return _nested(before, after, rule.tolerance)
 

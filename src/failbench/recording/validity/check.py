@@ -1,9 +1,4 @@
-"""Validity of the benchmark: scenarios, telemetry and rules checked against each other.
-
-Every failing run is checked individually: whether it failed as expected, its twin completed
-healthily, the two were equal before onset, and the fingerprint matches the code. The rules over the
-whole benchmark are then evaluated on the recorded runs, unless they are of other causes.
-"""
+"""Validity of the benchmark: each failing run by itself, then the rules over the whole of it."""
 
 from __future__ import annotations
 
@@ -70,10 +65,7 @@ class RunCheck:
 
 @dataclass(frozen=True)
 class SettingCheck:
-    """Check of the runs of one architecture, optimizer and scale.
-
-    ``missing`` are scenarios and seeds, ``orphans`` failing runs whose scenario no file defines.
-    """
+    """Check of one setting; ``orphans`` are failing runs whose scenario no file defines."""
 
     name: str
     runs: tuple[RunCheck, ...]
@@ -247,11 +239,8 @@ class _Recorded:
 
 
 def differing_pairs(telemetry: Telemetry) -> set[str]:
-    """Failing runs that differ from their twin in a deterministic column before onset.
-
-    A twin that is shorter than the onset, or not there, differs. On a GPU values may differ by
-    :data:`GPU_RELATIVE_TOLERANCE`.
-    """
+    """Failing runs that differ from their twin, or outlive it, before onset."""
+    # On a GPU values may differ by :data:`GPU_RELATIVE_TOLERANCE`.
     runs = telemetry.runs
     failing = runs.filter(kind="failure").select("run_id", "onset_step", "device")
     twins = runs.filter(kind="twin").select("run_id", "twin_of")

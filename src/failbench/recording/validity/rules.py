@@ -1,11 +1,7 @@
-"""The rules over many runs: those of any recordings, and those over the whole benchmark.
+"""The rules over many runs: those of any recordings, and those over the whole benchmark."""
 
-Recordings of any causes must be of models that learn, with onsets where they are drawn from. That
-causes are balanced, and symptoms shared, is a claim of the benchmark as a whole.
-
-Each scenario counts with all of its seeds: it fails early if any seed does, and slowly if the
-median of its seeds does, as a rule on all seeds would become stricter with their number.
-"""
+# A scenario fails early if any seed does, and slowly if the median of its seeds does, as a rule on
+# all seeds would become stricter with their number.
 
 from __future__ import annotations
 
