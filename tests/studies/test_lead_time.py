@@ -8,7 +8,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry, categories_of
-from failbench.methods.healthy_course import healthy_course
+from failbench.methods.healthy import healthy_course
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
 from failbench.prediction.splits import make_splits
 from failbench.statistics.lead import alarm_limit

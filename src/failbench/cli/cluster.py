@@ -13,8 +13,7 @@ from cyclopts import Group, Parameter
 from cyclopts.validators import mutually_exclusive
 
 from failbench.base.errors import BadInputError
-from failbench.cli.options import POSITIVE, refused
-from failbench.cli.places import TELEMETRY, work_folder
+from failbench.cli.places import POSITIVE, TELEMETRY, refused, work_folder
 from failbench.cli.record import INCOMPLETE, Wanted, record_settings
 from failbench.cli.terminal import INTERRUPTED
 

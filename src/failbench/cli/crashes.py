@@ -14,8 +14,7 @@ from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS
-from failbench.cli.options import WHOLE, Corpus, Json, Only, Output, Predictors
-from failbench.cli.places import CRASHES, NOTEBOOKS
+from failbench.cli.places import CRASHES, NOTEBOOKS, WHOLE, Corpus, Json, Only, Output, Predictors
 from failbench.cli.terminal import interruptible, progress_meter
 from failbench.crashes.catalogue import PREDICTORS, Predictor
 from failbench.crashes.question import Question

@@ -13,7 +13,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.methods import Reads
 from failbench.base.params import PARAMS, read_section
 from failbench.cli import places
-from failbench.cli.options import POSITIVE
+from failbench.cli.places import POSITIVE
 from failbench.cli.terminal import EndedError, Meter, interruptible, progress_meter
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def llm(
     crashes: Annotated[bool, Parameter(help="ask about crashes of notebooks, in all arms")] = False,
 ) -> int:
     """Send language models the prompts without a cached answer."""
-    from failbench.methods.llm.cache import cache_path
+    from failbench.methods.llm.answer import cache_path
     from failbench.methods.llm.session import LlmServerError, Session, connect
 
     asked = (_about_crashes if crashes else _about_runs)(model, limit)

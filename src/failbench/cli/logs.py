@@ -14,7 +14,7 @@ from cyclopts import Group, Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
-from failbench.cli.options import Checkout, Json, Log, Run
+from failbench.cli.places import Checkout, Json, Log, Run
 from failbench.diagnose.readers.lines import clean
 
 if TYPE_CHECKING:

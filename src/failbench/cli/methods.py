@@ -14,8 +14,15 @@ from failbench.base.errors import BadInputError
 from failbench.base.methods import MONITOR_METHODS
 from failbench.base.params import read_section
 from failbench.base.scenarios import read_scenarios
-from failbench.cli.options import Checkout, Json
-from failbench.cli.places import BROKEN, MONITORED, TELEMETRY, Reference, reference_at
+from failbench.cli.places import (
+    BROKEN,
+    MONITORED,
+    TELEMETRY,
+    Checkout,
+    Json,
+    Reference,
+    reference_at,
+)
 from failbench.cli.terminal import Meter, interruptible, progress_meter
 
 if TYPE_CHECKING:

@@ -11,8 +11,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
-from failbench.cli.options import Json, Output, Workers
-from failbench.cli.places import REASONING, REASONING_WORK
+from failbench.cli.places import REASONING, REASONING_WORK, Json, Output, Workers
 
 Lens = Literal["surface", "fft", "compression", "hazard", "synthesis"]
 

@@ -18,8 +18,17 @@ from failbench.base.params import read_section
 from failbench.base.scenarios import Architecture, Optimizer, Scenario, read_scenarios
 from failbench.base.workers import available_workers
 from failbench.cli import places
-from failbench.cli.options import POSITIVE, Faults, Minutes, Only, Params, refused
-from failbench.cli.places import SCENARIOS, TELEMETRY, known_reference
+from failbench.cli.places import (
+    POSITIVE,
+    SCENARIOS,
+    TELEMETRY,
+    Faults,
+    Minutes,
+    Only,
+    Params,
+    known_reference,
+    refused,
+)
 from failbench.cli.terminal import INTERRUPTED, recording_meter
 from failbench.monitor.signals import Level
 

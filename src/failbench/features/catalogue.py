@@ -18,6 +18,7 @@ from typing import Any, Literal, get_args
 
 import polars as pl
 
+from failbench.base.records import Record, packaged_rows
 from failbench.base.vocabulary import ERROR_TEXT_SIGNAL, SIGNAL_GROUPS
 from failbench.features.feature import (
     CEILING,
@@ -30,7 +31,6 @@ from failbench.features.feature import (
     recent_share,
     slope,
 )
-from failbench.features.keywords import KEYWORDS
 from failbench.features.observables import Observables
 
 MEMORY_WARNING = 0.90
@@ -152,6 +152,18 @@ PAPER_FEATURES: tuple[Feature, ...] = (
     ),
 )
 """The 19 features of the primary set."""
+
+
+class Keyword(Record):
+    """What people look for in error text, and the library's documentation that has it."""
+
+    name: str
+    pattern: str
+    source: str
+
+
+KEYWORDS: tuple[Keyword, ...] = packaged_rows("failbench.features", "keywords.csv", Keyword)
+"""Fixed: words that were taken from recorded failures would leak them into a feature."""
 
 KEYWORD_FEATURES: tuple[Feature, ...] = tuple(
     Feature(

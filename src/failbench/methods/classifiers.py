@@ -20,7 +20,6 @@ from failbench.base.method_settings import (
     SymptomBaselineSettings,
 )
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import MethodDeclaration, by_name, from_features
 from failbench.methods.evidence import (
     explain_boosted,
@@ -28,7 +27,7 @@ from failbench.methods.evidence import (
     explain_linear,
     explain_tree,
 )
-from failbench.methods.tuned_classifier import TunedClassifier, tuned
+from failbench.methods.tuned_classifier import ConvergedLogisticRegression, TunedClassifier, tuned
 
 
 def logistic_regression(

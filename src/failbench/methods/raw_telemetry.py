@@ -28,10 +28,9 @@ from failbench.base.method_settings import Positive
 from failbench.base.records import Record
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.features.feature_table import RAW_SERIES, RAW_TEXT
-from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.evidence import SHARE, Positions, leading_terms, weighted_terms
-from failbench.methods.tuned_classifier import TunedClassifier
+from failbench.methods.tuned_classifier import ConvergedLogisticRegression, TunedClassifier
 
 Cube = npt.NDArray[np.float64]
 """Of shape ``[n_runs, n_channels, n_steps]``."""

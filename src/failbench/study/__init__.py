@@ -22,6 +22,5 @@ from failbench.study.paper_numbers import *
 from failbench.study.picture import *
 from failbench.study.plain_table import *
 from failbench.study.publication import *
-from failbench.study.scope import *
 from failbench.study.style import *
 from failbench.study.tables import *

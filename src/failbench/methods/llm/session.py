@@ -13,8 +13,17 @@ import httpx
 from ollama import ChatResponse, Client, ResponseError
 
 from failbench.base.errors import BadInputError
-from failbench.methods.llm.answer import DIAGNOSIS, AnswerForm, Chat, Unreadable, request_hash
-from failbench.methods.llm.cache import CachedAnswer, append_answer, read_cache, rewrite_cache
+from failbench.methods.llm.answer import (
+    DIAGNOSIS,
+    AnswerForm,
+    CachedAnswer,
+    Chat,
+    Unreadable,
+    append_answer,
+    read_cache,
+    request_hash,
+    rewrite_cache,
+)
 from failbench.methods.llm.settings import AskingSettings, ServedModel, full_name
 
 NOT_FOUND = 404

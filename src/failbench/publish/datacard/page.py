@@ -12,8 +12,14 @@ import polars as pl
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import KINDS, Telemetry
 from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
-from failbench.publish.datacard.main_tables import DATA, MainTable
-from failbench.publish.datacard.statements import Citation, Entry, Statements, declared
+from failbench.publish.datacard.main_tables import (
+    DATA,
+    Citation,
+    Entry,
+    MainTable,
+    Statements,
+    declared,
+)
 from failbench.study.labels import REPLACED
 from failbench.study.plain_table import Column, Table, markdown
 

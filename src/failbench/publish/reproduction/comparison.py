@@ -14,7 +14,7 @@ import yaml
 
 from failbench.base.errors import BadInputError
 from failbench.publish.reproduction import printed, values
-from failbench.publish.reproduction.tolerances import Difference, FileRule, rule_of
+from failbench.publish.reproduction.values import Difference, FileRule, rule_of
 
 RESULTS = ("data", "figures", "paper", "src/failbench/fitted/*.json", "dvc.lock", "README.md")
 """Files and folders whose files are compared."""
