@@ -7,7 +7,6 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.explanations import ANSWER_SCHEMA, CONDITION_SCHEMA
 from failbench.base.predictions import NEIGHBOUR_SCHEMA, PREDICTION_SCHEMA
 from failbench.base.slices import PARTNER_SCHEMA, ReferenceStudy
 from failbench.base.stage import (
@@ -20,6 +19,7 @@ from failbench.base.stage import (
     unreadable,
 )
 from failbench.base.studies import LANGUAGE_MODELS, prediction_files
+from failbench.base.verdicts import ANSWER_SCHEMA, CONDITION_SCHEMA
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA

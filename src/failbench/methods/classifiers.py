@@ -20,13 +20,8 @@ from failbench.base.method_settings import (
     SymptomBaselineSettings,
 )
 from failbench.features.catalogue import FEATURE_SETS
+from failbench.methods import evidence
 from failbench.methods.declaration import MethodDeclaration, by_name, from_features
-from failbench.methods.evidence import (
-    explain_boosted,
-    explain_forest,
-    explain_linear,
-    explain_tree,
-)
 from failbench.methods.tuned_classifier import ConvergedLogisticRegression, TunedClassifier, tuned
 
 
@@ -37,7 +32,7 @@ def logistic_regression(
     linear = ConvergedLogisticRegression(max_iter=settings.max_iterations)
     grid = {"C": settings.inverse_penalty}
     folds = settings.inner_folds
-    return tuned(features, linear, grid, folds, seed, explain_linear, StandardScaler())
+    return tuned(features, linear, grid, folds, seed, evidence.explain_linear, StandardScaler())
 
 
 def decision_tree(
@@ -46,7 +41,7 @@ def decision_tree(
     """A CART tree (the paper's section 4.4), tuned over depth and leaf size."""
     tree = DecisionTreeClassifier(random_state=seed)
     grid = {"max_depth": settings.max_depth, "min_samples_leaf": settings.min_samples_leaf}
-    return tuned(features, tree, grid, settings.inner_folds, seed, explain_tree)
+    return tuned(features, tree, grid, settings.inner_folds, seed, evidence.explain_tree)
 
 
 def random_forest(
@@ -55,7 +50,7 @@ def random_forest(
     """A random forest (the paper's section 4.4), tuned over features per split and leaf size."""
     forest = RandomForestClassifier(n_estimators=settings.trees, random_state=seed)
     grid = {"max_features": settings.max_features, "min_samples_leaf": settings.min_samples_leaf}
-    return tuned(features, forest, grid, settings.inner_folds, seed, explain_forest)
+    return tuned(features, forest, grid, settings.inner_folds, seed, evidence.explain_forest)
 
 
 def lightgbm(settings: LightgbmSettings, features: tuple[str, ...], seed: int) -> TunedClassifier:
@@ -71,7 +66,7 @@ def lightgbm(settings: LightgbmSettings, features: tuple[str, ...], seed: int) -
         random_state=seed,
     )
     grid = {"num_leaves": settings.leaves, "min_child_samples": settings.min_samples_leaf}
-    return tuned(features, boosting, grid, settings.inner_folds, seed, explain_boosted)
+    return tuned(features, boosting, grid, settings.inner_folds, seed, evidence.explain_boosted)
 
 
 def symptom_baseline(
@@ -91,7 +86,7 @@ def symptom_baseline(
     )
     forest = RandomForestClassifier(n_estimators=settings.trees, random_state=seed)
     pipeline = Pipeline([("symptoms", symptoms), ("classify", forest)])
-    return TunedClassifier(pipeline, {}, seed=seed, explain=explain_forest)
+    return TunedClassifier(pipeline, {}, seed=seed, explain=evidence.explain_forest)
 
 
 DECLARATIONS = by_name(

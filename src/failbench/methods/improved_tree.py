@@ -15,18 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from failbench.base.vocabulary import CATEGORIES, ERROR_TEXT_SIGNAL, Category, Reason
-from failbench.methods import simple_rules
-from failbench.methods.rules import (
-    Conditions,
-    Declared,
-    ErrorMatches,
-    EvaluatedConditions,
-    features_of,
-    features_of_band,
-    on_feature,
-    parts,
-    read_table,
-)
+from failbench.methods import rules, simple_rules
 
 
 @dataclass(frozen=True)
@@ -34,17 +23,17 @@ class Leaf:
     """Names a category if all its signals hold and none contradicts it; else abstains."""
 
     name: str
-    when: Conditions
+    when: rules.Conditions
     category: Category | None
     reason: Reason | None
-    confirms: Conditions
-    against: Conditions
+    confirms: rules.Conditions
+    against: rules.Conditions
     source: str
 
     @property
     def critical(self) -> list[str]:
         """Features without which the leaf cannot be confirmed."""
-        return sorted(features_of(self.confirms))
+        return sorted(rules.features_of(self.confirms))
 
 
 @dataclass(frozen=True)
@@ -52,7 +41,7 @@ class Refinement:
     """A node of the second level, which splits the runs of one kind of error by measurements."""
 
     name: str
-    when: Conditions
+    when: rules.Conditions
     leaves: tuple[Leaf, ...]
     source: str
 
@@ -75,14 +64,14 @@ class RuleTree:
         """All nodes: the root, the refinements, the leaves."""
         return (self, *self.refinements, *self.leaves)
 
-    def conditions(self) -> Iterator[Declared]:
+    def conditions(self) -> Iterator[rules.Declared]:
         """Every condition in the tree, repeated where it is used several times."""
         for node in self.refinements:
             yield from node.when
         for leaf in self.leaves:
             yield from (*leaf.when, *leaf.confirms, *leaf.against)
 
-    def with_conditions(self, change: Callable[[Conditions], Conditions]) -> RuleTree:
+    def with_conditions(self, change: Callable[[rules.Conditions], rules.Conditions]) -> RuleTree:
         """The tree with other conditions; leaves that lose all signals abstain as ``missing``."""
 
         def of_leaf(leaf: Leaf) -> Leaf:
@@ -98,17 +87,19 @@ class RuleTree:
         return replace(self, refinements=refinements)
 
 
-ANY_ERROR: Final = ErrorMatches(r"^[^:]+")
+ANY_ERROR: Final = rules.ErrorMatches(r"^[^:]+")
 """The words that match are the type of the error."""
 
-_ROWS: Final = read_table("improved_signals")
+_ROWS: Final = rules.read_table("improved_signals")
 
-SIGNALS: Final[dict[str, Declared]] = {
+SIGNALS: Final[dict[str, rules.Declared]] = {
     "any_error": ANY_ERROR,
     **{
-        row["name"]: on_feature(row["features"])
+        row["name"]: rules.on_feature(row["features"])
         if row["features"]
-        else ErrorMatches("|".join(simple_rules.WORDINGS[name] for name in parts(row["wordings"])))
+        else rules.ErrorMatches(
+            "|".join(simple_rules.WORDINGS[name] for name in rules.parts(row["wordings"]))
+        )
         for row in _ROWS
     },
 }
@@ -118,8 +109,10 @@ POINTS_TO: Final = {SIGNALS[row["name"]]: row["points_to"] for row in _ROWS if r
 """The category that a signal points to on its own: against a leaf of another, it contradicts it."""
 
 
-def _conditions(cell: str) -> Conditions:
-    return tuple(SIGNALS[part] if part in SIGNALS else on_feature(part) for part in parts(cell))
+def _conditions(cell: str) -> rules.Conditions:
+    return tuple(
+        SIGNALS[part] if part in SIGNALS else rules.on_feature(part) for part in rules.parts(cell)
+    )
 
 
 def _leaf(row: dict[str, str]) -> Leaf:
@@ -136,7 +129,7 @@ def _leaf(row: dict[str, str]) -> Leaf:
 
 
 def _read_tree() -> RuleTree:
-    rows = read_table("improved_tree")
+    rows = rules.read_table("improved_tree")
     refinements = tuple(
         Refinement(
             node["refinement"],
@@ -161,7 +154,7 @@ TREE: Final = _read_tree()
 
 def band_features() -> tuple[str, ...]:
     """Features whose healthy band some node needs."""
-    return features_of_band(TREE.conditions())
+    return rules.features_of_band(TREE.conditions())
 
 
 def all_band_features() -> tuple[str, ...]:
@@ -169,15 +162,15 @@ def all_band_features() -> tuple[str, ...]:
     return tuple(sorted({*simple_rules.band_features(), *band_features()}))
 
 
-def signal_of(condition: Declared) -> str:
+def signal_of(condition: rules.Declared) -> str:
     """The signal of a condition: a feature, or ``error_text``."""
-    return ERROR_TEXT_SIGNAL if isinstance(condition, ErrorMatches) else condition.feature
+    return ERROR_TEXT_SIGNAL if isinstance(condition, rules.ErrorMatches) else condition.feature
 
 
 def reduced_tree(tree: RuleTree, signals: Collection[str]) -> RuleTree:
     """The tree over some signals; nodes that lose all leading conditions are removed."""
 
-    def kept(conditions: Conditions) -> Conditions:
+    def kept(conditions: rules.Conditions) -> rules.Conditions:
         return tuple(condition for condition in conditions if signal_of(condition) in signals)
 
     def applies(child: Refinement | Leaf) -> bool:
@@ -191,7 +184,7 @@ def reduced_tree(tree: RuleTree, signals: Collection[str]) -> RuleTree:
     return replace(tree, refinements=refinements).with_conditions(kept)
 
 
-def route(tree: RuleTree, evaluated: EvaluatedConditions) -> npt.NDArray[np.intp]:
+def route(tree: RuleTree, evaluated: rules.EvaluatedConditions) -> npt.NDArray[np.intp]:
     """The position in ``tree.leaves`` of the leaf that each run reaches: shape ``[n_runs]``."""
     taken = _first_that_holds(tree.refinements, evaluated)
     reached = np.zeros(len(evaluated.runs), dtype=np.intp)
@@ -204,13 +197,13 @@ def route(tree: RuleTree, evaluated: EvaluatedConditions) -> npt.NDArray[np.intp
 
 
 def conditions_on_path(
-    tree: RuleTree, leaf_position: int, evaluated: EvaluatedConditions, run: int
-) -> list[Declared]:
+    tree: RuleTree, leaf_position: int, evaluated: rules.EvaluatedConditions, run: int
+) -> list[rules.Declared]:
     """What verifies that a run reaches a leaf and its answer, no condition twice."""
     # One failing condition of each child not taken; all of each child that was; at the leaf, the
     # confirming signals and those that would contradict it.
 
-    def failing(children: Sequence[Refinement | Leaf]) -> list[Declared]:
+    def failing(children: Sequence[Refinement | Leaf]) -> list[rules.Declared]:
         return [
             next(condition for condition in child.when if not evaluated.holds(condition)[run])
             for child in children
@@ -234,7 +227,7 @@ def conditions_on_path(
 
 
 def _first_that_holds(
-    children: Sequence[Refinement | Leaf], evaluated: EvaluatedConditions
+    children: Sequence[Refinement | Leaf], evaluated: rules.EvaluatedConditions
 ) -> npt.NDArray[np.intp]:
     holds = [evaluated.all_hold(child.when) for child in children]  # [n_children, n_runs]
     return np.asarray(np.argmax(holds, axis=0))

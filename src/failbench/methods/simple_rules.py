@@ -18,18 +18,9 @@ from failbench.base.arrays import Labels, Probabilities
 from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import CATEGORIES, Category
+from failbench.methods import rules
 from failbench.methods.declaration import Context, Method, MethodDeclaration, by_name
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.rules import (
-    Conditions,
-    ErrorMatches,
-    EvaluatedConditions,
-    features_of_band,
-    on_feature,
-    parts,
-    read_table,
-    resolve,
-)
 
 
 @dataclass(frozen=True)
@@ -38,7 +29,7 @@ class Rule:
 
     name: str
     category: Category
-    conditions: Conditions
+    conditions: rules.Conditions
     source: str
 
 
@@ -46,18 +37,18 @@ SIMPLE_RULES: Final = tuple(
     Rule(
         row["name"],
         cast("Category", row["category"]),
-        (ErrorMatches(row["error_text"]),)
+        (rules.ErrorMatches(row["error_text"]),)
         if row["error_text"]
-        else tuple(map(on_feature, parts(row["features"]))),
+        else tuple(map(rules.on_feature, rules.parts(row["features"]))),
         row["source"],
     )
-    for row in read_table("simple_rules")
+    for row in rules.read_table("simple_rules")
 )
 
 WORDINGS: Final = {
     rule.name: first.pattern
     for rule in SIMPLE_RULES
-    if isinstance(first := rule.conditions[0], ErrorMatches)
+    if isinstance(first := rule.conditions[0], rules.ErrorMatches)
 }
 """What the rules that read error text look for in it."""
 
@@ -67,7 +58,9 @@ FALLBACK: Category = "optimization"
 
 def band_features() -> tuple[str, ...]:
     """Features whose healthy band some rule needs."""
-    return features_of_band(condition for rule in SIMPLE_RULES for condition in rule.conditions)
+    return rules.features_of_band(
+        condition for rule in SIMPLE_RULES for condition in rule.conditions
+    )
 
 
 class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -89,7 +82,9 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Fill in the thresholds; the labelled runs are not used."""
         limits = {"gradient_norm": self.gradient_norm, "perplexity": self.perplexity}
         self.rules_ = tuple(
-            replace(rule, conditions=resolve(rule.conditions, self.band, self.healthy_sds, limits))
+            replace(
+                rule, conditions=rules.resolve(rule.conditions, self.band, self.healthy_sds, limits)
+            )
             for rule in SIMPLE_RULES
         )
         self.classes_ = np.array(CATEGORIES, dtype=object)
@@ -98,7 +93,7 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: pd.DataFrame) -> Labels:
         """The category of the first rule that holds, run by run."""
         categories = np.array([rule.category for rule in SIMPLE_RULES] + [FALLBACK], dtype=object)
-        answers: Labels = categories[self._first_match(EvaluatedConditions(X))]
+        answers: Labels = categories[self._first_match(rules.EvaluatedConditions(X))]
         return answers
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
@@ -109,7 +104,7 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
         """The categories with the signals of the rule, counting one of each earlier rule."""
-        evaluated = EvaluatedConditions(X)
+        evaluated = rules.EvaluatedConditions(X)
         diagnoses = []
         for position, passed in enumerate(self._first_match(evaluated).tolist()):
             if passed == len(self.rules_):
@@ -120,7 +115,7 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             diagnoses.append(Diagnosis(rule.category, 1.0, evidence, passed + len(evidence)))
         return tuple(diagnoses)
 
-    def _first_match(self, evaluated: EvaluatedConditions) -> npt.NDArray[np.intp]:
+    def _first_match(self, evaluated: rules.EvaluatedConditions) -> npt.NDArray[np.intp]:
         check_is_fitted(self)
         always = np.ones(len(evaluated.runs), dtype=bool)  # the fallback holds for every run
         holds = [evaluated.all_hold(rule.conditions) for rule in self.rules_]

@@ -5,7 +5,6 @@ from failbench.statistics.agreement import *
 from failbench.statistics.bootstrap import *
 from failbench.statistics.confidence import *
 from failbench.statistics.intervals import *
-from failbench.statistics.lead import *
 from failbench.statistics.metrics import *
 from failbench.statistics.paired_tests import *
 from failbench.statistics.pairs import *

@@ -9,9 +9,8 @@ from typing import Final
 
 import polars as pl
 
-from failbench.base.explanations import evidence_of
 from failbench.base.scenarios import Scenario
-from failbench.base.verdicts import Evidence
+from failbench.base.verdicts import Evidence, evidence_of
 from failbench.monitor.records.versions import Rules
 from failbench.neighbours.rendering.shape import COMPLETE
 from failbench.publish.page.answers import Answers

@@ -8,8 +8,8 @@ from typing import Final
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.explanations import SHOWN
 from failbench.base.scenarios import Scenario
+from failbench.base.verdicts import SHOWN
 from failbench.base.vocabulary import ABSTAIN, DIFFICULTIES
 from failbench.publish.page.answers import VERDICTS, Answers, method_facts
 from failbench.publish.page.curves import SIGNALS, thinning

@@ -17,12 +17,7 @@ from failbench.publish.page.answers import method_facts
 from failbench.statistics import metrics as scores
 from failbench.statistics import scenario_values as per_scenario
 from failbench.statistics.scenario_values import ScenarioAnswers, scenario_answers
-from failbench.study.labels import (
-    CATEGORY_LABELS,
-    FEATURE_SET_LABELS,
-    SHORT_LABELS,
-    in_label_order,
-)
+from failbench.study import labels
 from failbench.study.paper_numbers import Reported, reported_accuracies
 
 Estimates = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
@@ -64,7 +59,7 @@ def methods_section(
 ) -> dict[str, object]:
     """Everything that the page shows of methods, as plain values."""
     seeds = sorted(predictions["seed"].unique().to_list())
-    names = in_label_order([*predictions["method"].unique(), *paper.tables.methods.rows])
+    names = labels.in_label_order([*predictions["method"].unique(), *paper.tables.methods.rows])
     figures: dict[str, dict[str, dict[str, object]]] = {}
     confusions: dict[str, dict[str, dict[str, object]]] = {}
     parts = predictions.sort("feature_set", "method").group_by(
@@ -84,7 +79,7 @@ def methods_section(
     return {
         "feature_sets": [
             {"id": name, "label": said}
-            for name, said in FEATURE_SET_LABELS.items()
+            for name, said in labels.FEATURE_SET_LABELS.items()
             if name in figures
         ],
         "primary": PRIMARY_SET,
@@ -95,7 +90,7 @@ def methods_section(
         "architectures": sorted(predictions["architecture"].unique()),
         "confidence": confidence,
         "categories": [
-            {"id": name, "label": CATEGORY_LABELS[name], "short": SHORT_LABELS[name]}
+            {"id": name, "label": labels.CATEGORY_LABELS[name], "short": labels.SHORT_LABELS[name]}
             for name in CATEGORIES
         ],
         "answers": list(ANSWERS),
