@@ -34,7 +34,6 @@ def across_architectures_files(methods: Iterable[str]) -> tuple[str, ...]:
 
 
 def _composed(methods: Iterable[str]) -> tuple[str, ...]:
-    """Methods, and the hybrids of them."""
     fitted = tuple(methods)
     return (*fitted, *COMPOSED, *((ON_INVARIANTS,) if "invariants" in fitted else ()))
 

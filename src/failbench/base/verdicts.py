@@ -31,24 +31,10 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The cause that a method names, with its evidence.
+    """The cause that a method names, with the signals that support it.
 
-    Attributes
-    ----------
-    category
-        The cause, or ``"abstain"``.
-    confidence
-        Confidence of the method, from 0 to 1; abstentions have one too.
-    evidence
-        The signals that support the answer.
-    conditions
-        Number of conditions that a reader must check to verify the answer (Freitas, 2014,
-        "Comprehensible classification models", counts the conditions on the path for trees and
-        rules; the modules of the methods define their counts). None without conditions.
-    reason
-        The reason for an abstention.
-    route
-        The member of a hybrid that answered.
+    ``conditions`` are how many a reader must check to verify the answer (Freitas, 2014,
+    "Comprehensible classification models"); each method's module defines its count.
     """
 
     category: Answer
@@ -127,7 +113,6 @@ def evidence_of(condition: Mapping[str, object]) -> Evidence:
 
 
 def _apart(value: float | str, digits: int | None) -> tuple[float | None, str | None]:
-    """A number or words."""
     if isinstance(value, str):
         return None, value
     return float(value if digits is None else f"{value:.{digits}g}"), None

@@ -255,7 +255,6 @@ def _summary(comparisons: Sequence[Comparison], carried: int, runs: int) -> str:
 def _campaign(
     setting: str, telemetry: Path, minutes: float | None = None, journal: Path | None = None
 ) -> Campaign:
-    """The recording of the benchmark's runs in a setting that params.yaml names."""
     from failbench.recording.journal import read_known
     from failbench.recording.plan import SETTINGS, RecordParams
     from failbench.recording.sandbox import require_recording_extra

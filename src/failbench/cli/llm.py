@@ -96,7 +96,6 @@ def _about_runs(model: str | None, limit: int | None) -> Asked:
 
 
 def _about_crashes(model: str | None, limit: int | None) -> Asked:
-    """The first notebooks of the corpus, each in all arms."""
     from failbench.crashes.cases import CrashPredictionSettings, read_cases
     from failbench.crashes.language import CRASH, CrashAgentsSettings, prompt_of
     from failbench.crashes.question import ARMS
@@ -120,7 +119,6 @@ def _about_telemetry() -> tuple[LlmAgentsSettings, Telemetry]:
 
 
 def _wanted(models: Mapping[str, Any], label: str | None, section: str) -> dict[str, Any]:
-    """The model of a label, or all."""
     if label is None:
         return dict(models)
     if label not in models:
@@ -175,6 +173,5 @@ def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
 
 
 def _similar_names(name: str, names: Iterable[str]) -> str:
-    """A remedy that lists similar names."""
     similar = difflib.get_close_matches(name, names)
     return f"Similar names are {', '.join(similar)}." if similar else "There is no similar name."

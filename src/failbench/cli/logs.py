@@ -129,7 +129,6 @@ def diagnose(
 
 
 def _refuse_any(given: Mapping[str, object], form: str, remedy: str) -> None:
-    """Refuse options of the other of the command's two forms."""
     for name, value in given.items():
         if value:
             problem = f"is of the form that diagnoses {form}."
@@ -174,7 +173,6 @@ def _read_record(
 
 
 def _known(event: Event) -> dict[str, object] | None:
-    """What is known of the message of an event."""
     from failbench.messages.catalogue import message_of
 
     known = message_of(event.name, event.message)
@@ -260,7 +258,6 @@ def inspect(log: Log, /, *, run: Run = None, json: Json = False) -> int:
 
 
 def _measured(history: History, signal: str) -> Curve | None:
-    """The course of a signal of a monitor."""
     from failbench.diagnose.inspection.loss_curve import Place, course
 
     points = zip(*history.series(signal), strict=True)
@@ -316,7 +313,6 @@ def _gap(gap: Gap) -> str:
 
 
 def _at(place: Place) -> str:
-    """A value, and where it stands."""
     where = [] if place.step is None else [f"step {place.step}"]
     where += [] if place.line is None else [f"line {place.line}"]
     return f"{place.value:.6g}" + (f" ({', '.join(where)})" if where else "")

@@ -252,7 +252,6 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
 def _record_campaign(
     campaign: Campaign, workers: int, output: Path, whole: bool, shard: Shard | None
 ) -> int:
-    """Record what is missing of one setting, or of a shard of it."""
     from failbench.recording.plan import WHOLE
 
     reported: list[str] = []

@@ -81,7 +81,6 @@ def split_snapshot_ids(table: pl.DataFrame) -> pl.DataFrame:
 def _in_order(
     telemetry: Telemetry, scenarios: Iterable[Scenario], last_steps: pl.DataFrame
 ) -> pl.DataFrame:
-    """One row per row of ``last_steps``, in their order."""
     observables, run_ids = observe(telemetry, last_steps)
     features = extract(observables)
     text = observables.runs.select("row", *ERROR_TEXT_COLUMNS)

@@ -129,7 +129,6 @@ def boosted_path_lengths(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Pos
 
 
 def _depths(root: dict[str, Any]) -> Positions:
-    """Depth of each leaf of a dumped tree, by the number of the leaf."""
     depths: dict[int, int] = {}
     pending = [(root, 0)]
     while pending:
@@ -148,7 +147,6 @@ def _all_classes(scores: Array) -> Array:
 
 
 def _positions(classifier: Any, answers: Labels) -> Positions:
-    """Positions of the answers among the categories of the classifier."""
     return np.asarray(np.searchsorted(classifier.classes_, answers.astype(str)), dtype=np.intp)
 
 

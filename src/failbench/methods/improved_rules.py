@@ -49,18 +49,13 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     .. math:: C(x) = \min_{i \in S(x)} w_i \cdot 1[\text{signal}_i \text{ holds}]
 
-    It is zero when one of them is absent, and at leaves without any. At a leaf with a category the
-    method abstains, in this order, if a feature among S(x) is ``missing``, if a signal of an
-    incompatible category holds as well (``conflict``), or if C(x) is below ``tau``
-    (``low_confidence``). The other leaves abstain for a fixed reason.
+    At a leaf with a category the method abstains, in this order, if a feature among S(x) is
+    ``missing``, if a signal of an incompatible category holds (``conflict``), or if C(x) is below
+    ``tau`` (``low_confidence``); other leaves abstain for a fixed reason.
 
-    The weight w_i is the precision of the signal for the leaf's category among the training runs
-    that reach the leaf and for which it holds; without such runs, among all training runs for which
-    it holds. It is
-    the posterior mean under Jeffreys' prior, (right + 1/2) / (all + 1) (Brown, Cai and DasGupta,
-    2001, "Interval estimation for a binomial proportion", Statistical Science 16), so that a leaf
-    supported by few runs is not certain. Scenarios are counted: the runs of a scenario have weight
-    one in total. Nothing else is learned.
+    The weight w_i is the precision of the signal for the leaf's category among training runs that
+    reach the leaf, or without such among all, by scenarios; as the posterior mean under Jeffreys'
+    prior (Brown, Cai and DasGupta, 2001), so that a leaf with few runs is not certain.
     """
 
     def __init__(

@@ -28,7 +28,6 @@ class LearnedRule:
     runs: int
 
     def __str__(self) -> str:
-        """The rule in words, with four digits of each threshold."""
         tests = [f"{name} {SIGNS[side]} {edge:.4g}" for name, side, edge in self.tests]
         answer = f"{self.category} ({self.share:.2f}, n={self.runs})"
         return f"if {' and '.join(tests) or 'true'} then {answer}"

@@ -115,7 +115,6 @@ def _all_categories(pipeline: Any, X: pd.DataFrame | Array) -> Probabilities:
 
 
 def _accuracy(pipeline: Any, X: pd.DataFrame | Array, labels: Labels) -> float:
-    """Accuracy of the answers of :meth:`TunedClassifier.predict`."""
     return float((most_probable(_all_categories(pipeline, X)) == labels).mean())
 
 

@@ -127,7 +127,6 @@ def _rows(lines: list[Any], columns: list[str]) -> list[Row]:
 
 
 def _read_now(path: Path) -> np.void | None:
-    """The memory map, or None where it is not there or cut off."""
     try:
         content = path.read_bytes()
     except OSError:

@@ -1,16 +1,10 @@
 """Log: what the monitor writes while a run lives, so that its end can be explained afterwards.
 
-A folder of two files:
-
-``signals.jsonl``
-    Lines of JSON, only ever appended. The first is the header. A list ``[step, values]`` is a
-    check: ``values`` has, by number of column, what changed since the check before, and null for
-    what is not measured any more. A list ``[step, values, "change"]`` lies between checks and has
-    the exact signals that changed. An object is an event: a signal that was turned off, a fact
-    that became known later, or the end.
-``now.bin``
-    A memory map of constant size, which outlives a killed process: phase, step and clocks of the
-    moment, and all signals of the last steps.
+``signals.jsonl`` has lines of JSON, only ever appended, after a header. ``[step, values]`` is a
+check: what changed since the one before by number of column, null where it is not measured any
+more; ``[step, values, "change"]`` lies between checks and has the exact signals that changed; an
+object is an event, as the end. ``now.bin`` is a memory map of constant size, which outlives a killed
+process: phase, step and clocks of the moment, and all signals of the last steps.
 """
 
 from __future__ import annotations

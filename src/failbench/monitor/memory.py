@@ -146,7 +146,6 @@ class LiveTensors:
 
 
 def _kinds_of(kind: type) -> set[type]:
-    """A class and all that are derived from it."""
     kinds = {kind}
     derived: list[type] = type.__subclasses__(kind)
     for other in derived:

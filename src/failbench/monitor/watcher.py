@@ -272,7 +272,6 @@ class Watcher:
         self._steps.current.add(self._guard.values(measurement, function, *args))
 
     def _gradients(self) -> bool:
-        """Whether a parameter of the model has a gradient other than zero."""
         return bool(self._guard.measure("passes", count_left, list(self.model.parameters())))
 
     def _tell_what_is_not_given(self) -> None:

@@ -151,7 +151,6 @@ def _named(source: Path) -> Iterator[Named]:
 
 
 def _text(path: Path) -> str:
-    """The text of a file, which must be what its name says: typst would not name it."""
     form = {".json": "JSON", ".svg": "SVG"}.get(path.suffix, "text")
     try:
         text = path.read_text(encoding="utf-8")

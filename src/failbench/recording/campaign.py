@@ -185,7 +185,6 @@ class Campaign:
         return self._kept(planned) or (planned, self._execute(planned, capacity, capacity), False)
 
     def _remedied(self, planned: PlannedRun, twin: JournalEntry) -> Outcome:
-        """Record a failing run again with a remedy, with the draw and capacity of its twin."""
         pair = self.drawn(planned, twin.run["draw"])
         drawn = {each.run_id: each for each in self.remedies(pair)}
         return self._failing(drawn[planned.run_id], twin)

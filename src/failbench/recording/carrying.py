@@ -125,7 +125,6 @@ def candidates(
 
 
 def _planned_runs(campaign: Campaign, rows: Mapping[str, Any]) -> Iterator[PlannedRun]:
-    """All runs of a plan, with the configurations that were drawn for the recorded ones."""
     yield from campaign.successes
     for pair in campaign.pairs:
         recorded = rows.get(pair.twin.run_id) or rows.get(pair.failure.run_id)
@@ -252,7 +251,6 @@ def _is_ended_by_machine(run: Mapping[str, Any]) -> bool:
 
 
 def _first_difference(tables: Sequence[pl.DataFrame], columns: Sequence[str]) -> str | None:
-    """The first row, and in it the first column, in which two tables of one length differ."""
     stored, again = tables
     unequal = pl.DataFrame({name: stored[name].ne_missing(again[name]) for name in columns})
     rows = unequal.select(pl.any_horizontal(columns)).to_series().arg_true()

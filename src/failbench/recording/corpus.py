@@ -86,7 +86,6 @@ def train_tokenizer(documents: list[str]) -> Tokenizer:
 
 
 def _cut(modules: dict[str, list[str]]) -> list[list[str]]:
-    """Cut the modules, in alphabetical order, into slices of about equal length."""
     total = sum(len(text) for texts in modules.values() for text in texts)
     slices: list[list[str]] = [[] for _ in range(SLICES)]
     seen = 0

@@ -111,7 +111,6 @@ def code_hash(paths: Iterable[Path]) -> str:
 
 
 def _definitions(path: Path) -> Definitions:
-    """The top-level definitions of a module."""
     definitions: Definitions = {}
     module = _module(path)
     imported = _imported_faults(module)

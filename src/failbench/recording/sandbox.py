@@ -187,7 +187,6 @@ def _ask(lifeline: Connection, channel: Connection, report: RunReport) -> None:
 
 
 def _history(log: Path, report: RunReport) -> History | None:
-    """What the monitor of a run that is over has written, if it came to that."""
     if not (log / LINES).exists():
         return None
     history = read_history(log)

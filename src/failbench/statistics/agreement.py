@@ -108,7 +108,6 @@ def _over_scenarios(
     settings: BootstrapSettings,
     estimand: str,
 ) -> Interval:
-    """A figure of scenarios, in the order of categories, from how often each is drawn."""
     sizes = ordered.group_by("category", maintain_order=True).len()["len"].to_list()
 
     def of_weights(weights: Weights) -> Array:

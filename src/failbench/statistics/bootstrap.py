@@ -255,7 +255,6 @@ def _drawn(
 
 
 def _scenarios(seeds: SeedsByCategory) -> tuple[Indices, ...]:
-    """A sample per category: scenarios are resampled within categories."""
     return tuple(np.arange(len(rows)) for rows in seeds)
 
 
@@ -264,7 +263,6 @@ def _weights(
     seeds: SeedsByCategory,
     weigh: Callable[[Array, SeedCounts], Array],
 ) -> Weights:
-    """Row weights by category of scenarios that were drawn, by their places."""
     drawn = zip(indices, seeds, strict=True)
     return [weigh(_counts(index, len(rows)), rows) for index, rows in drawn]
 

@@ -102,7 +102,6 @@ def calibration_floor(
 
 
 def _runs_of_scenario(predictions: pl.DataFrame) -> pl.Expr:
-    """Runs that a row's scenario has in a repeat."""
     runs = predictions.group_by("scenario").agg(pl.col("run_id").n_unique())
     return pl.col("scenario").replace_strict(runs["scenario"], runs["run_id"])
 

@@ -224,7 +224,6 @@ def _compare(
 
 
 def _pairs(methods: tuple[str, ...], contrasts: tuple[Pair, ...]) -> list[Pair]:
-    """The contrasts as they are named, then every other pair once."""
     for method in (method for contrast in contrasts for method in contrast):
         if method not in methods:
             raise BadInputError(

@@ -201,13 +201,11 @@ def _joined(parts: Iterable[str]) -> str:
 
 
 def _names(part: Mapping[str, Any], key: str) -> list[str]:
-    """Names below a key of a part, which may be one or several."""
     names = part.get(key, [])
     return names if isinstance(names, list) else [names]
 
 
 def _value(found: object) -> float | None:
-    """The number itself of an estimate."""
     if not isinstance(found, Mapping):
         return None
     return next((found[key] for key in VALUES if isinstance(found.get(key), int | float)), None)

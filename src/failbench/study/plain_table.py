@@ -187,7 +187,6 @@ def _typst_groups(columns: Sequence[Column]) -> list[str]:
 
 
 def _groups(columns: Sequence[Column]) -> list[tuple[str, int, int]]:
-    """Each group with the numbers, from one, of its first and last column."""
     numbered = groupby(enumerate(columns, start=1), key=lambda pair: pair[1].group)
     members = [(group, [number for number, _ in pairs]) for group, pairs in numbered]
     return [(group, numbers[0], numbers[-1]) for group, numbers in members]

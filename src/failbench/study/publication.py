@@ -37,15 +37,10 @@ def publish(
     summary: pl.DataFrame | None = None,
     exact: bool | tuple[str, ...] = False,
 ) -> None:
-    """Write what a study has found, under its name.
-
-    Metrics are nested scalars, for ``data/metrics/<study>.json``; points a table for
-    ``data/plots/<study>.csv``, or several by name, whose floats get six decimals but where
-    ``exact`` says that these would not show them, of all columns or of some; tables, and sentences
-    by name, are for the study's folder in ``paper/tables``, figures by name for ``figures``, in the
-    project's style; and the summary is for the terminal. If the style cannot be read nothing is
-    written.
-    """
+    """Write what a study has found, under its name; the summary is for the terminal."""
+    # Metrics are nested scalars; points one table or several by name, whose floats get six decimals
+    # but where ``exact`` says, of all columns or of some, that these would not show them. If the
+    # style of figures cannot be read nothing is written.
     check_style(_STYLE)
     mpl.rc_file(_STYLE)
     made = tuple(tables)

@@ -90,7 +90,6 @@ SHARED = ("scenario", "capacity_bytes")
 
 
 def _roles(failing: pl.DataFrame) -> pl.DataFrame:
-    """``run_id, role, scenario, capacity_bytes``: the runs of each pair, with what they share."""
     roles = {"run_id": "failing", "twin": "twin"}
     parts = (
         failing.select(pl.col(name).alias("run_id"), pl.lit(role).alias("role"), *SHARED)
@@ -100,7 +99,6 @@ def _roles(failing: pl.DataFrame) -> pl.DataFrame:
 
 
 def _remedies(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
-    """The same of the runs that are this one with a remedy; their role is its name."""
     remedied = telemetry.runs.filter(kind="remedy", twin_of=run_id)
     role = pl.col("run_id").str.strip_prefix(f"{run_id}-").alias("role")
     return remedied.select("run_id", role, *SHARED)
@@ -296,7 +294,6 @@ def _draw_loss(axes: Axes, reached: pl.DataFrame, colour: str) -> None:
 
 
 def _line(axes: Axes, steps: np.ndarray, values: np.ndarray, colour: str) -> None:
-    """A line; a single point, which no line shows, is drawn as a dot."""
     marker = "." if len(steps) == 1 else ""
     axes.plot(steps, values, color=colour, linewidth=0.9, marker=marker, markersize=3)
 

@@ -71,7 +71,6 @@ def is_confirmed(item: EvidenceItem, shown: ShownRun) -> bool:
 
 
 def _shows(values: Sequence[str], value: float | str) -> bool:
-    """Whether a cited value is among those that are shown."""
     cited = cited_numbers(value)
     if cited:
         return any(agrees(each, number) for each in cited for number in _shown_numbers(values))

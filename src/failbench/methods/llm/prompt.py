@@ -140,7 +140,6 @@ def prompt_hash(prompt: Prompt, settings: LlmAgentsSettings) -> str:
 
 
 def _record(shown: ShownRun) -> str:
-    """The record as text, section by section."""
     sections = [
         ("Configuration and corpus", _lines(shown.configuration)),
         *_step_sections(shown),

@@ -196,7 +196,6 @@ def shown_run(
 
 
 def _named(steps: pl.DataFrame, capacity: int | None) -> pl.DataFrame:
-    """The steps with the columns that are shown."""
     shares = {"unknown_share": "unknown_tokens", "covered_share": "covered_tokens"}
     tokens = pl.when(pl.col("tokens") > 0).then("tokens")
     return steps.with_columns(

@@ -98,7 +98,6 @@ class Session:
         return progress
 
     def _digest(self) -> str:
-        """The digest of the model on the server."""
         try:
             listed = self.client.list()
         except ConnectionError as error:

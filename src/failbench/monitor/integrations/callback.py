@@ -179,7 +179,6 @@ class MonitoringCallback:
             )
 
     def _open(self, rank: int, ranks: int) -> CallbackMonitor:
-        """A monitor of a training, with a folder of its own."""
         number, place = 1, self._folder
         while ((own := place / f"rank-{rank}" if ranks > 1 else place) / LINES).exists():
             number += 1
@@ -198,7 +197,6 @@ class MonitoringCallback:
             self._evaluation = None
 
     def _leave(self) -> None:
-        """Give back what was attached to."""
         for undo in self._undo:
             undo()
         self._undo, self._evaluation = [], None

@@ -145,7 +145,6 @@ def _parts(
 
 
 def _width(logits: Tensor) -> int:
-    """Bytes of a logit in at least single precision."""
     return max(int(torch.float32.itemsize), int(logits.element_size()))
 
 

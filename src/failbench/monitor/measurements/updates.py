@@ -148,7 +148,6 @@ class UpdateMeasurement:
     def _compared(
         self, before: Tensor, gradient: Tensor, after: Tensor, each: _PerParameter
     ) -> dict[str, float]:
-        """The step beside the published one."""
         moves = torch.zeros(len(after), dtype=torch.bool)
         error, length = 0.0, 0.0
         for part in self._parts:

@@ -1,10 +1,7 @@
 """Monitored runs as tables: what the monitor measured in recorded runs, and how they ended.
 
-``runs.parquet``
-    One row per run, keyed by ``run_id``.
-``signals/<setting>.parquet``
-    One row per step that the monitor's log holds, keyed by ``(run_id, step)``: every check, every
-    step in which an exact signal changed, and the last steps.
+``runs.parquet`` has a row per run; ``signals/<setting>.parquet`` one per ``(run_id, step)`` that
+the log holds: every check, every step in which an exact signal changed, and the last steps.
 """
 
 from __future__ import annotations

@@ -1,12 +1,8 @@
 """Versions: the rules of the monitor as they were frozen, each still applicable.
 
-``versions/<version>/``
-    ``invariants.csv`` and ``endings.csv`` as they were, and ``bounds/<setting>.json``.
-``frozen.json``
-    Of each version, when it was frozen and the SHA-256 of what.
-
-What breaks and what decides is code. Where a later version changes it, the older code stays under
-a name in :data:`PROCEDURES`, and the older versions go on naming it.
+``versions/<version>/`` has ``invariants.csv`` and ``endings.csv`` as they were, and
+``bounds/<setting>.json``; ``frozen.json`` their dates and SHA-256. Code that a later version changes
+stays under a name in :data:`PROCEDURES`, and older versions go on naming it.
 """
 
 from __future__ import annotations
@@ -137,7 +133,6 @@ def read_rules(folder: Path, version: str) -> Rules:
 
 
 def _unchanged(path: Path, expected: str | None) -> str:
-    """The text of a file that must have a SHA-256."""
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -129,7 +129,6 @@ class StoppingMonitor(Monitor):
             self.stop_if_broken(optimizer)
 
     def _break(self, optimizer: Any) -> Break | None:
-        """What is broken when an optimizer is about to step."""
         step = self._steps.number
         self._count_update(step)
         if _is_skipped(optimizer):
@@ -145,7 +144,6 @@ class StoppingMonitor(Monitor):
         self._updating, self._updates = step, 1
 
     def _of_past_steps(self, step: int) -> Break | None:
-        """The first break of the steps that ended since an optimizer stepped last."""
         first = None
         for number in range(max(self._seen + 1, step - LAST_STEPS), step):
             values = self._written(number)
@@ -158,7 +156,6 @@ class StoppingMonitor(Monitor):
         return first
 
     def _of_this_step(self, step: int) -> Break | None:
-        """A break of what is known of a step before it changes weights."""
         current, off = self._steps.current, self._guard.off
         passes = {"forwards": float(current.forwards), "backwards": float(current.backwards)}
         values = {

@@ -67,7 +67,6 @@ class Printed:
         return f"{100 * number:.{decimals}f} {self.unit}"
 
     def __str__(self) -> str:
-        """The figure with its printed number of digits."""
         if not self.unit:
             return shown(self.value)
         decimals = max(0, round(-math.log10(200 * self.half_unit)))

@@ -190,7 +190,6 @@ class Formula(ArithmeticCheck):
         return range_finding(self.value, low, high, _filled_in(self.words, numbers, self.value))
 
     def _range(self, text: str) -> tuple[float, float]:
-        """Smallest and largest value of a formula over the rounding of its figures."""
         expression = Expression.parse(text)
         figures = self._figures()
         if self.exact:
@@ -198,12 +197,10 @@ class Formula(ArithmeticCheck):
         return over_rounding(lambda numbers: expression.value(self._named(numbers)), figures)
 
     def _figures(self) -> list[Printed]:
-        """All figures under ``where``, in their order."""
         terms = (term if isinstance(term, tuple) else (term,) for term in self.where.values())
         return list(chain.from_iterable(terms))
 
     def _named(self, numbers: Sequence[float]) -> dict[str, Number]:
-        """Numbers in the order of the figures, by name."""
         remaining = iter(numbers)
         return {
             name: np.array(list(islice(remaining, len(term))))
@@ -214,12 +211,10 @@ class Formula(ArithmeticCheck):
 
 
 def _expressions_in(words: str) -> list[Expression]:
-    """The expressions in the braces."""
     return [Expression.parse(text) for _, text, _, _ in Formatter().parse(words) if text]
 
 
 def _filled_in(words: str, numbers: Mapping[str, Number], value: Printed) -> str:
-    """The description with numbers in place of the expressions."""
     parts = []
     for before, text, form, _ in Formatter().parse(words):
         parts.append(before)

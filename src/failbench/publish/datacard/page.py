@@ -87,7 +87,6 @@ def page(
 def _table(
     caption: str, left: Sequence[str], right: Sequence[str], rows: Iterable[Iterable[str]]
 ) -> str:
-    """Rows below headings, of which some stand on the left, as markdown."""
     columns = [*(Column(name, align="left") for name in left), *map(Column, right)]
     cells = tuple(map(tuple, rows))
     return markdown(Table("data_card", tuple(columns), cells, caption)).strip()
@@ -140,7 +139,6 @@ def _overview(tables: Sequence[MainTable]) -> str:
 
 
 def _columns(tables: Sequence[MainTable]) -> Iterator[str]:
-    """A section of columns for each form of table."""
     for _, group in groupby(tables, key=lambda table: table.described_as):
         alike = list(group)
         names = " and ".join(f"`{table.name}`" for table in alike)
@@ -155,7 +153,6 @@ def _columns(tables: Sequence[MainTable]) -> Iterator[str]:
 
 
 def _folders(dictionary: Iterable[Entry]) -> Iterator[str]:
-    """A section for each folder of data with the files in it."""
     folders: dict[str, list[Entry]] = {}
     for entry in sorted(dictionary, key=lambda entry: entry.path):
         if entry.path.startswith(DATA):

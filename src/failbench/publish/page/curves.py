@@ -80,7 +80,6 @@ def curves(
 
 
 def _signals(telemetry: Telemetry, of_setting: pl.DataFrame) -> pl.DataFrame:
-    """Steps of runs and twins with the signals that are drawn."""
     wanted = [*of_setting["run_id"], *of_setting["twin"].drop_nulls()]
     capacity = telemetry.runs.select("run_id", "capacity_bytes")
     return (

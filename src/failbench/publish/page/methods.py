@@ -131,7 +131,6 @@ def risk_curves(curves: pl.DataFrame) -> dict[str, object]:
 
 
 def _estimates(metrics: Estimates, feature_set: str, method: str) -> dict[str, list[float]]:
-    """Value, low and high end and n of each figure over all seeds."""
     of_method = metrics.get(feature_set, {}).get(method)
     place, remedy = f"{feature_set}.{method}", "Run `dvc repro intervals`."
     if of_method is None:
@@ -154,7 +153,6 @@ def _confusion(answers: ScenarioAnswers) -> list[list[float]]:
 
 
 def _method(name: str, paper: Reported, measured: set[str]) -> dict[str, object]:
-    """A method, and what the original prints of it; None where it has nothing."""
     accuracy, row = reported_accuracies(paper).get(name), paper.tables.methods.rows.get(name)
     there = {
         "accuracy": accuracy,

@@ -55,7 +55,6 @@ class Pipeline:
         return [f"{name}@{ITEM}" for name in listed] + [n for n in self.stages if n in names]
 
     def _generated(self, parameter: str) -> list[str]:
-        """The stages with an instance for each item of a parameter."""
         items = f"${{{parameter}}}"
         return [name for name, body in self._templates.items() if body.get("foreach") == items]
 
@@ -84,7 +83,6 @@ def _known_keys(value: object, path: Iterable[str]) -> str:
 
 
 def _related(parameter: str, declared: str) -> bool:
-    """Whether two parameters are equal, or one contains the other."""
     return f"{parameter}.".startswith(f"{declared}.") or declared.startswith(f"{parameter}.")
 
 

@@ -190,7 +190,6 @@ def _without_hashes(description: object) -> object:
 
 
 def _declared(lock: object) -> object:
-    """A lock without hashes and sizes, with dependencies keyed by path."""
     if isinstance(lock, dict):
         return {key: _declared(value) for key, value in lock.items()}
     if isinstance(lock, list) and all(isinstance(item, dict) and "path" in item for item in lock):

@@ -164,7 +164,6 @@ class _Recorded:
         return [row for row in self.rows.values() if row["kind"] == kind]
 
     def is_reproduced(self, row: Row) -> bool:
-        """Whether the detector says of a run what is recorded."""
         steps = self.steps.get((row["run_id"],), STEP_SCHEMA.to_frame().drop("run_id"))
         detection = detect(row["ending"], steps, self.limits, self.detector)
         return (detection.outcome, detection.failure_step) == (row["outcome"], row["failure_step"])
