@@ -10,8 +10,7 @@ import polars as pl
 OWN: Final = "own"
 """Bounds from healthy runs of the run's own setting; where it has none, logic speaks alone."""
 
-LOGIC: Final = "logic"
-"""No bounds: what holds in every run, and the ending."""
+LOGIC: Final = "logic"  # no bounds: what holds in every run, and the ending
 
 FLAG_KINDS: Final = ("broke", "ended", "phase")
 """What columns that are 1 or 0 say: that an invariant broke, how the run ended, in which phase."""
@@ -19,8 +18,7 @@ FLAG_KINDS: Final = ("broke", "ended", "phase")
 DECIDED: Final = ("answer", "decided_by", "decided_kind")
 END: Final = ("end_kind", "end_phase", "end_error")
 
-UNENDED: Final = ("completed", "running")
-"""Kinds of end of a run that nothing ended."""
+UNENDED: Final = ("completed", "running")  # kinds of end of a run that nothing ended
 
 KNOWN_OF_RUN: Final = pl.Schema(
     {

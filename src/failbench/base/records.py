@@ -26,8 +26,7 @@ class Record(BaseModel):
 InCell = BeforeValidator(lambda cell: tuple(filter(None, cell.split(";"))))
 """Of the words of a cell, which semicolons part."""
 
-OrNone = BeforeValidator(lambda cell: cell or None)
-"""Of a cell that may be empty."""
+OrNone = BeforeValidator(lambda cell: cell or None)  # of a cell that may be empty
 
 
 def packaged_rows(package: str, name: str, model: type[Model]) -> tuple[Model, ...]:

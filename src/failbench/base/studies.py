@@ -11,8 +11,7 @@ POOLED = "pooled"
 LEFT_OUT = "leave_one_architecture_out"
 KNOWN_SCENARIOS = "known_scenarios"
 
-COMPOSED = ("hybrid", "hybrid_two_way")
-"""Composed from the predictions of their members."""
+COMPOSED = ("hybrid", "hybrid_two_way")  # composed from the predictions of their members
 ON_INVARIANTS = "hybrid_monitor"
 """Composed besides where ``invariants`` is among the methods, which then answers first."""
 RAW_TELEMETRY = "raw_telemetry"

@@ -20,8 +20,7 @@ ROWS = 2**18
 RUNS_AT_ONCE, STEPS_AT_ONCE = 2**12, 2**16
 """Rows to read of a file at a time, independent of its row groups."""
 
-BUFFER = 2**20
-"""Bytes to read of a column at a time; without a buffer, a whole row group."""
+BUFFER = 2**20  # bytes to read of a column at a time; without a buffer, a whole row group
 
 RESTORE: Final = "Restore the folder as it was recorded, or record it again."
 NAME_A_FOLDER: Final = (

@@ -45,11 +45,8 @@ class Diagnosis:
     route: Route | None = None
 
 
-SHOWN: Final = 5
-"""Conditions of an answer that are kept."""
-
-DIGITS: Final = 6
-"""Significant digits of the numbers that are kept."""
+SHOWN: Final = 5  # conditions of an answer that are kept
+DIGITS: Final = 6  # significant digits of the numbers that are kept
 
 CHECKED_IN_ORDER: Final = ("simple_rules", "improved_rules", "learned_rules", "decision_tree")
 """Methods that check conditions in order, so that the last ones decide; of others the first do."""

@@ -11,8 +11,7 @@ Reason = Literal["missing", "conflict", "low_confidence"]
 """Why a method abstained."""
 AnswerReason = Literal["unreadable"]
 """Why a language model counts as abstaining: its output could not be parsed."""
-Route = Literal["rules", "classifier", "human"]
-"""The member of a hybrid that answered."""
+Route = Literal["rules", "classifier", "human"]  # the member of a hybrid that answered
 
 CATEGORIES: tuple[Category, ...] = get_args(Category)
 DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
@@ -20,13 +19,11 @@ DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
 ABSTAIN: Answer = "abstain"
 ANSWERS: tuple[str, ...] = (*CATEGORIES, ABSTAIN)
 
-PRIMARY_SET = "19"
-"""The set of the paper's features."""
+PRIMARY_SET = "19"  # the set of the paper's features
 
 FEATURE_SET_NAMES = (PRIMARY_SET, "19+keywords")
 
-ERROR_TEXT_SIGNAL = "error_text"
-"""The group of signals that is no measurement."""
+ERROR_TEXT_SIGNAL = "error_text"  # the group of signals that is no measurement
 
 SIGNAL_GROUPS = (
     "training_dynamics",
@@ -39,5 +36,4 @@ SIGNAL_GROUPS = (
 )
 """All groups in the order of tables: the paper's, with data features split into subgroups."""
 
-ALL_GROUPS = "all"
-"""Name of all groups together."""
+ALL_GROUPS = "all"  # name of all groups together

@@ -17,8 +17,7 @@ Result = TypeVar("Result")
 ENGINE = "FAILBENCH_ENGINE"
 """Names the engine: ``loky``, or ``dask:`` and a scheduler's address; results depend on neither."""
 
-CONNECT_SECONDS = 10.0
-"""How long a scheduler may take to answer."""
+CONNECT_SECONDS = 10.0  # how long a scheduler may take to answer
 
 _SAME_VERSIONS = (
     "failbench",

@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 _DEFAULTS: dict[str, str | int] = {"name": "failbench", "timeout_min": 240}
 """Parameters of jobs that are not given; submitit's own limit would be a few minutes."""
 
-_PASSES = 2
-"""The healthy runs of all shards, and then what is held to them."""
+_PASSES = 2  # the healthy runs of all shards, and then what is held to them
 
 _POLL_SECONDS = {"slurm": 10.0, "local": 0.5, "debug": 0.0}
 

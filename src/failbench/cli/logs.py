@@ -34,8 +34,7 @@ BATCH: Final = Group("All runs of a folder of telemetry, by named methods")
 MEASURED: Final = ("gradient_norm", "update_ratio")
 """Signals of a monitor whose course is shown beside that of the loss."""
 
-MESSAGE: Final = 300
-"""Letters of a message that are shown; ``--json`` has all that was read."""
+MESSAGE: Final = 300  # letters of a message that are shown; ``--json`` has all that was read
 
 _OF_MESSAGE: Final = [
     "id",

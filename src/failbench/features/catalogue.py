@@ -36,8 +36,7 @@ from failbench.features.observables import Observables
 MEMORY_WARNING = 0.90
 """Fraction of capacity at which infrastructure alerts usually fire (Prometheus mixins: 90 %)."""
 
-SIGNIFICANT_DIGITS = 9
-"""Features are rounded to this, so that the order of summation has no effect."""
+SIGNIFICANT_DIGITS = 9  # features are rounded to this, so that the order of summation has no effect
 
 
 def _of(group: Group, name: str, *formula: Any, **options: Any) -> Feature:

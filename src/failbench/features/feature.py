@@ -12,8 +12,7 @@ Group = Literal["training_dynamics", "memory", "data", "configuration", "error_k
 CEILING = 1e6
 """Far above every threshold in use (1,000 and 10,000); its square is still exact in a double."""
 
-RECENT_STEPS = 20
-"""Steps over which token counts are pooled: enough for a rate, and still recent."""
+RECENT_STEPS = 20  # steps over which token counts are pooled: enough for a rate, and still recent
 
 
 @dataclass(frozen=True)

@@ -124,8 +124,7 @@ def _refuse(rows: pl.DataFrame, problem: str, remedy: str) -> None:
 HEAD_STEPS = 100
 """Steps whose time counts as normal: before the earliest onset in the middle of a run."""
 
-SLOW = 2.0
-"""A step that takes this many times the median is slow, as is a run from this factor on."""
+SLOW = 2.0  # a step that takes this many times the median is slow, as is a run from this factor on
 
 STEP_TIMES = (
     "step_seconds_ratio",

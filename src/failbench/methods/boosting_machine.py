@@ -17,8 +17,7 @@ from failbench.methods.declaration import MethodDeclaration, by_name, from_featu
 from failbench.methods.evidence import explain_additive
 from failbench.methods.tuned_classifier import TunedClassifier, tuned
 
-TRAINED, VALIDATED = 1, -1
-"""Values of the library for a run that a bag trains or validates on."""
+TRAINED, VALIDATED = 1, -1  # values of the library for a run that a bag trains or validates on
 
 
 class GroupBaggedBoosting(ExplainableBoostingClassifier):  # type: ignore[misc]

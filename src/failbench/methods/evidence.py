@@ -21,11 +21,8 @@ from failbench.methods.tuned_classifier import Explanation
 
 Positions = npt.NDArray[np.intp]
 
-SHARE = 0.95
-"""Share of a score's absolute contributions that its evidence accounts for."""
-
-ROUNDING = 1e-9
-"""Shares and sizes of terms that differ by less are equal."""
+SHARE = 0.95  # share of a score's absolute contributions that its evidence accounts for
+ROUNDING = 1e-9  # shares and sizes of terms that differ by less are equal
 
 
 def leading_terms(contributions: Array, share: float) -> list[Positions]:
@@ -184,8 +181,7 @@ def _explanations(
     return explanations
 
 
-NO_CHILD = -1
-"""scikit-learn's mark of a leaf in ``children_left``."""
+NO_CHILD = -1  # scikit-learn's mark of a leaf in ``children_left``
 
 
 @dataclass(frozen=True)
@@ -262,8 +258,7 @@ def _tightened(path: PathConditions, deeper: PathCondition) -> PathConditions:
     )
 
 
-SHOWN_TESTS = 10
-"""Number of tests in the evidence of a forest."""
+SHOWN_TESTS = 10  # number of tests in the evidence of a forest
 
 RUNS_PER_BATCH = 1000
 """Runs whose paths are in memory at once: some tens of megabytes with a hundred trees."""

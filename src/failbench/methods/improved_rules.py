@@ -27,8 +27,7 @@ from failbench.methods.improved_tree import (
 )
 from failbench.methods.rules import EvaluatedConditions, resolve
 
-PRIOR = 0.5
-"""Pseudo-counts of right and of wrong runs in a weight: Jeffreys' prior of a proportion."""
+PRIOR = 0.5  # pseudo-counts of right and of wrong runs in a weight: Jeffreys' prior of a proportion
 
 Weights = npt.NDArray[np.float64]
 

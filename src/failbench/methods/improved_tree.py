@@ -87,8 +87,7 @@ class RuleTree:
         return replace(self, refinements=refinements)
 
 
-ANY_ERROR: Final = rules.ErrorMatches(r"^[^:]+")
-"""The words that match are the type of the error."""
+ANY_ERROR: Final = rules.ErrorMatches(r"^[^:]+")  # the words that match are the type of the error
 
 _ROWS: Final = rules.read_table("improved_signals")
 
@@ -148,8 +147,7 @@ def _read_tree() -> RuleTree:
     return RuleTree("error_type", refinements, source)
 
 
-TREE: Final = _read_tree()
-"""One root, 12 refinements (seven of runs with error text), 34 leaves."""
+TREE: Final = _read_tree()  # one root, 12 refinements (seven of runs with error text), 34 leaves
 
 
 def band_features() -> tuple[str, ...]:

@@ -32,14 +32,9 @@ from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.evidence import SHARE, Positions, leading_terms, weighted_terms
 from failbench.methods.tuned_classifier import ConvergedLogisticRegression, TunedClassifier
 
-Cube = npt.NDArray[np.float64]
-"""Of shape ``[n_runs, n_channels, n_steps]``."""
-
-MIN_STEPS = 9
-"""Minimum number of steps of the array: the length of MiniRocket's kernels."""
-
-RESOLUTION = 2.0**-10
-"""Every number is a multiple of this: a thousandth of a standard deviation."""
+Cube = npt.NDArray[np.float64]  # of shape ``[n_runs, n_channels, n_steps]``
+MIN_STEPS = 9  # minimum number of steps of the array: the length of MiniRocket's kernels
+RESOLUTION = 2.0**-10  # every number is a multiple of this: a thousandth of a standard deviation
 
 MAX_DEVIATION = 100.0
 """Maximum distance from the mean: sums of MiniRocket stay exact in single precision."""

@@ -30,8 +30,7 @@ Explanation = tuple[tuple[Evidence, ...], int]
 Explain = Callable[[Any, Any, Labels], list[Explanation]]
 """From a fitted pipeline, runs and their answers to an explanation per run."""
 
-TIE = 1e-9
-"""Accuracies that differ by less are equal: rounding of means over the folds."""
+TIE = 1e-9  # accuracies that differ by less are equal: rounding of means over the folds
 
 
 class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]

@@ -15,11 +15,8 @@ PREFERRED: Final = ("input_ids", "inputs", "source", "ids", "tokens")
 NO_TOKENS: Final = ("label", "target", "mask", "position", "type", "length")
 """Parts of names of integers that are no token ids."""
 
-DEEPEST: Final = 4
-"""Containers within containers that are looked into."""
-
-Tensors = dict[str, Any]
-"""Tensors by name."""
+DEEPEST: Final = 4  # containers within containers that are looked into
+Tensors = dict[str, Any]  # tensors by name
 
 
 def tensors_of(batch: Any, name: str = "batch", depth: int = 0) -> Iterator[tuple[str, Any]]:

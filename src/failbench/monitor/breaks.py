@@ -13,14 +13,12 @@ from failbench.monitor.history import History
 from failbench.monitor.invariants import Against, Bound, Invariant
 from failbench.monitor.signals import SIGNALS
 
-FEWEST: Final = 5
-"""Measurements of which a past is made at least."""
+FEWEST: Final = 5  # measurements of which a past is made at least
 
 FLOORS: Final = {"seconds": 0.01, "bytes": 2.0**22, "nats": 0.1, "share": 0.01, "positions": 1.0}
 """By unit what is added to both sides of a ratio: below it, differences mean nothing."""
 
-SMALLEST: Final = 1e-30
-"""What is added where a unit has no floor, so that zero has a logarithm."""
+SMALLEST: Final = 1e-30  # what is added where a unit has no floor, so that zero has a logarithm
 
 _UNIT: Final = {signal.name: signal.unit for signal in SIGNALS}
 

@@ -23,8 +23,7 @@ from failbench.monitor.history import History
 from failbench.monitor.invariants import CATALOGUE, Bound, Invariant
 from failbench.vocabulary import ABSTAIN, Answer
 
-OUTRANKED: Final = 20
-"""Steps within which a break of logic outranks one of statistics."""
+OUTRANKED: Final = 20  # steps within which a break of logic outranks one of statistics
 
 
 @dataclass(frozen=True)

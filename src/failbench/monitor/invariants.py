@@ -16,16 +16,14 @@ Kind = Literal["logic", "statistic", "symptom"]
 Against = Literal["value", "first", "start", "past", "peak", "growth"]
 """What a value is held against; see :func:`failbench.monitor.breaks.compared`."""
 
-RATIOS: Final = frozenset({"start", "past", "peak"})
-"""Those that give the logarithm of a ratio."""
+RATIOS: Final = frozenset({"start", "past", "peak"})  # those that give the logarithm of a ratio
 
 Relation = Literal["at most", "at least", "between", "within"]
 """``within`` bounds the absolute value."""
 
 FITTED: Final = "fitted"
 
-WINDOW: Final = 20
-"""That of catalogues which do not say."""
+WINDOW: Final = 20  # that of catalogues which do not say
 
 
 @dataclass(frozen=True)

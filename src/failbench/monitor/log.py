@@ -3,7 +3,7 @@
 ``signals.jsonl`` has lines of JSON, only ever appended, after a header. ``[step, values]`` is a
 check: what changed since the one before by number of column, null where it is not measured any
 more; ``[step, values, "change"]`` lies between checks and has the exact signals that changed; an
-object is an event, as the end. ``now.bin`` is a memory map of constant size, which outlives a killed
+object is an event, as the end. ``now.bin`` is a memory map, which outlives a killed
 process: phase, step and clocks of the moment, and all signals of the last steps.
 """
 

@@ -16,8 +16,7 @@ import torch
 RESERVE: Final = 4 * 2**20
 """Bytes that are held from the start, so that the end can be written where memory ran out."""
 
-MOST_SHARE: Final = 0.04
-"""Of the time of a run that may be spent on counting tensors."""
+MOST_SHARE: Final = 0.04  # of the time of a run that may be spent on counting tensors
 
 _PAGE: Final = resource.getpagesize()
 _DATA_FIELD: Final = 5  # of /proc/self/statm: data and stack, in pages; see proc(5)
@@ -108,8 +107,7 @@ class DeviceMemory:
         """Nothing is open."""
 
 
-Memory = ProcessMemory | DeviceMemory
-"""Memory in which a model trains."""
+Memory = ProcessMemory | DeviceMemory  # memory in which a model trains
 
 
 def memory_of(device: Any) -> Memory:

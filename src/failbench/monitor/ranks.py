@@ -8,8 +8,7 @@ from typing import Any, Final
 import torch
 from torch import distributed
 
-KEPT: Final = 4
-"""Checks whose checksums stay in the store, for ranks that are behind."""
+KEPT: Final = 4  # checks whose checksums stay in the store, for ranks that are behind
 
 _WIDTHS: Final = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 

@@ -42,8 +42,7 @@ def _read() -> tuple[Signal, ...]:
     return tuple(Signal(**{**row, "exact": row["exact"] == "yes"}) for row in rows)  # type: ignore[arg-type]
 
 
-SIGNALS: Final = _read()
-"""All signals, in the order of a log's columns."""
+SIGNALS: Final = _read()  # all signals, in the order of a log's columns
 
 SIGNAL_NAMES: Final = tuple(signal.name for signal in SIGNALS)
 

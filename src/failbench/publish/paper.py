@@ -19,8 +19,7 @@ REMEDY = "Correct the source, or run `dvc repro` for the stage whose output it n
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 """Whole numbers as prose has them."""
 
-SPACE = "\u00a0"
-"""Between a number and its unit a line is not broken."""
+SPACE = "\u00a0"  # between a number and its unit a line is not broken
 
 UNSUPPORTED = "<unsupported>"
 """The label of what the function ``supported`` of paper/lib/metrics.typ no longer bears out."""

@@ -27,8 +27,7 @@ from failbench.recording.order import RunOrder
 from failbench.recording.plan import WHOLE, Pair, PlannedRun, RecordParams, Setting, Shard
 from failbench.recording.sandbox import RunReport, execute, fork_server
 
-MOST_ATTEMPTS = 5
-"""Attempts to record a healthy twin; after these the check rejects it."""
+MOST_ATTEMPTS = 5  # attempts to record a healthy twin; after these the check rejects it
 
 CAPACITY_UNIT = 4 * 2**20
 """Capacities are rounded up to this many bytes, so that noise in a peak seldom changes them."""

@@ -29,8 +29,7 @@ from failbench.recording.journal import JournalEntry, refuse_unknown, steps_of
 from failbench.recording.plan import PlannedRun, Setting
 from failbench.recording.sandbox import RunReport
 
-CARRIED = "carried.csv"
-"""File in a folder of telemetry that says which runs were compared."""
+CARRIED = "carried.csv"  # file in a folder of telemetry that says which runs were compared
 CARRIED_SCHEMA = pl.Schema(
     {
         "run_id": pl.String,

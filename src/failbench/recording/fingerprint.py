@@ -35,8 +35,7 @@ PROVENANCE = (
 )
 """Run columns with the device, corpus and library versions of a run."""
 
-Place: TypeAlias = tuple[str, str]
-"""A module and a name in it."""
+Place: TypeAlias = tuple[str, str]  # a module and a name in it
 
 Definitions: TypeAlias = dict[Place, tuple[str, frozenset[Place]]]
 """Top-level definitions by their place: their code, and the places of the names that it uses."""

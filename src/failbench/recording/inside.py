@@ -27,10 +27,8 @@ from failbench.recording.journal import JournalEntry
 from failbench.recording.plan import Pair, PlannedRun
 from failbench.recording.sandbox import RunReport, execute, fork_server
 
-SEED: Final = 0
-"""Of the runs that are trained once more; a run takes half a minute of one core."""
-SLOWNESS: Final = 12
-"""How much longer a run may take, and be silent, than one that nothing watches."""
+SEED: Final = 0  # of the runs that are trained once more; a run takes half a minute of one core
+SLOWNESS: Final = 12  # how much longer a run may take, and be silent, than one that nothing watches
 COMPARED_STEPS: Final = 30
 """Steps whose losses are held against those that were recorded: later ones amplify rounding."""
 NOT_FINISHED: Final = "The training ended before its features existed"

@@ -166,8 +166,7 @@ class Shard:
         return f"{self.number}/{self.count}"
 
 
-WHOLE = Shard(1, 1)
-"""The whole plan."""
+WHOLE = Shard(1, 1)  # the whole plan
 
 
 def _draw(

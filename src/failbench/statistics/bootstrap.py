@@ -22,12 +22,10 @@ from scipy import stats
 from failbench.base.arrays import Array, Mask
 from failbench.base.records import Record
 
-Weights = Sequence[Array]
-"""How much each row counts, by category: ``[..., n_rows]``."""
+Weights = Sequence[Array]  # how much each row counts, by category: ``[..., n_rows]``
 SeedCounts = npt.NDArray[np.intp]
 """Rows that each scenario of a category has, one for each seed: ``[n_scenarios]``."""
-SeedsByCategory = tuple[SeedCounts, ...]
-"""The rows of each scenario, by category."""
+SeedsByCategory = tuple[SeedCounts, ...]  # the rows of each scenario, by category
 
 
 def seed_counts(rows: pl.DataFrame) -> SeedCounts:
@@ -75,11 +73,8 @@ Indices = npt.NDArray[np.intp]
 Statistic = Callable[[Weights], Array]
 """From row weights by category, ``[..., n_rows]``, to figures ``[n_figures, ...]``."""
 
-BATCH = 1000
-"""Resamples held in memory at once."""
-
-SPREAD = 1e-12
-"""A standard error below this is rounding: the resamples agree."""
+BATCH = 1000  # resamples held in memory at once
+SPREAD = 1e-12  # a standard error below this is rounding: the resamples agree
 
 IntervalMethod = Literal[
     "BCa bootstrap",
@@ -93,8 +88,7 @@ IntervalMethod = Literal[
 ]
 
 
-Bounds = tuple[float, float, IntervalMethod]
-"""The lower, the upper, and how they were found."""
+Bounds = tuple[float, float, IntervalMethod]  # the lower, the upper, and how they were found
 
 
 class BootstrapSettings(Record):
@@ -135,14 +129,10 @@ class Interval(Record):
 class Resampled:
     """Bounds of several figures, all from the same resamples."""
 
-    bca: Array
-    """``[n_figures, 2]``; NaN where BCa has no answer."""
-    percentile: Array
-    """``[n_figures, 2]``: quantiles of the resamples."""
-    reach: Array
-    """``[n_figures]``: standard errors of resamples times the normal quantile."""
-    agree: Mask
-    """``[n_figures]``: whether all resamples of a figure are the same."""
+    bca: Array  # ``[n_figures, 2]``; NaN where BCa has no answer
+    percentile: Array  # ``[n_figures, 2]``: quantiles of the resamples
+    reach: Array  # ``[n_figures]``: standard errors of resamples times the normal quantile
+    agree: Mask  # ``[n_figures]``: whether all resamples of a figure are the same
 
     def number(self, position: int, value: float) -> Bounds:
         """Bounds of a figure that is no proportion, and how they were found."""

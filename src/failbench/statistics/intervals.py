@@ -45,8 +45,7 @@ from failbench.statistics.scenario_values import (
     scenario_answers,
 )
 
-ESTIMATE = ("value", "ci_low", "ci_high", "n")
-"""What a metrics file holds of an interval."""
+ESTIMATE = ("value", "ci_low", "ci_high", "n")  # what a metrics file holds of an interval
 
 
 def estimate_rows(intervals: Mapping[str, Interval], **keys: object) -> pl.DataFrame:

@@ -113,10 +113,8 @@ class Metric:
     name: str
     score: Score
     estimand: str
-    category: str | None = None
-    """The one category whose scenarios it is about, if any."""
-    size: Score | None = None
-    """How many scenarios it is a share of, where the answers decide that."""
+    category: str | None = None  # the one category whose scenarios it is about, if any
+    size: Score | None = None  # how many scenarios it is a share of, where the answers decide that
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
 from failbench.statistics.pairs import Pair
 
-ROUNDING = 1e-12
-"""A standard deviation below this is rounding: the folds agree."""
+ROUNDING = 1e-12  # a standard deviation below this is rounding: the folds agree
 
 
 @dataclass(frozen=True)
@@ -24,10 +23,8 @@ class ResampledMean:
     """The mean of a score over folds, as the corrected resampled t test sees it."""
 
     mean: float
-    standard_error: float
-    """Root of the corrected variance; 0 where the folds agree."""
-    df: int
-    """Folds less one."""
+    standard_error: float  # root of the corrected variance; 0 where the folds agree
+    df: int  # folds less one
 
     @property
     def statistic(self) -> float:

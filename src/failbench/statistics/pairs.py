@@ -21,16 +21,14 @@ from failbench.statistics.bootstrap import (
     unit_of,
 )
 
-Pair = tuple[str, str]
-"""Two methods; differences are the first less the second."""
+Pair = tuple[str, str]  # two methods; differences are the first less the second
 
 
 @dataclass(frozen=True)
 class PairedScores:
     """Correctness by method on the same folds; a scenario's runs are averaged in each first."""
 
-    methods: tuple[str, ...]
-    """Sorted."""
+    methods: tuple[str, ...]  # sorted
     folds: pl.DataFrame
     """``repeat``, ``fold``, ``tested`` (scenarios) and the accuracy of each method in the fold."""
     seeds: pl.DataFrame

@@ -33,8 +33,7 @@ class ScenarioValues:
 
     values: Mapping[str, Array]
     """By category ``[n_rows, ...]``, a row per scenario and seed; all of one trailing shape."""
-    seeds: SeedsByCategory
-    """Rows of each scenario, by category."""
+    seeds: SeedsByCategory  # rows of each scenario, by category
 
     @property
     def n(self) -> int:

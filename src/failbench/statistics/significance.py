@@ -53,14 +53,12 @@ class Comparison(Difference):
     """``contrast`` if named beforehand, so that p is adjusted; ``exploratory`` otherwise."""
     t: float
     df: int
-    p: float
-    """Corrected resampled t test of the fold differences."""
+    p: float  # corrected resampled t test of the fold differences
     p_holm: float | None = None
     """``p`` adjusted by Holm's method over the contrasts; None for other pairs."""
     p_left: float
     p_rope: float
-    p_right: float
-    """Posterior probabilities of left, of practical equivalence, and of right."""
+    p_right: float  # posterior probabilities of left, of practical equivalence, and of right
     left_only: int
     right_only: int
     p_mcnemar: float
@@ -68,8 +66,7 @@ class Comparison(Difference):
     legacy_t: float
     legacy_p: float
     """The paper's paired t over folds of one repeat, which ignores their shared runs."""
-    cohens_d: float
-    """Mean over standard deviation of the differences of scenarios."""
+    cohens_d: float  # mean over standard deviation of the differences of scenarios
     p_equivalence: float
     equivalent: bool
     smallest_margin: float

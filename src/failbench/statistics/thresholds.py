@@ -23,11 +23,8 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import UnitCosts
 from failbench.statistics.scenario_values import UNIT, ScenarioValues, by_category, right
 
-UNCLEAR = ("conflict", "missing")
-"""Reasons to abstain that no threshold lifts."""
-
-ROUNDING = 1e-9
-"""A share that misses its target by less has reached it."""
+UNCLEAR = ("conflict", "missing")  # reasons to abstain that no threshold lifts
+ROUNDING = 1e-9  # a share that misses its target by less has reached it
 
 
 def at_threshold(predictions: pl.DataFrame, tau: float | pl.Expr) -> pl.DataFrame:
@@ -182,10 +179,8 @@ def _outcomes(runs: pl.DataFrame, classifier_from: Array, rules_from: Array) -> 
     return np.asarray(np.add.reduceat(outcomes, starts, axis=0) / counts[:, None, None])
 
 
-Prices = Sequence[tuple[UnitCosts, float]]
-"""What answers cost, and what a wrong one costs besides."""
-Range = tuple[float, float, float]
-"""A value, and the lowest and highest of others."""
+Prices = Sequence[tuple[UnitCosts, float]]  # what answers cost, and what a wrong one costs besides
+Range = tuple[float, float, float]  # a value, and the lowest and highest of others
 
 
 def cheapest_in_resamples(

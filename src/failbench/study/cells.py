@@ -10,8 +10,7 @@ ABSENT: Final = "–"
 Measured = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
 """Estimates by feature set, method and metric: the content of ``data/metrics/intervals.json``."""
 
-Form = str | Callable[[float], str]
-"""A name of :data:`FORMS`, or a function."""
+Form = str | Callable[[float], str]  # a name of :data:`FORMS`, or a function
 
 
 def words(name: str) -> str:

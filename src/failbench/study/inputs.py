@@ -78,8 +78,7 @@ SPANNED: Final = {
 }
 """Quantities of a run whose range says how large models and runs are, and their columns."""
 
-Spans = Mapping[str, Mapping[str, float]]
-"""Lowest, median and highest of each quantity."""
+Spans = Mapping[str, Mapping[str, float]]  # lowest, median and highest of each quantity
 
 MILLION: Final = 1e6
 

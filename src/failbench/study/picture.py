@@ -22,20 +22,11 @@ from matplotlib.textpath import text_to_path
 
 from failbench.study.style import BLACK, FINDING_TEXT, GREY, THIN, Mark
 
-POINTS: Final = 72.0
-"""In an inch."""
-
-MARGIN: Final = 3.0
-"""Points left of the finding and above it."""
-
-GAP: Final = 2.0
-"""Points between a legend and the panels."""
-
-SHARE: Final = 0.94
-"""Of the width that a line of the title may fill."""
-
-LEADING: Final = 1.25
-"""Distance between lines of the finding, in sizes of its letters."""
+POINTS: Final = 72.0  # in an inch
+MARGIN: Final = 3.0  # points left of the finding and above it
+GAP: Final = 2.0  # points between a legend and the panels
+SHARE: Final = 0.94  # of the width that a line of the title may fill
+LEADING: Final = 1.25  # distance between lines of the finding, in sizes of its letters
 
 
 @dataclass(frozen=True)
@@ -122,8 +113,7 @@ def save_picture(picture: Picture, path: Path) -> None:
     path.write_text(head + end + description + rest, encoding="utf-8")
 
 
-SPREAD = 0.62
-"""Share of a row that its marks take."""
+SPREAD = 0.62  # share of a row that its marks take
 
 
 def dot_plot(

@@ -114,8 +114,7 @@ def _rounded(*keys: str) -> pl.Expr:
     return pl.all().exclude(keys).cast(pl.Float64).round_sig_figs(SIGNIFICANT_DIGITS)
 
 
-COLUMNS = 5
-"""Runs in a row of the gallery."""
+COLUMNS = 5  # runs in a row of the gallery
 
 LOSS_HEIGHT, MEMORY_HEIGHT = 0.46, 0.22
 NAME_HEIGHT, OUTCOME_HEIGHT, GAP = 0.28, 0.17, 0.05
@@ -125,16 +124,12 @@ CELL_HEIGHT = NAME_HEIGHT + LOSS_HEIGHT + GAP + MEMORY_HEIGHT + OUTCOME_HEIGHT
 LEFT, LEGEND_HEIGHT, FOOT = 0.32, 0.18, 0.2
 """Inches for the labels of the first column, for the legend and for the note at the foot."""
 
-NAME_WIDTH = 17
-"""Letters in a line of a scenario's name."""
-
-LOSS_LIMIT = 10.0
-"""Top of the gallery's loss axes, in nats; what lies above is drawn at the top."""
+NAME_WIDTH = 17  # letters in a line of a scenario's name
+LOSS_LIMIT = 10.0  # top of the gallery's loss axes, in nats; what lies above is drawn at the top
 
 ONSET_DASHES = (0, (3, 2))
 
-WIDE = 1000
-"""A logarithmic axis whose ends are so far apart has ticks at powers of ten alone."""
+WIDE = 1000  # a logarithmic axis whose ends are so far apart has ticks at powers of ten alone
 
 
 LOSSES = ("loss", "validation_loss")

@@ -20,8 +20,7 @@ HALF_WIDTH: Final = 2.7
 LEAST_TEXT: Final = 7.0
 """Points: no text is smaller; ``figures/matplotlibrc`` sets most of it to this size."""
 
-FINDING_TEXT: Final = 8.0
-"""Points: the finding above a figure."""
+FINDING_TEXT: Final = 8.0  # points: the finding above a figure
 
 THIN: Final = 0.5
 THICK: Final = 1.2

@@ -104,8 +104,7 @@ Misreading = Literal[
 ]
 """Why an output could not be parsed."""
 
-CUT_OFF = "length"
-"""The server's ``done_reason`` of an answer that reached the maximum length."""
+CUT_OFF = "length"  # the server's ``done_reason`` of an answer that reached the maximum length
 
 
 class EvidenceItem(Record):
@@ -153,8 +152,7 @@ def read_answer(text: str, done_reason: str | None = None) -> LlmAnswer | Unread
     return read_as(LlmAnswer, text, done_reason, {"category": "wrong_category"})
 
 
-DIAGNOSIS: Final = AnswerForm(ANSWER_SCHEMA, read_answer)
-"""The answer to a run."""
+DIAGNOSIS: Final = AnswerForm(ANSWER_SCHEMA, read_answer)  # the answer to a run
 
 
 def read_as(

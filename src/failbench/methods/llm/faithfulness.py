@@ -17,8 +17,7 @@ from failbench.methods.llm.record import ShownRun, signal_named
 LEAST_DIGITS = 2
 """Significant digits that a cited number is taken to have, at least: "5" is 5.0, and not 5.4."""
 
-SHORTEST_QUOTE = 3
-"""Characters of a quotation; fewer occur in any text."""
+SHORTEST_QUOTE = 3  # characters of a quotation; fewer occur in any text
 
 _NUMBER = re.compile(
     r"[<>=≈~ ]*([-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf(?:inity)?|nan) *(%?)", re.I

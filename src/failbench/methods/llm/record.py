@@ -49,17 +49,10 @@ def _part(name: str) -> tuple[Signal, ...]:
     )
 
 
-STEP_SIGNALS: Final = _part("steps")
-"""Columns of the table of steps, in their order."""
-
-CONFIGURATION_SIGNALS: Final = _part("configuration")
-"""Values shown once per run, in their order."""
-
-ERROR_SIGNALS: Final = _part("error")
-"""The error text."""
-
-END_SIGNALS: Final = _part("end")
-"""How the monitor saw a run end, in their order."""
+STEP_SIGNALS: Final = _part("steps")  # columns of the table of steps, in their order
+CONFIGURATION_SIGNALS: Final = _part("configuration")  # values shown once per run, in their order
+ERROR_SIGNALS: Final = _part("error")  # the error text
+END_SIGNALS: Final = _part("end")  # how the monitor saw a run end, in their order
 
 SIGNALS: Final = (*STEP_SIGNALS, *CONFIGURATION_SIGNALS, *ERROR_SIGNALS)
 
@@ -110,13 +103,11 @@ def signal_named(name: str, *, monitored: bool = False) -> Signal | None:
     return names.get("_".join(words))
 
 
-NOT_LOGGED = "-"
-"""Text of a value that a run did not log."""
+NOT_LOGGED = "-"  # text of a value that a run did not log
 
 NO_ERROR = "none: the run raised no error"
 
-DIGITS = 3
-"""Significant digits of measured numbers: 50 steps must fit into a small model's context."""
+DIGITS = 3  # significant digits of measured numbers: 50 steps must fit into a small model's context
 
 MIB = 2**20
 

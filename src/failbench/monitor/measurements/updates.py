@@ -24,8 +24,7 @@ _MOMENTS: Final = ("exp_avg_sq", "square_avg", "momentum_buffer")
 _PRECISE: Final = (torch.float32, torch.float64)
 """Types in which a step is large beside the rounding of the optimizer's state."""
 
-_ROUNDINGS: Final = 2
-"""Units in the last place by which a parameter may differ from its formula."""
+_ROUNDINGS: Final = 2  # units in the last place by which a parameter may differ from its formula
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ from failbench.monitor.records.tables import MONITORED_SCHEMA, Monitored, end_of
 from failbench.monitor.records.versions import NO_BOUNDS, Rules
 from failbench.monitor.signals import PHASES
 
-OWN: Final = "own"
-"""Bounds that were fitted to healthy runs of the run's own setting."""
+OWN: Final = "own"  # bounds that were fitted to healthy runs of the run's own setting
 
 BREAK_SCHEMA: Final = pl.Schema(
     {
@@ -81,8 +80,7 @@ COURSE_SCHEMA: Final = pl.Schema(
 )
 """What was known of runs from a step on, and when they failed, keyed by its first three."""
 
-RUNNING: Final = End("running", "callback", 0)
-"""The end of a run that still lives."""
+RUNNING: Final = End("running", "callback", 0)  # the end of a run that still lives
 
 Known: TypeAlias = tuple[tuple[Break, ...], End]
 """What broke in a run by some step, and how it ended."""

@@ -1,7 +1,7 @@
 """Versions: the rules of the monitor as they were frozen, each still applicable.
 
 ``versions/<version>/`` has ``invariants.csv`` and ``endings.csv`` as they were, and
-``bounds/<setting>.json``; ``frozen.json`` their dates and SHA-256. Code that a later version changes
+``bounds/<setting>.json``; ``frozen.json`` their dates and SHA-256. Code that later versions change
 stays under a name in :data:`PROCEDURES`, and older versions go on naming it.
 """
 
@@ -32,8 +32,7 @@ BOUNDS: Final = "bounds"
 RULE_FILES: Final = ("invariants.csv", "endings.csv")
 """Rules that are data, and are kept as they were."""
 
-NO_BOUNDS: Final[Mapping[str, Bound]] = MappingProxyType({})
-"""Logic alone."""
+NO_BOUNDS: Final[Mapping[str, Bound]] = MappingProxyType({})  # logic alone
 
 REMEDY: Final = "Restore data/monitor/versions and frozen.json from one commit."
 
@@ -46,8 +45,7 @@ class Procedure:
     decide: Callable[[Sequence[Break], End, Sequence[Ending]], Break | Ending | None]
 
 
-CURRENT: Final = "first_break"
-"""The procedure of the package as it is."""
+CURRENT: Final = "first_break"  # the procedure of the package as it is
 
 PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType({CURRENT: Procedure(breaks, decide)})
 

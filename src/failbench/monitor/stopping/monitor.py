@@ -26,8 +26,7 @@ from failbench.monitor.vocabulary import Vocabulary
 SCALED: Final = ("gradients_nonfinite", "logit_gradient_error", "logit_gradient_scale")
 """Signals of gradients that a ``GradScaler`` made too large: it skips the step, as it should."""
 
-OF_UPDATES: Final = "learning_rate"
-"""A signal that every step has in which an optimizer stepped."""
+OF_UPDATES: Final = "learning_rate"  # a signal that every step has in which an optimizer stepped
 
 _ABSENT_BITS: Final = np.float64(ABSENT).view(np.uint64)
 

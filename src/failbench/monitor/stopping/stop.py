@@ -18,8 +18,7 @@ LIVE: Final = read_invariants(
 )
 """Invariants that stop a run, and are no part of the catalogue: that is frozen in versions."""
 
-NONFINITE: Final = "nonfinite"
-"""The group of those that say that a number is not finite."""
+NONFINITE: Final = "nonfinite"  # the group of those that say that a number is not finite
 
 COMPARABLE: Final[frozenset[Against]] = frozenset({"value", "first", "growth"})
 """What a value can be held against without the values of many steps before."""

@@ -111,11 +111,8 @@ def _texts(claim: dict[str, str], kinds: dict[str, str]) -> Iterator[str]:
     yield claim["verdict"]
 
 
-ROW_HEIGHT: Final = 0.17
-"""Inches an interval."""
-
-LEFT: Final = 30.0
-"""Left end of the axis, in percent."""
+ROW_HEIGHT: Final = 0.17  # inches an interval
+LEFT: Final = 30.0  # left end of the axis, in percent
 
 MARKS: Final = {
     "inconsistent": Mark("", VERMILLION, "D", size=3.0),

@@ -24,8 +24,7 @@ from failbench.publish.audit.figures import (
     verdict,
 )
 
-LARGEST_DENOMINATOR = 1000
-"""Largest denominator that is tried."""
+LARGEST_DENOMINATOR = 1000  # largest denominator that is tried
 
 
 def numerators(figure: Printed, n: int) -> range:

@@ -17,8 +17,7 @@ from failbench.base.records import Record
 
 Unit = Literal["", "%", "points"]
 
-TOLERANCE = 1e-9
-"""Differences below this are floating-point rounding."""
+TOLERANCE = 1e-9  # differences below this are floating-point rounding
 
 FIGURE_PATTERN = re.compile(
     r"(?P<digits>[+-]?\d+(?:\.(?P<decimals>\d+))?)"

@@ -28,8 +28,7 @@ from failbench.publish.audit.figures import (
     read_printed,
 )
 
-Number = float | Array
-"""A number, or a list of them."""
+Number = float | Array  # a number, or a list of them
 
 OPERATORS: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
@@ -146,8 +145,7 @@ FormulaKind = Literal[
 ]
 """Kinds of formulas, as the table labels them."""
 
-RANGE = {"value", "low", "high"}
-"""Names in the description of a formula besides its figures."""
+RANGE = {"value", "low", "high"}  # names in the description of a formula besides its figures
 
 
 def _read_term(raw: object) -> Printed | tuple[Printed, ...]:

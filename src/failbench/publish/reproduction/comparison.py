@@ -21,8 +21,7 @@ RESULTS = ("data", "figures", "paper", "src/failbench/fitted/*.json", "dvc.lock"
 
 UNREADABLE = (ValueError, pl.exceptions.PolarsError, yaml.YAMLError, csv.Error)
 
-LISTED_CHANGES = 5
-"""Number of changes of a file that are listed; the others are counted."""
+LISTED_CHANGES = 5  # number of changes of a file that are listed; the others are counted
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,7 @@ BLOCK = re.compile(r"<!-- ([\w ]+): begin -->\n(.*?)<!-- \1: end -->", re.DOTALL
 HYPHEN = re.compile(r"(?<=\w)[-\u00ad\u2010]\n(?=\w)")
 """Between the parts of a word that a line broke."""
 
-AROUND = 20
-"""Characters that are shown on either side of what differs."""
+AROUND = 20  # characters that are shown on either side of what differs
 
 
 TAG = re.compile(r"(<[^>]*>)")
@@ -35,11 +34,8 @@ RASTER = re.compile(r'data:image/[^"]*')
 LINE = re.compile(r"^[MLe\d\s.-]+$")
 POSITIONS = {"d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "transform", "viewBox"}
 
-SIMPLIFIED_FROM = 20
-"""Fewest vertices of a line that the renderer may have simplified."""
-
-SHOWN = 60
-"""Characters of an element that are shown."""
+SIMPLIFIED_FROM = 20  # fewest vertices of a line that the renderer may have simplified
+SHOWN = 60  # characters of an element that are shown
 
 
 def table_differences(committed: bytes, regenerated: bytes, _: FileRule) -> list[Difference]:

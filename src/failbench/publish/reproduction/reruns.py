@@ -14,8 +14,7 @@ from dvc.repo import Repo
 from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS
 
-ITEM = "<another>"
-"""Placeholder for an item that a list of params.yaml does not have yet."""
+ITEM = "<another>"  # placeholder for an item that a list of params.yaml does not have yet
 
 
 class Pipeline:

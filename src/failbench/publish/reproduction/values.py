@@ -111,8 +111,7 @@ NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 RULER = re.compile(r"^[|:\- ]+$")
 """The line below the header of a Markdown table, whose length follows the widest entry."""
 
-ROUNDING = 1 + 1e-9
-"""0.3 - 0.2 is not 0.1 in binary."""
+ROUNDING = 1 + 1e-9  # 0.3 - 0.2 is not 0.1 in binary
 
 MISSING_KEY = "(absent)"
 

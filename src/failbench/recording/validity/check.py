@@ -24,8 +24,7 @@ _SETTING = ("architecture", "optimizer", "scale")
 GPU_RELATIVE_TOLERANCE = 1e-3
 """On a GPU the order of summation may vary: run and twin agree to this, not bit for bit."""
 
-Row: TypeAlias = dict[str, Any]
-"""A run, by column."""
+Row: TypeAlias = dict[str, Any]  # a run, by column
 
 
 @dataclass(frozen=True)
