@@ -14,9 +14,6 @@ def of_extra(use: str, extra: str = "lab") -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise BadInputError(
-            "environment",
-            error.name or extra,
-            f"is not installed, and {use} needs it.",
-            f"Run `pip install 'failbench[{extra}]'`.",
-        ) from error
+        problem = f"is not installed, and {use} needs it."
+        remedy = f"Run `pip install 'failbench[{extra}]'`."
+        raise BadInputError("environment", error.name or extra, problem, remedy) from error

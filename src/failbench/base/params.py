@@ -25,12 +25,8 @@ def read_section(
     """Read one section of ``params.yaml`` into a typed record."""
     raw = _sections(path).get(section)
     if not isinstance(raw, dict):
-        raise BadInputError(
-            path,
-            section,
-            "the section is missing or empty.",
-            f"Give it the keys {', '.join(model.model_fields)}.",
-        )
+        remedy = f"Give it the keys {', '.join(model.model_fields)}."
+        raise BadInputError(path, section, "the section is missing or empty.", remedy)
     remedy = "The comment beside the key says which values it takes."
     return validated(model, {**shared, **raw}, path, remedy, (section,))
 

@@ -127,12 +127,8 @@ def read_scenarios(folder: Path) -> tuple[Scenario, ...]:
     for path in paths:
         scenario = read_scenario(path)
         if scenario.id in scenarios:
-            raise BadInputError(
-                path,
-                "id",
-                f"{scenario.id!r} is the id of a {scenarios[scenario.id].category} scenario.",
-                "Give each scenario a unique id.",
-            )
+            problem = f"{scenario.id!r} is the id of a {scenarios[scenario.id].category} scenario."
+            raise BadInputError(path, "id", problem, "Give each scenario a unique id.")
         scenarios[scenario.id] = scenario
     return tuple(
         sorted(

@@ -73,12 +73,9 @@ def workers() -> int:
     if value is None:
         return available_workers()
     if not value.isdecimal() or int(value) < 1:
-        raise BadInputError(
-            "environment",
-            "FAILBENCH_WORKERS",
-            f"{value!r} is not a positive whole number.",
-            "Unset it to use every processor.",
-        )
+        problem = f"{value!r} is not a positive whole number."
+        remedy = "Unset it to use every processor."
+        raise BadInputError("environment", "FAILBENCH_WORKERS", problem, remedy)
     return int(value)
 
 

@@ -168,10 +168,9 @@ def _refuse_disorder(path: Path, keys: pl.DataFrame) -> None:
         descends = (before > current) | ((before == current) & descends)
     wrong = keys.with_columns(before=pl.col("run_id").shift(1)).filter(descends)
     if wrong.height:
-        raise BadInputError(
-            path,
-            "run_id",
+        problem = (
             f"{wrong['run_id'][0]!r} follows {wrong['before'][0]!r}, and rows must ascend by "
-            f"{' and '.join(keys.columns)} to be read in batches.",
-            "Sort the file and remove repeated keys, or record it again.",
+            f"{' and '.join(keys.columns)} to be read in batches."
         )
+        remedy = "Sort the file and remove repeated keys, or record it again."
+        raise BadInputError(path, "run_id", problem, remedy)

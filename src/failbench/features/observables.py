@@ -146,12 +146,8 @@ def measurements(telemetry: Telemetry) -> pl.DataFrame:
     endings = ("completed", *(name.removeprefix("ended_") for name in ENDINGS))
     unknown = runs.filter(~pl.col("ending").is_in(endings))
     if unknown.height:
-        raise BadInputError(
-            "telemetry",
-            "ending",
-            f"{unknown['run_id'][0]!r} ended by {unknown['ending'][0]!r}.",
-            f"Known are {', '.join(endings)}.",
-        )
+        problem = f"{unknown['run_id'][0]!r} ended by {unknown['ending'][0]!r}."
+        raise BadInputError("telemetry", "ending", problem, f"Known are {', '.join(endings)}.")
     ended = (
         (pl.col("ending") == name.removeprefix("ended_")).cast(pl.Float64).alias(name)
         for name in ENDINGS

@@ -83,12 +83,9 @@ def _measured(successes: pd.DataFrame, features: Iterable[str]) -> pd.DataFrame:
     columns = successes[list(features)]
     for name, count in columns.count().items():
         if count < 2:
-            raise BadInputError(
-                "successful runs",
-                str(name),
-                f"only {count} of {len(columns)} runs have it.",
-                "Record the successful runs of this architecture and optimizer first.",
-            )
+            problem = f"only {count} of {len(columns)} runs have it."
+            remedy = "Record the successful runs of this architecture and optimizer first."
+            raise BadInputError("successful runs", str(name), problem, remedy)
     return columns
 
 

@@ -278,12 +278,8 @@ class EndingSettings(Record):
 
 def _flags(context: Context) -> tuple[str, ...]:
     if not context.known:
-        raise BadInputError(
-            "features",
-            "known",
-            "nothing that the monitor knows stands beside the features.",
-            "Join it by failbench.prediction.known.",
-        )
+        problem = "nothing that the monitor knows stands beside the features."
+        raise BadInputError("features", "known", problem, "Join it by failbench.prediction.known.")
     return context.known
 
 

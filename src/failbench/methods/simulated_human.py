@@ -65,12 +65,8 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _opinion(self, run_id: str) -> _Opinion:
         if run_id not in self.true_categories:
-            raise BadInputError(
-                "true_categories",
-                run_id,
-                "is not in the answer key.",
-                "Give the category of every run.",
-            )
+            remedy = "Give the category of every run."
+            raise BadInputError("true_categories", run_id, "is not in the answer key.", remedy)
         digest = np.frombuffer(hashlib.sha256(run_id.encode()).digest(), dtype="<u4")
         rng = np.random.default_rng([self.seed, *digest.tolist()])
         levels = tuple(self.levels.values())

@@ -179,13 +179,12 @@ class ConvergedLogisticRegression(LogisticRegression):  # type: ignore[misc]
             super().fit(X, y)
         largest = float(np.abs(self._gradient(X, y)).max())
         if not largest <= CONVERGED:  # also true of NaN
-            raise BadInputError(
-                "params.yaml",
-                "max_iterations",
+            problem = (
                 f"logistic regression with an inverse penalty of {self.C:g} did not converge in "
-                f"{self.n_iter_.max()} steps: the gradient of its loss is still {largest:.1e}.",
-                "Raise max_iterations, or take large values out of inverse_penalty.",
+                f"{self.n_iter_.max()} steps: the gradient of its loss is still {largest:.1e}."
             )
+            remedy = "Raise max_iterations, or take large values out of inverse_penalty."
+            raise BadInputError("params.yaml", "max_iterations", problem, remedy)
         return self
 
     def _gradient(self, X: Any, y: Any) -> Array:

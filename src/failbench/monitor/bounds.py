@@ -216,10 +216,7 @@ def read_bounds(path: Path, invariants: Iterable[Invariant]) -> BoundsFile:
         ) from error
     foreign = sorted(set(bounds.bounds) - {invariant.id for invariant in invariants})
     if foreign:
-        raise BadInputError(
-            path,
-            f"bounds.{foreign[0]}",
-            "is no invariant of this version.",
-            "Fit the bounds again, or leave them out.",
-        )
+        problem = "is no invariant of this version."
+        remedy = "Fit the bounds again, or leave them out."
+        raise BadInputError(path, f"bounds.{foreign[0]}", problem, remedy)
     return bounds

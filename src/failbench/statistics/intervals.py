@@ -110,12 +110,9 @@ def scenario_intervals(
     sizes = dict(zip(answers.categories, answers.sizes, strict=True))
     for category, scenarios in sizes.items():
         if scenarios < 2:
-            raise BadInputError(
-                "predictions",
-                "scenario",
-                f"{category} has a single scenario.",
-                "An interval needs at least two scenarios a category.",
-            )
+            problem = f"{category} has a single scenario."
+            remedy = "An interval needs at least two scenarios a category."
+            raise BadInputError("predictions", "scenario", problem, remedy)
     categories = tuple(sizes)
 
     def statistic(weights: Weights) -> Array:
@@ -326,13 +323,12 @@ def alarm_limit(highest: Array, rate: float) -> float:
     # rounded first, as 50 * 0.98 must be 49 and no trifle more
     rank = math.ceil(round((len(highest) + 1) * (1 - rate), 9))
     if rank > len(highest):
-        raise BadInputError(
-            "healthy runs",
-            "kind",
+        problem = (
             f"{len(highest)} runs cannot show that false alarms stay at {100 * rate:g} % a run; "
-            f"it takes {math.ceil(1 / rate) - 1}.",
-            "Record more seeds, whose twins are healthy runs, or allow more false alarms.",
+            f"it takes {math.ceil(1 / rate) - 1}."
         )
+        remedy = "Record more seeds, whose twins are healthy runs, or allow more false alarms."
+        raise BadInputError("healthy runs", "kind", problem, remedy)
     return float(np.sort(highest)[rank - 1])
 
 

@@ -180,12 +180,9 @@ def stability(
     )
     names = sorted(set(wide.columns) - {"scenario"})
     if len(names) < 2 or wide.height < 2:
-        raise BadInputError(
-            "predictions",
-            condition,
-            f"there are {len(names)} conditions with {wide.height} scenarios in common.",
-            "Stability takes two of each: record another architecture, or more scenarios.",
-        )
+        problem = f"there are {len(names)} conditions with {wide.height} scenarios in common."
+        remedy = "Stability takes two of each: record another architecture, or more scenarios."
+        raise BadInputError("predictions", condition, problem, remedy)
     scores = {name: wide[name].to_numpy() for name in names}
 
     def compared(left: Array, right: Array) -> PairedDifference:

@@ -129,12 +129,9 @@ def difference_bounds(
     seeds = tuple(seed_counts(group) for group in groups)
     for group, rows in zip(groups, seeds, strict=True):
         if len(rows) < 2:
-            raise BadInputError(
-                "predictions",
-                "scenario",
-                f"{group['category'][0]} has a single scenario.",
-                "An interval needs at least two scenarios a category.",
-            )
+            problem = f"{group['category'][0]} has a single scenario."
+            remedy = "An interval needs at least two scenarios a category."
+            raise BadInputError("predictions", "scenario", problem, remedy)
     values = [group.select(scores.methods).to_numpy().T for group in groups]
     lefts, rights = ([scores.methods.index(pair[side]) for pair in pairs] for side in (0, 1))
 

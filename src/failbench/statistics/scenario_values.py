@@ -81,12 +81,8 @@ def scenario_answers(predictions: pl.DataFrame) -> ScenarioAnswers:
     }
     table = predictions.group_by(*UNIT, "repeat").agg(**columns).sort(*UNIT, "repeat")
     if table.height != repeats * table.select(UNIT).n_unique():
-        raise BadInputError(
-            "predictions",
-            "repeat",
-            "a seed of a scenario was not tested in every repeat.",
-            "Test all runs in all repeats.",
-        )
+        problem = "a seed of a scenario was not tested in every repeat."
+        raise BadInputError("predictions", "repeat", problem, "Test all runs in all repeats.")
     parts, seeds = by_category(table)
     shape = (-1, repeats, len(ANSWERS))
     shares = {name: part.select(ANSWERS).to_numpy().reshape(shape) for name, part in parts.items()}

@@ -186,12 +186,9 @@ def compare_all(
     """Compare every pair of methods by feature set: contrasts first, then the others."""
     feature_sets = predictions["feature_set"].unique().sort().to_list()
     if settings.feature_set not in feature_sets:
-        raise BadInputError(
-            "params.yaml",
-            "significance.feature_set",
-            f"{settings.feature_set!r} was not predicted.",
-            f"Known are {', '.join(feature_sets)}.",
-        )
+        problem = f"{settings.feature_set!r} was not predicted."
+        remedy = f"Known are {', '.join(feature_sets)}."
+        raise BadInputError("params.yaml", "significance.feature_set", problem, remedy)
     return tuple(
         comparison
         for (name,), part in predictions.sort("feature_set").group_by(
@@ -223,20 +220,14 @@ def _compare(
 def _pairs(methods: tuple[str, ...], contrasts: tuple[Pair, ...]) -> list[Pair]:
     for method in (method for contrast in contrasts for method in contrast):
         if method not in methods:
-            raise BadInputError(
-                "params.yaml",
-                "significance.contrasts",
-                f"{method!r} was not predicted.",
-                f"Known methods are {', '.join(methods)}.",
-            )
+            problem = f"{method!r} was not predicted."
+            remedy = f"Known methods are {', '.join(methods)}."
+            raise BadInputError("params.yaml", "significance.contrasts", problem, remedy)
     named = {frozenset(contrast) for contrast in contrasts}
     if len(named) < len(contrasts) or any(len(pair) < 2 for pair in named):
-        raise BadInputError(
-            "params.yaml",
-            "significance.contrasts",
-            "a pair is named twice, or a method is held against itself.",
-            "Name each pair of two methods once.",
-        )
+        problem = "a pair is named twice, or a method is held against itself."
+        remedy = "Name each pair of two methods once."
+        raise BadInputError("params.yaml", "significance.contrasts", problem, remedy)
     others = (pair for pair in combinations(methods, 2) if frozenset(pair) not in named)
     return [*contrasts, *others]
 

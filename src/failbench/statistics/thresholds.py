@@ -152,12 +152,9 @@ def routed_grid(
     for route, member in members.items():
         table = table.join(member.select(*RUN_KEY, right().alias(route)), on=RUN_KEY, how="left")
         if table[route].has_nulls():
-            raise BadInputError(
-                f"predictions of the {route}",
-                "run_id",
-                "runs that the rules answered are missing.",
-                "Run the members of a hybrid over the same study before it.",
-            )
+            problem = "runs that the rules answered are missing."
+            remedy = "Run the members of a hybrid over the same study before it."
+            raise BadInputError(f"predictions of the {route}", "run_id", problem, remedy)
     parts, seeds = by_category(table.sort(UNIT))
     values = {name: _outcomes(part, classifier_from, rules_from) for name, part in parts.items()}
     return RoutedGrid(classifier_from, rules_from, ScenarioValues(values, seeds))

@@ -267,12 +267,9 @@ def append_answer(path: Path, answer: CachedAnswer) -> None:
             out.flush()
             os.fsync(out.fileno())
     except OSError as error:
-        raise BadInputError(
-            path,
-            "(file)",
-            f"cannot be written ({error.strerror}).",
-            "Free space or correct the folder's permissions; the answers in it are kept.",
-        ) from error
+        problem = f"cannot be written ({error.strerror})."
+        remedy = "Free space or correct the folder's permissions; the answers in it are kept."
+        raise BadInputError(path, "(file)", problem, remedy) from error
 
 
 def rewrite_cache(path: Path, cache: LlmCache) -> None:

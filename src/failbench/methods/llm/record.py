@@ -159,12 +159,8 @@ def shown_run(
 ) -> ShownRun:
     """The shown values of the one run in ``observables``, and what the monitor recorded of it."""
     if observables.runs.height != 1:
-        raise BadInputError(
-            "observables",
-            "row",
-            f"there are {observables.runs.height} runs.",
-            "Make one record per run.",
-        )
+        problem = f"there are {observables.runs.height} runs."
+        raise BadInputError("observables", "row", problem, "Make one record per run.")
     run = observables.runs.row(0, named=True)
     shown = _named(observables.steps, run["capacity_bytes"]).tail(settings.steps)
     columns = {
@@ -282,12 +278,9 @@ def _breaks(breaks: pl.DataFrame, known: Mapping[str, Invariant]) -> tuple[Shown
     shown = []
     for row in breaks.iter_rows(named=True):
         if row["invariant"] not in known:
-            raise BadInputError(
-                "breaks",
-                "invariant",
-                f"{row['invariant']!r} is none of the version's.",
-                "Take breaks and rules of one version.",
-            )
+            problem = f"{row['invariant']!r} is none of the version's."
+            remedy = "Take breaks and rules of one version."
+            raise BadInputError("breaks", "invariant", problem, remedy)
         invariant = known[row["invariant"]]
         shown.append((row["step"], invariant.signal, invariant.statement, row["value"]))
     return tuple(
@@ -317,12 +310,11 @@ def records_of(
         if run_id not in records:
             run = settings[run_id]
             scale = "" if run["scale"] == "small" else f" --scale {run['scale']}"
-            raise BadInputError(
-                "monitored runs",
-                run_id,
-                "was not monitored, or not judged since.",
+            problem = "was not monitored, or not judged since."
+            remedy = (
                 "Record it with `failbench record --signals full --architecture "
                 f"{run['architecture']} --optimizer {run['optimizer']}{scale}`, then run "
-                "`dvc repro --single-item invariants`.",
+                "`dvc repro --single-item invariants`."
             )
+            raise BadInputError("monitored runs", run_id, problem, remedy)
     return {run_id: records[run_id] for run_id in run_ids}

@@ -101,12 +101,8 @@ class Session:
         try:
             listed = self.client.list()
         except ConnectionError as error:
-            raise BadInputError(
-                "Ollama",
-                "--host",
-                "no server answers there.",
-                "Start one with `ollama serve`, or name its address by --host or OLLAMA_HOST.",
-            ) from error
+            remedy = "Start one with `ollama serve`, or name its address by --host or OLLAMA_HOST."
+            raise BadInputError("Ollama", "--host", "no server answers there.", remedy) from error
         except TRANSIENT_ERRORS as error:
             raise LlmServerError(f"The server did not list its models: {error}.") from error
         digests = {full_name(model.model or ""): model.digest or "" for model in listed.models}
@@ -125,12 +121,9 @@ class Session:
         return digest
 
     def _missing(self) -> BadInputError:
-        return BadInputError(
-            "Ollama",
-            self.model.name,
-            "the server has no model of this name.",
-            f"Fetch it with `ollama pull {self.model.name}`.",
-        )
+        problem = "the server has no model of this name."
+        remedy = f"Fetch it with `ollama pull {self.model.name}`."
+        return BadInputError("Ollama", self.model.name, problem, remedy)
 
     def _answer(self, prompt: Chat) -> tuple[ChatResponse, int]:
         """The first answer that can be parsed, or the last, and the attempts before it."""
@@ -167,12 +160,9 @@ class Session:
             if error.status_code == NOT_FOUND:
                 raise self._missing() from error
             if error.status_code < SERVER_ERROR and error.status_code != TOO_MANY_REQUESTS:
-                raise BadInputError(
-                    "Ollama",
-                    self.model.name,
-                    f"the server refuses the request: {error}.",
-                    f"Correct the section {self.section} of params.yaml, or update the server.",
-                ) from error
+                problem = f"the server refuses the request: {error}."
+                remedy = f"Correct the section {self.section} of params.yaml, or update the server."
+                raise BadInputError("Ollama", self.model.name, problem, remedy) from error
         return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 

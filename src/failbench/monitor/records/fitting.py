@@ -52,12 +52,9 @@ def measured_settings(folder: Path) -> dict[str, Monitored]:
         ids = monitored.runs["run_id"].filter(names == name)
         settings[name] = runs = monitored.select(pl.col("run_id").is_in(ids.implode()))
         if runs.signals.is_empty():
-            raise BadInputError(
-                folder / SIGNALS / f"{name}.parquet",
-                "(file)",
-                "has no measurement of any run.",
-                "Restore it from the commit of runs.parquet, or record the runs again.",
-            )
+            problem = "has no measurement of any run."
+            remedy = "Restore it from the commit of runs.parquet, or record the runs again."
+            raise BadInputError(folder / SIGNALS / f"{name}.parquet", "(file)", problem, remedy)
     return settings
 
 

@@ -139,12 +139,9 @@ def read_monitored(folder: Path) -> Monitored:
     )
     strangers = signals.join(runs, on="run_id", how="anti")
     if strangers.height:
-        raise BadInputError(
-            folder / SIGNALS,
-            "run_id",
-            f"the measurements of {strangers['run_id'][0]!r} have no run in {RUNS}.",
-            "Restore both files from one commit, or record the run again.",
-        )
+        problem = f"the measurements of {strangers['run_id'][0]!r} have no run in {RUNS}."
+        remedy = "Restore both files from one commit, or record the run again."
+        raise BadInputError(folder / SIGNALS, "run_id", problem, remedy)
     return Monitored(runs.sort("run_id"), signals.sort("run_id", "step"))
 
 

@@ -128,12 +128,9 @@ def break_table(monitored: Monitored, rules: Rules, lenders: Sequence[str] = ())
     """What broke in monitored runs."""
     for lender in lenders:
         if lender not in rules.bounds:
-            raise BadInputError(
-                f"version {rules.version}",
-                lender,
-                "has no bounds to lend.",
-                f"Choose among {', '.join(rules.bounds) or 'none'}.",
-            )
+            problem = "has no bounds to lend."
+            remedy = f"Choose among {', '.join(rules.bounds) or 'none'}."
+            raise BadInputError(f"version {rules.version}", lender, problem, remedy)
     rows = []
     for run, history in histories(monitored):
         setting = setting_of(run)

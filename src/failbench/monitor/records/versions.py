@@ -110,12 +110,9 @@ def read_rules(folder: Path, version: str) -> Rules:
         raise BadInputError(folder / FROZEN, version, "is no frozen version.", known)
     rules, place = frozen[version], folder / VERSIONS / version
     if rules.procedure not in PROCEDURES:
-        raise BadInputError(
-            folder / FROZEN,
-            f"{version}.procedure",
-            f"there is no procedure {rules.procedure!r}.",
-            f"Keep its code under this name in {__name__}.",
-        )
+        problem = f"there is no procedure {rules.procedure!r}."
+        remedy = f"Keep its code under this name in {__name__}."
+        raise BadInputError(folder / FROZEN, f"{version}.procedure", problem, remedy)
     texts = {name: _unchanged(place / name, rules.files.get(name)) for name in RULE_FILES}
     try:
         invariants = read_invariants(texts["invariants.csv"])
