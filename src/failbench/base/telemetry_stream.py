@@ -141,10 +141,7 @@ def _chunks(
 ) -> Iterator[pl.DataFrame]:
     """The rows of a file in chunks; they must ascend by the key."""
     before = schema.to_frame().select(key)
-    with (
-        _readable(path),
-        pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file,
-    ):
+    with _readable(path), pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
         telemetry.refuse_other_columns(
             path, _from_arrow(file.schema_arrow.empty_table()).schema, schema
         )

@@ -36,17 +36,7 @@ MEASURED: Final = ("gradient_norm", "update_ratio")
 
 MESSAGE: Final = 300  # letters of a message that are shown; ``--json`` has all that was read
 
-_OF_MESSAGE: Final = [
-    "id",
-    "library",
-    "meaning",
-    "category",
-    "also",
-    "causes",
-    "strength",
-    "check",
-    "source",
-]
+_OF_MESSAGE: Final = "id library meaning category also causes strength check source".split()
 
 
 def diagnose(
@@ -63,8 +53,7 @@ def diagnose(
     plot: Annotated[Path | None, Parameter(help="write the curves: svg, png")] = None,
     whole: Annotated[bool, Parameter(name="--all", help="show more than fits on a screen")] = False,
     output: Annotated[
-        Path | None,
-        Parameter(help="a row per diagnosis: .parquet .csv .json .jsonl", group=BATCH),
+        Path | None, Parameter(help="a row per diagnosis: .parquet .csv .json .jsonl", group=BATCH)
     ] = None,
     method: Annotated[
         Sequence[str],

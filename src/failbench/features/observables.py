@@ -126,12 +126,7 @@ HEAD_STEPS = 100
 
 SLOW = 2.0  # a step that takes this many times the median is slow, as is a run from this factor on
 
-STEP_TIMES = (
-    "step_seconds_ratio",
-    "slowest_step_ratio",
-    "slow_step_share",
-    "step_seconds_trend",
-)
+STEP_TIMES = ("step_seconds_ratio", "slowest_step_ratio", "slow_step_share", "step_seconds_trend")
 """Of the seconds: last over first, slowest over median, share of slow steps, logarithmic slope."""
 
 ENDINGS = ("ended_exception", "ended_signal", "ended_timeout")

@@ -195,12 +195,7 @@ def resample(
             scenarios, of_drawn, n_resamples=settings.resamples, method="percentile", **options
         )
         result = stats.bootstrap(
-            scenarios,
-            of_all,
-            n_resamples=0,
-            method="BCa",
-            bootstrap_result=resampled,
-            **options,
+            scenarios, of_all, n_resamples=0, method="BCa", bootstrap_result=resampled, **options
         )
     bounds = np.stack(result.confidence_interval, axis=-1)
     agree = ~(result.standard_error > SPREAD)
@@ -249,9 +244,7 @@ def _scenarios(seeds: SeedsByCategory) -> tuple[Indices, ...]:
 
 
 def _weights(
-    indices: Iterable[Indices],
-    seeds: SeedsByCategory,
-    weigh: Callable[[Array, SeedCounts], Array],
+    indices: Iterable[Indices], seeds: SeedsByCategory, weigh: Callable[[Array, SeedCounts], Array]
 ) -> Weights:
     drawn = zip(indices, seeds, strict=True)
     return [weigh(_counts(index, len(rows)), rows) for index, rows in drawn]

@@ -146,9 +146,7 @@ METRICS: Final[Mapping[str, Metric]] = {
             "right",
         ),
         Metric(
-            "macro_f1",
-            macro_f1,
-            "mean over categories of F1, computed per repeat and averaged",
+            "macro_f1", macro_f1, "mean over categories of F1, computed per repeat and averaged"
         ),
         Metric(
             "abstention_rate",

@@ -97,22 +97,6 @@ def comparisons_table(comparisons: Sequence[Difference]) -> pl.DataFrame:
     )
 
 
-def comparison_metrics(
-    comparisons: Sequence[Comparison], alpha: float
-) -> dict[str, dict[str, object]]:
-    """The contrasts in nested scalars, and how many exploratory pairs differ at level ``alpha``."""
-    exploratory: dict[str, object] = {}
-    for name in sorted({comparison.feature_set for comparison in comparisons}):
-        p_values = [
-            comparison.p
-            for comparison in comparisons
-            if comparison.feature_set == name and comparison.family == "exploratory"
-        ]
-        exploratory[name] = {"value": sum(p <= alpha for p in p_values), "n": len(p_values)}
-    contrasts = difference_metrics(contrasts_of(comparisons))
-    return {"contrasts": contrasts, "exploratory_below_level": exploratory}
-
-
 def difference_metrics(differences: Iterable[Difference]) -> dict[str, object]:
     """Differences in nested scalars, with what was tested and is finite."""
     return {f"{each.left}_less_{each.right}": _leaves(each) for each in differences}

@@ -32,10 +32,7 @@ class Chat:
     @property
     def messages(self) -> list[dict[str, str]]:
         """The messages as a chat."""
-        return [
-            {"role": "system", "content": self.system},
-            {"role": "user", "content": self.user},
-        ]
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
 
 
 def request_hash(chat: Chat, schema: Mapping[str, Any], options: Mapping[str, float | int]) -> str:

@@ -16,7 +16,6 @@ from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
 from failbench.study import labels
 from failbench.study.cells import Measured
 from failbench.study.inputs import Scope
-from failbench.study.labels import DEVELOPMENT_NOTE, SCALE_NOTE, is_blind
 from failbench.study.paper_numbers import Reported, reported_accuracies
 
 VERDICTS: Final = {name: name for name in ("right", "wrong", "abstained", "divided")}
@@ -126,7 +125,7 @@ def landing(
     """What the first view shows, below the finding that the stage ``intervals`` published."""
     of_methods = measured[PRIMARY_SET]
     rows = [_row(method, of_methods[method], paper) for method in shown_order([*of_methods])]
-    held_out = sum(map(is_blind, of_methods))
+    held_out = sum(map(labels.is_blind, of_methods))
     n = int(next(iter(of_methods.values()))["accuracy"]["n"])
     measured_how = (
         f"Failures of {n} scenarios in the reference setting, {scope.seeds} seeds, "
@@ -137,14 +136,14 @@ def landing(
     )
     return {
         "finding": finding,
-        "scale": SCALE_NOTE,
+        "scale": labels.SCALE_NOTE,
         "majority": {"value": majority, "n": scope.scenarios},
         "rows": rows,
         "title": "How often each method names the right category of a failure, of five",
         "description": f"Dots with intervals for {len(rows)} measured methods, {held_out} of "
         f"which were not fitted to the scenario that they diagnose, and diamonds for what the "
         f"original reports. {finding}",
-        "caption": [measured_how, f"* {DEVELOPMENT_NOTE}", TOLD_NOTE],
+        "caption": [measured_how, f"* {labels.DEVELOPMENT_NOTE}", TOLD_NOTE],
     }
 
 
