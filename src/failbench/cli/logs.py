@@ -36,7 +36,10 @@ MEASURED: Final = ("gradient_norm", "update_ratio")
 
 MESSAGE: Final = 300  # letters of a message that are shown; ``--json`` has all that was read
 
-_OF_MESSAGE: Final = "id library meaning category also causes strength check source".split()
+_OF_MESSAGE: Final = (
+    *("id", "library", "meaning", "category", "also"),
+    *("causes", "strength", "check", "source"),
+)
 
 
 def diagnose(

@@ -78,7 +78,7 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.tree_ = self._resolved()
         evaluated = EvaluatedConditions(X)
         reached = route(self.tree_, evaluated)
-        shares = _shares(len(X), groups)
+        shares = scenario_weights(len(X), groups)
         labels = np.asarray(y, dtype=object)
         self.weights_: tuple[Weights, ...] = tuple(
             _weights(leaf, reached == position, labels == leaf.category, shares, evaluated)
@@ -174,7 +174,8 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Judgements(reached, confidence, reasons)
 
 
-def _shares(n_runs: int, groups: Labels | None) -> Weights:
+def scenario_weights(n_runs: int, groups: Labels | None) -> Weights:
+    """One over the number of runs of each run's scenario; without groups every run is its own."""
     if groups is None:
         return np.ones(n_runs)
     _, scenario, counts = np.unique(

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Final, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -25,23 +24,13 @@ from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.boosting_machine import ebm
 from failbench.methods.classifiers import random_forest
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
+from failbench.methods.improved_rules import scenario_weights
 
 LEAST: Final = 1.0 / len(CATEGORIES) + 0.01
 """Confidence of an answer at least: no other category is more probable."""
 
 PRIOR: Final = 2.0
 """Scenarios that an estimate starts from: one right and one wrong, or as its kind's."""
-
-
-def scenario_weights(X: pd.DataFrame, groups: Labels | None) -> npt.NDArray[np.float64]:
-    """One over the number of runs of each run's scenario; without groups every run is its own."""
-    if groups is None:
-        return np.ones(len(X))
-    _, places, counts = np.unique(
-        np.asarray(groups, dtype=str), return_inverse=True, return_counts=True
-    )
-    weights: npt.NDArray[np.float64] = 1.0 / counts[places]
-    return weights
 
 
 @dataclass(frozen=True)
@@ -87,7 +76,7 @@ class BrokenInvariants(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Learn how sure answers are; without ``groups`` every run is its own scenario."""
-        self.sureness_ = Sureness.of(X, _is_right(X, y), scenario_weights(X, groups))
+        self.sureness_ = Sureness.of(X, _is_right(X, y), scenario_weights(len(X), groups))
         self.classes_ = np.array(CATEGORIES, dtype=object)
         return self
 
@@ -138,7 +127,7 @@ class AbstainingInvariants(BrokenInvariants):
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Learn how sure answers are, and from where on enough of them are left."""
         super().fit(X, y, groups)
-        weights, right = scenario_weights(X, groups), _is_right(X, y)
+        weights, right = scenario_weights(len(X), groups), _is_right(X, y)
         scenarios = np.arange(len(X)) if groups is None else np.asarray(groups)
         sure = np.empty(len(X))
         for scenario in np.unique(scenarios):
@@ -188,7 +177,7 @@ class EndingTable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Count; each scenario counts once, and without ``groups`` each run does."""
-        weights = scenario_weights(X, groups)
+        weights = scenario_weights(len(X), groups)
         places = np.array([CATEGORIES.index(label) for label in y])
         scenarios = np.arange(len(X)) if groups is None else np.asarray(groups)
         tables = []

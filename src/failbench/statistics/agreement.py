@@ -20,6 +20,7 @@ from failbench.statistics.bootstrap import (
     resample,
     single_seeds,
 )
+from failbench.statistics.scenario_values import quotient
 
 
 def kappa_of_counts(counts: Array) -> Array:
@@ -28,8 +29,7 @@ def kappa_of_counts(counts: Array) -> Array:
     alike = np.trace(counts, axis1=-2, axis2=-1) * total
     by_chance = (counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1)
     beyond = total**2 - by_chance
-    kappa = np.divide(alike - by_chance, beyond, out=np.ones_like(beyond), where=beyond > 0)
-    return np.asarray(kappa, dtype=np.float64)
+    return quotient(alike - by_chance, beyond, otherwise=1.0)
 
 
 def kappa_interval(
@@ -71,8 +71,7 @@ def weighted_kappa(counts: Array) -> Array:
     expected = counts.sum(axis=-1)[..., :, None] * counts.sum(axis=-2)[..., None, :]
     seen = (penalty * counts).sum(axis=(-2, -1)) * total
     by_chance = (penalty * expected).sum(axis=(-2, -1))
-    share = np.divide(seen, by_chance, out=np.ones_like(seen), where=by_chance > 0)
-    return np.asarray(1 - share, dtype=np.float64)
+    return 1 - quotient(seen, by_chance, otherwise=1.0)
 
 
 def weighted_tau(left: Array, right: Array, weights: Array) -> Array:
@@ -84,8 +83,7 @@ def weighted_tau(left: Array, right: Array, weights: Array) -> Array:
 
     concordant = pairs(lefts * rights)
     untied = np.sqrt(pairs(lefts**2) * pairs(rights**2))
-    share = np.divide(concordant, untied, out=np.zeros_like(concordant), where=untied > 0)
-    return np.asarray(share, dtype=np.float64)
+    return quotient(concordant, untied)
 
 
 def rank_agreement(
@@ -121,14 +119,11 @@ def cramers_v(tables: Array) -> Array:
     """Cramer's V (1946, "Mathematical methods of statistics", chapter 21) of shares."""
     total = tables.sum(axis=(-2, -1), keepdims=True)
     rows, columns = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
-    expected = np.divide(rows * columns, total, out=np.zeros_like(tables), where=total > 0)
-    parts = np.divide(
-        (tables - expected) ** 2, expected, out=np.zeros_like(tables), where=expected > 0
-    )
+    expected = quotient(rows * columns, total)
+    parts = quotient((tables - expected) ** 2, expected)
     least = np.minimum((rows > 0).sum(axis=(-2, -1)), (columns > 0).sum(axis=(-2, -1))) - 1
     whole = total[..., 0, 0] * least
-    share = np.divide(parts.sum(axis=(-2, -1)), whole, out=np.zeros_like(whole), where=whole > 0)
-    v: Array = np.sqrt(share)
+    v: Array = np.sqrt(quotient(parts.sum(axis=(-2, -1)), whole))
     return v
 
 

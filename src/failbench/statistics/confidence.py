@@ -33,6 +33,7 @@ from failbench.statistics.scenario_values import (
     UNIT,
     ScenarioValues,
     by_category,
+    quotient,
     right,
     scenario_answers,
 )
@@ -71,8 +72,9 @@ def calibration_error(sums: Array) -> Array:
     """Mean distance of accuracy from confidence over bins, by size; 0 if nothing is committed."""
     gaps, committed = np.abs(sums[..., :-1]).sum(axis=-1), sums[..., -1]
     some = committed > 0
-    errors = np.divide(gaps, committed, out=np.zeros_like(gaps), where=some)
-    return np.asarray(errors.sum(axis=-1) / np.maximum(some.sum(axis=-1), 1), dtype=np.float64)
+    return np.asarray(
+        quotient(gaps, committed).sum(axis=-1) / np.maximum(some.sum(axis=-1), 1), dtype=np.float64
+    )
 
 
 def calibration_floor(
@@ -180,16 +182,12 @@ def area_under(ranked: tuple[Ranking, ...], weights: Array) -> Array:
     for ranking in ranked:
         covered, errors = ranking.cumulative(weights)
         before, width = covered[..., :-1], np.diff(covered)
-        slope = _quotient(np.diff(errors), width)
+        slope = quotient(np.diff(errors), width)
         offset = errors[..., :-1] - slope * before
         # Where coverage starts so does the error, and the offset is zero.
-        growth = np.log(_quotient(covered[..., 1:], before, otherwise=1.0))
+        growth = np.log(quotient(covered[..., 1:], before, otherwise=1.0))
         areas.append((offset * growth + slope * width).sum(axis=-1))
     return np.asarray(np.mean(areas, axis=0), dtype=np.float64)
-
-
-def _quotient(part: Array, whole: Array, otherwise: float = 0.0) -> Array:
-    return np.divide(part, whole, out=np.full_like(part, otherwise), where=whole > 0)
 
 
 def area_interval(predictions: pl.DataFrame, settings: BootstrapSettings) -> Interval:

@@ -19,6 +19,7 @@ from failbench.statistics.scenario_values import (
     ScenarioValues,
     over_committed,
     over_scenarios,
+    quotient,
     ratio,
     right,
     right_or_abstaining_on_unknown,
@@ -45,7 +46,7 @@ def accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
 
 def recalls(confusion: Array, categories: tuple[str, ...]) -> Array:
     """Recall of each category in each repeat, ``[..., n_repeats, n_categories]``."""
-    return _ratio(right_answers(confusion, categories), confusion.sum(axis=-1))
+    return quotient(right_answers(confusion, categories), confusion.sum(axis=-1))
 
 
 def balanced_accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
@@ -58,7 +59,7 @@ def f1_scores(confusion: Array, categories: tuple[str, ...]) -> Array:
     columns = [ANSWERS.index(category) for category in categories]
     right = right_answers(confusion, categories)
     answered = confusion.sum(axis=-2)[..., columns]
-    return _ratio(2 * right, confusion.sum(axis=-1) + answered)
+    return quotient(2 * right, confusion.sum(axis=-1) + answered)
 
 
 def macro_f1(confusion: Array, categories: tuple[str, ...]) -> Array:
@@ -86,7 +87,7 @@ def category_precision(confusion: Array, categories: tuple[str, ...], category: 
     """Share of a category among those it is named for: mean of repeats that name it, else 0."""
     right = right_answers(confusion, categories)[..., categories.index(category)]
     named = _named(confusion, category)
-    return _ratio(_ratio(right, named).sum(axis=-1), (named > 0).sum(axis=-1))
+    return quotient(quotient(right, named).sum(axis=-1), (named > 0).sum(axis=-1))
 
 
 def category_named(confusion: Array, categories: tuple[str, ...], category: str) -> Array:  # noqa: ARG001
@@ -100,10 +101,6 @@ def _named(confusion: Array, category: str) -> Array:
 
 def _over_repeats(values: Array) -> Array:
     return np.asarray(values.mean(axis=-1), dtype=np.float64)
-
-
-def _ratio(part: Array, whole: Array) -> Array:
-    return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
 
 
 @dataclass(frozen=True)

@@ -89,10 +89,15 @@ def scenario_answers(predictions: pl.DataFrame) -> ScenarioAnswers:
     return ScenarioAnswers(shares, seeds)
 
 
+def quotient(part: Array, whole: Array, otherwise: float = 0.0) -> Array:
+    """Part over whole, or another number where the whole is not above zero."""
+    out = np.full_like(part, otherwise, dtype=np.float64)
+    return np.divide(part, whole, out=out, where=whole > 0)
+
+
 def ratio(sums: Array) -> Array:
     """First sum over second, ``[..., 2]`` to ``[...]``; zero where the second is zero."""
-    part, whole = sums[..., 0], sums[..., 1]
-    return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0)
+    return quotient(sums[..., 0], sums[..., 1])
 
 
 def over_scenarios(predictions: pl.DataFrame, value: pl.Expr) -> ScenarioValues:
