@@ -40,9 +40,8 @@ def read_names(section: str) -> tuple[str, ...]:
         or not all(isinstance(name, str) for name in raw)
         or len(set(raw)) < len(raw)
     ):
-        raise BadInputError(
-            PARAMS, section, "is no list of different names.", "Give it one name per line."
-        )
+        problem = "is no list of different names."
+        raise BadInputError(PARAMS, section, problem, "Give it one name per line.")
     return tuple(raw)
 
 
@@ -50,14 +49,12 @@ def _sections(path: Path) -> dict[str, Any]:
     try:
         raw = _parsed(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadInputError(
-            path, "(file)", "cannot be read.", "Run the stage from the repository's root."
-        ) from error
+        remedy = "Run the stage from the repository's root."
+        raise BadInputError(path, "(file)", "cannot be read.", remedy) from error
     except (ValueError, yaml.YAMLError) as error:
         problem = " ".join(str(error).split())
-        raise BadInputError(
-            path, "(file)", f"is not YAML: {problem}.", "Correct the syntax."
-        ) from error
+        remedy = "Correct the syntax."
+        raise BadInputError(path, "(file)", f"is not YAML: {problem}.", remedy) from error
     return raw if isinstance(raw, dict) else {}
 
 

@@ -94,9 +94,8 @@ def read_scenario(path: Path) -> Scenario:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise BadInputError(
-            path, "(file)", f"is not JSON: {error}.", "Correct the syntax."
-        ) from error
+        problem = f"is not JSON: {error}."
+        raise BadInputError(path, "(file)", problem, "Correct the syntax.") from error
     remedy = "Correct it after the model failbench.base.scenarios.Scenario."
     scenario = validated(Scenario, raw, path, remedy)
     expected = Path(scenario.category) / f"{scenario.id}.json"
@@ -120,9 +119,8 @@ def read_scenarios(folder: Path) -> tuple[Scenario, ...]:
     """
     paths = sorted(folder.glob("*/*.json"))
     if not paths:
-        raise BadInputError(
-            folder, "(folder)", "holds no scenario files.", "Point to the folder data/scenarios."
-        )
+        problem = "holds no scenario files."
+        raise BadInputError(folder, "(folder)", problem, "Point to the folder data/scenarios.")
     scenarios: dict[str, Scenario] = {}
     for path in paths:
         scenario = read_scenario(path)

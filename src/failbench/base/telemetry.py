@@ -173,9 +173,8 @@ def read_telemetry(folder: Path) -> Telemetry:
     runs = read_table(runs_path, RUN_SCHEMA).sort("run_id")
     repeated = runs.filter(pl.col("run_id").is_duplicated())
     if repeated.height:
-        raise BadInputError(
-            runs_path, "run_id", f"{repeated['run_id'][0]!r} occurs twice.", "Record it again."
-        )
+        problem = f"{repeated['run_id'][0]!r} occurs twice."
+        raise BadInputError(runs_path, "run_id", problem, "Record it again.")
     parts = []
     for path in sorted((folder / "steps").glob("*.parquet")):
         part = read_table(path, STEP_SCHEMA)

@@ -53,9 +53,8 @@ def preflight(
     try:
         import torch  # noqa: F401 - asked for before a user's file is imported
     except ImportError as error:
-        raise BadInputError(
-            "preflight", "torch", "is not installed.", "Run this where your training runs."
-        ) from error
+        remedy = "Run this where your training runs."
+        raise BadInputError("preflight", "torch", "is not installed.", remedy) from error
     from failbench.preflight import preflight as checks
     from failbench.preflight.loading import built_by, bytes_of
     from failbench.preflight.page import document, page

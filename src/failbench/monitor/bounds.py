@@ -205,15 +205,13 @@ def read_bounds(path: Path, invariants: Iterable[Invariant]) -> BoundsFile:
     try:
         bounds = TypeAdapter(BoundsFile).validate_json(path.read_bytes())
     except OSError as error:
-        raise BadInputError(
-            path, "(file)", f"cannot be read ({error.strerror}).", "Name a file of bounds."
-        ) from error
+        problem = f"cannot be read ({error.strerror})."
+        raise BadInputError(path, "(file)", problem, "Name a file of bounds.") from error
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "(file)"
-        raise BadInputError(
-            path, field, f"{first['msg']}.", "Fit the bounds again, or leave them out."
-        ) from error
+        remedy = "Fit the bounds again, or leave them out."
+        raise BadInputError(path, field, f"{first['msg']}.", remedy) from error
     foreign = sorted(set(bounds.bounds) - {invariant.id for invariant in invariants})
     if foreign:
         problem = "is no invariant of this version."

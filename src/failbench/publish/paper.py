@@ -88,9 +88,8 @@ def compiled(root: Path, main: Path, facts: Mapping[str, str], reads: Sequence[P
     try:
         import typst
     except ImportError as error:
-        raise BadInputError(
-            "environment", "typst", "is not installed.", "Install failbench[paper]."
-        ) from error
+        problem = "is not installed."
+        raise BadInputError("environment", "typst", problem, "Install failbench[paper].") from error
     check_named(sources(main), root, reads)
     fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
     try:

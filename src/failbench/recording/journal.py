@@ -53,9 +53,8 @@ def read_entry(folder: Path, run_id: str) -> JournalEntry | None:
         return JournalEntry(raw["run"], raw["steps"])
     except (OSError, EOFError, ValueError, KeyError) as error:
         problem = f"is not a journal entry ({error})."
-        raise BadInputError(
-            path, "(file)", problem, "Delete it to record the run again."
-        ) from error
+        remedy = "Delete it to record the run again."
+        raise BadInputError(path, "(file)", problem, remedy) from error
 
 
 def steps_of(entry: JournalEntry) -> pl.DataFrame:

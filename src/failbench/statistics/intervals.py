@@ -241,9 +241,8 @@ def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
         .sort("repeat", "fold")
     )
     if folds.height < 2:
-        raise BadInputError(
-            "predictions", "fold", "there is a single fold.", "Run at least two folds."
-        )
+        problem = "there is a single fold."
+        raise BadInputError("predictions", "fold", problem, "Run at least two folds.")
     n = predictions["scenario"].n_unique()
     tested = float(folds["tested"].to_numpy().mean())
     mean = resampled_mean(folds["accuracy"].to_numpy(), tested, n - tested)

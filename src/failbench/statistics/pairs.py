@@ -89,9 +89,8 @@ def paired_shares(answers: pl.DataFrame) -> PairedScores:
     """Line up several methods, tested alike, of which ``correct``, from 0 to 1, is known."""
     methods = tuple(answers["method"].unique().sort().to_list())
     if len(methods) < 2:
-        raise BadInputError(
-            "predictions", "method", "there is a single method.", "Predict with at least two."
-        )
+        problem = "there is a single method."
+        raise BadInputError("predictions", "method", problem, "Predict with at least two.")
     keys = ["repeat", "fold", "category", "scenario"]
     by_seed = answers.pivot(
         "method", index=[*keys, "seed"], values="correct", aggregate_function="mean"

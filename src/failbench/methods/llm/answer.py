@@ -238,9 +238,8 @@ def read_cache(path: Path) -> LlmCache:
     except FileNotFoundError:
         return LlmCache()
     except OSError as error:
-        raise BadInputError(
-            path, "(file)", f"cannot be read ({error.strerror}).", REMEDY
-        ) from error
+        problem = f"cannot be read ({error.strerror})."
+        raise BadInputError(path, "(file)", problem, REMEDY) from error
     *lines, incomplete = content.split(b"\n")
     answers = tuple(_answer(path, number, line) for number, line in enumerate(lines, start=1))
     return LlmCache(answers, torn=bool(incomplete))

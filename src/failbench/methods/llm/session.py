@@ -171,6 +171,5 @@ def connect(host: str | None, timeout_seconds: float) -> Client:
     try:
         return Client(host, timeout=timeout_seconds)
     except (ValueError, httpx.InvalidURL) as error:
-        raise BadInputError(
-            "Ollama", "--host", f"is no address ({error}).", "Give it as host:port."
-        ) from error
+        problem = f"is no address ({error})."
+        raise BadInputError("Ollama", "--host", problem, "Give it as host:port.") from error
