@@ -1,7 +1,5 @@
 """Array types of signatures."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -1,7 +1,5 @@
 """The detector: when and how a run failed, from telemetry alone, against healthy runs."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Extras: libraries that only parts of the package need, imported where they are used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 

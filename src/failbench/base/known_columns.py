@@ -1,7 +1,5 @@
 """Known columns: what the monitor knows of a run, from a step until the run's next row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Sections of ``params.yaml`` as typed records; the only module that reads the file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path

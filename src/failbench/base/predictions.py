@@ -1,7 +1,5 @@
 """Predictions: the columns of files of out-of-fold predictions, and the rule for answers."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """Records: the frozen base of every declaration that people write, and files turned into them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

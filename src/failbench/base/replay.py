@@ -1,7 +1,5 @@
 """Replay: answers cost a training, a kernel or a tool, so that they are asked for once and kept."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Scenarios: one root cause each, that can be injected into any architecture."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Shared by all stage scripts: parameters, earlier outputs, workers, and error handling."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -1,7 +1,5 @@
 """Which predictions the main study and that across architectures have, and equal repeats."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Streamed telemetry: batches of whole runs, for folders that are larger than memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Diagnoses: the answer of a method to a failed run, with its evidence; and as two tables."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final, Literal

@@ -1,7 +1,5 @@
 """Vocabulary: the names of causes, answers and reasons in data, methods and studies."""
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 Category = Literal["memory_hardware", "optimization", "data_pipeline", "model_software", "unknown"]

@@ -1,7 +1,5 @@
 """Options that commands share, and places where the repository keeps what they read and write."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias

@@ -1,7 +1,5 @@
 """The commands ``lens`` and ``reasoning``: traces of a model's answers, and the models of some."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence

@@ -9,8 +9,6 @@ One rule for missing and non-finite values, for all features:
   missing: null. No run is dropped, and each method documents its treatment of missing values.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Collection
 from functools import partial

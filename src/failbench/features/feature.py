@@ -1,7 +1,5 @@
 """A feature: its declaration, and the expressions that several features are made of."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 

@@ -3,8 +3,6 @@
 # Values that were never logged are null in the table and NaN in the arrays that methods receive, so
 # a number that was logged as NaN is written as infinity.
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """Observables, which a diagnosis may use, and measurements beside them."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import polars as pl

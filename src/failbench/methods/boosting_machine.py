@@ -1,7 +1,5 @@
 """The explainable boosting machine (the paper's section 6.3), bagged over whole scenarios."""
 
-from __future__ import annotations
-
 import warnings
 from functools import partial
 from typing import ClassVar, Self

@@ -1,7 +1,5 @@
 """Supervised classifiers over the features: their pipelines and grids."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from lightgbm import LGBMClassifier

@@ -1,7 +1,5 @@
 """Methods: their interface, their settings, and how they are built from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, cast

@@ -4,8 +4,6 @@
 # these are the terms of 95 % of the sum of absolute contributions; of a tree the conditions on its
 # path (Freitas, 2014); of a forest all tests on the paths through all trees, none merged.
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any

@@ -5,8 +5,6 @@
 # healthy run of a kind is known, changes since the run's early history are compared, of signals
 # whose scale the optimizer sets (gradient norms above all) as ratios.
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,7 +1,5 @@
 """Hybrids: rules answer confident runs and defer the rest (the paper's sections 6.2 and 9.1)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, Self

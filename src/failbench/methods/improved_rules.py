@@ -1,7 +1,5 @@
 """Improved rules: a tree that abstains unless several signals confirm a category."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self, cast
 

@@ -1,7 +1,5 @@
 """Learned rules: a small decision tree, written as a list of rules."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 

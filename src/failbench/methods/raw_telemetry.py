@@ -5,8 +5,6 @@
 # the share of steps at which one exceeds a bias; and of TF-IDF (Sparck Jones, 1972). The classifier
 # has the penalty of MiniRocket's ridge and the logistic loss, for the probabilities.
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Annotated, Any, Final, Self

@@ -3,8 +3,6 @@
 # The wording is that of libraries' documentation and source. No rule was added, dropped or moved
 # after seeing a recorded failure, and no threshold comes from one.
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Final, Self, cast
 

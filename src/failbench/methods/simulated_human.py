@@ -1,7 +1,5 @@
 """The simulated human (section 4.5): a reference that is handed the true category."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass

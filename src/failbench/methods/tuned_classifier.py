@@ -1,7 +1,5 @@
 """A pipeline whose settings inner folds choose, and logistic regression that converges."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Literal, Self

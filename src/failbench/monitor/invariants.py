@@ -1,7 +1,5 @@
 """Invariants: what must hold of a signal, by ``invariants.csv``; a bound is logic's or fitted."""
 
-from __future__ import annotations
-
 import csv
 from dataclasses import dataclass
 from importlib.resources import files

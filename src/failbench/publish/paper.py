@@ -1,7 +1,5 @@
 """The paper: its typst sources, what these name, and one document of the same bytes anywhere."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """A campaign: records the missing runs of one setting, and keeps known ones."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping

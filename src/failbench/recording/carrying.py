@@ -1,7 +1,5 @@
 """Carrying over: today's fingerprints for runs of which a sample, recorded again, is equal."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """Faults as their modules mark them, of the package or not; read from source, without torch."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import inspect

@@ -3,8 +3,6 @@
 # Formatting, comments, docstrings and annotations are ignored; executable code, import lines
 # included, is hashed.
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Inside: trains recorded runs once more with DEFault++ in them, and keeps what it says."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math

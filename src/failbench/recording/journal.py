@@ -1,7 +1,5 @@
 """What a campaign recorded: a file per run, so that none is lost, and the committed tables."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable, Sequence

@@ -1,7 +1,5 @@
 """The order for one run, and the connection for its reports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 

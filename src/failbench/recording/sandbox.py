@@ -1,7 +1,5 @@
 """The parent's side of a run: starts the child, receives its reports, and detects its end."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import multiprocessing

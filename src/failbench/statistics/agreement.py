@@ -1,7 +1,5 @@
 """Agreement of answers, ratings or orderings of the same scenarios, and what depends on what."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 

@@ -9,8 +9,6 @@
 # between runs and the area its integral, which has the same limit and does not depend on the order
 # of equal confidences.
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 # together, conditional on the fitted models. The corrected-variance t interval beside them states
 # how much a method itself varies with its training data.
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Mapping
 from typing import Any

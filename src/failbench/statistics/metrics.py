@@ -1,7 +1,5 @@
 """Metrics: rates over confusions, other figures of scenarios, and what each of them estimates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial

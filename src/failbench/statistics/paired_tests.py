@@ -1,7 +1,5 @@
 """Paired tests: of means of fold scores, of equivalence within a margin, and those of textbooks."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Pairs: methods or studies on the same scenarios, and how far apart they are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property

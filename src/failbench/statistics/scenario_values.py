@@ -1,7 +1,5 @@
 """Scenario values: numbers of scenarios and seeds whose sums over scenarios make a figure."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

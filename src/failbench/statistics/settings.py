@@ -1,7 +1,5 @@
 """Settings that studies share: the section ``statistics`` of params.yaml, and its readers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from failbench.base.params import PARAMS, read_section

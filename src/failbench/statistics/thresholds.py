@@ -4,8 +4,6 @@
 # each run whether or not it is handed on, so that stored predictions tell every threshold's
 # answers.
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial

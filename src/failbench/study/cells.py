@@ -1,7 +1,5 @@
 """Cells: how tables, figures and captions write names, numbers and estimates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 

@@ -1,7 +1,5 @@
 """Labels: what methods, causes and signals are called, and what several captions say alike."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Final
 

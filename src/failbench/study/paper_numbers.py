@@ -1,7 +1,5 @@
 """Reported: the numbers that the paper prints, to stand beside what is measured here."""
 
-from __future__ import annotations
-
 from typing import Annotated, Generic, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator

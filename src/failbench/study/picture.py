@@ -1,7 +1,5 @@
 """Picture: a figure under its finding, saved to the same bytes, and dot plots of named rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from io import StringIO

@@ -1,7 +1,5 @@
 """Publishing: what a study has found, written where people and later stages look for it."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Rules in words: their conditions, wordings of errors, thresholds, and where these are from."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Final

@@ -1,7 +1,5 @@
 """Runs over their twins: curves as tables that are published, and panels drawn from these."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Style: sizes of a printed page, colours that most eyes can tell apart, one mark a method."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import cycle

@@ -1,7 +1,5 @@
 """Tables as data: columns name metrics, rows name keys, and the frame is pivoted to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Answers of language models: what is asked, how answers are read, and the cache of raw ones."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -4,8 +4,6 @@
 # Goldberg, 2020; Turpin et al., 2023). Necessary for faithfulness is that cited values occur in the
 # record, and that cited signals speak for the cause that is named.
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -3,8 +3,6 @@
 # The paper's prompt (its appendix B) is not available. This one is zero-shot and the same for every
 # model; those that read ``telemetry_and_monitor`` are shown what the monitor recorded besides.
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@
 # value and what must hold. Whose invariant it is, is not shown: that is the monitor's answer. Nor
 # is anything that came after the failure.
 
-from __future__ import annotations
-
 import json
 import math
 import re

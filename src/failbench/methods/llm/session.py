@@ -1,7 +1,5 @@
 """A session with an Ollama server: sends the prompts that the cache lacks and stores answers."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """Callbacks: what a monitor hears of a loop that lies in a library, and says where it is."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator

@@ -3,8 +3,6 @@
 # It calls ``training_step`` of a module, not the module, and an optimizer's step calls that by a
 # closure. So the callback says when a pass begins, and an update begins when its closure returned.
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 

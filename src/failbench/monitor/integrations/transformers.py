@@ -3,8 +3,6 @@
 # A callback of it gets neither batch nor loss, and is told of no exception and of no evaluation
 # that begins. So it opens and closes a monitor that hears of them by hooks and by the loader.
 
-from __future__ import annotations
-
 import atexit
 import sys
 from collections.abc import Callable

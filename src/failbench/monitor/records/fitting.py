@@ -3,8 +3,6 @@
 # Each is held against bounds fitted to others, and the smallest margin is taken that alarms seldom
 # enough. A symptom is an alarm too: the diagnosis would name a component of it.
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Final, Literal, get_args

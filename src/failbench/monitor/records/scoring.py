@@ -1,7 +1,5 @@
 """Scoring: which runs versions of the rules are scored on, and what they say of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256

@@ -3,8 +3,6 @@
 # Nothing of onsets, categories or twins enters: what is known of a run is its log, and the step at
 # which the detector saw it fail, back from which it is cut.
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, get_args
 

@@ -5,8 +5,6 @@
 stays under a name in :data:`PROCEDURES`, and older versions go on naming it.
 """
 
-from __future__ import annotations
-
 import datetime
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence

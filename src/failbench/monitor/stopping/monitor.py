@@ -1,7 +1,5 @@
 """Stopping: a monitor that ends a training before its weights are touched."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Paper audit: a test of every claim that the paper's own figures can test, and their table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import partial

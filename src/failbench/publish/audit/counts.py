@@ -3,8 +3,6 @@
 # The granularity test is that of Brown and Heathers (2017, "The GRIM test"): a rate of n scenarios
 # is a whole number of n-ths. Folds' tests enumerate every outcome of the stated sizes.
 
-from __future__ import annotations
-
 import math
 from functools import cache
 from itertools import combinations_with_replacement

@@ -1,7 +1,5 @@
 """Printed intervals compared with those implied by the paper's own numbers of scenarios."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import combinations

@@ -1,7 +1,5 @@
 """Relations (equality, bounds, order, ranges, membership), and scores and tests recomputed."""
 
-from __future__ import annotations
-
 import math
 from itertools import combinations, pairwise
 from typing import Literal, Self

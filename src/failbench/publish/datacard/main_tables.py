@@ -3,8 +3,6 @@
 # Programs read Croissant 1.0 with its extension for responsible AI 1.0 (MLCommons; Akhtar et al.,
 # 2024), which is JSON-LD; ``data/context.json`` is the context that the specification asks for.
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Page: the data card in markdown, with what is counted from the data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from string import Template

@@ -1,7 +1,5 @@
 """Answers of each method by scenario, and the first view: the finding and accuracies."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass

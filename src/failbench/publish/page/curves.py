@@ -1,7 +1,5 @@
 """Curves: what was recorded of failing runs and their twins, thinned to what a screen shows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 

@@ -1,7 +1,5 @@
 """Document: template, styles, scripts and sections of data as one file that needs nothing else."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Failure: all that is shown of one scenario beside its curves, evidence as sentences."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

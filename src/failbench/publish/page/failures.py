@@ -1,7 +1,5 @@
 """Failures: a card per scenario, and what they are filtered by."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 

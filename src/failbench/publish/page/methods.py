@@ -3,8 +3,6 @@
 # Estimates over all seeds come from metrics, with intervals. What one seed alone gives is computed
 # here by the same scores, without: its 76 runs are one draw of each scenario.
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Final

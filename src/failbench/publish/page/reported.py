@@ -3,8 +3,6 @@
 # ``data/counterparts.csv`` has a row for every number of ``data/reported/paper.yaml``: the place of
 # ours, ``intervals:19/ebm/accuracy``, claims of the audit, and a note, the reason if ours is none.
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """The results in the working tree against those of a revision, and the report of it."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 import subprocess

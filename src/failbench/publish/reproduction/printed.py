@@ -4,8 +4,6 @@
 # within an invisible distance; of a line that the renderer simplified, with a vertex more or less,
 # the extent; of an embedded raster the presence.
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace

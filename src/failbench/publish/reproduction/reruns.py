@@ -1,7 +1,5 @@
 """Reruns: the stages that a change of a parameter reruns, from DVC's graph of stages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Validity of the benchmark: each failing run by itself, then the rules over the whole of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Freezing: what the monitor's rules are, as hashes, before they meet a failing run."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import io

@@ -3,8 +3,6 @@
 # A scenario fails early if any seed does, and slowly if the median of its seeds does, as a rule on
 # all seeds would become stricter with their number.
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from dataclasses import dataclass, field
