@@ -18,22 +18,20 @@ END: Final = ("end_kind", "end_phase", "end_error")
 
 UNENDED: Final = ("completed", "running")  # kinds of end of a run that nothing ended
 
-KNOWN_OF_RUN: Final = pl.Schema(
+KNOWN_OF_RUN: Final = pl.Schema(  # what is known of a run beside its flags
     {
         **dict.fromkeys((*DECIDED, *END, "statement"), pl.String()),  # empty where there is none
         "decided_step": pl.Float64(),
     }
 )
-"""What is known of a run beside its flags."""
 
-COURSE_KEYS: Final = pl.Schema(
+COURSE_KEYS: Final = pl.Schema(  # the key of a table of what was known when
     {
         "run_id": pl.String(),
         "bounds": pl.String(),  # OWN, LOGIC, or the setting that lent them
         "step": pl.Int32(),  # from which on this was known; null when it failed
     }
 )
-"""The key of a table of what was known when."""
 
 
 def flag_column(kind: str, name: str) -> str:

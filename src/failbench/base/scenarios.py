@@ -23,14 +23,13 @@ Optimizer = Literal["adamw", "sgd"]
 ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 OPTIMIZERS: tuple[Optimizer, ...] = get_args(Optimizer)
 
-COUNTS: dict[Category, int] = {
+COUNTS: dict[Category, int] = {  # scenarios per category: the counts of the paper's section 3.2
     "memory_hardware": 20,
     "optimization": 15,
     "data_pipeline": 18,
     "model_software": 15,
     "unknown": 8,
 }
-"""Scenarios per category: the counts of the paper's section 3.2."""
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=48)]
 Sentence = Annotated[str, StringConstraints(min_length=10)]

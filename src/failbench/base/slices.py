@@ -18,10 +18,9 @@ def _all_differ(seeds: tuple[int, ...]) -> tuple[int, ...]:
     return seeds
 
 
-Seeds = Annotated[
+Seeds = Annotated[  # seeds of runs: one at least, none twice
     tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_all_differ)
 ]
-"""Seeds of runs: one at least, none twice."""
 
 PARTNER_SCHEMA = pl.Schema(
     {"scenario": pl.String, "partner": pl.String, "partner_category": pl.String}

@@ -19,12 +19,11 @@ if TYPE_CHECKING:
 
 GROUPS: Final = {"tool": "Look at a training", "lab": "lab: the benchmark and its studies"}
 
-EXTRAS: Final = {
+EXTRAS: Final = {  # optional libraries by the extra that brings them; all others are of the lab
     "cluster": ("submitit", "distributed", "dask"),
     "pictures": ("matplotlib",),
     "record": ("torch", "transformers", "tokenizers"),
 }
-"""Optional libraries by the extra that brings them; all others are of the lab."""
 
 
 READ_INPUT: Final = ("diagnose", "read", "inspect")

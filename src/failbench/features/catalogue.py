@@ -43,7 +43,7 @@ def _of(group: Group, name: str, *formula: Any, **options: Any) -> Feature:
 
 _training, _memory, _data, _configuration = (partial(_of, group) for group in get_args(Group)[:4])
 
-PAPER_FEATURES: tuple[Feature, ...] = (
+PAPER_FEATURES: tuple[Feature, ...] = (  # the 19 features of the primary set
     _training(
         "learning_rate_at_failure",
         "learning_rate",
@@ -148,7 +148,6 @@ PAPER_FEATURES: tuple[Feature, ...] = (
         ),
     ),
 )
-"""The 19 features of the primary set."""
 
 
 class Keyword(Record):

@@ -16,14 +16,13 @@ from failbench.features.observables import ERROR_COLUMNS, STEP_COLUMNS, observe
 KEYS = ("run_id", "kind", "scenario", "category", "architecture", "optimizer", "scale", "seed")
 ERROR_TEXT_COLUMNS = ("error_type", "error_message")
 
-FEATURE_SCHEMA = pl.Schema(
+FEATURE_SCHEMA = pl.Schema(  # columns of the feature table of all runs, keyed by ``run_id``
     {
         **dict.fromkeys((*KEYS, *ERROR_TEXT_COLUMNS), pl.String()),
         "seed": pl.Int32(),
         **{feature.name: pl.Float64() for feature in FEATURES},
     }
 )
-"""Columns of the feature table of all runs, keyed by ``run_id``."""
 
 
 def feature_table(

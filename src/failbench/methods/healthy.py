@@ -87,14 +87,13 @@ def _measured(successes: pd.DataFrame, features: Iterable[str]) -> pd.DataFrame:
     return columns
 
 
-RATIOS = (
+RATIOS = (  # positive, and set by the optimizer up to a factor
     "learning_rate_at_failure",
     "gradient_norm_variance",
     "max_gradient_norm",
     "mean_gradient_norm",
     "perplexity",
 )
-"""Positive, and set by the optimizer up to a factor."""
 
 MOVED = tuple(
     feature.name

@@ -91,7 +91,7 @@ ANY_ERROR: Final = rules.ErrorMatches(r"^[^:]+")  # the words that match are the
 
 _ROWS: Final = rules.read_table("improved_signals")
 
-SIGNALS: Final[dict[str, rules.Declared]] = {
+SIGNALS: Final[dict[str, rules.Declared]] = {  # the signals that several nodes share, by name
     "any_error": ANY_ERROR,
     **{
         row["name"]: rules.on_feature(row["features"])
@@ -102,7 +102,6 @@ SIGNALS: Final[dict[str, rules.Declared]] = {
         for row in _ROWS
     },
 }
-"""The signals that several nodes share, by name."""
 
 POINTS_TO: Final = {SIGNALS[row["name"]]: row["points_to"] for row in _ROWS if row["points_to"]}
 """The category that a signal points to on its own: against a leaf of another, it contradicts it."""

@@ -255,9 +255,8 @@ def _method(
     return RawTelemetry(ColumnTransformer(list(blocks), sparse_threshold=0.0), classifier)
 
 
-DECLARATIONS = by_name(
+DECLARATIONS = by_name(  # they receive the raw table and no features
     MethodDeclaration("raw_series", RawTelemetrySettings, _raw_series),
     MethodDeclaration("raw_text", RawTelemetrySettings, _raw_text),
     MethodDeclaration("raw_telemetry", RawTelemetrySettings, _raw_telemetry),
 )
-"""They receive the raw table and no features."""

@@ -43,12 +43,11 @@ SIMPLE_RULES: Final = tuple(
     for row in rules.read_table("simple_rules")
 )
 
-WORDINGS: Final = {
+WORDINGS: Final = {  # what the rules that read error text look for in it
     rule.name: first.pattern
     for rule in SIMPLE_RULES
     if isinstance(first := rule.conditions[0], rules.ErrorMatches)
 }
-"""What the rules that read error text look for in it."""
 
 FALLBACK: Category = "optimization"
 """The paper's section 4.1: 'since optimization problems are the most frequent failure mode'."""

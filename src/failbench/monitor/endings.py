@@ -75,7 +75,6 @@ def read_endings(text: str, catalogue: Iterable[Invariant]) -> tuple[Ending, ...
     return tuple(endings)
 
 
-ENDINGS: Final = read_endings(
+ENDINGS: Final = read_endings(  # all endings, in the order in which they are tried
     files("failbench.monitor").joinpath("data/endings.csv").read_text(encoding="utf-8"), CATALOGUE
 )
-"""All endings, in the order in which they are tried."""

@@ -22,7 +22,7 @@ SPACE = "\u00a0"  # between a number and its unit a line is not broken
 UNSUPPORTED = "<unsupported>"
 """The label of what the function ``supported`` of paper/lib/metrics.typ no longer bears out."""
 
-FUNCTIONS = {
+FUNCTIONS = {  # the paper's functions whose first argument names a file, and where it is
     **dict.fromkeys(
         ["metric", "value", "rate", "rates", "pct", "ci", "points", "number", "n-of", "p-value"],
         "data/metrics/{}.json",
@@ -31,7 +31,6 @@ FUNCTIONS = {
     **dict.fromkeys(["generated", "tabled", "long", "squeezed", "narrowed"], "paper/tables/{}.typ"),
     "finding": "paper/tables/{}/finding.md",
 }
-"""The paper's functions whose first argument names a file, and where it is."""
 
 _CALL = re.compile(rf'(?<![\w-])({"|".join(map(re.escape, FUNCTIONS))})\(\s*"([^"]+)"')
 _PAIR = re.compile(r'(?<![\w-])drawings\(\s*"([^"]+)",\s*"([^"]+)"')

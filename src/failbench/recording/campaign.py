@@ -30,11 +30,10 @@ MOST_ATTEMPTS = 5  # attempts to record a healthy twin; after these the check re
 CAPACITY_UNIT = 4 * 2**20
 """Capacities are rounded up to this many bytes, so that noise in a peak seldom changes them."""
 
-_ALSO_EFFECTIVE = (
+_ALSO_EFFECTIVE = (  # drawn values in columns ``nominal_``, as the configuration has effective ones
     *("batch_size", "learning_rate", "width", "sequence_length"),
     *("warmup_steps", "clip_norm", "corpus_slice"),
 )
-"""Drawn values in columns ``nominal_``, as the configuration has effective ones."""
 _NOMINAL_ONLY = ("planned_steps", "capacity_multiple", "distractor")
 
 Unit = TypeVar("Unit")

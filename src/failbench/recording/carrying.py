@@ -45,12 +45,11 @@ CARRIED_SCHEMA = pl.Schema(
     }
 )
 
-_PLANNED = (
+_PLANNED = (  # columns that follow from the plan, before anything is executed
     *(name for name in RUN_SCHEMA if name.startswith("nominal_")),
     *("kind", "scenario", "twin_of", "draw", "onset_step"),
     *("planned_steps", "capacity_multiple", "distractor"),
 )
-"""Columns that follow from the plan, before anything is executed."""
 
 MOST_STEPS_APART = 5
 """Steps by which two recordings of a run may differ in length where memory or a clock ends it."""
@@ -65,10 +64,9 @@ _OTHER_RUN_COLUMNS = frozenset(
 )
 RUN_COLUMNS = tuple(name for name in RUN_SCHEMA if name not in _OTHER_RUN_COLUMNS)
 """Columns of a run as a whole that must be equal; its ending and the type of its error are two."""
-STEP_COLUMNS = tuple(
+STEP_COLUMNS = tuple(  # columns of a step that must be equal: all that do not measure the machine
     name for name in STEP_SCHEMA if name not in NOISY_STEP_COLUMNS and name != "run_id"
 )
-"""Columns of a step that must be equal: all that do not measure the machine."""
 
 _OUT_OF_MEMORY = re.compile(
     r"out of memory|OutOfMemoryError|MemoryError|can(?:'t|not) allocate memory|Unable to allocate|"

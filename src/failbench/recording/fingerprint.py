@@ -27,11 +27,10 @@ _LOOP_MODULES = (
 _PARSING = Lock()
 _FAULTS = "failbench.recording.faults."
 _GPU_MODULES = (*_LOOP_MODULES, "gpu.py")
-PROVENANCE = (
+PROVENANCE = (  # run columns with the device, corpus and library versions of a run
     *("device", "corpus_sha256", "python_version"),
     *("torch_version", "transformers_version", "tokenizers_version"),
 )
-"""Run columns with the device, corpus and library versions of a run."""
 
 Place: TypeAlias = tuple[str, str]  # a module and a name in it
 

@@ -40,11 +40,10 @@ class Setting:
         return f"{self.architecture}-{self.optimizer}{suffix}"
 
 
-SETTINGS = {
+SETTINGS = {  # every setting that can be recorded, by name
     setting.name: setting
     for setting in starmap(Setting, product(declared.ARCHITECTURES, declared.OPTIMIZERS, SCALES))
 }
-"""Every setting that can be recorded, by name."""
 
 
 class RunsWanted(Record):

@@ -125,7 +125,7 @@ class ValueMetric:
     kind: Literal["proportion", "distance", "number"] = "number"
 
 
-METRICS: Final[Mapping[str, Metric]] = {
+METRICS: Final[Mapping[str, Metric]] = {  # the scores over all categories, by name
     metric.name: metric
     for metric in (
         Metric(
@@ -151,7 +151,6 @@ METRICS: Final[Mapping[str, Metric]] = {
         ),
     )
 }
-"""The scores over all categories, by name."""
 
 OVERALL: Final = tuple(METRICS.values())
 

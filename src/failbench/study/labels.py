@@ -34,14 +34,13 @@ CATEGORY_LABELS: Final[dict[Category, str]] = {
     "unknown": "Unknown",
 }
 
-SHORT_LABELS: Final[dict[Category, str]] = {
+SHORT_LABELS: Final[dict[Category, str]] = {  # for the axes of small panels
     "memory_hardware": "memory",
     "optimization": "optim.",
     "data_pipeline": "data",
     "model_software": "model",
     "unknown": "unknown",
 }
-"""For the axes of small panels."""
 
 METHOD_LABELS: Final = {entry.name: entry.label for entry in catalogue.CATALOGUE}
 """The methods of the paper in the order of its Table 1, then those that the table has not."""

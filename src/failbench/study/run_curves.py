@@ -143,7 +143,7 @@ class Panel:
     logarithmic: bool = False
 
 
-PANELS = (
+PANELS = (  # the six panels of the paper's Figure 6
     Panel("Training loss (line), validation loss (dots)", "nats a token", LOSSES),
     Panel("Learning rate", "", ("learning_rate",)),
     Panel("Perplexity on held-out data", "", ("perplexity",), logarithmic=True),
@@ -151,7 +151,6 @@ PANELS = (
     Panel("Memory", "fraction of capacity", ("memory",)),
     Panel("Training speed", "tokens a second", ("tokens_per_second",)),
 )
-"""The six panels of the paper's Figure 6."""
 
 
 def dashboard_picture(

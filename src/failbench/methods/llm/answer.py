@@ -94,10 +94,9 @@ def abbreviated(text: str, limit: int) -> str:
     return f"{text[:head]} [{len(text) - limit} characters left out] {text[-tail:]}"
 
 
-Misreading = Literal[
+Misreading = Literal[  # why an output could not be parsed
     "empty", "cut_off", "no_json", "several_answers", "wrong_category", "malformed"
 ]
-"""Why an output could not be parsed."""
 
 CUT_OFF = "length"  # the server's ``done_reason`` of an answer that reached the maximum length
 

@@ -18,10 +18,9 @@ from failbench.monitor.stopping.stop import chosen
 from failbench.monitor.targets import Targets
 from failbench.monitor.vocabulary import Vocabulary
 
-LOADING: Final = tuple(
+LOADING: Final = tuple(  # signals of the time when the loop waits for batches
     name for name in MEASUREMENTS["clock"] + MEASUREMENTS["memory"] if name.endswith("_data")
 )
-"""Signals of the time when the loop waits for batches."""
 
 
 class CallbackMonitor(StoppingMonitor):

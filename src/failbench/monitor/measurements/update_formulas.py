@@ -69,9 +69,8 @@ class Formula:
 
 _ADAM: Final = Formula(adam, ("exp_avg", "exp_avg_sq", "max_exp_avg_sq"))
 
-FORMULAS: Final[Mapping[type, Formula]] = {
+FORMULAS: Final[Mapping[type, Formula]] = {  # by exactly the class of the optimizer
     torch.optim.SGD: Formula(sgd, ("momentum_buffer",)),
     torch.optim.Adam: _ADAM,
     torch.optim.AdamW: _ADAM,
 }
-"""By exactly the class of the optimizer."""

@@ -125,7 +125,7 @@ class Rung:
     kinds: tuple[Kind, ...] = ()
 
 
-LADDER: Final = (
+LADDER: Final = (  # what must be logged, rung by rung, to say why a run failed
     Rung("ending", "The ending alone"),
     Rung(
         "batches",
@@ -142,7 +142,6 @@ LADDER: Final = (
     Rung("memory", "+ memory and time by phase", ("memory", "time")),
     Rung("probes", "+ probes and ranks", ("probes", "ranks")),
 )
-"""What must be logged, rung by rung, to say why a run failed."""
 
 
 def speaking(catalogue: tuple[Invariant, ...]) -> dict[str, tuple[Invariant, ...]]:

@@ -46,7 +46,7 @@ END_SCHEMA: Final = pl.Schema(
 )
 """How each run ended, and where it is cut back from; keyed by ``run_id``."""
 
-VERDICT_SCHEMA: Final = pl.Schema(
+VERDICT_SCHEMA: Final = pl.Schema(  # what is answered, keyed by ``(run_id, bounds, steps_ahead)``
     {
         "run_id": pl.String(),
         "bounds": pl.String(),
@@ -59,7 +59,6 @@ VERDICT_SCHEMA: Final = pl.Schema(
         "broken": pl.Int32(),  # how many invariants broke
     }
 )
-"""What is answered, keyed by ``(run_id, bounds, steps_ahead)``."""
 
 BROKE: Final = {invariant.id: flag_column("broke", invariant.id) for invariant in CATALOGUE}
 ENDED: Final = {kind: flag_column("ended", kind) for kind in get_args(EndKind)}

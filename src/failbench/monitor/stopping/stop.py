@@ -30,12 +30,11 @@ STOPPING: Final = tuple(
 )
 """Invariants with a bound of their own: somebody else's healthy runs would end yours."""
 
-NOT_FINITE: Final = frozenset(
+NOT_FINITE: Final = frozenset(  # the members of :data:`NONFINITE`
     invariant.id
     for invariant in STOPPING
     if "nonfinite" in invariant.signal or invariant.id == "loss_finite"
 )
-"""The members of :data:`NONFINITE`."""
 
 
 class StopTraining(RuntimeError):  # noqa: N818, it ends a run as StopIteration ends a loop

@@ -128,7 +128,7 @@ def _evaluate(node: ast.expr, numbers: Mapping[str, Number]) -> Any:
     return FUNCTIONS[node.func.id](*(_evaluate(argument, numbers) for argument in node.args))
 
 
-FormulaKind = Literal[
+FormulaKind = Literal[  # kinds of formulas, as the table labels them
     "sum",
     "difference",
     "ratio",
@@ -143,7 +143,6 @@ FormulaKind = Literal[
     "variance",
     "sigma_threshold",
 ]
-"""Kinds of formulas, as the table labels them."""
 
 RANGE = {"value", "low", "high"}  # names in the description of a formula besides its figures
 

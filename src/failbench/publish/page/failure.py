@@ -23,19 +23,17 @@ FAULT: Final = ("name", "onset", "parameters")
 
 IS_COMPLETE: Final = pl.col("format") == COMPLETE
 
-KINDS: Final = (
+KINDS: Final = (  # what the reader calls a kind of log, and which answers are to it
     ("any log", (pl.col("model") == "log") & ~IS_COMPLETE),
     ("complete log", (pl.col("model") == "log") & IS_COMPLETE),
     ("log of the monitor, logic alone", pl.col("model") == "monitor"),
     ("log of the monitor, own bounds", pl.col("model") == "monitor_bounds"),
 )
-"""What the reader calls a kind of log, and which answers are to it."""
 
 _ANSWERED = ("category", "prediction", "predicted_cause", "cause")
-LOG_SCHEMA: Final = pl.Schema(
+LOG_SCHEMA: Final = pl.Schema(  # what is read of the answers to logs
     dict.fromkeys(("model", "format", "kind", "setting", "scenario", *_ANSWERED), pl.String)
 )
-"""What is read of the answers to logs."""
 
 
 @dataclass(frozen=True)

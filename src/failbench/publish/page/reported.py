@@ -27,20 +27,18 @@ AUDIT_SCHEMA: Final = pl.Schema(dict.fromkeys(_AUDITED.split(), pl.String))
 
 NOT_AUDITED: Final = "not audited"
 
-VERDICTS: Final = {
+VERDICTS: Final = {  # labels; a row has the first of these that a claim on it has
     "inconsistent": "not consistent with its own figures",
     "consistent": "consistent with its own figures",
     "cannot be checked": "cannot be checked",
     NOT_AUDITED: "not tested",
 }
-"""Labels; a row has the first of these that a claim on it has."""
 
-_UNITS: Final = {
+_UNITS: Final = {  # units of columns of tables; all others are fractions
     "parameters": "count",
     "drop": "points",
     **dict.fromkeys(("quality", "interpretability"), "number"),
 }
-"""Units of columns of tables; all others are fractions."""
 
 _QUANTITIES: Final = {
     "interval": "95 % interval of accuracy",
