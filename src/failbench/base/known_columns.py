@@ -5,13 +5,9 @@ from typing import Final
 
 import polars as pl
 
-OWN: Final = "own"
-"""Bounds from healthy runs of the run's own setting; where it has none, logic speaks alone."""
-
+OWN: Final = "own"  # bounds from healthy runs of the run's own setting; without any, logic alone
 LOGIC: Final = "logic"  # no bounds: what holds in every run, and the ending
-
-FLAG_KINDS: Final = ("broke", "ended", "phase")
-"""What columns that are 1 or 0 say: that an invariant broke, how the run ended, in which phase."""
+FLAG_KINDS: Final = ("broke", "ended", "phase")  # what a column that is 1 or 0 says
 
 DECIDED: Final = ("answer", "decided_by", "decided_kind")
 END: Final = ("end_kind", "end_phase", "end_error")

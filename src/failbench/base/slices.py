@@ -25,8 +25,7 @@ Seeds = Annotated[  # seeds of runs: one at least, none twice
 PARTNER_SCHEMA = pl.Schema(
     {"scenario": pl.String, "partner": pl.String, "partner_category": pl.String}
 )
-SURFACE = ("outcome", "has_error", "exit_signal")
-"""What a run shows without reading its telemetry."""
+SURFACE = ("outcome", "has_error", "exit_signal")  # what a run shows without its telemetry
 
 
 class RunSetting(Record):

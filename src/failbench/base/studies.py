@@ -10,14 +10,11 @@ LEFT_OUT = "leave_one_architecture_out"
 KNOWN_SCENARIOS = "known_scenarios"
 
 COMPOSED = ("hybrid", "hybrid_two_way")  # composed from the predictions of their members
-ON_INVARIANTS = "hybrid_monitor"
-"""Composed besides where ``invariants`` is among the methods, which then answers first."""
+ON_INVARIANTS = "hybrid_monitor"  # composed besides where ``invariants`` is a method
 RAW_TELEMETRY = "raw_telemetry"
 WITHOUT_FEATURES = ("raw_series", "raw_text", RAW_TELEMETRY)
-LANGUAGE_MODELS = "llm_agents"
-"""One file for all of them; it is empty where none was run."""
-SAME_REPEATS = "nested_cv_same_repeats"
-"""The main study with as many repeats as a study that cannot afford all of them."""
+LANGUAGE_MODELS = "llm_agents"  # one file for all of them; it is empty where none was run
+SAME_REPEATS = "nested_cv_same_repeats"  # the main study in the repeats that another can afford
 
 
 def prediction_files(methods: Iterable[str]) -> tuple[str, ...]:

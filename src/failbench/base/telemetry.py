@@ -108,8 +108,7 @@ STEP_SCHEMA = pl.Schema(
     }
 )
 
-NOISY_STEP_COLUMNS = frozenset({"step_seconds", "memory_bytes"})
-"""Columns that measure the machine and so differ when a run is recorded again."""
+NOISY_STEP_COLUMNS = frozenset({"step_seconds", "memory_bytes"})  # they measure the machine
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,8 @@ import pyarrow.parquet as pq
 from failbench.base import telemetry
 from failbench.base.errors import BadInputError
 
-ROWS = 2**18
-"""Rows of a batch, in 50 MB; a larger one saves little time, as calls cost little by then."""
-
-RUNS_AT_ONCE, STEPS_AT_ONCE = 2**12, 2**16
-"""Rows to read of a file at a time, independent of its row groups."""
-
+ROWS = 2**18  # of a batch, in 50 MB: a larger one saves little time
+RUNS_AT_ONCE, STEPS_AT_ONCE = 2**12, 2**16  # of a file, independent of its row groups
 BUFFER = 2**20  # bytes to read of a column at a time; without a buffer, a whole row group
 
 RESTORE: Final = "Restore the folder as it was recorded, or record it again."

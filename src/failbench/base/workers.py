@@ -14,12 +14,10 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-ENGINE = "FAILBENCH_ENGINE"
-"""Names the engine: ``loky``, or ``dask:`` and a scheduler's address; results depend on neither."""
-
+ENGINE = "FAILBENCH_ENGINE"  # names ``loky``, or ``dask:`` and a scheduler's address
 CONNECT_SECONDS = 10.0  # how long a scheduler may take to answer
 
-_SAME_VERSIONS = (
+_SAME_VERSIONS = (  # of packages that compute results; Dask compares Python and its own
     "failbench",
     "numpy",
     "scipy",
@@ -31,12 +29,10 @@ _SAME_VERSIONS = (
     "aeon",
     "numba",
 )
-"""Packages that compute results; beside them Dask compares Python and what it needs itself."""
 
-_ONE_THREAD = dict.fromkeys(
+_ONE_THREAD = dict.fromkeys(  # for libraries that are loaded later, as joblib sets it
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
-"""What a library that is loaded later reads, as joblib sets it for its own processes."""
 
 
 def available_workers() -> int:

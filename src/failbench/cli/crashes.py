@@ -25,8 +25,7 @@ from failbench.notebooks.summaries import Summary, parse_summary
 if TYPE_CHECKING:
     from failbench.crashes.prediction import CrashPrediction
 
-USUAL = ("rules", "dry_run")
-"""Asked if none is named: checkers of types foresee crashes hardly better than chance."""
+USUAL = ("rules", "dry_run")  # checkers of types foresee crashes hardly better than chance
 
 
 def preflight(

@@ -31,9 +31,7 @@ EXIT: Final[dict[Status, int]] = {"healthy": 0, "failed": 1, "unknown": 3}
 
 BATCH: Final = Group("All runs of a folder of telemetry, by named methods")
 
-MEASURED: Final = ("gradient_norm", "update_ratio")
-"""Signals of a monitor whose course is shown beside that of the loss."""
-
+MEASURED: Final = ("gradient_norm", "update_ratio")  # shown beside the course of the loss
 MESSAGE: Final = 300  # letters of a message that are shown; ``--json`` has all that was read
 
 _OF_MESSAGE: Final = (

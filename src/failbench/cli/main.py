@@ -26,8 +26,7 @@ EXTRAS: Final = {  # optional libraries by the extra that brings them; all other
 }
 
 
-READ_INPUT: Final = ("diagnose", "read", "inspect")
-"""Commands that read standard input where a path is a hyphen."""
+READ_INPUT: Final = ("diagnose", "read", "inspect")  # where a path is a hyphen, standard input
 
 
 class Command(NamedTuple):

@@ -38,11 +38,8 @@ if TYPE_CHECKING:
     from failbench.recording.journal import JournalEntry
     from failbench.recording.plan import RecordParams, Setting, Shard
 
-INCOMPLETE = 3
-"""Exit status where runs are missing that another shard, or the same one once more, must record."""
-
-_WARNINGS = (signal.SIGTERM, signal.SIGUSR2)
-"""Signals that a scheduler sends to all processes of a job before it kills them."""
+INCOMPLETE = 3  # exit status: another shard, or this one once more, must record what is missing
+_WARNINGS = (signal.SIGTERM, signal.SIGUSR2)  # what a scheduler sends to a job before it kills it
 
 _MOST_NAMED = 20
 

@@ -31,9 +31,7 @@ from failbench.features.feature import (
 )
 from failbench.features.observables import Observables
 
-MEMORY_WARNING = 0.90
-"""Fraction of capacity at which infrastructure alerts usually fire (Prometheus mixins: 90 %)."""
-
+MEMORY_WARNING = 0.90  # of capacity, at which alerts usually fire (Prometheus mixins: 90 %)
 SIGNIFICANT_DIGITS = 9  # features are rounded to this, so that the order of summation has no effect
 
 

@@ -7,9 +7,7 @@ import polars as pl
 
 Group = Literal["training_dynamics", "memory", "data", "configuration", "error_keywords", "extra"]
 
-CEILING = 1e6
-"""Far above every threshold in use (1,000 and 10,000); its square is still exact in a double."""
-
+CEILING = 1e6  # far above thresholds in use (1,000, 10,000); its square is exact in a double
 RECENT_STEPS = 20  # steps over which token counts are pooled: enough for a rate, and still recent
 
 

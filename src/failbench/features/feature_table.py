@@ -109,8 +109,7 @@ def to_frame(table: pl.DataFrame) -> pd.DataFrame:
     )
 
 
-RAW_TEXT = ERROR_COLUMNS
-"""The columns with error text: type, message, and the traceback without the project's frames."""
+RAW_TEXT = ERROR_COLUMNS  # of which the traceback is without the project's frames
 
 RAW_SERIES = tuple(name for name in STEP_COLUMNS if name != "step_seconds")
 """Series of all that a step logs but its seconds: machine load tells when, and so what, it ran."""

@@ -8,10 +8,9 @@ from failbench.base.errors import BadInputError
 from failbench.base.telemetry import STEP_SCHEMA, Telemetry
 from failbench.features.feature import RECENT_STEPS, slope
 
-ERROR_COLUMNS = ("error_type", "error_message", "error_traceback")
-"""The error of a run, which is not available before the run's end."""
+ERROR_COLUMNS = ("error_type", "error_message", "error_traceback")  # known at a run's end alone
 
-CONFIGURATION_COLUMNS = (
+CONFIGURATION_COLUMNS = (  # the effective one: nominal values are those of the twin
     "capacity_bytes",
     "parameters",
     "width",
@@ -21,7 +20,6 @@ CONFIGURATION_COLUMNS = (
     "tokenizer_vocabulary",
     "schedule",
 )
-"""The effective configuration. Nominal values are excluded: they are those of the twin."""
 
 CORPUS_COLUMNS = (
     "corpus_documents",
@@ -119,16 +117,13 @@ def _refuse(rows: pl.DataFrame, problem: str, remedy: str) -> None:
         raise BadInputError("last_steps", "run_id", f"{rows['run_id'][0]!r} {problem}", remedy)
 
 
-HEAD_STEPS = 100
-"""Steps whose time counts as normal: before the earliest onset in the middle of a run."""
-
+HEAD_STEPS = 100  # whose time counts as normal: before the earliest onset in mid-run
 SLOW = 2.0  # a step that takes this many times the median is slow, as is a run from this factor on
 
 STEP_TIMES = ("step_seconds_ratio", "slowest_step_ratio", "slow_step_share", "step_seconds_trend")
 """Of the seconds: last over first, slowest over median, share of slow steps, logarithmic slope."""
 
-ENDINGS = ("ended_exception", "ended_signal", "ended_timeout")
-"""Whether the run raised an error, was killed, or stopped answering; none if it completed."""
+ENDINGS = ("ended_exception", "ended_signal", "ended_timeout")  # none if the run completed
 
 MEASUREMENTS = (*STEP_TIMES, *ENDINGS)
 

@@ -257,9 +257,7 @@ def _tightened(path: PathConditions, deeper: PathCondition) -> PathConditions:
 
 
 SHOWN_TESTS = 10  # number of tests in the evidence of a forest
-
-RUNS_PER_BATCH = 1000
-"""Runs whose paths are in memory at once: some tens of megabytes with a hundred trees."""
+RUNS_PER_BATCH = 1000  # in memory at once: some tens of megabytes with a hundred trees
 
 
 def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Explanation]:

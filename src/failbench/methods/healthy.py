@@ -95,13 +95,12 @@ RATIOS = (  # positive, and set by the optimizer up to a factor
     "perplexity",
 )
 
-MOVED = tuple(
+MOVED = tuple(  # counts of steps, warnings and settings mean the same everywhere
     feature.name
     for feature in PAPER_FEATURES
     if feature.group != "configuration"
     and feature.name not in ("steps_before_failure", "memory_warning")
 )
-"""Features that are moved. Counts of steps, warnings and settings mean the same everywhere."""
 
 
 def band_of(successes: pl.DataFrame) -> HealthyBand:

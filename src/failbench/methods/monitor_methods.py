@@ -26,11 +26,8 @@ from failbench.methods.classifiers import random_forest
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.improved_rules import scenario_weights
 
-LEAST: Final = 1.0 / len(CATEGORIES) + 0.01
-"""Confidence of an answer at least: no other category is more probable."""
-
-PRIOR: Final = 2.0
-"""Scenarios that an estimate starts from: one right and one wrong, or as its kind's."""
+LEAST: Final = 1.0 / len(CATEGORIES) + 0.01  # so that no other category is more probable
+PRIOR: Final = 2.0  # scenarios that an estimate starts from: one right and one wrong, or its kind's
 
 
 @dataclass(frozen=True)

@@ -49,8 +49,7 @@ WORDINGS: Final = {  # what the rules that read error text look for in it
     if isinstance(first := rule.conditions[0], rules.ErrorMatches)
 }
 
-FALLBACK: Category = "optimization"
-"""The paper's section 4.1: 'since optimization problems are the most frequent failure mode'."""
+FALLBACK: Category = "optimization"  # section 4.1: 'the most frequent failure mode'
 
 
 def band_features() -> tuple[str, ...]:

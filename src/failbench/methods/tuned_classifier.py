@@ -23,8 +23,7 @@ from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import CATEGORIES
 
 Grid = Mapping[str, Sequence[Any]]
-Explanation = tuple[tuple[Evidence, ...], int]
-"""The evidence of an answer, and how many conditions a reader must check to verify it."""
+Explanation = tuple[tuple[Evidence, ...], int]  # evidence, and how many conditions verify it
 Explain = Callable[[Any, Any, Labels], list[Explanation]]
 """From a fitted pipeline, runs and their answers to an explanation per run."""
 
@@ -153,11 +152,8 @@ def tuned(
 
 Solver = Literal["newton-cholesky", "newton-cg"]
 
-TOLERANCE: Final = 1e-12
-"""Largest gradient aimed at; over the penalty's 1 / (C n_runs) it bounds the weights' distance."""
-
-CONVERGED: Final = 1e-10
-"""Largest gradient of a converged fit. At it, probabilities were within 4e-9 of the minimum's."""
+TOLERANCE: Final = 1e-12  # largest gradient aimed at; over 1 / (C n_runs) it bounds the distance
+CONVERGED: Final = 1e-10  # largest gradient of a fit; probabilities were within 4e-9 of exact
 # The solver may stop short of ``TOLERANCE`` at the limit of floating point: at 1.4e-12 on texts.
 
 

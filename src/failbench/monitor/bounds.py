@@ -25,8 +25,7 @@ REFERENCE: Final = Path(__file__).parent / "data/bounds.json"
 """Bounds of small models with steps of 30 ms; elsewhere ratios may hold, sizes and times hardly."""
 
 
-TIGHTEST: Final = math.log(1.05)
-"""Log of the smallest ratio that can break a bound: less is no straying from a run's own past."""
+TIGHTEST: Final = math.log(1.05)  # log of the smallest ratio that can break a bound
 
 
 class FittedBound(Record):

@@ -12,11 +12,8 @@ from failbench.monitor.measurements.labels import IGNORED
 from failbench.monitor.measurements.loss import measure_loss
 from failbench.monitor.targets import Targets, targets_of
 
-AGREES: Final = 1e-3
-"""A loss that is computed from logits and labels is recomputed to this share of it."""
-
-DIVISOR: Final = "num_items_in_batch"
-"""Argument by which a model is told the labels of all batches of a step, and divides by it."""
+AGREES: Final = 1e-3  # a loss that is computed from logits is recomputed to this share of it
+DIVISOR: Final = "num_items_in_batch"  # how many labels all batches of a step have, to divide by
 
 COMPARED: Final = ("labels", "recomputed loss", "logit gradient")
 """Measurements that need to know which logits belong to which labels."""

@@ -12,8 +12,7 @@ from failbench.monitor.end import End
 from failbench.monitor.invariants import CATALOGUE, Invariant
 from failbench.vocabulary import CATEGORIES, Category
 
-Rank = Literal["before", "after", "last"]
-"""Whether an ending speaks before the first break, only without one, or without symptoms too."""
+Rank = Literal["before", "after", "last"]  # before the first break, without one, or last of all
 
 RANKS: Final[tuple[Rank, ...]] = get_args(Rank)
 ANY: Final = "any"

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 _IN_TRAINING: Final = [phase for phase in PHASES if phase != "build"]
 
-MEASUREMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+MEASUREMENTS: Final[Mapping[str, tuple[str, ...]]] = {  # signals of each, which fail together
     "arguments": (),
     "batch": tuple(signal.name for signal in SIGNALS if signal.needs in ("data", "vocabulary")),
     "labels": (
@@ -66,7 +66,6 @@ MEASUREMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "ranks": ("ranks_disagree",),
     "probes": tuple(signal.name for signal in SIGNALS if signal.level == "full"),
 }
-"""The signals of each measurement, which fail together."""
 
 
 class Guard:

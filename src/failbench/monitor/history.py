@@ -20,8 +20,7 @@ from failbench.monitor.end import End
 from failbench.monitor.log import ABSENT, FORMAT, LINES, NOW, NOW_TYPE
 from failbench.monitor.signals import PHASES, SIGNAL_NAMES, Level
 
-STILL: Final = 60.0
-"""Seconds in a phase after which a process counts as hung; or ten times the longest step."""
+STILL: Final = 60.0  # seconds without change that a process hangs; or ten times the longest step
 
 _ABSENT_BITS: Final = np.float64(ABSENT).view(np.uint64)
 

@@ -12,8 +12,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-INNER = ("optimizer", "_optimizer", "optim", "base_optimizer")
-"""Attributes under which wrappers of optimizers keep what they wrap."""
+INNER = ("optimizer", "_optimizer", "optim", "base_optimizer")  # where wrappers keep what they wrap
 
 
 class Events(Protocol):

@@ -15,9 +15,7 @@ Against = Literal["value", "first", "start", "past", "peak", "growth"]
 """What a value is held against; see :func:`failbench.monitor.breaks.compared`."""
 
 RATIOS: Final = frozenset({"start", "past", "peak"})  # those that give the logarithm of a ratio
-
-Relation = Literal["at most", "at least", "between", "within"]
-"""``within`` bounds the absolute value."""
+Relation = Literal["at most", "at least", "between", "within"]  # ``within`` bounds the absolute
 
 FITTED: Final = "fitted"
 
@@ -99,7 +97,6 @@ def _one_of(text: str, names: tuple[Any, ...]) -> Any:
     return names[names.index(text)]
 
 
-CATALOGUE: Final = read_invariants(
+CATALOGUE: Final = read_invariants(  # in the order of their components' place in a loop
     files("failbench.monitor").joinpath("data/invariants.csv").read_text(encoding="utf-8")
 )
-"""All invariants, in the order of their components' place in a loop."""

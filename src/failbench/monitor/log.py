@@ -26,11 +26,8 @@ from failbench.monitor.signals import PHASES, SIGNAL_NAMES, SIGNALS, Level, Phas
 
 FORMAT: Final = 1
 LINES, NOW = "signals.jsonl", "now.bin"
-LAST_STEPS: Final = 16
-"""Steps whose signals are kept in the memory map."""
-
-MOST_CHANGES: Final = 2000
-"""Lines between checks after which no more are written: a log stays small whatever happens."""
+LAST_STEPS: Final = 16  # whose signals are kept in the memory map
+MOST_CHANGES: Final = 2000  # lines between checks at most, so that a log stays small
 
 NOW_TYPE: Final = np.dtype(
     [

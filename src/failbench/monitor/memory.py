@@ -13,9 +13,7 @@ from typing import Any, Final
 
 import torch
 
-RESERVE: Final = 4 * 2**20
-"""Bytes that are held from the start, so that the end can be written where memory ran out."""
-
+RESERVE: Final = 4 * 2**20  # held from the start, so that the end can be written without memory
 MOST_SHARE: Final = 0.04  # of the time of a run that may be spent on counting tensors
 
 _PAGE: Final = resource.getpagesize()

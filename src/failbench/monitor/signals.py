@@ -7,14 +7,12 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
-Level = Literal["light", "standard", "full"]
-"""How much is measured: ``full`` includes ``standard``, which includes ``light``."""
+Level = Literal["light", "standard", "full"]  # each includes those before it
 
 Phase = Literal["build", "data", "forward", "loss", "backward", "step", "evaluation", "callback"]
 """``loss`` is between forward and backward pass; ``callback`` from a step to the next batch."""
 
-Cadence = Literal["step", "check", "evaluation"]
-"""When a signal is measured: every step, check (each tenth step by default), or evaluation."""
+Cadence = Literal["step", "check", "evaluation"]  # a check is each tenth step by default
 
 Need = Literal["model", "optimizer", "data", "vocabulary", "loss", "evaluation", "ranks"]
 """What a loop must give: watched things, ``data``, a vocabulary, ``loss``, an evaluation, ranks."""

@@ -33,8 +33,7 @@ COMPILED: Final = "the model is compiled, and hooks would break its graph"
 UNSEEN: Final = ("passes", "gradients left", "indices", "activations", "probes")
 """Measurements that need hooks in the model."""
 
-NOT_IN_BACKWARD: Final = -1
-"""What autograd says when it is not at work; at work, a call (of checkpoints) is a repetition."""
+NOT_IN_BACKWARD: Final = -1  # autograd's answer when idle; at work, a call repeats a forward pass
 
 LATE: Final = ("token_surprise", "pair_surprise", "hyperparameters_changed", "evaluation_changed")
 """Signals that compare with the beginning of training."""

@@ -18,9 +18,7 @@ WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight",
 """Whole numbers as prose has them."""
 
 SPACE = "\u00a0"  # between a number and its unit a line is not broken
-
-UNSUPPORTED = "<unsupported>"
-"""The label of what the function ``supported`` of paper/lib/metrics.typ no longer bears out."""
+UNSUPPORTED = "<unsupported>"  # of what paper/lib/metrics.typ no longer bears out
 
 FUNCTIONS = {  # the paper's functions whose first argument names a file, and where it is
     **dict.fromkeys(

@@ -26,9 +26,7 @@ from failbench.recording.plan import WHOLE, Pair, PlannedRun, RecordParams, Sett
 from failbench.recording.sandbox import RunReport, execute, fork_server
 
 MOST_ATTEMPTS = 5  # attempts to record a healthy twin; after these the check rejects it
-
-CAPACITY_UNIT = 4 * 2**20
-"""Capacities are rounded up to this many bytes, so that noise in a peak seldom changes them."""
+CAPACITY_UNIT = 4 * 2**20  # rounded up to, so that noise in a peak seldom changes capacities
 
 _ALSO_EFFECTIVE = (  # drawn values in columns ``nominal_``, as the configuration has effective ones
     *("batch_size", "learning_rate", "width", "sequence_length"),
@@ -37,8 +35,7 @@ _ALSO_EFFECTIVE = (  # drawn values in columns ``nominal_``, as the configuratio
 _NOMINAL_ONLY = ("planned_steps", "capacity_multiple", "distractor")
 
 Unit = TypeVar("Unit")
-Outcome: TypeAlias = tuple[PlannedRun, JournalEntry, bool]
-"""A run, what was recorded of it, and whether it was before."""
+Outcome: TypeAlias = tuple[PlannedRun, JournalEntry, bool]  # and whether it was kept
 
 
 @dataclass

@@ -51,8 +51,7 @@ _PLANNED = (  # columns that follow from the plan, before anything is executed
     *("planned_steps", "capacity_multiple", "distractor"),
 )
 
-MOST_STEPS_APART = 5
-"""Steps by which two recordings of a run may differ in length where memory or a clock ends it."""
+MOST_STEPS_APART = 5  # in length, where memory or a clock ends a run
 
 _OTHER_RUN_COLUMNS = frozenset(
     {
@@ -68,12 +67,11 @@ STEP_COLUMNS = tuple(  # columns of a step that must be equal: all that do not m
     name for name in STEP_SCHEMA if name not in NOISY_STEP_COLUMNS and name != "run_id"
 )
 
-_OUT_OF_MEMORY = re.compile(
+_OUT_OF_MEMORY = re.compile(  # as PyTorch, its kernels, Python and the system word it
     r"out of memory|OutOfMemoryError|MemoryError|can(?:'t|not) allocate memory|Unable to allocate|"
     r"bad_alloc|could not create a primitive",
     re.IGNORECASE,
 )
-"""How PyTorch, its kernels, Python and the system word it that memory is not to be had."""
 _LINE_NUMBER = re.compile(r", line \d+")
 
 

@@ -21,8 +21,7 @@ from tokenizers.trainers import BpeTrainer
 PAD, UNKNOWN, BEGIN = 0, 1, 2
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[BOS]")
 VOCABULARY = 512
-ALPHABET = 64
-"""Characters of the tokenizer: fewer than the corpus's, so that runs meet unknown tokens."""
+ALPHABET = 64  # characters of the tokenizer: fewer than the corpus has, so that some are unknown
 SLICES = 6
 MINIMUM_CHARACTERS = 160
 VALIDATION_SHARE = 0.1

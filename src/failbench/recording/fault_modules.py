@@ -26,13 +26,12 @@ Signatures: TypeAlias = Mapping[str, inspect.Signature | None]
 OWN_NAME = "Give each fault a name of its own."
 _FAULT_MODULES = Path(__file__).parent / "faults"
 
-_IS_A: Mapping[str, Callable[[object], bool]] = {
+_IS_A: Mapping[str, Callable[[object], bool]] = {  # other annotations are not judged
     "int": lambda value: isinstance(value, int) and not isinstance(value, bool),
     "float": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
     "str": lambda value: isinstance(value, str),
     "bool": lambda value: isinstance(value, bool),
 }
-"""Whether a value of a scenario is of a type; other annotations are not judged."""
 
 
 def signatures_in(path: Path) -> dict[str, inspect.Signature | None]:

@@ -27,14 +27,12 @@ from failbench.recording.sandbox import RunReport, execute, fork_server
 
 SEED: Final = 0  # of the runs that are trained once more; a run takes half a minute of one core
 SLOWNESS: Final = 12  # how much longer a run may take, and be silent, than one that nothing watches
-COMPARED_STEPS: Final = 30
-"""Steps whose losses are held against those that were recorded: later ones amplify rounding."""
+COMPARED_STEPS: Final = 30  # whose losses are compared: later ones amplify rounding
 NOT_FINISHED: Final = "The training ended before its features existed"
 CHILD: Final = "failbench.recording.instrumented"
 
 
-Unit: TypeAlias = tuple[Pair, JournalEntry, JournalEntry]
-"""A pair of recorded runs, with the entries of the twin and of the failing run."""
+Unit: TypeAlias = tuple[Pair, JournalEntry, JournalEntry]  # a pair; entries of twin and failure
 
 
 def units_of(campaign: Campaign) -> list[Unit]:

@@ -21,8 +21,7 @@ from failbench.recording.corpus import BEGIN, PAD
 from failbench.recording.loop import TrainingRun
 from failbench.recording.order import Line, RunOrder
 
-EPOCH_STEPS: Final = 30
-"""Steps that count as an epoch: ten a run, as the peer compares 1, 4, 7, 10; whole validations."""
+EPOCH_STEPS: Final = 30  # ten epochs a run, as the peer compares 1, 4, 7, 10; whole validations
 
 
 class InstrumentedRun(TrainingRun):

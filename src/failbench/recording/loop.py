@@ -36,8 +36,7 @@ IGNORED = -100
 LAYERS, HEADS, POSITIONS, DROPOUT = 2, 4, 512, 0.0
 WEIGHT_DECAY = 0.01
 MOMENTUM = 0.9
-FINAL_LEARNING_RATE = 0.5
-"""The schedule is a linear warm-up and then a linear decay to this share of the peak."""
+FINAL_LEARNING_RATE = 0.5  # share of the peak to which the linear schedule decays
 VALIDATE_EVERY = 10
 VALIDATION_SEQUENCES = 24
 SPIKE_STEPS = 2

@@ -24,15 +24,13 @@ from failbench.recording.plan import PlannedRun
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
 
 MONITOR: Final = Path(__file__).parents[1] / "monitor"
-READS: Final = (
+READS: Final = (  # they measure nothing, and are not in the fingerprint
     *("bounds.py", "breaks.py", "diagnosis.py", "endings.py", "invariants.py"),
     *("integrations", "records", "stopping"),
 )
-"""What measures nothing, and is not in the fingerprint: readers, other loops, and stopping."""
 
 
-LOOKS_AHEAD: Final = (0, 10)
-"""Steps before a failure at which logs are read: all others are read where they end."""
+LOOKS_AHEAD: Final = (0, 10)  # steps before a failure at which logs are read, besides the end
 
 
 @dataclass(frozen=True)

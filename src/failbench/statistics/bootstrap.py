@@ -23,8 +23,7 @@ from failbench.base.arrays import Array, Mask
 from failbench.base.records import Record
 
 Weights = Sequence[Array]  # how much each row counts, by category: ``[..., n_rows]``
-SeedCounts = npt.NDArray[np.intp]
-"""Rows that each scenario of a category has, one for each seed: ``[n_scenarios]``."""
+SeedCounts = npt.NDArray[np.intp]  # seeds of each scenario of a category: ``[n_scenarios]``
 SeedsByCategory = tuple[SeedCounts, ...]  # the rows of each scenario, by category
 
 

@@ -27,12 +27,9 @@ class PairedScores:
     """Correctness by method on the same folds; a scenario's runs are averaged in each first."""
 
     methods: tuple[str, ...]  # sorted
-    folds: pl.DataFrame
-    """``repeat``, ``fold``, ``tested`` (scenarios) and the accuracy of each method in the fold."""
-    seeds: pl.DataFrame
-    """``category``, ``scenario``, ``seed`` and mean correctness by method; sorted."""
-    first: pl.DataFrame
-    """``scenario`` and whether each method had most of its runs right in the first repeat."""
+    folds: pl.DataFrame  # ``repeat``, ``fold``, ``tested`` (scenarios), accuracy by method
+    seeds: pl.DataFrame  # ``category``, ``scenario``, ``seed``, mean correctness by method
+    first: pl.DataFrame  # ``scenario``, and most runs right in the first repeat by method
 
     @cached_property
     def scenarios(self) -> pl.DataFrame:

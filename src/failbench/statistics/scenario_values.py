@@ -11,11 +11,8 @@ from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import ABSTAIN, ANSWERS, CATEGORIES
 from failbench.statistics.bootstrap import SeedsByCategory, Weights, once, seed_counts
 
-UNIT = ("category", "scenario", "seed")
-"""What rows are summed over: a row for each scenario and seed."""
-
-RESOLUTION = 1e-6
-"""Probabilities of prediction files have six decimals: a zero among them is anything below this."""
+UNIT = ("category", "scenario", "seed")  # what rows are summed over
+RESOLUTION = 1e-6  # of stored probabilities: a zero among them is anything below this
 
 
 def by_category(rows: pl.DataFrame) -> tuple[dict[str, pl.DataFrame], SeedsByCategory]:
@@ -29,8 +26,7 @@ def by_category(rows: pl.DataFrame) -> tuple[dict[str, pl.DataFrame], SeedsByCat
 class ScenarioValues:
     """What is summed over scenarios, in the order of :func:`by_category`."""
 
-    values: Mapping[str, Array]
-    """By category ``[n_rows, ...]``, a row per scenario and seed; all of one trailing shape."""
+    values: Mapping[str, Array]  # by category, ``[n_rows, ...]`` of one trailing shape
     seeds: SeedsByCategory  # rows of each scenario, by category
 
     @property

@@ -49,30 +49,24 @@ class Difference(Record):
 class Comparison(Difference):
     """A difference, and every test of it."""
 
-    family: Family
-    """``contrast`` if named beforehand, so that p is adjusted; ``exploratory`` otherwise."""
+    family: Family  # ``contrast`` if named beforehand, so that p is adjusted
     t: float
     df: int
     p: float  # corrected resampled t test of the fold differences
-    p_holm: float | None = None
-    """``p`` adjusted by Holm's method over the contrasts; None for other pairs."""
+    p_holm: float | None = None  # by Holm's method over the contrasts alone
     p_left: float
     p_rope: float
     p_right: float  # posterior probabilities of left, of practical equivalence, and of right
     left_only: int
     right_only: int
-    p_mcnemar: float
-    """Scenarios that only one method has right in the first repeat, and McNemar's exact p."""
+    p_mcnemar: float  # exact, of scenarios that only one has right in the first repeat
     legacy_t: float
-    legacy_p: float
-    """The paper's paired t over folds of one repeat, which ignores their shared runs."""
+    legacy_p: float  # the paper's paired t over folds of one repeat, which share runs
     cohens_d: float  # mean over standard deviation of the differences of scenarios
     p_equivalence: float
     equivalent: bool
-    smallest_margin: float
-    """Two one-sided tests with the corrected variance, their verdict, smallest margin."""
-    detectable_difference: float | None
-    """Smallest detectable difference before adjustment; None where all folds agree."""
+    smallest_margin: float  # of two one-sided tests with the corrected variance
+    detectable_difference: float | None  # before adjustment; None where folds agree
 
     @property
     def reported_p(self) -> float:

@@ -74,8 +74,7 @@ def lowest_thresholds(
 
 
 ROUTES: tuple[Route, ...] = ("rules", "classifier", "human")
-WRONG = len(ROUTES)
-"""Position of the share of wrong answers, behind the shares of the routes."""
+WRONG = len(ROUTES)  # position of the share of wrong answers, behind the routes'
 
 
 @dataclass(frozen=True)

@@ -43,8 +43,7 @@ COMPARED: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
-VALUES: Final = ("value", "difference")
-"""Keys of the number itself among those of an estimate."""
+VALUES: Final = ("value", "difference")  # keys of the number itself in an estimate
 
 
 class Captions:

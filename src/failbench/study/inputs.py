@@ -70,13 +70,12 @@ def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, 
     return measured
 
 
-SPANNED: Final = {
+SPANNED: Final = {  # whose range says how large models and runs are, by column
     "parameters": "parameters",
     "planned_steps": "planned_steps",
     "vocabulary": "tokenizer_vocabulary",
     "layers": "layers",
 }
-"""Quantities of a run whose range says how large models and runs are, and their columns."""
 
 Spans = Mapping[str, Mapping[str, float]]  # lowest, median and highest of each quantity
 

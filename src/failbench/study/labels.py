@@ -132,12 +132,11 @@ def in_label_order(methods: Iterable[str]) -> list[str]:
     return [*labelled, *sorted(given - set(METHOD_LABELS))]
 
 
-SCALE_NOTE: Final = (
+SCALE_NOTE: Final = (  # of all runs, which a test holds against ``inputs.scale_note``
     "Measured on small models: 3,403 runs on a CPU, 2 layers, 0.072 to 10 million parameters "
     "(median 0.20 million), a vocabulary of 512 tokens, 280 to 320 planned steps; the paper's "
     "models have 12 to 110 million parameters."
 )
-"""Beside the page's figures; a test holds it against :func:`~.scope.scale_note` of all runs."""
 
 DEVELOPMENT_NOTE: Final = (
     "Methods on invariants rest on the last version of the monitor's rules, which was made with "
@@ -166,13 +165,12 @@ def development_note(methods: Iterable[str]) -> tuple[str, ...]:
     return (DEVELOPMENT_NOTE,) if any(made_in_view(method) for method in methods) else ()
 
 
-REPLACED: Final = {
+REPLACED: Final = {  # scenarios whose trial runs did not fail (docs/categories.md)
     "gradients_not_cleared": "optimizer_maximizes",
     "only_biases_optimized": "weights_frozen",
     "scaling_without_epsilon": "standardised_over_one",
     "sequences_truncated": "single_document",
 }
-"""Scenarios whose trial runs did not fail, and what took their places (docs/categories.md)."""
 
 DECLARED_NOTE: Final = (
     "Difficulty was declared with each scenario, before the first runs that were kept, but that of "

@@ -11,10 +11,9 @@ from failbench.study.cells import ABSENT, words
 
 SIGNIFICANT_DIGITS: Final = 3
 
-SIGNAL_NAMES: Final[Mapping[rules.Declared, str]] = {
+SIGNAL_NAMES: Final[Mapping[rules.Declared, str]] = {  # as the improved rules call them
     condition: name.replace("_", " ") for name, condition in SIGNALS.items()
 }
-"""What the improved rules call the conditions that several nodes share."""
 
 GROUP: Final = re.compile(r"\(\?:([^()]*)\)")
 

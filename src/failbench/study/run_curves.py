@@ -22,8 +22,7 @@ from failbench.study.picture import MARGIN, POINTS, Picture, legend_outside
 from failbench.study.style import CATEGORY_COLOURS, FULL_WIDTH, LEAST_TEXT, LINE, MARK, TWIN
 
 RUNS = "data/telemetry/runs.parquet"
-SIGNIFICANT_DIGITS = 5
-"""Digits that are published; more cannot be seen on a figure."""
+SIGNIFICANT_DIGITS = 5  # more cannot be seen on a figure
 
 
 def pairs(telemetry: Telemetry) -> pl.DataFrame:
@@ -115,13 +114,10 @@ def _rounded(*keys: str) -> pl.Expr:
 COLUMNS = 5  # runs in a row of the gallery
 
 LOSS_HEIGHT, MEMORY_HEIGHT = 0.46, 0.22
-NAME_HEIGHT, OUTCOME_HEIGHT, GAP = 0.28, 0.17, 0.05
-"""Heights in a cell of the gallery, in inches, from top to bottom: name, loss, memory, outcome."""
+NAME_HEIGHT, OUTCOME_HEIGHT, GAP = 0.28, 0.17, 0.05  # inches in a cell, from top to bottom
 
 CELL_HEIGHT = NAME_HEIGHT + LOSS_HEIGHT + GAP + MEMORY_HEIGHT + OUTCOME_HEIGHT
-LEFT, LEGEND_HEIGHT, FOOT = 0.32, 0.18, 0.2
-"""Inches for the labels of the first column, for the legend and for the note at the foot."""
-
+LEFT, LEGEND_HEIGHT, FOOT = 0.32, 0.18, 0.2  # inches: first labels, legend, foot note
 NAME_WIDTH = 17  # letters in a line of a scenario's name
 LOSS_LIMIT = 10.0  # top of the gallery's loss axes, in nats; what lies above is drawn at the top
 

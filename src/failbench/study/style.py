@@ -12,17 +12,12 @@ from failbench.base.vocabulary import Category
 from failbench.study.labels import drawn_label, in_label_order, reads_true_category
 
 FULL_WIDTH: Final = 5.5
-HALF_WIDTH: Final = 2.7
-"""Inches: a figure is as wide as the text block, or as half of it, so that none is scaled."""
-
-LEAST_TEXT: Final = 7.0
-"""Points: no text is smaller; ``figures/matplotlibrc`` sets most of it to this size."""
-
+HALF_WIDTH: Final = 2.7  # inches: of the text block, so that no figure is scaled
+LEAST_TEXT: Final = 7.0  # points; ``figures/matplotlibrc`` sets most text to this size
 FINDING_TEXT: Final = 8.0  # points: the finding above a figure
 
 THIN: Final = 0.5
-THICK: Final = 1.2
-"""Points: lines that guide the eye, and lines that the eye must follow."""
+THICK: Final = 1.2  # points: lines that guide the eye, and lines that the eye must follow
 
 BLACK: Final = "#000000"
 ORANGE: Final = "#E69F00"
@@ -56,8 +51,7 @@ CATEGORY_LINES: Final[dict[Category, LineStyleType]] = {
 """For lines that carry no marker; only the darkest two share one, and differ most in colour."""
 
 MARK_SIZE: Final = 4.0
-HALF_SIZE: Final = 5.5
-"""Points: of marks, and of half filled ones, which are told from full ones by their inside."""
+HALF_SIZE: Final = 5.5  # points: of full marks, and of half filled ones
 
 TWIN: Final = GREY
 LINE: Final = BLUE
@@ -114,8 +108,7 @@ def _style(method: str, colour: str, line: LineStyleType, marker: MarkerType) ->
 
 
 FOUR_POINTS: Final = (4, 1, 0)
-THREE_POINTS: Final = (3, 1, 0)
-"""Stars, as matplotlib describes them: points, 1, rotation."""
+THREE_POINTS: Final = (3, 1, 0)  # stars of matplotlib: points, 1, rotation
 
 METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "simple_rules": _style("simple_rules", BLUE, "-", "o"),

@@ -118,8 +118,7 @@ class LlmAnswer(Record):
     evidence: tuple[EvidenceItem, ...]
 
 
-ANSWER_SCHEMA: dict[str, Any] = LlmAnswer.model_json_schema()
-"""The JSON schema that the server enforces."""
+ANSWER_SCHEMA: dict[str, Any] = LlmAnswer.model_json_schema()  # which the server enforces
 
 
 @dataclass(frozen=True)

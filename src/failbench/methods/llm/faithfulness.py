@@ -12,9 +12,7 @@ from dataclasses import dataclass
 from failbench.methods.llm.answer import EvidenceItem, LlmAnswer
 from failbench.methods.llm.record import ShownRun, signal_named
 
-LEAST_DIGITS = 2
-"""Significant digits that a cited number is taken to have, at least: "5" is 5.0, and not 5.4."""
-
+LEAST_DIGITS = 2  # significant digits of a cited number, at least: "5" is 5.0, and not 5.4
 SHORTEST_QUOTE = 3  # characters of a quotation; fewer occur in any text
 
 _NUMBER = re.compile(

@@ -54,7 +54,7 @@ END_SIGNALS: Final = _part("end")  # how the monitor saw a run end, in their ord
 
 SIGNALS: Final = (*STEP_SIGNALS, *CONFIGURATION_SIGNALS, *ERROR_SIGNALS)
 
-MONITOR_SIGNALS: tuple[Signal, ...] = (
+MONITOR_SIGNALS: tuple[Signal, ...] = (  # beside :data:`SIGNALS`, some of which it shows as well
     *END_SIGNALS,
     *(
         Signal(
@@ -70,10 +70,8 @@ MONITOR_SIGNALS: tuple[Signal, ...] = (
         if name not in {signal.name for signal in SIGNALS}
     ),
 )
-"""What the monitor's record shows beside :data:`SIGNALS`, some of which it shows as well."""
 
-QUALIFIERS: Final = frozenset(_part("qualifier")[0].aliases)
-"""Words that qualify a signal and are not part of its name."""
+QUALIFIERS: Final = frozenset(_part("qualifier")[0].aliases)  # no part of a signal's name
 
 
 def plain(name: str) -> str:
@@ -229,11 +227,8 @@ def _error(run: Mapping[str, str | None], settings: LlmAgentsSettings) -> dict[s
 
 NOT_ENDED: Final = "none: the run had not ended at its failure"
 
-ENDED_BY_NOTHING: Final = ("completed", "running")
-"""Kinds of end of runs that failed before they ended, or never."""
-
-RAISED: Final = ("it raised ", "the monitor raised ")
-"""How reasons begin that turn a signal off while a run trains, at a step that no table has."""
+ENDED_BY_NOTHING: Final = ("completed", "running")  # they failed before, or never
+RAISED: Final = ("it raised ", "the monitor raised ")  # how reasons of a training begin
 
 
 def monitor_records(

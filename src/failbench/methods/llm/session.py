@@ -26,8 +26,7 @@ from failbench.methods.llm.settings import AskingSettings, ServedModel, full_nam
 
 NOT_FOUND = 404
 TOO_MANY_REQUESTS = 429
-SERVER_ERROR = 500
-"""Statuses from here on, and ``TOO_MANY_REQUESTS``, are transient; others fault the request."""
+SERVER_ERROR = 500  # statuses from here on, and the one above, are transient
 
 
 TRANSIENT_ERRORS = (ConnectionError, ResponseError, ValueError, httpx.TransportError)

@@ -18,8 +18,7 @@ try:
 except ImportError:
     from pytorch_lightning import Callback
 
-FETCHES: Final = "train_dataloader_next"
-"""End of the name under which Lightning profiles the wait for a batch."""
+FETCHES: Final = "train_dataloader_next"  # end of the name of the profiled wait for a batch
 
 NO_OUTPUT: Final[tuple[Any, dict[str, Any], Any]] = (None, {}, None)
 """In place of a part of a module, what it was called with, and what it returned with a loss."""

@@ -14,8 +14,7 @@ from failbench.monitor.measurements.members import Members
 from failbench.monitor.measurements.reductions import numbers
 
 MOST_POSITIONS: Final = 256
-MOST_ELEMENTS: Final = 1 << 20
-"""Evenly spaced positions are measured; all are searched for what is no finite number."""
+MOST_ELEMENTS: Final = 1 << 20  # of them evenly spaced; what is not finite is sought in all
 
 _LEFT_OUT: Final = (
     nn.Embedding,

@@ -20,9 +20,7 @@ from failbench.monitor.vocabulary import Vocabulary
 REMEMBERED: Final = 50  # batches with which a batch is compared
 LEARNT: Final = 20  # batches whose frequencies are the measure of surprise
 MOST_IDS: Final = 1 << 18  # ids that are told apart where nothing is said of a vocabulary
-
-CLASSES: Final = 64
-"""Classes of tokens, by the remainder of their ids: 64 times 64 buckets of pairs."""
+CLASSES: Final = 64  # of tokens, by the remainder of their ids: 64 times 64 buckets of pairs
 
 Ids = NDArray[np.int64]
 

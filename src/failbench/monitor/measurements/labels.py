@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-IGNORED: Final = -100
-"""The label that ``torch.nn.functional.cross_entropy`` ignores unless told otherwise."""
+IGNORED: Final = -100  # by ``torch.nn.functional.cross_entropy``, unless told otherwise
 
 Integers = NDArray[Any]
 

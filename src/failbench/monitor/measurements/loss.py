@@ -13,8 +13,7 @@ from torch.nn import functional
 from failbench.monitor.measurements.labels import IGNORED
 from failbench.monitor.measurements.reductions import numbers, precise
 
-MOST_BYTES: Final = 16 * 2**20
-"""Memory that copies of logits may take: positions are measured in parts."""
+MOST_BYTES: Final = 16 * 2**20  # of copies of logits: positions are measured in parts
 
 
 def measure_loss(logits: Tensor, labels: Tensor, loss: Tensor) -> dict[str, float]:

@@ -7,8 +7,7 @@ from typing import Any, Final
 
 from torch import Tensor, nn
 
-Place = tuple[dict[str, Any], str, int]
-"""A module's own table of parameters or modules, a name in it, and the identity of what it has."""
+Place = tuple[dict[str, Any], str, int]  # a module's table, a name in it, and an identity
 
 
 class Members:

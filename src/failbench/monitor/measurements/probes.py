@@ -12,11 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-_NAMED: Final = ("decoder_input_ids", "input_ids")
-"""Names of token ids that the predictions of Transformers' models stand beside."""
-
-_NO_TOKENS: Final = ("mask", "label", "position", "type")
-"""Parts of the names of other tables of integers."""
+_NAMED: Final = ("decoder_input_ids", "input_ids")  # what Transformers' predictions stand beside
+_NO_TOKENS: Final = ("mask", "label", "position", "type")  # parts of names of other tables
 
 
 @dataclass(frozen=True)

@@ -21,9 +21,7 @@ from failbench.monitor.measurements.update_formulas import FORMULAS
 _MOMENTS: Final = ("exp_avg_sq", "square_avg", "momentum_buffer")
 """Names, in optimizers' state, of second moments and of what SGD has in their place."""
 
-_PRECISE: Final = (torch.float32, torch.float64)
-"""Types in which a step is large beside the rounding of the optimizer's state."""
-
+_PRECISE: Final = (torch.float32, torch.float64)  # where a step is large beside rounding
 _ROUNDINGS: Final = 2  # units in the last place by which a parameter may differ from its formula
 
 

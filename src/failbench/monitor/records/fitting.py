@@ -22,10 +22,9 @@ Alarm = Kind | Literal["any"]
 
 ALARMS: Final[tuple[Alarm, ...]] = ("any", *get_args(Kind))
 
-MARGIN_SCHEMA: Final = pl.Schema(
+MARGIN_SCHEMA: Final = pl.Schema(  # held-out runs that broke, by ``(margin, alarm)``
     {"margin": pl.Float64(), "alarm": pl.String(), "alarmed": pl.Int32(), "n": pl.Int32()}
 )
-"""Of how many held-out runs an invariant of a kind broke, keyed by ``(margin, alarm)``."""
 
 
 class MarginChoice(Record):

@@ -16,14 +16,13 @@ from failbench.monitor.invariants import Invariant, Kind
 from failbench.monitor.records.verdicts import OWN, verdict_table
 from failbench.monitor.records.versions import Rules
 
-Half = Literal["development", "test"]
-"""Of the scenarios: one to develop the monitor with, one to test its last version on."""
+Half = Literal["development", "test"]  # to develop the monitor with, or to test its last version
 
 HALF_SCHEMA: Final = pl.Schema(
     {"scenario": pl.String(), "category": pl.String(), "half": pl.String()}
 )
 
-COST_SCHEMA: Final = pl.Schema(
+COST_SCHEMA: Final = pl.Schema(  # of each rung; columns of ``cost.csv``
     {
         "rung": pl.String(),
         "nominal_milliseconds": pl.Float64(),  # of a step, as it was aimed at
@@ -31,7 +30,6 @@ COST_SCHEMA: Final = pl.Schema(
         "ratio": pl.Float64(),  # of a step with what the rung measures to one without
     }
 )
-"""What each rung takes of a training's time; columns of ``cost.csv``."""
 
 RUN_COLUMNS: Final = ("run_id", "kind", "scenario", "seed", "onset_step")
 

@@ -21,7 +21,7 @@ from failbench.monitor.signals import PHASES
 
 OWN: Final = "own"  # bounds that were fitted to healthy runs of the run's own setting
 
-BREAK_SCHEMA: Final = pl.Schema(
+BREAK_SCHEMA: Final = pl.Schema(  # first breaks, by ``(run_id, bounds, invariant)``
     {
         "run_id": pl.String(),
         "bounds": pl.String(),  # OWN, or the setting that lent them
@@ -31,9 +31,8 @@ BREAK_SCHEMA: Final = pl.Schema(
         "compared": pl.Float64(),
     }
 )
-"""The first break of each invariant that broke, keyed by ``(run_id, bounds, invariant)``."""
 
-END_SCHEMA: Final = pl.Schema(
+END_SCHEMA: Final = pl.Schema(  # how each run ended, and where it is cut back from
     {
         "run_id": pl.String(),
         "setting": pl.String(),
@@ -44,7 +43,6 @@ END_SCHEMA: Final = pl.Schema(
         "failure_step": pl.Int32(),  # null for runs that the detector never saw
     }
 )
-"""How each run ended, and where it is cut back from; keyed by ``run_id``."""
 
 VERDICT_SCHEMA: Final = pl.Schema(  # what is answered, keyed by ``(run_id, bounds, steps_ahead)``
     {
@@ -67,20 +65,16 @@ IN_PHASE: Final = {phase: flag_column("phase", phase) for phase in PHASES}
 FLAGS: Final = (*BROKE.values(), *ENDED.values(), *IN_PHASE.values())
 """Columns that are 1 or 0: whether an invariant broke, how the run ended and in which phase."""
 
-KNOWN_SCHEMA: Final = pl.Schema(
+KNOWN_SCHEMA: Final = pl.Schema(  # of a run when it failed, keyed by ``run_id``
     {"run_id": pl.String(), **KNOWN_OF_RUN, **dict.fromkeys(FLAGS, pl.Float64())}
 )
-"""Columns that are known of a run when it failed, keyed by ``run_id``."""
 
-COURSE_SCHEMA: Final = pl.Schema(
+COURSE_SCHEMA: Final = pl.Schema(  # from a step on, and at failure, by its first three
     {**COURSE_KEYS, **KNOWN_OF_RUN, **dict.fromkeys(FLAGS, pl.Float64())}
 )
-"""What was known of runs from a step on, and when they failed, keyed by its first three."""
 
 RUNNING: Final = End("running", "callback", 0)  # the end of a run that still lives
-
-Known: TypeAlias = tuple[tuple[Break, ...], End]
-"""What broke in a run by some step, and how it ended."""
+Known: TypeAlias = tuple[tuple[Break, ...], End]  # what broke by some step, and the end
 
 _ANY: Final = Bound(float("-inf"), float("inf"))
 

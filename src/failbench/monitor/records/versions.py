@@ -27,9 +27,7 @@ from failbench.monitor.invariants import Bound, Invariant, read_invariants
 FROZEN: Final = "frozen.json"
 VERSIONS: Final = "versions"
 BOUNDS: Final = "bounds"
-RULE_FILES: Final = ("invariants.csv", "endings.csv")
-"""Rules that are data, and are kept as they were."""
-
+RULE_FILES: Final = ("invariants.csv", "endings.csv")  # rules as data, kept as they were
 NO_BOUNDS: Final[Mapping[str, Bound]] = MappingProxyType({})  # logic alone
 
 REMEDY: Final = "Restore data/monitor/versions and frozen.json from one commit."

@@ -13,22 +13,20 @@ from failbench.monitor.diagnosis import Diagnosis
 from failbench.monitor.invariants import CATALOGUE, Against, Invariant, Kind, read_invariants
 from failbench.monitor.signals import Level, signals_of
 
-LIVE: Final = read_invariants(
+LIVE: Final = read_invariants(  # no part of the catalogue, which is frozen in versions
     files("failbench.monitor").joinpath("data/live.csv").read_text(encoding="utf-8")
 )
-"""Invariants that stop a run, and are no part of the catalogue: that is frozen in versions."""
 
 NONFINITE: Final = "nonfinite"  # the group of those that say that a number is not finite
 
 COMPARABLE: Final[frozenset[Against]] = frozenset({"value", "first", "growth"})
 """What a value can be held against without the values of many steps before."""
 
-STOPPING: Final = tuple(
+STOPPING: Final = tuple(  # own bounds: somebody else's healthy runs would end yours
     invariant
     for invariant in (*CATALOGUE, *LIVE)
     if invariant.bound is not None and invariant.against in COMPARABLE
 )
-"""Invariants with a bound of their own: somebody else's healthy runs would end yours."""
 
 NOT_FINITE: Final = frozenset(  # the members of :data:`NONFINITE`
     invariant.id

@@ -95,8 +95,7 @@ def read_printed(raw: object) -> Printed:
     return Printed(float(match["digits"]) * scale, half_unit * scale, unit)
 
 
-Figure = Annotated[Printed, BeforeValidator(read_printed)]
-"""A field of a record that holds a printed figure."""
+Figure = Annotated[Printed, BeforeValidator(read_printed)]  # a field with a printed figure
 
 
 def over_rounding(

@@ -22,26 +22,23 @@ Estimates = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
 """Estimates by feature set, method and figure: ``value``, ``ci_low``, ``ci_high``, ``n``."""
 
 ALL_SEEDS: Final = "all"
-DECIMALS: Final = 6
-"""Those of the metrics: fewer would round a number twice before it is shown."""
+DECIMALS: Final = 6  # of the metrics: fewer would round a number twice before it is shown
 
 INTERVALS: Final = "data/metrics/intervals.json"
 CURVES: Final = "data/plots/risk_coverage.csv"
 
 _TEXT, _NUMBER = pl.String(), pl.Float64()
-CURVE_SCHEMA: Final = pl.Schema(
+CURVE_SCHEMA: Final = pl.Schema(  # keyed by the first three
     {"feature_set": _TEXT, "method": _TEXT, "coverage": _NUMBER, "risk": _NUMBER}
 )
-"""Columns of the points of risk and coverage, keyed by the first three."""
 
-FIGURES: Final[Mapping[str, scores.Score]] = {
+FIGURES: Final[Mapping[str, scores.Score]] = {  # names are those of the metrics file
     "accuracy": scores.accuracy,
     "balanced_accuracy": scores.balanced_accuracy,
     "macro_f1": scores.macro_f1,
     "abstention_rate": scores.abstention,
     **{f"f1_{name}": partial(scores.category_f1, category=name) for name in CATEGORIES},
 }
-"""Scores of confusions that the table shows; names are those of the metrics file."""
 
 COMMITTED: Final = "accuracy_when_committed"
 SHOWN: Final = (*FIGURES, COMMITTED)

@@ -53,8 +53,7 @@ _QUANTITIES: Final = {
 }
 
 
-Metrics = Mapping[str, Mapping[str, object]]
-"""Files of ``data/metrics`` by name without suffix, as they were read."""
+Metrics = Mapping[str, Mapping[str, object]]  # by file of ``data/metrics``, without suffix
 
 Row = dict[str, Any]
 

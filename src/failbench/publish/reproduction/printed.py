@@ -15,9 +15,7 @@ from failbench.publish.reproduction import values
 from failbench.publish.reproduction.values import Difference, FileRule, Tolerance, text_share
 
 BLOCK = re.compile(r"<!-- ([\w ]+): begin -->\n(.*?)<!-- \1: end -->", re.DOTALL)
-HYPHEN = re.compile(r"(?<=\w)[-\u00ad\u2010]\n(?=\w)")
-"""Between the parts of a word that a line broke."""
-
+HYPHEN = re.compile(r"(?<=\w)[-\u00ad\u2010]\n(?=\w)")  # in a word that a line broke
 AROUND = 20  # characters that are shown on either side of what differs
 
 

@@ -22,8 +22,7 @@ from failbench.base.errors import BadInputError
 # follow from them must not. Texts, answers, keys and counts never have a tolerance.
 
 
-CHANGED: Final = math.inf
-"""Share of the tolerance for values without tolerance: texts, answers, counts."""
+CHANGED: Final = math.inf  # share of the tolerance of texts, answers, counts, which have none
 
 
 @dataclass(frozen=True)
@@ -49,11 +48,8 @@ class Tolerance:
         return abs(committed - regenerated) / allowed if allowed else CHANGED
 
 
-COLOUR: Final = Tolerance(absolute=3.0, relative=0.0)
-"""Levels of a channel of 255: a hundredth of the scale of a heat map changes a colour by fewer."""
-
-COUNTED: Final = Tolerance(absolute=1.0, relative=1e-3)
-"""Tolerance of the columns of a rule: counts up to a threshold, which may change by one."""
+COLOUR: Final = Tolerance(absolute=3.0, relative=0.0)  # of 255: under a hundredth of a scale
+COUNTED: Final = Tolerance(absolute=1.0, relative=1e-3)  # up to a threshold, by one
 
 
 @dataclass(frozen=True)
@@ -108,15 +104,12 @@ def rule_of(path: str) -> FileRule:
 
 
 NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
-RULER = re.compile(r"^[|:\- ]+$")
-"""The line below the header of a Markdown table, whose length follows the widest entry."""
-
+RULER = re.compile(r"^[|:\- ]+$")  # below a Markdown header, as wide as the widest entry
 ROUNDING = 1 + 1e-9  # 0.3 - 0.2 is not 0.1 in binary
 
 MISSING_KEY = "(absent)"
 
-KEY_LENGTH = 6
-"""Most values in the name of a row, the first without tolerance: the key of predictions."""
+KEY_LENGTH = 6  # most values in the name of a row, first those without tolerance: predictions' key
 
 
 def text_share(committed: str, regenerated: str) -> float:

@@ -19,9 +19,7 @@ from failbench.recording.validity.rules import RuleResult, check_rules
 
 _SETTING = ("architecture", "optimizer", "scale")
 
-GPU_RELATIVE_TOLERANCE = 1e-3
-"""On a GPU the order of summation may vary: run and twin agree to this, not bit for bit."""
-
+GPU_RELATIVE_TOLERANCE = 1e-3  # there the order of summation may vary; else bit for bit
 Row: TypeAlias = dict[str, Any]  # a run, by column
 
 

@@ -19,8 +19,7 @@ EARLY_BEFORE = 110
 MOST_EARLY = 25
 SLOW_FROM = 100
 FEWEST_SLOW = 25
-FEWEST_CATEGORIES = 4
-"""Steps and counts of design rule 4: early and slow failures, each over several categories."""
+FEWEST_CATEGORIES = 4  # of design rule 4: early and slow failures over several categories
 
 HARD_SHARE = 1 / 3
 HEALTHY_PERPLEXITY = 200.0
