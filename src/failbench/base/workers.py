@@ -18,16 +18,8 @@ ENGINE = "FAILBENCH_ENGINE"  # names ``loky``, or ``dask:`` and a scheduler's ad
 CONNECT_SECONDS = 10.0  # how long a scheduler may take to answer
 
 _SAME_VERSIONS = (  # of packages that compute results; Dask compares Python and its own
-    "failbench",
-    "numpy",
-    "scipy",
-    "pandas",
-    "polars",
-    "scikit-learn",
-    "lightgbm",
-    "interpret-core",
-    "aeon",
-    "numba",
+    *("failbench", "numpy", "scipy", "pandas", "polars"),
+    *("scikit-learn", "lightgbm", "interpret-core", "aeon", "numba"),
 )
 
 _ONE_THREAD = dict.fromkeys(  # for libraries that are loaded later, as joblib sets it

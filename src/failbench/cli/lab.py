@@ -97,12 +97,11 @@ def freeze(
     """Freeze catalogue, precedence and bounds of the monitor, and print their hash."""
     from failbench.base.slices import ReferenceStudy
     from failbench.monitor.bounds import REFERENCE
-    from failbench.monitor.records.fitting import setting_of
     from failbench.monitor.records.versions import BOUNDS, VERSIONS
     from failbench.recording.validity.freezing import freeze, frozen_hash
 
     frozen = freeze(MONITORED, version, date, changed, why)
-    name = setting_of(read_section("nested_cv", ReferenceStudy).model_dump())
+    name = read_section("nested_cv", ReferenceStudy).name
     reference = MONITORED / VERSIONS / version / BOUNDS / f"{name}.json"
     if reference.exists():
         shutil.copyfile(reference, REFERENCE)

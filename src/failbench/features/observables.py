@@ -11,14 +11,8 @@ from failbench.features.feature import RECENT_STEPS, slope
 ERROR_COLUMNS = ("error_type", "error_message", "error_traceback")  # known at a run's end alone
 
 CONFIGURATION_COLUMNS = (  # the effective one: nominal values are those of the twin
-    "capacity_bytes",
-    "parameters",
-    "width",
-    "layers",
-    "heads",
-    "model_vocabulary",
-    "tokenizer_vocabulary",
-    "schedule",
+    *("capacity_bytes", "parameters", "width", "layers", "heads"),
+    *("model_vocabulary", "tokenizer_vocabulary", "schedule"),
 )
 
 CORPUS_COLUMNS = (

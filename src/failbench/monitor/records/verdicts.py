@@ -14,8 +14,13 @@ from failbench.monitor.breaks import Break
 from failbench.monitor.diagnosis import answer_of
 from failbench.monitor.end import End, EndKind
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.monitor.records.fitting import setting_of
-from failbench.monitor.records.tables import MONITORED_SCHEMA, Monitored, end_of, histories
+from failbench.monitor.records.tables import (
+    MONITORED_SCHEMA,
+    Monitored,
+    end_of,
+    histories,
+    setting_of,
+)
 from failbench.monitor.records.versions import NO_BOUNDS, Rules
 from failbench.monitor.signals import PHASES
 
