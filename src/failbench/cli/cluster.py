@@ -111,7 +111,7 @@ def shard_command(shard: Shard, wanted: Wanted) -> list[str]:
 
 
 def run_here(command: Sequence[str], folder: str) -> int:
-    """In a job: run its shard's command, forked from what recordings elsewhere have loaded."""
+    """In a job: run its shard's command as a process that has loaded no more than elsewhere."""
     return subprocess.run(command, cwd=folder, check=False).returncode
 
 

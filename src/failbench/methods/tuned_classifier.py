@@ -147,14 +147,12 @@ def tuned(
 # A solver with a loose tolerance stops somewhere on a flat region of the loss, where rounding
 # decides (probabilities of two fits differed by 0.27). The penalised loss is strictly convex;
 # Newton's method reaches its minimum to within rounding in ten steps (Boyd and Vandenberghe, 2004,
-# section 9.5).
-
+# section 9.5); on texts it stopped at 1.4e-12, short of ``TOLERANCE``, the limit of its precision.
 
 Solver = Literal["newton-cholesky", "newton-cg"]
 
 TOLERANCE: Final = 1e-12  # largest gradient aimed at; over 1 / (C n_runs) it bounds the distance
 CONVERGED: Final = 1e-10  # largest gradient of a fit; probabilities were within 4e-9 of exact
-# The solver may stop short of ``TOLERANCE`` at the limit of floating point: at 1.4e-12 on texts.
 
 
 class ConvergedLogisticRegression(LogisticRegression):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Signals of recorded runs: each once more, with a monitor, as telemetry's costs are of none."""
+"""Signals of recorded runs, each executed once more with a monitor; telemetry is of runs without."""
 
 from __future__ import annotations
 
@@ -28,7 +28,6 @@ READS: Final = (  # they measure nothing, and are not in the fingerprint
     *("bounds.py", "breaks.py", "diagnosis.py", "endings.py", "invariants.py"),
     *("integrations", "records", "stopping"),
 )
-
 
 LOOKS_AHEAD: Final = (0, 10)  # steps before a failure at which logs are read, besides the end
 

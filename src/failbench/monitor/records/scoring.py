@@ -100,7 +100,7 @@ def labelled(
 
 
 def halves(scenarios: Iterable[Scenario]) -> pl.DataFrame:
-    """Split a category's scenarios by SHA-256 of ids, every second counted on: nobody chose."""
+    """Split scenarios in halves, category by category, by SHA-256 of their ids: nobody chose."""
     ordered = sorted(
         scenarios,
         key=lambda scenario: (

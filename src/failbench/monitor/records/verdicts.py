@@ -99,7 +99,7 @@ def of_bounded_settings(monitored: Monitored, rules: Rules) -> Monitored:
 
 
 def ends_of(runs: pl.DataFrame, detected: pl.DataFrame) -> pl.DataFrame:
-    """How runs ended, and when they failed: at an end, else where its recording was seen to."""
+    """How runs ended, and when they failed: there, or where the detector saw their recordings."""
     was_ended = ~pl.col("end_kind").is_in(["completed", "running"])
     return (
         runs.join(

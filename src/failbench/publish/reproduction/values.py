@@ -160,7 +160,7 @@ def metrics_differences(committed: bytes, regenerated: bytes, rule: FileRule) ->
 
 
 def lock_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
-    """Differences between two locks; hashes and sizes are not, as the files are compared."""
+    """Differences between two locks but for hashes and sizes: the files are compared."""
     before, after = (_declared(yaml.safe_load(text)) for text in (committed, regenerated))
     return _nested(before, after, rule.tolerance)
 
