@@ -1,4 +1,4 @@
-"""Signals of recorded runs, each executed once more with a monitor; telemetry is of runs without."""
+"""Signals of recorded runs, each executed once more with a monitor; telemetry has none."""
 
 from __future__ import annotations
 

@@ -158,14 +158,15 @@ def shown_run(
         problem = f"there are {observables.runs.height} runs."
         raise BadInputError("observables", "row", problem, "Make one record per run.")
     run = observables.runs.row(0, named=True)
-    shown = _named(observables.steps, run["capacity_bytes"]).tail(settings.steps)
+    capacity = run["capacity_bytes"]
+    shown = _named(observables.steps, capacity).tail(settings.steps)
     columns = {
         signal.name: tuple(map(number_text, shown[signal.name].to_list()))
         for signal in STEP_SIGNALS
     }
     derived = {
         "steps_begun": observables.steps.height,
-        "memory_capacity_mib": _divided(run["capacity_bytes"], MIB),
+        "memory_capacity_mib": None if capacity is None else capacity / MIB,
         "corpus_unknown_share": run["corpus_unknown_rate"],
     }
     configuration = {
@@ -186,10 +187,6 @@ def _named(steps: pl.DataFrame, capacity: int | None) -> pl.DataFrame:
         batch_size=pl.col("sequences"),
         **{name: pl.col(count) / tokens for name, count in shares.items()},
     ).select("step", *(signal.name for signal in STEP_SIGNALS))
-
-
-def _divided(value: int | None, by: int) -> float | None:
-    return None if value is None else value / by
 
 
 def number_text(value: float | str | None) -> str:
