@@ -130,13 +130,9 @@ def healthy_limits(runs: list[Signals], params: DetectorParams) -> HealthyLimits
 def detect(
     ending: Ending, steps: pl.DataFrame, limits: HealthyLimits, params: DetectorParams
 ) -> Detection:
-    """The outcome of a run.
-
-    A run that was ended (by an exception, a signal or a timeout) failed there. Otherwise it
-    diverged at the first of ``consecutive_steps`` consecutive steps above a healthy limit. The
-    others failed, if at all, at their last step: *degraded* if the held-out loss was lower before,
-    *stalled* if it never fell, *slow* if only the step time is unhealthy.
-    """
+    """The outcome of a run: where it was ended, or began to exceed limits, or at its last step."""
+    # Of the last, *degraded* if the held-out loss was lower before, *stalled* if it never fell,
+    # *slow* if only the step time is unhealthy.
     last = int(steps["step"][-1]) if steps.height else 0
     if ending != "completed":
         ended = {"exception": "crash", "signal": "killed", "timeout": "hung"}

@@ -56,14 +56,11 @@ def estimate_rows(intervals: Mapping[str, Interval], **keys: object) -> pl.DataF
 
 
 def nest(table: pl.DataFrame, *keys: str, leaves: tuple[str, ...] = ESTIMATE) -> dict[str, Any]:
-    """Rows as nested scalars, a level per key.
+    """Rows as nested scalars, a level per key, without nulls; no two rows may have the same keys.
 
     >>> rates = pl.DataFrame({"method": ["ebm"], "metric": ["accuracy"], "value": [0.5], "n": [76]})
     >>> nest(rates, "method", "metric", leaves=("value", "n"))
     {'ebm': {'accuracy': {'value': 0.5, 'n': 76}}}
-
-    The leaves are columns, of which a null is left out. Two rows with the same keys are refused:
-    one would hide the other.
     """
     nested: dict[str, Any] = {}
     for row in table.iter_rows(named=True):

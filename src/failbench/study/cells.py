@@ -30,9 +30,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def percent(value: float) -> str:
-    """A fraction as percent with one decimal, without the sign.
-
-    What rounds to zero has no sign either.
+    """A fraction as percent with one decimal, without the percent sign; zero has no minus.
 
     >>> percent(0.1254), percent(-0.0001)
     ('12.5', '0.0')

@@ -47,9 +47,7 @@ METHOD_LABELS: Final = {entry.name: entry.label for entry in catalogue.CATALOGUE
 
 
 def method_label(method: str) -> str:
-    """What a measured method is called.
-
-    A language model that was added to ``params.yaml`` is called by its name there.
+    """What a measured method is called; an added language model by its name in params.yaml.
 
     >>> method_label("random_forest"), method_label("llm_qwen_7b")
     ('Random forest', 'qwen 7b')
@@ -84,9 +82,7 @@ def reads_true_category(method: str) -> bool:
 
 
 def made_in_view(method: str) -> bool:
-    """Whether a method rests on rules that were made with the benchmark's scenarios in view.
-
-    What it reaches on them is development: no figure says that it is the best of all.
+    """Whether its rules were made with the scenarios in view: what it reaches is development.
 
     >>> made_in_view("invariants"), made_in_view("ending"), made_in_view("llm_mistral_7b_monitored")
     (True, False, True)
@@ -100,9 +96,7 @@ def is_blind(method: str) -> bool:
 
 
 def drawn_label(method: str) -> str:
-    """A method's label in a figure: with an asterisk, which the title explains, if it is not blind.
-
-    Those that are handed the true category have none: their marks are hollow.
+    """A label in a figure, with an asterisk if it is made in view; others not blind are hollow.
 
     >>> drawn_label("random_forest"), drawn_label("invariants")
     ('Random forest', 'Invariants*')

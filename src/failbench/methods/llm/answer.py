@@ -50,12 +50,9 @@ def fence_mark(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Text with visible control characters and without the special tokens of a chat template.
+    r"""Text with control characters escaped, and a backslash in special tokens of chat templates.
 
-    Non-printing characters other than line ends are written as Python escapes them: control
-    characters, marks of the writing direction, lone surrogates. A backslash is inserted into
-    ``<|``, ``<s>``, ``[INST]`` and ``<<SYS>>`` (the special tokens that Meta and Mistral document
-    for Llama 3 and Mistral 7B), as a server may parse these within a text.
+    They are what Meta and Mistral document; a server may parse them within a text.
 
     >>> visible("a\x1b[0m\r\n<|eot_id|> [/INST] </s>")
     'a\\x1b[0m\\r\n<\\|eot_id|> [\\/INST] <\\/s>'
@@ -79,10 +76,7 @@ TEMPLATE_MARKS: Mapping[str, Iterable[str]] = {
 
 
 def abbreviated(text: str, limit: int) -> str:
-    """Text of at most ``limit`` characters, with a note in place of the middle.
-
-    The kind of error comes first and what raised it last, so two thirds are kept of the start and
-    one third of the end.
+    """Text of at most ``limit`` characters: the kind of error comes first, what raised it last.
 
     >>> abbreviated("abcdefghijkl", 6)
     'abcd [6 characters left out] kl'
