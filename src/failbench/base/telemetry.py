@@ -1,13 +1,6 @@
-"""Telemetry: one table of runs and one of steps.
+"""Telemetry: ``runs.parquet``, a row per ``run_id``, and ``steps/``, a row per run and step."""
 
-Two tables hold everything that is recorded:
-
-``runs.parquet``
-    One row per run, keyed by ``run_id``.
-``steps/<architecture>-<optimizer>.parquet``
-    One row per training step, keyed by ``(run_id, step)``. The step in which a run failed has a
-    row too, with nulls for values that it did not reach.
-"""
+# The step in which a run failed has a row too, with nulls for values that it did not reach.
 
 from __future__ import annotations
 

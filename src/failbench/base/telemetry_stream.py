@@ -95,7 +95,6 @@ class _StepsFile:
         self._pending = telemetry.STEP_SCHEMA.to_frame()
 
     def up_to(self, run_id: str) -> pl.DataFrame:
-        """The remaining rows of all runs up to this one."""
         parts = []
         while self.following().height:
             end = int(self._pending["run_id"].search_sorted(run_id, side="right"))
@@ -116,7 +115,6 @@ class _StepsFile:
 
 
 def _batches_of_runs(path: Path, rows: int) -> Iterator[pl.DataFrame]:
-    """Batches of runs that have, with their steps, at most a number of rows."""
     pending, size = telemetry.RUN_SCHEMA.to_frame(), 0
     for chunk in _chunks(path, telemetry.RUN_SCHEMA, ("run_id",), RUNS_AT_ONCE):
         start = 0

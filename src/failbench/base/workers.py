@@ -77,7 +77,6 @@ def _alone(function: Callable[..., Result], values: tuple[Any, ...]) -> Result:
 
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
-    """A connection to a scheduler whose workers have the versions of this process."""
     try:
         from distributed import Client
     except ImportError as error:

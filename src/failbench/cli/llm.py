@@ -78,7 +78,6 @@ def llm(
 
 
 def _about_runs(model: str | None, limit: int | None) -> Asked:
-    """Failing runs of the reference study, the first by id."""
     from failbench.base.slices import ReferenceStudy
     from failbench.methods.llm.answer import DIAGNOSIS
     from failbench.methods.llm.prompt import prompts_by_reads
@@ -151,7 +150,6 @@ def prompt(
 
 
 def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
-    """What the monitor recorded of runs, by the last version of the rules in params.yaml."""
     import polars as pl
 
     from failbench.base.telemetry import read_table

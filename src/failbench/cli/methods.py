@@ -124,7 +124,6 @@ def _reads_monitor(methods: Iterable[str]) -> bool:
 
 
 def _known_of_reference(reference: Reference) -> pl.DataFrame:
-    """What the last frozen version of the rules knows of the benchmark's runs."""
     import polars as pl
 
     from failbench.base.telemetry import read_table

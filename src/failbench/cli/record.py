@@ -113,7 +113,6 @@ def read_causes(
 
 
 def _folder_of_others(output: Path | None) -> Path:
-    """The folder for runs of other causes, which the benchmark's own telemetry must not be."""
     remedy = "Name another folder with --output."
     if output is None:
         raise refused("--output", "is needed for other causes.", remedy)
@@ -277,7 +276,6 @@ def _record_campaign(
 def _record_signals(
     campaign: Campaign, level: Level, workers: int, folder: Path, from_start: bool
 ) -> int:
-    """Record the signals of a campaign's runs, and write what there is, also when interrupted."""
     from failbench.monitor.records.tables import write_monitored
     from failbench.recording.signals import SignalRecording, read_known_signals
 
@@ -349,7 +347,6 @@ def merge_shards(campaign: Campaign, output: Path, whole: bool) -> int:
 def _write_tables(
     campaign: Campaign, entries: list[JournalEntry], output: Path, whole: bool
 ) -> None:
-    """Put what a campaign recorded into the tables, after which its journal is not needed."""
     from failbench.recording.journal import archive
 
     archive(output, campaign.setting, campaign.tables(entries), whole)

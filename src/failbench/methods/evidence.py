@@ -308,7 +308,6 @@ def _most_frequent(
     thresholds: Array,
     weights: Array,
 ) -> tuple[Evidence, ...]:
-    """The tests of one run with the largest sums of weights, largest first."""
     keys = 2 * features + above
     sums = np.bincount(keys, weights, minlength=1)
     leading = [key for key in np.argsort(-sums, kind="stable")[:SHOWN_TESTS] if sums[key] > 0]

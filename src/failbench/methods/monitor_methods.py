@@ -241,7 +241,6 @@ _COLUMNS: Final = ("end_kind", "end_phase", "end_error")
 
 
 def _endings(X: pd.DataFrame, depth: int) -> list[tuple[str, ...]]:
-    """The first so many parts of the ending of each run."""
     columns = [X[name].to_numpy() for name in _COLUMNS[:depth]]
     return [tuple(str(column[row]) for column in columns) for row in range(len(X))]
 

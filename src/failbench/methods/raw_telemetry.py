@@ -83,7 +83,6 @@ class AlignedSeries(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return rounded
 
     def _stacked(self, X: pd.DataFrame) -> Cube:
-        """The last steps of each series at the end, NaN before them."""
         cube = np.full((len(X), len(self.signals), self.length_), np.nan)
         for channel, signal in enumerate(self.signals):
             for run, series in enumerate(X[signal]):
@@ -186,7 +185,6 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _evidence(
     words: npt.NDArray[np.object_], values: Array, leading: Positions
 ) -> tuple[Evidence, ...]:
-    """The words among the leading terms that occur in the run's error text."""
     return tuple(
         Evidence("error_text", words[term], "matches", words[term])
         for term in leading

@@ -110,7 +110,6 @@ def answer_of(decided_by: Break | Ending | None) -> Answer:
 
 
 def _earliest(broken: Sequence[Break]) -> Break | None:
-    """The break that comes first, symptoms left out, and logic before what it outranks."""
     logic = next((each for each in broken if each.invariant.kind == "logic"), None)
     statistic = next((each for each in broken if each.invariant.kind == "statistic"), None)
     if logic is None or statistic is None:

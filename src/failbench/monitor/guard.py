@@ -191,7 +191,6 @@ class Guard:
 
 
 def _said_by(error: Exception) -> str:
-    """The kind of an error, and the first line of its message."""
     lines = str(error).splitlines()
     kind = type(error).__name__
     return f"{kind}: {lines[0][:200].rstrip('.')}" if lines else kind

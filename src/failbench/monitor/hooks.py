@@ -146,7 +146,6 @@ class Copied:
 
 
 def _has_closure(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a step is given a closure; its first argument is the optimizer."""
     return any(callable(given) for given in (*args[1:], *kwargs.values()))
 
 

@@ -150,7 +150,6 @@ def _kinds_of(kind: type) -> set[type]:
 
 
 def _memory_groups() -> list[tuple[Path, Path]]:
-    """Files of limit and use of the control groups (version 2) that hold the process."""
     try:
         lines = Path("/proc/self/cgroup").read_text("ascii").splitlines()
     except OSError:

@@ -128,7 +128,6 @@ def _planned_runs(campaign: Campaign, rows: Mapping[str, Any]) -> Iterator[Plann
 def _refuse_another_run(
     planned: PlannedRun, stored: Mapping[str, Any], campaign: Campaign, file: Path
 ) -> None:
-    """Refuse a run of other versions, or one that would now be another."""
     for name in PROVENANCE:
         if stored[name] != campaign.provenance[name]:
             here = campaign.provenance[name]

@@ -132,7 +132,6 @@ def _imported_faults(module: ast.Module) -> dict[str, Place]:
 
 
 def _names_bound(statement: ast.stmt) -> set[str]:
-    """The names that a top-level statement binds: what it defines or assigns."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {statement.name}
     names = set()

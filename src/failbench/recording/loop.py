@@ -223,7 +223,6 @@ class TrainingRun:
     def _passages(
         self, documents: tuple[str, ...], count: int, generator: np.random.Generator
     ) -> list[str]:
-        """Passages of random documents, between half and all of the wanted length."""
         wanted = self.settings.sequence_length * self.settings.characters_per_token
         passages = []
         for _ in range(count):

@@ -117,7 +117,6 @@ class SignalRecording:
         return tables.monitored_of([(entry.run, entry.steps) for entry in entries])
 
     def _units(self) -> Iterator[Unit]:
-        """The recorded runs of the plan: healthy ones, then pairs."""
         campaign = self._campaign
         for planned in campaign.successes:
             entry = campaign.keep(planned)

@@ -147,7 +147,6 @@ def scenario_intervals(
 
 
 def _rate(rate: float, n: float, bca: Array, settings: ScenarioIntervalSettings) -> Bounds:
-    """Bounds of a proportion: BCa, or Wilson's where that fails."""
     if rate >= settings.wilson_from or np.isnan(bca).any():
         return *wilson(rate, n, settings.confidence), "Wilson"
     return float(bca[0]), float(bca[1]), "BCa bootstrap"

@@ -194,7 +194,6 @@ def read_yaml(path: Path) -> Any:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    """Parts with a space between them, but before what punctuates the one before."""
     spaced = (part if part[0] in ",.;:)" else f" {part}" for part in parts if part)
     return "".join(spaced).strip()
 

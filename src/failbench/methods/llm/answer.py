@@ -170,7 +170,6 @@ def read_as(
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """Every outermost JSON object in a text, in order."""
     decoder = json.JSONDecoder()
     objects, start = [], text.find("{")
     while start >= 0:

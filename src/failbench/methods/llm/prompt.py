@@ -152,7 +152,6 @@ def _lines(values: Mapping[str, str]) -> str:
 
 
 def _step_sections(shown: ShownRun) -> list[tuple[str, str]]:
-    """The table of steps; columns that are constant over the steps are listed above it."""
     count = len(shown.steps)
     if not count:
         return [("Steps", "none: the run ended before its first step")]
@@ -173,7 +172,6 @@ def _step_sections(shown: ShownRun) -> list[tuple[str, str]]:
 
 
 def _monitor_sections(monitored: MonitorRecord | None) -> list[tuple[str, str]]:
-    """What the monitor recorded; nothing where it is not shown."""
     if monitored is None:
         return []
     rows = [(each.step, each.signal, each.value, each.statement) for each in monitored.breaks]

@@ -252,7 +252,6 @@ def monitor_records(
 
 
 def _end(run: Mapping[str, Any], settings: LlmAgentsSettings) -> dict[str, str]:
-    """How the run ended, its parts limited in length; a missing error is left out."""
     if run["end_kind"] in ENDED_BY_NOTHING:
         return {END_SIGNALS[0].name: NOT_ENDED}
     parts = {"end_kind": run["end_kind"], "end_phase": run["end_phase"], "end_error": run["error"]}

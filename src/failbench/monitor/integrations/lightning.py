@@ -184,7 +184,6 @@ def _hear_fetches(monitor: CallbackMonitor, profiler: Any) -> Callable[[], None]
 
 
 def _hear_updates(monitor: CallbackMonitor, optimizer: Any, pl_module: Any) -> Callable[[], None]:
-    """Hear of the updates of an optimizer, whose closure computes its gradients."""
     optimizer = innermost(optimizer)
 
     def before(_: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

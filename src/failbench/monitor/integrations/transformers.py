@@ -113,7 +113,6 @@ class TransformersCallback(MonitoringCallback, TrainerCallback):
         super()._end_evaluation()
 
     def _hear_errors(self, model: Any) -> Callable[[], None]:
-        """Keep the error of a forward pass until the next one begins."""
         begins = Hook(lambda *_: self._keep(None), lambda _: None)
         ends = Hook(
             lambda *call: self._keep(sys.exc_info()[1] if call[-1] is None else None),

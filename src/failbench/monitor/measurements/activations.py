@@ -136,7 +136,6 @@ def _measure(output: Tensor, units_second: bool) -> Output:
 
 
 def _sample(output: Tensor) -> Tensor:
-    """Evenly spaced positions of an output, of shape (positions, units), copying only these."""
     units = output.shape[-1] if output.dim() else 1
     if output.dim() < 2:
         return output.reshape(1, units)

@@ -117,7 +117,6 @@ class BatchMeasurement:
         return values
 
     def _learn(self) -> None:
-        """Turn counts into negative logarithms of probabilities, in place."""
         if self._vocabulary is None:  # ids beyond the largest one seen are one token together
             seen = np.flatnonzero(self._tokens[:-1])
             self._size = int(seen[-1]) + 1 if seen.size else 1
@@ -139,7 +138,6 @@ class BatchMeasurement:
         return flat if self._padding is None else flat[flat != self._padding]
 
     def _paired(self, rows: Ids) -> tuple[Ids, Ids]:
-        """Classes of tokens and of the ones after them in the same row."""
         before, after = rows[:, :-1].reshape(-1), rows[:, 1:].reshape(-1)
         if self._padding is not None:
             both = (before != self._padding) & (after != self._padding)

@@ -38,7 +38,6 @@ def measure_labels(
 
 
 def _shape_in(read: Integers, labels: Integers) -> tuple[int, int] | None:
-    """Rows and positions of labels beside the tokens that are read, if they lie so."""
     if read.ndim != 2:
         return None
     rows, positions = read.shape

@@ -113,7 +113,6 @@ class Probes:
 
     @contextmanager
     def _evaluating(self) -> Iterator[None]:
-        """Evaluation mode, without what modules do when they are told of it."""
         modes = [(module, module.training) for module in self._model.modules()]
         try:
             for module, _ in modes:
@@ -125,7 +124,6 @@ class Probes:
 
     @contextmanager
     def _forked(self) -> Iterator[None]:
-        """Generators that are put back, of the processor and of the devices in use."""
         devices = {parameter.device for parameter in self._model.parameters()}
         kinds = {device.type for device in devices} - {"cpu", "meta"}
         with ExitStack() as stack:
@@ -180,7 +178,6 @@ def _parts_of(container: Any) -> Mapping[str, Any]:
 
 
 def _with_part(container: Any, part: str, value: Tensor) -> Any:
-    """A copy of a container with another value under a name."""
     if isinstance(container, Mapping):
         return {**container, part: value}
     if isinstance(container, tuple):

@@ -201,7 +201,6 @@ def _sizes(optimizer: Any) -> list[int]:
 
 
 def _is_sampled(parameter: Tensor) -> bool:
-    """Whether a step will change it, and its elements can be compared."""
     gradient = parameter.grad
     return (
         gradient is not None

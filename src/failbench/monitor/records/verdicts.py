@@ -164,7 +164,6 @@ def verdict_table(
 def _stored_breaks(
     breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules, bounds: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], str, tuple[Break, ...]]]:
-    """Each run with each of its bounds and what broke of them."""
     known = {invariant.id: invariant for invariant in rules.invariants}
     parts = breaks.partition_by("run_id", "bounds", as_dict=True)
     for run in ends.iter_rows(named=True):
@@ -242,7 +241,6 @@ def known_course(
 def _knowledge(
     broken: tuple[Break, ...], end: End, rules: Rules, statements: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What is known of a run: what decided, how it ended, and the names of what broke."""
     known = verdict(broken, end, rules)
     known |= {"end_kind": end.kind, "end_phase": end.phase, "end_error": end.error}
     row: dict[str, Any] = {name: known.get(name) or "" for name in (*DECIDED, *END)}

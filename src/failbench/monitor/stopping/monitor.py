@@ -170,7 +170,6 @@ class StoppingMonitor(Monitor):
         )
 
     def _written(self, step: int) -> Mapping[str, float]:
-        """The signals of one of the last steps, as the log has them."""
         slot = step % LAST_STEPS
         if self._kept["steps"][slot] != step:
             return {}

@@ -153,7 +153,6 @@ def _draw(drawn: pl.DataFrame, figure: Figure) -> None:
 
 
 def _name_places(axes: Axes, drawn: pl.DataFrame) -> None:
-    """At the right the n that each printed width implies, at the left its place in the paper."""
     right = axes.secondary_yaxis("right")
     implied = ["implied n", *(f"{n:,}" for n in drawn["implied_n"])]
     right.set_yticks([-1, *range(drawn.height)], implied)

@@ -195,7 +195,6 @@ class ConfusionShare(ArithmeticCheck):
 
 
 def _neighbours(figure: Printed, n: int) -> str:
-    """The two whole numbers of n-ths on either side of a figure, in words."""
     below = math.floor(figure.value * n)
     lower, upper = (figure.text(count / n) for count in (below, below + 1))
     return f"{below} and {below + 1} of {n} are {lower} and {upper}"

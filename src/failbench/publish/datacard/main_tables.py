@@ -249,7 +249,6 @@ def _stored(dtype: pl.DataType) -> tuple[Kind, int]:
 
 
 def _kind(annotation: object) -> Kind:
-    """What the values of a key are: text, which may be missing, or an object with keys."""
     if get_origin(annotation) in {UnionType, Union} and type(None) in get_args(annotation):
         return "text or none"
     record = isinstance(annotation, type) and issubclass(annotation, BaseModel)
@@ -290,7 +289,6 @@ def _named(kind: str, name: str) -> dict[str, Any]:
 
 
 def _distribution(table: MainTable) -> Iterator[dict[str, Any]]:
-    """Every file with its hash and size; and where the table has several, the set of them."""
     for file in table.files:
         yield {
             **_named("FileObject", file.path),

@@ -84,7 +84,6 @@ def text_differences(committed: str, regenerated: str) -> list[Difference]:
 
 
 def _differing_parts(committed: str, regenerated: str) -> tuple[str, str]:
-    """Both lines, cut to the part that differs and a few characters around it."""
     before, after = values.normal(committed), values.normal(regenerated)
     shorter = min(len(before), len(after))
     start = next((i for i in range(shorter) if before[i] != after[i]), shorter)
@@ -171,7 +170,6 @@ def _channels(style: str) -> list[float]:
 
 
 def _canonical(content: bytes) -> str:
-    """A figure without rasters, with generated ids replaced by their order."""
     order: dict[str, int] = {}
     text = RASTER.sub("raster", content.decode("utf-8"))
     return GENERATED_NAME.sub(lambda name: str(order.setdefault(name[0], len(order))), text)

@@ -56,7 +56,6 @@ class Pipeline:
         return [name for name, body in self._templates.items() if body.get("foreach") == items]
 
     def _readers_of_all(self, template: str) -> set[Any]:
-        """Stages that depend on every instance, and so would on a new one."""
         instances = [s for s in self._graph if s.addressing.startswith(f"{template}@")]
         return set.intersection(*(set(nx.ancestors(self._graph, stage)) for stage in instances))
 

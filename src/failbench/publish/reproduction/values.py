@@ -172,7 +172,6 @@ def described_differences(committed: bytes, regenerated: bytes, rule: FileRule) 
 
 
 def _without_hashes(description: object) -> object:
-    """A description without what identifies the content of files, lists keyed by position."""
     if isinstance(description, dict):
         kept = description.keys() - {"sha256", "contentSize"}
         return {key: _without_hashes(value) for key, value in description.items() if key in kept}
