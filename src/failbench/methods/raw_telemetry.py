@@ -7,6 +7,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Final, Self
 
 import numpy as np
@@ -192,18 +193,6 @@ def _evidence(
     )
 
 
-def _raw_series(settings: RawTelemetrySettings, context: Context) -> RawTelemetry:
-    return _method([_series(settings, context)], settings, context)
-
-
-def _raw_text(settings: RawTelemetrySettings, context: Context) -> RawTelemetry:
-    return _method([_text()], settings, context)
-
-
-def _raw_telemetry(settings: RawTelemetrySettings, context: Context) -> RawTelemetry:
-    return _method([_series(settings, context), _text()], settings, context)
-
-
 Block = tuple[str, Pipeline, list[str]]
 
 
@@ -239,9 +228,8 @@ def joined_text(X: pd.DataFrame) -> npt.NDArray[np.object_]:
     return joined
 
 
-def _method(
-    blocks: Sequence[Block], settings: RawTelemetrySettings, context: Context
-) -> RawTelemetry:
+def _method(parts: Sequence[str], settings: RawTelemetrySettings, context: Context) -> RawTelemetry:
+    blocks = [_text() if part == TEXT else _series(settings, context) for part in parts]
     linear = ConvergedLogisticRegression(solver="newton-cg", max_iter=settings.max_iterations)
     classifier = TunedClassifier(
         Pipeline([("classify", linear)]),
@@ -250,11 +238,13 @@ def _method(
         context.seed,
     )
     # Rotating a sparse result would make it dense, so all results are dense.
-    return RawTelemetry(ColumnTransformer(list(blocks), sparse_threshold=0.0), classifier)
+    return RawTelemetry(ColumnTransformer(blocks, sparse_threshold=0.0), classifier)
 
 
+_PARTS = {"raw_series": (SERIES,), "raw_text": (TEXT,), "raw_telemetry": (SERIES, TEXT)}
 DECLARATIONS = by_name(  # they receive the raw table and no features
-    MethodDeclaration("raw_series", RawTelemetrySettings, _raw_series),
-    MethodDeclaration("raw_text", RawTelemetrySettings, _raw_text),
-    MethodDeclaration("raw_telemetry", RawTelemetrySettings, _raw_telemetry),
+    *(
+        MethodDeclaration(name, RawTelemetrySettings, partial(_method, parts))
+        for name, parts in _PARTS.items()
+    )
 )
