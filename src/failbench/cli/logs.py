@@ -120,8 +120,7 @@ def diagnose(
 def _refuse_any(given: Mapping[str, object], form: str, remedy: str) -> None:
     for name, value in given.items():
         if value:
-            problem = f"is of the form that diagnoses {form}."
-            raise BadInputError("diagnose", name, problem, remedy)
+            raise BadInputError("diagnose", name, f"is of the form that diagnoses {form}.", remedy)
 
 
 def read(log: Log, /, *, run: Run = None, json: Json = False) -> int:

@@ -38,8 +38,7 @@ def lens(
     filters = [filter_of(each) for each in where]
     table = read_traces(traces)
     if table.is_empty():
-        remedy = "Name a file with traces in it."
-        raise BadInputError(traces, "(rows)", "there are none.", remedy)
+        raise BadInputError(traces, "(rows)", "there are none.", "Name a file with traces in it.")
     kept = filtered(table, filters, traces)
     reference = None
     if against is not None:

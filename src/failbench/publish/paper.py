@@ -120,9 +120,8 @@ def check_named(sources: Sequence[Path], root: Path, reads: Sequence[Path]) -> N
             remedy = "Add it to READS in experiments/paper.py, and to the stage."
             raise BadInputError(source, place, problem, remedy)
         if not (root / path).is_file():
-            problem = f"names {path}, which does not exist."
             remedy = "Run `dvc repro` for the stage that writes it, or correct the name."
-            raise BadInputError(source, place, problem, remedy)
+            raise BadInputError(source, place, f"names {path}, which does not exist.", remedy)
         _text(root / path)
 
 

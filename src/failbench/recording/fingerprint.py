@@ -163,8 +163,7 @@ def fault_code(name: str) -> str:
             "Use the name of a function marked with @fault in failbench.recording.faults, or name "
             "its module with --faults."
         )
-        problem = f"there is no fault {name!r}."
-        raise BadInputError("data/scenarios", "fault.name", problem, remedy)
+        raise BadInputError("data/scenarios", "fault.name", f"there is no fault {name!r}.", remedy)
     return _reached_code(places, definitions)
 
 

@@ -50,9 +50,8 @@ def read_entry(folder: Path, run_id: str) -> JournalEntry | None:
         raw = json.loads(gzip.decompress(path.read_bytes()))
         return JournalEntry(raw["run"], raw["steps"])
     except (OSError, EOFError, ValueError, KeyError) as error:
-        problem = f"is not a journal entry ({error})."
         remedy = "Delete it to record the run again."
-        raise BadInputError(path, "(file)", problem, remedy) from error
+        raise BadInputError(path, "(file)", f"is not a journal entry ({error}).", remedy) from error
 
 
 def steps_of(entry: JournalEntry) -> pl.DataFrame:
