@@ -14,10 +14,9 @@ from typing import Any, get_args
 import polars as pl
 
 from failbench import study as st
-from failbench.features.catalogue import KEYWORD_FEATURES, PAPER_FEATURES
+from failbench.features.catalogue import KEYWORD_FEATURES, KEYWORDS, PAPER_FEATURES
 from failbench.features.feature import CEILING
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
-from failbench.features.keywords import KEYWORDS
 from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.improved_tree import TREE
 from failbench.methods.improved_tree import band_features as improved_features

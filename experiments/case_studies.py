@@ -16,8 +16,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench import study as st
-from failbench.base.explanations import CHECKED_IN_ORDER, evidence_of
 from failbench.base.telemetry import read_telemetry
+from failbench.base.verdicts import CHECKED_IN_ORDER, evidence_of
 from failbench.study.run_curves import ONSET_DASHES, logarithmic, mark_steps, run_curves
 from shared.case_studies import (
     CASE_SCHEMA,

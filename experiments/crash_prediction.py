@@ -19,7 +19,7 @@ from failbench.crashes.catalogue import PREDICTORS
 from failbench.crashes.language import CrashAgentsSettings, replayed
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import ARMS, Arm
-from failbench.methods.llm.cache import cache_path, read_cache
+from failbench.methods.llm.answer import cache_path, read_cache
 from failbench.notebooks.corpus import LIBRARIES
 
 NOTEBOOKS = Path("data/notebooks")

@@ -13,9 +13,14 @@ from failbench.base.studies import (
     prediction_files,
 )
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.publish.datacard.main_tables import croissant, main_tables
+from failbench.publish.datacard.main_tables import (
+    Citation,
+    croissant,
+    main_tables,
+    read_dictionary,
+    statements,
+)
 from failbench.publish.datacard.page import facts, page, runs_by_setting, scenarios_by_category
-from failbench.publish.datacard.statements import Citation, read_dictionary, statements
 from failbench.study.inputs import read_facts
 from recordings import read_recordings
 

@@ -22,7 +22,7 @@ from failbench.diagnose.model import Model, read_model
 from failbench.diagnose.outputs.page import print_page
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.text import read_text
-from failbench.monitor.records.fitting import setting_of
+from failbench.monitor.records.tables import setting_of
 from failbench.neighbours.peers.skill import skill_verdicts
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, recorded_answers
 from failbench.neighbours.rendering.formats import rendered

@@ -20,7 +20,7 @@ from failbench.statistics.settings import read_with_statistics
 from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, percent
 from failbench.study.estimates import Estimates, reported
-from failbench.study.inputs import read_main_study, read_reported
+from failbench.study.inputs import Scope, majority_share, read_main_study, read_reported, scale_of
 from failbench.study.labels import (
     FEATURE_SET_LABELS,
     development_note,
@@ -35,7 +35,6 @@ from failbench.study.labels import (
 from failbench.study.paper_numbers import Reported, reported_accuracies
 from failbench.study.plain_table import Divider, Table
 from failbench.study.publication import publish_estimates, run
-from failbench.study.scope import Scope, majority_share, scale_of
 from failbench.study.tables import Of, Row, Text, n_of, table
 
 RECORDED = Path("data/telemetry/runs.parquet")

@@ -9,9 +9,8 @@ import polars as pl
 from failbench.base.stage import print_table, read_output, read_points, read_section, run, workers
 from failbench.base.telemetry import RUN_SCHEMA, write_parquet
 from failbench.base.workers import parallel_map
-from failbench.monitor.records.fitting import measured_settings
 from failbench.monitor.records.scoring import HALF_SCHEMA, ScoringParams
-from failbench.monitor.records.tables import Monitored, together
+from failbench.monitor.records.tables import Monitored, measured_settings, together
 from failbench.monitor.records.verdicts import (
     OWN,
     break_table,

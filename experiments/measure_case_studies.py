@@ -9,7 +9,6 @@ from typing import Any
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.explanations import condition_of
 from failbench.base.method_settings import (
     DecisionTreeSettings,
     EbmSettings,
@@ -28,7 +27,7 @@ from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import read_output, run, workers
 from failbench.base.studies import NESTED_CV
 from failbench.base.telemetry import Telemetry, write_parquet
-from failbench.base.verdicts import Diagnosis
+from failbench.base.verdicts import Diagnosis, condition_of
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS

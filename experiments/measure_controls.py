@@ -25,7 +25,7 @@ from failbench.base.vocabulary import CATEGORIES
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, raw_table
-from failbench.features.measurements import STEP_TIMES, measurements
+from failbench.features.observables import STEP_TIMES, measurements
 from failbench.methods.forest import Forest
 from failbench.methods.raw_telemetry import RawTelemetrySettings
 from failbench.prediction.nested_cv import nested_cv

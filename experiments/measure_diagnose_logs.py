@@ -22,8 +22,7 @@ from failbench.diagnose.readers.records import log_of_history
 from failbench.diagnose.signs import is_alarm, signs_of
 from failbench.monitor.history import History
 from failbench.monitor.invariants import Bound
-from failbench.monitor.records.fitting import measured_settings, setting_of
-from failbench.monitor.records.tables import histories, together
+from failbench.monitor.records.tables import histories, measured_settings, setting_of, together
 from failbench.monitor.records.verdicts import END_SCHEMA, RUNNING
 from failbench.monitor.records.versions import read_rules
 from failbench.neighbours.rendering.formats import FORMATS, read_files, rendered

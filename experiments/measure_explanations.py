@@ -6,7 +6,6 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.explanations import explained
 from failbench.base.method_settings import (
     DecisionTreeSettings,
     EbmSettings,
@@ -23,6 +22,7 @@ from failbench.base.slices import ReferenceStudy
 from failbench.base.stage import read_output, read_section, run, workers
 from failbench.base.studies import NESTED_CV
 from failbench.base.telemetry import write_parquet
+from failbench.base.verdicts import explained
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS

@@ -26,8 +26,7 @@ from failbench.features.feature_table import (
 )
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
-from failbench.methods.healthy import healthy_band
-from failbench.methods.healthy_course import healthy_course
+from failbench.methods.healthy import healthy_band, healthy_course
 from failbench.methods.improved_tree import all_band_features
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
 from failbench.prediction.known import Known

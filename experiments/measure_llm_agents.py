@@ -16,8 +16,14 @@ from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES, AnswerReason
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.llm.answer import LlmAnswer, Unreadable, read_answer
-from failbench.methods.llm.cache import LlmCache, cache_path, read_cache
+from failbench.methods.llm.answer import (
+    LlmAnswer,
+    LlmCache,
+    Unreadable,
+    cache_path,
+    read_answer,
+    read_cache,
+)
 from failbench.methods.llm.faithfulness import Explanation, explanation_of
 from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_by_reads
 from failbench.methods.llm.record import MonitorRecord, monitor_records

@@ -10,7 +10,7 @@ from failbench.base import measuring as st
 from failbench.base.slices import partners
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.features.measurements import measurements
+from failbench.features.observables import measurements
 from failbench.prediction.neighbours import nearest_scenarios
 from failbench.prediction.nested_cv import nested_cv
 from shared.unknown_anatomy import MEASURED_SETS, UNKNOWN, UnknownAnatomyDesign

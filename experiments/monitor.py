@@ -14,9 +14,8 @@ from matplotlib.figure import Figure
 
 from failbench import study as st
 from failbench.monitor.records import scoring
-from failbench.monitor.records.fitting import setting_of
 from failbench.monitor.records.scoring import ScoringParams
-from failbench.monitor.records.tables import MONITORED_SCHEMA
+from failbench.monitor.records.tables import MONITORED_SCHEMA, setting_of
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
 from recordings import read_scenarios_of

@@ -12,16 +12,16 @@ import polars as pl
 from failbench import study as st
 from failbench.monitor.bounds import reach_of, write_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound, Invariant
-from failbench.monitor.records.fitting import (
+from failbench.monitor.records.scoring import HALF_SCHEMA
+from failbench.monitor.records.tables import (
     ALARMS,
     MarginChoice,
+    Monitored,
     alarms_by_margin,
     chosen_margin,
     healthy_histories,
     measured_settings,
 )
-from failbench.monitor.records.scoring import HALF_SCHEMA
-from failbench.monitor.records.tables import Monitored
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")

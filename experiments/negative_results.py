@@ -18,11 +18,10 @@ from failbench.base.stage import REMEDY, unreadable
 from failbench.statistics.settings import read_statistics
 from failbench.study.captions import Captions, at_path
 from failbench.study.cells import ABSENT
-from failbench.study.inputs import read_facts
+from failbench.study.inputs import read_facts, scale_note
 from failbench.study.labels import DEVELOPMENT_NOTE
 from failbench.study.plain_table import Column, Table
 from failbench.study.publication import publish, run
-from failbench.study.scope import scale_note
 from shared.negative_results import NegativeResults
 
 DECLARED = Path("data/reported/negative_results.yaml")

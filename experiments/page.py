@@ -7,7 +7,6 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.explanations import ANSWER_SCHEMA, CONDITION_SCHEMA
 from failbench.base.predictions import NEIGHBOUR_SCHEMA, PREDICTION_SCHEMA
 from failbench.base.slices import PARTNER_SCHEMA, ReferenceStudy
 from failbench.base.stage import (
@@ -20,11 +19,12 @@ from failbench.base.stage import (
     unreadable,
 )
 from failbench.base.studies import LANGUAGE_MODELS, prediction_files
+from failbench.base.verdicts import ANSWER_SCHEMA, CONDITION_SCHEMA
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
-from failbench.publish.page.answers import answers_by_scenario
+from failbench.publish.page.answers import ShownIntervals, answers_by_scenario, landing
 from failbench.publish.page.curves import MOST_POINTS, MOST_POINTS_ELSEWHERE, curves
 from failbench.publish.page.document import page_of
 from failbench.publish.page.failure import (
@@ -36,12 +36,10 @@ from failbench.publish.page.failure import (
     explanations,
 )
 from failbench.publish.page.failures import failures, settings_of
-from failbench.publish.page.landing import ShownIntervals, landing
 from failbench.publish.page.methods import CURVE_SCHEMA, methods_section
 from failbench.publish.page.reported import AUDIT_SCHEMA, reported_section
 from failbench.statistics.settings import read_statistics
-from failbench.study.inputs import read_metrics, read_reported
-from failbench.study.scope import Scope, majority_share
+from failbench.study.inputs import Scope, majority_share, read_metrics, read_reported
 from recordings import read_recordings
 from shared.difficulty import DIFFICULTY_SCHEMA
 

@@ -27,10 +27,10 @@ from failbench.statistics.settings import read_with_statistics
 from failbench.study.captions import Captions
 from failbench.study.cells import ABSENT, words
 from failbench.study.estimates import Estimates
+from failbench.study.inputs import Scope
 from failbench.study.picture import dot_plot, legend_outside
 from failbench.study.plain_table import Table
 from failbench.study.publication import publish, run
-from failbench.study.scope import Scope
 from failbench.study.style import BLUE, HALF_WIDTH, ORANGE, VERMILLION, Mark
 from failbench.study.tables import Of, Row, Text, n_of, table
 from recordings import read_recordings

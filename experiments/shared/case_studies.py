@@ -7,8 +7,8 @@ from typing import Final
 import polars as pl
 from pydantic import Field
 
-from failbench.base.explanations import CONDITION_SCHEMA
 from failbench.base.records import Record
+from failbench.base.verdicts import CONDITION_SCHEMA
 
 EXPLOSION, MISMATCH = "gradient_explosion", "vocabulary_mismatch"
 """The two cases of the paper's section 7.3."""

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.measurements import ENDINGS, STEP_TIMES
+from failbench.features.observables import ENDINGS, STEP_TIMES
 
 UNKNOWN: st.Category = "unknown"
 """The category of scenarios whose cause nobody can tell."""

@@ -12,9 +12,8 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA
-from failbench.features.catalogue import FEATURE_SETS, MEMORY_WARNING, extract
+from failbench.features.catalogue import FEATURE_SETS, KEYWORDS, MEMORY_WARNING, extract
 from failbench.features.feature import CEILING, RECENT_STEPS
-from failbench.features.keywords import KEYWORDS
 from failbench.features.observables import RUN_COLUMNS, Observables
 
 RUNS, STEPS = 3_400, 250

@@ -25,8 +25,7 @@ from failbench.crashes.language import (
 )
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import ARMS, Question
-from failbench.methods.llm.answer import Unreadable
-from failbench.methods.llm.cache import cache_path, read_cache
+from failbench.methods.llm.answer import Unreadable, cache_path, read_cache
 from failbench.notebooks.summaries import Summary, parse_summary
 from made_up_ollama import OllamaServer, Reply, serving
 

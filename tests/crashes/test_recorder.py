@@ -8,7 +8,7 @@ from typing import get_args
 
 import pytest
 
-from failbench.cli.options import PREDICTORS as NAMES
+from failbench.cli.places import PREDICTORS as NAMES
 from failbench.crashes.answer_table import ANSWER_TABLE, record
 from failbench.crashes.answers import asked
 from failbench.crashes.catalogue import PREDICTORS, Predictor

@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.publish.datacard.main_tables import croissant, described_columns, main_tables
-from failbench.publish.datacard.statements import (
+from failbench.publish.datacard.main_tables import (
     Citation,
     Entry,
+    croissant,
     declared,
+    described_columns,
+    main_tables,
     read_dictionary,
     statements,
 )

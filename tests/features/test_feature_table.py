@@ -13,7 +13,7 @@ from failbench.features.feature_table import (
     raw_table,
     snapshot_table,
 )
-from failbench.features.measurements import MEASUREMENTS, measurements
+from failbench.features.observables import MEASUREMENTS, measurements
 
 CRASHED = "late_crash-transformer-adamw-s0"
 OF_IT = pl.col("run_id") == CRASHED

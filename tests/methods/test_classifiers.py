@@ -18,8 +18,7 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods import tuned_classifier
 from failbench.methods.boosting_machine import TRAINED, VALIDATED, group_bags
 from failbench.methods.catalogue import method_named
-from failbench.methods.converged import ConvergedLogisticRegression
-from failbench.methods.tuned_classifier import TunedClassifier, imputed
+from failbench.methods.tuned_classifier import ConvergedLogisticRegression, TunedClassifier, imputed
 
 
 def test_inner_folds_never_part_the_runs_of_a_scenario(fit, monkeypatch):

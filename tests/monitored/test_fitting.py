@@ -15,14 +15,14 @@ from failbench.monitor.breaks import breaks
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.monitor.records.fitting import (
+from failbench.monitor.records.tables import (
     MARGIN_SCHEMA,
     alarms_by_margin,
     chosen_margin,
     healthy_histories,
     measured_settings,
+    write_monitored,
 )
-from failbench.monitor.records.tables import write_monitored
 from failbench.monitor.signals import SIGNALS
 from made_up_monitored import history as calm
 from made_up_monitored import monitored

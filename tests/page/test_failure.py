@@ -5,8 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.base.explanations import explained
-from failbench.base.verdicts import Diagnosis, Evidence
+from failbench.base.verdicts import Diagnosis, Evidence, explained
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.monitor.records.verdicts import END_SCHEMA

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from failbench.publish.page.landing import landing
-from failbench.study.scope import Scope
+from failbench.publish.page.answers import landing
+from failbench.study.inputs import Scope
 
 SCOPE = Scope(228, 76, 3, ("transformer-adamw",), 10, 5)
 FINDING = "What was found."

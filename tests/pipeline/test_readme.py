@@ -10,7 +10,8 @@ import pytest
 import yaml
 
 from failbench.base.methods import CATALOGUE
-from failbench.publish.reproduction.printed import generated_blocks, text_differences, text_share
+from failbench.publish.reproduction.printed import generated_blocks, text_differences
+from failbench.publish.reproduction.values import text_share
 from pipeline import REPOSITORY
 
 README, CONTRIBUTING = (

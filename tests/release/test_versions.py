@@ -7,7 +7,7 @@ import tomllib
 
 import yaml
 
-from failbench.publish.datacard.statements import Citation
+from failbench.publish.datacard.main_tables import Citation
 from pipeline import REPOSITORY
 
 PROJECT = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))["project"]

@@ -17,7 +17,7 @@ from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.cli.main import main
 from failbench.publish.reproduction.comparison import READERS, RESULTS
 from failbench.publish.reproduction.printed import compiled_differences, page_texts
-from failbench.publish.reproduction.tolerances import FILE_RULES, rule_of
+from failbench.publish.reproduction.values import FILE_RULES, rule_of
 
 PREDICTIONS = "data/predictions/nested_cv/forest.parquet"
 FEATURES = "data/features/features.parquet"

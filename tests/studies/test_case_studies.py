@@ -9,9 +9,8 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.explanations import SHOWN, evidence_of, explained
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.base.verdicts import Diagnosis, Evidence
+from failbench.base.verdicts import SHOWN, Diagnosis, Evidence, evidence_of, explained
 from failbench.base.vocabulary import PRIMARY_SET
 from made_up_scenarios import made_up_scenario
 from measure_case_studies import case_facts, pick_cases, picked_of

@@ -8,10 +8,10 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry, categories_of
-from failbench.methods.healthy_course import healthy_course
+from failbench.methods.healthy import healthy_course
 from failbench.methods.monitor_methods import EndingSettings, NoSettings
 from failbench.prediction.splits import make_splits
-from failbench.statistics.lead import alarm_limit
+from failbench.statistics.intervals import alarm_limit
 from lead_time import calibrated, diagnosed, early_rates, estimates, false_alarms, first_alarms
 from made_up_known import made_up_known
 from made_up_telemetry import ONSET, made_up_scenarios, made_up_telemetry

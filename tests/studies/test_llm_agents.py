@@ -10,7 +10,7 @@ from failbench.base.telemetry import categories_of
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table
-from failbench.methods.llm.cache import CachedAnswer, LlmCache
+from failbench.methods.llm.answer import CachedAnswer, LlmCache
 from failbench.methods.llm.prompt import prompt_hash, prompts_of
 from failbench.prediction.splits import make_splits
 from llm_agents import estimates

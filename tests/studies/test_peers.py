@@ -13,7 +13,7 @@ from failbench.base.scenarios import read_scenarios
 from failbench.base.telemetry import RUN_SCHEMA as ALL_RUNS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.neighbours.peers.verdicts import DOCUMENTED, VERDICT_SCHEMA, with_best_thresholds
-from failbench.statistics.lead import lead_interval
+from failbench.statistics.intervals import lead_interval
 from peers import rate_table
 from pipeline import REPOSITORY
 from shared.peers import BREAKS, RUN_SCHEMA, SAID_SCHEMA

@@ -8,7 +8,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.features.measurements import measurements
+from failbench.features.observables import measurements
 from failbench.prediction.splits import make_splits
 from failbench.statistics.settings import StatisticsSettings
 from failbench.study.estimates import Estimates

@@ -10,8 +10,8 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.base.scenarios import read_scenarios
 from failbench.study.captions import Captions
+from failbench.study.inputs import Scope, scale_of
 from failbench.study.labels import REPLACED, SCALE_NOTE
-from failbench.study.scope import Scope, scale_of
 from unknown_anatomy import ARBITRARY, CONFLICTING
 
 NUMBERS = {

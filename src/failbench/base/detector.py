@@ -1,10 +1,4 @@
-"""The detector: when and how a run failed, from telemetry alone.
-
-It does not use scenario, expected outcome or twin. Every threshold is the mean plus some standard
-deviations of a statistic over successful runs of the same architecture and optimizer.
-"""
-
-from __future__ import annotations
+"""The detector: when and how a run failed, from telemetry alone, against healthy runs."""
 
 from dataclasses import dataclass
 
@@ -35,12 +29,10 @@ class DetectorParams(Record):
 
 @dataclass(frozen=True)
 class Signals:
-    """Measurements of one run that was not ended from outside.
+    """A run's measurements; in the series over steps what is missing or not finite is infinite."""
 
-    The first two are series over steps, in which missing and non-finite values count as infinite.
-    The gradient norm is not among them: it may be large in a run that learns, and is evidence for a
-    diagnosis rather than a failure.
-    """
+    # The gradient norm is not among them: it may be large in a run that learns, and is evidence for
+    # a diagnosis rather than a failure.
 
     loss: Series
     rise: Series
@@ -111,11 +103,9 @@ def _sustained(series: Series, steps: int) -> Series:
 
 
 def healthy_limits(runs: list[Signals], params: DetectorParams) -> HealthyLimits:
-    """Mean plus ``deviations`` standard deviations of each statistic over successful runs.
-
-    For the loss the statistic is the maximum of the run, for the rise that of its trailing mean:
-    single steps of a healthy run may exceed a limit, many consecutive ones do not.
-    """
+    """Mean plus ``deviations`` standard deviations over successful runs."""
+    # Of a run, for the loss its maximum, for the rise that of its trailing mean: single steps of a
+    # healthy run may exceed a limit, many consecutive ones do not.
     if len(runs) < 10:
         raise BadInputError(
             "data/telemetry/runs.parquet",
@@ -140,13 +130,9 @@ def healthy_limits(runs: list[Signals], params: DetectorParams) -> HealthyLimits
 def detect(
     ending: Ending, steps: pl.DataFrame, limits: HealthyLimits, params: DetectorParams
 ) -> Detection:
-    """The outcome of a run.
-
-    A run that was ended (by an exception, a signal or a timeout) failed there. Otherwise it
-    diverged at the first of ``consecutive_steps`` consecutive steps above a healthy limit. The
-    others failed, if at all, at their last step: *degraded* if the held-out loss was lower before,
-    *stalled* if it never fell, *slow* if only the step time is unhealthy.
-    """
+    """The outcome of a run: where it was ended, or began to exceed limits, or at its last step."""
+    # Of the last, *degraded* if the held-out loss was lower before, *stalled* if it never fell,
+    # *slow* if only the step time is unhealthy.
     last = int(steps["step"][-1]) if steps.height else 0
     if ending != "completed":
         ended = {"exception": "crash", "signal": "killed", "timeout": "hung"}

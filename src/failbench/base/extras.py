@@ -1,7 +1,5 @@
 """Extras: libraries that only parts of the package need, imported where they are used."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -14,9 +12,6 @@ def of_extra(use: str, extra: str = "lab") -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        raise BadInputError(
-            "environment",
-            error.name or extra,
-            f"is not installed, and {use} needs it.",
-            f"Run `pip install 'failbench[{extra}]'`.",
-        ) from error
+        problem = f"is not installed, and {use} needs it."
+        remedy = f"Run `pip install 'failbench[{extra}]'`."
+        raise BadInputError("environment", error.name or extra, problem, remedy) from error

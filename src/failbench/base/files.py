@@ -1,7 +1,5 @@
 """Atomic writing of files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -21,9 +19,8 @@ def replaced_when_whole(path: Path, remedy: str) -> Iterator[Path]:
             os.fsync(written.fileno())
         partial.replace(path)
     except OSError as error:
-        raise BadInputError(
-            path, "(file)", f"cannot be written ({error.strerror}).", remedy
-        ) from error
+        problem = f"cannot be written ({error.strerror})."
+        raise BadInputError(path, "(file)", problem, remedy) from error
     finally:
         with suppress(OSError):  # it or its folder does not exist
             partial.unlink()

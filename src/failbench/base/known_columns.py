@@ -1,47 +1,33 @@
-"""Known columns: how a table says what the monitor knows of runs, beside their features.
-
-A log is known piece by piece: a row holds from its step until the next row of the same run, and the
-row without a step is of the whole log, how the run ended included.
-"""
-
-from __future__ import annotations
+"""Known columns: what the monitor knows of a run, from a step until the run's next row."""
 
 from collections.abc import Iterable
 from typing import Final
 
 import polars as pl
 
-OWN: Final = "own"
-"""Bounds from healthy runs of the run's own setting; where it has none, logic speaks alone."""
-
-LOGIC: Final = "logic"
-"""No bounds: what holds in every run, and the ending."""
-
-FLAG_KINDS: Final = ("broke", "ended", "phase")
-"""What columns that are 1 or 0 say: that an invariant broke, how the run ended, in which phase."""
+OWN: Final = "own"  # bounds from healthy runs of the run's own setting; without any, logic alone
+LOGIC: Final = "logic"  # no bounds: what holds in every run, and the ending
+FLAG_KINDS: Final = ("broke", "ended", "phase")  # what a column that is 1 or 0 says
 
 DECIDED: Final = ("answer", "decided_by", "decided_kind")
 END: Final = ("end_kind", "end_phase", "end_error")
 
-UNENDED: Final = ("completed", "running")
-"""Kinds of end of a run that nothing ended."""
+UNENDED: Final = ("completed", "running")  # kinds of end of a run that nothing ended
 
-KNOWN_OF_RUN: Final = pl.Schema(
+KNOWN_OF_RUN: Final = pl.Schema(  # what is known of a run beside its flags
     {
         **dict.fromkeys((*DECIDED, *END, "statement"), pl.String()),  # empty where there is none
         "decided_step": pl.Float64(),
     }
 )
-"""What is known of a run beside its flags."""
 
-COURSE_KEYS: Final = pl.Schema(
+COURSE_KEYS: Final = pl.Schema(  # the key of a table of what was known when
     {
         "run_id": pl.String(),
         "bounds": pl.String(),  # OWN, LOGIC, or the setting that lent them
         "step": pl.Int32(),  # from which on this was known; null when it failed
     }
 )
-"""The key of a table of what was known when."""
 
 
 def flag_column(kind: str, name: str) -> str:

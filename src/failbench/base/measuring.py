@@ -1,7 +1,4 @@
-"""What a script that measures is written in, as one namespace: the base of ``failbench.study``.
-
-It is called ``st`` there too, and holds nothing that scores or draws: what fits depends on neither.
-"""
+"""What a script that measures is written in (``st``): nothing that scores or draws."""
 
 from failbench.base.arrays import *
 from failbench.base.errors import *

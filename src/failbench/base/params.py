@@ -1,7 +1,5 @@
 """Sections of ``params.yaml`` as typed records; the only module that reads the file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -25,12 +23,8 @@ def read_section(
     """Read one section of ``params.yaml`` into a typed record."""
     raw = _sections(path).get(section)
     if not isinstance(raw, dict):
-        raise BadInputError(
-            path,
-            section,
-            "the section is missing or empty.",
-            f"Give it the keys {', '.join(model.model_fields)}.",
-        )
+        remedy = f"Give it the keys {', '.join(model.model_fields)}."
+        raise BadInputError(path, section, "the section is missing or empty.", remedy)
     remedy = "The comment beside the key says which values it takes."
     return validated(model, {**shared, **raw}, path, remedy, (section,))
 
@@ -44,9 +38,8 @@ def read_names(section: str) -> tuple[str, ...]:
         or not all(isinstance(name, str) for name in raw)
         or len(set(raw)) < len(raw)
     ):
-        raise BadInputError(
-            PARAMS, section, "is no list of different names.", "Give it one name per line."
-        )
+        problem = "is no list of different names."
+        raise BadInputError(PARAMS, section, problem, "Give it one name per line.")
     return tuple(raw)
 
 
@@ -54,14 +47,12 @@ def _sections(path: Path) -> dict[str, Any]:
     try:
         raw = _parsed(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise BadInputError(
-            path, "(file)", "cannot be read.", "Run the stage from the repository's root."
-        ) from error
+        remedy = "Run the stage from the repository's root."
+        raise BadInputError(path, "(file)", "cannot be read.", remedy) from error
     except (ValueError, yaml.YAMLError) as error:
         problem = " ".join(str(error).split())
-        raise BadInputError(
-            path, "(file)", f"is not YAML: {problem}.", "Correct the syntax."
-        ) from error
+        remedy = "Correct the syntax."
+        raise BadInputError(path, "(file)", f"is not YAML: {problem}.", remedy) from error
     return raw if isinstance(raw, dict) else {}
 
 

@@ -1,7 +1,5 @@
 """Predictions: the columns of files of out-of-fold predictions, and the rule for answers."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 
@@ -68,12 +66,8 @@ def first_repeats(splits: pl.DataFrame, wanted: int, key: str) -> pl.DataFrame:
     """The folds of the first repeats, as many as are wanted."""
     available = splits["repeat"].n_unique()
     if available < wanted:
-        raise BadInputError(
-            "params.yaml",
-            key,
-            f"{wanted} are wanted, and the splits have {available}.",
-            "Take fewer, or raise features.repeats.",
-        )
+        problem = f"{wanted} are wanted, and the splits have {available}."
+        raise BadInputError("params.yaml", key, problem, "Take fewer, or raise features.repeats.")
     return splits.filter(pl.col("repeat") < wanted)
 
 

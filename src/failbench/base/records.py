@@ -1,7 +1,5 @@
 """Records: the frozen base of every declaration that people write, and files turned into them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -26,8 +24,7 @@ class Record(BaseModel):
 InCell = BeforeValidator(lambda cell: tuple(filter(None, cell.split(";"))))
 """Of the words of a cell, which semicolons part."""
 
-OrNone = BeforeValidator(lambda cell: cell or None)
-"""Of a cell that may be empty."""
+OrNone = BeforeValidator(lambda cell: cell or None)  # of a cell that may be empty
 
 
 def packaged_rows(package: str, name: str, model: type[Model]) -> tuple[Model, ...]:

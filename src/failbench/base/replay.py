@@ -1,10 +1,4 @@
-"""Replay: answers that are asked for once, kept in a table, and read again from then on.
-
-An answer costs a training, a kernel or a tool of its own, so a study reads what was recorded. A
-recorder asks for what the table lacks or what has changed since, and keeps each answer at once.
-"""
-
-from __future__ import annotations
+"""Replay: answers cost a training, a kernel or a tool, so that they are asked for once and kept."""
 
 import io
 from collections.abc import Callable, Iterable, Mapping
@@ -27,11 +21,7 @@ DENSE: Final[Mapping[str, Any]] = {"compression_level": 19, "statistics": False}
 
 @dataclass(frozen=True)
 class AnswerTable:
-    """The form of a table of answers.
-
-    Its key are the first columns; the unit, which is asked about and kept as a whole, is a part of
-    the key. Version columns say of what an answer is, and by what it was given.
-    """
+    """The form of a table of answers: first its key, of which the unit that is asked is a part."""
 
     schema: pl.Schema
     key: tuple[str, ...]
@@ -68,11 +58,9 @@ class AnswerTable:
 
 
 class Replay:
-    """A table of answers while it is recorded; what was kept is on the disk when it is left.
+    """A table of answers while it is recorded; being killed costs ``every`` units at most."""
 
-    The file is written after every ``every`` units, which is what being killed costs at most. An
-    answer to something that has changed stays until it is given again.
-    """
+    # An answer to something that has changed stays until it is given again.
 
     def __init__(self, table: AnswerTable, path: Path, every: int = 1) -> None:
         self._table = table

@@ -1,7 +1,5 @@
 """Scenarios: one root cause each, that can be injected into any architecture."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from pathlib import Path
@@ -25,25 +23,20 @@ Optimizer = Literal["adamw", "sgd"]
 ARCHITECTURES: tuple[Architecture, ...] = get_args(Architecture)
 OPTIMIZERS: tuple[Optimizer, ...] = get_args(Optimizer)
 
-COUNTS: dict[Category, int] = {
+COUNTS: dict[Category, int] = {  # scenarios per category: the counts of the paper's section 3.2
     "memory_hardware": 20,
     "optimization": 15,
     "data_pipeline": 18,
     "model_software": 15,
     "unknown": 8,
 }
-"""Scenarios per category: the counts of the paper's section 3.2."""
 
 Identifier = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]*$", max_length=48)]
 Sentence = Annotated[str, StringConstraints(min_length=10)]
 
 
 class FaultDeclaration(Record):
-    """The injected fault, its parameters, and its onset.
-
-    ``onset`` is a kind and not a step: the step of a ``mid_run`` fault is drawn from the one range
-    that ``params.yaml`` gives for all categories.
-    """
+    """The injected fault, its parameters, and the kind of its onset, whose step is drawn."""
 
     name: Identifier
     parameters: dict[str, int | float | str | bool] = Field(default_factory=dict)
@@ -98,9 +91,8 @@ def read_scenario(path: Path) -> Scenario:
     try:
         raw = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise BadInputError(
-            path, "(file)", f"is not JSON: {error}.", "Correct the syntax."
-        ) from error
+        problem = f"is not JSON: {error}."
+        raise BadInputError(path, "(file)", problem, "Correct the syntax.") from error
     remedy = "Correct it after the model failbench.base.scenarios.Scenario."
     scenario = validated(Scenario, raw, path, remedy)
     expected = Path(scenario.category) / f"{scenario.id}.json"
@@ -124,19 +116,14 @@ def read_scenarios(folder: Path) -> tuple[Scenario, ...]:
     """
     paths = sorted(folder.glob("*/*.json"))
     if not paths:
-        raise BadInputError(
-            folder, "(folder)", "holds no scenario files.", "Point to the folder data/scenarios."
-        )
+        problem = "holds no scenario files."
+        raise BadInputError(folder, "(folder)", problem, "Point to the folder data/scenarios.")
     scenarios: dict[str, Scenario] = {}
     for path in paths:
         scenario = read_scenario(path)
         if scenario.id in scenarios:
-            raise BadInputError(
-                path,
-                "id",
-                f"{scenario.id!r} is the id of a {scenarios[scenario.id].category} scenario.",
-                "Give each scenario a unique id.",
-            )
+            problem = f"{scenario.id!r} is the id of a {scenarios[scenario.id].category} scenario."
+            raise BadInputError(path, "id", problem, "Give each scenario a unique id.")
         scenarios[scenario.id] = scenario
     return tuple(
         sorted(

@@ -18,16 +18,14 @@ def _all_differ(seeds: tuple[int, ...]) -> tuple[int, ...]:
     return seeds
 
 
-Seeds = Annotated[
+Seeds = Annotated[  # seeds of runs: one at least, none twice
     tuple[Annotated[int, Field(ge=0)], ...], Field(min_length=1), AfterValidator(_all_differ)
 ]
-"""Seeds of runs: one at least, none twice."""
 
 PARTNER_SCHEMA = pl.Schema(
     {"scenario": pl.String, "partner": pl.String, "partner_category": pl.String}
 )
-SURFACE = ("outcome", "has_error", "exit_signal")
-"""What a run shows without reading its telemetry."""
+SURFACE = ("outcome", "has_error", "exit_signal")  # what a run shows without its telemetry
 
 
 class RunSetting(Record):
@@ -53,11 +51,7 @@ class RunSetting(Record):
 
 
 class ReferenceStudy(RunSetting):
-    """The runs that methods are compared on; the section ``nested_cv``.
-
-    A fit learns from the runs of all seeds of its training scenarios, and is tested on those of all
-    seeds of the others: a recorded run is data, and no run of a tested scenario is trained on.
-    """
+    """The runs that methods are compared on; no run of a tested scenario is trained on."""
 
     run_seeds: Seeds
     seed: int = Field(ge=0)
@@ -77,10 +71,7 @@ class ReferenceStudy(RunSetting):
 
 
 class AcrossArchitectures(Record):
-    """Which runs the studies of all architectures take; the section ``across_architectures``.
-
-    Methods that read what the monitor knows are asked of runs of the ``monitored_seeds`` alone.
-    """
+    """The runs of all architectures; of methods on the monitor, those of ``monitored_seeds``."""
 
     optimizer: Optimizer
     scale: str

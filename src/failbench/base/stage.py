@@ -1,7 +1,5 @@
 """Shared by all stage scripts: parameters, earlier outputs, workers, and error handling."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -22,10 +20,7 @@ REMEDY = "Run `dvc repro` for the stage that writes it."
 
 
 def read_output(path: Path, schema: pl.Schema, *, may_be_empty: bool = False) -> pl.DataFrame:
-    """Read the columns of ``schema`` from the parquet that an earlier stage wrote.
-
-    Other columns are dropped, so that a stage cannot use unchecked ones.
-    """
+    """Read the columns of ``schema`` from a parquet; others are dropped, as nothing checks them."""
     try:
         table = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:
@@ -36,10 +31,7 @@ def read_output(path: Path, schema: pl.Schema, *, may_be_empty: bool = False) ->
 def read_outputs(
     folder: Path, names: Iterable[str], schema: pl.Schema, may_be_empty: Container[str] = ()
 ) -> pl.DataFrame:
-    """Read several parquet files of one folder, by name, as one table.
-
-    Only the named files: leftovers of an earlier pipeline are not read.
-    """
+    """Read the named files of one folder, and no leftovers of an earlier pipeline, as one table."""
     return pl.concat(
         read_output(folder / f"{name}.parquet", schema, may_be_empty=name in may_be_empty)
         for name in sorted(names)
@@ -74,20 +66,14 @@ def unreadable(path: Path, form: str) -> BadInputError:
 
 
 def workers() -> int:
-    """Number of processes of a stage: ``FAILBENCH_WORKERS``, else all available.
-
-    An environment variable and not a parameter, because results do not depend on it.
-    """
+    """Processes of a stage: ``FAILBENCH_WORKERS``, no parameter as no result depends on it."""
     value = os.environ.get("FAILBENCH_WORKERS")
     if value is None:
         return available_workers()
     if not value.isdecimal() or int(value) < 1:
-        raise BadInputError(
-            "environment",
-            "FAILBENCH_WORKERS",
-            f"{value!r} is not a positive whole number.",
-            "Unset it to use every processor.",
-        )
+        problem = f"{value!r} is not a positive whole number."
+        remedy = "Unset it to use every processor."
+        raise BadInputError("environment", "FAILBENCH_WORKERS", problem, remedy)
     return int(value)
 
 

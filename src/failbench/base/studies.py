@@ -1,7 +1,5 @@
 """Which predictions the main study and that across architectures have, and equal repeats."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import polars as pl
@@ -11,37 +9,25 @@ POOLED = "pooled"
 LEFT_OUT = "leave_one_architecture_out"
 KNOWN_SCENARIOS = "known_scenarios"
 
-COMPOSED = ("hybrid", "hybrid_two_way")
-"""Composed from the predictions of their members."""
-ON_INVARIANTS = "hybrid_monitor"
-"""Composed besides where ``invariants`` is among the methods, which then answers first."""
+COMPOSED = ("hybrid", "hybrid_two_way")  # composed from the predictions of their members
+ON_INVARIANTS = "hybrid_monitor"  # composed besides where ``invariants`` is a method
 RAW_TELEMETRY = "raw_telemetry"
 WITHOUT_FEATURES = ("raw_series", "raw_text", RAW_TELEMETRY)
-LANGUAGE_MODELS = "llm_agents"
-"""One file for all of them; it is empty where none was run."""
-SAME_REPEATS = "nested_cv_same_repeats"
-"""The main study with as many repeats as a study that cannot afford all of them."""
+LANGUAGE_MODELS = "llm_agents"  # one file for all of them; it is empty where none was run
+SAME_REPEATS = "nested_cv_same_repeats"  # the main study in the repeats that another can afford
 
 
 def prediction_files(methods: Iterable[str]) -> tuple[str, ...]:
-    """Names of the files in ``data/predictions/nested_cv`` that belong to the study.
-
-    A file that is not among them was left behind when its method was taken out of ``methods``.
-    """
+    """The study's files in ``data/predictions/nested_cv``, which may hold methods taken out."""
     return (*_composed(methods), *WITHOUT_FEATURES, LANGUAGE_MODELS)
 
 
 def across_architectures_files(methods: Iterable[str]) -> tuple[str, ...]:
-    """Names of the files in ``data/predictions/across_architectures`` that belong to the study.
-
-    Of the methods without features only the one that reads all of the telemetry is in it, and no
-    language model.
-    """
+    """The study's files in ``data/predictions/across_architectures``; no language models."""
     return (*_composed(methods), RAW_TELEMETRY)
 
 
 def _composed(methods: Iterable[str]) -> tuple[str, ...]:
-    """Methods, and the hybrids of them."""
     fitted = tuple(methods)
     return (*fitted, *COMPOSED, *((ON_INVARIANTS,) if "invariants" in fitted else ()))
 

@@ -1,13 +1,6 @@
-"""Telemetry: one table of runs and one of steps.
+"""Telemetry: ``runs.parquet``, a row per ``run_id``, and ``steps/``, a row per run and step."""
 
-Two tables hold everything that is recorded:
-
-``runs.parquet``
-    One row per run, keyed by ``run_id``.
-``steps/<architecture>-<optimizer>.parquet``
-    One row per training step, keyed by ``(run_id, step)``. The step in which a run failed has a
-    row too, with nulls for values that it did not reach.
-"""
+# The step in which a run failed has a row too, with nulls for values that it did not reach.
 
 from __future__ import annotations
 
@@ -108,8 +101,7 @@ STEP_SCHEMA = pl.Schema(
     }
 )
 
-NOISY_STEP_COLUMNS = frozenset({"step_seconds", "memory_bytes"})
-"""Columns that measure the machine and so differ when a run is recorded again."""
+NOISY_STEP_COLUMNS = frozenset({"step_seconds", "memory_bytes"})  # they measure the machine
 
 
 @dataclass(frozen=True)
@@ -138,12 +130,8 @@ def read_table(path: Path, schema: pl.Schema) -> pl.DataFrame:
 def unreadable(path: Path, error: Exception) -> BadInputError:
     """The error for a file that cannot be read as parquet."""
     first_line = (str(error).splitlines() or ["unreadable"])[0]
-    return BadInputError(
-        path,
-        "(file)",
-        f"is not a readable parquet file ({first_line}).",
-        "Restore it with `git checkout -- data/telemetry`, or record it again.",
-    )
+    remedy = "Restore it with `git checkout -- data/telemetry`, or record it again."
+    return BadInputError(path, "(file)", f"is not a readable parquet file ({first_line}).", remedy)
 
 
 def refuse_other_columns(path: Path, actual: pl.Schema, schema: pl.Schema) -> None:
@@ -151,22 +139,17 @@ def refuse_other_columns(path: Path, actual: pl.Schema, schema: pl.Schema) -> No
     for name, dtype in schema.items():
         actual_dtype = actual.get(name)
         if actual_dtype != dtype:
-            raise BadInputError(
-                path,
-                name,
+            problem = (
                 "the column is missing."
                 if actual_dtype is None
-                else f"is {actual_dtype} and must be {dtype}.",
-                "This is not failbench telemetry of this version; record it again.",
+                else f"is {actual_dtype} and must be {dtype}."
             )
+            remedy = "This is not failbench telemetry of this version; record it again."
+            raise BadInputError(path, name, problem, remedy)
     for name in actual:
         if name not in schema:
-            raise BadInputError(
-                path,
-                name,
-                "the column is unknown.",
-                "This is not failbench telemetry of this version; record it again.",
-            )
+            remedy = "This is not failbench telemetry of this version; record it again."
+            raise BadInputError(path, name, "the column is unknown.", remedy)
 
 
 def read_telemetry(folder: Path) -> Telemetry:
@@ -182,9 +165,8 @@ def read_telemetry(folder: Path) -> Telemetry:
     runs = read_table(runs_path, RUN_SCHEMA).sort("run_id")
     repeated = runs.filter(pl.col("run_id").is_duplicated())
     if repeated.height:
-        raise BadInputError(
-            runs_path, "run_id", f"{repeated['run_id'][0]!r} occurs twice.", "Record it again."
-        )
+        problem = f"{repeated['run_id'][0]!r} occurs twice."
+        raise BadInputError(runs_path, "run_id", problem, "Record it again.")
     parts = []
     for path in sorted((folder / "steps").glob("*.parquet")):
         part = read_table(path, STEP_SCHEMA)
@@ -199,12 +181,9 @@ def refuse_orphans(path: Path, steps: pl.DataFrame, runs: pl.DataFrame) -> None:
     """Refuse a file of steps if one of its rows has no run."""
     orphans = steps.join(runs.select("run_id"), on="run_id", how="anti")
     if orphans.height:
-        raise BadInputError(
-            path,
-            "run_id",
-            f"the step rows of {orphans['run_id'][0]!r} have no run in runs.parquet.",
-            "Restore both files from one commit, or record the run again.",
-        )
+        problem = f"the step rows of {orphans['run_id'][0]!r} have no run in runs.parquet."
+        remedy = "Restore both files from one commit, or record the run again."
+        raise BadInputError(path, "run_id", problem, remedy)
 
 
 def refuse_miscounted(folder: Path, runs: pl.DataFrame, steps: pl.DataFrame) -> None:
@@ -215,12 +194,9 @@ def refuse_miscounted(folder: Path, runs: pl.DataFrame, steps: pl.DataFrame) -> 
     short = counted.filter(pl.col("steps") != pl.col("len").fill_null(0))
     if short.height:
         row = short.row(0, named=True)
-        raise BadInputError(
-            folder / "steps",
-            "run_id",
-            f"{row['run_id']!r} has {row['len'] or 0} step rows and reports {row['steps']}.",
-            "Restore the files from one commit, or record the run again.",
-        )
+        problem = f"{row['run_id']!r} has {row['len'] or 0} step rows and reports {row['steps']}."
+        remedy = "Restore the files from one commit, or record the run again."
+        raise BadInputError(folder / "steps", "run_id", problem, remedy)
 
 
 def write_parquet(frame: pl.DataFrame, path: Path) -> None:

@@ -1,7 +1,5 @@
 """Streamed telemetry: batches of whole runs, for folders that are larger than memory."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,28 +9,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from failbench.base import telemetry
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import (
-    RUN_SCHEMA,
-    STEP_SCHEMA,
-    Telemetry,
-    refuse_miscounted,
-    refuse_orphans,
-    refuse_other_columns,
-    unreadable,
-)
 
-ROWS = 2**18
-"""Rows of a batch: about a thousand of the recorded runs, and 50 MB in memory.
-
-A larger batch saves little time, since the cost of a call is spread over a thousand runs already.
-"""
-
-RUNS_AT_ONCE, STEPS_AT_ONCE = 2**12, 2**16
-"""Rows to read of a file at a time, independent of its row groups."""
-
-BUFFER = 2**20
-"""Bytes to read of a column at a time; without a buffer, a whole row group."""
+ROWS = 2**18  # of a batch, in 50 MB: a larger one saves little time
+RUNS_AT_ONCE, STEPS_AT_ONCE = 2**12, 2**16  # of a file, independent of its row groups
+BUFFER = 2**20  # bytes to read of a column at a time; without a buffer, a whole row group
 
 RESTORE: Final = "Restore the folder as it was recorded, or record it again."
 NAME_A_FOLDER: Final = (
@@ -40,38 +22,30 @@ NAME_A_FOLDER: Final = (
 )
 
 
-def telemetry_batches(folder: Path, rows: int) -> Iterator[Telemetry]:
-    """Read telemetry in order of ``run_id``, in batches of whole runs.
-
-    Together the batches equal the result of :func:`failbench.base.telemetry.read_telemetry`.
-    Memory does not grow with the folder: it holds a batch, a few more rows of each
-    file of steps, and the buffers of decompression.
-    """
+def telemetry_batches(folder: Path, rows: int) -> Iterator[telemetry.Telemetry]:
+    """Telemetry by ``run_id`` in batches of whole runs; memory does not grow with the folder."""
     if rows < 1:
         raise BadInputError("batch", "rows", f"{rows} is below one.", "Give a positive number.")
     files = [_StepsFile(path) for path in sorted((folder / "steps").glob("*.parquet"))]
     for runs in _batches_of_runs(folder / "runs.parquet", rows):
-        parts = [STEP_SCHEMA.to_frame()]
+        parts = [telemetry.STEP_SCHEMA.to_frame()]
         for file in files:
             part = file.up_to(runs["run_id"][-1])
             with remedied_anywhere():
-                refuse_orphans(file.path, part, runs)
+                telemetry.refuse_orphans(file.path, part, runs)
             parts.append(part)
         steps = pl.concat(parts).sort("run_id", "step")
         with remedied_anywhere():
-            refuse_miscounted(folder, runs, steps)
-        yield Telemetry(runs, steps)
+            telemetry.refuse_miscounted(folder, runs, steps)
+        yield telemetry.Telemetry(runs, steps)
     for file in files:
         with remedied_anywhere():
-            refuse_orphans(file.path, file.following(), RUN_SCHEMA.to_frame())
+            telemetry.refuse_orphans(file.path, file.following(), telemetry.RUN_SCHEMA.to_frame())
 
 
 @contextmanager
 def remedied_anywhere() -> Iterator[None]:
-    """Errors of reading telemetry, with a remedy that holds wherever its folder lies.
-
-    Those of :mod:`failbench.base.telemetry` are about the folder of a checkout, which git restores.
-    """
+    """Errors of reading telemetry, with a remedy for any folder, which git may not restore."""
     try:
         yield
     except BadInputError as error:
@@ -91,11 +65,11 @@ def number_of_runs(folder: Path) -> int:
 
 def refuse_foreign(folder: Path) -> None:
     """Refuse a folder whose files cannot be read or have other columns, before any row is read."""
-    schemas = {folder / "runs.parquet": RUN_SCHEMA}
-    schemas |= dict.fromkeys(sorted((folder / "steps").glob("*.parquet")), STEP_SCHEMA)
+    schemas = {folder / "runs.parquet": telemetry.RUN_SCHEMA}
+    schemas |= dict.fromkeys(sorted((folder / "steps").glob("*.parquet")), telemetry.STEP_SCHEMA)
     for path, schema in schemas.items():
         columns = _metadata(path).schema.to_arrow_schema()
-        refuse_other_columns(path, _from_arrow(columns.empty_table()).schema, schema)
+        telemetry.refuse_other_columns(path, _from_arrow(columns.empty_table()).schema, schema)
 
 
 def _metadata(path: Path) -> pq.FileMetaData:
@@ -109,7 +83,7 @@ def _readable(path: Path) -> Iterator[None]:
         yield
     except (OSError, pa.ArrowException) as error:
         with remedied_anywhere():
-            raise unreadable(path, error) from error
+            raise telemetry.unreadable(path, error) from error
 
 
 class _StepsFile:
@@ -117,11 +91,10 @@ class _StepsFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._chunks = _chunks(path, STEP_SCHEMA, ("run_id", "step"), STEPS_AT_ONCE)
-        self._pending = STEP_SCHEMA.to_frame()
+        self._chunks = _chunks(path, telemetry.STEP_SCHEMA, ("run_id", "step"), STEPS_AT_ONCE)
+        self._pending = telemetry.STEP_SCHEMA.to_frame()
 
     def up_to(self, run_id: str) -> pl.DataFrame:
-        """The remaining rows of all runs up to this one."""
         parts = []
         while self.following().height:
             end = int(self._pending["run_id"].search_sorted(run_id, side="right"))
@@ -129,7 +102,7 @@ class _StepsFile:
                 break
             parts.append(self._pending[:end])
             self._pending = self._pending[end:]
-        return pl.concat([STEP_SCHEMA.to_frame(), *parts])
+        return pl.concat([telemetry.STEP_SCHEMA.to_frame(), *parts])
 
     def following(self) -> pl.DataFrame:
         """Some of the next rows; none at the end of the file."""
@@ -142,14 +115,13 @@ class _StepsFile:
 
 
 def _batches_of_runs(path: Path, rows: int) -> Iterator[pl.DataFrame]:
-    """Batches of runs that have, with their steps, at most a number of rows."""
-    pending, size = RUN_SCHEMA.to_frame(), 0
-    for chunk in _chunks(path, RUN_SCHEMA, ("run_id",), RUNS_AT_ONCE):
+    pending, size = telemetry.RUN_SCHEMA.to_frame(), 0
+    for chunk in _chunks(path, telemetry.RUN_SCHEMA, ("run_id",), RUNS_AT_ONCE):
         start = 0
         for position, run_rows in enumerate((chunk["steps"].fill_null(0) + 1).to_list()):
             if size and size + run_rows > rows:
                 yield pl.concat([pending, chunk[start:position]])
-                pending, size, start = RUN_SCHEMA.to_frame(), 0, position
+                pending, size, start = telemetry.RUN_SCHEMA.to_frame(), 0, position
             size += run_rows
         pending = pl.concat([pending, chunk[start:]])
     if size:
@@ -161,11 +133,10 @@ def _chunks(
 ) -> Iterator[pl.DataFrame]:
     """The rows of a file in chunks; they must ascend by the key."""
     before = schema.to_frame().select(key)
-    with (
-        _readable(path),
-        pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file,
-    ):
-        refuse_other_columns(path, _from_arrow(file.schema_arrow.empty_table()).schema, schema)
+    with _readable(path), pq.ParquetFile(path, buffer_size=BUFFER, pre_buffer=False) as file:
+        telemetry.refuse_other_columns(
+            path, _from_arrow(file.schema_arrow.empty_table()).schema, schema
+        )
         for batch in file.iter_batches(rows):
             chunk = _from_arrow(pa.Table.from_batches([batch])).select(schema.names())
             _refuse_disorder(path, pl.concat([before, chunk.select(key)]))
@@ -186,10 +157,9 @@ def _refuse_disorder(path: Path, keys: pl.DataFrame) -> None:
         descends = (before > current) | ((before == current) & descends)
     wrong = keys.with_columns(before=pl.col("run_id").shift(1)).filter(descends)
     if wrong.height:
-        raise BadInputError(
-            path,
-            "run_id",
+        problem = (
             f"{wrong['run_id'][0]!r} follows {wrong['before'][0]!r}, and rows must ascend by "
-            f"{' and '.join(keys.columns)} to be read in batches.",
-            "Sort the file and remove repeated keys, or record it again.",
+            f"{' and '.join(keys.columns)} to be read in batches."
         )
+        remedy = "Sort the file and remove repeated keys, or record it again."
+        raise BadInputError(path, "run_id", problem, remedy)

@@ -1,34 +1,26 @@
 """Vocabulary: the names of causes, answers and reasons in data, methods and studies."""
 
-from __future__ import annotations
-
 from typing import Literal, get_args
 
 Category = Literal["memory_hardware", "optimization", "data_pipeline", "model_software", "unknown"]
 Difficulty = Literal["easy", "medium", "hard"]
 Answer = Category | Literal["abstain"]
-Reason = Literal["missing", "conflict", "low_confidence"]
-"""Why a method abstained."""
-AnswerReason = Literal["unreadable"]
-"""Why a language model counts as abstaining: its output could not be parsed."""
-Route = Literal["rules", "classifier", "human"]
-"""The member of a hybrid that answered."""
+Reason = Literal["missing", "conflict", "low_confidence"]  # why a method abstained
+AnswerReason = Literal["unreadable"]  # of a language model: its output could not be parsed
+Route = Literal["rules", "classifier", "human"]  # the member of a hybrid that answered
 
 CATEGORIES: tuple[Category, ...] = get_args(Category)
-DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)
-"""In increasing order of difficulty."""
+DIFFICULTIES: tuple[Difficulty, ...] = get_args(Difficulty)  # in increasing order
 ABSTAIN: Answer = "abstain"
 ANSWERS: tuple[str, ...] = (*CATEGORIES, ABSTAIN)
 
-PRIMARY_SET = "19"
-"""The set of the paper's features."""
+PRIMARY_SET = "19"  # the set of the paper's features
 
 FEATURE_SET_NAMES = (PRIMARY_SET, "19+keywords")
 
-ERROR_TEXT_SIGNAL = "error_text"
-"""The group of signals that is no measurement."""
+ERROR_TEXT_SIGNAL = "error_text"  # the group of signals that is no measurement
 
-SIGNAL_GROUPS = (
+SIGNAL_GROUPS = (  # in the order of tables: the paper's, with data features split
     "training_dynamics",
     "memory",
     "perplexity",
@@ -37,7 +29,5 @@ SIGNAL_GROUPS = (
     "configuration",
     ERROR_TEXT_SIGNAL,
 )
-"""All groups in the order of tables: the paper's, with data features split into subgroups."""
 
-ALL_GROUPS = "all"
-"""Name of all groups together."""
+ALL_GROUPS = "all"  # name of all groups together

@@ -14,31 +14,17 @@ if TYPE_CHECKING:
 
 Result = TypeVar("Result")
 
-ENGINE = "FAILBENCH_ENGINE"
-"""Environment variable that names the engine: ``loky``, the default, for processes of this machine,
-or ``dask:`` and the address of a scheduler. It is no parameter: results do not depend on it."""
+ENGINE = "FAILBENCH_ENGINE"  # names ``loky``, or ``dask:`` and a scheduler's address
+CONNECT_SECONDS = 10.0  # how long a scheduler may take to answer
 
-CONNECT_SECONDS = 10.0
-"""How long a scheduler may take to answer."""
-
-_SAME_VERSIONS = (
-    "failbench",
-    "numpy",
-    "scipy",
-    "pandas",
-    "polars",
-    "scikit-learn",
-    "lightgbm",
-    "interpret-core",
-    "aeon",
-    "numba",
+_SAME_VERSIONS = (  # of packages that compute results; Dask compares Python and its own
+    *("failbench", "numpy", "scipy", "pandas", "polars"),
+    *("scikit-learn", "lightgbm", "interpret-core", "aeon", "numba"),
 )
-"""Packages that compute results; beside them Dask compares Python and what it needs itself."""
 
-_ONE_THREAD = dict.fromkeys(
+_ONE_THREAD = dict.fromkeys(  # for libraries that are loaded later, as joblib sets it
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"), "1"
 )
-"""What a library that is loaded later reads, as joblib sets it for its own processes."""
 
 
 def available_workers() -> int:
@@ -51,11 +37,7 @@ def available_workers() -> int:
 def parallel_map(
     function: Callable[..., Result], arguments: Iterable[tuple[Any, ...]], workers: int
 ) -> list[Result]:
-    """Call a function with each tuple of arguments, in order, with one BLAS thread per worker.
-
-    Whatever is random must be seeded through the arguments: a task does not know which worker runs
-    it, nor what ran there before.
-    """
+    """Call a function with each tuple, in order, one BLAS thread a worker; seeds are arguments."""
     # Imported when it is called: the command line counts processors, and computes nothing.
     from joblib import Parallel, delayed, parallel_config
     from threadpoolctl import threadpool_limits
@@ -82,11 +64,9 @@ def parallel_map(
 
 
 def _alone(function: Callable[..., Result], values: tuple[Any, ...]) -> Result:
-    """Call a function in a worker of Dask, with one thread and no workers of its own.
-
-    Dask sets variables for the processes that its nannies start, and for no others; and it hands
-    work that a task would share out back to the cluster.
-    """
+    """Call a function in a worker of Dask, with one thread and no workers of its own."""
+    # Dask sets variables for the processes that its nannies start, and for no others; and it hands
+    # work that a task would share out back to the cluster.
     from joblib import parallel_config
     from threadpoolctl import threadpool_limits
 
@@ -97,7 +77,6 @@ def _alone(function: Callable[..., Result], values: tuple[Any, ...]) -> Result:
 
 @contextmanager
 def _connected(address: str) -> Iterator[Client]:
-    """A connection to a scheduler whose workers have the versions of this process."""
     try:
         from distributed import Client
     except ImportError as error:

@@ -13,8 +13,7 @@ from cyclopts import Group, Parameter
 from cyclopts.validators import mutually_exclusive
 
 from failbench.base.errors import BadInputError
-from failbench.cli.options import POSITIVE, refused
-from failbench.cli.places import TELEMETRY, work_folder
+from failbench.cli.places import POSITIVE, TELEMETRY, refused, work_folder
 from failbench.cli.record import INCOMPLETE, Wanted, record_settings
 from failbench.cli.terminal import INTERRUPTED
 
@@ -26,8 +25,7 @@ if TYPE_CHECKING:
 _DEFAULTS: dict[str, str | int] = {"name": "failbench", "timeout_min": 240}
 """Parameters of jobs that are not given; submitit's own limit would be a few minutes."""
 
-_PASSES = 2
-"""The healthy runs of all shards, and then what is held to them."""
+_PASSES = 2  # the healthy runs of all shards, and then what is held to them
 
 _POLL_SECONDS = {"slurm": 10.0, "local": 0.5, "debug": 0.0}
 
@@ -113,10 +111,7 @@ def shard_command(shard: Shard, wanted: Wanted) -> list[str]:
 
 
 def run_here(command: Sequence[str], folder: str) -> int:
-    """In a job: run the command of its shard as a process of its own, and return its exit status.
-
-    Its runs are forked from a process that has loaded what recordings elsewhere have, and no more.
-    """
+    """In a job: run its shard's command as a process that has loaded no more than elsewhere."""
     return subprocess.run(command, cwd=folder, check=False).returncode
 
 
@@ -155,10 +150,7 @@ def job_executor(cluster: str, cluster_options: Sequence[str], logs: Path) -> Au
 def run_jobs(
     executor: AutoExecutor, cluster: str, shards: Sequence[Shard], commands: list[list[str]]
 ) -> dict[Shard, int | None]:
-    """Submit a command for each shard, and wait until no job is left.
-
-    A lost job has no exit status, and ends no other.
-    """
+    """Submit a command for each shard, and wait for all; a lost job has no exit status."""
     from submitit.helpers import as_completed
 
     try:

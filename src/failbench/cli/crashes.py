@@ -14,8 +14,7 @@ from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS
-from failbench.cli.options import WHOLE, Corpus, Json, Only, Output, Predictors
-from failbench.cli.places import CRASHES, NOTEBOOKS
+from failbench.cli.places import CRASHES, NOTEBOOKS, WHOLE, Corpus, Json, Only, Output, Predictors
 from failbench.cli.terminal import interruptible, progress_meter
 from failbench.crashes.catalogue import PREDICTORS, Predictor
 from failbench.crashes.question import Question
@@ -26,8 +25,7 @@ from failbench.notebooks.summaries import Summary, parse_summary
 if TYPE_CHECKING:
     from failbench.crashes.prediction import CrashPrediction
 
-USUAL = ("rules", "dry_run")
-"""Asked if none is named: checkers of types foresee crashes hardly better than chance."""
+USUAL = ("rules", "dry_run")  # checkers of types foresee crashes hardly better than chance
 
 
 def preflight(
@@ -54,9 +52,8 @@ def preflight(
     try:
         import torch  # noqa: F401 - asked for before a user's file is imported
     except ImportError as error:
-        raise BadInputError(
-            "preflight", "torch", "is not installed.", "Run this where your training runs."
-        ) from error
+        remedy = "Run this where your training runs."
+        raise BadInputError("preflight", "torch", "is not installed.", remedy) from error
     from failbench.preflight import preflight as checks
     from failbench.preflight.loading import built_by, bytes_of
     from failbench.preflight.page import document, page

@@ -13,7 +13,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.methods import Reads
 from failbench.base.params import PARAMS, read_section
 from failbench.cli import places
-from failbench.cli.options import POSITIVE
+from failbench.cli.places import POSITIVE
 from failbench.cli.terminal import EndedError, Meter, interruptible, progress_meter
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def llm(
     crashes: Annotated[bool, Parameter(help="ask about crashes of notebooks, in all arms")] = False,
 ) -> int:
     """Send language models the prompts without a cached answer."""
-    from failbench.methods.llm.cache import cache_path
+    from failbench.methods.llm.answer import cache_path
     from failbench.methods.llm.session import LlmServerError, Session, connect
 
     asked = (_about_crashes if crashes else _about_runs)(model, limit)
@@ -78,7 +78,6 @@ def llm(
 
 
 def _about_runs(model: str | None, limit: int | None) -> Asked:
-    """Failing runs of the reference study, the first by id."""
     from failbench.base.slices import ReferenceStudy
     from failbench.methods.llm.answer import DIAGNOSIS
     from failbench.methods.llm.prompt import prompts_by_reads
@@ -96,7 +95,6 @@ def _about_runs(model: str | None, limit: int | None) -> Asked:
 
 
 def _about_crashes(model: str | None, limit: int | None) -> Asked:
-    """The first notebooks of the corpus, each in all arms."""
     from failbench.crashes.cases import CrashPredictionSettings, read_cases
     from failbench.crashes.language import CRASH, CrashAgentsSettings, prompt_of
     from failbench.crashes.question import ARMS
@@ -120,7 +118,6 @@ def _about_telemetry() -> tuple[LlmAgentsSettings, Telemetry]:
 
 
 def _wanted(models: Mapping[str, Any], label: str | None, section: str) -> dict[str, Any]:
-    """The model of a label, or all."""
     if label is None:
         return dict(models)
     if label not in models:
@@ -153,7 +150,6 @@ def prompt(
 
 
 def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
-    """What the monitor recorded of runs, by the last version of the rules in params.yaml."""
     import polars as pl
 
     from failbench.base.telemetry import read_table
@@ -175,6 +171,5 @@ def _monitor_records(settings: LlmAgentsSettings) -> dict[str, MonitorRecord]:
 
 
 def _similar_names(name: str, names: Iterable[str]) -> str:
-    """A remedy that lists similar names."""
     similar = difflib.get_close_matches(name, names)
     return f"Similar names are {', '.join(similar)}." if similar else "There is no similar name."

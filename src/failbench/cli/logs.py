@@ -14,7 +14,7 @@ from cyclopts import Group, Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
-from failbench.cli.options import Checkout, Json, Log, Run
+from failbench.cli.places import Checkout, Json, Log, Run
 from failbench.diagnose.readers.lines import clean
 
 if TYPE_CHECKING:
@@ -31,23 +31,13 @@ EXIT: Final[dict[Status, int]] = {"healthy": 0, "failed": 1, "unknown": 3}
 
 BATCH: Final = Group("All runs of a folder of telemetry, by named methods")
 
-MEASURED: Final = ("gradient_norm", "update_ratio")
-"""Signals of a monitor whose course is shown beside that of the loss."""
+MEASURED: Final = ("gradient_norm", "update_ratio")  # shown beside the course of the loss
+MESSAGE: Final = 300  # letters of a message that are shown; ``--json`` has all that was read
 
-MESSAGE: Final = 300
-"""Letters of a message that are shown; ``--json`` has all that was read."""
-
-_OF_MESSAGE: Final = [
-    "id",
-    "library",
-    "meaning",
-    "category",
-    "also",
-    "causes",
-    "strength",
-    "check",
-    "source",
-]
+_OF_MESSAGE: Final = (
+    *("id", "library", "meaning", "category", "also"),
+    *("causes", "strength", "check", "source"),
+)
 
 
 def diagnose(
@@ -64,8 +54,7 @@ def diagnose(
     plot: Annotated[Path | None, Parameter(help="write the curves: svg, png")] = None,
     whole: Annotated[bool, Parameter(name="--all", help="show more than fits on a screen")] = False,
     output: Annotated[
-        Path | None,
-        Parameter(help="a row per diagnosis: .parquet .csv .json .jsonl", group=BATCH),
+        Path | None, Parameter(help="a row per diagnosis: .parquet .csv .json .jsonl", group=BATCH)
     ] = None,
     method: Annotated[
         Sequence[str],
@@ -129,11 +118,9 @@ def diagnose(
 
 
 def _refuse_any(given: Mapping[str, object], form: str, remedy: str) -> None:
-    """Refuse options of the other of the command's two forms."""
     for name, value in given.items():
         if value:
-            problem = f"is of the form that diagnoses {form}."
-            raise BadInputError("diagnose", name, problem, remedy)
+            raise BadInputError("diagnose", name, f"is of the form that diagnoses {form}.", remedy)
 
 
 def read(log: Log, /, *, run: Run = None, json: Json = False) -> int:
@@ -174,7 +161,6 @@ def _read_record(
 
 
 def _known(event: Event) -> dict[str, object] | None:
-    """What is known of the message of an event."""
     from failbench.messages.catalogue import message_of
 
     known = message_of(event.name, event.message)
@@ -260,7 +246,6 @@ def inspect(log: Log, /, *, run: Run = None, json: Json = False) -> int:
 
 
 def _measured(history: History, signal: str) -> Curve | None:
-    """The course of a signal of a monitor."""
     from failbench.diagnose.inspection.loss_curve import Place, course
 
     points = zip(*history.series(signal), strict=True)
@@ -316,7 +301,6 @@ def _gap(gap: Gap) -> str:
 
 
 def _at(place: Place) -> str:
-    """A value, and where it stands."""
     where = [] if place.step is None else [f"step {place.step}"]
     where += [] if place.line is None else [f"line {place.line}"]
     return f"{place.value:.6g}" + (f" ({', '.join(where)})" if where else "")

@@ -19,16 +19,14 @@ if TYPE_CHECKING:
 
 GROUPS: Final = {"tool": "Look at a training", "lab": "lab: the benchmark and its studies"}
 
-EXTRAS: Final = {
+EXTRAS: Final = {  # optional libraries by the extra that brings them; all others are of the lab
     "cluster": ("submitit", "distributed", "dask"),
     "pictures": ("matplotlib",),
     "record": ("torch", "transformers", "tokenizers"),
 }
-"""Optional libraries by the extra that brings them; all others are of the lab."""
 
 
-READ_INPUT: Final = ("diagnose", "read", "inspect")
-"""Commands that read standard input where a path is a hyphen."""
+READ_INPUT: Final = ("diagnose", "read", "inspect")  # where a path is a hyphen, standard input
 
 
 class Command(NamedTuple):
@@ -109,11 +107,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _tokens(given: Sequence[str]) -> list[str]:
-    """Arguments as the library reads them as people mean them.
-
-    An option that lists goes on after ``--option=value``, so these come last; and a lone hyphen is
-    an option without a name, but as the path of an input it is standard input.
-    """
+    """Arguments as the library reads them."""
+    # An option that lists goes on after ``--option=value``, so these come last; and a lone hyphen
+    # is an option without a name, but as the path of an input it is standard input.
     end = given.index("--") if "--" in given else len(given)
     before, after = given[:end], given[end:]
     joined = [each for each in before if each.startswith("--") and "=" in each]

@@ -14,8 +14,15 @@ from failbench.base.errors import BadInputError
 from failbench.base.methods import MONITOR_METHODS
 from failbench.base.params import read_section
 from failbench.base.scenarios import read_scenarios
-from failbench.cli.options import Checkout, Json
-from failbench.cli.places import BROKEN, MONITORED, TELEMETRY, Reference, reference_at
+from failbench.cli.places import (
+    BROKEN,
+    MONITORED,
+    TELEMETRY,
+    Checkout,
+    Json,
+    Reference,
+    reference_at,
+)
 from failbench.cli.terminal import Meter, interruptible, progress_meter
 
 if TYPE_CHECKING:
@@ -80,11 +87,7 @@ def study_of(reference: Reference) -> AcrossArchitectures:
 def fitted_methods(
     names: Iterable[str], reference: Reference, features: pl.DataFrame
 ) -> dict[str, Method]:
-    """Methods fitted to the benchmark, with the settings of a reference, by name.
-
-    All learn from the same runs. Those of raw telemetry read them in the telemetry of the
-    reference, and standard error says that they are being fitted, which takes minutes.
-    """
+    """Methods fitted to the same runs of the benchmark, by name; raw telemetry takes minutes."""
     from failbench.diagnose.batch import methods as training
     from failbench.diagnose.batch.methods import RAW_METHODS, settings_of
 
@@ -121,7 +124,6 @@ def _reads_monitor(methods: Iterable[str]) -> bool:
 
 
 def _known_of_reference(reference: Reference) -> pl.DataFrame:
-    """What the last frozen version of the rules knows of the benchmark's runs."""
     import polars as pl
 
     from failbench.base.telemetry import read_table

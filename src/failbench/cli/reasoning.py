@@ -1,7 +1,5 @@
 """The commands ``lens`` and ``reasoning``: traces of a model's answers, and the models of some."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Sequence
@@ -11,8 +9,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from failbench.base.errors import BadInputError
-from failbench.cli.options import Json, Output, Workers
-from failbench.cli.places import REASONING, REASONING_WORK
+from failbench.cli.places import REASONING, REASONING_WORK, Json, Output, Workers
 
 Lens = Literal["surface", "fft", "compression", "hazard", "synthesis"]
 
@@ -41,8 +38,7 @@ def lens(
     filters = [filter_of(each) for each in where]
     table = read_traces(traces)
     if table.is_empty():
-        remedy = "Name a file with traces in it."
-        raise BadInputError(traces, "(rows)", "there are none.", remedy)
+        raise BadInputError(traces, "(rows)", "there are none.", "Name a file with traces in it.")
     kept = filtered(table, filters, traces)
     reference = None
     if against is not None:

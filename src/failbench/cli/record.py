@@ -18,8 +18,17 @@ from failbench.base.params import read_section
 from failbench.base.scenarios import Architecture, Optimizer, Scenario, read_scenarios
 from failbench.base.workers import available_workers
 from failbench.cli import places
-from failbench.cli.options import POSITIVE, Faults, Minutes, Only, Params, refused
-from failbench.cli.places import SCENARIOS, TELEMETRY, known_reference
+from failbench.cli.places import (
+    POSITIVE,
+    SCENARIOS,
+    TELEMETRY,
+    Faults,
+    Minutes,
+    Only,
+    Params,
+    known_reference,
+    refused,
+)
 from failbench.cli.terminal import INTERRUPTED, recording_meter
 from failbench.monitor.signals import Level
 
@@ -29,11 +38,8 @@ if TYPE_CHECKING:
     from failbench.recording.journal import JournalEntry
     from failbench.recording.plan import RecordParams, Setting, Shard
 
-INCOMPLETE = 3
-"""Exit status where runs are missing that another shard, or the same one once more, must record."""
-
-_WARNINGS = (signal.SIGTERM, signal.SIGUSR2)
-"""Signals that a scheduler sends to all processes of a job before it kills them."""
+INCOMPLETE = 3  # exit status: another shard, or this one once more, must record what is missing
+_WARNINGS = (signal.SIGTERM, signal.SIGUSR2)  # what a scheduler sends to a job before it kills it
 
 _MOST_NAMED = 20
 
@@ -60,10 +66,7 @@ class Causes:
         journal: Path | None = None,
         **options: Any,
     ) -> Campaign:
-        """The recording of their runs in a setting, with the detector of a file of parameters.
-
-        What is in no table of the folder ``output`` yet is kept in ``journal``.
-        """
+        """The recording of runs in a setting; ``journal`` keeps what no table of ``output`` has."""
         from failbench.base.detector import DetectorParams
         from failbench.recording.campaign import Campaign
         from failbench.recording.fingerprint import corpus_cache
@@ -110,7 +113,6 @@ def read_causes(
 
 
 def _folder_of_others(output: Path | None) -> Path:
-    """The folder for runs of other causes, which the benchmark's own telemetry must not be."""
     remedy = "Name another folder with --output."
     if output is None:
         raise refused("--output", "is needed for other causes.", remedy)
@@ -246,7 +248,6 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
 def _record_campaign(
     campaign: Campaign, workers: int, output: Path, whole: bool, shard: Shard | None
 ) -> int:
-    """Record what is missing of one setting, or of a shard of it."""
     from failbench.recording.plan import WHOLE
 
     reported: list[str] = []
@@ -275,7 +276,6 @@ def _record_campaign(
 def _record_signals(
     campaign: Campaign, level: Level, workers: int, folder: Path, from_start: bool
 ) -> int:
-    """Record the signals of a campaign's runs, and write what there is, also when interrupted."""
     from failbench.monitor.records.tables import write_monitored
     from failbench.recording.signals import SignalRecording, read_known_signals
 
@@ -301,11 +301,9 @@ def _record_signals(
 
 
 def _stop_with_the_job(stop: threading.Event, preloaded: Sequence[str]) -> None:
-    """Let the warning of a scheduler stop a shard after its current runs, and end none of them.
-
-    A run that such a signal ended would be recorded as one that failed of a signal. What is ignored
-    when the fork server is started is ignored by it and by all runs.
-    """
+    """Let the warning of a scheduler stop a shard after its current runs, and end none of them."""
+    # A run ended by such a signal would count as failed of it. What is ignored when the fork server
+    # is started is ignored by it and by all runs.
     from multiprocessing import forkserver
 
     from failbench.recording.sandbox import fork_server
@@ -349,7 +347,6 @@ def merge_shards(campaign: Campaign, output: Path, whole: bool) -> int:
 def _write_tables(
     campaign: Campaign, entries: list[JournalEntry], output: Path, whole: bool
 ) -> None:
-    """Put what a campaign recorded into the tables, after which its journal is not needed."""
     from failbench.recording.journal import archive
 
     archive(output, campaign.setting, campaign.tables(entries), whole)

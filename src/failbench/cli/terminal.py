@@ -12,11 +12,8 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from rich.progress import Progress
 
-INTERRUPTED = 130
-"""Exit status of an interrupted command, as shells return it for SIGINT."""
-
-SECONDS_BETWEEN_LINES = 30.0
-"""How often progress is written where it is not shown on a terminal."""
+INTERRUPTED = 130  # exit status of an interrupted command, as shells return it for SIGINT
+SECONDS_BETWEEN_LINES = 30.0  # how often progress is written where it is not shown on a terminal
 
 KEPT = "What was recorded so far is kept."
 

@@ -21,13 +21,13 @@ from failbench.crashes.question import Question
 from failbench.methods.llm.answer import (
     AnswerForm,
     Chat,
+    LlmCache,
     Unreadable,
     fence_mark,
     read_as,
     request_hash,
     visible,
 )
-from failbench.methods.llm.cache import LlmCache
 from failbench.methods.llm.settings import AskingSettings, ServedModel, check_labels
 from failbench.notebooks.summaries import Summary
 

@@ -9,149 +9,85 @@ One rule for missing and non-finite values, for all features:
   missing: null. No run is dropped, and each method documents its treatment of missing values.
 """
 
-from __future__ import annotations
-
+import csv
 import math
-from collections.abc import Collection
-from functools import partial
-from typing import Any, Literal, get_args
+from collections.abc import Collection, Iterator, Mapping
+from importlib.resources import files
+from typing import Any, Literal
 
 import polars as pl
 
+from failbench.base.records import Record, packaged_rows
 from failbench.base.vocabulary import ERROR_TEXT_SIGNAL, SIGNAL_GROUPS
 from failbench.features.feature import (
     CEILING,
     RECENT_STEPS,
     Feature,
-    Group,
     bounded,
     error_text_matches,
     last_logged,
     recent_share,
     slope,
 )
-from failbench.features.keywords import KEYWORDS
 from failbench.features.observables import Observables
 
-MEMORY_WARNING = 0.90
-"""Fraction of capacity at which infrastructure alerts usually fire (Prometheus mixins: 90 %)."""
-
-SIGNIFICANT_DIGITS = 9
-"""Features are rounded to this, so that the order of summation has no effect."""
+MEMORY_WARNING = 0.90  # of capacity, at which alerts usually fire (Prometheus mixins: 90 %)
+SIGNIFICANT_DIGITS = 9  # features are rounded to this, so that the order of summation has no effect
 
 
-def _of(group: Group, name: str, *formula: Any, **options: Any) -> Feature:
-    return Feature(name, group, *formula, **options)
+_EXPRESSIONS: Mapping[str, pl.Expr] = {
+    "learning_rate_at_failure": last_logged("learning_rate"),
+    "steps_before_failure": pl.len(),
+    "max_loss": pl.col("loss").max(),
+    "mean_loss": pl.col("loss").mean(),
+    "gradient_norm_variance": pl.col("gradient_norm").var(),
+    "max_gradient_norm": pl.col("gradient_norm").max(),
+    "mean_gradient_norm": pl.col("gradient_norm").mean(),
+    "loss_trend": slope("loss"),
+    "peak_memory": pl.col("memory").max(),
+    "memory_at_failure": last_logged("memory"),
+    "memory_growth_rate": slope("memory"),
+    "memory_warning": pl.col("memory").max() > MEMORY_WARNING,
+    "perplexity": pl.coalesce(last_logged("validation_loss"), last_logged("loss"))
+    .clip(upper_bound=math.log(CEILING))
+    .exp(),
+    "vocabulary_coverage": recent_share("covered_tokens"),
+    "oov_rate": recent_share("unknown_tokens"),
+    "sequence_length_spread": pl.col("max_length").tail(RECENT_STEPS).max()
+    - pl.col("mean_length").tail(RECENT_STEPS).min(),
+    "batch_size": last_logged("sequences"),
+    "parameter_count": pl.col("parameters"),
+    # The two are logged together, so that a null threshold beside a learning rate means "off".
+    "gradient_clipping": pl.when(last_logged("learning_rate").is_not_null()).then(
+        pl.col("clip_norm").filter(pl.col("learning_rate").is_not_null()).last().is_not_null()
+    ),
+}
 
 
-_training, _memory, _data, _configuration = (partial(_of, group) for group in get_args(Group)[:4])
+def _paper_features() -> Iterator[Feature]:
+    text = files("failbench.features").joinpath("data/features.csv").read_text(encoding="utf-8")
+    for row in csv.DictReader(text.splitlines()):
+        options: dict[str, Any] = {"over": row["over"], "source": row["source"]}
+        if row["without_steps"]:
+            options["without_steps"] = float(row["without_steps"])
+        about = (row["group"], row["subgroup"], row["unit"])
+        formula = row["formula"].format(warning=MEMORY_WARNING, recent=RECENT_STEPS)
+        yield Feature(row["name"], *about, formula, _EXPRESSIONS[row["name"]], **options)  # type: ignore[arg-type]
 
-PAPER_FEATURES: tuple[Feature, ...] = (
-    _training(
-        "learning_rate_at_failure",
-        "learning_rate",
-        "1",
-        "learning rate of the last step that logged one",
-        last_logged("learning_rate"),
-    ),
-    _training("steps_before_failure", "steps", "steps", "steps begun", pl.len(), without_steps=0.0),
-    _training("max_loss", "loss", "nats/token", "largest training loss", pl.col("loss").max()),
-    _training("mean_loss", "loss", "nats/token", "mean training loss", pl.col("loss").mean()),
-    _training(
-        "gradient_norm_variance",
-        "gradient_norm",
-        "1",
-        "sample variance of the gradient norm before clipping",
-        pl.col("gradient_norm").var(),
-    ),
-    _training(
-        "max_gradient_norm", "gradient_norm", "1", "largest norm", pl.col("gradient_norm").max()
-    ),
-    _training(
-        "mean_gradient_norm", "gradient_norm", "1", "mean norm", pl.col("gradient_norm").mean()
-    ),
-    _training(
-        "loss_trend",
-        "loss",
-        "nats/token/step",
-        "least-squares slope of training loss over all steps seen (the paper names no window)",
-        slope("loss"),
-    ),
-    _memory(
-        "peak_memory", "level", "fraction of capacity", "highest memory", pl.col("memory").max()
-    ),
-    _memory(
-        "memory_at_failure", "level", "fraction of capacity", "last memory", last_logged("memory")
-    ),
-    _memory(
-        "memory_growth_rate",
-        "growth",
-        "fraction of capacity/step",
-        "least-squares slope of memory over all steps seen",
-        slope("memory"),
-    ),
-    _memory(
-        "memory_warning",
-        "level",
-        "0 or 1",
-        f"1 if any step is above {MEMORY_WARNING:.2f} of capacity",
-        pl.col("memory").max() > MEMORY_WARNING,
-    ),
-    _data(
-        "perplexity",
-        "perplexity",
-        "1",
-        "exp of the last validation loss, else of the last training loss",
-        pl.coalesce(last_logged("validation_loss"), last_logged("loss"))
-        .clip(upper_bound=math.log(CEILING))
-        .exp(),
-        source="the paper's section 4.4 and equation 1",
-    ),
-    _data(
-        "vocabulary_coverage",
-        "vocabulary",
-        "fraction of tokens",
-        f"covered tokens / tokens over the last {RECENT_STEPS} steps",
-        recent_share("covered_tokens"),
-    ),
-    _data(
-        "oov_rate",
-        "vocabulary",
-        "fraction of tokens",
-        f"unknown tokens / tokens over the last {RECENT_STEPS} steps",
-        recent_share("unknown_tokens"),
-    ),
-    _data(
-        "sequence_length_spread",
-        "sequence_length",
-        "tokens",
-        f"longest sequence minus the smallest mean length over the last {RECENT_STEPS} steps",
-        pl.col("max_length").tail(RECENT_STEPS).max()
-        - pl.col("mean_length").tail(RECENT_STEPS).min(),
-    ),
-    _configuration(
-        "batch_size", "batch_size", "sequences", "batch of the last step", last_logged("sequences")
-    ),
-    _configuration(
-        "parameter_count",
-        "parameter_count",
-        "1",
-        "trainable parameters",
-        pl.col("parameters"),
-        over="runs",
-    ),
-    _configuration(
-        "gradient_clipping",
-        "gradient_clipping",
-        "0 or 1",
-        "1 if the last step had a clipping threshold",
-        # The two are logged together, so that a null threshold beside a learning rate means "off".
-        pl.when(last_logged("learning_rate").is_not_null()).then(
-            pl.col("clip_norm").filter(pl.col("learning_rate").is_not_null()).last().is_not_null()
-        ),
-    ),
-)
-"""The 19 features of the primary set."""
+
+PAPER_FEATURES: tuple[Feature, ...] = tuple(_paper_features())  # the 19 of the primary set
+
+
+class Keyword(Record):
+    """What people look for in error text, and the library's documentation that has it."""
+
+    name: str
+    pattern: str
+    source: str
+
+
+KEYWORDS: tuple[Keyword, ...] = packaged_rows("failbench.features", "keywords.csv", Keyword)
+"""Fixed: words that were taken from recorded failures would leak them into a feature."""
 
 KEYWORD_FEATURES: tuple[Feature, ...] = tuple(
     Feature(

@@ -1,7 +1,5 @@
 """A feature: its declaration, and the expressions that several features are made of."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -9,11 +7,8 @@ import polars as pl
 
 Group = Literal["training_dynamics", "memory", "data", "configuration", "error_keywords", "extra"]
 
-CEILING = 1e6
-"""Far above every threshold in use (1,000 and 10,000); its square is still exact in a double."""
-
-RECENT_STEPS = 20
-"""Steps over which token counts are pooled: enough for a rate, and still recent."""
+CEILING = 1e6  # far above thresholds in use (1,000, 10,000); its square is exact in a double
+RECENT_STEPS = 20  # steps over which token counts are pooled: enough for a rate, and still recent
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,7 @@
-"""The feature table and the raw table: one row per run, with the keys that studies split by.
+"""The feature table and the raw table of series and error text: a row per run, with its keys."""
 
-The raw table has step series and error text as observed, and no feature computed of a series.
-Values that were never logged are null in the table and NaN in the arrays that methods receive, so a
-number that was logged as NaN is written as infinity.
-"""
-
-from __future__ import annotations
+# Values that were never logged are null in the table and NaN in the arrays that methods receive, so
+# a number that was logged as NaN is written as infinity.
 
 from collections.abc import Iterable
 
@@ -20,14 +16,13 @@ from failbench.features.observables import ERROR_COLUMNS, STEP_COLUMNS, observe
 KEYS = ("run_id", "kind", "scenario", "category", "architecture", "optimizer", "scale", "seed")
 ERROR_TEXT_COLUMNS = ("error_type", "error_message")
 
-FEATURE_SCHEMA = pl.Schema(
+FEATURE_SCHEMA = pl.Schema(  # columns of the feature table of all runs, keyed by ``run_id``
     {
         **dict.fromkeys((*KEYS, *ERROR_TEXT_COLUMNS), pl.String()),
         "seed": pl.Int32(),
         **{feature.name: pl.Float64() for feature in FEATURES},
     }
 )
-"""Columns of the feature table of all runs, keyed by ``run_id``."""
 
 
 def feature_table(
@@ -83,7 +78,6 @@ def split_snapshot_ids(table: pl.DataFrame) -> pl.DataFrame:
 def _in_order(
     telemetry: Telemetry, scenarios: Iterable[Scenario], last_steps: pl.DataFrame
 ) -> pl.DataFrame:
-    """One row per row of ``last_steps``, in their order."""
     observables, run_ids = observe(telemetry, last_steps)
     features = extract(observables)
     text = observables.runs.select("row", *ERROR_TEXT_COLUMNS)
@@ -107,10 +101,7 @@ def with_keys(
 
 
 def to_frame(table: pl.DataFrame) -> pd.DataFrame:
-    """The input of methods: a frame indexed by ``run_id``, without the other keys.
-
-    Missing features are NaN, missing error text is the empty string.
-    """
+    """The input of methods by ``run_id``; missing features are NaN, missing text is empty."""
     columns = table.with_columns(pl.col(ERROR_TEXT_COLUMNS).fill_null("")).drop(KEYS[1:])
     return pd.DataFrame(
         {name: columns[name].to_numpy() for name in columns.columns if name != "run_id"},
@@ -118,14 +109,10 @@ def to_frame(table: pl.DataFrame) -> pd.DataFrame:
     )
 
 
-RAW_TEXT = ERROR_COLUMNS
-"""The columns with error text: type, message, and the traceback without the project's frames."""
+RAW_TEXT = ERROR_COLUMNS  # of which the traceback is without the project's frames
 
 RAW_SERIES = tuple(name for name in STEP_COLUMNS if name != "step_seconds")
-"""The columns with series: everything that a step logs, its number included, except its seconds.
-
-The duration of a step depends on the load of the machine. Runs of a category were recorded one
-after another, so the seconds of healthy twins would reveal the category of their scenarios."""
+"""Series of all that a step logs but its seconds: machine load tells when, and so what, it ran."""
 
 
 def raw_table(telemetry: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFrame:

@@ -1,6 +1,4 @@
-"""Observables: the part of the telemetry that a diagnosis may use."""
-
-from __future__ import annotations
+"""Observables, which a diagnosis may use, and measurements beside them."""
 
 from dataclasses import dataclass
 
@@ -8,21 +6,14 @@ import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import STEP_SCHEMA, Telemetry
+from failbench.features.feature import RECENT_STEPS, slope
 
-ERROR_COLUMNS = ("error_type", "error_message", "error_traceback")
-"""The error of a run, which is not available before the run's end."""
+ERROR_COLUMNS = ("error_type", "error_message", "error_traceback")  # known at a run's end alone
 
-CONFIGURATION_COLUMNS = (
-    "capacity_bytes",
-    "parameters",
-    "width",
-    "layers",
-    "heads",
-    "model_vocabulary",
-    "tokenizer_vocabulary",
-    "schedule",
+CONFIGURATION_COLUMNS = (  # the effective one: nominal values are those of the twin
+    *("capacity_bytes", "parameters", "width", "layers", "heads"),
+    *("model_vocabulary", "tokenizer_vocabulary", "schedule"),
 )
-"""The effective configuration. Nominal values are excluded: they are those of the twin."""
 
 CORPUS_COLUMNS = (
     "corpus_documents",
@@ -54,10 +45,7 @@ class Observables:
 
 
 def without_project_frames(traceback: pl.Expr) -> pl.Expr:
-    """Drop every frame whose file lies in ``failbench/``; messages stay verbatim.
-
-    Frames of this package name the function that injects the fault, which would leak the label.
-    """
+    """Drop every frame in ``failbench/``, as they name the fault; messages stay verbatim."""
     return traceback.str.replace_all(_PROJECT_FRAME, "")
 
 
@@ -121,3 +109,55 @@ def observe(telemetry: Telemetry, last_steps: pl.DataFrame) -> tuple[Observables
 def _refuse(rows: pl.DataFrame, problem: str, remedy: str) -> None:
     if rows.height:
         raise BadInputError("last_steps", "run_id", f"{rows['run_id'][0]!r} {problem}", remedy)
+
+
+HEAD_STEPS = 100  # whose time counts as normal: before the earliest onset in mid-run
+SLOW = 2.0  # a step that takes this many times the median is slow, as is a run from this factor on
+
+STEP_TIMES = ("step_seconds_ratio", "slowest_step_ratio", "slow_step_share", "step_seconds_trend")
+"""Of the seconds: last over first, slowest over median, share of slow steps, logarithmic slope."""
+
+ENDINGS = ("ended_exception", "ended_signal", "ended_timeout")  # none if the run completed
+
+MEASUREMENTS = (*STEP_TIMES, *ENDINGS)
+
+
+def measurements(telemetry: Telemetry) -> pl.DataFrame:
+    """Measure runs at their failure, from the same steps that their features are taken from."""
+    runs = telemetry.runs.sort("run_id")
+    endings = ("completed", *(name.removeprefix("ended_") for name in ENDINGS))
+    unknown = runs.filter(~pl.col("ending").is_in(endings))
+    if unknown.height:
+        problem = f"{unknown['run_id'][0]!r} ended by {unknown['ending'][0]!r}."
+        raise BadInputError("telemetry", "ending", problem, f"Known are {', '.join(endings)}.")
+    ended = (
+        (pl.col("ending") == name.removeprefix("ended_")).cast(pl.Float64).alias(name)
+        for name in ENDINGS
+    )
+    return (
+        runs.select("run_id", *ended)
+        .join(_step_times(telemetry), on="run_id", how="left", maintain_order="left")
+        .select("run_id", *MEASUREMENTS)
+    )
+
+
+def _step_times(telemetry: Telemetry) -> pl.DataFrame:
+    seconds = pl.col("step_seconds")
+    timed = (
+        telemetry.steps.join(telemetry.runs.select("run_id", "failure_step"), on="run_id")
+        .filter(pl.col("step") <= pl.col("failure_step"), seconds > 0)
+        .with_columns(seconds.cast(pl.Float64))
+        .with_columns(log_seconds=seconds.log())
+        .sort("run_id", "step")
+    )
+    expressions = {
+        "step_seconds_ratio": seconds.tail(RECENT_STEPS).median()
+        / seconds.head(HEAD_STEPS).median(),
+        "slowest_step_ratio": seconds.max() / seconds.median(),
+        "slow_step_share": (seconds > SLOW * seconds.median()).mean(),
+        "step_seconds_trend": slope("log_seconds"),
+    }
+    several = pl.len() > 1
+    return timed.group_by("run_id", maintain_order=True).agg(
+        pl.when(several).then(expressions[name]).alias(name) for name in STEP_TIMES
+    )

@@ -1,7 +1,5 @@
 """The explainable boosting machine (the paper's section 6.3), bagged over whole scenarios."""
 
-from __future__ import annotations
-
 import warnings
 from functools import partial
 from typing import Self
@@ -17,18 +15,15 @@ from failbench.methods.declaration import MethodDeclaration, by_name, from_featu
 from failbench.methods.evidence import explain_additive
 from failbench.methods.tuned_classifier import TunedClassifier, tuned
 
-TRAINED, VALIDATED = 1, -1
-"""Values of the library for a run that a bag trains or validates on."""
+TRAINED, VALIDATED = 1, -1  # values of the library for a run that a bag trains or validates on
 
 
 class GroupBaggedBoosting(ExplainableBoostingClassifier):  # type: ignore[misc]
-    """A boosting machine whose bags hold whole scenarios.
+    """A boosting machine whose bags hold whole scenarios; its parameters are the library's."""
 
-    The library draws the early-stopping runs of a bag individually, so that a scenario has runs on
-    both sides and boosting stops when it recognises the scenario, not the category. Here the runs
-    of a scenario stay together, and each scenario is validated on in exactly one bag.
-    Parameters are those of the library; ``validation_size`` follows from the number of bags.
-    """
+    # The library draws the early-stopping runs of a bag individually, so that a scenario has runs
+    # on both sides and boosting stops when it recognises the scenario, not the category. Here each
+    # scenario is validated on in exactly one bag.
 
     def fit(
         self, X: npt.NDArray[np.float64], y: Labels, groups: npt.NDArray[np.generic] | None = None
@@ -45,12 +40,9 @@ class GroupBaggedBoosting(ExplainableBoostingClassifier):  # type: ignore[misc]
 def group_bags(
     labels: Labels, groups: npt.NDArray[np.generic], bags: int, seed: int
 ) -> npt.NDArray[np.int8]:
-    """Which runs each bag trains and which it validates on, stratified by label.
-
-    A category of a single scenario is trained on in every bag. Where no category has as many runs
-    as there are bags, there are fewer folds than bags, and bags share them; where none has two
-    runs, every bag trains on all of them.
-    """
+    """Which runs each bag trains and which it validates on, stratified by label."""
+    # A category of a single scenario is trained on in every bag. Where no category has as many runs
+    # as there are bags, bags share folds; where none has two runs, every bag trains on all of them.
     marks = np.full((len(labels), bags), TRAINED, dtype=np.int8)
     _, counts = np.unique(labels.astype(str), return_counts=True)
     n_folds = min(bags, int(counts.max()))  # the most that scikit-learn stratifies

@@ -1,7 +1,4 @@
-"""Catalogue: from the name of a method to what builds it.
-
-A method's module is imported only when the method is built.
-"""
+"""Catalogue: from a method's name to what builds it, imported only when it is built."""
 
 from __future__ import annotations
 

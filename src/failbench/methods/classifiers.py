@@ -1,7 +1,5 @@
 """Supervised classifiers over the features: their pipelines and grids."""
 
-from __future__ import annotations
-
 from functools import partial
 
 from lightgbm import LGBMClassifier
@@ -19,30 +17,20 @@ from failbench.base.method_settings import (
     SymptomBaselineSettings,
 )
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.converged import ConvergedLogisticRegression
+from failbench.methods import evidence
 from failbench.methods.declaration import MethodDeclaration, by_name, from_features
-from failbench.methods.evidence import (
-    explain_boosted,
-    explain_forest,
-    explain_linear,
-    explain_tree,
-)
 from failbench.methods.forest import Forest
-from failbench.methods.tuned_classifier import TunedClassifier, tuned
+from failbench.methods.tuned_classifier import ConvergedLogisticRegression, TunedClassifier, tuned
 
 
 def logistic_regression(
     settings: LogisticRegressionSettings, features: tuple[str, ...], seed: int
 ) -> TunedClassifier:
-    """Multinomial logistic regression (the paper's section 4.4), tuned over its L2 penalty.
-
-    Features are standardised so that one penalty suits all of them. The fit itself is not random:
-    the seed is that of the inner folds.
-    """
+    """Multinomial logistic regression (section 4.4), tuned over its L2 penalty."""
     linear = ConvergedLogisticRegression(max_iter=settings.max_iterations)
     grid = {"C": settings.inverse_penalty}
     folds = settings.inner_folds
-    return tuned(features, linear, grid, folds, seed, explain_linear, StandardScaler())
+    return tuned(features, linear, grid, folds, seed, evidence.explain_linear, StandardScaler())
 
 
 def decision_tree(
@@ -51,7 +39,7 @@ def decision_tree(
     """A CART tree (the paper's section 4.4), tuned over depth and leaf size."""
     tree = DecisionTreeClassifier(random_state=seed)
     grid = {"max_depth": settings.max_depth, "min_samples_leaf": settings.min_samples_leaf}
-    return tuned(features, tree, grid, settings.inner_folds, seed, explain_tree)
+    return tuned(features, tree, grid, settings.inner_folds, seed, evidence.explain_tree)
 
 
 def random_forest(
@@ -60,7 +48,7 @@ def random_forest(
     """A random forest (the paper's section 4.4), tuned over features per split and leaf size."""
     forest = Forest(settings.trees, random_state=seed)
     grid = {"max_features": settings.max_features, "min_samples_leaf": settings.min_samples_leaf}
-    return tuned(features, forest, grid, settings.inner_folds, seed, explain_forest)
+    return tuned(features, forest, grid, settings.inner_folds, seed, evidence.explain_forest)
 
 
 def lightgbm(settings: LightgbmSettings, features: tuple[str, ...], seed: int) -> TunedClassifier:
@@ -76,7 +64,7 @@ def lightgbm(settings: LightgbmSettings, features: tuple[str, ...], seed: int) -
         random_state=seed,
     )
     grid = {"num_leaves": settings.leaves, "min_child_samples": settings.min_samples_leaf}
-    return tuned(features, boosting, grid, settings.inner_folds, seed, explain_boosted)
+    return tuned(features, boosting, grid, settings.inner_folds, seed, evidence.explain_boosted)
 
 
 def symptom_baseline(
@@ -84,11 +72,7 @@ def symptom_baseline(
     features: tuple[str, ...],  # noqa: ARG001 - the same symptoms under every feature set
     seed: int,
 ) -> TunedClassifier:
-    """Accuracy without reading any measurement: a random forest on symptoms, without tuning.
-
-    It reads the type of the error, the number of steps and which features are missing. The margin
-    of a method over it is the contribution of the telemetry beyond the symptom.
-    """
+    """Accuracy without any measurement: a forest on error type, steps and what is missing."""
     symptoms = ColumnTransformer(
         [
             ("error_type", OneHotEncoder(handle_unknown="ignore"), ["error_type"]),
@@ -100,7 +84,7 @@ def symptom_baseline(
     )
     forest = Forest(settings.trees, random_state=seed)
     pipeline = Pipeline([("symptoms", symptoms), ("classify", forest)])
-    return TunedClassifier(pipeline, {}, seed=seed, explain=explain_forest)
+    return TunedClassifier(pipeline, {}, seed=seed, explain=evidence.explain_forest)
 
 
 DECLARATIONS = by_name(

@@ -1,7 +1,5 @@
 """Methods: their interface, their settings, and how they are built from them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, cast
@@ -15,10 +13,7 @@ from failbench.methods.healthy import HealthyBand
 
 
 class Method(Protocol):
-    """A scikit-learn estimator over a frame of features and error text, indexed by run_id.
-
-    The columns of ``predict_proba`` are in the order of ``vocabulary.CATEGORIES``.
-    """
+    """An estimator over features and error text by run_id; probabilities are as ``CATEGORIES``."""
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Learn from labelled runs; ``groups`` are their scenarios."""
@@ -39,28 +34,13 @@ class Method(Protocol):
 
 @dataclass(frozen=True)
 class Context:
-    """What a method is built with besides its settings.
-
-    Attributes
-    ----------
-    features
-        Columns of the feature set in use.
-    band
-        Healthy band of successful runs; no method is tested on these.
-    seed
-        Seed of everything random in the method.
-    true_categories
-        True categories by ``run_id``, for simulations of people; empty for every other method.
-    known
-        Columns that say what the monitor knows of a run by 1 and 0, whatever the feature set; empty
-        where no method reads it.
-    """
+    """What a method is built with besides its settings."""
 
     features: tuple[str, ...]
-    band: HealthyBand
+    band: HealthyBand  # no method is tested on its successful runs
     seed: int
-    true_categories: Mapping[str, str] = field(default_factory=dict)
-    known: tuple[str, ...] = ()
+    true_categories: Mapping[str, str] = field(default_factory=dict)  # for simulations of people
+    known: tuple[str, ...] = ()  # columns of what the monitor knows, by 1 and 0
 
 
 class Sections(Record):
@@ -69,28 +49,13 @@ class Sections(Record):
 
 @dataclass(frozen=True)
 class MethodDeclaration:
-    """A method's settings and how to build it from them.
+    """A method's settings and how to build it from them, unfitted."""
 
-    Attributes
-    ----------
-    name
-        Its name, and that of its section of params.yaml unless it is composed of other methods.
-    settings
-        The record of that section, or :class:`Sections` with the records of several.
-    build
-        From settings and context to the method, unfitted.
-    simulation
-        Whether it simulates people and so receives the true categories.
-    reads_features
-        Whether its answers depend on the feature set in use; those of one that does not are
-        predicted once for all sets.
-    """
-
-    name: str
-    settings: type[Record]
+    name: str  # and that of its section of params.yaml, unless it is composed of other methods
+    settings: type[Record]  # of that section, or Sections with the records of several
     build: Callable[[Any, Context], Method]
-    simulation: bool = False
-    reads_features: bool = True
+    simulation: bool = False  # of people, who receive the true categories
+    reads_features: bool = True  # else it is predicted once for all feature sets
 
     @property
     def sections(self) -> dict[str, type[Record]]:

@@ -1,14 +1,8 @@
-"""Evidence of classifiers: the terms of additive scores, and the tests on the paths of trees.
+"""Evidence of classifiers: the terms of additive scores, and the tests on the paths of trees."""
 
-Lage et al. (2019, "Human evaluation of models built for interpretability") find that the time to
-verify an explanation grows with its number of parts. Of an additive score a reader checks every
-term needed for 95 % of the sum of the absolute contributions to the score of the answer. Of a tree
-the conditions are those on its path (Freitas, 2014, "Comprehensible classification models"); of a
-forest all tests on the paths through all trees, none merged. These are hundreds; the evidence names
-the tests that the answer's trees make most often.
-"""
-
-from __future__ import annotations
+# The time to verify an explanation grows with its parts (Lage et al., 2019). Of an additive score
+# these are the terms of 95 % of the sum of absolute contributions; of a tree the conditions on its
+# path (Freitas, 2014); of a forest all tests on the paths through all trees, none merged.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,11 +17,8 @@ from failbench.base.arrays import Array, Labels, Positions
 from failbench.base.verdicts import Evidence, Side
 from failbench.methods.tuned_classifier import Explanation
 
-SHARE = 0.95
-"""Share of a score's absolute contributions that its evidence accounts for."""
-
-ROUNDING = 1e-9
-"""Shares and sizes of terms that differ by less are equal."""
+SHARE = 0.95  # share of a score's absolute contributions that its evidence accounts for
+ROUNDING = 1e-9  # shares and sizes of terms that differ by less are equal
 
 
 def leading_terms(contributions: Array, share: float) -> list[Positions]:
@@ -44,11 +35,7 @@ def leading_terms(contributions: Array, share: float) -> list[Positions]:
 
 
 def linear_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Array:
-    """Coefficient times standardised value, ``[n_runs, n_features]``.
-
-    As values are measured from the training mean, these are the SHAP values of a linear score
-    (Lundberg and Lee, 2017, "A unified approach to interpreting model predictions", corollary 1).
-    """
+    """Coefficient times standardised value: linear SHAP values (Lundberg and Lee, 2017, cor. 1)."""
     classifier = pipeline["classify"]
     return weighted_terms(classifier, classifier.coef_, pipeline[:-1].transform(X), answers)
 
@@ -61,11 +48,7 @@ def weighted_terms(classifier: Any, weights: Array, values: Array, answers: Labe
 
 
 def boosted_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Array:
-    """SHAP values of boosted trees, ``[n_runs, n_features]``, as LightGBM computes them.
-
-    Lundberg and Lee (2017); with LightGBM's expected score they add up to the raw score of the
-    answer.
-    """
+    """SHAP values of boosted trees (Lundberg and Lee, 2017), as LightGBM computes them."""
     values = pipeline[:-1].transform(X)
     flat = pipeline["classify"].predict(values, pred_contrib=True)
     by_class = flat.reshape(len(values), -1, values.shape[1] + 1)[:, :, :-1]
@@ -73,11 +56,7 @@ def boosted_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Ar
 
 
 def additive_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Array:
-    """Values of the shape functions of features and of pairs of them, ``[n_runs, n_terms]``.
-
-    Nori et al. (2019, "InterpretML: a unified framework for machine learning interpretability");
-    with the intercept they add up to the raw score of the answer.
-    """
+    """Shape functions of features and pairs (Nori et al., 2019), ``[n_runs, n_terms]``."""
     terms = pipeline["classify"].eval_terms(pipeline[:-1].transform(X))
     by_class = terms.reshape(*terms.shape[:2], -1)
     return _of_answers(_all_classes(by_class), _positions(pipeline, answers))
@@ -92,13 +71,10 @@ def explain_linear(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Expl
 
 
 def explain_boosted(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Explanation]:
-    """Features that carry the answer of boosted trees, each compared with the training median.
-
-    Such evidence summarises the trees, as do Ribeiro et al. (2016, "Why should I trust you?"), and
-    does not prove the answer. The conditions counted are those that do: the tests on the paths
-    through all trees of the answered category (Freitas, 2014, "Comprehensible classification
-    models").
-    """
+    """Features that carry the answer of boosted trees, each compared with the training median."""
+    # They summarise (Ribeiro et al., 2016, "Why should I trust you?") and do not prove: the
+    # conditions counted are the tests on the paths through all trees of the category (Freitas,
+    # 2014).
     terms = leading_terms(boosted_contributions(pipeline, X, answers), SHARE)
     values = pipeline["impute"].transform(X)
     all_missing = pd.DataFrame(np.nan, index=[0], columns=pipeline["impute"].feature_names_in_)
@@ -111,11 +87,7 @@ def explain_boosted(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Exp
 
 
 def explain_additive(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Explanation]:
-    """Terms of an additive score, each compared with the nearer edge of its bin.
-
-    Within a bin the contribution is constant; it changes at the nearer edge. A term of two features
-    is two conditions, one on each axis of its surface.
-    """
+    """Terms of an additive score, each against the nearer edge of its bin; two for a pair."""
     terms = leading_terms(additive_contributions(pipeline, X, answers), SHARE)
     values = pipeline["impute"].transform(X)
     edges = [levels[0] for levels in pipeline["classify"].bins_]
@@ -175,7 +147,6 @@ def _all_classes(scores: Array) -> Array:
 
 
 def _positions(classifier: Any, answers: Labels) -> Positions:
-    """Positions of the answers among the categories of the classifier."""
     return np.asarray(np.searchsorted(classifier.classes_, answers.astype(str)), dtype=np.intp)
 
 
@@ -213,8 +184,7 @@ def _explanations(
     return explanations
 
 
-NO_CHILD = -1
-"""scikit-learn's mark of a leaf in ``children_left``."""
+NO_CHILD = -1  # scikit-learn's mark of a leaf in ``children_left``
 
 
 @dataclass(frozen=True)
@@ -230,11 +200,7 @@ PathConditions = tuple[PathCondition, ...]
 
 
 def leaf_conditions(tree: BaseDecisionTree) -> dict[int, PathConditions]:
-    """The merged conditions on the path to each leaf, by node number.
-
-    Of several tests of one column on one side only the tightest is kept, at the position of the
-    first: it implies the others. The leaves are in the order of the tree, left before right.
-    """
+    """The merged conditions to each leaf, left to right; the tightest of a side is kept."""
     nodes = tree.tree_
     leaves: dict[int, PathConditions] = {}
     pending: list[tuple[int, PathConditions]] = [(0, ())]
@@ -295,22 +261,14 @@ def _tightened(path: PathConditions, deeper: PathCondition) -> PathConditions:
     )
 
 
-SHOWN_TESTS = 10
-"""Number of tests in the evidence of a forest."""
-
-RUNS_PER_BATCH = 1000
-"""Runs whose paths are in memory at once: some tens of megabytes with a hundred trees."""
+SHOWN_TESTS = 10  # number of tests in the evidence of a forest
+RUNS_PER_BATCH = 1000  # in memory at once: some tens of megabytes with a hundred trees
 
 
 def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Explanation]:
-    """The ten most frequent tests for each answer, and the number of tests on all paths.
-
-    A test is a feature and a side. Each occurrence on a run's path is weighted by the probability
-    that the tree gives to the answer, so a tree that votes against the answer adds nothing. A test
-    is shown with the median of its thresholds, on the same side of which the value lies; a missing
-    value is shown as imputed. Runs are processed in batches, so that memory does not grow with
-    their number.
-    """
+    """The ten most frequent tests for each answer, and the number of tests on all paths."""
+    # An occurrence of a feature and side counts as the tree's probability for the answer. A test is
+    # shown with the median of its thresholds, a missing value as imputed. Batches bound the memory.
     columns = pipeline[:-1].get_feature_names_out()
     values = np.asarray(pipeline[:-1].transform(X), dtype=np.float64)
     forest = pipeline[-1]
@@ -355,7 +313,6 @@ def _most_frequent(
     thresholds: Array,
     weights: Array,
 ) -> tuple[Evidence, ...]:
-    """The tests of one run with the largest sums of weights, largest first."""
     keys = 2 * features + above
     sums = np.bincount(keys, weights, minlength=1)
     leading = [key for key in np.argsort(-sums, kind="stable")[:SHOWN_TESTS] if sums[key] > 0]

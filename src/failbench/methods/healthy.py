@@ -1,15 +1,9 @@
-"""Healthy runs: the band that their features lie in, and features read on the scale of others.
+"""Healthy runs: their band, features on the scale of others, and how far others stray from them."""
 
-A threshold for one optimizer is carried to another by moving the features, not the threshold: as
-many standard deviations from the healthy mean here become as many there. All thresholds on a
-feature move alike, fixed limits with them, and methods stay as they are, classifiers included.
-
-Where no healthy run of the new kind is known, the run's early history takes its place: what is
-held against healthy runs is how a feature changed since then, not what it is. Signals whose scale
-the optimizer sets, gradient norms above all, are compared as ratios, all others as differences.
-"""
-
-from __future__ import annotations
+# A threshold for one optimizer is carried to another by moving the features: as many standard
+# deviations from the healthy mean here become as many there, so methods stay as they are. Where no
+# healthy run of a kind is known, changes since the run's early history are compared, of signals
+# whose scale the optimizer sets (gradient norms above all) as ratios.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -22,7 +16,7 @@ import polars as pl
 from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
 from failbench.features.catalogue import PAPER_FEATURES
-from failbench.features.feature_table import to_frame
+from failbench.features.feature_table import split_snapshot_ids, to_frame
 
 
 class Band(Protocol):
@@ -39,11 +33,7 @@ class Band(Protocol):
 
 @dataclass(frozen=True)
 class HealthyBand:
-    """Mean and sample standard deviation of each feature over successful runs.
-
-    Thresholds are the mean plus or minus some standard deviations: the paper's equation 2, which
-    takes three of them over 50 successful runs.
-    """
+    """Mean and sample standard deviation over successful runs: the paper's equation 2."""
 
     mean: dict[str, float]
     sd: dict[str, float]
@@ -59,11 +49,7 @@ class HealthyBand:
 
 @dataclass(frozen=True)
 class PercentileBand:
-    """Quantiles of each feature over successful runs, which are the thresholds.
-
-    The paper's section 8.9.5 sets thresholds at a high percentile of healthy runs. The
-    number of standard deviations that a rule asks for has no effect here.
-    """
+    """Quantiles over successful runs (section 8.9.5), however many deviations a rule asks."""
 
     low: dict[str, float]
     high: dict[str, float]
@@ -86,12 +72,7 @@ def healthy_band(successes: pd.DataFrame, features: Iterable[str]) -> HealthyBan
 def percentile_band(
     successes: pd.DataFrame, features: Iterable[str], share: float
 ) -> PercentileBand:
-    """The quantiles ``share`` and ``1 - share`` of the features of successful runs.
-
-    Quantiles lie between neighbouring runs (linear interpolation, definition 7 of Hyndman and Fan,
-    1996, "Sample quantiles in statistical packages"), so that with fewer than ``1 / (1 - share)``
-    runs the high one is hardly below the largest value.
-    """
+    """The quantiles ``share`` and ``1 - share``, by definition 7 of Hyndman and Fan (1996)."""
     columns = _measured(successes, features)
     return PercentileBand(columns.quantile(1 - share).to_dict(), columns.quantile(share).to_dict())
 
@@ -100,31 +81,26 @@ def _measured(successes: pd.DataFrame, features: Iterable[str]) -> pd.DataFrame:
     columns = successes[list(features)]
     for name, count in columns.count().items():
         if count < 2:
-            raise BadInputError(
-                "successful runs",
-                str(name),
-                f"only {count} of {len(columns)} runs have it.",
-                "Record the successful runs of this architecture and optimizer first.",
-            )
+            problem = f"only {count} of {len(columns)} runs have it."
+            remedy = "Record the successful runs of this architecture and optimizer first."
+            raise BadInputError("successful runs", str(name), problem, remedy)
     return columns
 
 
-RATIOS = (
+RATIOS = (  # positive, and set by the optimizer up to a factor
     "learning_rate_at_failure",
     "gradient_norm_variance",
     "max_gradient_norm",
     "mean_gradient_norm",
     "perplexity",
 )
-"""Positive, and set by the optimizer up to a factor."""
 
-MOVED = tuple(
+MOVED = tuple(  # counts of steps, warnings and settings mean the same everywhere
     feature.name
     for feature in PAPER_FEATURES
     if feature.group != "configuration"
     and feature.name not in ("steps_before_failure", "memory_warning")
 )
-"""Features that are moved. Counts of steps, warnings and settings mean the same everywhere."""
 
 
 def band_of(successes: pl.DataFrame) -> HealthyBand:
@@ -152,11 +128,7 @@ def recalibrated(
     reference: HealthyBand,
     early: pl.DataFrame | None = None,
 ) -> pl.DataFrame:
-    """Move features from the healthy band of their kind of runs to that of the reference.
-
-    With early histories, how features changed stands where they themselves would; a run that has
-    none keeps its features.
-    """
+    """Move features, or their changes since early history, to the reference's healthy band."""
     read = table if early is None else changes(table, early)
     columns = []
     for name in MOVED:
@@ -171,3 +143,65 @@ def recalibrated(
 
 def _values(table: pl.DataFrame, name: str) -> Array:
     return table[name].cast(pl.Float64).fill_null(np.nan).to_numpy()
+
+
+# Each signal is held against its mean among successful runs cut at the same step. How far it
+# strays, in standard deviations, is divided by how far any successful run ever strayed, so that
+# signals with heavy tails do not drown the others; the score is the largest of these.
+
+
+@dataclass(frozen=True)
+class HealthyCourse:
+    """Where the signals of successful runs lie, step by step."""
+
+    signals: tuple[str, ...]
+    steps: tuple[int, ...]
+    mean: Array
+    sd: Array
+    reach: Array
+
+    def scores(self, snapshots: pl.DataFrame) -> pl.DataFrame:
+        """Each snapshot's score, of which one is the furthest that any successful run strayed."""
+        cut = split_snapshot_ids(snapshots)
+        strayed = _strayed(cut, self.signals, self.steps, self.mean, self.sd)
+        known = np.divide(strayed, self.reach, out=np.zeros_like(strayed), where=self.reach > 0)
+        return cut.select("step", run_id="run", score=pl.Series(known.max(axis=1))).select(
+            "run_id", "step", "score"
+        )
+
+
+def healthy_course(successes: pl.DataFrame, signals: tuple[str, ...]) -> HealthyCourse:
+    """Measure the course of successful runs."""
+    cut = split_snapshot_ids(successes)
+    runs = cut["run"].n_unique()
+    # [n_steps]: what every second run reached is still a course of many
+    table = (
+        cut.group_by("step")
+        .agg(
+            pl.len().alias("runs"),
+            *(pl.col(name).mean().alias(f"mean_{name}") for name in signals),
+            *(pl.col(name).std().alias(f"sd_{name}") for name in signals),
+        )
+        .filter(pl.col("runs") * 2 >= runs)
+        .sort("step")
+    )
+    mean, sd = (
+        table.select(f"{part}_{name}" for name in signals).to_numpy().astype(np.float64)
+        for part in ("mean", "sd")
+    )
+    steps, spread = tuple(table["step"].to_list()), np.nan_to_num(sd)
+    reach = _strayed(cut, signals, steps, mean, spread).max(axis=0)
+    return HealthyCourse(signals, steps, mean, spread, reach)
+
+
+def _strayed(
+    cut: pl.DataFrame, signals: tuple[str, ...], steps: tuple[int, ...], mean: Array, sd: Array
+) -> Array:
+    """Distances from the mean in standard deviations, ``[n_rows, n_signals]``; 0 where unknown."""
+    at = np.searchsorted(steps, cut["step"].to_numpy(), side="right") - 1
+    begun = at >= 0
+    at = np.maximum(at, 0)
+    distance = np.abs(cut.select(signals).to_numpy().astype(np.float64) - mean[at])
+    usable = np.isfinite(distance) & (sd[at] > 0) & begun[:, None]
+    strayed: Array = np.divide(distance, sd[at], out=np.zeros_like(distance), where=usable)
+    return strayed

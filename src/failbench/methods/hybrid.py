@@ -1,7 +1,5 @@
 """Hybrids: rules answer confident runs and defer the rest (the paper's sections 6.2 and 9.1)."""
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from typing import Any, Self
@@ -27,11 +25,7 @@ from failbench.methods.simulated_human import build_simulated_human
 
 
 class RoutedMethod(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """Rules that read every run first, and members that answer the runs that the rules defer.
-
-    Every member is fitted to all training runs; the member that answers is chosen per run, from the
-    rules' diagnosis.
-    """
+    """Rules that read every run first, and fitted members, of whom one answers what they defer."""
 
     rules: Any
 
@@ -92,13 +86,10 @@ class RoutedMethod(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
 
 
 class Hybrid(RoutedMethod):
-    """Rules above one confidence, a classifier above a lower one, a human below.
+    """Rules above one confidence, a classifier above a lower one, a human below."""
 
-    A run also goes to the human if the rules abstain because signals conflict or features of a leaf
-    are missing, at any confidence: the classifier reads the same signals. If they abstain for low
-    confidence, the confidence decides between classifier and human; an abstention of the rules is
-    never the answer.
-    """
+    # A run also goes to the human if signals conflict or features of a leaf are missing: the
+    # classifier reads the same signals. An abstention of the rules is never the answer.
 
     def __init__(
         self,

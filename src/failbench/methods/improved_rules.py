@@ -1,7 +1,5 @@
 """Improved rules: a tree that abstains unless several signals confirm a category."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Self, cast
 
@@ -27,8 +25,7 @@ from failbench.methods.improved_tree import (
 )
 from failbench.methods.rules import EvaluatedConditions, resolve
 
-PRIOR = 0.5
-"""Pseudo-counts of right and of wrong runs in a weight: Jeffreys' prior of a proportion."""
+PRIOR = 0.5  # pseudo-counts of right and of wrong runs in a weight: Jeffreys' prior of a proportion
 
 Weights = npt.NDArray[np.float64]
 
@@ -49,18 +46,13 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     .. math:: C(x) = \min_{i \in S(x)} w_i \cdot 1[\text{signal}_i \text{ holds}]
 
-    It is zero when one of them is absent, and at leaves without any. At a leaf with a category the
-    method abstains, in this order, if a feature among S(x) is ``missing``, if a signal of an
-    incompatible category holds as well (``conflict``), or if C(x) is below ``tau``
-    (``low_confidence``). The other leaves abstain for a fixed reason.
+    At a leaf with a category the method abstains, in this order, if a feature among S(x) is
+    ``missing``, if a signal of an incompatible category holds (``conflict``), or if C(x) is below
+    ``tau`` (``low_confidence``); other leaves abstain for a fixed reason.
 
-    The weight w_i is the precision of the signal for the leaf's category among the training runs
-    that reach the leaf and for which it holds; without such runs, among all training runs for which
-    it holds. It is
-    the posterior mean under Jeffreys' prior, (right + 1/2) / (all + 1) (Brown, Cai and DasGupta,
-    2001, "Interval estimation for a binomial proportion", Statistical Science 16), so that a leaf
-    supported by few runs is not certain. Scenarios are counted: the runs of a scenario have weight
-    one in total. Nothing else is learned.
+    The weight w_i is the precision of the signal for the leaf's category among training runs that
+    reach the leaf, or without such among all, by scenarios; as the posterior mean under Jeffreys'
+    prior (Brown, Cai and DasGupta, 2001), so that a leaf with few runs is not certain.
     """
 
     def __init__(
@@ -80,14 +72,11 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         self.signals = signals
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
-        """Fill in the thresholds and measure the weights of the signals.
-
-        Without ``groups`` every run is its own scenario.
-        """
+        """Fill in thresholds and measure weights; without ``groups`` every run is a scenario."""
         self.tree_ = self._resolved()
         evaluated = EvaluatedConditions(X)
         reached = route(self.tree_, evaluated)
-        shares = _shares(len(X), groups)
+        shares = scenario_weights(len(X), groups)
         labels = np.asarray(y, dtype=object)
         self.weights_: tuple[Weights, ...] = tuple(
             _weights(leaf, reached == position, labels == leaf.category, shares, evaluated)
@@ -119,18 +108,11 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return self.answers(self.judge(EvaluatedConditions(X)))
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
-        """C(x) for the category of the leaf, the rest divided equally over all five categories.
-
-        Abstentions have probabilities too; a leaf without category gives each the same.
-        """
+        """C(x) for the leaf's category, the rest equally over all; equal where it has none."""
         return self.probabilities(self.judge(EvaluatedConditions(X)))
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The answer to each run with every condition that was checked on the path and at the leaf.
-
-        The evidence holds the value or words of each condition, whether or not it held; its length
-        is the number of conditions to check.
-        """
+        """The answers, with every condition checked on path and leaf, whether or not it held."""
         evaluated = EvaluatedConditions(X)
         judgements = self.judge(evaluated)
         answers = self.answers(judgements)
@@ -190,7 +172,8 @@ class ImprovedRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return Judgements(reached, confidence, reasons)
 
 
-def _shares(n_runs: int, groups: Labels | None) -> Weights:
+def scenario_weights(n_runs: int, groups: Labels | None) -> Weights:
+    """One over the number of runs of each run's scenario; without groups every run is its own."""
     if groups is None:
         return np.ones(n_runs)
     _, scenario, counts = np.unique(

@@ -1,12 +1,9 @@
-"""The tree of the improved rules, as data in three levels, and how runs go through it.
+"""The tree of the improved rules, as data in three levels, and how runs go through it."""
 
-47 nodes: triage by the kind of error, refinement by measurements, and leaves that confirm a
-category or abstain. The wording of errors is that of the simple rules; limits are the paper's, and
-healthy runs alone decide which memory, loss or gradient norm is unusual. Each node names the source
-of its reasoning. No threshold comes from a failing run: only weights are learned. The tree was
-first committed a day after the first failing runs, so that the history does not show it blind to
-them.
-"""
+# 47 nodes: triage by the kind of error, refinement by measurements, and leaves that confirm a
+# category or abstain. Limits are the paper's or from healthy runs, none from a failing one. The
+# tree was first committed a day after the first failing runs: the history does not show it blind to
+# them.
 
 from __future__ import annotations
 
@@ -18,18 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from failbench.base.vocabulary import CATEGORIES, ERROR_TEXT_SIGNAL, Category, Reason
-from failbench.methods import simple_rules
-from failbench.methods.rules import (
-    Conditions,
-    Declared,
-    ErrorMatches,
-    EvaluatedConditions,
-    features_of,
-    features_of_band,
-    on_feature,
-    parts,
-    read_table,
-)
+from failbench.methods import rules, simple_rules
 
 
 @dataclass(frozen=True)
@@ -37,17 +23,17 @@ class Leaf:
     """Names a category if all its signals hold and none contradicts it; else abstains."""
 
     name: str
-    when: Conditions
+    when: rules.Conditions
     category: Category | None
     reason: Reason | None
-    confirms: Conditions
-    against: Conditions
+    confirms: rules.Conditions
+    against: rules.Conditions
     source: str
 
     @property
     def critical(self) -> list[str]:
         """Features without which the leaf cannot be confirmed."""
-        return sorted(features_of(self.confirms))
+        return sorted(rules.features_of(self.confirms))
 
 
 @dataclass(frozen=True)
@@ -55,18 +41,14 @@ class Refinement:
     """A node of the second level, which splits the runs of one kind of error by measurements."""
 
     name: str
-    when: Conditions
+    when: rules.Conditions
     leaves: tuple[Leaf, ...]
     source: str
 
 
 @dataclass(frozen=True)
 class RuleTree:
-    """The root, which sorts runs by the kind of their error, and its subtrees.
-
-    At the root and at each refinement the first child whose conditions all hold is taken; the last
-    child has no conditions, so that every run reaches one leaf.
-    """
+    """The root and its subtrees; the first child that holds is taken, the last always does."""
 
     name: str
     refinements: tuple[Refinement, ...]
@@ -82,18 +64,15 @@ class RuleTree:
         """All nodes: the root, the refinements, the leaves."""
         return (self, *self.refinements, *self.leaves)
 
-    def conditions(self) -> Iterator[Declared]:
+    def conditions(self) -> Iterator[rules.Declared]:
         """Every condition in the tree, repeated where it is used several times."""
         for node in self.refinements:
             yield from node.when
         for leaf in self.leaves:
             yield from (*leaf.when, *leaf.confirms, *leaf.against)
 
-    def with_conditions(self, change: Callable[[Conditions], Conditions]) -> RuleTree:
-        """The same tree with other conditions.
-
-        A leaf that keeps none of its confirming signals abstains as ``missing``.
-        """
+    def with_conditions(self, change: Callable[[rules.Conditions], rules.Conditions]) -> RuleTree:
+        """The tree with other conditions; leaves that lose all signals abstain as ``missing``."""
 
         def of_leaf(leaf: Leaf) -> Leaf:
             when, confirms = change(leaf.when), change(leaf.confirms)
@@ -108,28 +87,30 @@ class RuleTree:
         return replace(self, refinements=refinements)
 
 
-ANY_ERROR: Final = ErrorMatches(r"^[^:]+")
-"""The words that match are the type of the error."""
+ANY_ERROR: Final = rules.ErrorMatches(r"^[^:]+")  # the words that match are the type of the error
 
-_ROWS: Final = read_table("improved_signals")
+_ROWS: Final = rules.read_table("improved_signals")
 
-SIGNALS: Final[dict[str, Declared]] = {
+SIGNALS: Final[dict[str, rules.Declared]] = {  # the signals that several nodes share, by name
     "any_error": ANY_ERROR,
     **{
-        row["name"]: on_feature(row["features"])
+        row["name"]: rules.on_feature(row["features"])
         if row["features"]
-        else ErrorMatches("|".join(simple_rules.WORDINGS[name] for name in parts(row["wordings"])))
+        else rules.ErrorMatches(
+            "|".join(simple_rules.WORDINGS[name] for name in rules.parts(row["wordings"]))
+        )
         for row in _ROWS
     },
 }
-"""The signals that several nodes share, by name."""
 
 POINTS_TO: Final = {SIGNALS[row["name"]]: row["points_to"] for row in _ROWS if row["points_to"]}
 """The category that a signal points to on its own: against a leaf of another, it contradicts it."""
 
 
-def _conditions(cell: str) -> Conditions:
-    return tuple(SIGNALS[part] if part in SIGNALS else on_feature(part) for part in parts(cell))
+def _conditions(cell: str) -> rules.Conditions:
+    return tuple(
+        SIGNALS[part] if part in SIGNALS else rules.on_feature(part) for part in rules.parts(cell)
+    )
 
 
 def _leaf(row: dict[str, str]) -> Leaf:
@@ -146,7 +127,7 @@ def _leaf(row: dict[str, str]) -> Leaf:
 
 
 def _read_tree() -> RuleTree:
-    rows = read_table("improved_tree")
+    rows = rules.read_table("improved_tree")
     refinements = tuple(
         Refinement(
             node["refinement"],
@@ -165,13 +146,12 @@ def _read_tree() -> RuleTree:
     return RuleTree("error_type", refinements, source)
 
 
-TREE: Final = _read_tree()
-"""One root, 12 refinements (seven of runs with error text), 34 leaves."""
+TREE: Final = _read_tree()  # one root, 12 refinements (seven of runs with error text), 34 leaves
 
 
 def band_features() -> tuple[str, ...]:
     """Features whose healthy band some node needs."""
-    return features_of_band(TREE.conditions())
+    return rules.features_of_band(TREE.conditions())
 
 
 def all_band_features() -> tuple[str, ...]:
@@ -179,20 +159,15 @@ def all_band_features() -> tuple[str, ...]:
     return tuple(sorted({*simple_rules.band_features(), *band_features()}))
 
 
-def signal_of(condition: Declared) -> str:
+def signal_of(condition: rules.Declared) -> str:
     """The signal of a condition: a feature, or ``error_text``."""
-    return ERROR_TEXT_SIGNAL if isinstance(condition, ErrorMatches) else condition.feature
+    return ERROR_TEXT_SIGNAL if isinstance(condition, rules.ErrorMatches) else condition.feature
 
 
 def reduced_tree(tree: RuleTree, signals: Collection[str]) -> RuleTree:
-    """The same tree over some signals only.
+    """The tree over some signals; nodes that lose all leading conditions are removed."""
 
-    Conditions on other signals are removed. A refinement or leaf all of whose leading conditions
-    are removed is removed with them, since nothing decides when it applies. A leaf that keeps some
-    of its confirming signals needs only these.
-    """
-
-    def kept(conditions: Conditions) -> Conditions:
+    def kept(conditions: rules.Conditions) -> rules.Conditions:
         return tuple(condition for condition in conditions if signal_of(condition) in signals)
 
     def applies(child: Refinement | Leaf) -> bool:
@@ -206,7 +181,7 @@ def reduced_tree(tree: RuleTree, signals: Collection[str]) -> RuleTree:
     return replace(tree, refinements=refinements).with_conditions(kept)
 
 
-def route(tree: RuleTree, evaluated: EvaluatedConditions) -> npt.NDArray[np.intp]:
+def route(tree: RuleTree, evaluated: rules.EvaluatedConditions) -> npt.NDArray[np.intp]:
     """The position in ``tree.leaves`` of the leaf that each run reaches: shape ``[n_runs]``."""
     taken = _first_that_holds(tree.refinements, evaluated)
     reached = np.zeros(len(evaluated.runs), dtype=np.intp)
@@ -219,16 +194,13 @@ def route(tree: RuleTree, evaluated: EvaluatedConditions) -> npt.NDArray[np.intp
 
 
 def conditions_on_path(
-    tree: RuleTree, leaf_position: int, evaluated: EvaluatedConditions, run: int
-) -> list[Declared]:
-    """The conditions to check to verify that a run reaches a leaf, and the leaf's answer.
+    tree: RuleTree, leaf_position: int, evaluated: rules.EvaluatedConditions, run: int
+) -> list[rules.Declared]:
+    """What verifies that a run reaches a leaf and its answer, no condition twice."""
+    # One failing condition of each child not taken; all of each child that was; at the leaf, the
+    # confirming signals and those that would contradict it.
 
-    One failing condition of each child that was not taken; all conditions of each child that was;
-    at the leaf, the confirming signals and those that would contradict it. A condition that occurs
-    twice is checked once.
-    """
-
-    def failing(children: Sequence[Refinement | Leaf]) -> list[Declared]:
+    def failing(children: Sequence[Refinement | Leaf]) -> list[rules.Declared]:
         return [
             next(condition for condition in child.when if not evaluated.holds(condition)[run])
             for child in children
@@ -252,7 +224,7 @@ def conditions_on_path(
 
 
 def _first_that_holds(
-    children: Sequence[Refinement | Leaf], evaluated: EvaluatedConditions
+    children: Sequence[Refinement | Leaf], evaluated: rules.EvaluatedConditions
 ) -> npt.NDArray[np.intp]:
     holds = [evaluated.all_hold(child.when) for child in children]  # [n_children, n_runs]
     return np.asarray(np.argmax(holds, axis=0))

@@ -1,7 +1,5 @@
 """Learned rules: a small decision tree, written as a list of rules."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 
@@ -28,7 +26,6 @@ class LearnedRule:
     runs: int
 
     def __str__(self) -> str:
-        """The rule in words, with four digits of each threshold."""
         tests = [f"{name} {SIGNS[side]} {edge:.4g}" for name, side, edge in self.tests]
         answer = f"{self.category} ({self.share:.2f}, n={self.runs})"
         return f"if {' and '.join(tests) or 'true'} then {answer}"
@@ -47,10 +44,7 @@ def learned_rules(
 
 
 def rule_list(method: TunedClassifier) -> tuple[LearnedRule, ...]:
-    """The leaves of fitted learned rules, left to right; exactly one holds for each run.
-
-    They are over imputed features: a missing value is the median of the training runs.
-    """
+    """The leaves of fitted rules, left to right, over imputed features; one holds for each run."""
     check_is_fitted(method)
     tree = method.pipeline_["classify"]
     names = method.pipeline_["impute"].get_feature_names_out()
@@ -71,11 +65,7 @@ def rule_list(method: TunedClassifier) -> tuple[LearnedRule, ...]:
 
 
 def top_signals(method: TunedClassifier) -> tuple[str, ...]:
-    """Features that fitted learned rules test at the root and at its children, in that order.
-
-    The paper's section 4.3 reports the saturation of memory and the volatility of the gradient norm
-    there. Each feature is named once; a child that is a leaf has no test.
-    """
+    """Features tested at the root and its children (compare section 4.3), each once."""
     check_is_fitted(method)
     nodes = method.pipeline_["classify"].tree_
     names = method.pipeline_["impute"].get_feature_names_out()

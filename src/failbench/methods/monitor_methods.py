@@ -1,11 +1,7 @@
-"""Methods on what the monitor knows: its own answer, and classifiers on what broke.
+"""Methods on what the monitor knows: its own answer, and classifiers on the flags of what broke."""
 
-Its own answers are those of the frozen rules, from which no fit can move them, and an abstention
-where nothing broke. What is learnt is how often they are right of what decided.
-
-They read columns of :mod:`failbench.base.known_columns`, the same in every feature set:
-classifiers see the flags.
-"""
+# Its own answers are those of the frozen rules, from which no fit can move them, and an abstention
+# where nothing broke. What is learnt is how often they are right of what decided.
 
 from __future__ import annotations
 
@@ -14,7 +10,6 @@ from math import fsum
 from typing import Final, Self
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 from pydantic import Field
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -30,24 +25,10 @@ from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.methods.boosting_machine import ebm
 from failbench.methods.classifiers import random_forest
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
+from failbench.methods.improved_rules import scenario_weights
 
-LEAST: Final = 1.0 / len(CATEGORIES) + 0.01
-"""Confidence of an answer at least: no other category is more probable."""
-
-PRIOR: Final = 2.0
-"""Scenarios that an estimate starts from: of a kind of decision, one right and one wrong; of an
-invariant or an ending, so many that were right as often as those of its kind."""
-
-
-def scenario_weights(X: pd.DataFrame, groups: Labels | None) -> npt.NDArray[np.float64]:
-    """One over the number of runs of each run's scenario; without groups every run is its own."""
-    if groups is None:
-        return np.ones(len(X))
-    _, places, counts = np.unique(
-        np.asarray(groups, dtype=str), return_inverse=True, return_counts=True
-    )
-    weights: npt.NDArray[np.float64] = 1.0 / counts[places]
-    return weights
+LEAST: Final = 1.0 / len(CATEGORIES) + 0.01  # so that no other category is more probable
+PRIOR: Final = 2.0  # scenarios that an estimate starts from: one right and one wrong, or its kind's
 
 
 DECIDED: Final = ["decided_kind", "decided_by"]
@@ -96,7 +77,7 @@ class BrokenInvariants(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Learn how sure answers are; without ``groups`` every run is its own scenario."""
-        self.sureness_ = Sureness.of(X, _is_right(X, y), scenario_weights(X, groups))
+        self.sureness_ = Sureness.of(X, _is_right(X, y), scenario_weights(len(X), groups))
         self.classes_ = np.array(CATEGORIES, dtype=object)
         return self
 
@@ -135,13 +116,11 @@ class BrokenInvariants(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 class AbstainingInvariants(BrokenInvariants):
-    """The monitor's own answer where it is sure, and an abstention elsewhere.
+    """The monitor's own answer where it is sure, and an abstention elsewhere."""
 
-    It is sure from the highest confidence on at which it still answers a given share of the
-    training scenarios, where the confidence of each is learnt from all others. A threshold that
-    makes so many answers right would be the other choice: among the surest answers of these rules
-    errors are too few, and too even, to tell one.
-    """
+    # It is sure from the highest confidence on at which it still answers a given share of the
+    # training scenarios, where the confidence of each is learnt from all others. A precision would
+    # be the other choice: among the surest answers errors are too few, and too even, to tell one.
 
     def __init__(self, coverage: float = 0.80) -> None:
         self.coverage = coverage
@@ -149,7 +128,7 @@ class AbstainingInvariants(BrokenInvariants):
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Learn how sure answers are, and from where on enough of them are left."""
         super().fit(X, y, groups)
-        weights, right = scenario_weights(X, groups), _is_right(X, y)
+        weights, right = scenario_weights(len(X), groups), _is_right(X, y)
         scenarios = np.arange(len(X)) if groups is None else np.asarray(groups)
         decided, sure = X[DECIDED], np.empty(len(X))
         for scenario in np.unique(scenarios):
@@ -190,19 +169,16 @@ def _evidence(run: dict[str, object]) -> Evidence:
 
 
 class EndingTable(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The commonest category among training scenarios that ended alike.
+    """The commonest category among training scenarios with the same end, phase and exception."""
 
-    Alike are runs with the same kind of end, phase and type of exception; where fewer than
-    ``fewest`` training scenarios ended so, those with the same kind and phase, then those of the
-    same kind, then all.
-    """
+    # Of fewer than ``fewest``, those with the same kind and phase, then the same kind, then all.
 
     def __init__(self, fewest: int = 2) -> None:
         self.fewest = fewest
 
     def fit(self, X: pd.DataFrame, y: Labels, groups: Labels | None = None) -> Self:
         """Count; each scenario counts once, and without ``groups`` each run does."""
-        weights = scenario_weights(X, groups)
+        weights = scenario_weights(len(X), groups)
         places = np.array([CATEGORIES.index(label) for label in y])
         scenarios = np.arange(len(X)) if groups is None else np.asarray(groups)
         tables = []
@@ -269,7 +245,6 @@ _COLUMNS: Final = ("end_kind", "end_phase", "end_error")
 
 
 def _endings(X: pd.DataFrame, depth: int) -> list[tuple[str, ...]]:
-    """The first so many parts of the ending of each run."""
     columns = [X[name].to_numpy() for name in _COLUMNS[:depth]]
     return [tuple(str(column[row]) for column in columns) for row in range(len(X))]
 
@@ -292,12 +267,8 @@ class EndingSettings(Record):
 
 def _flags(context: Context) -> tuple[str, ...]:
     if not context.known:
-        raise BadInputError(
-            "features",
-            "known",
-            "nothing that the monitor knows stands beside the features.",
-            "Join it by failbench.prediction.known.",
-        )
+        problem = "nothing that the monitor knows stands beside the features."
+        raise BadInputError("features", "known", problem, "Join it by failbench.prediction.known.")
     return context.known
 
 

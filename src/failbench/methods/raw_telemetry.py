@@ -1,22 +1,13 @@
-"""Methods that read raw telemetry: step series and error text, without features made by hand.
+"""Methods that read raw telemetry: step series and error text, without features made by hand."""
 
-The paper's section 8.3.1 asks for this stronger test, as hand-made features may have been tuned to
-the benchmark. Generic methods for series and texts compute the columns:
-
-* MiniRocket (Dempster, Schmidt and Webb, 2021, "MiniRocket: a very fast (almost) deterministic
-  transform for time series classification", KDD): for each of thousands of small convolutions the
-  share of steps at which its output exceeds a bias.
-* TF-IDF (Sparck Jones, 1972, "A statistical interpretation of term specificity and its application
-  in retrieval", Journal of Documentation): how often a word occurs, times how rare it is.
-
-A logistic regression follows. The authors of MiniRocket use a ridge classifier for data of this
-size; the same penalty with the logistic loss gives the probabilities that studies score.
-"""
-
-from __future__ import annotations
+# Section 8.3.1 of the paper asks for this test, as features may have been tuned to the benchmark.
+# Columns are of MiniRocket (Dempster, Schmidt and Webb, 2021, KDD): of thousands of convolutions
+# the share of steps at which one exceeds a bias; and of TF-IDF (Sparck Jones, 1972). The classifier
+# has the penalty of MiniRocket's ridge and the logistic loss, for the probabilities.
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Annotated, Any, Final, Self
 
 import numpy as np
@@ -36,48 +27,28 @@ from failbench.base.method_settings import Positive
 from failbench.base.records import Record
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.features.feature_table import RAW_SERIES, RAW_TEXT
-from failbench.methods.converged import ConvergedLogisticRegression
 from failbench.methods.declaration import Context, MethodDeclaration, by_name
 from failbench.methods.evidence import SHARE, leading_terms, weighted_terms
-from failbench.methods.tuned_classifier import TunedClassifier
+from failbench.methods.tuned_classifier import ConvergedLogisticRegression, TunedClassifier
 
-Cube = npt.NDArray[np.float64]
-"""Of shape ``[n_runs, n_channels, n_steps]``."""
-
-MIN_STEPS = 9
-"""Minimum number of steps of the array: the length of MiniRocket's kernels."""
-
-RESOLUTION = 2.0**-10
-"""Every number is a multiple of this: a thousandth of a standard deviation."""
+Cube = npt.NDArray[np.float64]  # of shape ``[n_runs, n_channels, n_steps]``
+MIN_STEPS = 9  # minimum number of steps of the array: the length of MiniRocket's kernels
+RESOLUTION = 2.0**-10  # every number is a multiple of this: a thousandth of a standard deviation
 
 MAX_DEVIATION = 100.0
-"""Maximum distance of a number from the mean, in standard deviations.
-
-MiniRocket adds, in single precision, up to nine channels with weights whose sizes sum to 18. With
-this bound all such sums are multiples of ``RESOLUTION`` below 2 to the 14th, which single precision
-holds exactly. So there is no rounding, in whatever order a processor sums; a bias, which is itself
-such a sum of a training run, is exceeded on all processors or on none.
-"""
+"""Maximum distance from the mean: sums of MiniRocket stay exact in single precision."""
+# It adds up to nine channels with weights whose sizes sum to 18: multiples of ``RESOLUTION`` below
+# 2 to the 14th. So no order of summation rounds, and a bias is exceeded on all processors or none.
 
 
 class AlignedSeries(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Stack the series of each run so that all of them end at the failure.
+    """Stack the series of each run so that all of them end at the failure."""
 
-    The array is as long as the longest series of the training runs: a shorter one is preceded by
-    steps that were not logged, and of a longer one the last steps are taken. Everything is
-    learned from the training runs, and every signal is treated alike:
-
-    * A number outside the range of the finite numbers of the training runs is clipped to that
-      range, infinite numbers included.
-    * Numbers are compressed to sign(x) log(1 + abs(x)), as the measurements span up to
-      thirty powers of ten, and standardised over all steps of all runs.
-    * The result is rounded to multiples of ``RESOLUTION`` and is at most ``MAX_DEVIATION`` in size.
-    * What was not logged (NaN) repeats the last number that was, and is 0, the mean, before the
-      first.
-
-    The last channel is the share of signals that a step logged: 0 where there was no step. It
-    distinguishes logged numbers from filled ones.
-    """
+    # As long as the longest training series. Numbers are clipped to the training range, infinite
+    # ones included, compressed to sign(x) log(1 + abs(x)), as they span thirty powers of ten,
+    # standardised, rounded to ``RESOLUTION``, bounded by ``MAX_DEVIATION``. What was not logged
+    # repeats the last number, and is the mean before the first. The last channel is the share of
+    # signals that a step logged: it distinguishes logged numbers from filled ones.
 
     def __init__(self, signals: Sequence[str]) -> None:
         self.signals = signals
@@ -113,7 +84,6 @@ class AlignedSeries(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return rounded
 
     def _stacked(self, X: pd.DataFrame) -> Cube:
-        """The last steps of each series at the end, NaN before them."""
         cube = np.full((len(X), len(self.signals), self.length_), np.nan)
         for channel, signal in enumerate(self.signals):
             for run, series in enumerate(X[signal]):
@@ -142,18 +112,12 @@ class RawTelemetrySettings(Record):
 
 
 class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """A linear classifier on many more columns than runs, whose penalty is chosen by inner folds.
+    """A linear classifier on far more columns than runs; inner folds choose its penalty."""
 
-    The columns are rotated into as many coordinates as there are training runs before the
-    classifier is fitted. As an L2 penalty keeps the weights within the span of the training runs,
-    this rotation changes no answer (Hastie and Tibshirani, 2004, "Efficient quadratic
-    regularization for expression arrays", Biostatistics), and it makes a fit cheap. Householder's
-    QR decomposition computes it to within rounding, unlike a matrix of inner products, and at a
-    third of the cost of singular values.
-
-    The columns are learned once per fit, from the training runs and without their labels; the inner
-    folds, grouped by scenario, choose only the penalty.
-    """
+    # The columns are learned once per fit and without labels, and rotated into as many coordinates
+    # as there are training runs, which changes no answer under an L2 penalty (Hastie and
+    # Tibshirani, 2004, Biostatistics). Householder's QR computes it to within rounding, unlike a
+    # matrix of inner products, and at a third of the cost of singular values.
 
     def __init__(self, blocks: ColumnTransformer, classifier: TunedClassifier) -> None:
         self.blocks = blocks
@@ -187,14 +151,9 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return probabilities
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The answer to each run, its evidence in words, and the number of terms to check.
-
-        The terms are the fewest that make up 95 % of the score, as those of
-        :func:`failbench.methods.evidence.explain_linear`: the weight of a word, present
-        or absent, or of the output of a convolution, relative to the mean of the training runs.
-        Only words that are present are evidence: the share of steps at which a sum of signals
-        exceeds a bias is a condition to check, but means nothing to a reader.
-        """
+        """Answers, evidence in words, and the number of terms, those of 95 % of the score."""
+        # They are weighed relative to the training mean. Only words that are present are evidence:
+        # the share of steps at which a sum of signals exceeds a bias means nothing to a reader.
         columns = self._columns(X)
         diagnoses = self.classifier_.diagnose(self._rotated(columns))
         answers = np.array([diagnosis.category for diagnosis in diagnoses], dtype=object)
@@ -227,7 +186,6 @@ class RawTelemetry(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 def _evidence(
     words: npt.NDArray[np.object_], values: Array, leading: Positions
 ) -> tuple[Evidence, ...]:
-    """The words among the leading terms that occur in the run's error text."""
     return tuple(
         Evidence("error_text", words[term], "matches", words[term])
         for term in leading
@@ -235,26 +193,11 @@ def _evidence(
     )
 
 
-def _raw_series(settings: RawTelemetrySettings, context: Context) -> RawTelemetry:
-    return _method([_series(settings, context)], settings, context)
-
-
-def _raw_text(settings: RawTelemetrySettings, context: Context) -> RawTelemetry:
-    return _method([_text()], settings, context)
-
-
-def _raw_telemetry(settings: RawTelemetrySettings, context: Context) -> RawTelemetry:
-    return _method([_series(settings, context), _text()], settings, context)
-
-
 Block = tuple[str, Pipeline, list[str]]
 
 
 def _series(settings: RawTelemetrySettings, context: Context) -> Block:
-    """Columns of MiniRocket, standardised; each run is normalised to length one, as by TF-IDF.
-
-    So neither block outweighs the other by its number of columns, nor a run the others.
-    """
+    """Columns of MiniRocket; each run has length one, so that no block or run outweighs others."""
     # Imported late: it takes half a gigabyte where torch is installed too.
     from aeon.transformations.collection.convolution_based import MiniRocket
 
@@ -285,9 +228,8 @@ def joined_text(X: pd.DataFrame) -> npt.NDArray[np.object_]:
     return joined
 
 
-def _method(
-    blocks: Sequence[Block], settings: RawTelemetrySettings, context: Context
-) -> RawTelemetry:
+def _method(parts: Sequence[str], settings: RawTelemetrySettings, context: Context) -> RawTelemetry:
+    blocks = [_text() if part == TEXT else _series(settings, context) for part in parts]
     linear = ConvergedLogisticRegression(solver="newton-cg", max_iter=settings.max_iterations)
     classifier = TunedClassifier(
         Pipeline([("classify", linear)]),
@@ -296,12 +238,13 @@ def _method(
         context.seed,
     )
     # Rotating a sparse result would make it dense, so all results are dense.
-    return RawTelemetry(ColumnTransformer(list(blocks), sparse_threshold=0.0), classifier)
+    return RawTelemetry(ColumnTransformer(blocks, sparse_threshold=0.0), classifier)
 
 
-DECLARATIONS = by_name(
-    MethodDeclaration("raw_series", RawTelemetrySettings, _raw_series),
-    MethodDeclaration("raw_text", RawTelemetrySettings, _raw_text),
-    MethodDeclaration("raw_telemetry", RawTelemetrySettings, _raw_telemetry),
+_PARTS = {"raw_series": (SERIES,), "raw_text": (TEXT,), "raw_telemetry": (SERIES, TEXT)}
+DECLARATIONS = by_name(  # they receive the raw table and no features
+    *(
+        MethodDeclaration(name, RawTelemetrySettings, partial(_method, parts))
+        for name, parts in _PARTS.items()
+    )
 )
-"""They receive the raw table and no features."""

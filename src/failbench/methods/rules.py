@@ -93,8 +93,7 @@ class PassesLimit:
 
 Condition = ErrorMatches | Crosses
 Declared = ErrorMatches | Crosses | LeavesBand | StaysInBand | PassesLimit
-Conditions = tuple[Declared, ...]
-"""All of which must hold."""
+Conditions = tuple[Declared, ...]  # all of which must hold
 
 
 def resolve(

@@ -1,11 +1,7 @@
-"""Simple rules: an ordered list of 23 heuristics, the first match decides.
+"""Simple rules: an ordered list of 23 heuristics, the first match decides."""
 
-The wording is that of PyTorch on the CPU and on CUDA, of Hugging Face transformers and of Python
-itself, taken from their documentation and source. No rule was added, dropped or moved after seeing
-a recorded failure, and no threshold comes from one.
-"""
-
-from __future__ import annotations
+# The wording is that of libraries' documentation and source. No rule was added, dropped or moved
+# after seeing a recorded failure, and no threshold comes from one.
 
 from dataclasses import dataclass, replace
 from typing import Final, Self, cast
@@ -20,18 +16,9 @@ from failbench.base.arrays import Labels, Probabilities
 from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.verdicts import Diagnosis
 from failbench.base.vocabulary import CATEGORIES, Category
+from failbench.methods import rules
 from failbench.methods.declaration import Context, Method, MethodDeclaration, by_name
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.rules import (
-    Conditions,
-    ErrorMatches,
-    EvaluatedConditions,
-    features_of_band,
-    on_feature,
-    parts,
-    read_table,
-    resolve,
-)
 
 
 @dataclass(frozen=True)
@@ -40,7 +27,7 @@ class Rule:
 
     name: str
     category: Category
-    conditions: Conditions
+    conditions: rules.Conditions
     source: str
 
 
@@ -48,36 +35,32 @@ SIMPLE_RULES: Final = tuple(
     Rule(
         row["name"],
         cast("Category", row["category"]),
-        (ErrorMatches(row["error_text"]),)
+        (rules.ErrorMatches(row["error_text"]),)
         if row["error_text"]
-        else tuple(map(on_feature, parts(row["features"]))),
+        else tuple(map(rules.on_feature, rules.parts(row["features"]))),
         row["source"],
     )
-    for row in read_table("simple_rules")
+    for row in rules.read_table("simple_rules")
 )
 
-WORDINGS: Final = {
+WORDINGS: Final = {  # what the rules that read error text look for in it
     rule.name: first.pattern
     for rule in SIMPLE_RULES
-    if isinstance(first := rule.conditions[0], ErrorMatches)
+    if isinstance(first := rule.conditions[0], rules.ErrorMatches)
 }
-"""What the rules that read error text look for in it."""
 
-FALLBACK: Category = "optimization"
-"""The paper's section 4.1: 'since optimization problems are the most frequent failure mode'."""
+FALLBACK: Category = "optimization"  # section 4.1: 'the most frequent failure mode'
 
 
 def band_features() -> tuple[str, ...]:
     """Features whose healthy band some rule needs."""
-    return features_of_band(condition for rule in SIMPLE_RULES for condition in rule.conditions)
+    return rules.features_of_band(
+        condition for rule in SIMPLE_RULES for condition in rule.conditions
+    )
 
 
 class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """The first of 23 rules that matches decides; if none does, the answer is optimization.
-
-    Nothing is learned from labelled failures: fitting only sets thresholds from healthy runs. The
-    method states no uncertainty (section 4.1), so its answer has probability one.
-    """
+    """The first of 23 rules that matches, else optimization; probability one (section 4.1)."""
 
     def __init__(
         self,
@@ -95,7 +78,9 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         """Fill in the thresholds; the labelled runs are not used."""
         limits = {"gradient_norm": self.gradient_norm, "perplexity": self.perplexity}
         self.rules_ = tuple(
-            replace(rule, conditions=resolve(rule.conditions, self.band, self.healthy_sds, limits))
+            replace(
+                rule, conditions=rules.resolve(rule.conditions, self.band, self.healthy_sds, limits)
+            )
             for rule in SIMPLE_RULES
         )
         self.classes_ = np.array(CATEGORIES, dtype=object)
@@ -104,7 +89,7 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: pd.DataFrame) -> Labels:
         """The category of the first rule that holds, run by run."""
         categories = np.array([rule.category for rule in SIMPLE_RULES] + [FALLBACK], dtype=object)
-        answers: Labels = categories[self._first_match(EvaluatedConditions(X))]
+        answers: Labels = categories[self._first_match(rules.EvaluatedConditions(X))]
         return answers
 
     def predict_proba(self, X: pd.DataFrame) -> Probabilities:
@@ -114,12 +99,8 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         return np.asarray(chosen, dtype=np.float64)
 
     def diagnose(self, X: pd.DataFrame) -> tuple[Diagnosis, ...]:
-        """The category of each run with the signals of its rule; the fallback has none.
-
-        A reader checks the conditions of that rule and one condition of each earlier rule: one
-        that fails shows that the rule did not match.
-        """
-        evaluated = EvaluatedConditions(X)
+        """The categories with the signals of the rule, counting one of each earlier rule."""
+        evaluated = rules.EvaluatedConditions(X)
         diagnoses = []
         for position, passed in enumerate(self._first_match(evaluated).tolist()):
             if passed == len(self.rules_):
@@ -130,7 +111,7 @@ class SimpleRules(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             diagnoses.append(Diagnosis(rule.category, 1.0, evidence, passed + len(evidence)))
         return tuple(diagnoses)
 
-    def _first_match(self, evaluated: EvaluatedConditions) -> npt.NDArray[np.intp]:
+    def _first_match(self, evaluated: rules.EvaluatedConditions) -> npt.NDArray[np.intp]:
         check_is_fitted(self)
         always = np.ones(len(evaluated.runs), dtype=bool)  # the fallback holds for every run
         holds = [evaluated.all_hold(rule.conditions) for rule in self.rules_]

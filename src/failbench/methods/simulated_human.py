@@ -1,11 +1,4 @@
-"""The simulated human (the paper's section 4.5): a reference, not a diagnosis.
-
-Each person has one of three skill levels and its accuracy. The simulation reads no telemetry and
-learns nothing; whether a person is right follows from the true category, which it receives on
-purpose as an answer key. No diagnostic method receives one.
-"""
-
-from __future__ import annotations
+"""The simulated human (section 4.5): a reference that is handed the true category."""
 
 import hashlib
 from collections.abc import Mapping
@@ -34,11 +27,7 @@ class _Opinion:
 
 
 class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-    """Draws a person for each run, who is right with the accuracy of their level.
-
-    A wrong answer is one of the other categories, uniformly. The draws of a run depend only on the
-    seed and its ``run_id``, so neither the order nor the selection of runs matters.
-    """
+    """Draws, by seed and ``run_id`` alone, a person right with the accuracy of their level."""
 
     def __init__(
         self, true_categories: Mapping[str, str], levels: Mapping[str, SkillLevel], seed: int = 0
@@ -74,12 +63,8 @@ class SimulatedHuman(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
     def _opinion(self, run_id: str) -> _Opinion:
         if run_id not in self.true_categories:
-            raise BadInputError(
-                "true_categories",
-                run_id,
-                "is not in the answer key.",
-                "Give the category of every run.",
-            )
+            remedy = "Give the category of every run."
+            raise BadInputError("true_categories", run_id, "is not in the answer key.", remedy)
         digest = np.frombuffer(hashlib.sha256(run_id.encode()).digest(), dtype="<u4")
         rng = np.random.default_rng([self.seed, *digest.tolist()])
         levels = tuple(self.levels.values())

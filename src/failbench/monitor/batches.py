@@ -15,18 +15,12 @@ PREFERRED: Final = ("input_ids", "inputs", "source", "ids", "tokens")
 NO_TOKENS: Final = ("label", "target", "mask", "position", "type", "length")
 """Parts of names of integers that are no token ids."""
 
-DEEPEST: Final = 4
-"""Containers within containers that are looked into."""
-
-Tensors = dict[str, Any]
-"""Tensors by name."""
+DEEPEST: Final = 4  # containers within containers that are looked into
+Tensors = dict[str, Any]  # tensors by name
 
 
 def tensors_of(batch: Any, name: str = "batch", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """All tensors of a batch with their names, in its order.
-
-    Looked into are tuples, lists, mappings (``BatchEncoding`` is one) and dataclasses.
-    """
+    """All tensors of a batch with names, in tuples, lists, mappings and dataclasses, in order."""
     if isinstance(batch, torch.Tensor):
         yield name, batch
     elif depth < DEEPEST:

@@ -22,15 +22,10 @@ from failbench.records import Record
 FORMAT: Final = 1
 
 REFERENCE: Final = Path(__file__).parent / "data/bounds.json"
-"""Bounds of the benchmark's reference setting, small models with steps of some 30 ms.
-
-They hold for runs of that setting. Ratios to a run's own past may carry over to others; sizes,
-times and memory will hardly, so that bounds of one's own healthy runs are the better ones."""
+"""Bounds of small models with steps of 30 ms; elsewhere ratios may hold, sizes and times hardly."""
 
 
-TIGHTEST: Final = math.log(1.05)
-"""The logarithm of the smallest ratio that can break a bound: where no healthy run strays from its
-own past at all, one that does so by less than this has not strayed either."""
+TIGHTEST: Final = math.log(1.05)  # log of the smallest ratio that can break a bound
 
 
 class FittedBound(Record):
@@ -152,10 +147,7 @@ def reach_of(runs: Sequence[History], invariants: Iterable[Invariant]) -> Reach:
 
 
 def fitted_bound(invariant: Invariant, lows: Floats, highs: Floats, margin: float) -> Bound:
-    """The bound of an invariant from the extremes of healthy runs.
-
-    Of a ratio, it lies at least :data:`TIGHTEST` from 1.
-    """
+    """The bound from healthy extremes; of a ratio, at least :data:`TIGHTEST` from 1."""
     low, high = -widened(-lows, margin), widened(highs, margin)
     if invariant.against in RATIOS:
         low, high = min(low, -TIGHTEST), max(high, TIGHTEST)
@@ -163,11 +155,7 @@ def fitted_bound(invariant: Invariant, lows: Floats, highs: Floats, margin: floa
 
 
 def extremes(history: History, invariant: Invariant) -> tuple[float, float] | None:
-    """The lowest and the highest compared value that lasted in a healthy run.
-
-    What is no finite number is passed over. None where the run has fewer measurements than the
-    invariant asks for in a row.
-    """
+    """The extremes, compared and lasting, of a healthy run; None if it has too few measurements."""
     held = measured(history, invariant)[2]
     series = held[np.isfinite(held)]
     if len(series) < invariant.rows:
@@ -182,10 +170,7 @@ def lasting_high(series: Floats, rows: int) -> float:
 
 
 def widened(highs: Floats, margin: float) -> float:
-    """The highest of some runs' extremes, moved by ``margin`` times its distance from their median.
-
-    ``highs`` is of shape (runs,), with at least one.
-    """
+    """The highest of ``[runs]``, moved by ``margin`` times its distance from their median."""
     most = float(highs.max())
     return most + margin * (most - float(np.median(highs)))
 
@@ -219,21 +204,16 @@ def read_bounds(path: Path, invariants: Iterable[Invariant]) -> BoundsFile:
     try:
         bounds = TypeAdapter(BoundsFile).validate_json(path.read_bytes())
     except OSError as error:
-        raise BadInputError(
-            path, "(file)", f"cannot be read ({error.strerror}).", "Name a file of bounds."
-        ) from error
+        problem = f"cannot be read ({error.strerror})."
+        raise BadInputError(path, "(file)", problem, "Name a file of bounds.") from error
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"]) or "(file)"
-        raise BadInputError(
-            path, field, f"{first['msg']}.", "Fit the bounds again, or leave them out."
-        ) from error
+        remedy = "Fit the bounds again, or leave them out."
+        raise BadInputError(path, field, f"{first['msg']}.", remedy) from error
     foreign = sorted(set(bounds.bounds) - {invariant.id for invariant in invariants})
     if foreign:
-        raise BadInputError(
-            path,
-            f"bounds.{foreign[0]}",
-            "is no invariant of this version.",
-            "Fit the bounds again, or leave them out.",
-        )
+        problem = "is no invariant of this version."
+        remedy = "Fit the bounds again, or leave them out."
+        raise BadInputError(path, f"bounds.{foreign[0]}", problem, remedy)
     return bounds

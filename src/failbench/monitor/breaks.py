@@ -13,14 +13,12 @@ from failbench.monitor.history import History
 from failbench.monitor.invariants import Against, Bound, Invariant
 from failbench.monitor.signals import SIGNALS
 
-FEWEST: Final = 5
-"""Measurements of which a past is made at least."""
+FEWEST: Final = 5  # measurements of which a past is made at least
 
 FLOORS: Final = {"seconds": 0.01, "bytes": 2.0**22, "nats": 0.1, "share": 0.01, "positions": 1.0}
 """By unit what is added to both sides of a ratio: below it, differences mean nothing."""
 
-SMALLEST: Final = 1e-30
-"""What is added where a unit has no floor, so that zero has a logarithm."""
+SMALLEST: Final = 1e-30  # what is added where a unit has no floor, so that zero has a logarithm
 
 _UNIT: Final = {signal.name: signal.unit for signal in SIGNALS}
 
@@ -70,10 +68,7 @@ def compared(
 
 
 def measured(history: History, invariant: Invariant) -> tuple[NDArray[np.int64], Floats, Floats]:
-    """Steps, values and compared values of an invariant's signal, each (measurements,).
-
-    Steps at which a signal that it presumes to be zero was not are passed over.
-    """
+    """Steps, values and compared values of a signal, but where another that must be 0 was not."""
     steps, values = history.series(invariant.signal)
     if invariant.presumes:
         presumed, sizes = history.series(invariant.presumes)
@@ -91,10 +86,7 @@ def measured(history: History, invariant: Invariant) -> tuple[NDArray[np.int64],
 def breaks(
     history: History, invariants: Iterable[Invariant], fitted: Mapping[str, Bound]
 ) -> tuple[Break, ...]:
-    """The first break of every invariant that broke, by step.
-
-    An invariant whose bound is to be fitted, and has none, is passed over.
-    """
+    """The first break of every invariant, by step; one whose bound is not fitted is passed over."""
     first = []
     for invariant in invariants:
         bound = invariant.bound or fitted.get(invariant.id)

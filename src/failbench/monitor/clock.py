@@ -19,12 +19,11 @@ class Moment(NamedTuple):
 
 
 class Clock:
-    """Time of the thread that trains, the monitor's own not counted.
+    """Time of the thread that trains, the monitor's own not counted."""
 
-    A thread computes while the system charges it processor time. It waits otherwise: for a disk, a
-    lock, a data loader's process, or a device whose driver lets it sleep. A wait for a processor is
-    neither: it tells of the machine's other work, and of no fault of a phase.
-    """
+    # A thread computes while the system charges it processor time. It waits for a disk, a lock, a
+    # loader or a sleeping driver. A wait for a processor is neither: it tells of the machine's
+    # other work.
 
     def __init__(self) -> None:
         self._queue: int | None = None

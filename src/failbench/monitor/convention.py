@@ -12,11 +12,8 @@ from failbench.monitor.measurements.labels import IGNORED
 from failbench.monitor.measurements.loss import measure_loss
 from failbench.monitor.targets import Targets, targets_of
 
-AGREES: Final = 1e-3
-"""A loss that is computed from logits and labels is recomputed to this share of it."""
-
-DIVISOR: Final = "num_items_in_batch"
-"""Argument by which a model is told the labels of all batches of a step, and divides by it."""
+AGREES: Final = 1e-3  # a loss that is computed from logits is recomputed to this share of it
+DIVISOR: Final = "num_items_in_batch"  # how many labels all batches of a step have, to divide by
 
 COMPARED: Final = ("labels", "recomputed loss", "logit gradient")
 """Measurements that need to know which logits belong to which labels."""
@@ -28,12 +25,11 @@ UNKNOWN: Final = (
 
 
 class Convention:
-    """Tells what the loss of a model's output was computed from.
+    """Tells what the loss of a model's output was computed from."""
 
-    The first loss is recomputed with each logit compared with the label beside it, and with the
-    next one; the convention that agrees is kept. Where none does, that of the model's name is, and
-    without such a name nothing is compared.
-    """
+    # The first loss is recomputed with each logit compared with the label beside it, and the next
+    # one: what agrees is kept, or else the convention of the model's name; without it nothing is
+    # compared.
 
     def __init__(self, guard: Guard) -> None:
         self._guard = guard
@@ -41,11 +37,8 @@ class Convention:
         self._compared = True
 
     def targets(self, model: Any, arguments: dict[str, Any], output: Any) -> Targets | None:
-        """What the output of a model and the arguments it was called with tell; None without loss.
-
-        A loss that is divided by the labels of a whole accumulated step is given as the mean of its
-        batch, to be comparable with it.
-        """
+        """What a model's output and arguments tell; None without a loss."""
+        # A loss divided by an accumulated step's labels is given as the mean of its batch.
         targets = targets_of(model, arguments, output)
         if targets is None or targets.logits is None:
             return targets

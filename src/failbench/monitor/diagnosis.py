@@ -23,8 +23,7 @@ from failbench.monitor.history import History
 from failbench.monitor.invariants import CATALOGUE, Bound, Invariant
 from failbench.vocabulary import ABSTAIN, Answer
 
-OUTRANKED: Final = 20
-"""Steps within which a break of logic outranks one of statistics."""
+OUTRANKED: Final = 20  # steps within which a break of logic outranks one of statistics
 
 
 @dataclass(frozen=True)
@@ -111,7 +110,6 @@ def answer_of(decided_by: Break | Ending | None) -> Answer:
 
 
 def _earliest(broken: Sequence[Break]) -> Break | None:
-    """The break that comes first, symptoms left out, and logic before what it outranks."""
     logic = next((each for each in broken if each.invariant.kind == "logic"), None)
     statistic = next((each for each in broken if each.invariant.kind == "statistic"), None)
     if logic is None or statistic is None:

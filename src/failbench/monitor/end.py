@@ -13,15 +13,13 @@ EndKind = Literal["completed", "exception", "out of memory", "killed", "hung", "
 OUT_OF_MEMORY: Final = ("OutOfMemoryError", "MemoryError", "ENOMEM")
 """Parts of the names of exceptions that say so themselves."""
 
-OUT_OF_MEMORY_MESSAGES: Final = (
+OUT_OF_MEMORY_MESSAGES: Final = (  # parts, in lower case, of other exceptions, as RuntimeError
     "out of memory",
     "can't allocate memory",
     "cannot allocate memory",
     "bad_alloc",
     "unable to mmap",
 )
-"""Parts of messages of other exceptions, in lower case: PyTorch's allocator on a CPU raises a
-``RuntimeError``."""
 
 
 @dataclass(frozen=True)

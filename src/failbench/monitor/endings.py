@@ -1,7 +1,4 @@
-"""Endings: what the end of a run says of its cause, as data.
-
-``data/endings.csv`` lists them in the order in which they are tried.
-"""
+"""Endings: what the end of a run says of its cause, in ``data/endings.csv``, tried in order."""
 
 from __future__ import annotations
 
@@ -15,9 +12,7 @@ from failbench.monitor.end import End
 from failbench.monitor.invariants import CATALOGUE, Invariant
 from failbench.vocabulary import CATEGORIES, Category
 
-Rank = Literal["before", "after", "last"]
-"""Whether an ending speaks before the invariant that broke first, only where none did, or only
-where no symptom was seen either."""
+Rank = Literal["before", "after", "last"]  # before the first break, without one, or last of all
 
 RANKS: Final[tuple[Rank, ...]] = get_args(Rank)
 ANY: Final = "any"
@@ -79,7 +74,6 @@ def read_endings(text: str, catalogue: Iterable[Invariant]) -> tuple[Ending, ...
     return tuple(endings)
 
 
-ENDINGS: Final = read_endings(
+ENDINGS: Final = read_endings(  # all endings, in the order in which they are tried
     files("failbench.monitor").joinpath("data/endings.csv").read_text(encoding="utf-8"), CATALOGUE
 )
-"""All endings, in the order in which they are tried."""

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 _IN_TRAINING: Final = [phase for phase in PHASES if phase != "build"]
 
-MEASUREMENTS: Final[Mapping[str, tuple[str, ...]]] = {
+MEASUREMENTS: Final[Mapping[str, tuple[str, ...]]] = {  # signals of each, which fail together
     "arguments": (),
     "batch": tuple(signal.name for signal in SIGNALS if signal.needs in ("data", "vocabulary")),
     "labels": (
@@ -66,15 +66,13 @@ MEASUREMENTS: Final[Mapping[str, tuple[str, ...]]] = {
     "ranks": ("ranks_disagree",),
     "probes": tuple(signal.name for signal in SIGNALS if signal.level == "full"),
 }
-"""The signals of each measurement, which fail together."""
 
 
 class Guard:
-    """Runs measurements so that none ends, delays for ever or changes a run.
+    """Runs measurements so that none ends, delays for ever or changes a run."""
 
-    A measurement runs without gradients and without touching the cache of autocast. The first
-    exception of one turns it off: its signals are noted as off, and one warning says why.
-    """
+    # It runs without gradients and leaves autocast's cache alone. The first exception of one turns
+    # its signals off, with a warning.
 
     def __init__(self, writer: LogWriter, clock: Clock, level: Level) -> None:
         self._writer = writer
@@ -193,7 +191,6 @@ class Guard:
 
 
 def _said_by(error: Exception) -> str:
-    """The kind of an error, and the first line of its message."""
     lines = str(error).splitlines()
     kind = type(error).__name__
     return f"{kind}: {lines[0][:200].rstrip('.')}" if lines else kind

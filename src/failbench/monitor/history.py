@@ -20,9 +20,7 @@ from failbench.monitor.end import End
 from failbench.monitor.log import ABSENT, FORMAT, LINES, NOW, NOW_TYPE
 from failbench.monitor.signals import PHASES, SIGNAL_NAMES, Level
 
-STILL: Final = 60.0
-"""Seconds without a change of phase after which a living process counts as hung; or ten times the
-longest step so far, if that is more."""
+STILL: Final = 60.0  # seconds without change that a process hangs; or ten times the longest step
 
 _ABSENT_BITS: Final = np.float64(ABSENT).view(np.uint64)
 
@@ -128,7 +126,6 @@ def _rows(lines: list[Any], columns: list[str]) -> list[Row]:
 
 
 def _read_now(path: Path) -> np.void | None:
-    """The memory map, or None where it is not there or cut off."""
     try:
         content = path.read_bytes()
     except OSError:

@@ -12,8 +12,7 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
-INNER = ("optimizer", "_optimizer", "optim", "base_optimizer")
-"""Attributes under which wrappers of optimizers keep what they wrap."""
+INNER = ("optimizer", "_optimizer", "optim", "base_optimizer")  # where wrappers keep what they wrap
 
 
 class Events(Protocol):
@@ -45,11 +44,7 @@ class Events(Protocol):
 
 
 class Hooks:
-    """Attaches a receiver of events; everything can be removed again.
-
-    A compiled model gets no hooks, which would break its graph; those of optimizers, losses and
-    logits lie outside of it.
-    """
+    """Attaches a receiver of events, removably; hooks would break a compiled model's graph."""
 
     def __init__(self, events: Events) -> None:
         self._events = events
@@ -151,7 +146,6 @@ class Copied:
 
 
 def _has_closure(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> bool:
-    """Whether a step is given a closure; its first argument is the optimizer."""
     return any(callable(given) for given in (*args[1:], *kwargs.values()))
 
 

@@ -1,8 +1,4 @@
-"""Interval: time and counts of all steps since the check before.
-
-A wait between two checks would be seen by none of them, so that a check has the mean of the steps
-since the one before. Steps that the log keeps besides have their own.
-"""
+"""Interval: time and counts, as means of all steps since the check before, lest waits go unseen."""
 
 from __future__ import annotations
 
@@ -11,13 +7,12 @@ from typing import Final
 
 from failbench.monitor.signals import PHASES
 
-AVERAGED: Final = frozenset(
+AVERAGED: Final = frozenset(  # signals that checks have the mean of
     {"page_faults", "bytes_read", "bytes_written"}
     # An evaluation is not of every step: the time of one is no less for the steps before it.
     | {f"{kind}_{phase}" for kind in ("busy", "blocked") for phase in PHASES}
     - {"busy_evaluation", "blocked_evaluation"}
 )
-"""Signals that checks have the mean of."""
 
 
 class Interval:

@@ -1,10 +1,4 @@
-"""Invariants: what must hold in healthy training, each a statement about one signal.
-
-``data/invariants.csv`` is the catalogue. A bound is a number where logic gives it, and ``fitted``
-where healthy runs do (:mod:`failbench.monitor.bounds`).
-"""
-
-from __future__ import annotations
+"""Invariants: what must hold of a signal, by ``invariants.csv``; a bound is logic's or fitted."""
 
 import csv
 from dataclasses import dataclass
@@ -15,22 +9,17 @@ from failbench.monitor.signals import SIGNAL_NAMES
 from failbench.vocabulary import CATEGORIES, Category
 
 Kind = Literal["logic", "statistic", "symptom"]
-"""``logic`` never breaks in healthy training; a ``statistic`` seldom does; a ``symptom`` follows
-from nearly any cause, and speaks only where nothing else did."""
+"""``logic`` never breaks in health, a ``statistic`` seldom; a ``symptom`` follows any cause."""
 
 Against = Literal["value", "first", "start", "past", "peak", "growth"]
 """What a value is held against; see :func:`failbench.monitor.breaks.compared`."""
 
-RATIOS: Final = frozenset({"start", "past", "peak"})
-"""Those that give the logarithm of a ratio."""
-
-Relation = Literal["at most", "at least", "between", "within"]
-"""``within`` bounds the absolute value."""
+RATIOS: Final = frozenset({"start", "past", "peak"})  # those that give the logarithm of a ratio
+Relation = Literal["at most", "at least", "between", "within"]  # ``within`` bounds the absolute
 
 FITTED: Final = "fitted"
 
-WINDOW: Final = 20
-"""That of catalogues which do not say."""
+WINDOW: Final = 20  # that of catalogues which do not say
 
 
 @dataclass(frozen=True)
@@ -108,7 +97,6 @@ def _one_of(text: str, names: tuple[Any, ...]) -> Any:
     return names[names.index(text)]
 
 
-CATALOGUE: Final = read_invariants(
+CATALOGUE: Final = read_invariants(  # in the order of their components' place in a loop
     files("failbench.monitor").joinpath("data/invariants.csv").read_text(encoding="utf-8")
 )
-"""All invariants, in the order of their components' place in a loop."""

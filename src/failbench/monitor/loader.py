@@ -7,10 +7,7 @@ from typing import Any
 
 
 class Loader:
-    """Iterates over a loader, and tells when a batch is asked for and when it comes.
-
-    Attributes of the loader are this one's too, as its ``sampler``, and so is its length.
-    """
+    """Iterates over a loader, with its attributes and length; tells when batches are asked for."""
 
     def __init__(
         self,

@@ -1,16 +1,10 @@
 """Log: what the monitor writes while a run lives, so that its end can be explained afterwards.
 
-A folder of two files:
-
-``signals.jsonl``
-    Lines of JSON, only ever appended. The first is the header. A list ``[step, values]`` is a
-    check: ``values`` has, by number of column, what changed since the check before, and null for
-    what is not measured any more. A list ``[step, values, "change"]`` lies between checks and has
-    the exact signals that changed. An object is an event: a signal that was turned off, a fact
-    that became known later, or the end.
-``now.bin``
-    A memory map of constant size, which outlives a killed process: phase, step and clocks of the
-    moment, and all signals of the last steps.
+``signals.jsonl`` has lines of JSON, only ever appended, after a header. ``[step, values]`` is a
+check: what changed since the one before by number of column, null where it is not measured any
+more; ``[step, values, "change"]`` lies between checks and has the exact signals that changed; an
+object is an event, as the end. ``now.bin`` is a memory map, which outlives a killed
+process: phase, step and clocks of the moment, and all signals of the last steps.
 """
 
 from __future__ import annotations
@@ -32,11 +26,8 @@ from failbench.monitor.signals import PHASES, SIGNAL_NAMES, SIGNALS, Level, Phas
 
 FORMAT: Final = 1
 LINES, NOW = "signals.jsonl", "now.bin"
-LAST_STEPS: Final = 16
-"""Steps whose signals are kept in the memory map."""
-
-MOST_CHANGES: Final = 2000
-"""Lines between checks after which no more are written: a log stays small whatever happens."""
+LAST_STEPS: Final = 16  # whose signals are kept in the memory map
+MOST_CHANGES: Final = 2000  # lines between checks at most, so that a log stays small
 
 NOW_TYPE: Final = np.dtype(
     [
@@ -48,9 +39,7 @@ NOW_TYPE: Final = np.dtype(
         ("values", "f8", (LAST_STEPS, len(SIGNALS))),
     ]
 )
-"""``wall`` is the time of the last change of phase, in seconds since 1970; ``steps`` is -1 where
-nothing is kept yet; a signal that was not measured is no number, with a sign bit that measured ones
-never have."""
+"""``wall`` is of the last phase; ``steps`` -1 is nothing yet; no measured NaN has a sign bit."""
 
 ABSENT: Final = float(np.array(0xFFF8000000000001, np.uint64).view(np.float64))
 """Not measured, in the memory map: a NaN of its own, as measured values may be NaN too."""

@@ -13,11 +13,8 @@ from typing import Any, Final
 
 import torch
 
-RESERVE: Final = 4 * 2**20
-"""Bytes that are held from the start, so that the end can be written where memory ran out."""
-
-MOST_SHARE: Final = 0.04
-"""Of the time of a run that may be spent on counting tensors."""
+RESERVE: Final = 4 * 2**20  # held from the start, so that the end can be written without memory
+MOST_SHARE: Final = 0.04  # of the time of a run that may be spent on counting tensors
 
 _PAGE: Final = resource.getpagesize()
 _DATA_FIELD: Final = 5  # of /proc/self/statm: data and stack, in pages; see proc(5)
@@ -37,10 +34,7 @@ class Reserve:
 
 
 class ProcessMemory:
-    """Private data of the process (VmData), the quantity that ``RLIMIT_DATA`` limits.
-
-    It is read when a phase begins and ends: what is allocated and freed between is not seen.
-    """
+    """Private data (VmData), which ``RLIMIT_DATA`` limits, as it is when phases begin and end."""
 
     def __init__(self) -> None:
         self._files = [os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)]
@@ -82,11 +76,7 @@ class ProcessMemory:
 
 
 class DeviceMemory:
-    """Memory of a CUDA device that tensors of this process use.
-
-    Peaks come from the allocator, whose peak statistics are reset at every change of phase: a loop
-    that prints ``torch.cuda.max_memory_allocated`` reads the peak since the last change.
-    """
+    """Memory of a CUDA device that tensors use; resets the allocator's peaks at every phase."""
 
     def __init__(self, device: Any) -> None:
         self._device = device
@@ -115,8 +105,7 @@ class DeviceMemory:
         """Nothing is open."""
 
 
-Memory = ProcessMemory | DeviceMemory
-"""Memory in which a model trains."""
+Memory = ProcessMemory | DeviceMemory  # memory in which a model trains
 
 
 def memory_of(device: Any) -> Memory:
@@ -125,11 +114,7 @@ def memory_of(device: Any) -> Memory:
 
 
 class LiveTensors:
-    """Counts the tensors that Python holds, which takes longer the more objects there are.
-
-    So it is done at a check only if all counts together took less than a share of the time since
-    this was made. Nothing is kept, and no attribute of an object that is no tensor is touched.
-    """
+    """Counts the tensors that Python holds, while that costs less than a share of the time."""
 
     def __init__(self) -> None:
         self._started = time.perf_counter()
@@ -157,7 +142,6 @@ class LiveTensors:
 
 
 def _kinds_of(kind: type) -> set[type]:
-    """A class and all that are derived from it."""
     kinds = {kind}
     derived: list[type] = type.__subclasses__(kind)
     for other in derived:
@@ -166,7 +150,6 @@ def _kinds_of(kind: type) -> set[type]:
 
 
 def _memory_groups() -> list[tuple[Path, Path]]:
-    """Files of limit and use of the control groups (version 2) that hold the process."""
     try:
         lines = Path("/proc/self/cgroup").read_text("ascii").splitlines()
     except OSError:

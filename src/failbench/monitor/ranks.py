@@ -1,9 +1,4 @@
-"""Ranks: whether the processes of a distributed run still have the same weights.
-
-Each rank puts its checksums into the store by which the ranks found each other, and reads what the
-others have put there one step later. Nothing is waited for, unlike in a collective: a rank without
-a monitor, or one that has ended, blocks none.
-"""
+"""Ranks: whether processes have the same weights, by checksums in their store, waiting for none."""
 
 from __future__ import annotations
 
@@ -13,8 +8,7 @@ from typing import Any, Final
 import torch
 from torch import distributed
 
-KEPT: Final = 4
-"""Checks whose checksums stay in the store, for ranks that are behind."""
+KEPT: Final = 4  # checks whose checksums stay in the store, for ranks that are behind
 
 _WIDTHS: Final = {1: torch.int8, 2: torch.int16, 4: torch.int32, 8: torch.int64}
 

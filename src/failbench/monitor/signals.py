@@ -1,8 +1,4 @@
-"""Signals: every quantity that the monitor measures.
-
-A signal is a number per training step. ``data/signals.csv`` says what each is; measurements say how
-it is taken, and the catalogue of invariants what must hold of it.
-"""
+"""Signals: every quantity that the monitor measures, a number a step, as in ``signals.csv``."""
 
 from __future__ import annotations
 
@@ -11,20 +7,15 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final, Literal, get_args
 
-Level = Literal["light", "standard", "full"]
-"""How much is measured: ``full`` includes ``standard``, which includes ``light``."""
+Level = Literal["light", "standard", "full"]  # each includes those before it
 
 Phase = Literal["build", "data", "forward", "loss", "backward", "step", "evaluation", "callback"]
-"""What a training loop is doing. ``loss`` lasts from the end of the forward pass to the beginning
-of the backward pass; ``callback`` is all between an optimizer's step and the next batch."""
+"""``loss`` is between forward and backward pass; ``callback`` from a step to the next batch."""
 
-Cadence = Literal["step", "check", "evaluation"]
-"""When a signal is measured: at every step, at every check (each tenth step unless the user says
-otherwise), or at every evaluation."""
+Cadence = Literal["step", "check", "evaluation"]  # a check is each tenth step by default
 
 Need = Literal["model", "optimizer", "data", "vocabulary", "loss", "evaluation", "ranks"]
-"""What a loop must give: a watched ``model`` or ``optimizer``; ``monitor.data``; what the user says
-of the tokenizer; ``monitor.loss``; ``monitor.phase("evaluation")``; several ranks."""
+"""What a loop must give: watched things, ``data``, a vocabulary, ``loss``, an evaluation, ranks."""
 
 LEVELS: Final[tuple[Level, ...]] = get_args(Level)
 PHASES: Final[tuple[Phase, ...]] = get_args(Phase)
@@ -49,8 +40,7 @@ def _read() -> tuple[Signal, ...]:
     return tuple(Signal(**{**row, "exact": row["exact"] == "yes"}) for row in rows)  # type: ignore[arg-type]
 
 
-SIGNALS: Final = _read()
-"""All signals, in the order of a log's columns."""
+SIGNALS: Final = _read()  # all signals, in the order of a log's columns
 
 SIGNAL_NAMES: Final = tuple(signal.name for signal in SIGNALS)
 

@@ -10,7 +10,7 @@ from typing import Final
 from failbench.monitor.clock import Counts
 from failbench.monitor.signals import Phase
 
-MEANS: Final = frozenset(
+MEANS: Final = frozenset(  # signals whose value is the mean of several in a step
     {
         "padding_share",
         "unknown_share",
@@ -26,7 +26,6 @@ MEANS: Final = frozenset(
         "evaluation_surprise",
     }
 )
-"""Signals whose value is the mean where a step measures them several times."""
 
 SMALLEST: Final = frozenset({"token_min", "distinct_share", "weight_spread", "activation_spread"})
 """Signals whose value is then the smallest."""

@@ -1,13 +1,9 @@
 """Steps: where a loop is, and the signals of the step that it is in.
 
-A training step ends with the optimizer's last step before the next batch. What follows, callbacks
-and evaluations, belongs to it until the next batch is asked for from ``monitor.data``, or, in a
-loop without, until the next forward pass in training. A step is written when the next begins.
-
-With gradient accumulation a step spans several batches. A batch that was asked for while no
-optimizer stepped belongs to the same step if gradients are left when its forward pass begins. If
-there are none, as after a step that a ``GradScaler`` skipped, the batch before was a step of its
-own, without the optimizer's signals.
+A step ends with the optimizer's last before the next batch is asked for, or, without
+``monitor.data``, the next forward pass in training; callbacks and evaluations belong to it. A batch
+that was asked for while no optimizer stepped belongs to the same step if gradients are left when
+its forward pass begins; if not, as after a skipped step, the batch before was a step of its own.
 """
 
 from __future__ import annotations
@@ -170,7 +166,6 @@ class Steps:
         self._guard.write(self._writer.phase, self.phase, self.number)
 
     def _follow(self, step: Step) -> None:
-        """Begin the step after another one."""
         self._end(step)
         self.current = self._new(step.number + 1)
         self._renumber(step.number + 1)
@@ -197,7 +192,6 @@ class Steps:
         )
 
     def _end(self, step: Step) -> None:
-        """Write a step that another one follows."""
         values = self._live(step)
         if self._ranks is not None:
             if self._is_check(step.number):

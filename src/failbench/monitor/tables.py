@@ -10,11 +10,10 @@ import torch
 
 
 class Tables:
-    """Counts indices outside of embeddings.
+    """Counts indices outside of embeddings."""
 
-    The table of tokens is the model's ``get_input_embeddings``; in a model without, the first table
-    that is asked for the batch's token ids; without ids, the one with the most rows.
-    """
+    # The table of tokens is ``get_input_embeddings``; without, the first that is asked for token
+    # ids; without ids, the one with the most rows.
 
     def __init__(self, model: Any, count: Callable[[Any, int], float]) -> None:
         self._count = count

@@ -8,12 +8,8 @@ from typing import Any, Final
 
 import torch
 
-KEPT_BYTES: Final = 64 * 2**20
-"""Logits up to this size are kept until their gradient is there. Larger ones are compared with it
-only if the loop keeps them itself."""
-
-SHIFTING: Final = ("ForCausalLM", "LMHeadModel")
-"""Ends of names of classes that compare each logit with the next label."""
+KEPT_BYTES: Final = 64 * 2**20  # of logits kept until their gradient; others if the loop keeps them
+SHIFTING: Final = ("ForCausalLM", "LMHeadModel")  # ends of classes that compare with the next label
 
 
 @dataclass(frozen=True)

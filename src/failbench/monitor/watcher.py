@@ -33,9 +33,7 @@ COMPILED: Final = "the model is compiled, and hooks would break its graph"
 UNSEEN: Final = ("passes", "gradients left", "indices", "activations", "probes")
 """Measurements that need hooks in the model."""
 
-NOT_IN_BACKWARD: Final = -1
-"""What the engine of autograd says where it is not at work. A model that is called while it is, as
-by checkpoints of activations, only repeats a forward pass."""
+NOT_IN_BACKWARD: Final = -1  # autograd's answer when idle; at work, a call repeats a forward pass
 
 LATE: Final = ("token_surprise", "pair_surprise", "hyperparameters_changed", "evaluation_changed")
 """Signals that compare with the beginning of training."""
@@ -273,7 +271,6 @@ class Watcher:
         self._steps.current.add(self._guard.values(measurement, function, *args))
 
     def _gradients(self) -> bool:
-        """Whether a parameter of the model has a gradient other than zero."""
         return bool(self._guard.measure("passes", count_left, list(self.model.parameters())))
 
     def _tell_what_is_not_given(self) -> None:

@@ -1,7 +1,5 @@
 """The paper: its typst sources, what these name, and one document of the same bytes anywhere."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,13 +17,10 @@ REMEDY = "Correct the source, or run `dvc repro` for the stage whose output it n
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 """Whole numbers as prose has them."""
 
-SPACE = "\u00a0"
-"""Between a number and its unit a line is not broken."""
+SPACE = "\u00a0"  # between a number and its unit a line is not broken
+UNSUPPORTED = "<unsupported>"  # of what paper/lib/metrics.typ no longer bears out
 
-UNSUPPORTED = "<unsupported>"
-"""The label of what the function ``supported`` of paper/lib/metrics.typ no longer bears out."""
-
-FUNCTIONS = {
+FUNCTIONS = {  # the paper's functions whose first argument names a file, and where it is
     **dict.fromkeys(
         ["metric", "value", "rate", "rates", "pct", "ci", "points", "number", "n-of", "p-value"],
         "data/metrics/{}.json",
@@ -34,8 +29,6 @@ FUNCTIONS = {
     **dict.fromkeys(["generated", "tabled", "long", "squeezed", "narrowed"], "paper/tables/{}.typ"),
     "finding": "paper/tables/{}/finding.md",
 }
-"""The functions of the paper whose first argument names a file, and where that file is: those of
-paper/lib and paper/appendix."""
 
 _CALL = re.compile(rf'(?<![\w-])({"|".join(map(re.escape, FUNCTIONS))})\(\s*"([^"]+)"')
 _PAIR = re.compile(r'(?<![\w-])drawings\(\s*"([^"]+)",\s*"([^"]+)"')
@@ -86,17 +79,12 @@ def _trimmed(value: float) -> str:
 
 
 def compiled(root: Path, main: Path, facts: Mapping[str, str], reads: Sequence[Path]) -> Compiled:
-    """Compile the paper.
-
-    Fonts are those in typst and in matplotlib, whose DejaVu Sans the figures are lettered in; fonts
-    of the machine are not used, and nothing in the document says when it was made.
-    """
+    """Compile the paper, without a date, in fonts of typst and matplotlib (DejaVu Sans)."""
     try:
         import typst
     except ImportError as error:
-        raise BadInputError(
-            "environment", "typst", "is not installed.", "Install failbench[paper]."
-        ) from error
+        problem = "is not installed."
+        raise BadInputError("environment", "typst", problem, "Install failbench[paper].") from error
     check_named(sources(main), root, reads)
     fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
     try:
@@ -132,9 +120,8 @@ def check_named(sources: Sequence[Path], root: Path, reads: Sequence[Path]) -> N
             remedy = "Add it to READS in experiments/paper.py, and to the stage."
             raise BadInputError(source, place, problem, remedy)
         if not (root / path).is_file():
-            problem = f"names {path}, which does not exist."
             remedy = "Run `dvc repro` for the stage that writes it, or correct the name."
-            raise BadInputError(source, place, problem, remedy)
+            raise BadInputError(source, place, f"names {path}, which does not exist.", remedy)
         _text(root / path)
 
 
@@ -156,7 +143,6 @@ def _named(source: Path) -> Iterator[Named]:
 
 
 def _text(path: Path) -> str:
-    """The text of a file, which must be what its name says: typst would not name it."""
     form = {".json": "JSON", ".svg": "SVG"}.get(path.suffix, "text")
     try:
         text = path.read_text(encoding="utf-8")

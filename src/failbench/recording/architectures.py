@@ -1,9 +1,7 @@
-"""Six families of small language models behind one interface.
+"""Six families of small language models, whose logits are (batch, positions, vocabulary)."""
 
-Encoder-decoders (``transformer``, ``t5``) read the first third of a sequence and predict the rest;
-all others predict the next token: the recurrent models by nature, ``bert`` and ``distilbert``
-through a causal attention mask. All return logits of shape (batch, positions, vocabulary).
-"""
+# Encoder-decoders (``transformer``, ``t5``) read the first third of a sequence and predict the
+# rest; all others the next token, ``bert`` and ``distilbert`` through a causal attention mask.
 
 from __future__ import annotations
 
@@ -57,17 +55,12 @@ PAPER_SHAPES: dict[Architecture, tuple[int, int, int]] = {
     "lstm": (1248, 2, 1),
     "gru": (1000, 2, 1),
 }
-"""Width, layers and heads at scale ``paper``. The vocabulary is ours and small, so the layers make
-up for the paper's embeddings: about 35, 60, 66, 110, 25 and 12 million parameters (section 5.2)."""
+"""Width, layers, heads of ``paper``: 35, 60, 66, 110, 25, 12 million parameters (section 5.2)."""
 
 
 @dataclass
 class Examples:
-    """One batch as the model takes it.
-
-    ``inputs`` and ``labels`` have shape (batch, positions); ``labels`` is -100 where nothing is to
-    be predicted. ``source`` is the encoder's input of shape (batch, source positions), or None.
-    """
+    """A batch (batch, positions), ``labels`` -100 where none, ``source`` the encoder's or None."""
 
     inputs: Tensor
     labels: Tensor

@@ -1,7 +1,5 @@
 """A campaign: records the missing runs of one setting, and keeps known ones."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -27,23 +25,17 @@ from failbench.recording.order import RunOrder
 from failbench.recording.plan import WHOLE, Pair, PlannedRun, RecordParams, Setting, Shard
 from failbench.recording.sandbox import RunReport, execute, fork_server
 
-MOST_ATTEMPTS = 5
-"""Attempts to record a healthy twin; after these the check rejects it."""
+MOST_ATTEMPTS = 5  # attempts to record a healthy twin; after these the check rejects it
+CAPACITY_UNIT = 4 * 2**20  # rounded up to, so that noise in a peak seldom changes capacities
 
-CAPACITY_UNIT = 4 * 2**20
-"""Capacities are rounded up to this many bytes, so that noise in a peak seldom changes them."""
-
-_ALSO_EFFECTIVE = (
+_ALSO_EFFECTIVE = (  # drawn values in columns ``nominal_``, as the configuration has effective ones
     *("batch_size", "learning_rate", "width", "sequence_length"),
     *("warmup_steps", "clip_norm", "corpus_slice"),
 )
-"""Drawn values whose columns begin with ``nominal_``, as the configuration has columns for the
-effective values."""
 _NOMINAL_ONLY = ("planned_steps", "capacity_multiple", "distractor")
 
 Unit = TypeVar("Unit")
-Outcome: TypeAlias = tuple[PlannedRun, JournalEntry, bool]
-"""A run, what was recorded of it, and whether it was before."""
+Outcome: TypeAlias = tuple[PlannedRun, JournalEntry, bool]  # and whether it was kept
 
 
 @dataclass
@@ -60,10 +52,7 @@ class Progress:
 def for_each(
     units: Iterable[Unit], action: Callable[[Unit], None], workers: int, stop: threading.Event
 ) -> None:
-    """Apply an action to each unit on several threads, until done or stopped.
-
-    The first error ends all of it.
-    """
+    """Apply an action to each unit on threads, until done, stopped, or an error."""
     remaining = iter(units)
     with ThreadPoolExecutor(workers) as pool:
         running: set[Future[None]] = set()
@@ -116,21 +105,16 @@ class Campaign:
         self._known_rows: dict[str, dict[str, Any]] = {row["run_id"]: row for row in rows}
 
     def start(self) -> None:
-        """Prepare to execute runs, in the thread that starts all others.
-
-        They inherit its address layout, and so does the fork server, whichever starts it.
-        """
+        """Prepare runs in the thread that starts all: they inherit its address layout."""
         self._context = fork_server(self.outside.preloaded)
 
     def record(
         self, workers: int, show: Callable[[Progress], None], shard: Shard = WHOLE
     ) -> list[JournalEntry]:
-        """Record the missing runs of a shard; return the entries of all its finished runs.
-
-        A pair is held to the limits of all healthy runs. Where those of other shards are missing
-        when a shard is started, it records its healthy runs alone: which of several shards is the
-        last to end must not decide what each of them records.
-        """
+        """Record the missing runs of a shard; return the entries of all its finished runs."""
+        # A pair is held to the limits of all healthy runs. Where those of other shards are missing
+        # when a shard is started, it records its healthy runs alone: which of several shards is the
+        # last to end must not decide what each of them records.
         self.start()
         successes, pairs = shard.part(self.successes), shard.part(self.pairs)
         remedied = [planned for pair in pairs for planned in self.remedies(pair)]
@@ -169,13 +153,10 @@ class Campaign:
         return entries
 
     def _pair(self, pair: Pair, limits: HealthyLimits) -> list[Outcome]:
-        """Record a twin, then its failing run with the capacity derived from the twin's peak.
-
-        A configuration whose twin is not healthy is drawn again, in every category alike, and so is
-        one whose run fails before its onset, of what a healthy run survives. A twin that was only
-        slow is recorded again with the same configuration: the draw must not depend on the load of
-        the machine.
-        """
+        """Record a twin, then its failing run with the capacity derived from the twin's peak."""
+        # Whose twin is not healthy, or which fails before onset of what health survives, is drawn
+        # again, in every category alike. A twin that was only slow is recorded again with the same
+        # configuration: the draw must not depend on the load of the machine.
         recorded = self.keep(pair.twin)
         draw = recorded.run["draw"] if recorded is not None else 0
         for attempt in range(MOST_ATTEMPTS):
@@ -197,7 +178,6 @@ class Campaign:
         return self._kept(planned) or (planned, self._execute(planned, capacity, capacity), False)
 
     def _remedied(self, planned: PlannedRun, twin: JournalEntry) -> Outcome:
-        """Record a failing run again with a remedy, with the draw and capacity of its twin."""
         pair = self.drawn(planned, twin.run["draw"])
         drawn = {each.run_id: each for each in self.remedies(pair)}
         return self._failing(drawn[planned.run_id], twin)
@@ -221,11 +201,7 @@ class Campaign:
         return planned, entry, True
 
     def recorded(self, shard: Shard = WHOLE) -> tuple[list[JournalEntry], list[str]]:
-        """The entries of a shard's runs that are recorded, and the ids of those that are not.
-
-        A failing run counts if it has the configuration of its twin: the shard that recorded the
-        pair may have drawn another one than the plan's.
-        """
+        """A shard's entries, and missing ids; a failing run must share its twin's configuration."""
         planned = shard.part(self.successes)
         for pair in shard.part(self.pairs):
             twin = self.keep(pair.twin)
@@ -337,10 +313,7 @@ def run_row(
     provenance: Mapping[str, str],
     fingerprint: str,
 ) -> dict[str, Any]:
-    """The columns of ``telemetry.RUN_SCHEMA`` but for the detector's verdict.
-
-    A fault may change the memory limit: what counts is the one that was in force at the end.
-    """
+    """The columns of ``telemetry.RUN_SCHEMA`` but for the verdict; of limits, the last in force."""
     nominal = asdict(planned.nominal)
     return {
         "run_id": planned.run_id,

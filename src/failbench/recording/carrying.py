@@ -1,9 +1,4 @@
-"""Carrying over: fingerprints of today for runs of which a sample, recorded again, is equal.
-
-What was compared is kept beside the telemetry in :data:`CARRIED`.
-"""
-
-from __future__ import annotations
+"""Carrying over: today's fingerprints for runs of which a sample, recorded again, is equal."""
 
 import re
 import threading
@@ -32,8 +27,7 @@ from failbench.recording.journal import JournalEntry, refuse_unknown, steps_of
 from failbench.recording.plan import PlannedRun, Setting
 from failbench.recording.sandbox import RunReport
 
-CARRIED = "carried.csv"
-"""File in a folder of telemetry that says which runs were compared."""
+CARRIED = "carried.csv"  # file in a folder of telemetry that says which runs were compared
 CARRIED_SCHEMA = pl.Schema(
     {
         "run_id": pl.String,
@@ -51,15 +45,13 @@ CARRIED_SCHEMA = pl.Schema(
     }
 )
 
-_PLANNED = (
+_PLANNED = (  # columns that follow from the plan, before anything is executed
     *(name for name in RUN_SCHEMA if name.startswith("nominal_")),
     *("kind", "scenario", "twin_of", "draw", "onset_step"),
     *("planned_steps", "capacity_multiple", "distractor"),
 )
-"""Columns that follow from the plan, before anything is executed."""
 
-MOST_STEPS_APART = 5
-"""Steps by which two recordings of a run may differ in length where memory or a clock ends it."""
+MOST_STEPS_APART = 5  # in length, where memory or a clock ends a run
 
 _OTHER_RUN_COLUMNS = frozenset(
     {
@@ -71,17 +63,15 @@ _OTHER_RUN_COLUMNS = frozenset(
 )
 RUN_COLUMNS = tuple(name for name in RUN_SCHEMA if name not in _OTHER_RUN_COLUMNS)
 """Columns of a run as a whole that must be equal; its ending and the type of its error are two."""
-STEP_COLUMNS = tuple(
+STEP_COLUMNS = tuple(  # columns of a step that must be equal: all that do not measure the machine
     name for name in STEP_SCHEMA if name not in NOISY_STEP_COLUMNS and name != "run_id"
 )
-"""Columns of a step that must be equal: all that do not measure the machine."""
 
-_OUT_OF_MEMORY = re.compile(
+_OUT_OF_MEMORY = re.compile(  # as PyTorch, its kernels, Python and the system word it
     r"out of memory|OutOfMemoryError|MemoryError|can(?:'t|not) allocate memory|Unable to allocate|"
     r"bad_alloc|could not create a primitive",
     re.IGNORECASE,
 )
-"""How PyTorch, its kernels, Python and the system word it that memory is not to be had."""
 _LINE_NUMBER = re.compile(r", line \d+")
 
 
@@ -114,11 +104,7 @@ class Comparison:
 def candidates(
     campaign: Campaign, runs: pl.DataFrame, excepted: Collection[str], file: Path
 ) -> list[Candidate]:
-    """The runs of a setting whose fingerprints may be carried over, by id.
-
-    Runs that the plan of today does not have are none, nor are those with the fault of an excepted
-    scenario.
-    """
+    """Runs whose fingerprints may be carried over: of today's plan, with no excepted fault."""
     rows = {row["run_id"]: row for row in runs.to_dicts()}
     outdated = []
     for planned in _planned_runs(campaign, rows):
@@ -132,7 +118,6 @@ def candidates(
 
 
 def _planned_runs(campaign: Campaign, rows: Mapping[str, Any]) -> Iterator[PlannedRun]:
-    """All runs of a plan, with the configurations that were drawn for the recorded ones."""
     yield from campaign.successes
     for pair in campaign.pairs:
         recorded = rows.get(pair.twin.run_id) or rows.get(pair.failure.run_id)
@@ -143,7 +128,6 @@ def _planned_runs(campaign: Campaign, rows: Mapping[str, Any]) -> Iterator[Plann
 def _refuse_another_run(
     planned: PlannedRun, stored: Mapping[str, Any], campaign: Campaign, file: Path
 ) -> None:
-    """Refuse a run of other versions, or one that would now be another."""
     for name in PROVENANCE:
         if stored[name] != campaign.provenance[name]:
             here = campaign.provenance[name]
@@ -162,11 +146,7 @@ def _refuse_another_run(
 
 
 def drawn_sample(outdated: Sequence[Candidate], size: int, seed: int) -> list[Candidate]:
-    """A sample that is spread as evenly as can be over settings and kinds, then over scenarios.
-
-    Settings and kinds take turns in a drawn order; each gives the next of its runs, in a drawn
-    order, of a scenario that its kind was asked for the least.
-    """
+    """A sample spread evenly over settings and kinds, which take turns, then over scenarios."""
     generator = np.random.default_rng(seed)
     strata: dict[tuple[str, str], list[Candidate]] = defaultdict(list)
     for candidate in sorted(outdated, key=lambda candidate: candidate.run_id):
@@ -229,13 +209,9 @@ def repeat(
 
 
 def compare(stored: JournalEntry, again: JournalEntry) -> Comparison:
-    """Hold a run that was recorded again against the one that is stored.
-
-    All columns that do not measure the machine must be equal, nulls and NaN to their like. Where
-    memory or a clock ends both, which step is the last depends on readings of the machine: all
-    steps before the last of the shorter one must then be equal, the lengths may differ by
-    :data:`MOST_STEPS_APART`, and the message may name another allocation that was refused.
-    """
+    """Hold a run that was recorded again against the one stored, in what is deterministic."""
+    # Where memory or a clock ends both, which step is the last depends on the machine: lengths may
+    # differ by :data:`MOST_STEPS_APART`, and the message may name another refused allocation.
     entries = (stored, again)
     lengths = len(stored.steps), len(again.steps)
     by_machine = all(_is_ended_by_machine(entry.run) for entry in entries)
@@ -267,7 +243,6 @@ def _is_ended_by_machine(run: Mapping[str, Any]) -> bool:
 
 
 def _first_difference(tables: Sequence[pl.DataFrame], columns: Sequence[str]) -> str | None:
-    """The first row, and in it the first column, in which two tables of one length differ."""
     stored, again = tables
     unequal = pl.DataFrame({name: stored[name].ne_missing(again[name]) for name in columns})
     rows = unequal.select(pl.any_horizontal(columns)).to_series().arg_true()
@@ -289,11 +264,8 @@ def carry_over(
     compared: Sequence[tuple[Candidate, Comparison]],
     seed: int,
 ) -> None:
-    """Write the fingerprints of today into the table of runs, and what was compared beside it.
-
-    What was compared is written first: without it nobody could tell why fingerprints changed.
-    Runs whose fingerprints have changed since they were read keep them.
-    """
+    """Write today's fingerprints, after what was compared: without it nobody could tell why."""
+    # Runs whose fingerprints have changed since they were read keep them.
     rows = [
         {
             "run_id": candidate.run_id,

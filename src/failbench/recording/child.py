@@ -32,11 +32,9 @@ if TYPE_CHECKING:
 
 
 def main(order: RunOrder, line: Line) -> None:
-    """Entry point of the child process; all reports go through the channel.
-
-    Training has its own thread and so its own heap. The main thread's heap is a copy of the fork
-    server's, whose holes differ between campaigns and change memory readings by MiB.
-    """
+    """Entry point of the child process; all reports go through the channel."""
+    # Training has its own thread and so its own heap: the main thread's is a copy of the fork
+    # server's, whose holes differ between campaigns and change memory readings by MiB.
     # The campaign is interrupted by its own process; children end when it tells them to.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     gc.collect()  # here, as the training thread would use again what it frees
@@ -50,10 +48,7 @@ def main(order: RunOrder, line: Line) -> None:
 
 
 def answer(line: Line, reports: Reports) -> None:
-    """Answer the campaign, which asks about a run that has said nothing for long.
-
-    Where it does not ask, it has vanished, and the run ends with it.
-    """
+    """Answer a campaign that asks about a silent run; where it vanished, the run ends with it."""
     try:
         line.lifeline.recv_bytes()
     except EOFError:

@@ -21,9 +21,7 @@ from tokenizers.trainers import BpeTrainer
 PAD, UNKNOWN, BEGIN = 0, 1, 2
 SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[BOS]")
 VOCABULARY = 512
-ALPHABET = 64
-"""Distinct characters the tokenizer knows: fewer than the corpus has, so that healthy runs meet a
-few unknown tokens."""
+ALPHABET = 64  # characters of the tokenizer: fewer than the corpus has, so that some are unknown
 SLICES = 6
 MINIMUM_CHARACTERS = 160
 VALIDATION_SHARE = 0.1
@@ -87,7 +85,6 @@ def train_tokenizer(documents: list[str]) -> Tokenizer:
 
 
 def _cut(modules: dict[str, list[str]]) -> list[list[str]]:
-    """Cut the modules, in alphabetical order, into slices of about equal length."""
     total = sum(len(text) for texts in modules.values() for text in texts)
     slices: list[list[str]] = [[] for _ in range(SLICES)]
     seen = 0

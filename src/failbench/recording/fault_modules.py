@@ -1,9 +1,4 @@
-"""Faults as their modules mark them, of the package and outside of it.
-
-Their signatures are read from source, so that scenarios are held against them without torch.
-"""
-
-from __future__ import annotations
+"""Faults as their modules mark them, of the package or not; read from source, without torch."""
 
 import ast
 import importlib.util
@@ -31,13 +26,12 @@ Signatures: TypeAlias = Mapping[str, inspect.Signature | None]
 OWN_NAME = "Give each fault a name of its own."
 _FAULT_MODULES = Path(__file__).parent / "faults"
 
-_IS_A: Mapping[str, Callable[[object], bool]] = {
+_IS_A: Mapping[str, Callable[[object], bool]] = {  # other annotations are not judged
     "int": lambda value: isinstance(value, int) and not isinstance(value, bool),
     "float": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
     "str": lambda value: isinstance(value, str),
     "bool": lambda value: isinstance(value, bool),
 }
-"""Whether a value of a scenario is of a type; other annotations are not judged."""
 
 
 def signatures_in(path: Path) -> dict[str, inspect.Signature | None]:
@@ -66,10 +60,7 @@ def _marks(decorator: ast.expr) -> bool:
 
 
 def _signature(arguments: ast.arguments) -> inspect.Signature:
-    """The signature of a function, its annotations as text and its defaults as None.
-
-    Neither is evaluated: they may name what only an import of the module has.
-    """
+    """A signature, unevaluated, as only an import of the module may have its names."""
     arguments.defaults = [ast.Constant(None) for _ in arguments.defaults]
     arguments.kw_defaults = [default and ast.Constant(None) for default in arguments.kw_defaults]
     header = f"def marked({ast.unparse(arguments)}): ..."
@@ -91,11 +82,7 @@ def package_signatures() -> Signatures:
 def refuse_unusable_faults(
     scenarios: Iterable[Scenario], folder: Path, signatures: Signatures
 ) -> None:
-    """Refuse scenarios whose fault could not be injected.
-
-    Such a run would end in an error at once, and pass for the crash of a fault of the kind
-    ``start_crash``.
-    """
+    """Refuse scenarios whose fault cannot be injected: its error would pass for a crash."""
     for scenario in scenarios:
         _refuse_unusable(scenario.fault, file_of(scenario, folder), "fault", signatures)
 
@@ -273,11 +260,7 @@ def _import(module: FaultModule) -> None:
 
 
 def refuse_unregistered_faults(scenarios: Sequence[Scenario], folder: Path) -> None:
-    """Refuse scenarios whose fault the registry refuses, now that all modules are imported.
-
-    What is read from source may differ from what is registered where a module does more than to
-    mark functions.
-    """
+    """Refuse scenarios whose fault the registry refuses, now that modules are imported."""
     from failbench.recording.faults.registry import find_fault
 
     for scenario in scenarios:

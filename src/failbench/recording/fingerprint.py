@@ -1,10 +1,7 @@
-"""Fingerprints: one hash of everything that a recorded run depends on.
+"""Fingerprints: one hash of everything that a recorded run depends on, computed without torch."""
 
-Computed from source text, so that the check needs no torch. Formatting, comments, docstrings and
-annotations are ignored; executable code, import lines included, is hashed.
-"""
-
-from __future__ import annotations
+# Formatting, comments, docstrings and annotations are ignored; executable code, import lines
+# included, is hashed.
 
 import ast
 import hashlib
@@ -30,14 +27,12 @@ _LOOP_MODULES = (
 _PARSING = Lock()
 _FAULTS = "failbench.recording.faults."
 _GPU_MODULES = (*_LOOP_MODULES, "gpu.py")
-PROVENANCE = (
+PROVENANCE = (  # run columns with the device, corpus and library versions of a run
     *("device", "corpus_sha256", "python_version"),
     *("torch_version", "transformers_version", "tokenizers_version"),
 )
-"""Run columns with the device, corpus and library versions of a run."""
 
-Place: TypeAlias = tuple[str, str]
-"""A module and a name in it."""
+Place: TypeAlias = tuple[str, str]  # a module and a name in it
 
 Definitions: TypeAlias = dict[Place, tuple[str, frozenset[Place]]]
 """Top-level definitions by their place: their code, and the places of the names that it uses."""
@@ -78,11 +73,7 @@ def _dump(node: object) -> str:
 
 
 def parsed(path: Path) -> ast.Module:
-    """Syntax tree of a module, one thread at a time.
-
-    Python 3.11 counts its depth in a tree once for all threads, and raises ``SystemError`` when two
-    of them parse.
-    """
+    """Syntax tree, a thread at a time: Python 3.11 raises ``SystemError`` when two parse."""
     text = path.read_text(encoding="utf-8")
     with _PARSING:
         return ast.parse(text)
@@ -102,11 +93,8 @@ def loop_code(device: str = "cpu") -> str:
 
 
 def corpus_cache(folder: Path) -> Path:
-    """Path of the file that keeps the corpus of this code, interpreter and tokenizer library.
-
-    A cache under a fixed name once outlived a change of the code that made it, and 500 runs were
-    recorded on a corpus that could not be made again; so other code uses another file.
-    """
+    """Path of the corpus of this code, interpreter and tokenizer library."""
+    # A cache under a fixed name once outlived its code: 500 runs could not be made again.
     code = code_hash([_PACKAGE / "corpus.py"])
     makers = (code, platform.python_version(), version("tokenizers"))
     return folder / f"corpus-{hashlib.sha256(' '.join(makers).encode()).hexdigest()[:12]}.json"
@@ -119,7 +107,6 @@ def code_hash(paths: Iterable[Path]) -> str:
 
 
 def _definitions(path: Path) -> Definitions:
-    """The top-level definitions of a module."""
     definitions: Definitions = {}
     module = _module(path)
     imported = _imported_faults(module)
@@ -145,7 +132,6 @@ def _imported_faults(module: ast.Module) -> dict[str, Place]:
 
 
 def _names_bound(statement: ast.stmt) -> set[str]:
-    """The names that a top-level statement binds: what it defines or assigns."""
     if isinstance(statement, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
         return {statement.name}
     names = set()
@@ -159,10 +145,7 @@ def _names_bound(statement: ast.stmt) -> set[str]:
 
 @cache
 def _fault_definitions() -> Definitions:
-    """Top-level definitions of the fault modules.
-
-    The registry is not one of them: that it learns of a further fault changes no other.
-    """
+    """Definitions of the fault modules but the registry: a further fault changes no other."""
     definitions: Definitions = {}
     for path in sorted((_PACKAGE / "faults").glob("*.py")):
         if path.name not in ("__init__.py", "registry.py"):
@@ -180,8 +163,7 @@ def fault_code(name: str) -> str:
             "Use the name of a function marked with @fault in failbench.recording.faults, or name "
             "its module with --faults."
         )
-        problem = f"there is no fault {name!r}."
-        raise BadInputError("data/scenarios", "fault.name", problem, remedy)
+        raise BadInputError("data/scenarios", "fault.name", f"there is no fault {name!r}.", remedy)
     return _reached_code(places, definitions)
 
 
@@ -197,11 +179,7 @@ def _reached_code(places: Iterable[Place], definitions: Definitions) -> str:
 
 
 def outside_fault_codes(path: Path, names: Iterable[str]) -> dict[str, str]:
-    """Hashes of the faults of a module that is not part of the package, by name.
-
-    Each covers the function and everything that it calls within its module, and nothing of the
-    package's faults, whose hashes do not change with it.
-    """
+    """Hashes of faults of a module outside of the package, whose own do not change with them."""
     definitions = _definitions(path)
     return {name: _reached_code([(path.stem, name)], definitions) for name in names}
 

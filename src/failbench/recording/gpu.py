@@ -16,11 +16,9 @@ from failbench.recording.reports import Reports
 
 
 class CudaMeter(MemoryMeter):
-    """Reads what the caching allocator has reserved, the quantity that the fraction limits.
+    """Reads what the caching allocator has reserved, the quantity that the fraction limits."""
 
-    See "Memory management" in PyTorch's notes on CUDA semantics. Neither counts the CUDA context,
-    so the baseline is the memory reserved before the run, which is zero.
-    """
+    # Neither counts the CUDA context, so the baseline is what was reserved before the run, zero.
 
     def __init__(self) -> None:
         self.capacity_bytes: int | None = None
@@ -45,10 +43,7 @@ class CudaMeter(MemoryMeter):
 
 
 def main(order: RunOrder, line: Line) -> None:
-    """Entry point of the child process, as :func:`failbench.recording.child.main` on the CPU.
-
-    The process dies with its campaign, also when a kernel hangs: a thread watches the lifeline.
-    """
+    """Entry point of the child, which dies with its campaign, also when a kernel hangs."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     reports = Reports(line.channel)
     threading.Thread(target=_attend, args=(line, reports), daemon=True).start()

@@ -1,7 +1,5 @@
 """Inside: trains recorded runs once more with DEFault++ in them, and keeps what it says."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import math
@@ -27,26 +25,19 @@ from failbench.recording.journal import JournalEntry
 from failbench.recording.plan import Pair, PlannedRun
 from failbench.recording.sandbox import RunReport, execute, fork_server
 
-SEED: Final = 0
-"""Of the runs that are trained once more; a run takes half a minute of one core."""
-SLOWNESS: Final = 12
-"""How much longer a run may take, and be silent, than one that nothing watches."""
-COMPARED_STEPS: Final = 30
-"""Steps whose losses are held against those that were recorded: later ones amplify rounding."""
+SEED: Final = 0  # of the runs that are trained once more; a run takes half a minute of one core
+SLOWNESS: Final = 12  # how much longer a run may take, and be silent, than one that nothing watches
+COMPARED_STEPS: Final = 30  # whose losses are compared: later ones amplify rounding
 NOT_FINISHED: Final = "The training ended before its features existed"
 CHILD: Final = "failbench.recording.instrumented"
 
 
-Unit: TypeAlias = tuple[Pair, JournalEntry, JournalEntry]
-"""A pair of recorded runs, with the entries of the twin and of the failing run."""
+Unit: TypeAlias = tuple[Pair, JournalEntry, JournalEntry]  # a pair; entries of twin and failure
 
 
 def units_of(campaign: Campaign) -> list[Unit]:
-    """The recorded pairs of one seed, in the order of the plan, which is drawn.
-
-    Those whose failing run goes on to the end of the training are first: of these alone the peer
-    can say anything, so that a recording that is stopped has as many of them as it can.
-    """
+    """The recorded pairs of one seed, drawn; first those that go on to the end of training."""
+    # Of these alone the peer can say anything, so that a stopped recording has most of them.
     units = [unit for unit in campaign.recorded_pairs() if unit[0].twin.seed == SEED]
     return sorted(units, key=lambda unit: unit[2].run["ending"] != "completed")
 
@@ -155,10 +146,7 @@ def _peak(steps: Sequence[dict[str, Any]]) -> int:
 
 
 def _loss_apart(watched: Sequence[dict[str, Any]], recorded: Sequence[dict[str, Any]]) -> float:
-    """How far apart two trainings of a run are, whose attention is computed in two ways.
-
-    Steps that have no finite loss in both are left out.
-    """
+    """How far apart finite losses are of one run whose attention is computed in two ways."""
     steps = zip(watched[:COMPARED_STEPS], recorded, strict=False)
     pairs = [(first["loss"], second["loss"]) for first, second in steps]
     known = [(x, y) for x, y in pairs if x is not None and y and math.isfinite(x)]

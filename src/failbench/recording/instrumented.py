@@ -1,8 +1,4 @@
-"""Instrumented: the child's side of a run that DEFault++ watches from inside.
-
-Nothing of the loop is changed: the run is one of the loop's class with three more things at the end
-of its own methods, and the fork server hands the loop this class in place of its own.
-"""
+"""Instrumented: the child's side of a run that DEFault++ watches, whose loop is unchanged."""
 
 from __future__ import annotations
 
@@ -25,9 +21,7 @@ from failbench.recording.corpus import BEGIN, PAD
 from failbench.recording.loop import TrainingRun
 from failbench.recording.order import Line, RunOrder
 
-EPOCH_STEPS: Final = 30
-"""Steps that count as an epoch, which our loop has none of: ten or nearly ten in a run, as the peer
-by default compares epochs 1, 4, 7 and 10; and whole periods of our validation."""
+EPOCH_STEPS: Final = 30  # ten epochs a run, as the peer compares 1, 4, 7, 10; whole validations
 
 
 class InstrumentedRun(TrainingRun):

@@ -1,7 +1,5 @@
 """What a campaign recorded: a file per run, so that none is lost, and the committed tables."""
 
-from __future__ import annotations
-
 import gzip
 import json
 from collections.abc import Iterable, Sequence
@@ -52,10 +50,8 @@ def read_entry(folder: Path, run_id: str) -> JournalEntry | None:
         raw = json.loads(gzip.decompress(path.read_bytes()))
         return JournalEntry(raw["run"], raw["steps"])
     except (OSError, EOFError, ValueError, KeyError) as error:
-        problem = f"is not a journal entry ({error})."
-        raise BadInputError(
-            path, "(file)", problem, "Delete it to record the run again."
-        ) from error
+        remedy = "Delete it to record the run again."
+        raise BadInputError(path, "(file)", f"is not a journal entry ({error}).", remedy) from error
 
 
 def steps_of(entry: JournalEntry) -> pl.DataFrame:
@@ -74,10 +70,7 @@ def refuse_unknown(entry: JournalEntry) -> None:
 
 
 def limits_of(entries: Iterable[JournalEntry], params: DetectorParams) -> HealthyLimits:
-    """The limits of the completed successful runs; other runs are ignored.
-
-    They are taken in the order of their ids, because a mean depends on the order in its last digit.
-    """
+    """The limits of completed successful runs, by id, as a mean's last digit depends on order."""
     ordered = sorted(entries, key=lambda entry: str(entry.run["run_id"]))
     healthy = [e for e in ordered if (e.run["kind"], e.run["ending"]) == ("success", "completed")]
     signals = [detector.measure(steps_of(entry), params) for entry in healthy]

@@ -1,8 +1,4 @@
-"""The training loop, made of replaceable parts.
-
-A fault is injected by replacing parts of a :class:`TrainingRun`; a run without its fault executes
-exactly the same code with the same random numbers.
-"""
+"""The training loop, made of parts that a fault replaces; all else is the same for its twin."""
 
 from __future__ import annotations
 
@@ -40,8 +36,7 @@ IGNORED = -100
 LAYERS, HEADS, POSITIONS, DROPOUT = 2, 4, 512, 0.0
 WEIGHT_DECAY = 0.01
 MOMENTUM = 0.9
-FINAL_LEARNING_RATE = 0.5
-"""The schedule is a linear warm-up and then a linear decay to this share of the peak."""
+FINAL_LEARNING_RATE = 0.5  # share of the peak to which the linear schedule decays
 VALIDATE_EVERY = 10
 VALIDATION_SEQUENCES = 24
 SPIKE_STEPS = 2
@@ -228,7 +223,6 @@ class TrainingRun:
     def _passages(
         self, documents: tuple[str, ...], count: int, generator: np.random.Generator
     ) -> list[str]:
-        """Passages of random documents, between half and all of the wanted length."""
         wanted = self.settings.sequence_length * self.settings.characters_per_token
         passages = []
         for _ in range(count):

@@ -10,10 +10,7 @@ _DATA_FIELD = 5  # of /proc/self/statm: data and stack, in pages; see proc(5)
 
 
 class MemoryMeter:
-    """Reads VmData above a baseline, the quantity that ``RLIMIT_DATA`` limits.
-
-    The baseline is the memory of the process when the meter is made.
-    """
+    """Reads VmData, which ``RLIMIT_DATA`` limits, above what it is when the meter is made."""
 
     def __init__(self) -> None:
         self._file = os.open("/proc/self/statm", os.O_RDONLY)
@@ -31,10 +28,7 @@ class MemoryMeter:
         self.baseline += taken
 
     def limit(self, capacity_bytes: int) -> None:
-        """Limit the process to a capacity above the baseline.
-
-        Only the soft limit is set: the process must be able to lift it to report its own death.
-        """
+        """Limit to a capacity above the baseline; softly, as a process lifts it to report."""
         self.capacity_bytes = capacity_bytes
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         resource.setrlimit(resource.RLIMIT_DATA, (self.baseline + capacity_bytes, hard))

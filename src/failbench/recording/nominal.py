@@ -1,8 +1,4 @@
-"""The nominal configuration: drawn from one distribution for all categories.
-
-The configuration is independent of the cause: the draw depends only on the scenario's id and the
-seed, and a run and its twin share it. Faults change it afterwards.
-"""
+"""The nominal configuration: drawn by id and seed, independent of the cause, equal for a twin."""
 
 from __future__ import annotations
 
@@ -84,10 +80,7 @@ class Seeds:
 
 
 def seeds_of(name: str, seed: int, draw: int = 0) -> Seeds:
-    """Seeds of the run that is called ``name`` (a scenario's id, or ``success``).
-
-    ``draw`` counts how often the configuration was drawn again because its twin was not healthy.
-    """
+    """Seeds of a scenario's id or ``success``; ``draw`` counts redraws for unhealthy twins."""
     digest = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
     state = np.random.SeedSequence([digest, seed, draw]).generate_state(5, np.uint32)
     return Seeds(*(int(one) for one in state))
@@ -96,11 +89,8 @@ def seeds_of(name: str, seed: int, draw: int = 0) -> Seeds:
 def draw_nominal(
     ranges: NominalRanges, optimizer: Optimizer, slices: int, generator: np.random.Generator
 ) -> Nominal:
-    """Draw one configuration.
-
-    Every quantity is drawn whether it is used or not, and the learning rate by its quantile, so
-    that the same seed means the same configuration under each optimizer.
-    """
+    """Draw one configuration; the same seed means the same under each optimizer."""
+    # So every quantity is drawn whether it is used or not, and the learning rate by its quantile.
     low, high = ranges.learning_rate[optimizer]
     quantile = generator.uniform()
     return Nominal(

@@ -1,7 +1,5 @@
 """The order for one run, and the connection for its reports."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 
@@ -12,12 +10,9 @@ from failbench.recording.nominal import Nominal, Seeds
 
 @dataclass(frozen=True)
 class RunOrder:
-    """Everything that a child needs to execute one run.
+    """What a child needs to execute a run; None where there is no fault, limit or monitor."""
 
-    ``onset_step`` is None for twins and successful runs, which have no fault. ``capacity_bytes`` is
-    None for healthy runs, which have no memory limit. ``level`` is what a monitor measures in the
-    run; None for none. ``looks`` are steps after which the campaign reads the log of that monitor.
-    """
+    # ``looks`` are steps after which the campaign reads the log of that monitor.
 
     run_id: str
     architecture: Architecture

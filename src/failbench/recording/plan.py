@@ -40,11 +40,10 @@ class Setting:
         return f"{self.architecture}-{self.optimizer}{suffix}"
 
 
-SETTINGS = {
+SETTINGS = {  # every setting that can be recorded, by name
     setting.name: setting
     for setting in starmap(Setting, product(declared.ARCHITECTURES, declared.OPTIMIZERS, SCALES))
 }
-"""Every setting that can be recorded, by name."""
 
 
 class RunsWanted(Record):
@@ -103,10 +102,7 @@ class RecordParams(Record):
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """One run of the plan; ``scenario`` is None for a successful run.
-
-    ``twin_of`` is the failing run of a twin, and of a run with a ``remedy``.
-    """
+    """One run of the plan; a success has no scenario, ``twin_of`` is of twins and remedies."""
 
     run_id: str
     kind: str
@@ -162,18 +158,14 @@ class Shard:
         return shard
 
     def part(self, units: Sequence[Unit]) -> list[Unit]:
-        """Every ``count``-th unit, from the ``number``-th on.
-
-        The order of a plan is drawn, so that no shard has more of one category.
-        """
+        """Every ``count``-th unit from the ``number``-th; a drawn order mixes categories."""
         return list(units[self.number - 1 :: self.count])
 
     def __str__(self) -> str:
         return f"{self.number}/{self.count}"
 
 
-WHOLE = Shard(1, 1)
-"""The whole plan."""
+WHOLE = Shard(1, 1)  # the whole plan
 
 
 def _draw(
@@ -197,12 +189,9 @@ def plan_successes(setting: Setting, params: RecordParams, slices: int) -> list[
 def plan_pairs(
     setting: Setting, scenarios: tuple[Scenario, ...], params: RecordParams, slices: int
 ) -> list[Pair]:
-    """A failing run and its twin for every seed and every scenario that applies to the setting.
-
-    The order within a seed is drawn, and the same each time. Step times depend on the load of the
-    machine: in the order of the scenarios, which is that of the categories, the load would reveal
-    the category of the runs recorded at that time.
-    """
+    """A failing run and its twin for every seed and every scenario that applies."""
+    # The order within a seed is drawn, and the same each time: step times depend on the load of the
+    # machine, which would reveal the category of runs recorded by category.
     return [
         plan_pair(setting, scenarios[index], seed, 0, params, slices)
         for seed in range(params.wanted(setting).seeds)

@@ -1,7 +1,5 @@
 """The parent's side of a run: starts the child, receives its reports, and detects its end."""
 
-from __future__ import annotations
-
 import ctypes
 import json
 import multiprocessing
@@ -57,12 +55,9 @@ _PRELOADED = [
 
 @dataclass
 class RunReport:
-    """The reports of one run until its end.
+    """Reports of a run until its end, with the last limit, and its monitor's log, also at looks."""
 
-    ``capacity_bytes`` is the memory limit that was in force when an exception ended it, ``history``
-    the log of its monitor; None without. ``looked`` has what that log held in the meantime, by
-    step: the last steps before a look are in no log that ends later.
-    """
+    # The last steps before a look are in no log that ends later.
 
     ending: Ending = "completed"
     exit_signal: str | None = None
@@ -190,7 +185,6 @@ def _ask(lifeline: Connection, channel: Connection, report: RunReport) -> None:
 
 
 def _history(log: Path, report: RunReport) -> History | None:
-    """What the monitor of a run that is over has written, if it came to that."""
     if not (log / LINES).exists():
         return None
     history = read_history(log)
@@ -219,11 +213,7 @@ def _note(report: RunReport, kind: str, content: dict[str, Any]) -> bool:
 
 
 def _act(content: dict[str, Any], order: RunOrder, pid: int | None, channel: Connection) -> None:
-    """Act on the waiting child as an outside agent does.
-
-    ``operator`` kills it; ``memory_manager`` kills it if it has more memory than its capacity,
-    as a container's out-of-memory killer does, and lets it go on otherwise.
-    """
+    """Act on a child as an ``operator``, who kills, or ``memory_manager``, if it has too much."""
     assert pid is not None
     beyond = order.capacity_bytes is not None and content["memory_bytes"] > order.capacity_bytes
     if content["agent"] == "operator" or beyond:

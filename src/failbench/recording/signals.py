@@ -1,8 +1,4 @@
-"""Signals: what a monitor measures in runs that are recorded already.
-
-Every run is executed once more with the configuration, the draw and the memory limit that it had,
-and with a monitor. Telemetry comes from runs without one: its memory and times are theirs alone.
-"""
+"""Signals of recorded runs, each executed once more with a monitor; telemetry has none."""
 
 from __future__ import annotations
 
@@ -28,16 +24,12 @@ from failbench.recording.plan import PlannedRun
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
 
 MONITOR: Final = Path(__file__).parents[1] / "monitor"
-READS: Final = (
+READS: Final = (  # they measure nothing, and are not in the fingerprint
     *("bounds.py", "breaks.py", "diagnosis.py", "endings.py", "invariants.py"),
     *("integrations", "records", "stopping"),
 )
-"""What is left out of the fingerprint, as it measures nothing: modules of the monitor that read
-logs, those for loops of other libraries, and those that end a run by what was measured."""
 
-
-LOOKS_AHEAD: Final = (0, 10)
-"""Steps before a failure at which logs are read: all others are read where they end."""
+LOOKS_AHEAD: Final = (0, 10)  # steps before a failure at which logs are read, besides the end
 
 
 @dataclass(frozen=True)
@@ -125,7 +117,6 @@ class SignalRecording:
         return tables.monitored_of([(entry.run, entry.steps) for entry in entries])
 
     def _units(self) -> Iterator[Unit]:
-        """The recorded runs of the plan: healthy ones, then pairs."""
         campaign = self._campaign
         for planned in campaign.successes:
             entry = campaign.keep(planned)
@@ -182,11 +173,7 @@ class SignalRecording:
 def compared_steps(
     first: Sequence[Mapping[str, Any]], second: Sequence[Mapping[str, Any]]
 ) -> tuple[int, bool]:
-    """How many steps two recordings of a run share, and whether these are equal.
-
-    Compared are the columns that do not measure the machine. Which step is the last depends on the
-    memory and time that are left, so that it is left out where the recordings differ in length.
-    """
+    """How many steps two recordings share, but for an uneven end, and whether these are equal."""
     one, other = (
         pl.DataFrame(list(steps), schema=STEP_SCHEMA).select(STEP_COLUMNS)
         for steps in (first, second)

@@ -31,5 +31,4 @@ class Unmonitored:
         return None
 
 
-UNMONITORED: Final = Unmonitored()
-"""It has no state."""
+UNMONITORED: Final = Unmonitored()  # it has no state

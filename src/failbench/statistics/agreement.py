@@ -1,7 +1,5 @@
 """Agreement of answers, ratings or orderings of the same scenarios, and what depends on what."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -20,20 +18,16 @@ from failbench.statistics.bootstrap import (
     resample,
     single_seeds,
 )
+from failbench.statistics.scenario_values import quotient
 
 
 def kappa_of_counts(counts: Array) -> Array:
-    """Cohen's kappa of many tables of counts at once.
-
-    Cohen (1960), "A coefficient of agreement for nominal scales"; the same as
-    ``sklearn.metrics.cohen_kappa_score``, vectorised for resamples.
-    """
+    """Cohen's kappa (1960) of many tables at once; the same as scikit-learn's."""
     total = counts.sum(axis=(-2, -1))
     alike = np.trace(counts, axis1=-2, axis2=-1) * total
     by_chance = (counts.sum(axis=-1) * counts.sum(axis=-2)).sum(axis=-1)
     beyond = total**2 - by_chance
-    kappa = np.divide(alike - by_chance, beyond, out=np.ones_like(beyond), where=beyond > 0)
-    return np.asarray(kappa, dtype=np.float64)
+    return quotient(alike - by_chance, beyond, otherwise=1.0)
 
 
 def kappa_interval(
@@ -62,37 +56,24 @@ def kappa_interval(
 
 
 def fleiss_kappa(table: pl.DataFrame, left: str, right: str) -> float:
-    """Fleiss' kappa of two columns of answers, which is what the paper reports.
-
-    Fleiss (1971), "Measuring nominal scale agreement among many raters": chance agreement is that
-    of the answers of both together, where Cohen's keeps the two apart.
-    """
+    """Fleiss' kappa (1971), which the paper reports: chance is that of both columns together."""
     counts, _ = aggregate_raters(table.select(left, right).to_numpy())
     return float(fleiss_kappa_of(counts))
 
 
 def weighted_kappa(counts: Array) -> Array:
-    """Kappa of two ratings on one ordinal scale, weighted by squared distance.
-
-    Cohen (1968), "Weighted kappa: nominal scale agreement with provision for scaled disagreement";
-    with these weights it is an intraclass correlation (Fleiss and Cohen, 1973). The same as
-    ``sklearn.metrics.cohen_kappa_score(weights="quadratic")``, vectorised.
-    """
+    """Kappa weighted by squared distance (Cohen, 1968), as scikit-learn's quadratic one."""
     levels = np.arange(counts.shape[-1])
     penalty = (levels[:, None] - levels[None, :]) ** 2
     total = counts.sum(axis=(-2, -1))
     expected = counts.sum(axis=-1)[..., :, None] * counts.sum(axis=-2)[..., None, :]
     seen = (penalty * counts).sum(axis=(-2, -1)) * total
     by_chance = (penalty * expected).sum(axis=(-2, -1))
-    share = np.divide(seen, by_chance, out=np.ones_like(seen), where=by_chance > 0)
-    return np.asarray(1 - share, dtype=np.float64)
+    return 1 - quotient(seen, by_chance, otherwise=1.0)
 
 
 def weighted_tau(left: Array, right: Array, weights: Array) -> Array:
-    """Kendall's tau-b (Kendall, 1945) of two scores, each scenario counting by a whole weight.
-
-    The same as ``scipy.stats.kendalltau`` of scores that are repeated by their weights.
-    """
+    """Kendall's tau-b (1945) of two scores, each scenario repeated by a whole weight."""
     lefts, rights = (np.sign(score[:, None] - score[None, :]) for score in (left, right))
 
     def pairs(matrix: Array) -> Array:
@@ -100,8 +81,7 @@ def weighted_tau(left: Array, right: Array, weights: Array) -> Array:
 
     concordant = pairs(lefts * rights)
     untied = np.sqrt(pairs(lefts**2) * pairs(rights**2))
-    share = np.divide(concordant, untied, out=np.zeros_like(concordant), where=untied > 0)
-    return np.asarray(share, dtype=np.float64)
+    return quotient(concordant, untied)
 
 
 def rank_agreement(
@@ -124,7 +104,6 @@ def _over_scenarios(
     settings: BootstrapSettings,
     estimand: str,
 ) -> Interval:
-    """A figure of scenarios, in the order of categories, from how often each is drawn."""
     sizes = ordered.group_by("category", maintain_order=True).len()["len"].to_list()
 
     def of_weights(weights: Weights) -> Array:
@@ -138,26 +117,19 @@ def cramers_v(tables: Array) -> Array:
     """Cramer's V (1946, "Mathematical methods of statistics", chapter 21) of shares."""
     total = tables.sum(axis=(-2, -1), keepdims=True)
     rows, columns = tables.sum(axis=-1, keepdims=True), tables.sum(axis=-2, keepdims=True)
-    expected = np.divide(rows * columns, total, out=np.zeros_like(tables), where=total > 0)
-    parts = np.divide(
-        (tables - expected) ** 2, expected, out=np.zeros_like(tables), where=expected > 0
-    )
+    expected = quotient(rows * columns, total)
+    parts = quotient((tables - expected) ** 2, expected)
     least = np.minimum((rows > 0).sum(axis=(-2, -1)), (columns > 0).sum(axis=(-2, -1))) - 1
     whole = total[..., 0, 0] * least
-    share = np.divide(parts.sum(axis=(-2, -1)), whole, out=np.zeros_like(whole), where=whole > 0)
-    v: Array = np.sqrt(share)
+    v: Array = np.sqrt(quotient(parts.sum(axis=(-2, -1)), whole))
     return v
 
 
 def permutation_test(
     shares: Array, groups: Labels, permutations: int, rng: np.random.Generator
 ) -> tuple[float, float]:
-    """Test whether shares of kinds depend on groups, by permuting the groups of whole scenarios.
-
-    The Monte Carlo test counts the observed order among the permutations (Phipson and Smyth, 2010,
-    "Permutation p-values should never be zero").
-    Given are the probability of the observed V or a larger one, and the mean V, under permutation.
-    """
+    """P of Cramér's V or more, and its mean, when groups of whole scenarios are permuted."""
+    # The observed order counts among the permutations (Phipson and Smyth, 2010).
     members = (groups[None, :] == np.unique(groups)[:, None]).astype(np.float64)
     observed = float(cramers_v(members @ shares).round(12))
     drawn = np.array(

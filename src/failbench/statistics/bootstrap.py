@@ -1,12 +1,9 @@
-"""Bootstrap over scenarios and their seeds: what every interval rests on.
+"""Bootstrap over scenarios and their seeds: what every interval rests on."""
 
-Scenarios are drawn with replacement within categories, then the seeds of each drawn scenario, anew
-for each time that it is drawn; what belongs to a scenario and seed (repeats, architectures) moves
-together. A resample is a weight for each scenario and seed, so that any figure that is a function
-of weighted sums over them is computed for a thousand resamples at once. A scenario counts once
-however many seeds it was recorded with, and each of its seeds counts alike. What is summed has a
-row per scenario and seed, sorted by scenario.
-"""
+# What belongs to a scenario and seed (repeats, architectures) moves together. A resample is a
+# weight for each, so that a function of weighted sums is computed for a thousand resamples at once.
+# A scenario counts once however many seeds it has. What is summed has a row per scenario and seed,
+# sorted by scenario.
 
 from __future__ import annotations
 
@@ -25,12 +22,9 @@ from scipy import stats
 from failbench.base.arrays import Array, Mask
 from failbench.base.records import Record
 
-Weights = Sequence[Array]
-"""How much each row counts, by category: ``[..., n_rows]``."""
-SeedCounts = npt.NDArray[np.intp]
-"""Rows that each scenario of a category has, one for each seed: ``[n_scenarios]``."""
-SeedsByCategory = tuple[SeedCounts, ...]
-"""The rows of each scenario, by category."""
+Weights = Sequence[Array]  # how much each row counts, by category: ``[..., n_rows]``
+SeedCounts = npt.NDArray[np.intp]  # seeds of each scenario of a category: ``[n_scenarios]``
+SeedsByCategory = tuple[SeedCounts, ...]  # the rows of each scenario, by category
 
 
 def seed_counts(rows: pl.DataFrame) -> SeedCounts:
@@ -51,10 +45,7 @@ def unit_of(seeds: SeedsByCategory) -> str:
 
 
 def all_seeds(counts: Array, seeds: SeedCounts) -> Array:
-    """Row weights of scenarios that count so often: the rows of one share its count evenly.
-
-    From ``[..., n_scenarios]`` to ``[..., n_rows]``.
-    """
+    """Row weights ``[..., n_rows]`` of scenarios' counts, which their seeds share evenly."""
     return np.asarray(np.repeat(counts / seeds, seeds, axis=-1), dtype=np.float64)
 
 
@@ -64,15 +55,9 @@ def once(seeds: SeedsByCategory) -> Weights:
 
 
 def drawn_seeds(counts: Array, seeds: SeedCounts, rng: np.random.Generator) -> Array:
-    """Row weights of drawn scenarios whose seeds are drawn, too.
-
-    Each time that a scenario is drawn, as many of its seeds are drawn as it has, with replacement
-    and independently of its other draws. Over ``k`` draws of a scenario with ``m`` seeds that makes
-    ``k m`` draws among ``m`` seeds: their numbers are multinomial. Where every scenario has a
-    single seed there is nothing to draw, and ``rng`` is left alone. From whole numbers
-    ``[..., n_scenarios]`` to ``[..., n_rows]``: the weights of a scenario's rows add up to its
-    count.
-    """
+    """Row weights of drawn scenarios whose seeds are drawn, too, adding up to their counts."""
+    # Over ``k`` draws of a scenario with ``m`` seeds, each of ``m`` seeds with replacement, numbers
+    # are multinomial with ``k m`` draws. Where all have one seed, nothing is drawn from ``rng``.
     weights = all_seeds(counts, seeds)
     starts = np.cumsum(seeds) - seeds
     for number in np.unique(seeds[seeds > 1]):
@@ -85,14 +70,10 @@ def drawn_seeds(counts: Array, seeds: SeedCounts, rng: np.random.Generator) -> A
 
 Indices = npt.NDArray[np.intp]
 Statistic = Callable[[Weights], Array]
-"""From the weights of the rows of each category ``[..., n_rows]`` to figures
-``[n_figures, ...]``."""
+"""From row weights by category, ``[..., n_rows]``, to figures ``[n_figures, ...]``."""
 
-BATCH = 1000
-"""Resamples held in memory at once."""
-
-SPREAD = 1e-12
-"""A standard error below this is rounding: the resamples agree."""
+BATCH = 1000  # resamples held in memory at once
+SPREAD = 1e-12  # a standard error below this is rounding: the resamples agree
 
 IntervalMethod = Literal[
     "BCa bootstrap",
@@ -106,8 +87,7 @@ IntervalMethod = Literal[
 ]
 
 
-Bounds = tuple[float, float, IntervalMethod]
-"""The lower, the upper, and how they were found."""
+Bounds = tuple[float, float, IntervalMethod]  # the lower, the upper, and how they were found
 
 
 class BootstrapSettings(Record):
@@ -148,23 +128,16 @@ class Interval(Record):
 class Resampled:
     """Bounds of several figures, all from the same resamples."""
 
-    bca: Array
-    """``[n_figures, 2]``; NaN where BCa has no answer."""
-    percentile: Array
-    """``[n_figures, 2]``: quantiles of the resamples."""
-    reach: Array
-    """``[n_figures]``: standard errors of the resamples times the normal quantile, which is how far
-    the normal interval reaches to either side."""
-    agree: Mask
-    """``[n_figures]``: whether all resamples of a figure are the same."""
+    bca: Array  # ``[n_figures, 2]``; NaN where BCa has no answer
+    percentile: Array  # ``[n_figures, 2]``: quantiles of the resamples
+    reach: Array  # ``[n_figures]``: standard errors of resamples times the normal quantile
+    agree: Mask  # ``[n_figures]``: whether all resamples of a figure are the same
 
     def number(self, position: int, value: float) -> Bounds:
-        """Bounds of a figure that is not a proportion, and how they were found.
-
-        Data whose resamples all agree give the value itself: nothing else is known of a figure
-        that is no proportion. BCa has no answer either when every resample lies on one side of the
-        value; quantiles take its place. Bounds that miss the value are moved to it.
-        """
+        """Bounds of a figure that is no proportion, and how they were found."""
+        # Where resamples agree they are the value itself, as nothing else is known; where all lie
+        # on one side of it, BCa has no answer and quantiles take its place. Bounds that miss the
+        # value are moved to it.
         if self.agree[position]:
             return value, value, "point"
         bca = self.bca[position]
@@ -174,14 +147,11 @@ class Resampled:
         return min(float(low), value), max(float(high), value), method
 
     def distance(self, position: int, value: float) -> Bounds:
-        """Bounds of a distance between 0 and 1 that is biased upwards, the more so in resamples.
-
-        The standard normal interval (Efron and Tibshirani, 1993, "An introduction to the
-        bootstrap", chapter 13), which takes from resamples their spread alone, for the mean of the
-        distance in samples of this size. Resamples add to the bias what the sample already has, and
-        intervals that read the bias off them miss: in simulations of the calibration error at 76
-        scenarios BCa covered that mean in 0.25 to 0.79 of samples, this one in 0.88 to 1.00.
-        """
+        """Bounds of a distance that is biased upwards: the standard normal interval."""
+        # Of Efron and Tibshirani (1993, chapter 13), for the mean of the distance in samples of
+        # this size. Resamples add the sample's bias once more, and intervals that read it off them
+        # miss: of the calibration error at 76 scenarios BCa covered that mean in 0.25 to 0.79 of
+        # samples, this in 0.88 to 1.
         if self.agree[position]:
             return value, value, "point"
         reach = float(self.reach[position])
@@ -191,25 +161,16 @@ class Resampled:
 def resample(
     seeds: SeedsByCategory, statistic: Statistic, settings: BootstrapSettings
 ) -> Resampled:
-    """Resample scenarios within categories, and the seeds of each drawn scenario.
-
-    Both levels are drawn with replacement, the second of the two strategies that Davison and
-    Hinkley (1997, "Bootstrap methods and their application", section 3.8) have for hierarchical
-    data. They prefer the first, which keeps all seeds of a drawn scenario: the second counts the
-    variance of m seeds within a scenario once more, less a part in m. Both lack a part in n of the
-    variance between the n scenarios of a category, of which there are 8 to 20 here. In simulations
-    of 76 scenarios with three seeds (``tests/long``) intervals of the second, at 95 %, cover in
-    0.94 to 0.96 of studies where the runs of a scenario are as alike as those of most methods
-    (intraclass correlations of 0.6 and 0.9), and in up to 0.99 where they are not alike at all;
-    those of the first in 0.93 to 0.95. Where every scenario has a single seed, the two are the
-    same, draw by draw.
-
-    Bounds are BCa (Efron, 1987, "Better bootstrap confidence intervals", as in
-    `scipy.stats.bootstrap`). The bias is read off the resamples of both levels; the acceleration is
-    that of the jackknife over scenarios, which are the independent units, each left out with all
-    its seeds. Every category has at least two scenarios, and all figures share the resamples that
-    the seed gives.
-    """
+    """Resample scenarios within categories, and the seeds of each; bounds are BCa (Efron, 1987)."""
+    # Of the two strategies of Davison and Hinkley (1997, section 3.8) for hierarchical data this is
+    # the second; the first, which they prefer, keeps all seeds of a drawn scenario. This one counts
+    # the variance within scenarios once more, less a part in m; both lack a part in n of the
+    # variance between the n scenarios of a category (8 to 20 here). In simulations of 76 scenarios
+    # with three seeds (``tests/long``) it covers, at 95 %, in 0.94 to 0.96 of studies where runs of
+    # a scenario are as alike as those of most methods (intraclass correlations of 0.6 and 0.9), and
+    # in up to 0.99 where they are not at all; the first in 0.93 to 0.95. With single seeds they are
+    # the same, draw by draw. The acceleration is that of the jackknife over scenarios, which are
+    # the independent units.
     key = tuple(tuple(map(int, rows)) for rows in seeds)
     drawn = iter(_drawn(key, settings.resamples, settings.seed))
 
@@ -233,12 +194,7 @@ def resample(
             scenarios, of_drawn, n_resamples=settings.resamples, method="percentile", **options
         )
         result = stats.bootstrap(
-            scenarios,
-            of_all,
-            n_resamples=0,
-            method="BCa",
-            bootstrap_result=resampled,
-            **options,
+            scenarios, of_all, n_resamples=0, method="BCa", bootstrap_result=resampled, **options
         )
     bounds = np.stack(result.confidence_interval, axis=-1)
     agree = ~(result.standard_error > SPREAD)
@@ -256,11 +212,7 @@ def resample(
 def _drawn(
     seeds: tuple[tuple[int, ...], ...], resamples: int, seed: int
 ) -> tuple[list[npt.NDArray[np.int16]], ...]:
-    """How often each row is drawn, by category, in batches of resamples.
-
-    That depends on no answer, and drawing is most of what an interval costs: figures of runs with
-    the same scenarios and seeds share it.
-    """
+    """How often each row is drawn, by category; as it depends on no answer, figures share it."""
     rng = np.random.default_rng(seed)
     seed_rng = rng.spawn(1)[0]  # of its own, so that scenarios are drawn alike with any seeds
     counts = tuple(np.array(rows, dtype=np.intp) for rows in seeds)
@@ -287,16 +239,12 @@ def _drawn(
 
 
 def _scenarios(seeds: SeedsByCategory) -> tuple[Indices, ...]:
-    """A sample per category: scenarios are resampled within categories."""
     return tuple(np.arange(len(rows)) for rows in seeds)
 
 
 def _weights(
-    indices: Iterable[Indices],
-    seeds: SeedsByCategory,
-    weigh: Callable[[Array, SeedCounts], Array],
+    indices: Iterable[Indices], seeds: SeedsByCategory, weigh: Callable[[Array, SeedCounts], Array]
 ) -> Weights:
-    """Row weights by category of scenarios that were drawn, by their places."""
     drawn = zip(indices, seeds, strict=True)
     return [weigh(_counts(index, len(rows)), rows) for index, rows in drawn]
 

@@ -1,20 +1,13 @@
-"""Confidence: how well it is calibrated, ranks answers, and tells some scenarios from others.
+"""Confidence: how well it is calibrated, ranks answers, and tells some scenarios from others."""
 
-The expected calibration error of Naeini, Cooper and Hauskrecht (2015, "Obtaining well calibrated
-probabilities using Bayesian binning", AAAI), with bins as in Guo, Pleiss, Sun and Weinberger (2017,
-"On calibration of modern neural networks", ICML): of equal width, each with its upper edge. It is
-biased upwards on small samples (Kumar, Liang and Ma, 2019, "Verified uncertainty calibration",
-NeurIPS), so that it says nothing without the floor that a perfectly calibrated method would show.
-
-Selective risk against coverage is the curve of El-Yaniv and Wiener (2010, "On the foundations of
-noise-free selective classification", JMLR 11); the area under it is the score of Geifman and
-El-Yaniv (2017, "Selective classification for deep neural networks", NeurIPS) and of Geifman, Uziel
-and El-Yaniv (2019, "Bias-reduced uncertainty estimation for deep neural classifiers", ICLR). Theirs
-adds up a risk per run; here the curve is linear in its errors between runs and the area is its
-integral, which has the same limit and does not depend on how runs of equal confidence are ordered.
-"""
-
-from __future__ import annotations
+# Expected calibration error: Naeini, Cooper and Hauskrecht (2015, AAAI), with bins as in Guo,
+# Pleiss, Sun and Weinberger (2017, ICML): of equal width, each with its upper edge. It is biased
+# upwards on small samples (Kumar, Liang and Ma, 2019, NeurIPS), so that it says nothing without the
+# floor that a perfectly calibrated method would show. Selective risk against coverage: El-Yaniv and
+# Wiener (2010, JMLR 11); the area under it: Geifman and El-Yaniv (2017, NeurIPS), Geifman, Uziel
+# and El-Yaniv (2019, ICLR). Theirs adds up a risk per run; here the curve is linear in its errors
+# between runs and the area its integral, which has the same limit and does not depend on the order
+# of equal confidences.
 
 import math
 from dataclasses import dataclass
@@ -38,6 +31,7 @@ from failbench.statistics.scenario_values import (
     UNIT,
     ScenarioValues,
     by_category,
+    quotient,
     right,
     scenario_answers,
 )
@@ -46,14 +40,10 @@ COMMITTED = pl.col("prediction") != ABSTAIN
 
 
 def calibration_gaps(predictions: pl.DataFrame, bins: int) -> ScenarioValues:
-    """What the calibration error is made of, ``[n_rows, n_repeats, bins + 1]``.
-
-    For each bin of confidence, correctness less confidence, added up over the runs that a scenario
-    and seed has in it; and last the runs that were committed on. Both are shares of its runs.
-
-    Abstentions are left out: there is no answer whose correctness the confidence could be of. Bins
-    are of equal width from 0 to 1.
-    """
+    """What the calibration error is made of, ``[n_rows, n_repeats, bins + 1]``."""
+    # Correctness less confidence by bin, and last what was committed on: sums over the runs of a
+    # scenario and seed, as shares. Abstentions have no answer that could be right, and are left
+    # out.
     repeats = predictions["repeat"].n_unique()
     gap = right().cast(pl.Float64) - pl.col("confidence")
     table = (
@@ -77,27 +67,21 @@ def calibration_gaps(predictions: pl.DataFrame, bins: int) -> ScenarioValues:
 
 
 def calibration_error(sums: Array) -> Array:
-    """Mean over bins of the distance of accuracy from mean confidence, weighted by their sizes.
-
-    Sums are of calibration gaps, ``[..., n_repeats, bins + 1]``. Computed per repeat and averaged
-    over the repeats in which anything was committed on; zero where nothing was in any.
-    """
+    """Mean distance of accuracy from confidence over bins, by size; 0 if nothing is committed."""
     gaps, committed = np.abs(sums[..., :-1]).sum(axis=-1), sums[..., -1]
     some = committed > 0
-    errors = np.divide(gaps, committed, out=np.zeros_like(gaps), where=some)
-    return np.asarray(errors.sum(axis=-1) / np.maximum(some.sum(axis=-1), 1), dtype=np.float64)
+    return np.asarray(
+        quotient(gaps, committed).sum(axis=-1) / np.maximum(some.sum(axis=-1), 1), dtype=np.float64
+    )
 
 
 def calibration_floor(
     predictions: pl.DataFrame, bins: int, draws: int, rng: np.random.Generator
 ) -> Array:
-    """Calibration errors of a perfectly calibrated method with the same confidences, ``[draws]``.
-
-    In each draw an answer is right with a probability of its confidence. One uniform number for
-    each scenario decides on all its runs and repeats: the scenario is the independent unit, and
-    runs that were right independently of one another would average the floor's spread away. Seeds
-    of a scenario that do not quite go together make the true floor a little lower.
-    """
+    """Calibration errors of a calibrated method with the same confidences, ``[draws]``."""
+    # One uniform number a scenario decides on all its runs and repeats: it is the independent unit,
+    # and runs right independently of one another would average the floor's spread away. Seeds that
+    # do not quite go together make the true floor a little lower.
     committed = predictions.filter(COMMITTED)
     confidence = committed["confidence"].to_numpy()
     scenarios = committed["scenario"].rank("dense").to_numpy() - 1
@@ -118,7 +102,6 @@ def calibration_floor(
 
 
 def _runs_of_scenario(predictions: pl.DataFrame) -> pl.Expr:
-    """Runs that a row's scenario has in a repeat."""
     runs = predictions.group_by("scenario").agg(pl.col("run_id").n_unique())
     return pl.col("scenario").replace_strict(runs["scenario"], runs["run_id"])
 
@@ -149,11 +132,7 @@ class Ranking:
 
 
 def rankings(predictions: pl.DataFrame) -> tuple[Ranking, ...]:
-    """Rank the runs of each repeat; rows are of one method and feature set.
-
-    Abstentions come last, whatever confidence they were given, and count as wrong, as they do in
-    accuracy: at full coverage the risk is one less accuracy.
-    """
+    """Rank one method's runs by repeat; abstentions come last and are wrong, as in accuracy."""
     ranked = (
         predictions.join(_rows(predictions), on=UNIT, nulls_equal=True)
         .select(
@@ -188,35 +167,25 @@ def _rows(predictions: pl.DataFrame) -> pl.DataFrame:
 
 
 def risk_curve(ranked: tuple[Ranking, ...], coverage: Array) -> Array:
-    """Risk at each coverage above zero, ``[n_points]``: per repeat, then averaged.
-
-    Where a block of equal confidence is taken in part, its errors are those of a random part.
-    """
+    """Mean over repeats of the risk at each coverage; of a block in part, a random part's."""
     weights = np.ones(1 + max(int(ranking.row.max()) for ranking in ranked))
     errors = [np.interp(coverage, *ranking.cumulative(weights)) for ranking in ranked]
     return np.asarray(np.mean(errors, axis=0) / coverage, dtype=np.float64)
 
 
 def area_under(ranked: tuple[Ranking, ...], weights: Array) -> Array:
-    """Integral of risk over coverage from zero to one, ``[..., n_rows]`` to ``[...]``.
-
-    In closed form: errors are a line a + b c over each block, and the integral of a / c + b is
-    a ln c + b c.
-    """
+    """Integral of risk over coverage from 0 to 1, ``[...]``, in closed form."""
+    # Errors are a line a + b c over each block, and the integral of a / c + b is a ln c + b c.
     areas = []
     for ranking in ranked:
         covered, errors = ranking.cumulative(weights)
         before, width = covered[..., :-1], np.diff(covered)
-        slope = _quotient(np.diff(errors), width)
+        slope = quotient(np.diff(errors), width)
         offset = errors[..., :-1] - slope * before
         # Where coverage starts so does the error, and the offset is zero.
-        growth = np.log(_quotient(covered[..., 1:], before, otherwise=1.0))
+        growth = np.log(quotient(covered[..., 1:], before, otherwise=1.0))
         areas.append((offset * growth + slope * width).sum(axis=-1))
     return np.asarray(np.mean(areas, axis=0), dtype=np.float64)
-
-
-def _quotient(part: Array, whole: Array, otherwise: float = 0.0) -> Array:
-    return np.divide(part, whole, out=np.full_like(part, otherwise), where=whole > 0)
 
 
 def area_interval(predictions: pl.DataFrame, settings: BootstrapSettings) -> Interval:
@@ -240,10 +209,7 @@ def area_interval(predictions: pl.DataFrame, settings: BootstrapSettings) -> Int
 
 
 def entropy() -> pl.Expr:
-    """Entropy of the probabilities of a prediction (Shannon, 1948), over that of equal odds.
-
-    0 where one category has it all, 1 where all have the same.
-    """
+    """Entropy of a prediction (Shannon, 1948) over that of equal odds: 0 sure, 1 all the same."""
     terms = []
     for category in CATEGORIES:
         probability = pl.col(f"p_{category}")
@@ -254,13 +220,7 @@ def entropy() -> pl.Expr:
 def separation(
     predictions: pl.DataFrame, value: pl.Expr, category: Category, settings: BootstrapSettings
 ) -> Interval:
-    """How well a figure of predictions tells the scenarios of a category from the others.
-
-    The probability that one of these has a larger figure than one of the others, a tie counting
-    half: the area under the receiver operating characteristic (Hanley and McNeil, 1982, "The
-    meaning and use of the area under a receiver operating characteristic (ROC) curve"). 0.5 tells
-    nothing.
-    """
+    """How well a figure tells a category's scenarios: the ROC area (Hanley and McNeil, 1982)."""
     table = (
         predictions.group_by(UNIT)
         .agg(value.cast(pl.Float64).mean().round(12).alias("value"))

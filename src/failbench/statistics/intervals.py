@@ -1,12 +1,10 @@
-"""Intervals: every figure of a method with its uncertainty, its unit and what it estimates.
+"""Intervals: every figure of a method with its uncertainty, its unit and what it estimates."""
 
-The independent unit is the scenario. BCa intervals resample scenarios within categories and then
-their seeds, all repeats moving together; they are conditional on the fitted models. Beside them the
-corrected-variance t interval states how much a method itself varies with its training data.
-"""
+# The unit is the scenario. BCa intervals resample scenarios, then seeds, all repeats moving
+# together, conditional on the fitted models. The corrected-variance t interval beside them states
+# how much a method itself varies with its training data.
 
-from __future__ import annotations
-
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -22,7 +20,9 @@ from failbench.statistics.bootstrap import (
     BootstrapSettings,
     Bounds,
     Interval,
+    IntervalMethod,
     Weights,
+    once,
     resample,
     unit_of,
 )
@@ -36,17 +36,18 @@ from failbench.statistics.metrics import (
     value_metrics,
 )
 from failbench.statistics.paired_tests import resampled_mean
-from failbench.statistics.scenario_values import ScenarioAnswers, scenario_answers
+from failbench.statistics.scenario_values import (
+    UNIT,
+    ScenarioAnswers,
+    by_category,
+    scenario_answers,
+)
 
-ESTIMATE = ("value", "ci_low", "ci_high", "n")
-"""What a metrics file holds of an interval."""
+ESTIMATE = ("value", "ci_low", "ci_high", "n")  # what a metrics file holds of an interval
 
 
 def estimate_rows(intervals: Mapping[str, Interval], **keys: object) -> pl.DataFrame:
-    """Named intervals as a table with a row per metric, to the right of keys that all rows share.
-
-    What an interval calls its method is the column ``interval``.
-    """
+    """Named intervals as rows, right of keys that all share; their methods are ``interval``."""
     rows = []
     for metric, interval in intervals.items():
         record = interval.model_dump()
@@ -55,14 +56,11 @@ def estimate_rows(intervals: Mapping[str, Interval], **keys: object) -> pl.DataF
 
 
 def nest(table: pl.DataFrame, *keys: str, leaves: tuple[str, ...] = ESTIMATE) -> dict[str, Any]:
-    """Rows as nested scalars, a level per key.
+    """Rows as nested scalars, a level per key, without nulls; no two rows may have the same keys.
 
     >>> rates = pl.DataFrame({"method": ["ebm"], "metric": ["accuracy"], "value": [0.5], "n": [76]})
     >>> nest(rates, "method", "metric", leaves=("value", "n"))
     {'ebm': {'accuracy': {'value': 0.5, 'n': 76}}}
-
-    The leaves are columns, of which a null is left out. Two rows with the same keys are refused:
-    one would hide the other.
     """
     nested: dict[str, Any] = {}
     for row in table.iter_rows(named=True):
@@ -107,12 +105,9 @@ def scenario_intervals(
     sizes = dict(zip(answers.categories, answers.sizes, strict=True))
     for category, scenarios in sizes.items():
         if scenarios < 2:
-            raise BadInputError(
-                "predictions",
-                "scenario",
-                f"{category} has a single scenario.",
-                "An interval needs at least two scenarios a category.",
-            )
+            problem = f"{category} has a single scenario."
+            remedy = "An interval needs at least two scenarios a category."
+            raise BadInputError("predictions", "scenario", problem, remedy)
     categories = tuple(sizes)
 
     def statistic(weights: Weights) -> Array:
@@ -152,7 +147,6 @@ def scenario_intervals(
 
 
 def _rate(rate: float, n: float, bca: Array, settings: ScenarioIntervalSettings) -> Bounds:
-    """Bounds of a proportion: BCa, or Wilson's where that fails."""
     if rate >= settings.wilson_from or np.isnan(bca).any():
         return *wilson(rate, n, settings.confidence), "Wilson"
     return float(bca[0]), float(bca[1]), "BCa bootstrap"
@@ -185,10 +179,7 @@ def wilson_interval(
 def wilson_share(
     table: pl.DataFrame, value: pl.Expr, unit: str, confidence: float
 ) -> dict[str, float]:
-    """The mean over units of a value's mean in each, with Wilson's interval and n = units.
-
-    For such means Wilson's interval is an approximation.
-    """
+    """The mean over units of a value's means, with Wilson's interval, here an approximation."""
     # sorted, since a sum in another order differs in its last bit, which may round otherwise
     means = table.group_by(unit).agg(share=value.cast(pl.Float64).mean()).sort(unit)["share"]
     share = float(means.to_numpy().mean())
@@ -212,10 +203,7 @@ def few_or_many(
     settings: ScenarioIntervalSettings,
     values: tuple[ValueMetric, ...] = (),
 ) -> dict[str, Interval]:
-    """Rates with intervals over scenarios, and Wilson's where a category has a single one.
-
-    There is nothing to resample within that, as there is little near one.
-    """
+    """Rates with intervals over scenarios; Wilson's where a category has a single one."""
     answers = scenario_answers(predictions)
     if min(answers.sizes) > 1:
         return scenario_intervals(answers, metrics, settings, values)
@@ -247,9 +235,8 @@ def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
         .sort("repeat", "fold")
     )
     if folds.height < 2:
-        raise BadInputError(
-            "predictions", "fold", "there is a single fold.", "Run at least two folds."
-        )
+        problem = "there is a single fold."
+        raise BadInputError("predictions", "fold", problem, "Run at least two folds.")
     n = predictions["scenario"].n_unique()
     tested = float(folds["tested"].to_numpy().mean())
     mean = resampled_mean(folds["accuracy"].to_numpy(), tested, n - tested)
@@ -262,10 +249,7 @@ def corrected_t(predictions: pl.DataFrame, confidence: float) -> Interval:
 def method_intervals(
     predictions: pl.DataFrame, settings: IntervalSettings, costs: UnitCosts | None = None
 ) -> dict[str, Interval]:
-    """Every reported figure of one method on one feature set, by name.
-
-    Without ``costs``, what answers cost, no hybrid's cost is reported.
-    """
+    """Every reported figure of one method and feature set; a hybrid's cost only with ``costs``."""
     answers = scenario_answers(predictions)
     values = value_metrics(predictions, settings.calibration_bins)
     if costs is not None:
@@ -279,10 +263,7 @@ def method_intervals(
 
 
 def floor_interval(predictions: pl.DataFrame, settings: IntervalSettings) -> Interval:
-    """Calibration error of a perfectly calibrated method: its mean, and the range it stays in.
-
-    Not an interval of an estimate: the central share ``settings.confidence`` of simulated errors.
-    """
+    """A calibrated method's error: the mean, and the central share of simulated ones."""
     errors = calibration_floor(
         predictions,
         settings.calibration_bins,
@@ -307,10 +288,7 @@ def intervals_table(
     workers: int = 1,
     costs: UnitCosts | None = None,
 ) -> pl.DataFrame:
-    """Intervals of every (feature_set, method) in a table of predictions, one row per figure.
-
-    The result does not depend on the number of workers.
-    """
+    """Intervals of every (feature_set, method), a row a figure; workers change nothing."""
     tasks = [
         (feature_set, method, part, settings, costs)
         for (feature_set, method), part in predictions.sort("feature_set", "method").group_by(
@@ -329,3 +307,65 @@ def _method_table(
 ) -> pl.DataFrame:
     intervals = method_intervals(predictions, settings, costs)
     return estimate_rows(intervals, feature_set=feature_set, method=method)
+
+
+def alarm_limit(highest: Array, rate: float) -> float:
+    """The limit that a new healthy run exceeds with at most probability ``rate``."""
+    # The split-conformal quantile (Vovk, Gammerman and Shafer, 2005; Bates et al., 2023): of n
+    # exchangeable runs, the score of rank ceil((n + 1)(1 - rate)); too few runs for it are refused.
+    # rounded first, as 50 * 0.98 must be 49 and no trifle more
+    rank = math.ceil(round((len(highest) + 1) * (1 - rate), 9))
+    if rank > len(highest):
+        problem = (
+            f"{len(highest)} runs cannot show that false alarms stay at {100 * rate:g} % a run; "
+            f"it takes {math.ceil(1 / rate) - 1}."
+        )
+        remedy = "Record more seeds, whose twins are healthy runs, or allow more false alarms."
+        raise BadInputError("healthy runs", "kind", problem, remedy)
+    return float(np.sort(highest)[rank - 1])
+
+
+def lead_interval(failing: pl.DataFrame, settings: ScenarioIntervalSettings) -> Interval:
+    """Median steps from first alarm to failure; quantiles of resampled scenarios and seeds."""
+    # BCa's acceleration is the jackknife's, which a median defeats (Efron and Tibshirani, 1993,
+    # 11.6).
+    repeats = failing.group_by(UNIT).len()["len"].max()
+    assert isinstance(repeats, int)
+    lead = (pl.col("failure_step") - pl.col("step")).cast(pl.Float64)
+    rows = (
+        failing.group_by(UNIT)
+        .agg(leads=pl.when(pl.col("detected")).then(lead).drop_nulls())
+        .sort(UNIT)
+    )
+    parts, seeds = by_category(rows)
+    leads = [leads for part in parts.values() for leads in part["leads"].to_list()]
+    row_of = np.repeat(np.arange(len(leads)), [len(each) for each in leads])
+    values = np.array([value for each in leads for value in each])
+    order = np.argsort(values, kind="stable")
+    values, row_of = values[order], row_of[order]
+
+    def medians(weights: Weights) -> Array:
+        of_rows = np.concatenate([np.asarray(each) for each in weights], axis=-1)
+        return _weighted_medians(values, of_rows[..., row_of] / repeats)[None]
+
+    value = float(medians(once(seeds))[0])
+    resampled = resample(seeds, medians, settings)
+    low, high = (float(bound) for bound in resampled.percentile[0])
+    method: IntervalMethod = "percentile bootstrap"
+    if not np.isfinite([low, high]).all():
+        low, high, method = float(values[0]), float(values[-1]), "range"
+    return Interval.of(
+        value,
+        (min(low, value), max(high, value), method),
+        rows.filter(pl.col("leads").list.len() > 0)["scenario"].n_unique(),
+        unit_of(seeds),
+        "median steps from the first alarm to the failure, of runs that have an alarm",
+    )
+
+
+def _weighted_medians(values: Array, weights: Array) -> Array:
+    """The first of the rising values at which half of the weight is reached, for each resample."""
+    reached = np.cumsum(weights, axis=-1)
+    whole = reached[..., -1:]
+    medians = values[(reached >= whole / 2).argmax(axis=-1)]
+    return np.where(whole[..., 0] > 0, medians, np.nan)

@@ -1,7 +1,5 @@
 """Metrics: rates over confusions, other figures of scenarios, and what each of them estimates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -19,6 +17,7 @@ from failbench.statistics.scenario_values import (
     ScenarioValues,
     over_committed,
     over_scenarios,
+    quotient,
     ratio,
     right,
     right_or_abstaining_on_unknown,
@@ -45,7 +44,7 @@ def accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
 
 def recalls(confusion: Array, categories: tuple[str, ...]) -> Array:
     """Recall of each category in each repeat, ``[..., n_repeats, n_categories]``."""
-    return _ratio(right_answers(confusion, categories), confusion.sum(axis=-1))
+    return quotient(right_answers(confusion, categories), confusion.sum(axis=-1))
 
 
 def balanced_accuracy(confusion: Array, categories: tuple[str, ...]) -> Array:
@@ -58,7 +57,7 @@ def f1_scores(confusion: Array, categories: tuple[str, ...]) -> Array:
     columns = [ANSWERS.index(category) for category in categories]
     right = right_answers(confusion, categories)
     answered = confusion.sum(axis=-2)[..., columns]
-    return _ratio(2 * right, confusion.sum(axis=-1) + answered)
+    return quotient(2 * right, confusion.sum(axis=-1) + answered)
 
 
 def macro_f1(confusion: Array, categories: tuple[str, ...]) -> Array:
@@ -75,24 +74,21 @@ def abstention(confusion: Array, categories: tuple[str, ...]) -> Array:  # noqa:
 def category_recall(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
     """Recall of one category, mean over repeats."""
     row = confusion[..., categories.index(category), :]
-    return _over_repeats(_ratio(row[..., ANSWERS.index(category)], row.sum(axis=-1)))
+    return _over_repeats(quotient(row[..., ANSWERS.index(category)], row.sum(axis=-1)))
 
 
 def category_f1(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
     """F1 of one category, computed per repeat and averaged."""
     row, column = categories.index(category), ANSWERS.index(category)
     whole = confusion[..., row, :].sum(axis=-1) + confusion[..., column].sum(axis=-1)
-    return _over_repeats(_ratio(2 * confusion[..., row, column], whole))
+    return _over_repeats(quotient(2 * confusion[..., row, column], whole))
 
 
 def category_precision(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
-    """Share of a category among those that it is named for, computed per repeat and averaged.
-
-    Over the repeats that name it at all; zero where none does.
-    """
+    """Share of a category among those it is named for: mean of repeats that name it, else 0."""
     right = confusion[..., categories.index(category), ANSWERS.index(category)]
     named = _named(confusion, category)
-    return _ratio(_ratio(right, named).sum(axis=-1), (named > 0).sum(axis=-1))
+    return quotient(quotient(right, named).sum(axis=-1), (named > 0).sum(axis=-1))
 
 
 def category_named(confusion: Array, categories: tuple[str, ...], category: str) -> Array:  # noqa: ARG001
@@ -108,10 +104,6 @@ def _over_repeats(values: Array) -> Array:
     return np.asarray(values.mean(axis=-1), dtype=np.float64)
 
 
-def _ratio(part: Array, whole: Array) -> Array:
-    return np.divide(part, whole, out=np.zeros_like(part, dtype=np.float64), where=whole > 0)
-
-
 @dataclass(frozen=True)
 class Metric:
     """A score to report: its key in the metrics file, and what the value estimates, in words."""
@@ -119,19 +111,15 @@ class Metric:
     name: str
     score: Score
     estimand: str
-    category: str | None = None
-    """The one category whose scenarios it is about, if any."""
-    size: Score | None = None
-    """How many scenarios it is a share of, where the answers decide that."""
+    category: str | None = None  # the one category whose scenarios it is about, if any
+    size: Score | None = None  # how many scenarios it is a share of, where the answers decide that
 
 
 @dataclass(frozen=True)
 class ValueMetric:
-    """A figure to report that is no score of the confusions, from sums ``[..., *trailing]``.
+    """A figure besides the confusions, from sums ``[..., *trailing]``; a kind for its interval."""
 
-    Its kind says which interval it gets: a ``proportion`` is a share of scenarios, its sums the two
-    of a ratio; a ``distance`` is from 0 to 1 and biased upwards; a ``number`` is anything else.
-    """
+    # A ``proportion`` is the ratio of its two sums; a ``distance``, from 0 to 1, is biased upwards.
 
     name: str
     values: ScenarioValues
@@ -140,7 +128,7 @@ class ValueMetric:
     kind: Literal["proportion", "distance", "number"] = "number"
 
 
-METRICS: Final[Mapping[str, Metric]] = {
+METRICS: Final[Mapping[str, Metric]] = {  # the scores over all categories, by name
     metric.name: metric
     for metric in (
         Metric(
@@ -156,9 +144,7 @@ METRICS: Final[Mapping[str, Metric]] = {
             "right",
         ),
         Metric(
-            "macro_f1",
-            macro_f1,
-            "mean over categories of F1, computed per repeat and averaged",
+            "macro_f1", macro_f1, "mean over categories of F1, computed per repeat and averaged"
         ),
         Metric(
             "abstention_rate",
@@ -168,7 +154,6 @@ METRICS: Final[Mapping[str, Metric]] = {
         ),
     )
 }
-"""The scores over all categories, by name."""
 
 OVERALL: Final = tuple(METRICS.values())
 
@@ -179,10 +164,7 @@ def proportion(name: str, values: ScenarioValues, estimand: str) -> ValueMetric:
 
 
 def commitment(predictions: pl.DataFrame) -> tuple[ValueMetric, ...]:
-    """Coverage, accuracy and accuracy when committed.
-
-    Where nothing is committed on, there is no accuracy of it.
-    """
+    """Coverage, accuracy, and accuracy when committed, where anything is."""
     committed = pl.col("prediction") != ABSTAIN
     rates = [
         proportion(
@@ -243,11 +225,7 @@ def precision_metrics(categories: tuple[str, ...]) -> tuple[Metric, ...]:
 
 
 def value_metrics(predictions: pl.DataFrame, bins: int) -> tuple[ValueMetric, ...]:
-    """What is reported of a method beside its confusions; what a method has not is left out.
-
-    The predictions are of one method and one feature set; ``bins`` are those of confidence, for the
-    calibration error.
-    """
+    """What is reported of one method and feature set beside its confusions, as far as it has it."""
     figures = [
         proportion(
             "accuracy_abstaining_on_unknown",
@@ -325,13 +303,9 @@ class UnitCosts(Record):
 
 
 def cost_metrics(predictions: pl.DataFrame, costs: UnitCosts) -> tuple[ValueMetric, ...]:
-    """Mean cost of a diagnosis of a hybrid; nothing where predictions do not say who answered.
-
-    The paper's section 9.1 has C_total = C_auto (1 - P_abstain) + C_human P_abstain, where rules
-    answer or a person does; a classifier that answers some adds its share times its own cost.
-
-    Its interval is about who answers; the unit costs are taken as given.
-    """
+    """Mean cost of a hybrid's diagnosis; its interval is about who answers, at given costs."""
+    # The paper's section 9.1 has C_auto (1 - P_abstain) + C_human P_abstain; a classifier that
+    # answers some adds its share times its own cost.
     if predictions["route"].is_null().any():
         return ()
     cost = pl.col("route").replace_strict(costs.by_route(), return_dtype=pl.Float64)

@@ -1,10 +1,4 @@
-"""Paired tests: of the mean of fold scores, of what was not found, and those of textbooks.
-
-That a test finds no difference does not show that there is none. Equivalence within a margin does,
-and it needs enough scenarios to be shown.
-"""
-
-from __future__ import annotations
+"""Paired tests: of means of fold scores, of equivalence within a margin, and those of textbooks."""
 
 from dataclasses import dataclass
 from itertools import combinations
@@ -19,8 +13,7 @@ from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
 from failbench.statistics.pairs import Pair
 
-ROUNDING = 1e-12
-"""A standard deviation below this is rounding: the folds agree."""
+ROUNDING = 1e-12  # a standard deviation below this is rounding: the folds agree
 
 
 @dataclass(frozen=True)
@@ -28,10 +21,8 @@ class ResampledMean:
     """The mean of a score over folds, as the corrected resampled t test sees it."""
 
     mean: float
-    standard_error: float
-    """Root of the corrected variance; 0 where the folds agree."""
-    df: int
-    """Folds less one."""
+    standard_error: float  # root of the corrected variance; 0 where the folds agree
+    df: int  # folds less one
 
     @property
     def statistic(self) -> float:
@@ -54,16 +45,10 @@ class ResampledMean:
 
 
 def resampled_mean(scores: Array, tested: float, trained: float) -> ResampledMean:
-    """Summarise scores ``[n_repeats * n_folds]`` of repeated cross-validation.
-
-    The corrected resampled t test of Nadeau and Bengio (2003, "Inference for the generalization
-    error"), for repeated cross-validation as in Bouckaert and Frank (2004): the variance over the
-    k r folds is multiplied by 1 / (k r) + n_test / n_train, because folds share training runs, and
-    there are k r - 1 degrees of freedom.
-
-    Tested and trained are scenarios of a fold, on average, and not runs: the runs of one scenario
-    are not independent.
-    """
+    """Corrected resampled t (Nadeau and Bengio, 2003) of ``[n_repeats * n_folds]`` scores."""
+    # For repeats as in Bouckaert and Frank (2004): the variance over k r folds times 1 / (k r) +
+    # n_test / n_train, as folds share training runs, and k r - 1 degrees of freedom. Tested and
+    # trained count scenarios and not runs, as the runs of one are not independent.
     values = np.asarray(scores, dtype=np.float64)
     mean, deviation = float(values.mean()), float(values.std(ddof=1))
     if deviation < ROUNDING:
@@ -75,12 +60,7 @@ def resampled_mean(scores: Array, tested: float, trained: float) -> ResampledMea
 
 @dataclass(frozen=True)
 class Equivalence:
-    """The two one-sided tests of a difference, and how much this number of scenarios can tell.
-
-    ``p`` is the larger p of the two tests that the difference lies beyond the margin. Where both
-    are rejected the methods are equivalent within it; any margin above the smallest would have
-    succeeded.
-    """
+    """The two one-sided tests, ``p`` being the larger; margins above the smallest succeed."""
 
     p: float
     shown: bool
@@ -88,11 +68,7 @@ class Equivalence:
 
 
 def equivalence(difference: ResampledMean, margin: float, alpha: float) -> Equivalence:
-    """Two one-sided tests (Schuirmann, 1987), each at level ``alpha``, by the corrected t.
-
-    The margin is the largest difference that counts as none, a fraction, fixed before results are
-    seen. The conjunction of the tests has the level of each.
-    """
+    """Two one-sided tests (Schuirmann, 1987), each at ``alpha``; the margin is fixed beforehand."""
     quantile = float(stats.t.isf(alpha, difference.df))
     smallest = abs(difference.mean) + quantile * difference.standard_error
     inside = margin - abs(difference.mean)
@@ -104,12 +80,7 @@ def equivalence(difference: ResampledMean, margin: float, alpha: float) -> Equiv
 
 
 def detectable_effect(df: int, alpha: float, power: float) -> float:
-    """The smallest true mean, in standard errors, that a two-sided t test finds with this power.
-
-    The solution of the power function of the noncentral t (Cohen, 1988, chapter 2), by
-    `statsmodels.stats.power.TTestPower`. Times a corrected standard error it is the smallest
-    difference between methods that a study of this size could have shown.
-    """
+    """The smallest mean, in standard errors, that a t test finds (Cohen, 1988, chapter 2)."""
     n = df + 1
     per_deviation = TTestPower().solve_power(
         nobs=n, alpha=alpha, power=power, alternative="two-sided"
@@ -118,12 +89,7 @@ def detectable_effect(df: int, alpha: float, power: float) -> float:
 
 
 def discordant(first: pl.DataFrame, pair: Pair) -> tuple[int, int, float]:
-    """McNemar's exact test (McNemar, 1947) over the scenarios of one repeat.
-
-    Of a row per scenario, and whether each method was right: scenarios that only the first of the
-    pair has right, those that only the second has, and the two-sided binomial p of such a split; 1
-    where no scenario tells them apart.
-    """
+    """McNemar's exact test (1947) over one repeat's scenarios: first right, second right, p."""
     left, right = (first[method].to_numpy() for method in pair)
     left_only, right_only = int((left & ~right).sum()), int((~left & right).sum())
     table = [[int((left & right).sum()), left_only], [right_only, int((~left & ~right).sum())]]
@@ -131,11 +97,7 @@ def discordant(first: pl.DataFrame, pair: Pair) -> tuple[int, int, float]:
 
 
 def sign_test(differences: Array) -> tuple[int, int, float]:
-    """The exact sign test over scenarios (Dixon and Mood, 1946, "The statistical sign test").
-
-    How many are better and worse, and the two-sided p of such a split; what is the same does not
-    count, and where all are, p is 1.
-    """
+    """The exact sign test (Dixon and Mood, 1946): better, worse, and p; ties do not count."""
     rounded = np.round(differences, 12)
     better, worse = int((rounded > 0).sum()), int((rounded < 0).sum())
     changed = better + worse
@@ -149,11 +111,9 @@ def fewest_signs(n: int, alpha: float) -> int | None:
 
 
 def paired_t(left: Array, right: Array) -> tuple[float, float]:
-    """Student's paired t over the folds ``[n_folds]`` of one repeat, and its two-sided p.
-
-    It takes folds for independent, which they are not, as they share training runs (Dietterich,
-    1998): no conclusion rests on it. Where no fold differs, t is 0 and p is 1.
-    """
+    """Student's paired t over the folds of one repeat, and its p; 0 and 1 where no fold differs."""
+    # No conclusion rests on it: folds are not independent, they share training runs (Dietterich,
+    # 1998).
     differences = np.asarray(left - right, dtype=np.float64)
     if differences.std() < ROUNDING:
         t = _infinite_or_zero(float(differences.mean()))
@@ -163,10 +123,7 @@ def paired_t(left: Array, right: Array) -> tuple[float, float]:
 
 
 def cohens_d(differences: Array) -> float:
-    """Mean over standard deviation of paired differences (Cohen, 1988, chapter 2).
-
-    0 where there is no difference at all, and infinite where all are alike.
-    """
+    """Mean over deviation of differences (Cohen, 1988, chapter 2), infinite if all are alike."""
     mean, deviation = float(differences.mean()), float(differences.std(ddof=1))
     return mean / deviation if deviation >= ROUNDING else _infinite_or_zero(mean)
 
@@ -193,12 +150,10 @@ class PairedDifference:
 
 @dataclass(frozen=True)
 class Stability:
-    """How alike the conditions are.
+    """How alike the conditions are: all pairs must be equivalent."""
 
-    All pairs must be equivalent: an intersection-union test, whose level is that of each of its
-    tests, without adjustment (Berger and Hsu, 1996, "Bioequivalence trials, intersection-union
-    tests and equivalence confidence sets", Statistical Science 11).
-    """
+    # An intersection-union test, of the level of each test, without adjustment (Berger and Hsu,
+    # 1996).
 
     against_others: dict[str, PairedDifference]
     spread: float
@@ -212,12 +167,9 @@ class Stability:
 def stability(
     answers: pl.DataFrame, condition: str, margin: float, confidence: float, power: float
 ) -> Stability:
-    """Compare an accuracy under several conditions, scenario by scenario.
-
-    A scenario is one number per condition, the mean correctness of its runs and repeats, so that
-    scenarios are independent and Student's t for paired samples holds; it is conditional on the
-    fitted models. Scenarios that lack a condition are left out.
-    """
+    """Compare an accuracy under several conditions, scenario by scenario."""
+    # A scenario's mean correctness is one number per condition: they are independent, and Student's
+    # paired t holds, conditional on the fitted models. Those that lack a condition are left out.
     right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64)
     wide = (
         answers.with_columns(right=right)
@@ -226,12 +178,9 @@ def stability(
     )
     names = sorted(set(wide.columns) - {"scenario"})
     if len(names) < 2 or wide.height < 2:
-        raise BadInputError(
-            "predictions",
-            condition,
-            f"there are {len(names)} conditions with {wide.height} scenarios in common.",
-            "Stability takes two of each: record another architecture, or more scenarios.",
-        )
+        problem = f"there are {len(names)} conditions with {wide.height} scenarios in common."
+        remedy = "Stability takes two of each: record another architecture, or more scenarios."
+        raise BadInputError("predictions", condition, problem, remedy)
     scores = {name: wide[name].to_numpy() for name in names}
 
     def compared(left: Array, right: Array) -> PairedDifference:

@@ -1,7 +1,5 @@
 """Pairs: methods or studies on the same scenarios, and how far apart they are."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,29 +19,17 @@ from failbench.statistics.bootstrap import (
     unit_of,
 )
 
-Pair = tuple[str, str]
-"""Two methods; differences are the first less the second."""
+Pair = tuple[str, str]  # two methods; differences are the first less the second
 
 
 @dataclass(frozen=True)
 class PairedScores:
-    """Correctness of several methods on the same test folds, with a column for each method.
+    """Correctness by method on the same folds; a scenario's runs are averaged in each first."""
 
-    The runs of a scenario are averaged inside a fold first, so that a scenario counts once however
-    many runs it has. Abstentions are never correct.
-
-    """
-
-    methods: tuple[str, ...]
-    """Sorted."""
-    folds: pl.DataFrame
-    """``repeat``, ``fold``, ``tested`` (scenarios) and the accuracy of each method in the fold."""
-    seeds: pl.DataFrame
-    """``category``, ``scenario``, ``seed`` and the correctness of each method, mean over repeats;
-    sorted."""
-    first: pl.DataFrame
-    """``scenario`` and whether each method was right in the first repeat; a scenario with several
-    runs counts as right where more than half of them are."""
+    methods: tuple[str, ...]  # sorted
+    folds: pl.DataFrame  # ``repeat``, ``fold``, ``tested`` (scenarios), accuracy by method
+    seeds: pl.DataFrame  # ``category``, ``scenario``, ``seed``, mean correctness by method
+    first: pl.DataFrame  # ``scenario``, and most runs right in the first repeat by method
 
     @cached_property
     def scenarios(self) -> pl.DataFrame:
@@ -95,17 +81,11 @@ def paired_scores(predictions: pl.DataFrame) -> PairedScores:
 
 
 def paired_shares(answers: pl.DataFrame) -> PairedScores:
-    """Line up several methods of whose answers no more is known than how far they are right.
-
-    The answers have ``method``, ``repeat``, ``fold``, ``category``, ``scenario``, ``seed`` and
-    ``correct``, from 0 to 1. A single method is refused, and methods that were not all tested in
-    the same folds on the same scenarios.
-    """
+    """Line up several methods, tested alike, of which ``correct``, from 0 to 1, is known."""
     methods = tuple(answers["method"].unique().sort().to_list())
     if len(methods) < 2:
-        raise BadInputError(
-            "predictions", "method", "there is a single method.", "Predict with at least two."
-        )
+        problem = "there is a single method."
+        raise BadInputError("predictions", "method", problem, "Predict with at least two.")
     keys = ["repeat", "fold", "category", "scenario"]
     by_seed = answers.pivot(
         "method", index=[*keys, "seed"], values="correct", aggregate_function="mean"
@@ -136,25 +116,16 @@ def paired_shares(answers: pl.DataFrame) -> PairedScores:
 def difference_bounds(
     scores: PairedScores, pairs: Sequence[Pair], resamples: int, confidence: float, seed: int
 ) -> list[tuple[float, float] | None]:
-    """BCa bounds of each pair's difference in accuracy, conditional on the fitted models.
-
-    Scenarios are resampled within categories, then their seeds (see
-    :mod:`failbench.statistics.bootstrap`), once for all pairs: what is drawn brings the answers of
-    every method, in all repeats.
-
-    Bounds are None where all resamples agree, and so say nothing of the spread. Of a category with
-    a single scenario there is nothing to resample, which is refused.
-    """
+    """BCa bounds of pairs' differences in accuracy, given the fitted models; None if all agree."""
+    # Scenarios are resampled once for all pairs: what is drawn brings every method and repeat. A
+    # category with a single scenario has nothing to resample, and is refused.
     groups = scores.seeds.partition_by("category", maintain_order=True)
     seeds = tuple(seed_counts(group) for group in groups)
     for group, rows in zip(groups, seeds, strict=True):
         if len(rows) < 2:
-            raise BadInputError(
-                "predictions",
-                "scenario",
-                f"{group['category'][0]} has a single scenario.",
-                "An interval needs at least two scenarios a category.",
-            )
+            problem = f"{group['category'][0]} has a single scenario."
+            remedy = "An interval needs at least two scenarios a category."
+            raise BadInputError("predictions", "scenario", problem, remedy)
     values = [group.select(scores.methods).to_numpy().T for group in groups]
     lefts, rights = ([scores.methods.index(pair[side]) for pair in pairs] for side in (0, 1))
 
@@ -177,12 +148,7 @@ def difference_bounds(
 def study_difference(
     predictions: pl.DataFrame, left: str, right: str, settings: BootstrapSettings, estimand: str
 ) -> Interval:
-    """Accuracy of a method in one study less its accuracy in another, paired over their runs.
-
-    The predictions are of one method and feature set. Of the two studies the runs are taken that
-    both predict; how these were split into folds may differ. Where all resamples agree the interval
-    is a point.
-    """
+    """Accuracy in one study less that in another, paired over runs that both predict."""
     runs = [set(predictions.filter(pl.col("study") == study)["run_id"]) for study in (left, right)]
     shared = predictions.filter(
         pl.col("study").is_in([left, right]), pl.col("run_id").is_in(list(runs[0] & runs[1]))

@@ -1,7 +1,5 @@
 """Settings that studies share: the section ``statistics`` of params.yaml, and its readers."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from failbench.base.params import PARAMS, read_section
@@ -17,24 +15,12 @@ class StatisticsSettings(ScenarioIntervalSettings, ComparisonSettings):
 
 
 def read_statistics(model: type[Model], path: Path = PARAMS) -> Model:
-    """Read those keys of the section ``statistics`` that a record has, and no other.
-
-    Raises
-    ------
-    BadInputError
-        If :func:`failbench.base.params.read_section` refuses the section.
-    """
+    """Read those keys of the section ``statistics`` that a record has, and no other."""
     return model.model_validate(_shared(model, path))
 
 
 def read_with_statistics(section: str, model: type[Model], path: Path = PARAMS) -> Model:
-    """Read the section of a study, which takes from ``statistics`` what it does not say itself.
-
-    Raises
-    ------
-    BadInputError
-        If :func:`failbench.base.params.read_section` refuses one of the two sections.
-    """
+    """Read a study's section, which takes from ``statistics`` what it does not say itself."""
     return read_section(section, model, path, shared=_shared(model, path))
 
 

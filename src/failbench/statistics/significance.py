@@ -1,9 +1,7 @@
-"""Significance: every pair of methods compared, four pairs by name and the others by curiosity.
+"""Significance: every pair of methods compared, four pairs by name and the others by curiosity."""
 
-The tests share one null hypothesis, equal accuracy, and differ in what they take for random: the
-corrected t and its Bayesian form the training set as well as the scenarios, the bootstrap and
-McNemar's test the scenarios alone, the models being given.
-"""
+# All tests suppose equal accuracy; the corrected t and its Bayesian form take the training set for
+# random as well as the scenarios, the bootstrap and McNemar's test the scenarios alone.
 
 from __future__ import annotations
 
@@ -34,12 +32,7 @@ Family = Literal["contrast", "exploratory"]
 
 
 class Difference(Record):
-    """Two methods on one feature set; differences are ``left`` less ``right``, as fractions.
-
-    ``n`` are scenarios, and ``folds`` those of all repeats. The difference is of accuracies over
-    scenarios, which are means over repeats; its BCa bounds are None where all resamples agree, and
-    so say nothing.
-    """
+    """Accuracies over ``n`` scenarios, ``left`` less ``right``; no bounds if resamples agree."""
 
     feature_set: str
     left: str
@@ -56,38 +49,24 @@ class Difference(Record):
 class Comparison(Difference):
     """A difference, and every test of it."""
 
-    family: Family
-    """``contrast`` for those named beforehand, whose p values are adjusted for one another;
-    ``exploratory`` for all others, whose p values are not."""
+    family: Family  # ``contrast`` if named beforehand, so that p is adjusted
     t: float
     df: int
-    p: float
-    """Corrected resampled t test of the fold differences."""
-    p_holm: float | None = None
-    """``p`` adjusted by Holm's method over the contrasts; None for other pairs."""
+    p: float  # corrected resampled t test of the fold differences
+    p_holm: float | None = None  # by Holm's method over the contrasts alone
     p_left: float
     p_rope: float
-    p_right: float
-    """Posterior probabilities that left is better by more than the region of practical equivalence,
-    that neither is, and that right is."""
+    p_right: float  # posterior probabilities of left, of practical equivalence, and of right
     left_only: int
     right_only: int
-    p_mcnemar: float
-    """Scenarios that only one method has right in the first repeat, and McNemar's exact p."""
+    p_mcnemar: float  # exact, of scenarios that only one has right in the first repeat
     legacy_t: float
-    legacy_p: float
-    """The paper's paired t test over the folds of the first repeat, kept for comparison with it:
-    folds share training runs, which it ignores."""
-    cohens_d: float
-    """Mean over standard deviation of the differences of scenarios."""
+    legacy_p: float  # the paper's paired t over folds of one repeat, which share runs
+    cohens_d: float  # mean over standard deviation of the differences of scenarios
     p_equivalence: float
     equivalent: bool
-    smallest_margin: float
-    """Two one-sided tests with the corrected variance, their verdict, and the margin from which on
-    it would have been positive."""
-    detectable_difference: float | None
-    """The smallest true difference that this study finds with the power of the settings, at the
-    level before adjustment; None where all folds agree."""
+    smallest_margin: float  # of two one-sided tests with the corrected variance
+    detectable_difference: float | None  # before adjustment; None where folds agree
 
     @property
     def reported_p(self) -> float:
@@ -112,27 +91,8 @@ def comparisons_table(comparisons: Sequence[Difference]) -> pl.DataFrame:
     )
 
 
-def comparison_metrics(
-    comparisons: Sequence[Comparison], alpha: float
-) -> dict[str, dict[str, object]]:
-    """The contrasts in nested scalars, and how many exploratory pairs differ at level ``alpha``."""
-    exploratory: dict[str, object] = {}
-    for name in sorted({comparison.feature_set for comparison in comparisons}):
-        p_values = [
-            comparison.p
-            for comparison in comparisons
-            if comparison.feature_set == name and comparison.family == "exploratory"
-        ]
-        exploratory[name] = {"value": sum(p <= alpha for p in p_values), "n": len(p_values)}
-    contrasts = difference_metrics(contrasts_of(comparisons))
-    return {"contrasts": contrasts, "exploratory_below_level": exploratory}
-
-
 def difference_metrics(differences: Iterable[Difference]) -> dict[str, object]:
-    """Differences in nested scalars, with the tests of those that were tested.
-
-    What one has not, or what is infinite because all folds agree, is left out.
-    """
+    """Differences in nested scalars, with what was tested and is finite."""
     return {f"{each.left}_less_{each.right}": _leaves(each) for each in differences}
 
 
@@ -201,19 +161,12 @@ class SignificanceSettings(ComparisonSettings):
 def compare_all(
     predictions: pl.DataFrame, settings: SignificanceSettings
 ) -> tuple[Comparison, ...]:
-    """Compare every pair of methods on every feature set.
-
-    By feature set; the contrasts first and in their order, then the other pairs. Refused are a
-    contrast whose method, or a feature set, was not predicted, and methods that cannot be paired.
-    """
+    """Compare every pair of methods by feature set: contrasts first, then the others."""
     feature_sets = predictions["feature_set"].unique().sort().to_list()
     if settings.feature_set not in feature_sets:
-        raise BadInputError(
-            "params.yaml",
-            "significance.feature_set",
-            f"{settings.feature_set!r} was not predicted.",
-            f"Known are {', '.join(feature_sets)}.",
-        )
+        problem = f"{settings.feature_set!r} was not predicted."
+        remedy = f"Known are {', '.join(feature_sets)}."
+        raise BadInputError("params.yaml", "significance.feature_set", problem, remedy)
     return tuple(
         comparison
         for (name,), part in predictions.sort("feature_set").group_by(
@@ -243,23 +196,16 @@ def _compare(
 
 
 def _pairs(methods: tuple[str, ...], contrasts: tuple[Pair, ...]) -> list[Pair]:
-    """The contrasts as they are named, then every other pair once."""
     for method in (method for contrast in contrasts for method in contrast):
         if method not in methods:
-            raise BadInputError(
-                "params.yaml",
-                "significance.contrasts",
-                f"{method!r} was not predicted.",
-                f"Known methods are {', '.join(methods)}.",
-            )
+            problem = f"{method!r} was not predicted."
+            remedy = f"Known methods are {', '.join(methods)}."
+            raise BadInputError("params.yaml", "significance.contrasts", problem, remedy)
     named = {frozenset(contrast) for contrast in contrasts}
     if len(named) < len(contrasts) or any(len(pair) < 2 for pair in named):
-        raise BadInputError(
-            "params.yaml",
-            "significance.contrasts",
-            "a pair is named twice, or a method is held against itself.",
-            "Name each pair of two methods once.",
-        )
+        problem = "a pair is named twice, or a method is held against itself."
+        remedy = "Name each pair of two methods once."
+        raise BadInputError("params.yaml", "significance.contrasts", problem, remedy)
     others = (pair for pair in combinations(methods, 2) if frozenset(pair) not in named)
     return [*contrasts, *others]
 

@@ -1,13 +1,8 @@
-"""Thresholds: what rules and hybrids would answer at others, what that costs, and which to choose.
+"""Thresholds: what rules and hybrids would answer at others, at what cost, and which to choose."""
 
-Tau takes part in the last decision of the improved rules alone. What a run shows and what it is
-worth, C(x), do not depend on it, nor do conflicts and missing metrics, which abstain at any C(x).
-So the stored predictions tell the answer at any other tau, without a fit. The members of a hybrid
-answer each run whether or not it is handed on to them, so that stored predictions tell every hybrid
-of every pair of thresholds at once.
-"""
-
-from __future__ import annotations
+# Tau takes part in the last decision of the improved rules alone, and members of a hybrid answer
+# each run whether or not it is handed on, so that stored predictions tell every threshold's
+# answers.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -26,19 +21,12 @@ from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.metrics import UnitCosts
 from failbench.statistics.scenario_values import UNIT, ScenarioValues, by_category, right
 
-UNCLEAR = ("conflict", "missing")
-"""Reasons to abstain that no threshold lifts."""
-
-ROUNDING = 1e-9
-"""A share that misses its target by less has reached it."""
+UNCLEAR = ("conflict", "missing")  # reasons to abstain that no threshold lifts
+ROUNDING = 1e-9  # a share that misses its target by less has reached it
 
 
 def at_threshold(predictions: pl.DataFrame, tau: float | pl.Expr) -> pl.DataFrame:
-    """The answers of the improved rules, and their reasons to abstain, at another tau.
-
-    Tau is the least confidence to act on, above zero: at a confidence of zero all categories are
-    equally probable, and what the rules would name is not known.
-    """
+    """The improved rules' answers and abstentions at another tau, which is above zero."""
     if not isinstance(tau, pl.Expr) and tau <= 0:
         raise ValueError("A threshold must be above zero.")
     probabilities = [f"p_{category}" for category in CATEGORIES]
@@ -60,16 +48,8 @@ def at_threshold(predictions: pl.DataFrame, tau: float | pl.Expr) -> pl.DataFram
 def lowest_thresholds(
     predictions: pl.DataFrame, taus: Array, precision: float, by: tuple[str, ...]
 ) -> pl.DataFrame:
-    """The lowest tau with which the committed answers are right often enough, by group.
-
-    It is the one that commits most often of all that reach the precision. A scenario counts as
-    often as it is committed on, a share of its runs.
-
-    The predictions are those of the improved rules, one repeat a group; thresholds are above zero.
-    A row per group, sorted: ``by``, ``tau``, and its ``precision`` (the share of committed answers
-    that are right) and ``coverage`` on these predictions; all three are null where no tau reaches
-    the precision.
-    """
+    """The lowest tau whose committed answers reach a precision, by group; or nulls."""
+    # It commits most often of all that reach it. A scenario counts as often as it is committed on.
     # At a threshold that nothing misses every confidence above zero names its category.
     answers = at_threshold(predictions, ROUNDING).with_columns(
         right=right(), share=1 / pl.len().over(*by, "scenario")
@@ -94,8 +74,7 @@ def lowest_thresholds(
 
 
 ROUTES: tuple[Route, ...] = ("rules", "classifier", "human")
-WRONG = len(ROUTES)
-"""Position of the share of wrong answers, behind the shares of the routes."""
+WRONG = len(ROUTES)  # position of the share of wrong answers, behind the routes'
 
 
 @dataclass(frozen=True)
@@ -132,11 +111,8 @@ class RoutedGrid:
 
 
 def price(shares: Array, costs: UnitCosts, wrong: float) -> Array:
-    """Mean cost of a diagnosis, from shares ``[..., 4, n_pairs]`` to ``[..., n_pairs]``.
-
-    With nothing for wrong answers it is the paper's C_total (section 9.1), extended by the
-    classifier; what is wrong then costs nothing, and nobody is worth asking.
-    """
+    """Mean cost of a diagnosis, ``[..., n_pairs]``: C_total (section 9.1), and a classifier's."""
+    # With nothing for wrong answers, what is wrong costs nothing, and nobody is worth asking.
     by_route = costs.by_route()
     units = np.array([*(by_route[route] for route in ROUTES), wrong])
     return np.asarray(np.tensordot(shares, units, axes=(-2, 0)))
@@ -157,11 +133,9 @@ def routed_grid(
     step: float,
     further: Sequence[float] = (),
 ) -> RoutedGrid:
-    """Route every run at every pair of thresholds, as ``methods.hybrid.Hybrid`` would.
-
-    The tau of the rules gives way to ``rules_from``: they name a category at any confidence above
-    it. At or above tau that is the hybrid of the main study.
-    """
+    """Route every run at every pair of thresholds, as ``methods.hybrid.Hybrid`` would."""
+    # The tau of the rules gives way to ``rules_from``: they name a category at any confidence above
+    # it.
     classifier_from, rules_from = pairs_of_thresholds(step, further)
     table = at_threshold(rules, ROUNDING).select(
         *RUN_KEY,
@@ -175,12 +149,9 @@ def routed_grid(
     for route, member in members.items():
         table = table.join(member.select(*RUN_KEY, right().alias(route)), on=RUN_KEY, how="left")
         if table[route].has_nulls():
-            raise BadInputError(
-                f"predictions of the {route}",
-                "run_id",
-                "runs that the rules answered are missing.",
-                "Run the members of a hybrid over the same study before it.",
-            )
+            problem = "runs that the rules answered are missing."
+            remedy = "Run the members of a hybrid over the same study before it."
+            raise BadInputError(f"predictions of the {route}", "run_id", problem, remedy)
     parts, seeds = by_category(table.sort(UNIT))
     values = {name: _outcomes(part, classifier_from, rules_from) for name, part in parts.items()}
     return RoutedGrid(classifier_from, rules_from, ScenarioValues(values, seeds))
@@ -202,20 +173,14 @@ def _outcomes(runs: pl.DataFrame, classifier_from: Array, rules_from: Array) -> 
     return np.asarray(np.add.reduceat(outcomes, starts, axis=0) / counts[:, None, None])
 
 
-Prices = Sequence[tuple[UnitCosts, float]]
-"""What answers cost, and what a wrong one costs besides."""
-Range = tuple[float, float, float]
-"""A value, and the lowest and highest of others."""
+Prices = Sequence[tuple[UnitCosts, float]]  # what answers cost, and what a wrong one costs besides
+Range = tuple[float, float, float]  # a value, and the lowest and highest of others
 
 
 def cheapest_in_resamples(
     grid: RoutedGrid, prices: Prices, settings: ScenarioIntervalSettings
 ) -> Array:
-    """Position of the cheapest pair in each resample of scenarios, ``[n_prices, n_resamples]``.
-
-    Scenarios are drawn within categories, then their seeds; of pairs that cost the same the first
-    is taken.
-    """
+    """The cheapest pair, the first of equals, in resamples: ``[n_prices, n_resamples]``."""
     rng = np.random.default_rng(settings.seed)
     seed_rng = rng.spawn(1)[0]
     positions = []
@@ -234,11 +199,8 @@ def cheapest_in_resamples(
 def costs_of_halves(
     grid: RoutedGrid, prices: Prices, measured: int, halves: int, seed: int
 ) -> Array:
-    """Costs over random halves, ``[n_prices, 3, n_halves]``.
-
-    Of the pair that a half finds cheapest: on that half, and on the other; and of the pair of the
-    main study on the other.
-    """
+    """Of a half's cheapest pair, costs on both halves, and the study's on the other."""
+    # ``[n_prices, 3, n_halves]``
     rng = np.random.default_rng([seed, 1])
     chosen = [random_half(rng, n, halves) for n in grid.outcomes.sizes]
     halved = tuple(zip(chosen, grid.outcomes.seeds, strict=True))
@@ -263,11 +225,7 @@ def random_half(rng: np.random.Generator, n: int, halves: int) -> Array:
 def uncertainty(
     grid: RoutedGrid, best: int, resampled: Array, confidence: float
 ) -> dict[str, Range]:
-    """The cheapest thresholds with the range of those of resamples, and how many agree.
-
-    ``best`` is the position of the pair on the grid, ``resampled`` those of one pair of prices as
-    :func:`cheapest_in_resamples` finds them, ``[n_resamples]``.
-    """
+    """The cheapest pair ``best`` with the range of resampled ones, and how many agree."""
     tail, ranges = (1 - confidence) / 2, {}
     for name in ("classifier_from", "rules_from"):
         levels = getattr(grid, name)
@@ -279,11 +237,7 @@ def uncertainty(
 
 
 def optimism(halved: Array, confidence: float) -> dict[str, Range]:
-    """What half of the scenarios promise, and what the other half pays: means and ranges.
-
-    ``halved`` are the costs of one pair of prices that :func:`costs_of_halves` finds,
-    ``[3, n_halves]``.
-    """
+    """What half of the scenarios promise, and what the other half pays: means and ranges."""
     promised, asked, measured = halved
     tail, ranges = (1 - confidence) / 2, {}
     costs = {

@@ -1,15 +1,10 @@
-"""What a study is written in, as one namespace: ``from failbench import study as st``.
-
-Inputs and settings, statistics, estimates, tables and captions as data, what things are called and
-how they are drawn, and publication.
-"""
+"""What a study is written in, as one namespace: ``from failbench import study as st``."""
 
 from failbench.base.measuring import *
 from failbench.statistics.agreement import *
 from failbench.statistics.bootstrap import *
 from failbench.statistics.confidence import *
 from failbench.statistics.intervals import *
-from failbench.statistics.lead import *
 from failbench.statistics.metrics import *
 from failbench.statistics.paired_tests import *
 from failbench.statistics.pairs import *
@@ -26,6 +21,5 @@ from failbench.study.paper_numbers import *
 from failbench.study.picture import *
 from failbench.study.plain_table import *
 from failbench.study.publication import *
-from failbench.study.scope import *
 from failbench.study.style import *
 from failbench.study.tables import *

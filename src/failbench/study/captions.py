@@ -43,16 +43,11 @@ COMPARED: Final[Mapping[str, Callable[[float, float], bool]]] = {
     "<=": operator.le,
     ">=": operator.ge,
 }
-VALUES: Final = ("value", "difference")
-"""Keys of the number itself among those of an estimate."""
+VALUES: Final = ("value", "difference")  # keys of the number itself in an estimate
 
 
 class Captions:
-    """Texts of a study with the numbers that they name filled in.
-
-    Numbers are words, counts and settings by name, and the study's estimates, nested, which are
-    named by path; the place is the file, for errors.
-    """
+    """Texts of a study with the numbers that they name filled in; ``place`` is their file."""
 
     def __init__(self, place: Path, texts: Mapping[str, Any], numbers: Mapping[str, Any]) -> None:
         self.place = place
@@ -199,19 +194,16 @@ def read_yaml(path: Path) -> Any:
 
 
 def _joined(parts: Iterable[str]) -> str:
-    """Parts with a space between them, but before what punctuates the one before."""
     spaced = (part if part[0] in ",.;:)" else f" {part}" for part in parts if part)
     return "".join(spaced).strip()
 
 
 def _names(part: Mapping[str, Any], key: str) -> list[str]:
-    """Names below a key of a part, which may be one or several."""
     names = part.get(key, [])
     return names if isinstance(names, list) else [names]
 
 
 def _value(found: object) -> float | None:
-    """The number itself of an estimate."""
     if not isinstance(found, Mapping):
         return None
     return next((found[key] for key in VALUES if isinstance(found.get(key), int | float)), None)

@@ -1,7 +1,5 @@
 """Cells: how tables, figures and captions write names, numbers and estimates."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -10,8 +8,7 @@ ABSENT: Final = "–"
 Measured = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
 """Estimates by feature set, method and metric: the content of ``data/metrics/intervals.json``."""
 
-Form = str | Callable[[float], str]
-"""A name of :data:`FORMS`, or a function."""
+Form = str | Callable[[float], str]  # a name of :data:`FORMS`, or a function
 
 
 def words(name: str) -> str:
@@ -33,9 +30,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def percent(value: float) -> str:
-    """A fraction as percent with one decimal, without the sign.
-
-    What rounds to zero has no sign either.
+    """A fraction as percent with one decimal, without the percent sign; zero has no minus.
 
     >>> percent(0.1254), percent(-0.0001)
     ('12.5', '0.0')

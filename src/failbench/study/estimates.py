@@ -1,10 +1,7 @@
-"""Estimates: the one tidy frame that carries every number of a study, and views of it.
+"""Estimates: the one tidy frame that carries every number of a study, and views of it."""
 
-A row is ``keys | metric | value | ci_low | ci_high | n | interval | resampling_unit | estimand``.
-What somebody else reports is a row as well, with null bounds where none are printed. The metrics of
-a study are its frame nested, its plotted points the frame rounded, a table the frame pivoted; a
-figure draws it, and a caption names rows of it.
-"""
+# A row is ``keys | metric | value | ci_low | ci_high | n | interval | resampling_unit | estimand``;
+# what others report is a row too, without bounds where they print none.
 
 from __future__ import annotations
 
@@ -34,11 +31,7 @@ FLOATS: Final = pl.selectors.float()
 
 
 def rounded(table: pl.DataFrame, *exact: str) -> pl.DataFrame:
-    """A table as it is published: floating-point columns at six decimals, but for exact ones.
-
-    Figures and tables are made from the rounded values, so that whoever reads the published points
-    draws the same.
-    """
+    """A table as it is published and drawn: floats at six decimals, but for exact ones."""
     columns = FLOATS - pl.selectors.by_name(*exact, require_all=False) if exact else FLOATS
     return table.with_columns(columns.round(DECIMALS))
 
@@ -120,10 +113,7 @@ def of_scenarios(
     values: tuple[ValueMetric, ...] = (),
     **keys: object,
 ) -> pl.DataFrame:
-    """Metrics of predictions with intervals over scenarios, as rows of the frame.
-
-    What is asked for in one call shares its resamples.
-    """
+    """Metrics of predictions with intervals over scenarios; one call shares its resamples."""
     intervals = scenario_intervals(scenario_answers(predictions), metrics, settings, values)
     return estimate_rows(intervals, **keys)
 
@@ -134,11 +124,7 @@ def of_groups(
     estimates: Callable[..., pl.DataFrame],
     workers: int = 1,
 ) -> pl.DataFrame:
-    """What a function finds of each group of rows, in the order of the keys.
-
-    The function is called with the rows of a group and its keys by name; it is one of a module or a
-    partial of one, as processes are handed it. The result does not depend on their number.
-    """
+    """What a function of a module, given rows and keys by name, finds of each group."""
     groups = table.sort(keys).group_by(keys, maintain_order=True)
     tasks = [(estimates, part, dict(zip(keys, key, strict=True))) for key, part in groups]
     return pl.concat(parallel_map(_of_group, tasks, workers))
@@ -160,11 +146,7 @@ def over_folds(
 
 
 def of_differences(differences: Sequence[Difference]) -> pl.DataFrame:
-    """Differences as rows of the frame, keyed by ``feature_set``, ``left`` and ``right``.
-
-    The metric ``difference`` has bounds; every other number of a comparison is a metric without,
-    and of an untested difference a null.
-    """
+    """Differences as rows by ``feature_set``, ``left``, ``right``; one metric has bounds."""
     keys = ("feature_set", "left", "right")
     table = comparisons_table(differences)
     bounds = table.select(*keys, "ci_low", "ci_high", metric=pl.lit("difference"))

@@ -1,9 +1,13 @@
-"""Inputs that several studies read: the main study's predictions, the paper, earlier metrics."""
+"""Inputs of several studies, and the scope of rows: what they are of, as captions print it."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
+from typing import Final
 
 import polars as pl
 from pydantic import RootModel
@@ -50,10 +54,7 @@ class _MethodEstimates(RootModel[dict[str, dict[str, dict[str, _Estimate]]]]):
 
 
 def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
-    """Read the metrics that an earlier stage wrote: estimates by feature set, method and metric.
-
-    The feature set must have at least the accuracy of every method.
-    """
+    """Estimates of an earlier stage by feature set and method, each with its accuracy."""
     try:
         metrics = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -67,3 +68,92 @@ def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, 
             raise BadInputError(path, field, "the estimate is missing.", REMEDY)
     measured: dict[str, dict[str, dict[str, dict[str, float]]]] = metrics
     return measured
+
+
+SPANNED: Final = {  # whose range says how large models and runs are, by column
+    "parameters": "parameters",
+    "planned_steps": "planned_steps",
+    "vocabulary": "tokenizer_vocabulary",
+    "layers": "layers",
+}
+
+Spans = Mapping[str, Mapping[str, float]]  # lowest, median and highest of each quantity
+
+MILLION: Final = 1e6
+
+
+@dataclass(frozen=True)
+class Scope:
+    """How many runs, scenarios, seeds, repeats and folds rows are of, and which settings."""
+
+    runs: int
+    scenarios: int
+    seeds: int
+    settings: tuple[str, ...]
+    repeats: int = 1
+    folds: int = 1
+
+    @classmethod
+    def of(cls, rows: pl.DataFrame) -> Scope:
+        """Of recorded runs, or of predictions for them; who has no repeats or folds has one."""
+        if "setting" not in rows.columns:
+            rows = rows.with_columns(setting=pl.format("{}-{}", "architecture", "optimizer"))
+
+        def number(name: str) -> int:
+            return rows[name].drop_nulls().n_unique() if name in rows.columns else 1
+
+        settings = tuple(rows["setting"].unique().sort())
+        runs, scenarios, seeds = map(number, ("run_id", "scenario", "seed"))
+        return cls(runs, scenarios, seeds, settings, number("repeat"), number("fold"))
+
+    @property
+    def setting(self) -> str:
+        """Where the runs were recorded.
+
+        >>> Scope(228, 76, 3, ("transformer-adamw",)).setting
+        'one setting (transformer-adamw)'
+        """
+        if len(self.settings) == 1:
+            return f"one setting ({self.settings[0]})"
+        return f"{len(self.settings)} settings (architecture and optimizer)"
+
+
+def majority_share(rows: pl.DataFrame) -> float:
+    """How often naming the most frequent category of the scenarios would be right."""
+    scenarios = rows.select("category", "scenario").unique()
+    return float(scenarios["category"].value_counts()["count"].to_numpy().max()) / scenarios.height
+
+
+def spans(runs: pl.DataFrame) -> dict[str, dict[str, float]]:
+    """The ranges of recorded runs; a quantity that no run has is left out."""
+    known = {
+        name: runs[column].drop_nulls().cast(pl.Float64).to_list()
+        for name, column in SPANNED.items()
+    }
+    return {
+        name: {"lowest": min(values), "median": median(values), "highest": max(values)}
+        for name, values in known.items()
+        if values
+    }
+
+
+def scale_of(runs: pl.DataFrame) -> str:
+    """How small recorded runs are."""
+    return scale_note(runs.height, spans(runs))
+
+
+def scale_note(runs: int, ranges: Spans) -> str:
+    """How small the models and runs are that a table is of, beside those of the original."""
+
+    def span(name: str, form: str = "g", unit: float = 1) -> str:
+        low, high = (f"{ranges[name][end] / unit:{form}}" for end in ("lowest", "highest"))
+        return low if low == high else f"{low} to {high}"
+
+    parameters = ranges["parameters"]["median"] / MILLION
+    return (
+        f"Measured on small models: {runs:,} runs on a CPU, {span('layers')} layers, "
+        f"{span('parameters', '.2g', MILLION)} million parameters (median {parameters:.2f} "
+        f"million), a vocabulary of {ranges['vocabulary']['median']:g} tokens, "
+        f"{span('planned_steps')} planned steps; the paper's models have 12 to 110 million "
+        f"parameters."
+    )

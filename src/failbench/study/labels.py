@@ -1,7 +1,5 @@
 """Labels: what methods, causes and signals are called, and what several captions say alike."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -36,23 +34,20 @@ CATEGORY_LABELS: Final[dict[Category, str]] = {
     "unknown": "Unknown",
 }
 
-SHORT_LABELS: Final[dict[Category, str]] = {
+SHORT_LABELS: Final[dict[Category, str]] = {  # for the axes of small panels
     "memory_hardware": "memory",
     "optimization": "optim.",
     "data_pipeline": "data",
     "model_software": "model",
     "unknown": "unknown",
 }
-"""For the axes of small panels."""
 
 METHOD_LABELS: Final = {entry.name: entry.label for entry in catalogue.CATALOGUE}
 """The methods of the paper in the order of its Table 1, then those that the table has not."""
 
 
 def method_label(method: str) -> str:
-    """What a measured method is called.
-
-    A language model that was added to ``params.yaml`` is called by its name there.
+    """What a measured method is called; an added language model by its name in params.yaml.
 
     >>> method_label("random_forest"), method_label("llm_qwen_7b")
     ('Random forest', 'qwen 7b')
@@ -87,9 +82,7 @@ def reads_true_category(method: str) -> bool:
 
 
 def made_in_view(method: str) -> bool:
-    """Whether a method rests on rules that were made with the benchmark's scenarios in view.
-
-    What it reaches on them is development: no figure says that it is the best of all.
+    """Whether its rules were made with the scenarios in view: what it reaches is development.
 
     >>> made_in_view("invariants"), made_in_view("ending"), made_in_view("llm_mistral_7b_monitored")
     (True, False, True)
@@ -103,9 +96,7 @@ def is_blind(method: str) -> bool:
 
 
 def drawn_label(method: str) -> str:
-    """A method's label in a figure: with an asterisk, which the title explains, if it is not blind.
-
-    Those that are handed the true category have none: their marks are hollow.
+    """A label in a figure, with an asterisk if it is made in view; others not blind are hollow.
 
     >>> drawn_label("random_forest"), drawn_label("invariants")
     ('Random forest', 'Invariants*')
@@ -135,12 +126,11 @@ def in_label_order(methods: Iterable[str]) -> list[str]:
     return [*labelled, *sorted(given - set(METHOD_LABELS))]
 
 
-SCALE_NOTE: Final = (
+SCALE_NOTE: Final = (  # of all runs, which a test holds against ``inputs.scale_note``
     "Measured on small models: 3,403 runs on a CPU, 2 layers, 0.072 to 10 million parameters "
     "(median 0.20 million), a vocabulary of 512 tokens, 280 to 320 planned steps; the paper's "
     "models have 12 to 110 million parameters."
 )
-"""Beside the page's figures; a test holds it against :func:`~.scope.scale_note` of all runs."""
 
 DEVELOPMENT_NOTE: Final = (
     "Methods on invariants rest on the last version of the monitor's rules, which was made with "
@@ -169,13 +159,12 @@ def development_note(methods: Iterable[str]) -> tuple[str, ...]:
     return (DEVELOPMENT_NOTE,) if any(made_in_view(method) for method in methods) else ()
 
 
-REPLACED: Final = {
+REPLACED: Final = {  # scenarios whose trial runs did not fail (docs/categories.md)
     "gradients_not_cleared": "optimizer_maximizes",
     "only_biases_optimized": "weights_frozen",
     "scaling_without_epsilon": "standardised_over_one",
     "sequences_truncated": "single_document",
 }
-"""Scenarios whose trial runs did not fail, and what took their places (docs/categories.md)."""
 
 DECLARED_NOTE: Final = (
     "Difficulty was declared with each scenario, before the first runs that were kept, but that of "

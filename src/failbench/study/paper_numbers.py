@@ -1,7 +1,5 @@
 """Reported: the numbers that the paper prints, to stand beside what is measured here."""
 
-from __future__ import annotations
-
 from typing import Annotated, Generic, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
@@ -106,11 +104,7 @@ class ReportedTables(Record):
 
 
 class ReportedTradeoff(Record):
-    """A method in the paper's Figure 2: its accuracy, and how interpretable it is held to be.
-
-    ``interpretability`` is a score from 0 to 100, as lowest and highest where the paper gives a
-    range.
-    """
+    """A method in the paper's Figure 2: accuracy and interpretability, a score to 100 or range."""
 
     accuracy: Fraction
     interpretability: tuple[_Score, _Score]
@@ -129,10 +123,7 @@ class ReportedFigures(Record):
 
 
 class Claim(Record):
-    """A number in the text or in a caption; a list where the paper gives an interval or series.
-
-    Units ``fraction`` and ``points`` (a difference of fractions) lie between 0 and 1.
-    """
+    """A number in the paper, or an interval or series; fractions and points lie between 0 and 1."""
 
     place: Place
     quantity: str

@@ -1,7 +1,5 @@
 """Picture: a figure under its finding, saved to the same bytes, and dot plots of named rows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from io import StringIO
@@ -22,20 +20,11 @@ from matplotlib.textpath import text_to_path
 
 from failbench.study.style import BLACK, FINDING_TEXT, GREY, THIN, Mark
 
-POINTS: Final = 72.0
-"""In an inch."""
-
-MARGIN: Final = 3.0
-"""Points left of the finding and above it."""
-
-GAP: Final = 2.0
-"""Points between a legend and the panels."""
-
-SHARE: Final = 0.94
-"""Of the width that a line of the title may fill."""
-
-LEADING: Final = 1.25
-"""Distance between lines of the finding, in sizes of its letters."""
+POINTS: Final = 72.0  # in an inch
+MARGIN: Final = 3.0  # points left of the finding and above it
+GAP: Final = 2.0  # points between a legend and the panels
+SHARE: Final = 0.94  # of the width that a line of the title may fill
+LEADING: Final = 1.25  # distance between lines of the finding, in sizes of its letters
 
 
 @dataclass(frozen=True)
@@ -69,12 +58,8 @@ class Picture:
 
 
 def wrapped(text: str, width: float) -> list[str]:
-    """Lines of the title's letters that are no wider than ``width`` points, with some to spare.
-
-    Viewers without the family of the style set its letters in others, or round their places.
-
-    A single word that is wider has a line for itself.
-    """
+    """Lines no wider than ``width`` points, but for single words, with some to spare."""
+    # Viewers without the family of the style set its letters in others, or round their places.
     letters = FontProperties(size=FINDING_TEXT, weight="bold")
     lines = [""]
     for word in text.replace(" %", "\u00a0%").split(" "):
@@ -116,11 +101,7 @@ def legend_outside(
 
 
 def save_picture(picture: Picture, path: Path) -> None:
-    """Draw a picture and save it as SVG, with its title and description for screen readers.
-
-    There is no date and no program's version in it. The bytes repeat only under the project's
-    matplotlibrc, whose ``svg.hashsalt`` fixes the ids.
-    """
+    """Save as SVG with title and description; bytes repeat under the project's ``svg.hashsalt``."""
     path.parent.mkdir(parents=True, exist_ok=True)
     drawn = StringIO()
     metadata = {"Date": None, "Creator": None, "Title": picture.title}
@@ -130,8 +111,7 @@ def save_picture(picture: Picture, path: Path) -> None:
     path.write_text(head + end + description + rest, encoding="utf-8")
 
 
-SPREAD = 0.62
-"""Share of a row that its marks take."""
+SPREAD = 0.62  # share of a row that its marks take
 
 
 def dot_plot(

@@ -63,7 +63,6 @@ class Table:
         return cls(name, columns, tuple(map(texts, rows)), caption, notes)
 
     def __post_init__(self) -> None:
-        """Refuse a row that does not fit the columns, and a cell of several lines."""
         for number, row in enumerate(self.rows, start=1):
             if len(row) != len(self.columns):
                 raise ValueError(
@@ -174,7 +173,6 @@ def _typst_row(cells: Sequence[str]) -> str:
 
 
 def _typst_groups(columns: Sequence[Column]) -> list[str]:
-    """The row of what columns share, with a rule beneath each, if there is such a row."""
     cells, rules = [], []
     for group, first, last in _groups(columns):
         span = last - first + 1
@@ -187,7 +185,6 @@ def _typst_groups(columns: Sequence[Column]) -> list[str]:
 
 
 def _groups(columns: Sequence[Column]) -> list[tuple[str, int, int]]:
-    """Each group with the numbers, from one, of its first and last column."""
     numbered = groupby(enumerate(columns, start=1), key=lambda pair: pair[1].group)
     members = [(group, [number for number, _ in pairs]) for group, pairs in numbered]
     return [(group, numbers[0], numbers[-1]) for group, numbers in members]

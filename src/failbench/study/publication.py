@@ -1,7 +1,5 @@
 """Publishing: what a study has found, written where people and later stages look for it."""
 
-from __future__ import annotations
-
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -37,15 +35,10 @@ def publish(
     summary: pl.DataFrame | None = None,
     exact: bool | tuple[str, ...] = False,
 ) -> None:
-    """Write what a study has found, under its name.
-
-    Metrics are nested scalars, for ``data/metrics/<study>.json``; points a table for
-    ``data/plots/<study>.csv``, or several by name, whose floats get six decimals but where
-    ``exact`` says that these would not show them, of all columns or of some; tables, and sentences
-    by name, are for the study's folder in ``paper/tables``, figures by name for ``figures``, in the
-    project's style; and the summary is for the terminal. If the style cannot be read nothing is
-    written.
-    """
+    """Write what a study has found, under its name; the summary is for the terminal."""
+    # Metrics are nested scalars; points one table or several by name, whose floats get six decimals
+    # but where ``exact`` says, of all columns or of some, that these would not show them. If the
+    # style of figures cannot be read nothing is written.
     check_style(_STYLE)
     mpl.rc_file(_STYLE)
     made = tuple(tables)
@@ -74,11 +67,7 @@ def publish_estimates(
     metrics: Mapping[str, object] | None = None,
     **published: Any,
 ) -> None:
-    """Write a study whose frame of estimates is its metrics, its points and its summary.
-
-    The first of the keys is the outermost level of the metrics, which may hold more beside the
-    frame; the rest is what :func:`publish` writes.
-    """
+    """Write a study whose frame is its metrics, by its first key outermost, points and summary."""
     publish(
         study,
         **{

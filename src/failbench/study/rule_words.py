@@ -1,31 +1,19 @@
 """Rules in words: their conditions, wordings of errors, thresholds, and where these are from."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from typing import Final
 
+from failbench.methods import rules
 from failbench.methods.healthy import HealthyBand
 from failbench.methods.improved_tree import ANY_ERROR, SIGNALS
-from failbench.methods.rules import (
-    Condition,
-    Crosses,
-    Declared,
-    ErrorMatches,
-    LeavesBand,
-    PassesLimit,
-    StaysInBand,
-    resolve,
-)
 from failbench.study.cells import ABSENT, words
 
 SIGNIFICANT_DIGITS: Final = 3
 
-SIGNAL_NAMES: Final[Mapping[Declared, str]] = {
+SIGNAL_NAMES: Final[Mapping[rules.Declared, str]] = {  # as the improved rules call them
     condition: name.replace("_", " ") for name, condition in SIGNALS.items()
 }
-"""What the improved rules call the conditions that several nodes share."""
 
 GROUP: Final = re.compile(r"\(\?:([^()]*)\)")
 
@@ -52,54 +40,54 @@ def number(value: float) -> str:
     return f"{value:,g}" if value == int(value) else f"{value:.{SIGNIFICANT_DIGITS}g}"
 
 
-def short(condition: Declared) -> str:
+def short(condition: rules.Declared) -> str:
     """The name of a condition in the improved rules, or a short description of it."""
     if condition in SIGNAL_NAMES:
         return SIGNAL_NAMES[condition]
     match condition:
-        case LeavesBand(feature, side):
+        case rules.LeavesBand(feature, side):
             return f"{words(feature)} {'high' if side == 'above' else 'low'}"
-        case StaysInBand(feature, _):
+        case rules.StaysInBand(feature, _):
             return f"{words(feature)} usual"
         case _:
             return in_words(condition)
 
 
-def in_words(condition: Declared | Condition) -> str:
+def in_words(condition: rules.Declared | rules.Condition) -> str:
     """What must hold, without the threshold where healthy runs give it."""
     if condition == ANY_ERROR:
         return "there is error text"
     match condition:
-        case ErrorMatches(pattern):
+        case rules.ErrorMatches(pattern):
             return "error text has " + " / ".join(wordings(pattern))
-        case Crosses(feature, side, threshold):
+        case rules.Crosses(feature, side, threshold):
             return f"{words(feature)} {side} {number(threshold)}"
-        case LeavesBand(feature, side):
+        case rules.LeavesBand(feature, side):
             return f"{words(feature)} {side} the healthy band"
-        case StaysInBand(feature, side):
+        case rules.StaysInBand(feature, side):
             return f"{words(feature)} known and not {side} the healthy band"
-        case PassesLimit(feature, _):
+        case rules.PassesLimit(feature, _):
             return f"{words(feature)} above a limit"
 
 
 def threshold_words(
-    condition: Declared, band: HealthyBand, sds: float, limits: dict[str, float]
+    condition: rules.Declared, band: HealthyBand, sds: float, limits: dict[str, float]
 ) -> str:
     """The number that a condition is held against, and where it is from; a dash for error text."""
-    (resolved,) = resolve([condition], band, sds, limits)
-    if not isinstance(resolved, Crosses):
+    (resolved,) = rules.resolve([condition], band, sds, limits)
+    if not isinstance(resolved, rules.Crosses):
         return ABSENT
     return f"{number(resolved.threshold)} ({origin(condition)})"
 
 
-def origin(condition: Declared) -> str:
+def origin(condition: rules.Declared) -> str:
     """Where the threshold of a condition, or its wording, comes from."""
     match condition:
-        case ErrorMatches():
+        case rules.ErrorMatches():
             return "wording of libraries"
-        case LeavesBand() | StaysInBand():
+        case rules.LeavesBand() | rules.StaysInBand():
             return "healthy runs"
-        case PassesLimit():
+        case rules.PassesLimit():
             return "the paper"
-        case Crosses():
+        case rules.Crosses():
             return "what the feature means"

@@ -1,7 +1,5 @@
 """Runs over their twins: curves as tables that are published, and panels drawn from these."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,8 +22,7 @@ from failbench.study.picture import MARGIN, POINTS, Picture, legend_outside
 from failbench.study.style import CATEGORY_COLOURS, FULL_WIDTH, LEAST_TEXT, LINE, MARK, TWIN
 
 RUNS = "data/telemetry/runs.parquet"
-SIGNIFICANT_DIGITS = 5
-"""Digits that are published; more cannot be seen on a figure."""
+SIGNIFICANT_DIGITS = 5  # more cannot be seen on a figure
 
 
 def pairs(telemetry: Telemetry) -> pl.DataFrame:
@@ -90,7 +87,6 @@ SHARED = ("scenario", "capacity_bytes")
 
 
 def _roles(failing: pl.DataFrame) -> pl.DataFrame:
-    """``run_id, role, scenario, capacity_bytes``: the runs of each pair, with what they share."""
     roles = {"run_id": "failing", "twin": "twin"}
     parts = (
         failing.select(pl.col(name).alias("run_id"), pl.lit(role).alias("role"), *SHARED)
@@ -100,7 +96,6 @@ def _roles(failing: pl.DataFrame) -> pl.DataFrame:
 
 
 def _remedies(telemetry: Telemetry, run_id: str) -> pl.DataFrame:
-    """The same of the runs that are this one with a remedy; their role is its name."""
     remedied = telemetry.runs.filter(kind="remedy", twin_of=run_id)
     role = pl.col("run_id").str.strip_prefix(f"{run_id}-").alias("role")
     return remedied.select("run_id", role, *SHARED)
@@ -116,27 +111,19 @@ def _rounded(*keys: str) -> pl.Expr:
     return pl.all().exclude(keys).cast(pl.Float64).round_sig_figs(SIGNIFICANT_DIGITS)
 
 
-COLUMNS = 5
-"""Runs in a row of the gallery."""
+COLUMNS = 5  # runs in a row of the gallery
 
 LOSS_HEIGHT, MEMORY_HEIGHT = 0.46, 0.22
-NAME_HEIGHT, OUTCOME_HEIGHT, GAP = 0.28, 0.17, 0.05
-"""Heights in a cell of the gallery, in inches, from top to bottom: name, loss, memory, outcome."""
+NAME_HEIGHT, OUTCOME_HEIGHT, GAP = 0.28, 0.17, 0.05  # inches in a cell, from top to bottom
 
 CELL_HEIGHT = NAME_HEIGHT + LOSS_HEIGHT + GAP + MEMORY_HEIGHT + OUTCOME_HEIGHT
-LEFT, LEGEND_HEIGHT, FOOT = 0.32, 0.18, 0.2
-"""Inches for the labels of the first column, for the legend and for the note at the foot."""
-
-NAME_WIDTH = 17
-"""Letters in a line of a scenario's name."""
-
-LOSS_LIMIT = 10.0
-"""Top of the gallery's loss axes, in nats; what lies above is drawn at the top."""
+LEFT, LEGEND_HEIGHT, FOOT = 0.32, 0.18, 0.2  # inches: first labels, legend, foot note
+NAME_WIDTH = 17  # letters in a line of a scenario's name
+LOSS_LIMIT = 10.0  # top of the gallery's loss axes, in nats; what lies above is drawn at the top
 
 ONSET_DASHES = (0, (3, 2))
 
-WIDE = 1000
-"""A logarithmic axis whose ends are so far apart has ticks at powers of ten alone."""
+WIDE = 1000  # a logarithmic axis whose ends are so far apart has ticks at powers of ten alone
 
 
 LOSSES = ("loss", "validation_loss")
@@ -152,7 +139,7 @@ class Panel:
     logarithmic: bool = False
 
 
-PANELS = (
+PANELS = (  # the six panels of the paper's Figure 6
     Panel("Training loss (line), validation loss (dots)", "nats a token", LOSSES),
     Panel("Learning rate", "", ("learning_rate",)),
     Panel("Perplexity on held-out data", "", ("perplexity",), logarithmic=True),
@@ -160,7 +147,6 @@ PANELS = (
     Panel("Memory", "fraction of capacity", ("memory",)),
     Panel("Training speed", "tokens a second", ("tokens_per_second",)),
 )
-"""The six panels of the paper's Figure 6."""
 
 
 def dashboard_picture(
@@ -296,7 +282,6 @@ def _draw_loss(axes: Axes, reached: pl.DataFrame, colour: str) -> None:
 
 
 def _line(axes: Axes, steps: np.ndarray, values: np.ndarray, colour: str) -> None:
-    """A line; a single point, which no line shows, is drawn as a dot."""
     marker = "." if len(steps) == 1 else ""
     axes.plot(steps, values, color=colour, linewidth=0.9, marker=marker, markersize=3)
 

@@ -1,7 +1,5 @@
 """Scoring: how often methods name the cause of recorded runs that they have not learnt from."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path

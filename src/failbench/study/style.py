@@ -1,9 +1,4 @@
-"""Style: sizes of a printed page, colours that most eyes can tell apart, and marks of methods.
-
-A method has one colour and one marker in every figure.
-"""
-
-from __future__ import annotations
+"""Style: sizes of a printed page, colours that most eyes can tell apart, one mark a method."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -17,18 +12,12 @@ from failbench.base.vocabulary import Category
 from failbench.study.labels import drawn_label, in_label_order, reads_true_category
 
 FULL_WIDTH: Final = 5.5
-HALF_WIDTH: Final = 2.7
-"""Inches: a figure is as wide as the text block, or as half of it, so that none is scaled."""
-
-LEAST_TEXT: Final = 7.0
-"""Points: no text is smaller; ``figures/matplotlibrc`` sets most of it to this size."""
-
-FINDING_TEXT: Final = 8.0
-"""Points: the finding above a figure."""
+HALF_WIDTH: Final = 2.7  # inches: of the text block, so that no figure is scaled
+LEAST_TEXT: Final = 7.0  # points; ``figures/matplotlibrc`` sets most text to this size
+FINDING_TEXT: Final = 8.0  # points: the finding above a figure
 
 THIN: Final = 0.5
-THICK: Final = 1.2
-"""Points: lines that guide the eye, and lines that the eye must follow."""
+THICK: Final = 1.2  # points: lines that guide the eye, and lines that the eye must follow
 
 BLACK: Final = "#000000"
 ORANGE: Final = "#E69F00"
@@ -39,8 +28,7 @@ PURPLE: Final = "#CC79A7"
 SKY: Final = "#56B4E9"
 GREY: Final = "#999999"
 PALE: Final = "#CCCCCC"
-"""The palette of Okabe and Ito (2008), "Color Universal Design", a grey for what is
-healthy, and a pale one for what lies behind."""
+"""The palette of Okabe and Ito (2008), a grey for what is healthy, a pale one behind."""
 
 INDIGO: Final = "#332288"
 MAROON: Final = "#661100"
@@ -63,8 +51,7 @@ CATEGORY_LINES: Final[dict[Category, LineStyleType]] = {
 """For lines that carry no marker; only the darkest two share one, and differ most in colour."""
 
 MARK_SIZE: Final = 4.0
-HALF_SIZE: Final = 5.5
-"""Points: of marks, and of half filled ones, which are told from full ones by their inside."""
+HALF_SIZE: Final = 5.5  # points: of full marks, and of half filled ones
 
 TWIN: Final = GREY
 LINE: Final = BLUE
@@ -121,8 +108,7 @@ def _style(method: str, colour: str, line: LineStyleType, marker: MarkerType) ->
 
 
 FOUR_POINTS: Final = (4, 1, 0)
-THREE_POINTS: Final = (3, 1, 0)
-"""Stars, as matplotlib describes them: points, 1, rotation."""
+THREE_POINTS: Final = (3, 1, 0)  # stars of matplotlib: points, 1, rotation
 
 METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "simple_rules": _style("simple_rules", BLUE, "-", "o"),
@@ -160,11 +146,7 @@ ADDED_MARKERS: Final = ("$1$", "$2$", "$3$", "$4$")
 
 
 def method_styles(methods: Iterable[str]) -> dict[str, MethodStyle]:
-    """Styles of methods in the order of legends.
-
-    Language models that were added to ``params.yaml`` come last, each with a marker of its own as
-    far as there are any.
-    """
+    """Styles in the order of legends, language models of ``params.yaml`` with markers last."""
     names = set(methods)
     known = {name: style for name, style in METHOD_STYLES.items() if name in names}
     others = zip(in_label_order(names - set(METHOD_STYLES)), cycle(ADDED_MARKERS), strict=False)

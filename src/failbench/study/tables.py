@@ -1,7 +1,5 @@
 """Tables as data: columns name metrics, rows name keys, and the frame is pivoted to them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -12,16 +10,12 @@ from failbench.study.estimates import Estimates
 from failbench.study.plain_table import Alignment, Column, Divider, Table
 
 Show = Literal["interval", "value", "n", "interval, n", "count"]
-"""Of an estimate: value and interval, the value alone, its n, or all; ``count`` is all of a share,
-as ``5 of 31: 16.1 [7.1, 32.6]``."""
+"""Of an estimate: value and interval, value, n, or all; ``count`` as in ``5 of 31: 16.1 [...]``."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A row of a table: its texts from the left, and the keys that its numbers are looked up by.
-
-    ``form`` and ``show`` go before what the columns say.
-    """
+    """A row: texts from the left, and keys of its numbers; its form and show go before columns'."""
 
     texts: tuple[str, ...]
     keys: Mapping[str, Any] = field(default_factory=dict)
@@ -38,10 +32,7 @@ class Text(Column):
 
 @dataclass(frozen=True)
 class Of:
-    """A column of numbers: a metric, looked up by the row's keys and these.
-
-    An empty ``metric`` leaves it to the row's keys. ``absent`` stands where there is no estimate.
-    """
+    """Numbers of a metric, or that of the row's keys; ``absent`` where there is no estimate."""
 
     metric: str
     heading: str
@@ -93,10 +84,7 @@ def table(
     said: Captions,
     *more_notes: str,
 ) -> Table:
-    """The frame pivoted, under the caption and above the notes that the study's file has for it.
-
-    Where there are no columns they are those that the file declares.
-    """
+    """The frame pivoted, under its caption; columns are those of the study's file, if not given."""
     shown = tuple(columns_of(name, said) if columns is None else columns)
     heads = (
         each if isinstance(each, Text) else Column(each.heading, each.group, each.align)
@@ -120,11 +108,7 @@ def sheet(
     *more_notes: str,
     columns: Iterable[Column] | None = None,
 ) -> Table:
-    """A table, under its caption and above its notes, of texts or of what columns make of rows.
-
-    Texts are tuples; a divider stands among them, too. Columns are those that the study's file
-    declares, or others.
-    """
+    """A table under its caption, of texts or of what columns make of rows, and dividers."""
     if columns is None:
         columns = [Text(**each) for each in said.columns(name)]
     return Table.of(name, columns, body, said.caption(name), (*said.notes(name), *more_notes))

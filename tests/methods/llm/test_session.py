@@ -9,11 +9,14 @@ from pydantic import ValidationError
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS, read_section
-from failbench.methods.llm.answer import ANSWER_SCHEMA, LlmAnswer, Unreadable, read_answer
-from failbench.methods.llm.cache import (
+from failbench.methods.llm.answer import (
+    ANSWER_SCHEMA,
     CachedAnswer,
+    LlmAnswer,
     LlmCache,
+    Unreadable,
     append_answer,
+    read_answer,
     read_cache,
     rewrite_cache,
 )

@@ -1,18 +1,21 @@
-"""What is sent to a model (two messages, and the fence around data in them), and its answer."""
-
-from __future__ import annotations
+"""Answers of language models: what is asked, how answers are read, and the cache of raw ones."""
 
 import hashlib
 import json
+import os
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Final, Literal, TypeVar
+from typing import Annotated, Any, Final, Literal, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, StringConstraints, ValidationError
 
-from failbench.base.records import Record
+from failbench.base.errors import BadInputError
+from failbench.base.files import write_atomically
+from failbench.base.records import Record, validated
 from failbench.base.vocabulary import Category
+from failbench.methods.llm.settings import ServedModel
 
 MARK_LENGTH = 16
 
@@ -27,10 +30,7 @@ class Chat:
     @property
     def messages(self) -> list[dict[str, str]]:
         """The messages as a chat."""
-        return [
-            {"role": "system", "content": self.system},
-            {"role": "user", "content": self.user},
-        ]
+        return [{"role": "system", "content": self.system}, {"role": "user", "content": self.user}]
 
 
 def request_hash(chat: Chat, schema: Mapping[str, Any], options: Mapping[str, float | int]) -> str:
@@ -40,10 +40,7 @@ def request_hash(chat: Chat, schema: Mapping[str, Any], options: Mapping[str, fl
 
 
 def fence_mark(text: str) -> str:
-    """A mark that does not occur in ``text``: the first characters of a hash of it.
-
-    A text cannot contain its mark on purpose, as the mark depends on all of it.
-    """
+    """A mark not in ``text``: the start of a hash of all of it, so that no text can contain it."""
     attempt = 0
     while True:
         mark = hashlib.sha256(f"{attempt}\n{text}".encode()).hexdigest()[:MARK_LENGTH]
@@ -53,12 +50,9 @@ def fence_mark(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    r"""Text with visible control characters and without the special tokens of a chat template.
+    r"""Text with control characters escaped, and a backslash in special tokens of chat templates.
 
-    Non-printing characters other than line ends are written as Python escapes them: control
-    characters, marks of the writing direction, lone surrogates. A backslash is inserted into
-    ``<|``, ``<s>``, ``[INST]`` and ``<<SYS>>`` (the special tokens that Meta and Mistral document
-    for Llama 3 and Mistral 7B), as a server may parse these within a text.
+    They are what Meta and Mistral document; a server may parse them within a text.
 
     >>> visible("a\x1b[0m\r\n<|eot_id|> [/INST] </s>")
     'a\\x1b[0m\\r\n<\\|eot_id|> [\\/INST] <\\/s>'
@@ -82,10 +76,7 @@ TEMPLATE_MARKS: Mapping[str, Iterable[str]] = {
 
 
 def abbreviated(text: str, limit: int) -> str:
-    """Text of at most ``limit`` characters, with a note in place of the middle.
-
-    The kind of error comes first and what raised it last, so two thirds are kept of the start and
-    one third of the end.
+    """Text of at most ``limit`` characters: the kind of error comes first, what raised it last.
 
     >>> abbreviated("abcdefghijkl", 6)
     'abcd [6 characters left out] kl'
@@ -97,13 +88,11 @@ def abbreviated(text: str, limit: int) -> str:
     return f"{text[:head]} [{len(text) - limit} characters left out] {text[-tail:]}"
 
 
-Misreading = Literal[
+Misreading = Literal[  # why an output could not be parsed
     "empty", "cut_off", "no_json", "several_answers", "wrong_category", "malformed"
 ]
-"""Why an output could not be parsed."""
 
-CUT_OFF = "length"
-"""The server's ``done_reason`` of an answer that reached the maximum length."""
+CUT_OFF = "length"  # the server's ``done_reason`` of an answer that reached the maximum length
 
 
 class EvidenceItem(Record):
@@ -123,8 +112,7 @@ class LlmAnswer(Record):
     evidence: tuple[EvidenceItem, ...]
 
 
-ANSWER_SCHEMA: dict[str, Any] = LlmAnswer.model_json_schema()
-"""The JSON schema that the server enforces."""
+ANSWER_SCHEMA: dict[str, Any] = LlmAnswer.model_json_schema()  # which the server enforces
 
 
 @dataclass(frozen=True)
@@ -151,8 +139,7 @@ def read_answer(text: str, done_reason: str | None = None) -> LlmAnswer | Unread
     return read_as(LlmAnswer, text, done_reason, {"category": "wrong_category"})
 
 
-DIAGNOSIS: Final = AnswerForm(ANSWER_SCHEMA, read_answer)
-"""The answer to a run."""
+DIAGNOSIS: Final = AnswerForm(ANSWER_SCHEMA, read_answer)  # the answer to a run
 
 
 def read_as(
@@ -183,7 +170,6 @@ def read_as(
 
 
 def _objects(text: str) -> list[dict[str, Any]]:
-    """Every outermost JSON object in a text, in order."""
     decoder = json.JSONDecoder()
     objects, start = [], text.find("{")
     while start >= 0:
@@ -194,3 +180,88 @@ def _objects(text: str) -> list[dict[str, Any]]:
             end = start + 1  # a brace in prose
         start = text.find("{", end)
     return objects
+
+
+Sha256 = Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+
+REMEDY = "Restore it from git, or delete it and ask again with `make llm`."
+
+
+class CachedAnswer(Record):
+    """The output of one model for one prompt."""
+
+    prompt: Sha256
+    model: str
+    digest: Sha256
+    text: str
+    done_reason: str | None
+    attempt: int = Field(ge=0)
+    client: str
+
+
+@dataclass(frozen=True)
+class LlmCache:
+    """The content of a cache file."""
+
+    answers: tuple[CachedAnswer, ...] = ()
+    torn: bool = False
+
+    def of_model(self, model: ServedModel) -> Mapping[str, CachedAnswer]:
+        """Answers of one model by prompt; without a digest, those of the last answer's."""
+        matching = [answer for answer in self.answers if model.is_digest(answer.digest)]
+        if not matching:
+            return {}
+        digest = matching[-1].digest
+        return {answer.prompt: answer for answer in matching if answer.digest == digest}
+
+
+def cache_path(folder: Path, label: str) -> Path:
+    """The file of a model, by its label in params.yaml."""
+    return folder / f"{label}.jsonl"
+
+
+def read_cache(path: Path) -> LlmCache:
+    """Read a cache; a missing file is an empty cache."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return LlmCache()
+    except OSError as error:
+        problem = f"cannot be read ({error.strerror})."
+        raise BadInputError(path, "(file)", problem, REMEDY) from error
+    *lines, incomplete = content.split(b"\n")
+    answers = tuple(_answer(path, number, line) for number, line in enumerate(lines, start=1))
+    return LlmCache(answers, torn=bool(incomplete))
+
+
+def _answer(path: Path, number: int, line: bytes) -> CachedAnswer:
+    location = f"{path}:{number}"
+    try:
+        raw = json.loads(line)
+    except ValueError as error:
+        raise BadInputError(location, "(line)", "is not JSON.", REMEDY) from error
+    return validated(CachedAnswer, raw, location, REMEDY)
+
+
+def append_answer(path: Path, answer: CachedAnswer) -> None:
+    """Append an answer to a cache without an incomplete line, and flush it to the disk."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("ab") as out:
+            out.write(_line(answer))
+            out.flush()
+            os.fsync(out.fileno())
+    except OSError as error:
+        problem = f"cannot be written ({error.strerror})."
+        remedy = "Free space or correct the folder's permissions; the answers in it are kept."
+        raise BadInputError(path, "(file)", problem, remedy) from error
+
+
+def rewrite_cache(path: Path, cache: LlmCache) -> None:
+    """Rewrite a cache without the incomplete last line that it was read with."""
+    content = b"".join(map(_line, cache.answers))
+    write_atomically(path, content, "Free space; what was there is untouched.")
+
+
+def _line(answer: CachedAnswer) -> bytes:
+    return json.dumps(answer.model_dump(), sort_keys=True).encode() + b"\n"

@@ -1,13 +1,8 @@
-"""Faithfulness of explanations, as far as it can be computed: what they cite is there, and apt.
+"""Faithfulness of explanations as far as it can be computed: what they cite is there, and apt."""
 
-An explanation may be plausible and yet have nothing to do with how the answer came about (Jacovi
-and Goldberg, 2020, "Towards faithfully interpretable NLP systems", ACL; Turpin et al., 2023,
-"Language models don't always say what they think", NeurIPS). What can be computed without people is
-less than faithfulness and necessary for it: that the values an answer cites occur in the record
-that it was given, and that the signals it cites speak for the cause that it names.
-"""
-
-from __future__ import annotations
+# An explanation may be plausible and have nothing to do with how the answer came about (Jacovi and
+# Goldberg, 2020; Turpin et al., 2023). Necessary for faithfulness is that cited values occur in the
+# record, and that cited signals speak for the cause that is named.
 
 import math
 import re
@@ -17,11 +12,8 @@ from dataclasses import dataclass
 from failbench.methods.llm.answer import EvidenceItem, LlmAnswer
 from failbench.methods.llm.record import ShownRun, signal_named
 
-LEAST_DIGITS = 2
-"""Significant digits that a cited number is taken to have, at least: "5" is 5.0, and not 5.4."""
-
-SHORTEST_QUOTE = 3
-"""Characters of a quotation; fewer occur in any text."""
+LEAST_DIGITS = 2  # significant digits of a cited number, at least: "5" is 5.0, and not 5.4
+SHORTEST_QUOTE = 3  # characters of a quotation; fewer occur in any text
 
 _NUMBER = re.compile(
     r"[<>=≈~ ]*([-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?|[-+]?inf(?:inity)?|nan) *(%?)", re.I
@@ -62,14 +54,10 @@ def explanation_of(answer: LlmAnswer, shown: ShownRun) -> Explanation:
 
 
 def is_confirmed(item: EvidenceItem, shown: ShownRun) -> bool:
-    """Whether the record shows a cited value for the signal that is cited.
-
-    A number is confirmed where some step that is shown, or the mean of these steps, has it, rounded
-    to the digits that are cited (:func:`agrees`); with a percent sign also as a fraction. The step
-    is not held against it: a value is right or wrong whatever step an answer gives. In error text a
-    number must occur as such. A quotation is confirmed where a text has it, whatever its case and
-    white space. What the monitor shows of a signal counts as what telemetry shows of it.
-    """
+    """Whether the record shows a cited value for its signal, at any step or as their mean."""
+    # Numbers are rounded to the digits that are cited (:func:`agrees`), with a percent sign also as
+    # a fraction; in error text they must occur as such. Quotations may differ in case and white
+    # space. What the monitor shows of a signal counts as what telemetry shows of it.
     signal = signal_named(item.signal, monitored=shown.monitored is not None)
     if signal is None:
         return False
@@ -78,7 +66,6 @@ def is_confirmed(item: EvidenceItem, shown: ShownRun) -> bool:
 
 
 def _shows(values: Sequence[str], value: float | str) -> bool:
-    """Whether a cited value is among those that are shown."""
     cited = cited_numbers(value)
     if cited:
         return any(agrees(each, number) for each in cited for number in _shown_numbers(values))

@@ -1,12 +1,7 @@
-"""The prompt: the instructions to a language model, and the record of one run, fenced as data.
+"""The prompt: instructions, and the record of one run, fenced as data."""
 
-The paper's prompt (its appendix B) is not available. This one is ours: zero-shot, the same for
-every model, and made of the observables that other methods may read. Models that read
-``telemetry_and_monitor`` are shown what the monitor recorded of the run as well, after the rest of
-the record; nothing else differs.
-"""
-
-from __future__ import annotations
+# The paper's prompt (its appendix B) is not available. This one is zero-shot and the same for every
+# model; those that read ``telemetry_and_monitor`` are shown what the monitor recorded besides.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -40,10 +35,7 @@ CATEGORY_DEFINITIONS: dict[Category, str] = {
     "unknown": "what was recorded does not tell the cause: it was stopped or slowed from outside, "
     "or several causes fit equally well",
 }
-"""The paper's taxonomy (its section 3.1) and the kinds of causes of each category.
-
-The definitions explain the names and do not describe what a cause looks like in telemetry.
-"""
+"""The paper's taxonomy (section 3.1) and kinds of causes, not what they look like in telemetry."""
 
 SYSTEM = """\
 You diagnose failed training runs of small language models. You are given the record of one run \
@@ -146,7 +138,6 @@ def prompt_hash(prompt: Prompt, settings: LlmAgentsSettings) -> str:
 
 
 def _record(shown: ShownRun) -> str:
-    """The record as text, section by section."""
     sections = [
         ("Configuration and corpus", _lines(shown.configuration)),
         *_step_sections(shown),
@@ -161,7 +152,6 @@ def _lines(values: Mapping[str, str]) -> str:
 
 
 def _step_sections(shown: ShownRun) -> list[tuple[str, str]]:
-    """The table of steps; columns that are constant over the steps are listed above it."""
     count = len(shown.steps)
     if not count:
         return [("Steps", "none: the run ended before its first step")]
@@ -182,7 +172,6 @@ def _step_sections(shown: ShownRun) -> list[tuple[str, str]]:
 
 
 def _monitor_sections(monitored: MonitorRecord | None) -> list[tuple[str, str]]:
-    """What the monitor recorded; nothing where it is not shown."""
     if monitored is None:
         return []
     rows = [(each.step, each.signal, each.value, each.statement) for each in monitored.breaks]

@@ -1,13 +1,8 @@
-"""The record of one run as a language model reads it: the last steps, configuration, error text.
+"""The record of one run as a language model reads it: observables alone, as exact texts."""
 
-Like the features it is made of observables only. Every value is the exact text in the prompt, so
-that explanations can be checked against it. A model may be shown what the monitor recorded as well:
-the end, breaks, and signals that were off. A break is shown by its step, the signal, its value
-there and the statement of what must hold. Whose invariant it is, is not shown: that is the answer
-that the monitor gives. Nor is anything that came after the failure.
-"""
-
-from __future__ import annotations
+# What the monitor recorded may follow: the end, signals that were off, breaks by step, signal,
+# value and what must hold. Whose invariant it is, is not shown: that is the monitor's answer. Nor
+# is anything that came after the failure.
 
 import json
 import math
@@ -52,21 +47,14 @@ def _part(name: str) -> tuple[Signal, ...]:
     )
 
 
-STEP_SIGNALS: Final = _part("steps")
-"""Columns of the table of steps, in their order."""
-
-CONFIGURATION_SIGNALS: Final = _part("configuration")
-"""Values shown once per run, in their order."""
-
-ERROR_SIGNALS: Final = _part("error")
-"""The error text."""
-
-END_SIGNALS: Final = _part("end")
-"""How the monitor saw a run end, in their order."""
+STEP_SIGNALS: Final = _part("steps")  # columns of the table of steps, in their order
+CONFIGURATION_SIGNALS: Final = _part("configuration")  # values shown once per run, in their order
+ERROR_SIGNALS: Final = _part("error")  # the error text
+END_SIGNALS: Final = _part("end")  # how the monitor saw a run end, in their order
 
 SIGNALS: Final = (*STEP_SIGNALS, *CONFIGURATION_SIGNALS, *ERROR_SIGNALS)
 
-MONITOR_SIGNALS: tuple[Signal, ...] = (
+MONITOR_SIGNALS: tuple[Signal, ...] = (  # beside :data:`SIGNALS`, some of which it shows as well
     *END_SIGNALS,
     *(
         Signal(
@@ -82,10 +70,8 @@ MONITOR_SIGNALS: tuple[Signal, ...] = (
         if name not in {signal.name for signal in SIGNALS}
     ),
 )
-"""What the monitor's record shows beside :data:`SIGNALS`, some of which it shows as well."""
 
-QUALIFIERS: Final = frozenset(_part("qualifier")[0].aliases)
-"""Words that qualify a signal and are not part of its name."""
+QUALIFIERS: Final = frozenset(_part("qualifier")[0].aliases)  # no part of a signal's name
 
 
 def plain(name: str) -> str:
@@ -104,11 +90,7 @@ _MONITOR_NAMES = {
 
 
 def signal_named(name: str, *, monitored: bool = False) -> Signal | None:
-    """The signal that an answer cites, or None where the record has none of that name.
-
-    A name is compared with names and aliases as :func:`plain` writes it; then without numbers and
-    the words of ``QUALIFIERS``, so that "max gradient norm at step 120" is ``gradient_norm``.
-    """
+    """The signal that an answer cites, also without its numbers and ``QUALIFIERS``, or None."""
     names = {**_MONITOR_NAMES, **_NAMES} if monitored else _NAMES
     whole = plain(name)
     if whole in names:
@@ -117,13 +99,11 @@ def signal_named(name: str, *, monitored: bool = False) -> Signal | None:
     return names.get("_".join(words))
 
 
-NOT_LOGGED = "-"
-"""Text of a value that a run did not log."""
+NOT_LOGGED = "-"  # text of a value that a run did not log
 
 NO_ERROR = "none: the run raised no error"
 
-DIGITS = 3
-"""Significant digits of measured numbers: 50 steps must fit into a small model's context."""
+DIGITS = 3  # significant digits of measured numbers: 50 steps must fit into a small model's context
 
 MIB = 2**20
 
@@ -175,21 +155,18 @@ def shown_run(
 ) -> ShownRun:
     """The shown values of the one run in ``observables``, and what the monitor recorded of it."""
     if observables.runs.height != 1:
-        raise BadInputError(
-            "observables",
-            "row",
-            f"there are {observables.runs.height} runs.",
-            "Make one record per run.",
-        )
+        problem = f"there are {observables.runs.height} runs."
+        raise BadInputError("observables", "row", problem, "Make one record per run.")
     run = observables.runs.row(0, named=True)
-    shown = _named(observables.steps, run["capacity_bytes"]).tail(settings.steps)
+    capacity = run["capacity_bytes"]
+    shown = _named(observables.steps, capacity).tail(settings.steps)
     columns = {
         signal.name: tuple(map(number_text, shown[signal.name].to_list()))
         for signal in STEP_SIGNALS
     }
     derived = {
         "steps_begun": observables.steps.height,
-        "memory_capacity_mib": _divided(run["capacity_bytes"], MIB),
+        "memory_capacity_mib": None if capacity is None else capacity / MIB,
         "corpus_unknown_share": run["corpus_unknown_rate"],
     }
     configuration = {
@@ -203,7 +180,6 @@ def shown_run(
 
 
 def _named(steps: pl.DataFrame, capacity: int | None) -> pl.DataFrame:
-    """The steps with the columns that are shown."""
     shares = {"unknown_share": "unknown_tokens", "covered_share": "covered_tokens"}
     tokens = pl.when(pl.col("tokens") > 0).then("tokens")
     return steps.with_columns(
@@ -211,10 +187,6 @@ def _named(steps: pl.DataFrame, capacity: int | None) -> pl.DataFrame:
         batch_size=pl.col("sequences"),
         **{name: pl.col(count) / tokens for name, count in shares.items()},
     ).select("step", *(signal.name for signal in STEP_SIGNALS))
-
-
-def _divided(value: int | None, by: int) -> float | None:
-    return None if value is None else value / by
 
 
 def number_text(value: float | str | None) -> str:
@@ -252,11 +224,8 @@ def _error(run: Mapping[str, str | None], settings: LlmAgentsSettings) -> dict[s
 
 NOT_ENDED: Final = "none: the run had not ended at its failure"
 
-ENDED_BY_NOTHING: Final = ("completed", "running")
-"""Kinds of end of runs that failed before they ended, or never."""
-
-RAISED: Final = ("it raised ", "the monitor raised ")
-"""How reasons begin that turn a signal off while a run trains, at a step that no table has."""
+ENDED_BY_NOTHING: Final = ("completed", "running")  # they failed before, or never
+RAISED: Final = ("it raised ", "the monitor raised ")  # how reasons of a training begin
 
 
 def monitor_records(
@@ -283,7 +252,6 @@ def monitor_records(
 
 
 def _end(run: Mapping[str, Any], settings: LlmAgentsSettings) -> dict[str, str]:
-    """How the run ended, its parts limited in length; a missing error is left out."""
     if run["end_kind"] in ENDED_BY_NOTHING:
         return {END_SIGNALS[0].name: NOT_ENDED}
     parts = {"end_kind": run["end_kind"], "end_phase": run["end_phase"], "end_error": run["error"]}
@@ -299,12 +267,9 @@ def _breaks(breaks: pl.DataFrame, known: Mapping[str, Invariant]) -> tuple[Shown
     shown = []
     for row in breaks.iter_rows(named=True):
         if row["invariant"] not in known:
-            raise BadInputError(
-                "breaks",
-                "invariant",
-                f"{row['invariant']!r} is none of the version's.",
-                "Take breaks and rules of one version.",
-            )
+            problem = f"{row['invariant']!r} is none of the version's."
+            remedy = "Take breaks and rules of one version."
+            raise BadInputError("breaks", "invariant", problem, remedy)
         invariant = known[row["invariant"]]
         shown.append((row["step"], invariant.signal, invariant.statement, row["value"]))
     return tuple(
@@ -314,11 +279,7 @@ def _breaks(breaks: pl.DataFrame, known: Mapping[str, Invariant]) -> tuple[Shown
 
 
 def _off(run: Mapping[str, Any]) -> tuple[str, ...]:
-    """Signals that were off at the failure, as far as is known.
-
-    Of a run that lived on, what an error turned off is left out: it may have come after the
-    failure.
-    """
+    """Signals off at the failure; of a run that lived on, not those that an error turned off."""
     lived_on = run["end_kind"] in ENDED_BY_NOTHING
     return tuple(
         sorted(
@@ -338,12 +299,11 @@ def records_of(
         if run_id not in records:
             run = settings[run_id]
             scale = "" if run["scale"] == "small" else f" --scale {run['scale']}"
-            raise BadInputError(
-                "monitored runs",
-                run_id,
-                "was not monitored, or not judged since.",
+            problem = "was not monitored, or not judged since."
+            remedy = (
                 "Record it with `failbench record --signals full --architecture "
                 f"{run['architecture']} --optimizer {run['optimizer']}{scale}`, then run "
-                "`dvc repro --single-item invariants`.",
+                "`dvc repro --single-item invariants`."
             )
+            raise BadInputError("monitored runs", run_id, problem, remedy)
     return {run_id: records[run_id] for run_id in run_ids}

@@ -1,7 +1,5 @@
 """A session with an Ollama server: sends the prompts that the cache lacks and stores answers."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable, Sequence
@@ -13,14 +11,22 @@ import httpx
 from ollama import ChatResponse, Client, ResponseError
 
 from failbench.base.errors import BadInputError
-from failbench.methods.llm.answer import DIAGNOSIS, AnswerForm, Chat, Unreadable, request_hash
-from failbench.methods.llm.cache import CachedAnswer, append_answer, read_cache, rewrite_cache
+from failbench.methods.llm.answer import (
+    DIAGNOSIS,
+    AnswerForm,
+    CachedAnswer,
+    Chat,
+    Unreadable,
+    append_answer,
+    read_cache,
+    request_hash,
+    rewrite_cache,
+)
 from failbench.methods.llm.settings import AskingSettings, ServedModel, full_name
 
 NOT_FOUND = 404
 TOO_MANY_REQUESTS = 429
-SERVER_ERROR = 500
-"""Statuses from here on, and ``TOO_MANY_REQUESTS``, are transient; others fault the request."""
+SERVER_ERROR = 500  # statuses from here on, and the one above, are transient
 
 
 TRANSIENT_ERRORS = (ConnectionError, ResponseError, ValueError, httpx.TransportError)
@@ -54,11 +60,7 @@ class Session:
     section: str = "llm_agents"
 
     def ask(self, prompts: Sequence[Chat], show: Callable[[Progress], None]) -> Progress:
-        """Send all prompts without an answer of this model, one after the other.
-
-        Each answer is on the disk before the next prompt is sent: an interruption costs at most one
-        answer, and the same call resumes there.
-        """
+        """Send all prompts without an answer; each is on the disk before the next is sent."""
         digest = self._digest()
         known = read_cache(self.cache)
         if known.torn:
@@ -93,16 +95,11 @@ class Session:
         return progress
 
     def _digest(self) -> str:
-        """The digest of the model on the server."""
         try:
             listed = self.client.list()
         except ConnectionError as error:
-            raise BadInputError(
-                "Ollama",
-                "--host",
-                "no server answers there.",
-                "Start one with `ollama serve`, or name its address by --host or OLLAMA_HOST.",
-            ) from error
+            remedy = "Start one with `ollama serve`, or name its address by --host or OLLAMA_HOST."
+            raise BadInputError("Ollama", "--host", "no server answers there.", remedy) from error
         except TRANSIENT_ERRORS as error:
             raise LlmServerError(f"The server did not list its models: {error}.") from error
         digests = {full_name(model.model or ""): model.digest or "" for model in listed.models}
@@ -121,19 +118,14 @@ class Session:
         return digest
 
     def _missing(self) -> BadInputError:
-        return BadInputError(
-            "Ollama",
-            self.model.name,
-            "the server has no model of this name.",
-            f"Fetch it with `ollama pull {self.model.name}`.",
-        )
+        problem = "the server has no model of this name."
+        remedy = f"Fetch it with `ollama pull {self.model.name}`."
+        return BadInputError("Ollama", self.model.name, problem, remedy)
 
     def _answer(self, prompt: Chat) -> tuple[ChatResponse, int]:
-        """The first answer that can be parsed, or else the last one, and the attempts before it.
-
-        At temperature 0 another seed hardly changes an answer; the repetition is for transient
-        faults of the server. After each fault the pause doubles.
-        """
+        """The first answer that can be parsed, or the last, and the attempts before it."""
+        # At temperature 0 another seed hardly changes an answer; the repetition is for transient
+        # faults of the server. After each fault the pause doubles.
         response, fault = None, ""
         for attempt in range(self.settings.attempts):
             if fault:
@@ -165,12 +157,9 @@ class Session:
             if error.status_code == NOT_FOUND:
                 raise self._missing() from error
             if error.status_code < SERVER_ERROR and error.status_code != TOO_MANY_REQUESTS:
-                raise BadInputError(
-                    "Ollama",
-                    self.model.name,
-                    f"the server refuses the request: {error}.",
-                    f"Correct the section {self.section} of params.yaml, or update the server.",
-                ) from error
+                problem = f"the server refuses the request: {error}."
+                remedy = f"Correct the section {self.section} of params.yaml, or update the server."
+                raise BadInputError("Ollama", self.model.name, problem, remedy) from error
         return " ".join(str(error).split()).rstrip(".") or type(error).__name__
 
 
@@ -179,6 +168,5 @@ def connect(host: str | None, timeout_seconds: float) -> Client:
     try:
         return Client(host, timeout=timeout_seconds)
     except (ValueError, httpx.InvalidURL) as error:
-        raise BadInputError(
-            "Ollama", "--host", f"is no address ({error}).", "Give it as host:port."
-        ) from error
+        problem = f"is no address ({error})."
+        raise BadInputError("Ollama", "--host", problem, "Give it as host:port.") from error

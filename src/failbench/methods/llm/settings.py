@@ -1,7 +1,5 @@
 """Settings of language models: models, prompts and decoding."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from typing import Annotated

@@ -1,7 +1,5 @@
 """Callbacks: what a monitor hears of a loop that lies in a library, and says where it is."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -20,10 +18,9 @@ from failbench.monitor.stopping.stop import chosen
 from failbench.monitor.targets import Targets
 from failbench.monitor.vocabulary import Vocabulary
 
-LOADING: Final = tuple(
+LOADING: Final = tuple(  # signals of the time when the loop waits for batches
     name for name in MEASUREMENTS["clock"] + MEASUREMENTS["memory"] if name.endswith("_data")
 )
-"""Signals of the time when the loop waits for batches."""
 
 
 class CallbackMonitor(StoppingMonitor):
@@ -143,12 +140,9 @@ class Batches:
 
 
 def rewire(loader: Any, iterate: Callable[[], Iterator[Any]]) -> Callable[[], None] | None:
-    """Let a loader be iterated over by a function; what undoes it, or None if that cannot be.
-
-    Its class is replaced by one of the same name that differs in its iteration: a loop keeps its
-    loader, with all that it has. Lists, generators and classes with a layout of their own have none
-    that could be replaced.
-    """
+    """Let a loader be iterated over by a function; what undoes it, or None if that cannot be."""
+    # Its class becomes one of the same name that differs in iteration: a loop keeps its loader.
+    # Lists, generators and classes with a layout of their own have none that could be replaced.
     kind = type(loader)
     change = object.__dict__["__class__"].__set__  # Accelerate's loaders claim another class
     try:
@@ -182,7 +176,6 @@ class MonitoringCallback:
             )
 
     def _open(self, rank: int, ranks: int) -> CallbackMonitor:
-        """A monitor of a training, with a folder of its own."""
         number, place = 1, self._folder
         while ((own := place / f"rank-{rank}" if ranks > 1 else place) / LINES).exists():
             number += 1
@@ -201,7 +194,6 @@ class MonitoringCallback:
             self._evaluation = None
 
     def _leave(self) -> None:
-        """Give back what was attached to."""
         for undo in self._undo:
             undo()
         self._undo, self._evaluation = [], None

@@ -1,11 +1,7 @@
-"""Lightning: one line for ``lightning.Trainer``.
+"""Lightning: one line for ``lightning.Trainer``."""
 
-Lightning calls ``training_step`` of a module, not the module, and an optimizer's step calls that by
-a closure. So nothing is heard by hooks of the module or of optimizers in general: the callback says
-when a pass begins and ends, and an update begins when its closure has returned.
-"""
-
-from __future__ import annotations
+# It calls ``training_step`` of a module, not the module, and an optimizer's step calls that by a
+# closure. So the callback says when a pass begins, and an update begins when its closure returned.
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -22,8 +18,7 @@ try:
 except ImportError:
     from pytorch_lightning import Callback
 
-FETCHES: Final = "train_dataloader_next"
-"""End of the name under which Lightning profiles the wait for a batch."""
+FETCHES: Final = "train_dataloader_next"  # end of the name of the profiled wait for a batch
 
 NO_OUTPUT: Final[tuple[Any, dict[str, Any], Any]] = (None, {}, None)
 """In place of a part of a module, what it was called with, and what it returned with a loss."""
@@ -189,7 +184,6 @@ def _hear_fetches(monitor: CallbackMonitor, profiler: Any) -> Callable[[], None]
 
 
 def _hear_updates(monitor: CallbackMonitor, optimizer: Any, pl_module: Any) -> Callable[[], None]:
-    """Hear of the updates of an optimizer, whose closure computes its gradients."""
     optimizer = innermost(optimizer)
 
     def before(_: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Any:

@@ -1,11 +1,7 @@
-"""Transformers: one line for ``transformers.Trainer``.
+"""Transformers: one line for ``transformers.Trainer``."""
 
-A callback of it gets neither batch nor loss, and is told of no exception and of no evaluation that
-begins. So it opens and closes a monitor that hears of passes and updates by PyTorch's hooks, of
-batches by the loader's iteration, and of evaluations by what the Trainer is about to do.
-"""
-
-from __future__ import annotations
+# A callback of it gets neither batch nor loss, and is told of no exception and of no evaluation
+# that begins. So it opens and closes a monitor that hears of them by hooks and by the loader.
 
 import atexit
 import sys
@@ -117,7 +113,6 @@ class TransformersCallback(MonitoringCallback, TrainerCallback):
         super()._end_evaluation()
 
     def _hear_errors(self, model: Any) -> Callable[[], None]:
-        """Keep the error of a forward pass until the next one begins."""
         begins = Hook(lambda *_: self._keep(None), lambda _: None)
         ends = Hook(
             lambda *call: self._keep(sys.exc_info()[1] if call[-1] is None else None),

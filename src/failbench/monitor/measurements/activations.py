@@ -14,9 +14,7 @@ from failbench.monitor.measurements.members import Members
 from failbench.monitor.measurements.reductions import numbers
 
 MOST_POSITIONS: Final = 256
-MOST_ELEMENTS: Final = 1 << 20
-"""Of an output's positions, evenly spaced ones are measured; all are searched for what is no finite
-number."""
+MOST_ELEMENTS: Final = 1 << 20  # of them evenly spaced; what is not finite is sought in all
 
 _LEFT_OUT: Final = (
     nn.Embedding,
@@ -57,11 +55,9 @@ class Output:
 
 
 class ActivationMeasurement:
-    """Measures the outputs of modules without children, from :meth:`arm` to :meth:`disarm`.
+    """Measures the outputs' numbers of modules without children, of each its first call."""
 
-    Embeddings, dropout, identities and containers are left out. Of a module that is called several
-    times the first call counts. Of outputs only numbers are kept.
-    """
+    # Embeddings, dropout, identities and containers are left out.
 
     def __init__(self, model: nn.Module) -> None:
         self._members = Members(model)
@@ -140,7 +136,6 @@ def _measure(output: Tensor, units_second: bool) -> Output:
 
 
 def _sample(output: Tensor) -> Tensor:
-    """Evenly spaced positions of an output, of shape (positions, units), copying only these."""
     units = output.shape[-1] if output.dim() else 1
     if output.dim() < 2:
         return output.reshape(1, units)

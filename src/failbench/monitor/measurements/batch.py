@@ -17,26 +17,16 @@ from failbench.monitor.measurements.reductions import is_finite
 from failbench.monitor.signals import LEVELS, Level
 from failbench.monitor.vocabulary import Vocabulary
 
-REMEMBERED: Final = 50
-"""Batches with which a batch is compared."""
-
-LEARNT: Final = 20
-"""Batches whose frequencies are the measure of surprise."""
-
-MOST_IDS: Final = 1 << 18
-"""Ids that are told apart where nothing is said of a vocabulary."""
-
-CLASSES: Final = 64
-"""Classes of tokens, by the remainder of their ids: 64 times 64 buckets of pairs."""
+REMEMBERED: Final = 50  # batches with which a batch is compared
+LEARNT: Final = 20  # batches whose frequencies are the measure of surprise
+MOST_IDS: Final = 1 << 18  # ids that are told apart where nothing is said of a vocabulary
+CLASSES: Final = 64  # of tokens, by the remainder of their ids: 64 times 64 buckets of pairs
 
 Ids = NDArray[np.int64]
 
 
 class BatchMeasurement:
-    """Measures batches in the order in which the model reads them.
-
-    Of earlier batches it keeps hashes and counts, in memory that it holds from the start.
-    """
+    """Measures batches in the order they are read; keeps hashes and counts in fixed memory."""
 
     def __init__(self, vocabulary: Vocabulary | None, level: Level) -> None:
         self._vocabulary = vocabulary
@@ -127,7 +117,6 @@ class BatchMeasurement:
         return values
 
     def _learn(self) -> None:
-        """Turn counts into negative logarithms of probabilities, in place."""
         if self._vocabulary is None:  # ids beyond the largest one seen are one token together
             seen = np.flatnonzero(self._tokens[:-1])
             self._size = int(seen[-1]) + 1 if seen.size else 1
@@ -149,7 +138,6 @@ class BatchMeasurement:
         return flat if self._padding is None else flat[flat != self._padding]
 
     def _paired(self, rows: Ids) -> tuple[Ids, Ids]:
-        """Classes of tokens and of the ones after them in the same row."""
         before, after = rows[:, :-1].reshape(-1), rows[:, 1:].reshape(-1)
         if self._padding is not None:
             both = (before != self._padding) & (after != self._padding)

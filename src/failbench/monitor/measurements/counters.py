@@ -44,7 +44,6 @@ class CounterMeasurement:
 
 
 def _read(optimizer: Any) -> list[list[tuple[int, float]]]:
-    """By group, the counters of its parameters by their identity."""
     groups = []
     for group in optimizer.param_groups:
         counting = [each for each in group["params"] if "step" in optimizer.state.get(each, {})]

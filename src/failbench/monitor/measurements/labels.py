@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from torch import Tensor
 
-IGNORED: Final = -100
-"""The label that ``torch.nn.functional.cross_entropy`` ignores unless told otherwise."""
+IGNORED: Final = -100  # by ``torch.nn.functional.cross_entropy``, unless told otherwise
 
 Integers = NDArray[Any]
 
@@ -39,7 +38,6 @@ def measure_labels(
 
 
 def _shape_in(read: Integers, labels: Integers) -> tuple[int, int] | None:
-    """Rows and positions of labels beside the tokens that are read, if they lie so."""
     if read.ndim != 2:
         return None
     rows, positions = read.shape

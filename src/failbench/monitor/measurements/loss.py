@@ -1,8 +1,4 @@
-"""Measurements of the loss and of the logits that it is computed from.
-
-Logits have the shape (..., classes), or (batch, classes, ...) as PyTorch's ``cross_entropy`` takes
-them; where both fit, the first is meant.
-"""
+"""Measurements of the loss and its logits: (..., classes), or (batch, classes, ...) where not."""
 
 from __future__ import annotations
 
@@ -17,16 +13,12 @@ from torch.nn import functional
 from failbench.monitor.measurements.labels import IGNORED
 from failbench.monitor.measurements.reductions import numbers, precise
 
-MOST_BYTES: Final = 16 * 2**20
-"""Memory that copies of logits may take: positions are measured in parts."""
+MOST_BYTES: Final = 16 * 2**20  # of copies of logits: positions are measured in parts
 
 
 def measure_loss(logits: Tensor, labels: Tensor, loss: Tensor) -> dict[str, float]:
-    """Compare a loss with the mean cross-entropy of the labelled positions.
-
-    Each position is recomputed in single precision, or in that of the logits if it is higher, and
-    the mean taken in double precision.
-    """
+    """Compare a loss with the mean cross-entropy of the labelled positions."""
+    # Each is recomputed in single precision, or that of the logits if higher, the mean in double.
     logits, labels = classes_last(logits, labels)
     if loss.numel() != 1:
         raise ValueError(
@@ -136,11 +128,7 @@ def classes_last(logits: Tensor, labels: Tensor) -> tuple[Tensor, Tensor]:
 def _parts(
     tensors: tuple[Tensor, ...], labels: Tensor, width: int
 ) -> Iterator[tuple[tuple[Tensor, ...], Tensor]]:
-    """Views of shape (positions, classes) and (positions,), without copying anything.
-
-    So many positions at a time that ``width`` bytes for each of their logits fit into the memory
-    that there is.
-    """
+    """Views of (positions, classes) and (positions,), so many that ``width`` bytes a logit fit."""
     if tensors[0].dim() > 2:
         try:
             tensors = tuple(tensor.view(-1, tensor.shape[-1]) for tensor in tensors)
@@ -156,7 +144,6 @@ def _parts(
 
 
 def _width(logits: Tensor) -> int:
-    """Bytes of a logit in at least single precision."""
     return max(int(torch.float32.itemsize), int(logits.element_size()))
 
 

@@ -7,15 +7,11 @@ from typing import Any, Final
 
 from torch import Tensor, nn
 
-Place = tuple[dict[str, Any], str, int]
-"""A module's own table of parameters or modules, a name in it, and the identity of what it has."""
+Place = tuple[dict[str, Any], str, int]  # a module's table, a name in it, and an identity
 
 
 class Members:
-    """The modules and parameters of a model, kept until one is added, taken away or replaced.
-
-    Holds modules and the tables in which they have their parameters, but no parameter.
-    """
+    """The modules of a model and the tables of its parameters, kept until one is changed."""
 
     def __init__(self, model: nn.Module) -> None:
         self._model: Final = model

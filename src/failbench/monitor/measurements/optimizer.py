@@ -17,11 +17,7 @@ from failbench.monitor.measurements.updates import UpdateMeasurement
 
 
 class OptimizerMeasurement:
-    """Measures the steps of a model's optimizers.
-
-    What is said of gradients and groups is said of the whole model and of all optimizers; what is
-    said of a step, of the optimizer that makes it.
-    """
+    """Measures steps of a model's optimizers: gradients and groups of all, a step of its own."""
 
     def __init__(self, model: nn.Module, optimizers: Sequence[Any]) -> None:
         self._members = Members(model)

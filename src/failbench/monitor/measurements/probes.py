@@ -12,11 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 
-_NAMED: Final = ("decoder_input_ids", "input_ids")
-"""Names of token ids that the predictions of Transformers' models stand beside."""
-
-_NO_TOKENS: Final = ("mask", "label", "position", "type")
-"""Parts of the names of other tables of integers."""
+_NAMED: Final = ("decoder_input_ids", "input_ids")  # what Transformers' predictions stand beside
+_NO_TOKENS: Final = ("mask", "label", "position", "type")  # parts of names of other tables
 
 
 @dataclass(frozen=True)
@@ -51,11 +48,7 @@ class Inputs:
 
 
 class Probes:
-    """Probes a model with a batch of its training.
-
-    Neither weights, buffers, modes nor generators are other than before afterwards. Hooks of the
-    model run as in any forward pass.
-    """
+    """Probes a model with a batch of its training; all its state is as before afterwards."""
 
     def __init__(self, model: nn.Module) -> None:
         self._model: Final = model
@@ -120,7 +113,6 @@ class Probes:
 
     @contextmanager
     def _evaluating(self) -> Iterator[None]:
-        """Evaluation mode, without what modules do when they are told of it."""
         modes = [(module, module.training) for module in self._model.modules()]
         try:
             for module, _ in modes:
@@ -132,7 +124,6 @@ class Probes:
 
     @contextmanager
     def _forked(self) -> Iterator[None]:
-        """Generators that are put back, of the processor and of the devices in use."""
         devices = {parameter.device for parameter in self._model.parameters()}
         kinds = {device.type for device in devices} - {"cpu", "meta"}
         with ExitStack() as stack:
@@ -187,7 +178,6 @@ def _parts_of(container: Any) -> Mapping[str, Any]:
 
 
 def _with_part(container: Any, part: str, value: Tensor) -> Any:
-    """A copy of a container with another value under a name."""
     if isinstance(container, Mapping):
         return {**container, part: value}
     if isinstance(container, tuple):

@@ -10,11 +10,8 @@ from torch import Tensor
 
 from failbench.monitor.measurements.reductions import spaced
 
-MOST_ELEMENTS: Final = 1024
-"""Elements of one tensor. Smaller ones are copied whole."""
-
-MOST_IN_ALL: Final = 1 << 19
-"""Elements of all tensors together: with many tensors, fewer of each."""
+MOST_ELEMENTS: Final = 1024  # elements of one tensor. Smaller ones are copied whole.
+MOST_IN_ALL: Final = 1 << 19  # elements of all tensors together: with many tensors, fewer of each
 
 
 class Sample:

@@ -1,8 +1,4 @@
-"""The published updates of optimizers, written from PyTorch's documentation.
-
-Each is a function of tensors in double precision, element by element, that are not changed. An
-optimizer of another class, a subclass too, may follow another formula, and has none here.
-"""
+"""The published updates by PyTorch's documentation, in double precision; none for subclasses."""
 
 from __future__ import annotations
 
@@ -14,8 +10,7 @@ import torch
 from torch import Tensor
 
 Update = Callable[[Tensor, Tensor, Mapping[str, Tensor], Tensor, Mapping[str, Any]], Tensor]
-"""New parameters from: parameters; gradients; state before the step by name; the number of the
-step, counted from 1; hyper-parameters, as in the optimizer's ``param_groups``."""
+"""New parameters from: parameters; gradients; state before; step, from 1; hyper-parameters."""
 
 
 def sgd(
@@ -46,11 +41,7 @@ def adam(
     steps: Tensor,
     group: Mapping[str, Any],
 ) -> Tensor:
-    """Adam, and AdamW where weight decay is decoupled.
-
-    Of https://docs.pytorch.org/docs/stable/generated/torch.optim.Adam.html and
-    https://docs.pytorch.org/docs/stable/generated/torch.optim.AdamW.html.
-    """
+    """Adam, and AdamW where weight decay is decoupled, as ``torch.optim`` documents them."""
     rate, decay, epsilon = float(group["lr"]), float(group["weight_decay"]), float(group["eps"])
     first_beta, second_beta = (float(beta) for beta in group["betas"])
     none = torch.zeros_like(parameters)
@@ -78,9 +69,8 @@ class Formula:
 
 _ADAM: Final = Formula(adam, ("exp_avg", "exp_avg_sq", "max_exp_avg_sq"))
 
-FORMULAS: Final[Mapping[type, Formula]] = {
+FORMULAS: Final[Mapping[type, Formula]] = {  # by exactly the class of the optimizer
     torch.optim.SGD: Formula(sgd, ("momentum_buffer",)),
     torch.optim.Adam: _ADAM,
     torch.optim.AdamW: _ADAM,
 }
-"""By exactly the class of the optimizer."""

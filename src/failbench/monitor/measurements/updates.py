@@ -21,11 +21,8 @@ from failbench.monitor.measurements.update_formulas import FORMULAS
 _MOMENTS: Final = ("exp_avg_sq", "square_avg", "momentum_buffer")
 """Names, in optimizers' state, of second moments and of what SGD has in their place."""
 
-_PRECISE: Final = (torch.float32, torch.float64)
-"""Types in which a step is large beside the rounding of the optimizer's state."""
-
-_ROUNDINGS: Final = 2
-"""Units in the last place by which a parameter may differ from its formula."""
+_PRECISE: Final = (torch.float32, torch.float64)  # where a step is large beside rounding
+_ROUNDINGS: Final = 2  # units in the last place by which a parameter may differ from its formula
 
 
 @dataclass(frozen=True)
@@ -40,11 +37,7 @@ class Part:
 
 
 class UpdateMeasurement:
-    """Measures steps of one optimizer.
-
-    Between :meth:`begin` and :meth:`end` it holds the parameters, otherwise copies of a sample of
-    them alone, in memory that is there from the start.
-    """
+    """Measures one optimizer's steps, holding parameters between begin and end alone."""
 
     def __init__(self, optimizer: Any) -> None:
         self._sizes = _sizes(optimizer)
@@ -152,7 +145,6 @@ class UpdateMeasurement:
     def _compared(
         self, before: Tensor, gradient: Tensor, after: Tensor, each: _PerParameter
     ) -> dict[str, float]:
-        """The step beside the published one."""
         moves = torch.zeros(len(after), dtype=torch.bool)
         error, length = 0.0, 0.0
         for part in self._parts:
@@ -209,7 +201,6 @@ def _sizes(optimizer: Any) -> list[int]:
 
 
 def _is_sampled(parameter: Tensor) -> bool:
-    """Whether a step will change it, and its elements can be compared."""
     gradient = parameter.grad
     return (
         gradient is not None

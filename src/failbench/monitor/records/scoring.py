@@ -1,9 +1,4 @@
-"""Scoring: which runs versions of the rules are scored on, and what they say of them.
-
-Runs are told apart by the half of their scenario, and answers by the rungs of what is logged.
-"""
-
-from __future__ import annotations
+"""Scoring: which runs versions of the rules are scored on, and what they say of them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -21,14 +16,13 @@ from failbench.monitor.invariants import Invariant, Kind
 from failbench.monitor.records.verdicts import OWN, verdict_table
 from failbench.monitor.records.versions import Rules
 
-Half = Literal["development", "test"]
-"""Of the scenarios: one to develop the monitor with, one to test its last version on."""
+Half = Literal["development", "test"]  # to develop the monitor with, or to test its last version
 
 HALF_SCHEMA: Final = pl.Schema(
     {"scenario": pl.String(), "category": pl.String(), "half": pl.String()}
 )
 
-COST_SCHEMA: Final = pl.Schema(
+COST_SCHEMA: Final = pl.Schema(  # of each rung; columns of ``cost.csv``
     {
         "rung": pl.String(),
         "nominal_milliseconds": pl.Float64(),  # of a step, as it was aimed at
@@ -36,7 +30,6 @@ COST_SCHEMA: Final = pl.Schema(
         "ratio": pl.Float64(),  # of a step with what the rung measures to one without
     }
 )
-"""What each rung takes of a training's time; columns of ``cost.csv``."""
 
 RUN_COLUMNS: Final = ("run_id", "kind", "scenario", "seed", "onset_step")
 
@@ -107,12 +100,7 @@ def labelled(
 
 
 def halves(scenarios: Iterable[Scenario]) -> pl.DataFrame:
-    """Split the scenarios, category by category, by a hash of their ids.
-
-    Within a category the scenarios stand in the order of the SHA-256 of their ids; counted through
-    all categories, every second one belongs to the test half. So the halves differ by at most one
-    scenario, in every category and in all, and nobody chose who belongs where.
-    """
+    """Split scenarios in halves, category by category, by SHA-256 of their ids: nobody chose."""
     ordered = sorted(
         scenarios,
         key=lambda scenario: (
@@ -135,7 +123,7 @@ class Rung:
     kinds: tuple[Kind, ...] = ()
 
 
-LADDER: Final = (
+LADDER: Final = (  # what must be logged, rung by rung, to say why a run failed
     Rung("ending", "The ending alone"),
     Rung(
         "batches",
@@ -152,8 +140,6 @@ LADDER: Final = (
     Rung("memory", "+ memory and time by phase", ("memory", "time")),
     Rung("probes", "+ probes and ranks", ("probes", "ranks")),
 )
-"""What must be logged, rung by rung, for the monitor to say why a run failed: from what every run
-leaves behind to all that it measures."""
 
 
 def speaking(catalogue: tuple[Invariant, ...]) -> dict[str, tuple[Invariant, ...]]:

@@ -1,11 +1,7 @@
-"""Verdicts: what broke in monitored runs, and what a frozen version of the rules makes of it.
+"""Verdicts: what broke in monitored runs, and what a frozen version of the rules makes of it."""
 
-That is an answer with what decided it, or all that is known of a run, as methods receive it.
-Nothing of onsets, categories or twins enters: what is known of a run is its log, and the step at
-which the detector saw it fail, back from which it is cut.
-"""
-
-from __future__ import annotations
+# Nothing of onsets, categories or twins enters: what is known of a run is its log, and the step at
+# which the detector saw it fail, back from which it is cut.
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias, get_args
@@ -18,15 +14,19 @@ from failbench.monitor.breaks import Break
 from failbench.monitor.diagnosis import answer_of
 from failbench.monitor.end import End, EndKind
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.monitor.records.fitting import setting_of
-from failbench.monitor.records.tables import MONITORED_SCHEMA, Monitored, end_of, histories
+from failbench.monitor.records.tables import (
+    MONITORED_SCHEMA,
+    Monitored,
+    end_of,
+    histories,
+    setting_of,
+)
 from failbench.monitor.records.versions import NO_BOUNDS, Rules
 from failbench.monitor.signals import PHASES
 
-OWN: Final = "own"
-"""Bounds that were fitted to healthy runs of the run's own setting."""
+OWN: Final = "own"  # bounds that were fitted to healthy runs of the run's own setting
 
-BREAK_SCHEMA: Final = pl.Schema(
+BREAK_SCHEMA: Final = pl.Schema(  # first breaks, by ``(run_id, bounds, invariant)``
     {
         "run_id": pl.String(),
         "bounds": pl.String(),  # OWN, or the setting that lent them
@@ -36,9 +36,8 @@ BREAK_SCHEMA: Final = pl.Schema(
         "compared": pl.Float64(),
     }
 )
-"""The first break of each invariant that broke, keyed by ``(run_id, bounds, invariant)``."""
 
-END_SCHEMA: Final = pl.Schema(
+END_SCHEMA: Final = pl.Schema(  # how each run ended, and where it is cut back from
     {
         "run_id": pl.String(),
         "setting": pl.String(),
@@ -49,9 +48,8 @@ END_SCHEMA: Final = pl.Schema(
         "failure_step": pl.Int32(),  # null for runs that the detector never saw
     }
 )
-"""How each run ended, and where it is cut back from; keyed by ``run_id``."""
 
-VERDICT_SCHEMA: Final = pl.Schema(
+VERDICT_SCHEMA: Final = pl.Schema(  # what is answered, keyed by ``(run_id, bounds, steps_ahead)``
     {
         "run_id": pl.String(),
         "bounds": pl.String(),
@@ -64,7 +62,6 @@ VERDICT_SCHEMA: Final = pl.Schema(
         "broken": pl.Int32(),  # how many invariants broke
     }
 )
-"""What is answered, keyed by ``(run_id, bounds, steps_ahead)``."""
 
 BROKE: Final = {invariant.id: flag_column("broke", invariant.id) for invariant in CATALOGUE}
 ENDED: Final = {kind: flag_column("ended", kind) for kind in get_args(EndKind)}
@@ -73,21 +70,16 @@ IN_PHASE: Final = {phase: flag_column("phase", phase) for phase in PHASES}
 FLAGS: Final = (*BROKE.values(), *ENDED.values(), *IN_PHASE.values())
 """Columns that are 1 or 0: whether an invariant broke, how the run ended and in which phase."""
 
-KNOWN_SCHEMA: Final = pl.Schema(
+KNOWN_SCHEMA: Final = pl.Schema(  # of a run when it failed, keyed by ``run_id``
     {"run_id": pl.String(), **KNOWN_OF_RUN, **dict.fromkeys(FLAGS, pl.Float64())}
 )
-"""Columns that are known of a run when it failed, keyed by ``run_id``."""
 
-COURSE_SCHEMA: Final = pl.Schema(
+COURSE_SCHEMA: Final = pl.Schema(  # from a step on, and at failure, by its first three
     {**COURSE_KEYS, **KNOWN_OF_RUN, **dict.fromkeys(FLAGS, pl.Float64())}
 )
-"""What was known of runs from a step on, and when they failed, keyed by its first three."""
 
-RUNNING: Final = End("running", "callback", 0)
-"""The end of a run that still lives."""
-
-Known: TypeAlias = tuple[tuple[Break, ...], End]
-"""What broke in a run by some step, and how it ended."""
+RUNNING: Final = End("running", "callback", 0)  # the end of a run that still lives
+Known: TypeAlias = tuple[tuple[Break, ...], End]  # what broke by some step, and the end
 
 _ANY: Final = Bound(float("-inf"), float("inf"))
 
@@ -107,11 +99,7 @@ def of_bounded_settings(monitored: Monitored, rules: Rules) -> Monitored:
 
 
 def ends_of(runs: pl.DataFrame, detected: pl.DataFrame) -> pl.DataFrame:
-    """How runs ended, and the step at which they failed.
-
-    A run that was ended failed there. Any other failed where the detector says so of its recording
-    without a monitor, to which it is equal in all that is deterministic.
-    """
+    """How runs ended, and when they failed: there, or where the detector saw their recordings."""
     was_ended = ~pl.col("end_kind").is_in(["completed", "running"])
     return (
         runs.join(
@@ -136,12 +124,9 @@ def break_table(monitored: Monitored, rules: Rules, lenders: Sequence[str] = ())
     """What broke in monitored runs."""
     for lender in lenders:
         if lender not in rules.bounds:
-            raise BadInputError(
-                f"version {rules.version}",
-                lender,
-                "has no bounds to lend.",
-                f"Choose among {', '.join(rules.bounds) or 'none'}.",
-            )
+            problem = "has no bounds to lend."
+            remedy = f"Choose among {', '.join(rules.bounds) or 'none'}."
+            raise BadInputError(f"version {rules.version}", lender, problem, remedy)
     rows = []
     for run, history in histories(monitored):
         setting = setting_of(run)
@@ -162,12 +147,10 @@ def verdict_table(
     steps_ahead: Sequence[int | None] = (None,),
     bounds: Sequence[str] = (OWN,),
 ) -> pl.DataFrame:
-    """What is answered of runs: at the end of their logs, and some steps before they failed.
-
-    Breaks are causal, so that those of a log that is cut are those that it had by then. A run that
-    is cut still lives: nothing is known of its end. At 0 steps ahead it is known, if the run was
-    ended there.
-    """
+    """What is answered of runs: at the end of their logs, and some steps before they failed."""
+    # Breaks are causal, so that those of a log that is cut are those that it had by then. A run
+    # that is cut still lives: nothing is known of its end. At 0 steps ahead it is, if the run was
+    # ended there.
     rows = []
     for run, name, broken in _stored_breaks(breaks, ends, rules, bounds):
         for ahead in steps_ahead:
@@ -181,10 +164,6 @@ def verdict_table(
 def _stored_breaks(
     breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules, bounds: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], str, tuple[Break, ...]]]:
-    """Each run with each of its bounds and what broke of them.
-
-    Breaks are as they were, but for the bound, which decides nothing any more.
-    """
     known = {invariant.id: invariant for invariant in rules.invariants}
     parts = breaks.partition_by("run_id", "bounds", as_dict=True)
     for run in ends.iter_rows(named=True):
@@ -239,12 +218,9 @@ def known_table(breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules) -> pl.Da
 def known_course(
     breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules, lenders: Sequence[str] = ()
 ) -> pl.DataFrame:
-    """What one version of the rules knew of runs at every step, and when they failed.
-
-    Breaks are causal: a log that is cut shows those that it had by then, of a run that still lives.
-    Where a run went on after its failure, what its log says later is left out, as it is of
-    features; of a run that never failed the whole log counts.
-    """
+    """What one version of the rules knew of runs at every step, and when they failed."""
+    # Breaks are causal: a log that is cut shows those by then, of a run that lives. What a log says
+    # after a failure is left out, as of features; of a run that never failed the whole log counts.
     fixed = [invariant.id for invariant in rules.invariants if invariant.bound is not None]
     of_logic = breaks.filter(pl.col("bounds") == OWN, pl.col("invariant").is_in(fixed))
     breaks = pl.concat([breaks, of_logic.with_columns(bounds=pl.lit(LOGIC))])
@@ -265,7 +241,6 @@ def known_course(
 def _knowledge(
     broken: tuple[Break, ...], end: End, rules: Rules, statements: Mapping[str, str]
 ) -> dict[str, Any]:
-    """What is known of a run: what decided, how it ended, and the names of what broke."""
     known = verdict(broken, end, rules)
     known |= {"end_kind": end.kind, "end_phase": end.phase, "end_error": end.error}
     row: dict[str, Any] = {name: known.get(name) or "" for name in (*DECIDED, *END)}

@@ -1,15 +1,9 @@
 """Versions: the rules of the monitor as they were frozen, each still applicable.
 
-``versions/<version>/``
-    ``invariants.csv`` and ``endings.csv`` as they were, and ``bounds/<setting>.json``.
-``frozen.json``
-    Of each version, when it was frozen and the SHA-256 of what.
-
-What breaks and what decides is code. Where a later version changes it, the older code stays under
-a name in :data:`PROCEDURES`, and the older versions go on naming it.
+``versions/<version>/`` has ``invariants.csv`` and ``endings.csv`` as they were, and
+``bounds/<setting>.json``; ``frozen.json`` their dates and SHA-256. Code that later versions change
+stays under a name in :data:`PROCEDURES`, and older versions go on naming it.
 """
-
-from __future__ import annotations
 
 import datetime
 import json
@@ -33,11 +27,8 @@ from failbench.monitor.invariants import Bound, Invariant, read_invariants
 FROZEN: Final = "frozen.json"
 VERSIONS: Final = "versions"
 BOUNDS: Final = "bounds"
-RULE_FILES: Final = ("invariants.csv", "endings.csv")
-"""Rules that are data, and are kept as they were."""
-
-NO_BOUNDS: Final[Mapping[str, Bound]] = MappingProxyType({})
-"""Logic alone."""
+RULE_FILES: Final = ("invariants.csv", "endings.csv")  # rules as data, kept as they were
+NO_BOUNDS: Final[Mapping[str, Bound]] = MappingProxyType({})  # logic alone
 
 REMEDY: Final = "Restore data/monitor/versions and frozen.json from one commit."
 
@@ -50,8 +41,7 @@ class Procedure:
     decide: Callable[[Sequence[Break], End, Sequence[Ending]], Break | Ending | None]
 
 
-CURRENT: Final = "first_break"
-"""The procedure of the package as it is."""
+CURRENT: Final = "first_break"  # the procedure of the package as it is
 
 PROCEDURES: Final[Mapping[str, Procedure]] = MappingProxyType({CURRENT: Procedure(breaks, decide)})
 
@@ -116,12 +106,9 @@ def read_rules(folder: Path, version: str) -> Rules:
         raise BadInputError(folder / FROZEN, version, "is no frozen version.", known)
     rules, place = frozen[version], folder / VERSIONS / version
     if rules.procedure not in PROCEDURES:
-        raise BadInputError(
-            folder / FROZEN,
-            f"{version}.procedure",
-            f"there is no procedure {rules.procedure!r}.",
-            f"Keep its code under this name in {__name__}.",
-        )
+        problem = f"there is no procedure {rules.procedure!r}."
+        remedy = f"Keep its code under this name in {__name__}."
+        raise BadInputError(folder / FROZEN, f"{version}.procedure", problem, remedy)
     texts = {name: _unchanged(place / name, rules.files.get(name)) for name in RULE_FILES}
     try:
         invariants = read_invariants(texts["invariants.csv"])
@@ -137,7 +124,6 @@ def read_rules(folder: Path, version: str) -> Rules:
 
 
 def _unchanged(path: Path, expected: str | None) -> str:
-    """The text of a file that must have a SHA-256."""
     try:
         content = path.read_bytes()
     except OSError as error:

@@ -1,7 +1,5 @@
 """Stopping: a monitor that ends a training before its weights are touched."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -26,8 +24,7 @@ from failbench.monitor.vocabulary import Vocabulary
 SCALED: Final = ("gradients_nonfinite", "logit_gradient_error", "logit_gradient_scale")
 """Signals of gradients that a ``GradScaler`` made too large: it skips the step, as it should."""
 
-OF_UPDATES: Final = "learning_rate"
-"""A signal that every step has in which an optimizer stepped."""
+OF_UPDATES: Final = "learning_rate"  # a signal that every step has in which an optimizer stepped
 
 _ABSENT_BITS: Final = np.float64(ABSENT).view(np.uint64)
 
@@ -129,7 +126,6 @@ class StoppingMonitor(Monitor):
             self.stop_if_broken(optimizer)
 
     def _break(self, optimizer: Any) -> Break | None:
-        """What is broken when an optimizer is about to step."""
         step = self._steps.number
         self._count_update(step)
         if _is_skipped(optimizer):
@@ -145,7 +141,6 @@ class StoppingMonitor(Monitor):
         self._updating, self._updates = step, 1
 
     def _of_past_steps(self, step: int) -> Break | None:
-        """The first break of the steps that ended since an optimizer stepped last."""
         first = None
         for number in range(max(self._seen + 1, step - LAST_STEPS), step):
             values = self._written(number)
@@ -158,7 +153,6 @@ class StoppingMonitor(Monitor):
         return first
 
     def _of_this_step(self, step: int) -> Break | None:
-        """A break of what is known of a step before it changes weights."""
         current, off = self._steps.current, self._guard.off
         passes = {"forwards": float(current.forwards), "backwards": float(current.backwards)}
         values = {
@@ -176,7 +170,6 @@ class StoppingMonitor(Monitor):
         )
 
     def _written(self, step: int) -> Mapping[str, float]:
-        """The signals of one of the last steps, as the log has them."""
         slot = step % LAST_STEPS
         if self._kept["steps"][slot] != step:
             return {}

@@ -13,31 +13,26 @@ from failbench.monitor.diagnosis import Diagnosis
 from failbench.monitor.invariants import CATALOGUE, Against, Invariant, Kind, read_invariants
 from failbench.monitor.signals import Level, signals_of
 
-LIVE: Final = read_invariants(
+LIVE: Final = read_invariants(  # no part of the catalogue, which is frozen in versions
     files("failbench.monitor").joinpath("data/live.csv").read_text(encoding="utf-8")
 )
-"""Invariants that stop a run, and are no part of the catalogue: that is frozen in versions."""
 
-NONFINITE: Final = "nonfinite"
-"""The group of those that say that a number is not finite."""
+NONFINITE: Final = "nonfinite"  # the group of those that say that a number is not finite
 
 COMPARABLE: Final[frozenset[Against]] = frozenset({"value", "first", "growth"})
 """What a value can be held against without the values of many steps before."""
 
-STOPPING: Final = tuple(
+STOPPING: Final = tuple(  # own bounds: somebody else's healthy runs would end yours
     invariant
     for invariant in (*CATALOGUE, *LIVE)
     if invariant.bound is not None and invariant.against in COMPARABLE
 )
-"""What can stop a run: invariants with a bound of their own. Those that healthy runs bound cannot,
-as somebody else's healthy runs would end yours."""
 
-NOT_FINITE: Final = frozenset(
+NOT_FINITE: Final = frozenset(  # the members of :data:`NONFINITE`
     invariant.id
     for invariant in STOPPING
     if "nonfinite" in invariant.signal or invariant.id == "loss_finite"
 )
-"""The members of :data:`NONFINITE`."""
 
 
 class StopTraining(RuntimeError):  # noqa: N818, it ends a run as StopIteration ends a loop
@@ -104,10 +99,7 @@ def chosen(stop_on: Iterable[str] | None, level: Level) -> tuple[Invariant, ...]
 
 @dataclass(frozen=True)
 class Standing:
-    """How an invariant with a bound of its own stands, from one measurement to the next.
-
-    The same as :func:`failbench.monitor.breaks.breaks` says of all measurements at once.
-    """
+    """How an invariant stands, from one measurement to the next, as ``breaks`` says of all."""
 
     invariant: Invariant
     count: int = 0

@@ -1,7 +1,5 @@
 """Paper audit: a test of every claim that the paper's own figures can test, and their table."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -111,11 +109,8 @@ def _texts(claim: dict[str, str], kinds: dict[str, str]) -> Iterator[str]:
     yield claim["verdict"]
 
 
-ROW_HEIGHT: Final = 0.17
-"""Inches an interval."""
-
-LEFT: Final = 30.0
-"""Left end of the axis, in percent."""
+ROW_HEIGHT: Final = 0.17  # inches an interval
+LEFT: Final = 30.0  # left end of the axis, in percent
 
 MARKS: Final = {
     "inconsistent": Mark("", VERMILLION, "D", size=3.0),
@@ -158,7 +153,6 @@ def _draw(drawn: pl.DataFrame, figure: Figure) -> None:
 
 
 def _name_places(axes: Axes, drawn: pl.DataFrame) -> None:
-    """At the right the n that each printed width implies, at the left its place in the paper."""
     right = axes.secondary_yaxis("right")
     implied = ["implied n", *(f"{n:,}" for n in drawn["implied_n"])]
     right.set_yticks([-1, *range(drawn.height)], implied)

@@ -1,12 +1,7 @@
-"""Counts behind percentages: the numerators, folds and confusion matrices that give a figure.
+"""Counts behind percentages: the numerators, folds and confusion matrices that give a figure."""
 
-The granularity test is that of Brown and Heathers (2017, "The GRIM test", Social Psychological and
-Personality Science 8): a rate of n scenarios is a whole number of n-ths, so most percentages cannot
-occur. The tests of folds enumerate every outcome of folds of the stated sizes, without further
-assumptions.
-"""
-
-from __future__ import annotations
+# The granularity test is that of Brown and Heathers (2017, "The GRIM test"): a rate of n scenarios
+# is a whole number of n-ths. Folds' tests enumerate every outcome of the stated sizes.
 
 import math
 from functools import cache
@@ -27,8 +22,7 @@ from failbench.publish.audit.figures import (
     verdict,
 )
 
-LARGEST_DENOMINATOR = 1000
-"""Largest denominator that is tried."""
+LARGEST_DENOMINATOR = 1000  # largest denominator that is tried
 
 
 def numerators(figure: Printed, n: int) -> range:
@@ -177,11 +171,10 @@ class ConfusionRows(ArithmeticCheck):
 
 
 class ConfusionShare(ArithmeticCheck):
-    """A rate, with a confusion matrix whose last column and row are ``unknown``.
+    """A rate, with a confusion matrix whose last column and row are ``unknown``."""
 
-    ``right`` is the diagonal. The last column merges abstentions with the label: ``abstained`` is
-    that column, ``right_of_committed`` the rest of the diagonal among all other columns.
-    """
+    # ``abstained`` is the last column; ``right_of_committed`` the other diagonal among other
+    # columns.
 
     kind: Literal["confusion_share"]
     value: Figure
@@ -202,7 +195,6 @@ class ConfusionShare(ArithmeticCheck):
 
 
 def _neighbours(figure: Printed, n: int) -> str:
-    """The two whole numbers of n-ths on either side of a figure, in words."""
     below = math.floor(figure.value * n)
     lower, upper = (figure.text(count / n) for count in (below, below + 1))
     return f"{below} and {below + 1} of {n} are {lower} and {upper}"

@@ -17,8 +17,7 @@ from failbench.base.records import Record
 
 Unit = Literal["", "%", "points"]
 
-TOLERANCE = 1e-9
-"""Differences below this are floating-point rounding."""
+TOLERANCE = 1e-9  # differences below this are floating-point rounding
 
 FIGURE_PATTERN = re.compile(
     r"(?P<digits>[+-]?\d+(?:\.(?P<decimals>\d+))?)"
@@ -67,7 +66,6 @@ class Printed:
         return f"{100 * number:.{decimals}f} {self.unit}"
 
     def __str__(self) -> str:
-        """The figure with its printed number of digits."""
         if not self.unit:
             return shown(self.value)
         decimals = max(0, round(-math.log10(200 * self.half_unit)))
@@ -97,8 +95,7 @@ def read_printed(raw: object) -> Printed:
     return Printed(float(match["digits"]) * scale, half_unit * scale, unit)
 
 
-Figure = Annotated[Printed, BeforeValidator(read_printed)]
-"""A field of a record that holds a printed figure."""
+Figure = Annotated[Printed, BeforeValidator(read_printed)]  # a field with a printed figure
 
 
 def over_rounding(

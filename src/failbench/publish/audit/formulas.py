@@ -1,9 +1,7 @@
-"""Formulas between printed figures: sums, quotients, means, deviations and bounds.
+"""Formulas between printed figures, read by Python's parser: sums, quotients, means and bounds."""
 
-A claim agrees if some numbers that round to the given figures yield one that rounds to the claimed
-figure: rounding alone is never an inconsistency. Python's parser reads a formula, and this module
-evaluates its syntax tree: only the given names and the listed functions are available.
-"""
+# A claim agrees if some numbers that round to the given figures yield one that rounds to the
+# claimed figure: rounding alone is never an inconsistency.
 
 from __future__ import annotations
 
@@ -30,8 +28,7 @@ from failbench.publish.audit.figures import (
     read_printed,
 )
 
-Number = float | Array
-"""A number, or a list of them."""
+Number = float | Array  # a number, or a list of them
 
 OPERATORS: Final[Mapping[type[ast.operator], Callable[[Any, Any], Any]]] = {
     ast.Add: operator.add,
@@ -131,7 +128,7 @@ def _evaluate(node: ast.expr, numbers: Mapping[str, Number]) -> Any:
     return FUNCTIONS[node.func.id](*(_evaluate(argument, numbers) for argument in node.args))
 
 
-FormulaKind = Literal[
+FormulaKind = Literal[  # kinds of formulas, as the table labels them
     "sum",
     "difference",
     "ratio",
@@ -146,10 +143,8 @@ FormulaKind = Literal[
     "variance",
     "sigma_threshold",
 ]
-"""Kinds of formulas, as the table labels them."""
 
-RANGE = {"value", "low", "high"}
-"""Names in the description of a formula besides its figures."""
+RANGE = {"value", "low", "high"}  # names in the description of a formula besides its figures
 
 
 def _read_term(raw: object) -> Printed | tuple[Printed, ...]:
@@ -192,7 +187,6 @@ class Formula(ArithmeticCheck):
         return range_finding(self.value, low, high, _filled_in(self.words, numbers, self.value))
 
     def _range(self, text: str) -> tuple[float, float]:
-        """Smallest and largest value of a formula over the rounding of its figures."""
         expression = Expression.parse(text)
         figures = self._figures()
         if self.exact:
@@ -200,12 +194,10 @@ class Formula(ArithmeticCheck):
         return over_rounding(lambda numbers: expression.value(self._named(numbers)), figures)
 
     def _figures(self) -> list[Printed]:
-        """All figures under ``where``, in their order."""
         terms = (term if isinstance(term, tuple) else (term,) for term in self.where.values())
         return list(chain.from_iterable(terms))
 
     def _named(self, numbers: Sequence[float]) -> dict[str, Number]:
-        """Numbers in the order of the figures, by name."""
         remaining = iter(numbers)
         return {
             name: np.array(list(islice(remaining, len(term))))
@@ -216,12 +208,10 @@ class Formula(ArithmeticCheck):
 
 
 def _expressions_in(words: str) -> list[Expression]:
-    """The expressions in the braces."""
     return [Expression.parse(text) for _, text, _, _ in Formatter().parse(words) if text]
 
 
 def _filled_in(words: str, numbers: Mapping[str, Number], value: Printed) -> str:
-    """The description with numbers in place of the expressions."""
     parts = []
     for before, text, form, _ in Formatter().parse(words):
         parts.append(before)

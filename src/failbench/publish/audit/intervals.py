@@ -1,7 +1,5 @@
 """Printed intervals compared with those implied by the paper's own numbers of scenarios."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from itertools import combinations
@@ -63,14 +61,10 @@ class RateInterval(PrintedInterval, Check):
     n: int = Field(ge=2)
 
     def finding(self, settings: AuditSettings) -> Finding:
-        """Whether a standard interval lies within one scenario of it at both ends.
-
-        Standard intervals are those of Wald, of Wilson (1927, Journal of the American Statistical
-        Association 22) and of Clopper and Pearson (1934, Biometrika 26), by statsmodels, and the
-        percentiles of the bootstrap, which for a rate are those of the binomial distribution (Efron
-        and Tibshirani, 1993, "An introduction to the bootstrap"). The implied n is that
-        of a Wald interval with the longer of its two sides: the other may have been clipped at one.
-        """
+        """Whether a standard interval lies within one scenario of it at both ends."""
+        # Wald's, Wilson's (1927), Clopper and Pearson's (1934), and percentiles of the bootstrap,
+        # which for a rate are binomial (Efron and Tibshirani, 1993). The implied n is of a Wald
+        # interval with the longer side: the other may have been clipped at one.
         right = round(self.value.value * self.n)
         level = settings.confidence
         standard: list[Ends] = [
@@ -127,12 +121,9 @@ class GapInterval(PrintedInterval, ArithmeticCheck):
     second: tuple[Figure, Figure, Figure]
 
     def compare(self) -> Finding:
-        """Whether some correlation of the two estimates implies its width.
-
-        The standard error of a difference lies between the difference and the sum of the two
-        (Cauchy-Schwarz). ``first`` and ``second`` are figures with their intervals, of which the
-        longer side is used.
-        """
+        """Whether some correlation of the two estimates implies its width."""
+        # A difference's error lies between the errors' difference and sum (Cauchy-Schwarz), of
+        # which the longer sides are used.
         reaches = [reach(value, (low, high)) for value, low, high in (self.first, self.second)]
         least, most = abs(reaches[0] - reaches[1]), sum(reaches)
         half = Printed(

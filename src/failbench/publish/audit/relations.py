@@ -1,9 +1,4 @@
-"""Relations between printed figures, and scores and significance recomputed from others beside.
-
-Relations are equality, bounds, order, ranges and membership.
-"""
-
-from __future__ import annotations
+"""Relations (equality, bounds, order, ranges, membership), and scores and tests recomputed."""
 
 import math
 from itertools import combinations, pairwise
@@ -182,12 +177,10 @@ class EffectSize(ArithmeticCheck):
     deviations: tuple[Figure, Figure] | None = None
 
     def compare(self) -> Finding:
-        """Whether d (Cohen, 1988) agrees over scenarios, or over folds with the printed deviations.
-
-        Over scenarios the deviation of an accuracy p is sqrt(p (1 - p)). Over folds d is of the
-        pooled deviations, or of paired differences, whose deviation lies between the difference
-        and the sum of the two. Without deviations the value over folds cannot be checked.
-        """
+        """Whether d (Cohen, 1988) agrees over scenarios, or over folds with printed deviations."""
+        # Over scenarios the deviation of p is sqrt(p (1 - p)). Over folds d is of pooled
+        # deviations, or of paired differences, between their difference and sum; without deviations
+        # it is not checked.
         rates = [mean.value for mean in self.means]
         of_scenarios = cohens_d(self.means, [math.sqrt(p * (1 - p)) for p in rates])
         fits = self.value.agrees(*of_scenarios)
@@ -214,11 +207,7 @@ class PairedT(Check):
     n: int = Field(ge=2)
 
     def finding(self, settings: AuditSettings) -> Finding:
-        """Whether t = d sqrt(n) is, as statcheck recomputes p from what is printed.
-
-        Nuijten and others (2016), "The prevalence of statistical reporting errors in psychology",
-        Behavior Research Methods 48.
-        """
+        """Whether t = d sqrt(n), as statcheck recomputes p (Nuijten and others, 2016)."""
         low, high = (
             2 * float(stats.t.sf(effect * math.sqrt(self.n), self.n - 1))
             for effect in (self.effect.high, self.effect.low)

@@ -1,7 +1,5 @@
 """Page: the data card in markdown, with what is counted from the data."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from string import Template
@@ -12,8 +10,14 @@ import polars as pl
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import KINDS, Telemetry
 from failbench.base.vocabulary import CATEGORIES, DIFFICULTIES
-from failbench.publish.datacard.main_tables import DATA, MainTable
-from failbench.publish.datacard.statements import Citation, Entry, Statements, declared
+from failbench.publish.datacard.main_tables import (
+    DATA,
+    Citation,
+    Entry,
+    MainTable,
+    Statements,
+    declared,
+)
 from failbench.study.labels import REPLACED
 from failbench.study.plain_table import Column, Table, markdown
 
@@ -81,7 +85,6 @@ def page(
 def _table(
     caption: str, left: Sequence[str], right: Sequence[str], rows: Iterable[Iterable[str]]
 ) -> str:
-    """Rows below headings, of which some stand on the left, as markdown."""
     columns = [*(Column(name, align="left") for name in left), *map(Column, right)]
     cells = tuple(map(tuple, rows))
     return markdown(Table("data_card", tuple(columns), cells, caption)).strip()
@@ -134,7 +137,6 @@ def _overview(tables: Sequence[MainTable]) -> str:
 
 
 def _columns(tables: Sequence[MainTable]) -> Iterator[str]:
-    """A section of columns for each form of table."""
     for _, group in groupby(tables, key=lambda table: table.described_as):
         alike = list(group)
         names = " and ".join(f"`{table.name}`" for table in alike)
@@ -149,7 +151,6 @@ def _columns(tables: Sequence[MainTable]) -> Iterator[str]:
 
 
 def _folders(dictionary: Iterable[Entry]) -> Iterator[str]:
-    """A section for each folder of data with the files in it."""
     folders: dict[str, list[Entry]] = {}
     for entry in sorted(dictionary, key=lambda entry: entry.path):
         if entry.path.startswith(DATA):

@@ -1,7 +1,5 @@
 """Curves: what was recorded of failing runs and their twins, thinned to what a screen shows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final
 
@@ -80,7 +78,6 @@ def curves(
 
 
 def _signals(telemetry: Telemetry, of_setting: pl.DataFrame) -> pl.DataFrame:
-    """Steps of runs and twins with the signals that are drawn."""
     wanted = [*of_setting["run_id"], *of_setting["twin"].drop_nulls()]
     capacity = telemetry.runs.select("run_id", "capacity_bytes")
     return (

@@ -1,7 +1,5 @@
 """Document: template, styles, scripts and sections of data as one file that needs nothing else."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json
@@ -50,9 +48,7 @@ def script_hash(script: str) -> str:
 
 
 def data_block(name: str, value: object) -> str:
-    r"""A section of data, which is text to the browser until a view reads it.
-
-    No text in it can end the block: ``<`` is escaped as JSON allows it.
+    r"""A section of data, as text that cannot end its block: ``<`` is escaped as JSON allows.
 
     >>> data_block("a", {"error": "</script>"})
     '<script type="application/json" id="data-a">{"error":"\\u003c/script>"}</script>'

@@ -1,7 +1,5 @@
 """Failure: all that is shown of one scenario beside its curves, evidence as sentences."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +7,8 @@ from typing import Final
 
 import polars as pl
 
-from failbench.base.explanations import evidence_of
 from failbench.base.scenarios import Scenario
-from failbench.base.verdicts import Evidence
+from failbench.base.verdicts import Evidence, evidence_of
 from failbench.monitor.records.versions import Rules
 from failbench.neighbours.rendering.shape import COMPLETE
 from failbench.publish.page.answers import Answers
@@ -26,19 +23,17 @@ FAULT: Final = ("name", "onset", "parameters")
 
 IS_COMPLETE: Final = pl.col("format") == COMPLETE
 
-KINDS: Final = (
+KINDS: Final = (  # what the reader calls a kind of log, and which answers are to it
     ("any log", (pl.col("model") == "log") & ~IS_COMPLETE),
     ("complete log", (pl.col("model") == "log") & IS_COMPLETE),
     ("log of the monitor, logic alone", pl.col("model") == "monitor"),
     ("log of the monitor, own bounds", pl.col("model") == "monitor_bounds"),
 )
-"""What the reader calls a kind of log, and which answers are to it."""
 
 _ANSWERED = ("category", "prediction", "predicted_cause", "cause")
-LOG_SCHEMA: Final = pl.Schema(
+LOG_SCHEMA: Final = pl.Schema(  # what is read of the answers to logs
     dict.fromkeys(("model", "format", "kind", "setting", "scenario", *_ANSWERED), pl.String)
 )
-"""What is read of the answers to logs."""
 
 
 @dataclass(frozen=True)
@@ -138,10 +133,7 @@ def _alike(scenario: str, alike: LookAlikes) -> Plain:
 
 
 def _runs(recorded: pl.DataFrame, seed: int) -> Plain:
-    """By setting, of each seed: the seed, the outcome, and the steps of fault and failure.
-
-    Whole error texts are of the runs that are drawn, each once, with the settings that have it.
-    """
+    """By setting, of each seed: the seed, the outcome, and the steps of fault and failure."""
     runs: dict[str, list[list[object]]] = {}
     texts: dict[str, list[str]] = {}
     for run in recorded.iter_rows(named=True):

@@ -1,15 +1,13 @@
 """Failures: a card per scenario, and what they are filtered by."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 import polars as pl
 
 from failbench.base.errors import BadInputError
-from failbench.base.explanations import SHOWN
 from failbench.base.scenarios import Scenario
+from failbench.base.verdicts import SHOWN
 from failbench.base.vocabulary import ABSTAIN, DIFFICULTIES
 from failbench.publish.page.answers import VERDICTS, Answers, method_facts
 from failbench.publish.page.curves import SIGNALS, thinning
@@ -28,15 +26,13 @@ OPTIMIZER_LABELS: Final = {"adamw": "AdamW", "sgd": "SGD"}
 
 RESTORE: Final = "Restore it with `git checkout -- data/telemetry`"
 
-SHOWN_ERROR: Final = 280
-"""Characters of an error text on a card; the whole of it is in the view of the failure."""
+SHOWN_ERROR: Final = 280  # characters on a card; the view of the failure has all
 
-SIGNAL_OF_OUTCOME: Final = {
+SIGNAL_OF_OUTCOME: Final = {  # else memory, if that is the category, or the loss
     "slow": "step_seconds",
     "hung": "step_seconds",
     "degraded": "perplexity",
 }
-"""What a card draws by outcome; else memory if the category is memory, and the loss otherwise."""
 
 
 def setting_label(setting: str) -> str:

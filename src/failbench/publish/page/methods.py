@@ -1,11 +1,7 @@
-"""The section of methods: what every method reaches, by text, seed and commitment.
+"""The section of methods: what every method reaches, by text, seed and commitment."""
 
-Estimates over all seeds come from metrics and keep their intervals. What one seed alone gives is
-computed here from the same predictions by the same scores, and has no interval: its 76 runs are one
-draw of each scenario.
-"""
-
-from __future__ import annotations
+# Estimates over all seeds come from metrics, with intervals. What one seed alone gives is computed
+# here by the same scores, without: its 76 runs are one draw of each scenario.
 
 from collections.abc import Mapping
 from functools import partial
@@ -19,38 +15,30 @@ from failbench.publish.page.answers import method_facts
 from failbench.statistics import metrics as scores
 from failbench.statistics import scenario_values as per_scenario
 from failbench.statistics.scenario_values import ScenarioAnswers, scenario_answers
-from failbench.study.labels import (
-    CATEGORY_LABELS,
-    FEATURE_SET_LABELS,
-    SHORT_LABELS,
-    in_label_order,
-)
+from failbench.study import labels
 from failbench.study.paper_numbers import Reported, reported_accuracies
 
 Estimates = Mapping[str, Mapping[str, Mapping[str, Mapping[str, float]]]]
 """Estimates by feature set, method and figure: ``value``, ``ci_low``, ``ci_high``, ``n``."""
 
 ALL_SEEDS: Final = "all"
-DECIMALS: Final = 6
-"""Those of the metrics: fewer would round a number twice before it is shown."""
+DECIMALS: Final = 6  # of the metrics: fewer would round a number twice before it is shown
 
 INTERVALS: Final = "data/metrics/intervals.json"
 CURVES: Final = "data/plots/risk_coverage.csv"
 
 _TEXT, _NUMBER = pl.String(), pl.Float64()
-CURVE_SCHEMA: Final = pl.Schema(
+CURVE_SCHEMA: Final = pl.Schema(  # keyed by the first three
     {"feature_set": _TEXT, "method": _TEXT, "coverage": _NUMBER, "risk": _NUMBER}
 )
-"""Columns of the points of risk and coverage, keyed by the first three."""
 
-FIGURES: Final[Mapping[str, scores.Score]] = {
+FIGURES: Final[Mapping[str, scores.Score]] = {  # names are those of the metrics file
     "accuracy": scores.accuracy,
     "balanced_accuracy": scores.balanced_accuracy,
     "macro_f1": scores.macro_f1,
     "abstention_rate": scores.abstention,
     **{f"f1_{name}": partial(scores.category_f1, category=name) for name in CATEGORIES},
 }
-"""Scores of confusions that the table shows; names are those of the metrics file."""
 
 COMMITTED: Final = "accuracy_when_committed"
 SHOWN: Final = (*FIGURES, COMMITTED)
@@ -66,7 +54,7 @@ def methods_section(
 ) -> dict[str, object]:
     """Everything that the page shows of methods, as plain values."""
     seeds = sorted(predictions["seed"].unique().to_list())
-    names = in_label_order([*predictions["method"].unique(), *paper.tables.methods.rows])
+    names = labels.in_label_order([*predictions["method"].unique(), *paper.tables.methods.rows])
     figures: dict[str, dict[str, dict[str, object]]] = {}
     confusions: dict[str, dict[str, dict[str, object]]] = {}
     parts = predictions.sort("feature_set", "method").group_by(
@@ -86,7 +74,7 @@ def methods_section(
     return {
         "feature_sets": [
             {"id": name, "label": said}
-            for name, said in FEATURE_SET_LABELS.items()
+            for name, said in labels.FEATURE_SET_LABELS.items()
             if name in figures
         ],
         "primary": PRIMARY_SET,
@@ -97,7 +85,7 @@ def methods_section(
         "architectures": sorted(predictions["architecture"].unique()),
         "confidence": confidence,
         "categories": [
-            {"id": name, "label": CATEGORY_LABELS[name], "short": SHORT_LABELS[name]}
+            {"id": name, "label": labels.CATEGORY_LABELS[name], "short": labels.SHORT_LABELS[name]}
             for name in CATEGORIES
         ],
         "answers": list(ANSWERS),
@@ -109,10 +97,7 @@ def methods_section(
 
 
 def seed_figures(predictions: pl.DataFrame) -> dict[str, list[float]]:
-    """The figures of one method on one feature set and one seed, each a list of one value.
-
-    A method that commits itself to nothing has no ``accuracy_when_committed``.
-    """
+    """Figures of one method, feature set and seed as lists of one; only measured ones."""
     answers = scenario_answers(predictions)
     confusion, categories = answers.confusion(), answers.categories
     values = {name: float(score(confusion, categories)) for name, score in FIGURES.items()}
@@ -141,7 +126,6 @@ def risk_curves(curves: pl.DataFrame) -> dict[str, object]:
 
 
 def _estimates(metrics: Estimates, feature_set: str, method: str) -> dict[str, list[float]]:
-    """Value, low and high end and n of each figure over all seeds."""
     of_method = metrics.get(feature_set, {}).get(method)
     place, remedy = f"{feature_set}.{method}", "Run `dvc repro intervals`."
     if of_method is None:
@@ -164,7 +148,6 @@ def _confusion(answers: ScenarioAnswers) -> list[list[float]]:
 
 
 def _method(name: str, paper: Reported, measured: set[str]) -> dict[str, object]:
-    """A method, and what the original prints of it; None where it has nothing."""
     accuracy, row = reported_accuracies(paper).get(name), paper.tables.methods.rows.get(name)
     there = {
         "accuracy": accuracy,

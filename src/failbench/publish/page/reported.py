@@ -1,12 +1,7 @@
-"""The section of reported numbers: the original's beside ours, and against its own figures.
+"""The section of reported numbers, beside ours where both are of one quantity, and audited."""
 
-``data/counterparts.csv`` has a row for every number of ``data/reported/paper.yaml``: the places of
-ours among the metrics, ``intervals:19/ebm/accuracy``, the claims of the audit that test it, and a
-note, which is the reason where there is no number of ours. Numbers stand side by side only where
-both are of one quantity.
-"""
-
-from __future__ import annotations
+# ``data/counterparts.csv`` has a row for every number of ``data/reported/paper.yaml``: the place of
+# ours, ``intervals:19/ebm/accuracy``, claims of the audit, and a note, the reason if ours is none.
 
 import csv
 import re
@@ -32,20 +27,18 @@ AUDIT_SCHEMA: Final = pl.Schema(dict.fromkeys(_AUDITED.split(), pl.String))
 
 NOT_AUDITED: Final = "not audited"
 
-VERDICTS: Final = {
+VERDICTS: Final = {  # labels; a row has the first of these that a claim on it has
     "inconsistent": "not consistent with its own figures",
     "consistent": "consistent with its own figures",
     "cannot be checked": "cannot be checked",
     NOT_AUDITED: "not tested",
 }
-"""Labels; a row has the first of these that a claim on it has."""
 
-_UNITS: Final = {
+_UNITS: Final = {  # units of columns of tables; all others are fractions
     "parameters": "count",
     "drop": "points",
     **dict.fromkeys(("quality", "interpretability"), "number"),
 }
-"""Units of columns of tables; all others are fractions."""
 
 _QUANTITIES: Final = {
     "interval": "95 % interval of accuracy",
@@ -60,8 +53,7 @@ _QUANTITIES: Final = {
 }
 
 
-Metrics = Mapping[str, Mapping[str, object]]
-"""Files of ``data/metrics`` by name without suffix, as they were read."""
+Metrics = Mapping[str, Mapping[str, object]]  # by file of ``data/metrics``, without suffix
 
 Row = dict[str, Any]
 

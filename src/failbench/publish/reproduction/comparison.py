@@ -1,7 +1,5 @@
 """The results in the working tree against those of a revision, and the report of it."""
 
-from __future__ import annotations
-
 import csv
 import shutil
 import subprocess
@@ -14,15 +12,14 @@ import yaml
 
 from failbench.base.errors import BadInputError
 from failbench.publish.reproduction import printed, values
-from failbench.publish.reproduction.tolerances import Difference, FileRule, rule_of
+from failbench.publish.reproduction.values import Difference, FileRule, rule_of
 
 RESULTS = ("data", "figures", "paper", "src/failbench/fitted/*.json", "dvc.lock", "README.md")
 """Files and folders whose files are compared."""
 
 UNREADABLE = (ValueError, pl.exceptions.PolarsError, yaml.YAMLError, csv.Error)
 
-LISTED_CHANGES = 5
-"""Number of changes of a file that are listed; the others are counted."""
+LISTED_CHANGES = 5  # number of changes of a file that are listed; the others are counted
 
 
 @dataclass(frozen=True)

@@ -1,16 +1,8 @@
-"""Printed text and figures: equal words, and numbers that agree to the unit of their last digit.
+"""Printed text and figures: equal words, and numbers that agree to the unit of their last digit."""
 
-So are compared tables, the parts of README.md that are generated, and the pages of the paper, whose
-numbers come from files that are compared themselves.
-
-The points of a figure, in ``data/plots``, are compared separately. Its drawing is compared element
-by element: styles as texts, except colours, which may come from a scale; positions within an
-invisible distance; texts like those of tables. A line that the renderer simplified may have a
-vertex more or less: then its extent is compared. Of an embedded raster only the presence is
-compared.
-"""
-
-from __future__ import annotations
+# Of drawings, styles are compared as texts, except colours, which may come from a scale; positions
+# within an invisible distance; of a line that the renderer simplified, with a vertex more or less,
+# the extent; of an embedded raster the presence.
 
 import re
 from collections.abc import Sequence
@@ -19,27 +11,12 @@ from io import BytesIO
 
 from pypdf import PdfReader
 
-from failbench.publish.reproduction.tolerances import (
-    CHANGED,
-    COLOUR,
-    Difference,
-    FileRule,
-    Tolerance,
-)
-
-NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
-RULER = re.compile(r"^[|:\- ]+$")
-"""The line below the header of a Markdown table, whose length follows the widest entry."""
+from failbench.publish.reproduction import values
+from failbench.publish.reproduction.values import Difference, FileRule, Tolerance, text_share
 
 BLOCK = re.compile(r"<!-- ([\w ]+): begin -->\n(.*?)<!-- \1: end -->", re.DOTALL)
-HYPHEN = re.compile(r"(?<=\w)[-\u00ad\u2010]\n(?=\w)")
-"""Between the parts of a word that a line broke."""
-
-ROUNDING = 1 + 1e-9
-"""0.3 - 0.2 is not 0.1 in binary."""
-
-AROUND = 20
-"""Characters that are shown on either side of what differs."""
+HYPHEN = re.compile(r"(?<=\w)[-\u00ad\u2010]\n(?=\w)")  # in a word that a line broke
+AROUND = 20  # characters that are shown on either side of what differs
 
 
 TAG = re.compile(r"(<[^>]*>)")
@@ -53,11 +30,8 @@ RASTER = re.compile(r'data:image/[^"]*')
 LINE = re.compile(r"^[MLe\d\s.-]+$")
 POSITIONS = {"d", "x", "y", "x1", "x2", "y1", "y2", "width", "height", "transform", "viewBox"}
 
-SIMPLIFIED_FROM = 20
-"""Fewest vertices of a line that the renderer may have simplified."""
-
-SHOWN = 60
-"""Characters of an element that are shown."""
+SIMPLIFIED_FROM = 20  # fewest vertices of a line that the renderer may have simplified
+SHOWN = 60  # characters of an element that are shown
 
 
 def table_differences(committed: bytes, regenerated: bytes, _: FileRule) -> list[Difference]:
@@ -109,50 +83,8 @@ def text_differences(committed: str, regenerated: str) -> list[Difference]:
     ]
 
 
-def text_share(committed: str, regenerated: str) -> float:
-    """The largest difference between the numbers of two texts, in units of their last digits.
-
-    >>> text_share("59.2 [51.3, 67.1] of 76", "59.2 [51.2, 67.1] of 76") <= 1
-    True
-    >>> text_share("59.2 of 76", "59.2 of 75")
-    inf
-    >>> text_share("p = 0.001", "p < 0.001")
-    inf
-    """
-    if committed == regenerated:
-        return 0.0
-    line, other = _normal(committed), _normal(regenerated)
-    if NUMBER.sub("#", line) != NUMBER.sub("#", other):
-        return CHANGED
-    pairs = zip(NUMBER.findall(line), NUMBER.findall(other), strict=True)
-    return max((_share(number, another) for number, another in pairs), default=0.0)
-
-
-def _share(committed: str, regenerated: str) -> float:
-    (before, unit), (after, other) = _number(committed), _number(regenerated)
-    # Digits that a general format omits are zeros: the finer unit applies to both.
-    finer = min(filter(None, (unit, other)), default=0.0) * ROUNDING
-    return Tolerance(absolute=finer, relative=0.0).share(before, after)
-
-
-def _number(text: str) -> tuple[float, float]:
-    """A number, and the unit of its last digit; 0 for whole numbers, which are counts."""
-    plain = text.replace("−", "-")
-    mantissa, _, exponent = plain.lower().partition("e")
-    decimals = len(mantissa.partition(".")[2])
-    is_count = not decimals and not exponent
-    return float(plain), 0.0 if is_count else 10.0 ** (int(exponent or 0) - decimals)
-
-
-def _normal(line: str) -> str:
-    if RULER.match(line):
-        return re.sub(r"-+", "-", line.replace(" ", ""))
-    return re.sub(r"\s+", " ", line.strip())
-
-
 def _differing_parts(committed: str, regenerated: str) -> tuple[str, str]:
-    """Both lines, cut to the part that differs and a few characters around it."""
-    before, after = _normal(committed), _normal(regenerated)
+    before, after = values.normal(committed), values.normal(regenerated)
     shorter = min(len(before), len(after))
     start = next((i for i in range(shorter) if before[i] != after[i]), shorter)
     end = next((i for i in range(shorter - start) if before[-1 - i] != after[-1 - i]), 0)
@@ -199,8 +131,8 @@ def _attribute_share(name: str, value: str, other: str, tolerance: Tolerance) ->
     if name in POSITIONS:
         return _position_share(name, value, other, tolerance)
     if HEXADECIMAL.sub("colour", value) == HEXADECIMAL.sub("colour", other):
-        return _largest(_channels(value), _channels(other), COLOUR)
-    return CHANGED
+        return _largest(_channels(value), _channels(other), values.COLOUR)
+    return values.CHANGED
 
 
 def _position_share(name: str, value: str, other: str, tolerance: Tolerance) -> float:
@@ -213,7 +145,7 @@ def _position_share(name: str, value: str, other: str, tolerance: Tolerance) -> 
             for axis in (0, 1)
         )
         return max(x, y)
-    return CHANGED
+    return values.CHANGED
 
 
 def _may_be_simplified(path: str) -> bool:
@@ -238,7 +170,6 @@ def _channels(style: str) -> list[float]:
 
 
 def _canonical(content: bytes) -> str:
-    """A figure without rasters, with generated ids replaced by their order."""
     order: dict[str, int] = {}
     text = RASTER.sub("raster", content.decode("utf-8"))
     return GENERATED_NAME.sub(lambda name: str(order.setdefault(name[0], len(order))), text)

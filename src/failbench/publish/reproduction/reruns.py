@@ -1,7 +1,5 @@
 """Reruns: the stages that a change of a parameter reruns, from DVC's graph of stages."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -14,8 +12,7 @@ from dvc.repo import Repo
 from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS
 
-ITEM = "<another>"
-"""Placeholder for an item that a list of params.yaml does not have yet."""
+ITEM = "<another>"  # placeholder for an item that a list of params.yaml does not have yet
 
 
 class Pipeline:
@@ -39,10 +36,7 @@ class Pipeline:
         return [stage.addressing for stage in reversed(list(nx.topological_sort(self._graph)))]
 
     def reruns(self, parameter: str) -> list[str]:
-        """The stages that a change of a section, or of ``section.key``, runs again, in order.
-
-        A stage for each item of a changed list is named with :data:`ITEM` for the item.
-        """
+        """The stages, in order, that a change of a section or ``section.key`` runs again."""
         self._check(parameter)
         changed = {
             stage
@@ -58,12 +52,10 @@ class Pipeline:
         return [f"{name}@{ITEM}" for name in listed] + [n for n in self.stages if n in names]
 
     def _generated(self, parameter: str) -> list[str]:
-        """The stages with an instance for each item of a parameter."""
         items = f"${{{parameter}}}"
         return [name for name, body in self._templates.items() if body.get("foreach") == items]
 
     def _readers_of_all(self, template: str) -> set[Any]:
-        """Stages that depend on every instance, and so would on a new one."""
         instances = [s for s in self._graph if s.addressing.startswith(f"{template}@")]
         return set.intersection(*(set(nx.ancestors(self._graph, stage)) for stage in instances))
 
@@ -87,7 +79,6 @@ def _known_keys(value: object, path: Iterable[str]) -> str:
 
 
 def _related(parameter: str, declared: str) -> bool:
-    """Whether two parameters are equal, or one contains the other."""
     return f"{parameter}.".startswith(f"{declared}.") or declared.startswith(f"{parameter}.")
 
 

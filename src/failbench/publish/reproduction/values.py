@@ -1,4 +1,4 @@
-"""Values of files: nested ones by key, and rows of tables, whose floats have a tolerance."""
+"""Differences between values of files, against tolerances by file (``rules.csv``, with reasons)."""
 
 from __future__ import annotations
 
@@ -6,24 +6,152 @@ import csv
 import io
 import json
 import math
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatch
+from importlib.resources import files
+from typing import Final
 
 import polars as pl
 import yaml
 
-from failbench.publish.reproduction.printed import text_share
-from failbench.publish.reproduction.tolerances import (
-    CHANGED,
-    COUNTED,
-    Difference,
-    FileRule,
-    Tolerance,
-)
+from failbench.base.errors import BadInputError
+
+# Numbers differ between processors because linear algebra sums in another order; the answers that
+# follow from them must not. Texts, answers, keys and counts never have a tolerance.
+
+
+CHANGED: Final = math.inf  # share of the tolerance of texts, answers, counts, which have none
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """Two numbers agree within ``absolute`` plus ``relative`` times the larger magnitude."""
+
+    absolute: float
+    relative: float
+
+    def share(self, committed: float, regenerated: float) -> float:
+        """The difference of two numbers as a share of what is allowed; NaN equals NaN.
+
+        >>> Tolerance(absolute=1.0, relative=0.0).share(1.0, 1.5)
+        0.5
+        >>> Tolerance(absolute=0.0, relative=0.0).share(1.0, 1.5)
+        inf
+        """
+        if committed == regenerated or (math.isnan(committed) and math.isnan(regenerated)):
+            return 0.0
+        if not (math.isfinite(committed) and math.isfinite(regenerated)):
+            return CHANGED
+        allowed = self.absolute + self.relative * max(abs(committed), abs(regenerated))
+        return abs(committed - regenerated) / allowed if allowed else CHANGED
+
+
+COLOUR: Final = Tolerance(absolute=3.0, relative=0.0)  # of 255: under a hundredth of a scale
+COUNTED: Final = Tolerance(absolute=1.0, relative=1e-3)  # up to a threshold, by one
+
+
+@dataclass(frozen=True)
+class FileRule:
+    """How files of a pattern are compared, with the tolerance of their numbers and its reason."""
+
+    pattern: str
+    kind: str
+    tolerance: Tolerance
+    columns: tuple[str, ...]
+    reason: str
+
+    @classmethod
+    def of(cls, row: Mapping[str, str]) -> FileRule:
+        """The rule of a row of ``rules.csv``."""
+        tolerance = Tolerance(float(row["absolute"]), float(row["relative"]))
+        columns = tuple(row["columns"].split())
+        return cls(row["pattern"], row["kind"], tolerance, columns, row["reason"])
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One value of a file that differs from the committed one."""
+
+    place: str
+    field: str
+    committed: str
+    regenerated: str
+    share: float = CHANGED
+
+    @property
+    def within(self) -> bool:
+        """Whether it is within the tolerance between processors."""
+        return self.share <= 1
+
+    def __str__(self) -> str:
+        location = ", ".join(part for part in (self.place, self.field) if part)
+        return f"{location}: {self.committed} -> {self.regenerated}"
+
+
+_RULES = files("failbench.publish.reproduction").joinpath("rules.csv").read_text("utf-8")
+FILE_RULES: Final = tuple(map(FileRule.of, csv.DictReader(_RULES.splitlines())))
+
+
+def rule_of(path: str) -> FileRule:
+    """The rule of a file."""
+    for rule in FILE_RULES:
+        if fnmatch(path, rule.pattern):
+            return rule
+    remedy = "Declare one in src/failbench/publish/reproduction/rules.csv."
+    raise BadInputError(path, "(file)", "is a result whose kind has no tolerance.", remedy)
+
+
+NUMBER = re.compile(r"[-−]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
+RULER = re.compile(r"^[|:\- ]+$")  # below a Markdown header, as wide as the widest entry
+ROUNDING = 1 + 1e-9  # 0.3 - 0.2 is not 0.1 in binary
 
 MISSING_KEY = "(absent)"
 
-KEY_LENGTH = 6
-"""Most values in the name of a row, the first without tolerance: the key of predictions."""
+KEY_LENGTH = 6  # most values in the name of a row, first those without tolerance: predictions' key
+
+
+def text_share(committed: str, regenerated: str) -> float:
+    """The largest difference between the numbers of two texts, in units of their last digits.
+
+    >>> text_share("59.2 [51.3, 67.1] of 76", "59.2 [51.2, 67.1] of 76") <= 1
+    True
+    >>> text_share("59.2 of 76", "59.2 of 75")
+    inf
+    >>> text_share("p = 0.001", "p < 0.001")
+    inf
+    """
+    if committed == regenerated:
+        return 0.0
+    line, other = normal(committed), normal(regenerated)
+    if NUMBER.sub("#", line) != NUMBER.sub("#", other):
+        return CHANGED
+    pairs = zip(NUMBER.findall(line), NUMBER.findall(other), strict=True)
+    return max((_share(number, another) for number, another in pairs), default=0.0)
+
+
+def _share(committed: str, regenerated: str) -> float:
+    (before, unit), (after, other) = _number(committed), _number(regenerated)
+    # Digits that a general format omits are zeros: the finer unit applies to both.
+    finer = min(filter(None, (unit, other)), default=0.0) * ROUNDING
+    return Tolerance(absolute=finer, relative=0.0).share(before, after)
+
+
+def _number(text: str) -> tuple[float, float]:
+    """A number, and the unit of its last digit; 0 for whole numbers, which are counts."""
+    plain = text.replace("−", "-")
+    mantissa, _, exponent = plain.lower().partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    is_count = not decimals and not exponent
+    return float(plain), 0.0 if is_count else 10.0 ** (int(exponent or 0) - decimals)
+
+
+def normal(line: str) -> str:
+    """A line without what the widest entry of a table decides."""
+    if RULER.match(line):
+        return re.sub(r"-+", "-", line.replace(" ", ""))
+    return re.sub(r"\s+", " ", line.strip())
 
 
 def metrics_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
@@ -32,25 +160,18 @@ def metrics_differences(committed: bytes, regenerated: bytes, rule: FileRule) ->
 
 
 def lock_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
-    """Differences between two locks of the pipeline: stages, commands, paths and parameters.
-
-    Hashes and sizes are ignored: the files themselves are compared.
-    """
+    """Differences between two locks but for hashes and sizes: the files are compared."""
     before, after = (_declared(yaml.safe_load(text)) for text in (committed, regenerated))
     return _nested(before, after, rule.tolerance)
 
 
 def described_differences(committed: bytes, regenerated: bytes, rule: FileRule) -> list[Difference]:
-    """Differences between two descriptions of data, in Croissant's JSON-LD.
-
-    Hashes and sizes are ignored: the files themselves are compared.
-    """
+    """Differences between two Croissant descriptions, but for hashes and sizes, as of locks."""
     before, after = (_without_hashes(json.loads(text)) for text in (committed, regenerated))
     return _nested(before, after, rule.tolerance)
 
 
 def _without_hashes(description: object) -> object:
-    """A description without what identifies the content of files, lists keyed by position."""
     if isinstance(description, dict):
         kept = description.keys() - {"sha256", "contentSize"}
         return {key: _without_hashes(value) for key, value in description.items() if key in kept}
@@ -60,7 +181,6 @@ def _without_hashes(description: object) -> object:
 
 
 def _declared(lock: object) -> object:
-    """A lock without hashes and sizes, with dependencies keyed by path."""
     if isinstance(lock, dict):
         return {key: _declared(value) for key, value in lock.items()}
     if isinstance(lock, list) and all(isinstance(item, dict) and "path" in item for item in lock):

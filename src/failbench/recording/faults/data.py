@@ -31,7 +31,6 @@ def _change_examples(run: TrainingRun, change: Callable[[Examples], Examples]) -
 
 
 def _permutation(run: TrainingRun) -> list[int]:
-    """A random renumbering of the vocabulary that leaves the special tokens alone."""
     first = len(SPECIAL_TOKENS)
     vocabulary = run.tokenizer.get_vocab_size()
     renumbered = first + run.fault_generator.permutation(vocabulary - first)

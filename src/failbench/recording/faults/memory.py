@@ -37,10 +37,7 @@ def after_each_step(run: TrainingRun, action: Callable[[], None]) -> None:
 
 
 def killed_beyond_capacity(run: TrainingRun, others: Callable[[], int] = lambda: 0) -> None:
-    """Put the run under a memory manager that kills, in place of a limit that refuses.
-
-    ``others`` returns the bytes that other processes have of the same capacity.
-    """
+    """Put the run under a manager that kills; ``others`` are bytes of other processes."""
     run.meter.lift()
 
     def report() -> None:
@@ -197,10 +194,7 @@ def weight_snapshots(run: TrainingRun, *, every: int) -> None:
 
 @fault("at_onset")
 def fragmented_heap(run: TrainingRun, *, steps: int) -> None:
-    """Small blocks of growing size leave holes that no later block fits into.
-
-    Half of what is allocated is freed at once; the heap fills in about ``steps`` all the same.
-    """
+    """Small blocks of growing size leave holes that none fits; half are freed at once."""
     smallest, growth = 32_768, 512  # bytes; below the threshold from which blocks are mapped
     pairs = max(1, headroom(run) // steps // (2 * smallest))
     kept: list[Tensor] = []

@@ -155,10 +155,7 @@ def weight_decay_too_strong(run: TrainingRun, *, share: float) -> None:
 
 @fault("at_onset")
 def half_precision_gradients(run: TrainingRun, *, scale: float) -> None:
-    """Gradients are kept in half precision under a loss scale that does not suit them.
-
-    They overflow under a scale that is too large, and leave nothing under one too small.
-    """
+    """Gradients in half precision under a loss scale that overflows or leaves nothing."""
 
     def through_half() -> None:
         for gradient in _gradients(run):

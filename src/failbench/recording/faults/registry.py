@@ -18,11 +18,7 @@ _FAULTS: dict[str, Fault] = {}
 
 @dataclass(frozen=True)
 class Fault:
-    """A named change to a training run.
-
-    ``moment`` is when it is installed: before the model is built (for faults of the shape, the
-    files or the configuration) or at the beginning of the onset step.
-    """
+    """A named change to a run, before the model is built or when its onset step begins."""
 
     name: str
     moment: Moment

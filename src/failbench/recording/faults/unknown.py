@@ -15,7 +15,6 @@ _BLOCK = bytes(2**20)
 
 
 def _busy_disk(run: TrainingRun, seconds: float) -> None:
-    """Write to the run's disk, with every block forced out, until the time is over."""
     end = time.perf_counter() + seconds
     with (run.scratch / "contention").open("wb") as out:
         while time.perf_counter() < end:

@@ -1,11 +1,4 @@
-"""Validity of the benchmark: scenarios, telemetry and rules checked against each other.
-
-Every failing run is checked individually: whether it failed as expected, its twin completed
-healthily, the two were equal before onset, and the fingerprint matches the code. The rules over the
-whole benchmark are then evaluated on the recorded runs, unless they are of other causes.
-"""
-
-from __future__ import annotations
+"""Validity of the benchmark: each failing run by itself, then the rules over the whole of it."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -26,11 +19,8 @@ from failbench.recording.validity.rules import RuleResult, check_rules
 
 _SETTING = ("architecture", "optimizer", "scale")
 
-GPU_RELATIVE_TOLERANCE = 1e-3
-"""On a GPU the order of summation may vary: run and twin agree to this, not bit for bit."""
-
-Row: TypeAlias = dict[str, Any]
-"""A run, by column."""
+GPU_RELATIVE_TOLERANCE = 1e-3  # there the order of summation may vary; else bit for bit
+Row: TypeAlias = dict[str, Any]  # a run, by column
 
 
 @dataclass(frozen=True)
@@ -70,10 +60,7 @@ class RunCheck:
 
 @dataclass(frozen=True)
 class SettingCheck:
-    """Check of the runs of one architecture, optimizer and scale.
-
-    ``missing`` are scenarios and seeds, ``orphans`` failing runs whose scenario no file defines.
-    """
+    """Check of one setting; ``orphans`` are failing runs whose scenario no file defines."""
 
     name: str
     runs: tuple[RunCheck, ...]
@@ -172,7 +159,6 @@ class _Recorded:
         return [row for row in self.rows.values() if row["kind"] == kind]
 
     def is_reproduced(self, row: Row) -> bool:
-        """Whether the detector says of a run what is recorded."""
         steps = self.steps.get((row["run_id"],), STEP_SCHEMA.to_frame().drop("run_id"))
         detection = detect(row["ending"], steps, self.limits, self.detector)
         return (detection.outcome, detection.failure_step) == (row["outcome"], row["failure_step"])
@@ -247,11 +233,8 @@ class _Recorded:
 
 
 def differing_pairs(telemetry: Telemetry) -> set[str]:
-    """Failing runs that differ from their twin in a deterministic column before onset.
-
-    A twin that is shorter than the onset, or not there, differs. On a GPU values may differ by
-    :data:`GPU_RELATIVE_TOLERANCE`.
-    """
+    """Failing runs that differ from their twin, or outlive it, before onset."""
+    # On a GPU values may differ by :data:`GPU_RELATIVE_TOLERANCE`.
     runs = telemetry.runs
     failing = runs.filter(kind="failure").select("run_id", "onset_step", "device")
     twins = runs.filter(kind="twin").select("run_id", "twin_of")

@@ -1,7 +1,5 @@
 """Freezing: what the monitor's rules are, as hashes, before they meet a failing run."""
 
-from __future__ import annotations
-
 import csv
 import datetime
 import io
@@ -33,17 +31,13 @@ FILES: Final = (*RULE_FILES, "signals.csv")
 CODE: Final = ("breaks.py", "endings.py", "diagnosis.py")
 HISTORY: Final = "versions.csv"
 COLUMNS: Final = ("version", "date", "hash", "changed", "why", "first_scored")
-"""Of ``versions.csv``. What a version reached when it was scored first is added by hand afterwards,
-and stays: figures on runs that are recorded again may be others."""
+"""Columns of ``versions.csv``; ``first_scored`` is added by hand, and stays."""
 
 REMEDY: Final = "Free space or choose another folder; an existing file is unchanged."
 
 
 def rule_hashes(package: Path = PACKAGE) -> tuple[dict[str, str], str]:
-    """SHA-256 of the data of the rules, by file, and of what their code does.
-
-    Formatting, comments, docstrings and annotations of the code do not count.
-    """
+    """SHA-256 of the rules' data, by file, and of what their code does, docstrings aside."""
     files = {name: _hash((package / "data" / name).read_bytes()) for name in FILES}
     return files, code_hash(package / name for name in CODE)
 
@@ -74,11 +68,7 @@ def freeze(
     why: str = "",
     package: Path = PACKAGE,
 ) -> FrozenVersion:
-    """Freeze the rules of the package, and the bounds in ``folder/bounds``, as a version.
-
-    A version that there is already gets the bounds of settings that it had none of; its rules
-    must be those of the package.
-    """
+    """Freeze the package's rules and the bounds in ``folder``, those new to a known version."""
     files, code = rule_hashes(package)
     rules = rules_hash(files, code)
     known = read_frozen(folder)

@@ -1,13 +1,7 @@
-"""The rules over many runs: those of any recordings, and those over the whole benchmark.
+"""The rules over many runs: those of any recordings, and those over the whole benchmark."""
 
-Recordings of any causes must be of models that learn, with onsets where they are drawn from. That
-causes are balanced, and symptoms shared, is a claim of the benchmark as a whole.
-
-Each scenario counts with all of its seeds: it fails early if any seed does, and slowly if the
-median of its seeds does, as a rule on all seeds would become stricter with their number.
-"""
-
-from __future__ import annotations
+# A scenario fails early if any seed does, and slowly if the median of its seeds does, as a rule on
+# all seeds would become stricter with their number.
 
 import math
 from collections import Counter
@@ -25,8 +19,7 @@ EARLY_BEFORE = 110
 MOST_EARLY = 25
 SLOW_FROM = 100
 FEWEST_SLOW = 25
-FEWEST_CATEGORIES = 4
-"""Steps and counts of design rule 4: early and slow failures, each over several categories."""
+FEWEST_CATEGORIES = 4  # of design rule 4: early and slow failures over several categories
 
 HARD_SHARE = 1 / 3
 HEALTHY_PERPLEXITY = 200.0
