@@ -1,7 +1,4 @@
-"""Answers that are not computed again: those of predictors, and accuracies that are published.
-
-Predictors that execute code or need tools of their own are asked once, and the answers kept.
-"""
+"""Answers: of predictors that execute code or tools, asked once, and accuracies as published."""
 
 from __future__ import annotations
 
@@ -21,6 +18,7 @@ from failbench.crashes.cases import Case
 from failbench.crashes.catalogue import Predictor
 from failbench.crashes.question import Arm
 
+# columns of the table; its key is the first four
 ANSWER_SCHEMA: Final = pl.Schema(
     {
         "predictor": pl.String(),
@@ -35,20 +33,13 @@ ANSWER_SCHEMA: Final = pl.Schema(
         "maker": pl.String(),  # what answered: versions, or a hash of code
     }
 )
-"""Columns of the table; its key is the first four."""
 
 KEY: Final = ("predictor", "arm", "pair", "version")
-
 REMEDY: Final = "Restore it with git, or run `make record-crashes`."
-
 ANSWER_TABLE: Final = AnswerTable(ANSWER_SCHEMA, KEY, KEY, ("asked", "maker"), REMEDY)
-
 RESTORE: Final = "Restore it with git; data/reported/README.md says where it is from."
-
 Counted = Literal["detection", "detection and diagnosis"]
-TOOLS = ("pyright", "pylint")
-"""What is no language model."""
-
+TOOLS = ("pyright", "pylint")  # what is no language model
 Share = Annotated[float, Field(ge=0, le=1)]
 
 
@@ -80,8 +71,7 @@ def read_published(path: Path) -> pl.DataFrame:
     return pl.DataFrame(gains, ["model", "counted", "gain"], orient="row")
 
 
-CHUNK: Final = 20
-"""Questions between two writes: what an interruption costs at most."""
+CHUNK: Final = 20  # questions between two writes: what an interruption costs at most
 
 
 def record(
@@ -90,10 +80,7 @@ def record(
     path: Path,
     show: Callable[[str, int, int], None],
 ) -> int:
-    """Ask what was not asked yet, or of something that has changed since.
-
-    An answer is kept if it is to the same question, by what would answer today.
-    """
+    """Ask what was not asked yet, of the same question and by what would answer today."""
     names = {case.notebook.card.pair for case in cases}
     number = 0
     with Replay(ANSWER_TABLE, path) as replay:

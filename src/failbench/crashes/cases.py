@@ -1,8 +1,4 @@
-"""Cases: the notebooks of the corpus, of which predictors are asked in every arm.
-
-Two predictors understand nothing, and are learnt from the development notebooks among the cases:
-always the same answer, and a threshold on characters.
-"""
+"""Cases: notebooks of the corpus in every arm, and two predictors that understand nothing."""
 
 from __future__ import annotations
 
@@ -85,12 +81,7 @@ def read_cases(folder: Path, control_seed: int) -> tuple[Case, ...]:
 def lenders(
     pairs: Sequence[Pair], parts: Mapping[str, Part], seed: int
 ) -> dict[tuple[str, str], tuple[str, str]]:
-    """Which notebook lends its summary to which, in the control.
-
-    The pairs of a library and part stand in a circle, in order of a hash; each is lent to by the
-    next. Which of the two notebooks of that pair lends to which is drawn by the hash as well, so
-    that a summary does not tell by its origin whether a target crashes.
-    """
+    """Which notebook lends its summary to which, in the control."""
     groups: dict[tuple[str, str], list[str]] = {}
     for pair in pairs:
         name = pair.card.pair
@@ -99,6 +90,7 @@ def lenders(
     for names in groups.values():
         circle = sorted(names, key=lambda name: _hash(seed, name))
         for name, other in zip(circle, circle[1:] + circle[:1], strict=True):
+            # by a hash, so that a summary does not tell by its origin whether a target crashes
             swapped = int(_hash(seed, f"{name} {other}"), 16) % 2
             versions = ("crashing", "mended")
             for place, version in enumerate(versions):
@@ -134,10 +126,7 @@ def _summary(text: str | None, path: Path) -> Summary:
 
 
 def majority(cases: Sequence[Case]) -> list[CrashPrediction]:
-    """What most development notebooks do, and the exception that most of their crashes raise.
-
-    As many crash as do not: the tie goes to the crash, so that the exception can be named.
-    """
+    """What most development notebooks do; a tie is a crash, so that an exception can be named."""
     raised = [case.exception for case in cases if case.part == "development" and case.exception]
     most = max(sorted(set(raised)), key=raised.count)
     return [CrashPrediction(True, most, "Most that crash raise it.")] * len(cases)

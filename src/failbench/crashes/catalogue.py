@@ -12,9 +12,7 @@ from failbench.crashes.question import ARMS, Arm, Question
 
 Predict = Callable[[Question], CrashPrediction]
 PredictAll = Callable[[Sequence[Question]], Sequence[CrashPrediction]]
-
-TOLD: Final[tuple[Arm, ...]] = ARMS[1:]
-"""Arms in which a summary is told."""
+TOLD: Final[tuple[Arm, ...]] = ARMS[1:]  # arms in which a summary is told
 
 
 @dataclass(frozen=True)
@@ -52,10 +50,10 @@ class Predictor:
 
 
 ROOM: Final = "failbench.crashes"
+# all but the majority, which needs no question, and language models, which params.yaml names
 PREDICTORS: Final = (
     Predictor("rules", "Small rules", f"{ROOM}.small_rules.predict", ARMS, recorded=False),
     Predictor("dry_run", "Dry run", f"{ROOM}.dry_run.predict", TOLD, recorded=True),
     Predictor("pyright", "Pyright", f"{ROOM}.checkers:PYRIGHT", ("code",), recorded=True),
     Predictor("pylint", "Pylint", f"{ROOM}.checkers:PYLINT", ("code",), recorded=True),
 )
-"""All but the majority, which needs no question, and language models, which params.yaml names."""

@@ -19,18 +19,12 @@ if TYPE_CHECKING:
 
 REMEDY: Final = "Name a Jupyter notebook of format 4, as `jupyter nbconvert --to notebook` writes."
 MEND: Final = "Mend it, give its data with --files, or use --code-only or --summary."
+MAGIC: Final = ("%", "!", "?")  # what lines begin with that IPython understands and Python does not
 
-MAGIC: Final = ("%", "!", "?")
-"""What lines begin with that IPython understands and Python does not."""
-
+# their code is executed as Python all the same
 TRANSPARENT: Final = ("%%time", "%%timeit", "%%capture")
-"""Magics of whole cells whose code is executed as Python all the same."""
-
-SECONDS: Final = 120.0
-"""That a cell before the target may take."""
-
-BYTES: Final = 8 * 2**30
-"""Of address space that the kernel has."""
+SECONDS: Final = 120.0  # that a cell before the target may take
+BYTES: Final = 8 * 2**30  # of address space that the kernel has
 
 
 @dataclass(frozen=True)
@@ -43,11 +37,7 @@ class Asked:
 
 
 def read_asked(path: Path, index: int | None) -> Asked:
-    """Read which cells come before a target.
-
-    Where the target was executed, these are the cells with lower counts, in order of counts; else
-    all that have a count; and in a notebook without counts the cells of code above it.
-    """
+    """Read which cells come before a target: of lower counts, with a count, or above it."""
     raw = read_json(path, REMEDY)
     if (
         not isinstance(raw, dict)

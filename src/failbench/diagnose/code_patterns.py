@@ -1,9 +1,4 @@
-"""Patterns of training code: slips in what a loop calls and in how all it needs is set up.
-
-Each takes the tree of a file and yields where it occurs. They err on the side of silence: what
-another file may put right, such as a caller that switches gradients off, is not reported.
-``data/code_patterns.csv`` says what each means.
-"""
+"""Patterns of training code: slips, silent about what another file may put right."""
 
 from __future__ import annotations
 

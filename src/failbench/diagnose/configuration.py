@@ -1,9 +1,4 @@
-"""Configuration: the settings of a training, read from the file that it was started with.
-
-Nothing in it is executed: YAML makes no objects, unknown tags are left out, and what a command line
-or an argument parser printed is taken as text. ``data/settings.csv`` says what each name stands
-for.
-"""
+"""Configuration: the settings of a training, read from its file; nothing in it is executed."""
 
 from __future__ import annotations
 
@@ -71,10 +66,7 @@ class Configuration:
     settings: tuple[Setting, ...]
 
     def find(self, setting: str) -> Setting | None:
-        """The value of a setting of ``data/settings.csv``.
-
-        The least nested of its names counts; None if there is none, or two of these differ.
-        """
+        """The value of a setting by its least nested name; None if there is none or two differ."""
         found = [each for each in self.settings if known_as(each.name) == setting]
         depth = min((each.name.count(".") for each in found), default=0)
         first = [each for each in found if each.name.count(".") == depth]

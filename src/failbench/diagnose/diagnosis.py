@@ -1,7 +1,4 @@
-"""Diagnosis: from a log of any format to a root cause, with evidence, remedy and confidence.
-
-And whether a log shows health, what it does not show, and what would settle it.
-"""
+"""Diagnosis: from any log to a root cause with evidence, what is not there, and what would tell."""
 
 from __future__ import annotations
 
@@ -169,11 +166,7 @@ def _findings(
 def _hypotheses(
     categories: Mapping[Category, float], share: Mapping[str, float], found: Sequence[Finding]
 ) -> tuple[Hypothesis, ...]:
-    """Causes that something in the log speaks for: one of the best category, others by confidence.
-
-    The most probable ones, and last one more that is improbable though evidence names it first: the
-    benchmark may have no scenario of it.
-    """
+    """Causes that something speaks for, the last an improbable one that evidence names first."""
     probable: list[str] = []
     named: list[str] = []
     first = {each.causes[0] for each in found if each.causes}

@@ -1,7 +1,4 @@
-"""Findings: the signs of a log as evidence, each with the place where it can be checked.
-
-And whether what one says of a log stands there.
-"""
+"""Findings: the signs of a log as evidence, each with the place where it can be checked."""
 
 from __future__ import annotations
 
@@ -201,11 +198,7 @@ def ending_finding(source: str, history: History, ending: Ending) -> Finding:
 
 
 def look_up(finding: Finding, log: Log, files: Mapping[str, bytes]) -> tuple[str, bool]:
-    """By what a finding is looked up in the files of a log, and whether it is there.
-
-    That is its ``line``, its ``step`` where the format has no lines, or ``course`` where the value
-    is computed of a whole series and stands nowhere.
-    """
+    """A finding's ``line``, ``step``, or ``course`` of a series, and whether it is there."""
     if "," in finding.signal:
         return "course", True
     content = next((text for name, text in files.items() if name.endswith(finding.source)), b"")

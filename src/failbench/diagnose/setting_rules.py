@@ -1,8 +1,4 @@
-"""Rules of settings: contradictions of a configuration, with itself or with what was logged.
-
-``data/setting_rules.csv`` has them, each with its source. A condition compares a setting, or a fact
-of the log, with a number, a word or another of these; a rule holds where all its conditions do.
-"""
+"""Rules of settings: contradictions of a configuration, with itself or with what was logged."""
 
 from __future__ import annotations
 
@@ -77,10 +73,7 @@ def configuration_findings(configuration: Configuration, log: Log) -> tuple[Find
 
 
 def _facts_of(log: Log) -> dict[str, float]:
-    """What rules compare settings with, as far as it was logged: see ``FACTS``.
-
-    A gradient norm that is not finite counts as infinite.
-    """
+    """What rules compare settings with (``FACTS``); a norm that is not finite is infinite."""
     steps = log.rows.step[log.rows.is_train]
     rates = log.series("learning_rate")["learning_rate"]
     norms = log.series("grad_norm")["grad_norm"]

@@ -23,11 +23,7 @@ _REMEDY: Final = "Name a file of Python, or a folder with some, that may be read
 
 
 def code_findings(path: Path) -> tuple[Finding, ...]:
-    """Slips of a training loop, each with its file and line.
-
-    Nothing is imported or run. A file that is no Python of this version, or larger than 1 MiB, is
-    one finding that speaks for no cause.
-    """
+    """Slips by file and line of code that is not run; a file that cannot be read is a finding."""
     try:
         if path.is_file():
             return _findings(path, clean(path.name))

@@ -1,12 +1,8 @@
 """DEFault's feature tables: runs of Keras programs with seeded faults, and runs without.
 
-A row is a run, a column the mean of a measurement over its epochs. Null is what the authors' files
-leave empty. The compact copy holds what the files hold: written back as CSV, a table is the
-released file byte for byte, so that the hash of a released file is a check of its copy too.
-
-Our rules are asked on these tables as far as they can be. A column stands for one of our features
-as ``data/external/default/columns.csv`` says. The others are missing, there is no error text, and
-what is missing is on neither side of a threshold.
+A row is a run, a column the mean of a measurement over its epochs. Written back as CSV, a copy is
+the released file byte for byte, so that a released file's hash is a check of it. What our rules
+read and ``data/external/default/columns.csv`` lacks is missing: on neither side of a threshold.
 """
 
 from __future__ import annotations
@@ -35,9 +31,9 @@ from failbench.methods.improved_tree import TREE
 from failbench.methods.rules import Declared, ErrorMatches, features_of
 from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRules
 
-DETECTION: Final = "detection"
-"""The table of the first level: faulty runs and correct ones."""
+DETECTION: Final = "detection"  # the table of the first level: faulty runs and correct ones
 
+# tables of the second level, each with the label that it is about; other rows are negatives
 POSITIVES: Final[Mapping[str, str]] = {
     "activation": "Activation",
     "hyperparameter": "Hyperparameter",
@@ -47,19 +43,12 @@ POSITIVES: Final[Mapping[str, str]] = {
     "regularization": "Regularizer",
     "weight": "Weight",
 }
-"""Tables of the second level, each with the label that it is about; other rows are negatives."""
 
 TABLES: Final = (DETECTION, *POSITIVES)
-
 CORRECT, BUGGY = "correct", "buggy"
 LABEL: Final = "label"
-
-TEXTS: Final = ("error_type", "error_message")
-"""What error text is made of."""
-
-SOURCES: Final = "sources.csv"
-"""Beside the tables: the released files, with their sizes and hashes."""
-
+TEXTS: Final = ("error_type", "error_message")  # what error text is made of
+SOURCES: Final = "sources.csv"  # beside the tables: the released files, with their sizes and hashes
 REPOSITORY: Final = "the repository that PROVENANCE.md names"
 REMEDY: Final = "Restore it with git, or make it again with `failbench external-default`."
 BY_HAND: Final = "Restore it with git, or correct it after the records in neighbours/external."
@@ -236,11 +225,7 @@ def improved_rules_asked(columns: Iterable[ColumnNote]) -> dict[str, int]:
 
 
 def our_features(rows: pd.DataFrame, columns: Iterable[ColumnNote]) -> pd.DataFrame:
-    """The rows as the simple rules read runs: features that have a column, and empty error text.
-
-    As in our own features, what is not finite counts as the ceiling; a loss or a norm that is
-    empty in a row with other values was not a number in any epoch.
-    """
+    """Our features, finite as ours are: an empty loss or norm was not a number in any epoch."""
     named = {note.feature: note.column for note in columns if note.feature}
     read = features_of(condition for rule in SIMPLE_RULES for condition in rule.conditions)
     frame = pd.DataFrame(index=rows.index)

@@ -1,9 +1,4 @@
-"""The corpus: pairs of notebooks in ``data/notebooks/<library>/<pair>/``, and how it was split.
-
-A notebook has its cells in the order in which they were executed, and its card. How hard a crash is
-to foresee follows from a rule that was written before the first pair was recorded. The split says
-which pairs predictors may be made with, and which are kept to test them.
-"""
+"""The corpus: pairs of notebooks in the order of execution, how hard they are, and their split."""
 
 from __future__ import annotations
 
@@ -22,31 +17,20 @@ from failbench.base.records import Record, read_json, read_rows, validated
 Library = Literal["numpy", "pandas", "sklearn", "matplotlib", "lightgbm", "torch"]
 Version = Literal["crashing", "mended"]
 Difficulty = Literal["easy", "medium", "hard"]
+# what is misused; ``docs/notebooks.md`` defines each
 Misuse = Literal[
     "shape", "dtype", "key", "unfitted", "nan", "api", "value", "index", "name", "device",
     "vocabulary", "memory",
 ]  # fmt: skip
-"""What is misused; ``docs/notebooks.md`` defines each."""
 
 LIBRARIES: Final[tuple[Library, ...]] = get_args(Library)
 VERSIONS: Final[tuple[Version, ...]] = get_args(Version)
-
-SPLIT: Final = "split.csv"
-"""The file in the folder of the corpus."""
-
+SPLIT: Final = "split.csv"  # the file in the folder of the corpus
 DRAWN_ONCE: Final = "Restore it with git: the split was drawn once."
-
 Part = Literal["development", "test"]
-
-CARD: Final = "failbench"
-"""Key of the metadata of a notebook that holds its card."""
-
-EXECUTIONS: Final = "executions"
-"""Key of the metadata of a cell that was executed more than once."""
-
-FAR: Final = 3
-"""Steps from which on a crash is hard even where the code alone shows it."""
-
+CARD: Final = "failbench"  # key of the metadata of a notebook that holds its card
+EXECUTIONS: Final = "executions"  # key of the metadata of a cell that was executed more than once
+FAR: Final = 3  # steps from which on a crash is hard even where the code alone shows it
 REMEDY: Final = "Restore it with git, or correct it after docs/notebooks.md."
 
 
@@ -125,10 +109,7 @@ class Notebook:
 
     @property
     def cells_between(self) -> int:
-        """Executions between the last one of the cause and that of the target.
-
-        Of a cause that was not executed, the cells of code that stand between the two.
-        """
+        """Executions from the cause to the target; of a cause that has none, the cells between."""
         cause, target = self.card.cause, self.card.target
         if cause == target:
             return 0
@@ -190,11 +171,7 @@ def _check(notebook: Notebook) -> None:
 
 
 def difficulty_of(cells_between: int, functions_between: int, *, shown_by_code: bool) -> Difficulty:
-    """The grade of a crash.
-
-    Easy is what the code alone shows without a step between cause and crash. Hard is what the code
-    alone does not show with a step between, or what is three steps away. The rest is medium.
-    """
+    """The grade of a crash by what the code shows, and by the steps between cause and crash."""
     steps = cells_between + functions_between
     if steps >= FAR or (steps and not shown_by_code):
         return "hard"

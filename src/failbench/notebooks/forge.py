@@ -1,8 +1,4 @@
-"""The process that kernels are forked from: libraries are imported once, and not in each.
-
-A line on standard input is an order in JSON: to start a kernel, which is answered by its process
-id, or to stop it. When the input ends, so does the kernel.
-"""
+"""The process that kernels are forked from, by JSON on standard input, until that ends."""
 
 from __future__ import annotations
 

@@ -22,12 +22,8 @@ from jupyter_client.connect import write_connection_file
 
 import failbench
 
-READY: Final = 120.0
-"""Seconds until a kernel must answer."""
-
-ALONE: Final = ("unshare", "--map-root-user", "--net")
-"""What starts a process without a network, where the system allows it."""
-
+READY: Final = 120.0  # seconds until a kernel must answer
+ALONE: Final = ("unshare", "--map-root-user", "--net")  # starts a process without a network
 COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 FRAME: Final = re.compile(r"Cell In\[(\d+)\], line (\d+)(?: in (\S+))?")
 COMPREHENSIONS: Final = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
@@ -104,10 +100,7 @@ class Kernel:
 
 
 def frames_of(traceback: Sequence[str]) -> tuple[Frame, ...]:
-    """The frames of a notebook in a traceback of IPython's mode Plain, the outermost first.
-
-    Comprehensions, which are functions in some versions of Python, are left out.
-    """
+    """The notebook's frames in a plain traceback, outermost first, without comprehensions."""
     text = COLOURS.sub("", "\n".join(traceback))
     return tuple(
         Frame(int(count), int(line), name or None)

@@ -11,11 +11,8 @@ import polars as pl
 from failbench.base.errors import BadInputError
 from failbench.base.replay import AnswerTable
 
-OBSERVED: Final = "observed.parquet"
-"""The file in the folder of the corpus."""
-
+OBSERVED: Final = "observed.parquet"  # the file in the folder of the corpus
 REMEDY: Final = "Restore it with git, or run `make record-notebooks`."
-
 KEY: Final = ("pair", "version")
 
 SCHEMA: Final = pl.Schema(

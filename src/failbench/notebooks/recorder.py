@@ -17,14 +17,9 @@ from failbench.notebooks.kernel import Failure, Forge, OutOfTimeError, forge
 from failbench.notebooks.observed import OBSERVED, OBSERVED_TABLE, code_of_summary, read_observed
 from failbench.notebooks.relevant import relevant_names
 
-LIMIT: Final = 120.0
-"""Seconds that a cell may take; most take less than one, and imports of libraries some."""
-
-MEMORY: Final = 8 * 2**30
-"""Bytes of address space that a kernel has: enough for every library, too little for mistakes."""
-
-MESSAGE: Final = 2_000
-"""Characters that are kept of a message."""
+LIMIT: Final = 120.0  # seconds of a cell; most take less than one, and imports of libraries some
+MEMORY: Final = 8 * 2**30  # bytes: enough for every library, too little for mistakes
+MESSAGE: Final = 2_000  # characters that are kept of a message
 
 LIBRARIES: Final = (
     "numpy", "pandas", "scikit-learn", "matplotlib", "lightgbm", "torch", "scipy", "ipykernel",
@@ -38,10 +33,7 @@ def record(
     say: Callable[[str], None],
     only: Collection[str] = (),
 ) -> int:
-    """Record what is missing or out of date, and keep every pair as soon as it is recorded.
-
-    A row is kept if the notebook, the code of the summary and the versions are those of today.
-    """
+    """Record each pair whose notebook, code of the summary or versions are not those of today."""
     path = folder / OBSERVED
     versions, code = _versions(), code_of_summary()
     names = {pair.card.pair for pair in pairs}

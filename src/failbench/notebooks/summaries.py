@@ -7,9 +7,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
+# what a fact is about: size and names; kind and representation; or the values themselves
 Facts = Literal["structural", "type", "value"]
-"""What a fact is about: size and names; kind and representation; or the values themselves."""
-
 FACTS: Final[tuple[Facts, ...]] = get_args(Facts)
 
 

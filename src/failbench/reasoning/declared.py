@@ -1,9 +1,4 @@
-"""Declared: everything that a recording of reasoning is made from, read from one folder.
-
-The fingerprint is one hash of everything that the traces of a model depend on. It is computed from
-source text, so that the check needs no torch. Comments, docstrings and the form of the code change
-nothing.
-"""
+"""Declared: everything that a recording of reasoning is made from, read from one folder."""
 
 from __future__ import annotations
 
@@ -26,9 +21,7 @@ from failbench.reasoning.tokenizers import Declaration
 GRID: Final = "grid.csv"
 SETTINGS: Final = "settings.json"
 TOKENIZERS: Final = "tokenizers.csv"
-CONDITIONS: Final = "conditions.csv"
-"""The files of a folder."""
-
+CONDITIONS: Final = "conditions.csv"  # the files of a folder
 REMEDY: Final = "Restore it with git, or correct it after the records in failbench.reasoning."
 
 
@@ -118,6 +111,7 @@ def read_settings(path: Path) -> Settings:
     return validated(Settings, read_json(path, REMEDY), path, REMEDY)
 
 
+# what is executed from a problem to its trace
 MODULES: Final = (
     "arithmetic",
     "brackets",
@@ -131,7 +125,6 @@ MODULES: Final = (
     "tokenizers",
     "training",
 )
-"""What is executed from a problem to its trace."""
 
 DIGITS: Final = 16
 

@@ -9,7 +9,6 @@ from typing import Any, Final
 
 NOTHING: Final = object()
 MANY: Final = 50
-
 ARRAYS: Final = frozenset({"array", "tensor"})
 TABLES: Final = frozenset({"frame", "series"})
 FIXED: Final = frozenset({"text", "number", "none", "library", "function", "slice"})

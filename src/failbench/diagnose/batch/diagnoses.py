@@ -51,10 +51,7 @@ def diagnoses_of(
     known: pl.DataFrame | None = None,
     folder: Path = Path(),
 ) -> pl.DataFrame:
-    """The diagnosis of each failing run by each method, at the step of the failure.
-
-    Other runs are ignored: they have no failure to diagnose.
-    """
+    """The diagnosis of each failing run by each method at its failure; other runs are ignored."""
     failed = telemetry.select(pl.col("kind") == "failure")
     frames: dict[bool, list[pd.DataFrame]] = {}
     for of_raw in {name in RAW_METHODS for name in methods} if failed.runs.height else ():
@@ -93,11 +90,7 @@ def diagnose_stream(
     known: pl.DataFrame | None = None,
     folder: Path = Path(),
 ) -> Iterator[tuple[int, pl.DataFrame]]:
-    """Diagnose batches one by one: the number of runs of each, and its :func:`diagnoses_of`.
-
-    What a method is shown of a run, and so its diagnosis, does not depend on the other runs of its
-    batch.
-    """
+    """The number of runs of each batch and its diagnoses, which depend on no other run of it."""
     for telemetry in batches:
         yield telemetry.runs.height, diagnoses_of(telemetry, methods, known, folder)
 

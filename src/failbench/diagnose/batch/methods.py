@@ -93,11 +93,7 @@ def fitted_method(
     study: AcrossArchitectures,
     known: pl.DataFrame | None = None,
 ) -> Method:
-    """A method on features, fitted to every failing run of the study of all architectures.
-
-    That study estimates the accuracy of such a method: on new scenarios of known architectures
-    (pooled part), and on a new architecture (left-out part).
-    """
+    """A method on features, fitted to every failing run of the study of all architectures."""
     failures = training_failures(features, study)
     if name in MONITOR_METHODS and known is not None:
         failures = with_known(failures, known)
@@ -112,11 +108,7 @@ def fitted_method(
 def fitted_raw_method(
     name: str, settings: Record, runs: pl.DataFrame, study: AcrossArchitectures
 ) -> Method:
-    """A method on step series and error text, fitted to runs of :func:`raw_training_runs`.
-
-    The study ``raw_telemetry`` fits it in this way to all but one fold of them, which estimates its
-    accuracy on new scenarios of known architectures.
-    """
+    """A method on step series and error text, fitted as the study ``raw_telemetry`` does."""
     # No method of raw telemetry takes a threshold from healthy runs.
     context = Context((*tables.RAW_TEXT, *tables.RAW_SERIES), HealthyBand({}, {}), study.seed)
     return _fitted(name, settings, context, runs)

@@ -1,7 +1,4 @@
-"""Loss curve: the course of a logged signal, and the gap between training and validation.
-
-All of it is description. What a curve means is for rules that were tried on failing runs.
-"""
+"""Loss curve: the course of a signal, and the gap from training to validation, as description."""
 
 from __future__ import annotations
 
@@ -116,11 +113,7 @@ def loss_curves(log: Log) -> LossCurves:
 
 
 def slope_of(places: Array, values: Array) -> Trend | None:
-    """The trend of finite values, both of shape (values,); None where all stand at one place.
-
-    Its interval is that of Sen (1968, "Estimates of the regression coefficient based on Kendall's
-    tau", equation 2.6), which takes ties into account.
-    """
+    """The trend of finite values with Sen's interval of 1968, equation 2.6, which heeds ties."""
     if len(values) > MOST:
         kept = np.linspace(0, len(values) - 1, MOST).astype(int)
         places, values = places[kept], values[kept]

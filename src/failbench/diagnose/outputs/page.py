@@ -23,10 +23,7 @@ BETWEEN: Final = "  "  # between the parts of a line
 
 
 def print_page(diagnosis: LogDiagnosis, console: Console, *, whole: bool = False) -> None:
-    """Print an answer.
-
-    Nothing of the log is read as markup of rich's, and no escape of it reaches the terminal.
-    """
+    """Print an answer; nothing of the log is markup, and no escape of it reaches the terminal."""
     for line in lines_of(diagnosis, console, whole=whole):
         console.print(line, soft_wrap=True, highlight=False)
 

@@ -74,11 +74,7 @@ def _orders(said: Array, log: Log) -> bool:
 
 
 def _filled(said: Array, epochs: Array, sources: np.ndarray) -> Array:
-    """Places for all rows: those without one stand between the rows around them.
-
-    A source without any is placed by its epochs, as the others relate them to steps, and else
-    spread evenly over the whole.
-    """
+    """Places of all rows: between neighbours, by epochs, or spread evenly over the whole."""
     filled = said.copy()
     known = ~np.isnan(said)
     related = known & np.isfinite(epochs)
@@ -96,10 +92,7 @@ def _filled(said: Array, epochs: Array, sources: np.ndarray) -> Array:
 
 
 def place_of_finding(finding: Finding, log: Log, places: Places) -> float | None:
-    """Where a finding stands among the rows, or None where nothing says so.
-
-    One that is said in words, between rows, stands with the row before it.
-    """
+    """Where a finding stands, words with the row before them; None where nothing says so."""
     if places.unit == "step" and finding.step is not None:
         return float(finding.step)
     names = [source.name for source in log.sources]
@@ -117,11 +110,7 @@ def place_of_finding(finding: Finding, log: Log, places: Places) -> float | None
 
 
 def thinned(x: Array, y: Array, most: int = MOST_POINTS) -> tuple[Array, Array]:
-    """At most ``most`` points of a curve, in their order, that look the same.
-
-    Each of equally many rows keeps its lowest and highest value and the first that is not finite;
-    the first and last point of all are kept too.
-    """
+    """At most ``most`` points: the ends, and of equal spans extremes and what is not finite."""
     if len(y) <= most:
         return x, y
     kept = {0, len(y) - 1}

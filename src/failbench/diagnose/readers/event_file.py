@@ -1,9 +1,7 @@
-"""Event files of TensorBoard: scalars, read without TensorBoard.
+"""Event files of TensorBoard, read without it, as it brings a server along with its reader.
 
-A file is a sequence of records, each the length of its payload in 8 bytes, a checksum of these,
-the payload, and its checksum (``tensorboard/summary/writer/record_writer.py``). A payload is an
-``Event`` of Protocol Buffers, of which the fields below are read. TensorBoard brings a server along
-with its reader, and so only the tests need it. Checksums are not compared.
+A record is the length of its payload in 8 bytes, a checksum of these, the payload, and its checksum
+(``tensorboard/summary/writer/record_writer.py``); a payload is an ``Event`` of Protocol Buffers.
 """
 
 from __future__ import annotations

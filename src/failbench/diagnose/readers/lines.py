@@ -56,11 +56,7 @@ def chunks_of(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def lines_of(chunks: Iterable[bytes]) -> Iterator[Line]:
-    """The lines of chunks of bytes, empty ones included, read as they are asked for.
-
-    Progress bars overwrite their line after a carriage return: each state is a line by itself.
-    Bytes that are no text of the encoding are replaced, so that nothing is too broken to be read.
-    """
+    """Lines of chunks of bytes, each state of a progress bar one; broken text is replaced."""
     number = 1
     for raw, ends in _pieces(chunks):
         for part in raw.split("\r") if "\r" in raw else (raw,):

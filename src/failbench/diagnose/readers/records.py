@@ -1,8 +1,4 @@
-"""Records: measurements that a program wrote as such, and not for a person to read.
-
-JSON documents, metrics of MLflow, the log of failbench's own monitor, recorded telemetry of the
-benchmark. Event files of TensorBoard have a module of their own.
-"""
+"""Records: measurements that programs wrote for programs; event files have their own module."""
 
 from __future__ import annotations
 
@@ -56,11 +52,7 @@ _SHOWN: Final = 3  # runs that an error names
 
 
 def read_document(name: str, text: str) -> Log | None:
-    """Read a document of records or of curves; None if it is neither, or too large.
-
-    Records are a list of objects, by itself or under a key, as in ``trainer_state.json``. Curves
-    are lists of equal length under the names of what they hold. A bare ``NaN`` is read as one.
-    """
+    """Read a list of objects, or curves of equal length; None if it is neither, or too large."""
     if sum(map(text.count, ",[{")) > MOST_VALUES:
         return None
     try:
@@ -109,10 +101,7 @@ def _number(value: object) -> float | None:
 
 
 def read_metric(name: str, key: str, lines: Iterator[Line]) -> Log | None:
-    """Read one of MLflow's metrics: lines of time in milliseconds, value, step.
-
-    None if the key (``mlflow/store/tracking/file_store.py``) is none that is read.
-    """
+    """Read a metric of MLflow (lines of milliseconds, value, step); None if its key is unknown."""
     found = meaning(key)
     if found is None:
         return None
@@ -146,10 +135,7 @@ def _end_of_monitored(end: End) -> tuple[Event, ...]:
 
 
 def read_recorded(folder: Path, run: str | None) -> Log:
-    """Read one run of a folder of telemetry.
-
-    Its throughput is in tokens per second, its memory in bytes.
-    """
+    """Read one run of a folder of telemetry: throughput in tokens per second, memory in bytes."""
     with of_extra("recorded telemetry"):
         import polars as pl
 

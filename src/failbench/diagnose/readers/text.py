@@ -106,11 +106,7 @@ class _Told(NamedTuple):
 
 
 class _KnownLines:
-    """Reads events from lines that are fed to it, and that belong to nothing else.
-
-    Each form of lines is understood once: a form is what lines have in common that differ in their
-    digits alone.
-    """
+    """Reads events from lines; each form, lines that differ in digits alone, is understood once."""
 
     def __init__(self) -> None:
         self._forms: dict[str, _Told | None] = {}

@@ -1,8 +1,7 @@
 """The lens ``compression``: how much right and failed answers say, and whether they repeat it.
 
-Longer texts have more bytes whatever they say, and failed answers are longer than right ones where
-problems are hard. So the contrast of bytes is among answers of the same number of tokens; the one
-without matching, which is mostly length, stands beside it.
+Failed answers are longer where problems are hard, and longer texts have more bytes: so bytes are
+contrasted among answers of the same number of tokens.
 """
 
 from __future__ import annotations
@@ -18,22 +17,12 @@ from failbench.base.arrays import Array
 from failbench.neighbours.lenses.looking import Measured
 from failbench.neighbours.lenses.slices import Integers, Scale, Slice, group_sums, ratio
 
-LEAST: Final = 10
-"""Answers of a kind below which nothing is said of it."""
-
+LEAST: Final = 10  # answers of a kind below which nothing is said of it
 LEVEL: Final = 9
-
-EMPTY: Final = len(zlib.compress(b"", LEVEL))
-"""Bytes of header, checksum and the block of an empty text, which every text has."""
-
-BLOCK: Final = 8
-"""Letters of the blocks of which repetition is counted."""
-
-COPIES: Final = 3
-"""Of a block in a row, for a loop."""
-
-LEAST_LOOP: Final = 16
-"""Letters of a loop."""
+EMPTY: Final = len(zlib.compress(b"", LEVEL))  # bytes of header and checksum, which every text has
+BLOCK: Final = 8  # letters of the blocks of which repetition is counted
+COPIES: Final = 3  # of a block in a row, for a loop
+LEAST_LOOP: Final = 16  # letters of a loop
 
 
 def measure_compression(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
@@ -87,11 +76,9 @@ def _numbered(values: Array | Integers) -> Integers:
 
 
 def _within(right: Array, failed: Array, strata: Integers, values: Array) -> tuple[Array, Array]:
-    """Mean difference of failed less right answers within strata, and the failed with a match.
+    """Mean difference of failed less right answers in strata, and the failed with a match.
 
-    Strata are weighted by the harmonic mean of the answers that they have of either kind, as the
-    least variance has it (Mantel and Haenszel's weights; Greenland and Robins, 1985, "Estimation
-    of a common effect parameter from sparse follow-up data", Biometrics 41).
+    Weights of Mantel and Haenszel, of least variance (Greenland and Robins, 1985, Biometrics 41).
     """
     size = int(strata.max()) + 1
     n_right, n_failed = (group_sums(each, strata, size) for each in (right, failed))
@@ -186,11 +173,9 @@ def ends_in_loop(text: str) -> bool:
 
 
 def loop_letters(text: str) -> int:
-    """Letters at the end of a text that are one block three times or more in a row.
+    """Letters at the end that are one block three times in a row, the last cut off perhaps.
 
-    The last copy may be cut off, as a budget does. The text is read backwards: how far it agrees
-    with itself, shifted by a block, is its Z-function there (Gusfield, 1997, "Algorithms on
-    strings, trees and sequences", section 1.4).
+    Backwards, they are a Z-function (Gusfield, 1997, "Algorithms on strings", section 1.4).
     """
     backwards = text[::-1]
     agreement = _z_function(backwards)

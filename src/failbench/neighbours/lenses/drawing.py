@@ -14,9 +14,9 @@ from failbench.neighbours.lenses.slices import CORRECT, TRUNCATED, WRONG
 from failbench.study.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERMILLION, Mark
 
 RIGHT_LINE: Final[LineStyleType] = "-"
-FAILED_LINE: Final[LineStyleType] = (0, (3.0, 1.5))
-"""Right answers are full lines and marks, wrong ones broken lines and hollow marks."""
+FAILED_LINE: Final[LineStyleType] = (0, (3.0, 1.5))  # of wrong answers
 
+# colours and markers of models, the reference first
 LOOKS: Final = (
     (GREY, "s"),
     (BLUE, "o"),
@@ -25,7 +25,6 @@ LOOKS: Final = (
     (PURPLE, "v"),
     (ORANGE, "P"),
 )
-"""Colours and markers of models, the reference first."""
 
 AXES: Final[dict[Lens, tuple[str, str]]] = {
     "surface": ("length of the problem", "accuracy beyond guessing"),
@@ -34,16 +33,17 @@ AXES: Final[dict[Lens, tuple[str, str]]] = {
     "hazard": ("tokens of the answer", "cumulative incidence"),
 }
 
+# a row for each point of a series; bounds are null where there is no interval
 CURVE_SCHEMA: Final = pl.Schema(
     {"series": pl.String, "x": pl.Float64, "y": pl.Float64, "low": pl.Float64, "high": pl.Float64}
 )
-"""A row for each point of a series; bounds are null where there is no interval."""
 
 _SIZE: Final = 3.2
 
 
 _Drawn = tuple[str, pl.Expr, tuple[str, ...]]
 
+# the series of each lens, of which points, with the columns of x, y and the interval
 _CURVES: Final[dict[Lens, tuple[_Drawn, ...]]] = {
     "surface": (
         (
@@ -64,7 +64,6 @@ _CURVES: Final[dict[Lens, tuple[_Drawn, ...]]] = {
         for name, curve in ((CORRECT, "right_incidence"), (WRONG, "wrong_incidence"))
     ),
 }
-"""The series of each lens, of which points, with the columns of x, y and the interval."""
 
 
 def curves_of(lens: Lens, points: pl.DataFrame) -> pl.DataFrame:

@@ -1,9 +1,4 @@
-"""The lens ``fft``: how a tokenizer shows the problems to the model, as a spectrum.
-
-The ids of a prompt's tokens are a signal, one token a unit of time. Less their mean, padded with
-zeros to a length that all prompts share, the amplitudes of their Fourier transform by the tokens of
-the prompt are averaged over prompts. Nothing of the model enters but its tokenizer.
-"""
+"""The lens ``fft``: how a tokenizer shows problems to a model, as a mean spectrum of the ids."""
 
 from __future__ import annotations
 
@@ -18,8 +13,7 @@ from failbench.base.arrays import Array
 from failbench.neighbours.lenses.looking import Measured
 from failbench.neighbours.lenses.slices import Scale, Slice, ratio
 
-THIRD: Final = 3
-"""Short and long are the lowest and highest third of the lengths."""
+THIRD: Final = 3  # short and long are the lowest and highest third of the lengths
 
 
 def measure_fft(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:

@@ -19,11 +19,8 @@ from failbench.diagnose.readers.lines import clean
 from failbench.neighbours.lenses import drawing
 from failbench.neighbours.lenses.looking import View
 
-PANEL: Final = (3.2, 2.3)
-"""Inches of a panel."""
-
-HEAD: Final = 0.5
-"""Inches above all panels for the legend."""
+PANEL: Final = (3.2, 2.3)  # inches of a panel
+HEAD: Final = 0.5  # inches above all panels for the legend
 
 
 def write_figure(views: Sequence[View], path: Path) -> None:

@@ -19,8 +19,7 @@ from failbench.neighbours.lenses.catalogue import LENSES, Lens, Measure
 from failbench.neighbours.lenses.slices import ResamplingSettings, Scale, Slice
 from failbench.statistics.intervals import wilson
 
-SAME: Final = 9
-"""Decimals of a number: what differs by less differs by rounding."""
+SAME: Final = 9  # decimals of a number: what differs by less differs by rounding
 
 
 @dataclass(frozen=True)
@@ -32,9 +31,9 @@ class Measured:
     points: Callable[[], pl.DataFrame]
 
 
+# what every lens is as a function: of a slice, the weights of its answers in the sample and in
+# every resample, the scale and the confidence
 Measuring = Callable[[Slice, Array, Scale, float], Measured]
-"""What every lens is as a function: of a slice, the weights of its answers in the sample and in
-every resample, the scale and the confidence."""
 
 
 @dataclass(frozen=True)
@@ -141,12 +140,7 @@ def views_of(
 
 
 def differences(of: Look, against: Look) -> dict[str, Measure]:
-    """Each number of one look less that of another of the same lens.
-
-    The interval is recovered from the two intervals (Zou and Donner, 2008, "Construction of
-    confidence limits about effect measures", Statistics in Medicine 27), as for two independent
-    samples: where both models answered the same problems it is rather too wide.
-    """
+    """Each number of one look less that of another, with intervals of Zou and Donner (2008)."""
     less = {}
     for name, one in of.measures.items():
         other = against.measures[name]
@@ -172,10 +166,7 @@ def _measure(kind: catalogue.MeasureKind, draws: Array, size: float, confidence:
 
 
 def percentile_interval(draws: Array, confidence: float) -> tuple[float, float]:
-    """Quantiles of the resamples (Efron, 1979), no narrower than the value, which is the first.
-
-    NaN where fewer than nine in ten resamples have a value.
-    """
+    """Quantiles of resamples (Efron, 1979) around the value; NaN if over a tenth has none."""
     finite = draws[1:][np.isfinite(draws[1:])]
     if len(finite) < 0.9 * (len(draws) - 1):
         return math.nan, math.nan
@@ -188,10 +179,7 @@ _KEYS: Final = ("model", "condition", "seed", "tokenizer", "task")
 
 
 def look_at_models(traces: pl.DataFrame, settings: ResamplingSettings) -> tuple[View, ...]:
-    """Look at every model on every task through all lenses, sorted by model and task.
-
-    The lens ``fft`` reads prompts alone: models that were shown the same ones share its look.
-    """
+    """Look at all models through all lenses; of equal prompts they share the look of ``fft``."""
     scale, spectra, found = slices.scale_of(traces), list[Look](), []
     for part in slices.slices_of(traces):
         spectrum = next((each for each in spectra if _same_prompts(each.part, part)), None)

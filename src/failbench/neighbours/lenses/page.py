@@ -16,25 +16,20 @@ from failbench.diagnose.readers.lines import clean
 from failbench.neighbours.lenses.catalogue import Condition, Lens, Measure, Relation, rules
 from failbench.neighbours.lenses.looking import Look, View, differences
 
-FORMAT: Final = 1
-"""Of the document; it grows when a field is removed or changes its meaning."""
+FORMAT: Final = 1  # of the document; it grows when a field is removed or changes its meaning
+WHOLE: Final = 3  # slices that are shown with all that is known of them; of more, a line each
+WIDEST: Final = 100  # letters of a line of prose
 
-WHOLE: Final = 3
-"""Slices that are shown with all that is known of them; of more, a line each."""
-
-WIDEST: Final = 100
-"""Letters of a line of prose."""
-
+# of verdicts; any other names something wrong
 STYLES: Final = {"clean": "bold green", "undetermined": "bold yellow"}
-"""Of verdicts; any other names something wrong."""
 
+# the space that each lens looks at, in the words of the workflow
 LENS_WORDS: Final[dict[Lens, str]] = {
     "surface": "output",
     "fft": "input",
     "compression": "reasoning",
     "hazard": "time",
 }
-"""The space that each lens looks at, in the words of the workflow."""
 
 UNDEFINED: Final = "not defined"
 
@@ -81,10 +76,7 @@ def ground(condition: Condition, measure: Measure) -> str:
 
 
 def print_page(views: Sequence[View], console: Console) -> None:
-    """Print what is said of slices.
-
-    Nothing of the traces is read as markup of rich's, and no escape of theirs reaches the terminal.
-    """
+    """Print what is said of slices; nothing of traces is markup, no escape reaches the terminal."""
     for place, block in enumerate(_blocks(views)):
         with console.capture() as capture:
             console.print(block, highlight=False, width=min(console.width, WIDEST))

@@ -1,8 +1,4 @@
-"""The lens ``surface``: where, in length and depth, answers stop being right.
-
-Accuracy is what exceeds guessing: right answers less those that guesses would give, by answers less
-the same. A truncated answer is a failure; what is left without truncated ones stands beside it.
-"""
+"""The lens ``surface``: where, in length and depth, answers exceed guessing no more."""
 
 from __future__ import annotations
 
@@ -19,6 +15,7 @@ from failbench.neighbours.lenses.looking import Measured
 from failbench.neighbours.lenses.slices import Integers, Scale, Slice, group_sums, ratio
 from failbench.statistics.intervals import wilson
 
+# a row for each cell, and with null depth for each length
 POINTS: Final = pl.Schema(
     {
         "length": pl.Int64,
@@ -34,22 +31,12 @@ POINTS: Final = pl.Schema(
         "answered_ci_high": pl.Float64,
     }
 )
-"""A row for each cell, and with null depth for each length."""
 
-FALL: Final = 2 * math.log(3)
-"""Logits from three quarters to one quarter."""
-
-LONGEST_FALL: Final = 4.0
-"""Of the way from the easiest to the hardest problems: as good as no fall."""
-
-STEPS: Final = 60
-"""Of Newton's method at most."""
-
-LONGEST_STEP: Final = 2.0
-"""Of a coefficient in one step, on the scale of numbers with standard deviation one."""
-
-ENOUGH: Final = 1e-9
-"""A step below this ends the fit."""
+FALL: Final = 2 * math.log(3)  # logits from three quarters to one quarter
+LONGEST_FALL: Final = 4.0  # of the way from the easiest to the hardest problems: as good as no fall
+STEPS: Final = 60  # of Newton's method at most
+LONGEST_STEP: Final = 2.0  # of a coefficient, on the scale of numbers with standard deviation one
+ENOUGH: Final = 1e-9  # a step below this ends the fit
 
 
 def measure_surface(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
@@ -123,13 +110,10 @@ def _boundaries(
 
 
 def firth_fit(numbers: Array, successes: Array, trials: Array) -> Array:
-    """Intercept and slopes of logits on some numbers, for many resamples at once.
+    """Intercept and slopes of logits, for many resamples at once; no kept library has it.
 
-    Firth (1993, "Bias reduction of maximum likelihood estimates", Biometrika 80) adds to each score
-    half of what the leverage of an observation is worth, which keeps the fit finite where shares
-    are all 0 on one side and all 1 on the other (Heinze and Schemper, 2002, "A solution to the
-    problem of separation in logistic regression", Statistics in Medicine 21): the case of a sharp
-    cliff. No kept library has it.
+    Bias reduction of Firth (1993, Biometrika 80) keeps the fit finite at a sharp cliff, where
+    shares are 0 on one side and 1 on the other (Heinze and Schemper, 2002, Stat. Med. 21).
     """
     centre, spread = numbers.mean(axis=0), numbers.std(axis=0)
     design = np.column_stack([np.ones(len(numbers)), (numbers - centre) / spread])

@@ -28,14 +28,11 @@ from failbench.neighbours.outside_list import material
 from failbench.neighbours.outside_list.material import LanguageModel, Program, Run, adam, train
 
 ONSET: Final = 20
-LOST_EVERY: Final = 20
-"""Transfers from one that is lost to the next."""
-NORM: Final = 0.5
-"""To which gradients are clipped."""
+LOST_EVERY: Final = 20  # transfers from one that is lost to the next
+NORM: Final = 0.5  # to which gradients are clipped
 EVALUATE_EVERY: Final = 20
 DROPOUT: Final = 0.1
-DROPPING: Final = "dropping"
-"""Name under which Transformers knows the attention of one's own."""
+DROPPING: Final = "dropping"  # name under which Transformers knows the attention of one's own
 
 
 def gpt2(**settings: Any) -> Any:

@@ -1,8 +1,6 @@
-"""DEFault++: reads a training from inside, and answers with three levels of a diagnosis.
+"""DEFault++: called at every step of a training, it answers with three levels of a diagnosis.
 
-https://github.com/SigmaJahan/DEFaultplusplus-Transformer-Debugging (Apache-2.0), from PyPI with its
-trained models. It reads no log: an extractor is called at every step with what the model returned,
-and what it has gathered when the training is over goes to the model of its family.
+https://github.com/SigmaJahan/DEFaultplusplus-Transformer-Debugging (Apache-2.0), from PyPI.
 """
 
 from __future__ import annotations
@@ -23,16 +21,14 @@ from failbench.neighbours.peers.mapping import compared_version, mapping
 from failbench.neighbours.peers.verdicts import KEY, VERDICT_SCHEMA, Reading, verdict_row
 
 PEER: Final = "default_plus_plus"
-INSIDE: Final = "inside_training"
-"""What stands for a format in its verdicts: it is called by the training itself."""
-FAMILY: Final = "encoder"
-"""Which of its two models answers for BERT and DistilBERT."""
-FAULTY: Final = "faulty"
-"""Its word for a run in which it detects a fault; it knows no degrees."""
+INSIDE: Final = "inside_training"  # stands for a format: the training itself calls it
+FAMILY: Final = "encoder"  # which of its two models answers for BERT and DistilBERT
+FAULTY: Final = "faulty"  # its word for a run in which it detects a fault; it knows no degrees
 PACKAGE: Final = "defaultplusplus"
 REMEDY: Final = "Restore it with `git checkout`, or record it again: `make record-peers INSIDE=1`."
 INSTALL: Final = "Install it with `make record-peers INSIDE=1`, which trains with it as well."
 
+# columns of the table of its answers; the key is ``run_id``
 ANSWER_SCHEMA: Final = pl.Schema(
     {
         "run_id": pl.String(),
@@ -56,7 +52,6 @@ ANSWER_SCHEMA: Final = pl.Schema(
         "unreadable": pl.String(),  # why there is no answer; null where there is one
     }
 )
-"""Columns of the table of its answers; the key is ``run_id``."""
 
 
 @dataclass(frozen=True)
@@ -81,11 +76,7 @@ def installed_version() -> str:
 
 
 def diagnose(features: Mapping[str, float]) -> Diagnosis:
-    """What its shipped model says of features, in the way that its README shows for one live run.
-
-    Columns that the features lack are the median of its own healthy runs, as its normalizer has it:
-    its model refuses what the extractor returns, whose names are others.
-    """
+    """What its model says, as in its README; columns it lacks are medians of its healthy runs."""
     normalizer, predictor = _shipped()
     measured, columns = normalizer.coverage(features)
     with warnings.catch_warnings():

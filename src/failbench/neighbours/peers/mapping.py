@@ -1,13 +1,8 @@
 """Peers: from where on each stands by what it says, and what that comes to in the project's words.
 
-``data/peers.csv`` lists the peers, each as its own documentation says that it is to be taken.
-``data/mapping.csv`` lists every issue, those too that no run of the benchmark brings about; of
-peers that are taken as rules those of the rules that apply. Where a peer gives several causes in an
-order, the first one counts; where the first one names causes of two categories in one sentence, the
-issue is a detection without a category, and so it is where the peer says what is wrong and no
-cause. Exploding and vanishing gradients and overfitting are named as causes. ``data/variants.csv``
-says by which words a first cause is known where an issue has several: such an issue is written
-``issue/variant``.
+``data/peers.csv`` has how each is to be taken by its documentation, ``data/mapping.csv`` every
+issue. The first cause counts; where that is of two categories or none, an issue is a detection
+alone. ``data/variants.csv`` has the words of ``issue/variant`` where an issue has several causes.
 """
 
 from __future__ import annotations
@@ -27,12 +22,9 @@ from failbench.base.records import Record
 from failbench.base.vocabulary import Category
 from failbench.causes.catalogue import causes
 
+# words of all peers, the most severe first
 SEVERITIES: Final = ("critical", "high", "warning", "moderate", "low", "info")
-"""Words of all peers, the most severe first."""
-
-CONFIDENCE_STEP: Final = 0.05
-"""Confidences of peers are multiples of it."""
-
+CONFIDENCE_STEP: Final = 0.05  # confidences of peers are multiples of it
 DATA: Final = "src/failbench/neighbours/peers/data"
 
 

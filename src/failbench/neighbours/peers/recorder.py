@@ -1,18 +1,10 @@
 """Recorder: gives logs of the benchmark's runs to installed peers, and keeps what they say.
 
-Logs are as generous as a format can be: every signal that it can have is logged at every step, in
-all its digits, with the loss on held-out data; beside files of metrics lies the terminal's output,
-with the traceback or what a shell says of a killed process. Nothing is cut, coloured or prefixed.
-Each run is told of up to its end. Users log less than that: what a peer makes of such a log is the
-best that can be asked of it.
+Logs are as generous as a format can be, with every signal at every step up to the end of the run:
+users log less, so that what a peer makes of them is the best that can be asked of it.
 
-runmedic is run through its command line, as ``runmedic diagnose FOLDER --json``:
-https://github.com/vincere-mori/runmedic (MIT). It reads TensorBoard, MLflow, Weights & Biases,
-Lightning's and any other CSV, JSON lines, the Trainer's state and standard output.
-
-training-doctor is run through its Python interface, ``Doctor().load(path).analyze()``:
-https://github.com/SalahAlHaismawi/training-doctor (MIT). It reads CSV, TensorBoard and the history
-of Weights & Biases; detectors are those that it runs unless told otherwise.
+runmedic (https://github.com/vincere-mori/runmedic, MIT) is run by its command line,
+training-doctor (https://github.com/SalahAlHaismawi/training-doctor, MIT) by its Python interface.
 """
 
 from __future__ import annotations
@@ -41,23 +33,18 @@ from failbench.neighbours.rendering.formats import rendered, write_files
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import complete_shape
 
-KINDS: Final = ("failure", "twin", "success")
-"""Runs that peers are asked about; remedies belong to a study of their own."""
+KINDS: Final = ("failure", "twin", "success")  # of runs; remedies belong to a study of their own
+EVERY: Final = 100  # answers between two writes of the table: so many are lost at most
 
-EVERY: Final = 100
-"""Answers after which the table is written: so many are lost at most if a recording is killed."""
-
+# the first seed with which users' names of metrics are those that the peers document: ``step``,
+# ``loss``, ``grad_norm``, ``lr``, ``eval_loss``, and for runmedic a memory and a throughput that
+# it knows
 SEED: Final = 3006
-"""The first seed with which users' names of metrics are those that the peers document: ``step``,
-``loss``, ``grad_norm``, ``lr``, ``eval_loss``, and for runmedic a memory and a throughput that it
-knows."""
 
+# the first seeds with which names are those of the Trainer, which both peers know, and with which
+# its state has all digits and is saved most often
 SEEDS: Final[dict[str, int]] = {"tensorboard": 11, "trainer_state": 5}
-"""The first seeds with which names are those of the Trainer, which both peers know, and with which
-its state has all digits and is saved most often."""
-
-Files = Mapping[str, bytes]
-"""A log: contents by names, which may have folders before them."""
+Files = Mapping[str, bytes]  # a log: contents by names, which may have folders before them
 
 
 def record_peers(
@@ -131,6 +118,8 @@ def _reading(files: Files, peer: Peer) -> Reading:
 RUNMEDIC: Final = "runmedic"
 TRAINING_DOCTOR: Final = "training_doctor"
 
+# formats that each peer says it reads, of those that telemetry can be written as. The history of
+# Weights & Biases, which training-doctor reads too, is in no folder that the library writes.
 FORMATS: Final[dict[str, tuple[str, ...]]] = {
     RUNMEDIC: (
         "csv",
@@ -146,8 +135,6 @@ FORMATS: Final[dict[str, tuple[str, ...]]] = {
     ),
     TRAINING_DOCTOR: ("csv", "lightning_csv", "tensorboard"),
 }
-"""Formats that each peer says it reads, of those that telemetry can be written as. The history of
-Weights & Biases, which training-doctor reads too, is in no folder that the library writes."""
 
 INSTALL: Final = "Install the extra `peers`: pip install -e '.[peers]'."
 
@@ -196,11 +183,7 @@ def read_by_runmedic(folder: Path) -> Reading:
 
 
 def read_by_training_doctor(folder: Path) -> Reading:
-    """What training-doctor says of the logs in a folder.
-
-    Its loader of CSV is told that steps stand in ``step``: where a file has an ``epoch`` too, it
-    takes one of the two for the step, and which one differs from process to process.
-    """
+    """What it says of a folder; steps are named, as of ``step`` and ``epoch`` it takes either."""
     package = import_module("training_doctor")
     tables = sorted(folder.rglob("*.csv"))
     try:

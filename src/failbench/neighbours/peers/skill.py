@@ -1,16 +1,9 @@
-"""Skill: the documented thresholds of the agent skill ml-training-debugger, as rules.
+"""Skill: the documented thresholds of the agent skill ml-training-debugger 1.0.0 (MIT), as rules.
 
-The skill (version 1.0.0, MIT) has an agent read logs and code; its documentation and the scripts
-beside it state thresholds. ``data/skill_rules.csv`` holds those that a log can be held against; of
-the others (share of parameters in embeddings, gradients of each layer, code) a log says nothing.
-What an agent would make of an error message is no threshold, so that messages are not read here.
-
-Confidences follow the skill's own scale (SKILL.md, Core Principles 3): above 90 % where evidence is
-direct, 70 to 90 % where it is circumstantial, below 70 % where more data should be asked for. The
-one example of a loss that rises with its gradients is stated with 95 %; this stands for direct
-evidence and for two issues of a run that confirm each other. Of circumstantial evidence the middle
-of its range is taken. The documentation has no number for less: 60 % stands for it, and any number
-below 70 % would give the same answers.
+``data/skill_rules.csv`` holds those that a log can be held against; what an agent would make of an
+error message is no threshold. Confidences are of its scale (SKILL.md, Core Principles 3): over 90 %
+for direct evidence, for which the 95 % of its example stands, and two issues of a run; 70 to 90 %
+for circumstantial, of which the middle; 60 % stands for less, as any number below 70 % would.
 """
 
 from __future__ import annotations
@@ -32,10 +25,7 @@ from failbench.neighbours.peers.rules import BEYOND, Relation
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, Reading, verdict_row
 
 PEER: Final = "ml_training_debugger"
-
-TELEMETRY: Final = "telemetry"
-"""The format of its verdicts: what was recorded, every signal at every step."""
-
+TELEMETRY: Final = "telemetry"  # the format of its verdicts: every signal at every step
 EvidenceLevel = Literal["direct", "circumstantial", "hint"]
 
 CONFIDENCES: Final[dict[EvidenceLevel, float]] = {
@@ -44,8 +34,7 @@ CONFIDENCES: Final[dict[EvidenceLevel, float]] = {
     "hint": 0.60,
 }
 
-POLYNOMIAL: Final = 3
-"""Order of the filter that noise is measured against; the documentation has it with window 11."""
+POLYNOMIAL: Final = 3  # order of the filter for noise; the documentation has window 11
 
 
 @dataclass(frozen=True)
@@ -60,22 +49,14 @@ class Curves:
 
     @property
     def gap(self) -> Array:
-        """Distance of training from each validation, as a share of the latter.
-
-        Its sign does not count, as in the documentation: a validation far below training is a gap
-        too.
-        """
+        """Distance from each validation as a share of it, without a sign, as documented."""
         with np.errstate(all="ignore"):
             gap = np.abs(self.training - self.validation) / np.abs(self.validation)
         return np.where(np.isfinite(gap), gap, np.nan)
 
 
 def _rise_over_rolling(values: Array, window: int, margin: float) -> float:
-    """The largest deviation of a value that lies a margin above what was usual before.
-
-    What was usual are the mean and the standard deviation of a centred window, one window before
-    the value; the deviation is in these standard deviations, and 0 if no value lies so far above.
-    """
+    """The largest rise over a centred window, a window before, in its deviations; else 0."""
     behind = window + window // 2
     if values.size <= behind:
         return np.nan
@@ -122,9 +103,9 @@ def _noise(values: Array, window: int, _margin: float) -> float:
     return float(residual.std() / abs(values.mean()))
 
 
-OF_ALL: Final = ("not_finite", "mean_of_last")
-"""Statistics of values that are no numbers too; of the others only finite values count."""
+OF_ALL: Final = ("not_finite", "mean_of_last")  # statistics of values that are no numbers too
 
+# from values, a window and a margin to a number; NaN where the curve is too short for it
 STATISTICS: Final[dict[str, Callable[[Array, int, float], float]]] = {
     "not_finite": lambda values, *_: float(np.count_nonzero(~np.isfinite(values))),
     "mean_of_last": lambda values, window, _: (
@@ -141,7 +122,6 @@ STATISTICS: Final[dict[str, Callable[[Array, int, float], float]]] = {
     "longest_flat": _longest_flat,
     "noise": _noise,
 }
-"""From values, a window and a margin to a number; NaN where the curve is too short for it."""
 
 
 class SkillRule(Record):

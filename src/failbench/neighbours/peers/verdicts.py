@@ -1,9 +1,4 @@
-"""Verdicts: what others' tools said of runs, as a table, and what it comes to without any tool.
-
-Thresholds of peers were not made for these models. So each is also given, fold by fold, the factor
-of all its thresholds, or the bound from which its verdicts count, that did best on the scenarios of
-the other folds and on their twins, and is judged on those of the fold.
-"""
+"""Verdicts: what others' tools said of runs, and would say with what suits the other folds best."""
 
 from __future__ import annotations
 
@@ -19,6 +14,7 @@ from failbench.base.replay import DENSE, AnswerTable
 from failbench.base.vocabulary import ABSTAIN
 from failbench.neighbours.peers.mapping import Standard, mapping, standards
 
+# columns of a table of verdicts; its key is ``(run_id, format, peer)``
 VERDICT_SCHEMA: Final = pl.Schema(
     {
         "run_id": pl.String(),
@@ -32,7 +28,6 @@ VERDICT_SCHEMA: Final = pl.Schema(
         "unreadable": pl.String(),  # first line of the peer's error; null where it read the log
     }
 )
-"""Columns of a table of verdicts; its key is ``(run_id, format, peer)``."""
 
 KEY: Final = ("run_id", "format", "peer")
 
@@ -45,6 +40,7 @@ VERDICT_TABLE: Final = AnswerTable(
     DENSE,
 )
 
+# columns of a table of answers; its key is ``(peer, run_id, format)``
 ANSWER_SCHEMA: Final = pl.Schema(
     {
         "peer": pl.String(),
@@ -58,14 +54,12 @@ ANSWER_SCHEMA: Final = pl.Schema(
         "readable": pl.Boolean(),
     }
 )
-"""Columns of a table of answers; its key is ``(peer, run_id, format)``."""
 
 
-DOCUMENTED: Final = "documented"
-"""Thresholds and bounds as a peer documents them."""
+DOCUMENTED: Final = "documented"  # thresholds and bounds as a peer documents them
 
+# what the choice maximises: failing runs detected less twins alarmed, or categories right
 Objective = Literal["best_detection", "best_category"]
-"""What the choice maximises: failing runs detected less twins alarmed, or categories right."""
 OBJECTIVES: Final[tuple[Objective, ...]] = get_args(Objective)
 
 
@@ -88,10 +82,7 @@ def verdict_row(
 
 
 def answer(standard: Standard, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a verdict comes to by the standard of its peer and the mapping.
-
-    The first issue with a category that the peer commits itself to is the answer.
-    """
+    """What a verdict comes to: its first issue with a category that the peer commits itself to."""
     confidences = row["confidences"] or [None] * len(row["issues"])
     said = list(zip(row["severities"], confidences, strict=True))
     meanings = [mapping()[standard.peer, issue] for issue in row["issues"]]
@@ -124,11 +115,7 @@ def recorded_answers(
 def with_best_thresholds(
     said: pl.DataFrame, runs: pl.DataFrame, splits: pl.DataFrame, objective: Objective
 ) -> pl.DataFrame:
-    """What each peer says of the scenarios of each fold, by the choice that the others prefer.
-
-    Of choices that do as well the one that stands first counts: as documented, then in the order of
-    ``said``.
-    """
+    """What each peer says of a fold, by the choice that others prefer: of equal ones the first."""
     known = runs.select("run_id", "kind", "scenario", "category")
     lacking = set(known["scenario"].drop_nulls()) - set(splits["scenario"])
     if lacking:

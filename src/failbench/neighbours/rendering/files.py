@@ -1,7 +1,4 @@
-"""Files of metrics: tables and records of one's own, and what trackers of experiments keep.
-
-Event files of TensorBoard are written byte by byte: its writers bring a server along.
-"""
+"""Files of metrics; TensorBoard's are written byte by byte, as its writers bring a server along."""
 
 from __future__ import annotations
 
@@ -22,12 +19,11 @@ from failbench.neighbours.rendering.run import FILE, Files, Writer, as_file
 from failbench.neighbours.rendering.shape import draw_names
 from failbench.neighbours.rendering.tracebacks import declared
 
-STARTED: Final = 1_770_000_000.0
-"""Seconds since 1970 at which every run begins."""
+STARTED: Final = 1_770_000_000.0  # seconds since 1970 at which every run begins
 
+# steps between writes: ``flush_logs_every_n_steps`` of Lightning's CSVLogger. After an exception
+# Trainer has the rest written; of a killed process it is lost.
 FLUSH: Final = 100
-"""Steps between writes: ``flush_logs_every_n_steps`` of Lightning's CSVLogger. After an exception
-Trainer has the rest written; of a killed process it is lost."""
 
 _LIGHTNING: Final = {
     "loss": "train_loss",
@@ -37,8 +33,7 @@ _LIGHTNING: Final = {
 _RUN: Final = "wandb/run-20260314_104107-x1y2z3ab/files"
 _STORE: Final = "mlruns/0/5f0c3d2b1a9e4f7c8d6b5a4e3f2c1d0e"
 _EVENTS: Final = "runs/events.out.tfevents.1770000000.node01.4711.0"
-_POLYNOMIAL: Final = 0x82F63B78
-"""Of CRC-32C, in reversed order of bits."""
+_POLYNOMIAL: Final = 0x82F63B78  # of CRC-32C, in reversed order of bits
 _MASK: Final = 0xA282EAD8
 
 
@@ -140,10 +135,7 @@ def wandb_folder(log: Writer) -> Files:
 
 
 def mlflow(log: Writer) -> Files:
-    """The file store: a file for each metric, with lines of time, value and step.
-
-    ``data/mlflow_meta.yaml`` is as MLflow's ``mlflow/store/tracking/file_store.py`` writes it.
-    """
+    """A file for each metric; ``data/mlflow_meta.yaml`` is as MLflow's ``file_store.py`` has it."""
     names = draw_names(log.rng)
     times = STARTED + np.cumsum(log.run.seconds)
     meta: str = declared("mlflow_meta.yaml").format(start=int(1000 * STARTED))

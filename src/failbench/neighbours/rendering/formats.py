@@ -20,6 +20,7 @@ from failbench.neighbours.rendering.tracebacks import declared
 
 FORMATS: Final[tuple[str, ...]] = tuple(formats())
 
+# formats that are lines on a terminal
 _PRINTED: Final[dict[str, Callable[[Writer], Iterable[str]]]] = {
     **{name: partial(printed.library_lines, name=name) for name in declared("lines.json")},
     "trainer_v4": partial(trainer.trainer_lines, rounded=True),
@@ -30,8 +31,8 @@ _PRINTED: Final[dict[str, Callable[[Writer], Iterable[str]]]] = {
     "key_colon": partial(printed.own_loop, sign=": ", separator=", "),
     "key_bars": partial(printed.own_loop, sign=" ", separator=" | "),
 }
-"""Formats that are lines on a terminal."""
 
+# formats that are files, or not a terminal's whole output
 _WRITTEN: Final[dict[str, Callable[[Writer], Files]]] = {
     "trainer_state": trainer.trainer_state,
     "lightning_csv": files.lightning_csv,
@@ -48,7 +49,6 @@ _WRITTEN: Final[dict[str, Callable[[Writer], Files]]] = {
     "traceback_alone": printed.traceback_alone,
     "mixed_paste": printed.mixed_paste,
 }
-"""Formats that are files, or not a terminal's whole output."""
 
 
 def rendered(
@@ -73,11 +73,7 @@ def write_files(written: Mapping[str, bytes], folder: Path) -> None:
 
 
 def read_files(written: Files) -> Log:
-    """Read files by name with the readers of users' logs, as they would lie in a folder.
-
-    A single file is read by itself. Where nothing was written, or nothing that can be read, the
-    log is empty.
-    """
+    """Read files with the readers of users' logs, one by itself; without any the log is empty."""
     with TemporaryDirectory(prefix="failbench-") as name:
         folder = Path(name)
         write_files(written, folder)

@@ -1,7 +1,4 @@
-"""A run as a log could tell of it, and what writes such a log.
-
-A log has entries, and what launchers, colours and progress bars add to its lines.
-"""
+"""A run as a log could tell of it, with what launchers, colours and bars add to its lines."""
 
 from __future__ import annotations
 
@@ -42,11 +39,7 @@ class LoggedRun:
 def logged_run(
     telemetry_run: Mapping[str, Any], steps: pl.DataFrame, last_step: int | None
 ) -> LoggedRun:
-    """What a log could say of a recorded run.
-
-    A loop logs a step when it is over, so that the step in which an exception was raised is not
-    among those that are logged, nor one in which a run was killed or hung.
-    """
+    """What a log could say of a run; a step in which it crashed, hung or was killed it does not."""
     ending = _ending(telemetry_run)
     if last_step is not None:
         if ending.kind == "completed" and telemetry_run["steps"] > last_step + 1:  # under way
@@ -108,12 +101,10 @@ def _ending(run: Mapping[str, Any]) -> Ending:
 
 
 Files = dict[str, bytes]
-
 FILE: Final = "train.log"
 _COLOURS: Final = ("\x1b[32m", "\x1b[36m", "\x1b[1m", "\x1b[33m")
 _END: Final = "\x1b[0m"
-_PREFIX: Final = "[default0]:"
-"""What torchrun puts before each line with ``--tee``."""
+_PREFIX: Final = "[default0]:"  # what torchrun puts before each line with ``--tee``
 _BAR: Final = 20
 
 

@@ -15,12 +15,11 @@ from failbench.neighbours.rendering.tracebacks import Style, declared
 
 Cut = Literal["none", "head", "end"]
 _Choice = TypeVar("_Choice")
-
-LOSS: Final = 0.97
-"""Share of logs with a loss: hardly any training is started without printing it."""
+LOSS: Final = 0.97  # share of logs with a loss: hardly any training is started without printing it
+# share with each other signal that a format can have: loops differ, and no survey says how much;
+# more than half, so that most logs have several, and less than all, so that any may be missing
 OTHER: Final = 0.6
-"""Share with each other signal that a format can have: loops differ, and no survey says how much;
-more than half, so that most logs have several, and less than all, so that any may be missing."""
+# shares of logs with what else a log may have
 SHARES: Final = {
     # a loss on held-out data, which smaller experiments leave out
     "validation": 0.7,
@@ -38,22 +37,19 @@ SHARES: Final = {
     # a progress bar, which is on by default in most libraries and off in jobs
     "bars": 0.3,
 }
-"""Shares of logs with what else a log may have."""
+# how exceptions are shown: Python's own way is the default everywhere
 STYLES: Final[tuple[tuple[Style, float], ...]] = (
     ("plain", 0.6),
     ("ranks", 0.2),
     ("rich", 0.1),
     ("notebook", 0.1),
 )
-"""How exceptions are shown: Python's own way is the default everywhere."""
+# which part of a pasted traceback is missing
 CUTS: Final[tuple[tuple[Cut, float], ...]] = (("none", 0.7), ("head", 0.15), ("end", 0.15))
-"""Which part of a pasted traceback is missing: mostly none."""
-MOST_KEPT: Final = 60
-"""Lines of output before a pasted error: what a terminal shows at once."""
-DIGITS: Final = (3, 4, 6, 0)
-"""Digits behind the point that loops of one's own print; 0 stands for all that there are."""
+MOST_KEPT: Final = 60  # lines of output before a pasted error: what a terminal shows at once
+DIGITS: Final = (3, 4, 6, 0)  # behind the point; 0 stands for all
+# the format, as tables of answers name it, of a terminal's output of :func:`complete_shape`
 COMPLETE: Final = "complete"
-"""The format, as tables of answers name it, of a terminal's output of :func:`complete_shape`."""
 
 
 Words = BeforeValidator(str.split)

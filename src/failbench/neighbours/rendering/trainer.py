@@ -12,26 +12,15 @@ import numpy as np
 from failbench.neighbours.rendering.run import Files, Writer
 from failbench.neighbours.rendering.tracebacks import declared
 
-SAVE_STEPS: Final = (10, 20, 50, 100)
-"""Steps between checkpoints, with which the state is written; of runs of 300 steps."""
-
-_SHORTEST: Final = 1e-3
-"""Seconds, so that nothing is divided by a time that a clock did not see."""
-
-_ROUNDED: Final = 0.5
-"""Share of states that version 4 wrote, which rounds losses to four digits."""
+SAVE_STEPS: Final = (10, 20, 50, 100)  # steps between checkpoints, with which the state is written
+_SHORTEST: Final = 1e-3  # seconds, so that nothing is divided by a time that a clock did not see
+_ROUNDED: Final = 0.5  # share of states that version 4 wrote, which rounds losses to four digits
 
 
 def history(log: Writer, *, rounded: bool) -> Iterator[dict[str, Any]]:
-    """``log_history`` as ``Trainer._maybe_log_save_evaluate`` and its loop make it.
-
-    The logged loss is the mean since the last log. With ``logging_nan_inf_filter``, which is the
-    default, a loss that is not finite is not added to it: the mean of those before it since then
-    is, so that losses that are all NaN are logged as 0. A run that came to its planned end has a
-    summary as its last row.
-    """
+    """``log_history`` as ``Trainer._maybe_log_save_evaluate`` and its loop make it."""
     run = log.run
-    losses = run.signals["loss"]
+    losses = run.signals["loss"]  # those that are not finite: ``logging_nan_inf_filter``
     total, last, upto, whole = np.float32(0), 0, 0, 0.0
     for entry in log.entries(first=1):
         for index in range(upto, entry.index + 1):

@@ -1,10 +1,7 @@
 """Recorder: what a preflight says of every scenario and its twin, in runs that are trained again.
 
-A run has the configuration, the draw and the memory limit that it had. A preflight looks at the
-first step, at that of the onset and, where the run crashes, at the step that crashes; the program
-goes on in between. Its twin is the same program up to the onset, and is looked at in it before the
-fault is switched on; where the fault is there from the start the twin is a run of its own, of one
-step. Healthy runs are looked at before their first step, for what memory estimates are worth.
+It looks at the first step, the onset and a step that crashes; a twin is the program before the
+fault is switched on, else a run of one step. Healthy runs show what memory estimates are worth.
 """
 
 from __future__ import annotations
@@ -59,11 +56,7 @@ class Unit:
 
 @cache
 def preflight_code() -> str:
-    """Hash of what a preflight executes and says.
-
-    The margin is left out: it decides a warning alone, of runs with a limit, and is measured in
-    those without one.
-    """
+    """Hash of what a preflight does and says, less the margin, which is measured in its runs."""
     folder = Path(failbench.preflight.__path__[0])
     files = (path for path in sorted((folder / "data").iterdir()) if path.name != "margin.json")
     data = "".join(path.read_text("utf-8") for path in files)
