@@ -13,12 +13,13 @@ from matplotlib.figure import Figure
 
 from failbench import study as st
 from failbench.base.telemetry import RUN_SCHEMA, read_table
-from failbench.neighbours.peers.mapping import refuse_unmapped, standards
 from failbench.neighbours.peers.rules import ALARM_SCHEMA, SCOPES, peer_rules, rules_of
 from failbench.neighbours.peers.verdicts import (
     DOCUMENTED,
     OBJECTIVES,
     VERDICT_SCHEMA,
+    refuse_unmapped,
+    standards,
     with_best_thresholds,
 )
 from failbench.neighbours.rendering.shape import COMPLETE

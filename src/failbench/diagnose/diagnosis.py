@@ -89,8 +89,7 @@ def diagnose_log(
         If one of these cannot be read, or there is nothing in the log that is known.
     """
     from failbench.diagnose.configuration import read_configuration
-    from failbench.diagnose.setting_rules import configuration_findings
-    from failbench.diagnose.training_code import code_findings
+    from failbench.diagnose.given import code_findings, configuration_findings
 
     read = read_log(Path(log), run)
     if read.is_empty:

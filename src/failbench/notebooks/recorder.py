@@ -12,9 +12,15 @@ from typing import Any, Final
 
 from failbench.base.errors import BadInputError
 from failbench.base.replay import Replay
-from failbench.notebooks.corpus import Notebook, Pair
+from failbench.notebooks.corpus import (
+    OBSERVED,
+    OBSERVED_TABLE,
+    Notebook,
+    Pair,
+    code_of_summary,
+    read_observed,
+)
 from failbench.notebooks.kernel import Failure, Forge, OutOfTimeError, forge
-from failbench.notebooks.observed import OBSERVED, OBSERVED_TABLE, code_of_summary, read_observed
 from failbench.notebooks.relevant import relevant_names
 
 LIMIT: Final = 120.0  # seconds of a cell; most take less than one, and imports of libraries some

@@ -8,8 +8,20 @@ from types import ModuleType
 from typing import Any, Final
 
 from failbench.crashes.small_rules import values
-from failbench.crashes.small_rules.library import class_of, lacks, missing, refuse, tags, thing
-from failbench.crashes.small_rules.values import ARRAYS, TABLES, Value, Violation, forget, sequence
+from failbench.crashes.small_rules.values import (
+    ARRAYS,
+    TABLES,
+    Value,
+    Violation,
+    class_of,
+    forget,
+    lacks,
+    missing,
+    refuse,
+    sequence,
+    tags,
+    thing,
+)
 
 CLASSES: Final = {"frame": "pandas.DataFrame", "series": "pandas.Series", "none": "NoneType"}
 ACCESSORS: Final = {"dt": ("date", "time", "period"), "str": ("str", "object", "cat")}

@@ -16,10 +16,10 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from failbench.base.errors import BadInputError
-from failbench.diagnose.readers.event_file import NAMED
 from failbench.diagnose.readers.lines import clean
 from failbench.diagnose.readers.log import NOWHERE, Log
 from failbench.diagnose.readers.names import SPLIT_WORDS
+from failbench.diagnose.readers.records import NAMED
 
 DEEPEST: Final = 8  # folders below the one that is named
 MOST_FILES: Final = 2_000  # files of a folder that are looked at

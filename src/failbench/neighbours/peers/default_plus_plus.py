@@ -17,8 +17,14 @@ import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import read_table
-from failbench.neighbours.peers.mapping import compared_version, mapping
-from failbench.neighbours.peers.verdicts import KEY, VERDICT_SCHEMA, Reading, verdict_row
+from failbench.neighbours.peers.verdicts import (
+    KEY,
+    VERDICT_SCHEMA,
+    Reading,
+    compared_version,
+    mapping,
+    verdict_row,
+)
 
 PEER: Final = "default_plus_plus"
 INSIDE: Final = "inside_training"  # stands for a format: the training itself calls it

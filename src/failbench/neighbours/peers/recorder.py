@@ -27,8 +27,15 @@ import polars as pl
 from failbench.base.replay import Replay
 from failbench.base.telemetry import Telemetry
 from failbench.diagnose.readers.lines import clean
-from failbench.neighbours.peers.mapping import SEVERITIES, compared_version, mapping, with_variant
-from failbench.neighbours.peers.verdicts import VERDICT_TABLE, Reading, verdict_row
+from failbench.neighbours.peers.verdicts import (
+    SEVERITIES,
+    VERDICT_TABLE,
+    Reading,
+    compared_version,
+    mapping,
+    verdict_row,
+    with_variant,
+)
 from failbench.neighbours.rendering.formats import rendered, write_files
 from failbench.neighbours.rendering.run import logged_run
 from failbench.neighbours.rendering.shape import complete_shape

@@ -21,7 +21,7 @@ from failbench.base.arrays import Array, Mask
 from failbench.base.records import Record
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import ABSTAIN
-from failbench.neighbours.peers.mapping import mapping, rows_of, standards
+from failbench.neighbours.peers.verdicts import mapping, rows_of, standards
 
 Steps = npt.NDArray[np.int64]
 

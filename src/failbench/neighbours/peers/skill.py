@@ -20,9 +20,15 @@ from scipy.signal import savgol_filter
 
 from failbench.base.arrays import Array
 from failbench.base.records import InCell, Record
-from failbench.neighbours.peers.mapping import SEVERITIES, rows_of, standards
 from failbench.neighbours.peers.rules import BEYOND, Relation
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, Reading, verdict_row
+from failbench.neighbours.peers.verdicts import (
+    SEVERITIES,
+    VERDICT_SCHEMA,
+    Reading,
+    rows_of,
+    standards,
+    verdict_row,
+)
 
 PEER: Final = "ml_training_debugger"
 TELEMETRY: Final = "telemetry"  # the format of its verdicts: every signal at every step

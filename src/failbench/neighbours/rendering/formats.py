@@ -13,7 +13,7 @@ import numpy as np
 from failbench.base.errors import BadInputError
 from failbench.diagnose.readers.log import NO_ROWS, Log
 from failbench.diagnose.readers.opening import read_log
-from failbench.neighbours.rendering import files, printed, trainer
+from failbench.neighbours.rendering import files, printed
 from failbench.neighbours.rendering.run import Files, LoggedRun, Writer, as_file
 from failbench.neighbours.rendering.shape import LogShape, formats
 from failbench.neighbours.rendering.tracebacks import declared
@@ -23,8 +23,8 @@ FORMATS: Final[tuple[str, ...]] = tuple(formats())
 # formats that are lines on a terminal
 _PRINTED: Final[dict[str, Callable[[Writer], Iterable[str]]]] = {
     **{name: partial(printed.library_lines, name=name) for name in declared("lines.json")},
-    "trainer_v4": partial(trainer.trainer_lines, rounded=True),
-    "trainer_v5": partial(trainer.trainer_lines, rounded=False),
+    "trainer_v4": partial(files.trainer_lines, rounded=True),
+    "trainer_v5": partial(files.trainer_lines, rounded=False),
     "lightning_bar": printed.lightning_bar,
     "keras": printed.keras,
     "key_equals": partial(printed.own_loop, sign="=", separator=" "),
@@ -34,7 +34,7 @@ _PRINTED: Final[dict[str, Callable[[Writer], Iterable[str]]]] = {
 
 # formats that are files, or not a terminal's whole output
 _WRITTEN: Final[dict[str, Callable[[Writer], Files]]] = {
-    "trainer_state": trainer.trainer_state,
+    "trainer_state": files.trainer_state,
     "lightning_csv": files.lightning_csv,
     "tensorboard": files.tensorboard,
     "wandb_export": files.wandb_export,
