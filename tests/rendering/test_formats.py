@@ -143,7 +143,7 @@ def test_a_loss_that_is_not_a_number_is_read_as_one_but_where_libraries_hide_it(
         assert losses(name, infinite, every=2) == [3.0, 3.0], name
 
 
-@pytest.mark.parametrize("style", [style for style, _ in STYLES])
+@pytest.mark.parametrize("style", list(STYLES))
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "llm_c_log"])
 def test_endings_are_events(name, style):
     for ending in ENDINGS:

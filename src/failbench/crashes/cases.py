@@ -1,7 +1,5 @@
 """Cases: notebooks of the corpus in every arm, two naive predictors, and recorded answers."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass

@@ -4,8 +4,6 @@ Each question has a process of its own: what pyright infers depends on what else
 one process for all answered 1 of the 148 development questions otherwise.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

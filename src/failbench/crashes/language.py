@@ -1,7 +1,5 @@
 """Language models: what they are told, the same but for the kernel, and what answers predict."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import asdict, dataclass, replace

@@ -1,7 +1,5 @@
 """What a predictor of crashes answers, and the predictors as data, imported when one is built."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pkgutil import resolve_name

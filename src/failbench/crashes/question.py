@@ -1,7 +1,5 @@
 """A question to a predictor: will a cell crash after others, given what the kernel knows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 

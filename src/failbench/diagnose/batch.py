@@ -1,7 +1,5 @@
 """Batch: methods that can diagnose a folder of telemetry, fitted, and the file of diagnoses."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module

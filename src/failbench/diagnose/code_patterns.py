@@ -1,7 +1,5 @@
 """Patterns of training code: slips, silent about what another file may put right."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Configuration: the settings of a training, read from its file; nothing in it is executed."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

@@ -1,7 +1,5 @@
 """Diagnosis: from any log to a root cause with evidence, what is not there, and what would tell."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping, Sequence

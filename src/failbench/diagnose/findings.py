@@ -1,7 +1,5 @@
 """Findings: the signs of a log as evidence, each with the place where it can be checked."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping

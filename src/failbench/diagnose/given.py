@@ -1,7 +1,5 @@
 """Given beside a log: contradictions of a configuration, and slips of a training loop."""
 
-from __future__ import annotations
-
 import ast
 import math
 import operator

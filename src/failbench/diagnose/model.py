@@ -6,8 +6,6 @@ count too; checks and absences have a weight for each category, drawn towards ze
 probabilities are of scenarios that were not learnt from.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Signs: all that may speak for a cause, of users' logs and of those the model is fitted to."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -5,8 +5,6 @@ the released file byte for byte, so that a released file's hash is a check of it
 read and ``data/external/default/columns.csv`` lacks is missing: on neither side of a threshold.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 from collections.abc import Iterable, Mapping
@@ -199,12 +197,9 @@ def _checked(path: Path, source: Source) -> bytes:
         raise BadInputError(path, "(file)", "cannot be read.", remedy) from error
     digest = hashlib.sha256(content).hexdigest()
     if digest != source.sha256:
-        raise BadInputError(
-            path,
-            "sha256",
-            f"is {digest[:16]}..., and {SOURCES} has {source.sha256[:16]}...",
-            f"Fetch {source.folder}/{source.source} at the commit that PROVENANCE.md names.",
-        )
+        problem = f"is {digest[:16]}..., and {SOURCES} has {source.sha256[:16]}..."
+        remedy = f"Fetch {source.folder}/{source.source} at the commit that PROVENANCE.md names."
+        raise BadInputError(path, "sha256", problem, remedy)
     return content
 
 
@@ -255,13 +250,10 @@ def _asked(
 ) -> dict[str, int]:
     """Of so many ``rules`` those that read error text, that lack a column, and the others."""
     named = {note.feature for note in columns if note.feature}
-    counts = {"rules": 0, "of_text": 0, "without_column": 0, "applicable": 0}
+    counts = dict.fromkeys(("rules", "of_text", "without_column", "applicable"), 0)
     for of_rule in conditions:
+        is_of_text = any(isinstance(condition, ErrorMatches) for condition in of_rule)
+        has_columns = "applicable" if features_of(of_rule) <= named else "without_column"
         counts["rules"] += 1
-        if any(isinstance(condition, ErrorMatches) for condition in of_rule):
-            counts["of_text"] += 1
-        elif features_of(of_rule) <= named:
-            counts["applicable"] += 1
-        else:
-            counts["without_column"] += 1
+        counts["of_text" if is_of_text else has_columns] += 1
     return counts

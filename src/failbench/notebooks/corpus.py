@@ -1,7 +1,5 @@
 """The corpus: pairs of notebooks as executed, their split, and what was observed of kernels."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass

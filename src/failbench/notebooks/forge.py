@@ -1,7 +1,5 @@
 """The process that kernels are forked from, by JSON on standard input, until that ends."""
 
-from __future__ import annotations
-
 import gc
 import importlib
 import json

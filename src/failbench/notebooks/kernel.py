@@ -1,7 +1,5 @@
 """A live kernel that a notebook is executed in: apart, without a network, killed at its limit."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -1,7 +1,5 @@
 """Executes pairs in live kernels and keeps what was observed; see ``docs/notebooks.md``."""
 
-from __future__ import annotations
-
 import json
 import platform
 import time

@@ -1,7 +1,5 @@
 """A runtime summary as it is read back, and what is left of it without a class of facts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """Conditions: what is done to models, and what they are trained with where nothing is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Self
 

@@ -1,7 +1,5 @@
 """Declared: everything that a recording of reasoning is made from, read from one folder."""
 
-from __future__ import annotations
-
 import ast
 import hashlib
 import json

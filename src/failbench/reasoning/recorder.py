@@ -1,7 +1,5 @@
 """Recorder: trains missing models and asks them; an interruption loses the models at work alone."""
 
-from __future__ import annotations
-
 import json
 import multiprocessing
 import os

@@ -1,7 +1,5 @@
 """Traces: sampled answers as a table, and the models that gave them; see ``docs/traces.md``."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A notebook, read statement by statement, in the order in which Python evaluates it."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """What attributes, subscripts, operators and calls give, and where there is certainly nothing."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from types import ModuleType

@@ -1,7 +1,5 @@
 """Gradients: how large they are in each layer after a backward pass, and where they stop."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

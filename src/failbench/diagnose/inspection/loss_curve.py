@@ -1,7 +1,5 @@
 """Loss curve: the course of a signal, and the gap from training to validation, as description."""
 
-from __future__ import annotations
-
 import math
 from bisect import bisect_left, bisect_right
 from dataclasses import dataclass

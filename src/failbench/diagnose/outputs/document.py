@@ -1,7 +1,5 @@
 """Document: the answer as JSON; no number that JSON cannot write, no terminal escape of a log."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Drawing: a panel for each signal of a log, with marks where its evidence stands."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass

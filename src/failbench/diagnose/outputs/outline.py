@@ -1,7 +1,5 @@
 """Outline: what an answer says, in which words and order, before it is set on a page."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass

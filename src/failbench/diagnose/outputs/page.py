@@ -1,7 +1,5 @@
 """Page: the answer on the terminal, in plain text where there is no terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 

@@ -5,8 +5,6 @@ The newest is read, as it failed last: by time (MLflow, Weights & Biases, Tensor
 has a file for each metric; the database, its default since 3.7, is not read.
 """
 
-from __future__ import annotations
-
 import re
 import stat
 from collections import defaultdict

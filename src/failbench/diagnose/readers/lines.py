@@ -1,7 +1,5 @@
 """Lines of a log: what a person saw in the terminal, with the number of each."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """Opening a log: a file, a folder or standard input, whatever format it has."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys

@@ -1,7 +1,5 @@
 """Printed lines and pasted tables: measurements in what a training writes to the terminal."""
 
-from __future__ import annotations
-
 import re
 from typing import Final, NamedTuple
 

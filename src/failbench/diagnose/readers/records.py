@@ -1,7 +1,5 @@
 """Records: measurements that programs wrote for programs, event files of TensorBoard included."""
 
-from __future__ import annotations
-
 import json
 import math
 import struct

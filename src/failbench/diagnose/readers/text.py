@@ -1,7 +1,5 @@
 """Text: a terminal's output, with measurements, tables, tracebacks and anything else in it."""
 
-from __future__ import annotations
-
 import re
 import signal
 from collections.abc import Iterable

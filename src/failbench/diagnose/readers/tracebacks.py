@@ -1,7 +1,5 @@
 """Tracebacks: exceptions as Python, rich and notebooks print them, whole or cut off."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 from typing import Final

@@ -1,7 +1,5 @@
 """Traps: values that do not mean what they say; of a source's rows, which ``traps.csv`` means."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace

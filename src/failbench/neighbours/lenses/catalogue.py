@@ -4,8 +4,6 @@ Terms are of a published workflow, whose places the files name and which leaves 
 eye. What each lens should say of each condition was written before it was asked.
 """
 
-from __future__ import annotations
-
 import math
 import operator
 from collections import Counter
@@ -34,8 +32,6 @@ HOLDS: Final[dict[Relation, Callable[[float, float], bool]]] = {
     "below": operator.lt,
     "at_most": operator.le,
 }
-
-
 REMEDY: Final = "Restore it with git, or correct it after the verdicts of lenses/data/rules.json."
 
 

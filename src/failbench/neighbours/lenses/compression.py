@@ -4,8 +4,6 @@ Failed answers are longer where problems are hard, and longer texts have more by
 contrasted among answers of the same number of tokens.
 """
 
-from __future__ import annotations
-
 import zlib
 from functools import partial
 from typing import Final
@@ -108,7 +106,7 @@ def _auc(right: Array, failed: Array, strata: Integers, sizes: Array) -> Array:
 
 def _growth(weights: Array, part: Slice, sizes: Array) -> Array:
     """Slopes of the logarithm of bytes on those of length and depth, by least squares, added up."""
-    axes = [np.log(axis) for axis in (part.lengths, part.depths) if _varies(axis)]
+    axes = [np.log(axis) for axis in (part.lengths, part.depths) if 1 <= axis.min() < axis.max()]
     if not axes:
         return np.full(len(weights), np.nan)
     design = np.column_stack([np.ones(len(sizes)), *axes])
@@ -118,11 +116,6 @@ def _growth(weights: Array, part: Slice, sizes: Array) -> Array:
     inverse = np.linalg.pinv(squares, hermitian=True)  # length and depth may go together
     slopes = np.einsum("dij,dj->di", inverse, products)[:, 1:]
     return np.asarray(slopes.sum(axis=1))
-
-
-def _varies(axis: Integers) -> bool:
-    """Whether a difficulty has several values, all with a logarithm."""
-    return bool(axis.min() >= 1 and axis.min() < axis.max())
 
 
 def _points(part: Slice, bucket: int, sizes: Array, repeated: Array, loops: Array) -> pl.DataFrame:

@@ -1,7 +1,5 @@
 """Drawing: the points of a look as curves, alike in the figures of the command and of studies."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from importlib.resources import as_file, files
 from io import BytesIO
@@ -28,15 +26,7 @@ RIGHT_LINE: Final[LineStyleType] = "-"
 FAILED_LINE: Final[LineStyleType] = (0, (3.0, 1.5))  # of wrong answers
 
 # colours and markers of models, the reference first
-LOOKS: Final = (
-    (GREY, "s"),
-    (BLUE, "o"),
-    (VERMILLION, "D"),
-    (GREEN, "^"),
-    (PURPLE, "v"),
-    (ORANGE, "P"),
-)
-
+LOOKS: Final = tuple(zip((GREY, BLUE, VERMILLION, GREEN, PURPLE, ORANGE), "soD^vP", strict=True))
 AXES: Final[dict[Lens, tuple[str, str]]] = {
     "surface": ("length of the problem", "accuracy beyond guessing"),
     "fft": ("cycles per token of the prompt", "amplitude of token ids"),
@@ -128,13 +118,10 @@ def name_axes(axes: Axes, lens: Lens) -> None:
 
 def outcome_handles() -> list[Line2D]:
     """What full and broken lines and crosses mean."""
-    return [
-        Line2D([], [], color=BLACK, linestyle=RIGHT_LINE, label="right answers"),
-        Line2D([], [], color=BLACK, linestyle=FAILED_LINE, label="wrong answers"),
-        Line2D(
-            [], [], color=BLACK, linestyle="none", marker="x", markersize=_SIZE, label="truncated"
-        ),
-    ]
+    cross = {"linestyle": "none", "marker": "x", "markersize": _SIZE, "label": "truncated"}
+    right = {"linestyle": RIGHT_LINE, "label": "right answers"}
+    wrong = {"linestyle": FAILED_LINE, "label": "wrong answers"}
+    return [Line2D([], [], color=BLACK, **look) for look in (right, wrong, cross)]
 
 
 PANEL: Final = (3.2, 2.3)  # inches of a panel
@@ -144,20 +131,15 @@ HEAD: Final = 0.5  # inches above all panels for the legend
 def write_figure(views: Sequence[View], path: Path) -> None:
     """Draw what lenses saw into a file, whose bytes are the same for the same traces."""
     if path.suffix.lower() not in FORMATS:
-        raise BadInputError(
-            path,
-            "--figure",
-            f"ends with {path.suffix!r}, which is no kind of picture that is drawn.",
-            f"Name a file that ends with {', '.join(FORMATS)}.",
-        )
-    models = _models(views)
+        problem = f"ends with {path.suffix!r}, which is no kind of picture that is drawn."
+        remedy = f"Name a file that ends with {', '.join(FORMATS)}."
+        raise BadInputError(path, "--figure", problem, remedy)
+    references = [each.reference.model for each in views if each.reference is not None]
+    models = list(dict.fromkeys([*references, *(each.part.model for each in views)]))
     if len(models) > len(LOOKS):
-        raise BadInputError(
-            path,
-            "--figure",
-            f"{len(models)} models are more than can be told apart in a picture.",
-            f"Name {len(LOOKS)} or fewer: --where model=a,b.",
-        )
+        problem = f"{len(models)} models are more than can be told apart in a picture."
+        remedy = f"Name {len(LOOKS)} or fewer: --where model=a,b."
+        raise BadInputError(path, "--figure", problem, remedy)
     style = files("failbench.diagnose.outputs").joinpath("data/curves.mplstyle")
     stream = BytesIO()
     with mpl.rc_context(), as_file(style) as sheet:
@@ -166,12 +148,6 @@ def write_figure(views: Sequence[View], path: Path) -> None:
         suffix = path.suffix.lower()
         _figure(views, models).savefig(stream, format=suffix[1:], metadata=FORMATS[suffix])
     write_atomically(path, stream.getvalue(), "Name a file in a folder that may be written.")
-
-
-def _models(views: Sequence[View]) -> list[str]:
-    """References first."""
-    references = [each.reference.model for each in views if each.reference is not None]
-    return list(dict.fromkeys([*references, *(each.part.model for each in views)]))
 
 
 def _figure(views: Sequence[View], models: list[str]) -> Figure:
@@ -194,11 +170,10 @@ def _figure(views: Sequence[View], models: list[str]) -> Figure:
                 draw_curves(axes, lens, curves_of(lens, look.points), marks[model])
             name_axes(axes, lens)
             axes.set_title(f"{lens}: {clean(task)}")
-    handles = [
-        Line2D([], [], linestyle="-", label=clean(model), **mark.look)
-        for model, mark in marks.items()
+    of_models = [
+        Line2D([], [], linestyle="-", label=clean(name), **mark.look)
+        for name, mark in marks.items()
     ]
-    figure.legend(
-        handles=[*handles, *outcome_handles()], loc="upper left", ncols=4, fontsize="small"
-    )
+    handles = [*of_models, *outcome_handles()]
+    figure.legend(handles=handles, loc="upper left", ncols=4, fontsize="small")
     return figure

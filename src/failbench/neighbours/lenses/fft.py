@@ -1,7 +1,5 @@
 """The lens ``fft``: how a tokenizer shows problems to a model, as a mean spectrum of the ids."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Final
 
@@ -21,11 +19,8 @@ def measure_fft(part: Slice, weights: Array, scale: Scale, confidence: float) ->
     spectra = amplitudes(part.rows["prompt_ids"].to_list(), scale.spectrum)
     frequencies = np.arange(1, spectra.shape[1] + 1) / scale.spectrum
     short, long = _thirds(part)
-    means = {
-        "all": _mean(spectra, weights),
-        "short": _mean(spectra, weights * short),
-        "long": _mean(spectra, weights * long),
-    }
+    bands = {"all": weights, "short": weights * short, "long": weights * long}
+    means = {band: _mean(spectra, of_band) for band, of_band in bands.items()}
     mean, power = means["all"], _mean(spectra**2, weights)
     peak = mean.argmax(axis=1)
     height = mean.max(axis=1)

@@ -5,8 +5,6 @@ incidence of Aalen and Johansen (1978): one less Kaplan and Meier's would be of 
 right answers. Curves are statsmodels'; what is resampled are the same estimators as arrays.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import partial
 from typing import Final

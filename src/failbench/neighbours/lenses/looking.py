@@ -1,7 +1,5 @@
 """Looking: a lens at a slice, its numbers with intervals, its verdict, and all four together."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -128,12 +126,9 @@ def views_of(
     views = []
     for part in slices.slices_of(traces):
         if part.task not in references:
-            raise BadInputError(
-                "--against",
-                part.task,
-                "the model to compare with has no trace of this task.",
-                f"Add --where task={','.join(references)}, or compare with another.",
-            )
+            problem = "the model to compare with has no trace of this task."
+            remedy = f"Add --where task={','.join(references)}, or compare with another."
+            raise BadInputError("--against", part.task, problem, remedy)
         known = View(references[part.task])
         views.append(known if known.part.model == part.model else View(looks(part), known.looks))
     return tuple(views)
@@ -180,38 +175,28 @@ _KEYS: Final = ("model", "condition", "seed", "tokenizer", "task")
 
 def look_at_models(traces: pl.DataFrame, settings: ResamplingSettings) -> tuple[View, ...]:
     """Look at all models through all lenses; of equal prompts they share the look of ``fft``."""
-    scale, spectra, found = slices.scale_of(traces), list[Look](), []
+    columns = ("tokenizer", "task", "length", "depth", "item", "prompt_ids")
+    scale, spectra, found = slices.scale_of(traces), list[tuple[pl.DataFrame, Look]](), []
     for part in slices.slices_of(traces):
-        spectrum = next((each for each in spectra if _same_prompts(each.part, part)), None)
+        prompts = part.rows.select(columns)
+        spectrum = next((of for known, of in spectra if known.equals(prompts)), None)
         if spectrum is None:
             spectrum = look("fft", part, scale, settings)
-            spectra.append(spectrum)
-        shared = replace(spectrum, part=part)
-        found.append(
-            View(
-                {
-                    lens: shared if lens == "fft" else look(lens, part, scale, settings)
-                    for lens in LENSES
-                }
-            )
-        )
+            spectra.append((prompts, spectrum))
+        own = {lens: look(lens, part, scale, settings) for lens in LENSES if lens != "fft"}
+        shared = {"fft": replace(spectrum, part=part), **own}
+        found.append(View({lens: shared[lens] for lens in LENSES}))
     return tuple(found)
-
-
-def _same_prompts(one: Slice, other: Slice) -> bool:
-    columns = ("tokenizer", "task", "length", "depth", "item", "prompt_ids")
-    return one.rows.select(columns).equals(other.rows.select(columns))
 
 
 def verdict_table(views: Iterable[View]) -> pl.DataFrame:
     """The verdict of each lens on each model and task, and what they say together."""
-    return pl.DataFrame(
-        [
-            {**_keys(each), "lens": lens, "verdict": of.verdict, "synthesis": each.synthesis.id}
-            for each in views
-            for lens, of in each.looks.items()
-        ]
-    )
+    rows = [
+        {**_keys(each), "lens": lens, "verdict": of.verdict, "synthesis": each.synthesis.id}
+        for each in views
+        for lens, of in each.looks.items()
+    ]
+    return pl.DataFrame(rows)
 
 
 def measure_table(views: Iterable[View]) -> pl.DataFrame:

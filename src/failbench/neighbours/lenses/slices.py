@@ -4,8 +4,6 @@ Resamples draw answers within cells of length and depth, whose sizes are design 
 Hinkley, 1997, "Bootstrap methods and their application", 3.2); the first row is the sample.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -153,9 +151,8 @@ def filter_of(text: str) -> Filter:
         return Filter(column, pl.col(column).is_in(wanted.split(",")))
     low, dots, high = wanted.partition("..")
     if not dots or not (low or high):
-        return Filter(
-            column, pl.col(column).is_in([_number(each, text) for each in wanted.split(",")])
-        )
+        numbers = [_number(each, text) for each in wanted.split(",")]
+        return Filter(column, pl.col(column).is_in(numbers))
     kept = pl.lit(value=True)
     if low:
         kept &= pl.col(column) >= _number(low, text)

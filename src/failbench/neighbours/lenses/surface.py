@@ -1,7 +1,5 @@
 """The lens ``surface``: where, in length and depth, answers exceed guessing no more."""
 
-from __future__ import annotations
-
 import math
 from functools import partial
 from typing import Any, Final
@@ -16,20 +14,10 @@ from failbench.neighbours.lenses.slices import Integers, Scale, Slice, group_sum
 from failbench.statistics.intervals import wilson
 
 # a row for each cell, and with null depth for each length
+_SHARES: Final = ("accuracy", "ci_low", "ci_high", "accuracy_answered", "answered_ci_low")
 POINTS: Final = pl.Schema(
-    {
-        "length": pl.Int64,
-        "depth": pl.Int64,
-        "n": pl.Int64,
-        "right": pl.Int64,
-        "truncated": pl.Int64,
-        "accuracy": pl.Float64,
-        "ci_low": pl.Float64,
-        "ci_high": pl.Float64,
-        "accuracy_answered": pl.Float64,
-        "answered_ci_low": pl.Float64,
-        "answered_ci_high": pl.Float64,
-    }
+    dict.fromkeys(("length", "depth", "n", "right", "truncated"), pl.Int64)
+    | dict.fromkeys((*_SHARES, "answered_ci_high"), pl.Float64)
 )
 
 FALL: Final = 2 * math.log(3)  # logits from three quarters to one quarter

@@ -32,13 +32,9 @@ MODULES: Final = ("library_bugs", "loop_bugs")  # modules of this package that h
 SEED: Final = 0
 LIMIT: Final = 600  # seconds after which a run is ended
 
-ENVIRONMENT: Final = {
-    "OMP_NUM_THREADS": "1",
-    "PYTHONHASHSEED": "0",
-    "HF_HUB_OFFLINE": "1",
-    "TOKENIZERS_PARALLELISM": "false",
+ENVIRONMENT: Final = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "HF_HUB_OFFLINE": "1"} | {
+    "TOKENIZERS_PARALLELISM": "false"
 }
-
 Number = Annotated[Annotated[int, Field(ge=0)] | None, OrNone]
 
 

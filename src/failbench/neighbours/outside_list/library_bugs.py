@@ -1,7 +1,5 @@
 """Bugs in the use of Transformers and Accelerate, and of processes that train together."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from itertools import count

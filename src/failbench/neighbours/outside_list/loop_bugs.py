@@ -1,7 +1,5 @@
 """Bugs of programs of one process: of loops and optimizers, of models, and of data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Self

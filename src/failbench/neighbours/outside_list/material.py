@@ -1,7 +1,5 @@
 """Material: a small language model, a text for it, and a training loop as a user writes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path

@@ -3,8 +3,6 @@
 https://github.com/SigmaJahan/DEFaultplusplus-Transformer-Debugging (Apache-2.0), from PyPI.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -115,19 +113,13 @@ def read_inside_answers(path: Path) -> pl.DataFrame:
     table = read_table(path, ANSWER_SCHEMA).select(*ANSWER_SCHEMA).sort("run_id")
     known = [issue for peer, issue in mapping() if peer == PEER]
     answered = pl.col("is_faulty").is_not_null()
+    apart = answered & (pl.col("is_faulty") != pl.col("category").is_not_null())
+    both = answered == pl.col("unreadable").is_not_null()
     for field, broken, problem in (
         ("run_id", pl.struct("run_id").is_duplicated(), "has two answers."),
         ("category", ~pl.col("category").is_in(known), "has a category that is not mapped."),
-        (
-            "category",
-            answered & (pl.col("is_faulty") != pl.col("category").is_not_null()),
-            "is faulty without a category, or has one without being faulty.",
-        ),
-        (
-            "unreadable",
-            answered == pl.col("unreadable").is_not_null(),
-            "needs either an answer or why there is none.",
-        ),
+        ("category", apart, "is faulty without a category, or has one without being faulty."),
+        ("unreadable", both, "needs either an answer or why there is none."),
     ):
         rows = table.filter(broken)
         if rows.height:

@@ -129,20 +129,11 @@ TRAINING_DOCTOR: Final = "training_doctor"
 # Weights & Biases, which training-doctor reads too, is in no folder that the library writes.
 FORMATS: Final[dict[str, tuple[str, ...]]] = {
     RUNMEDIC: (
-        "csv",
-        "json_lines",
-        "key_equals",
-        "lightning_bar",
-        "lightning_csv",
-        "mlflow",
-        "nanogpt",
-        "tensorboard",
-        "trainer_state",
-        "trainer_v5",
+        *("csv", "json_lines", "key_equals", "lightning_bar", "lightning_csv", "mlflow"),
+        *("nanogpt", "tensorboard", "trainer_state", "trainer_v5"),
     ),
     TRAINING_DOCTOR: ("csv", "lightning_csv", "tensorboard"),
 }
-
 INSTALL: Final = "Install the extra `peers`: pip install -e '.[peers]'."
 
 

@@ -4,8 +4,6 @@
 hold. Rules of signals that are not recorded are kept, and stand-ins for signals say so.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -70,15 +68,12 @@ def rule_signals(steps: pl.DataFrame, parameters: int | None) -> dict[str, Signa
             pl.col("validation_loss").diff()
         ),
     )
-    return {
-        name: _signal(epochs if name.startswith(("epoch", "validation")) else table, name)
-        for name in SIGNALS
-    }
-
-
-def _signal(table: pl.DataFrame, name: str) -> Signal:
-    known = table.select("step", pl.col(name).cast(pl.Float64)).drop_nulls()
-    return Signal(known["step"].to_numpy().astype(np.int64), known[name].to_numpy())
+    signals = {}
+    for name in SIGNALS:
+        rows = epochs if name.startswith(("epoch", "validation")) else table
+        known = rows.select("step", pl.col(name).cast(pl.Float64)).drop_nulls()
+        signals[name] = Signal(known["step"].to_numpy().astype(np.int64), known[name].to_numpy())
+    return signals
 
 
 # from values ``[n_values]``, a window (in values) and a margin to a number for each value: of the
@@ -291,11 +286,9 @@ class PeerRule(Record):
         firings = []
         for factor in factors:
             together = np.ones(steps.size, dtype=bool)
-            for condition, of_condition, looked in zip(
-                self.conditions, measured, last, strict=True
-            ):
+            for condition, of, looked in zip(self.conditions, measured, last, strict=True):
                 # before its first look a condition does not hold
-                together &= np.append(False, condition.holds(of_condition, factor))[looked]
+                together &= np.append(False, condition.holds(of, factor))[looked]
             firings.append(int(steps[together.argmax()]) if together.any() else None)
         return tuple(firings)
 
@@ -357,20 +350,14 @@ def watched(alarms: pl.DataFrame, runs: pl.Series, factors: Sequence[float]) -> 
     The ``step`` is the first alarm's, the ``prediction`` "abstain" or the first category named.
     To check it takes the rule's conditions, and of every other rule one that fails.
     """
-    rules = pl.DataFrame(
-        [
-            {
-                "peer": rule.peer,
-                "rule": rule.name,
-                "category": mapping()[rule.peer, rule.issue].category,
-                "conditions": len(rules_of(rule.peer)) - 1 + len(rule.conditions),
-            }
-            for rule in peer_rules()
-            if rule.applies
-        ],
-        schema_overrides={"category": pl.String},
-    ).with_row_index("order")
-    points = pl.col("category").is_not_null()
+    rows = []
+    for rule in (rule for rule in peer_rules() if rule.applies):
+        conditions = len(rules_of(rule.peer)) - 1 + len(rule.conditions)
+        category = mapping()[rule.peer, rule.issue].category
+        rows.append((rule.peer, rule.name, category, conditions))
+    columns = {"peer": pl.String, "rule": pl.String, "category": pl.String, "conditions": pl.Int64}
+    rules = pl.DataFrame(rows, columns, orient="row").with_row_index("order")
+    pointing = pl.col("conditions").filter(pl.col("category").is_not_null())
     first = (
         alarms.join(rules, on=["peer", "rule"])
         .sort("step", "order")
@@ -378,9 +365,7 @@ def watched(alarms: pl.DataFrame, runs: pl.Series, factors: Sequence[float]) -> 
         .agg(
             step=pl.col("step").first(),
             prediction=pl.col("category").drop_nulls().first(),
-            conditions=pl.coalesce(
-                pl.col("conditions").filter(points).first(), pl.col("conditions").first()
-            ),
+            conditions=pl.coalesce(pointing.first(), pl.col("conditions").first()),
         )
     )
     peers = rules.group_by("peer", maintain_order=True).agg(rules=pl.len())

@@ -6,8 +6,6 @@ for direct evidence, for which the 95 % of its example stands, and two issues of
 for circumstantial, of which the middle; 60 % stands for less, as any number below 70 % would.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache

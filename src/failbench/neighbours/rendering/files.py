@@ -1,7 +1,5 @@
 """Files of metrics, byte by byte where a writer would bring a server along, and Trainer's log."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

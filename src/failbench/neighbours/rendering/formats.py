@@ -1,7 +1,5 @@
 """Formats: all that recorded telemetry can be written as, and how it looks when it is read back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -51,17 +49,10 @@ _WRITTEN: Final[dict[str, Callable[[Writer], Files]]] = {
 }
 
 
-def rendered(
-    run: LoggedRun,
-    format: str,  # noqa: A002
-    shape: LogShape,
-    rng: np.random.Generator,
-) -> Files:
+def rendered(run: LoggedRun, form: str, shape: LogShape, rng: np.random.Generator) -> Files:
     """The files that a log of a run consists of."""
     log = Writer(run, shape, rng)
-    if format in _WRITTEN:
-        return _WRITTEN[format](log)
-    return log.terminal(_PRINTED[format](log))
+    return _WRITTEN[form](log) if form in _WRITTEN else log.terminal(_PRINTED[form](log))
 
 
 def write_files(written: Mapping[str, bytes], folder: Path) -> None:

@@ -1,7 +1,5 @@
 """What training libraries and loops print: ``data/lines.json``, and what is derived for it."""
 
-from __future__ import annotations
-
 import math
 from collections import deque
 from collections.abc import Callable, Iterator
@@ -92,13 +90,6 @@ def _torchtune(moment: Moment) -> str:
     return "".join(f"{name}:{value} " for name, value in measured.items() if value is not None)
 
 
-def _torchtune_bar(moment: Moment) -> str:
-    if not moment["bars"]:
-        return ""
-    state = bar(moment["within"], moment["size"], moment["speed"])
-    return f"{moment['epoch_number']}|{moment['number']}|Loss: {moment['loss']}: {state}\n"
-
-
 DERIVED: Final[dict[str, Callable[[Moment], object]]] = {
     "number": lambda now: now["step"] + 1,
     "epoch_number": lambda now: now["step"] // now["size"] + 1,
@@ -133,7 +124,12 @@ DERIVED: Final[dict[str, Callable[[Moment], object]]] = {
     "mean_grad_norm": lambda now: round(now.mean("grad_norm"), 3),
     "composer": _composer,
     "torchtune": _torchtune,
-    "torchtune_bar": _torchtune_bar,
+    "torchtune_bar": lambda now: (
+        f"{now['epoch_number']}|{now['number']}|Loss: {now['loss']}: "
+        f"{bar(now['within'], now['size'], now['speed'])}\n"
+        if now["bars"]
+        else ""
+    ),
 }
 
 

@@ -1,7 +1,5 @@
 """A run as a log could tell of it, with what launchers, colours and bars add to its lines."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -40,7 +38,13 @@ def logged_run(
     telemetry_run: Mapping[str, Any], steps: pl.DataFrame, last_step: int | None
 ) -> LoggedRun:
     """What a log could say of a run; a step in which it crashed, hung or was killed it does not."""
-    ending = _ending(telemetry_run)
+    ending = Ending("silence" if telemetry_run["ending"] == "timeout" else "completed")
+    if telemetry_run["ending"] == "exception":
+        unnamed = f"{telemetry_run['error_type']}: {telemetry_run['error_message'] or ''}"
+        text = telemetry_run["error_traceback"] or unnamed
+        ending = Ending("exception", neutral_traceback(text))
+    elif telemetry_run["ending"] == "signal":
+        ending = Ending("death", signal=telemetry_run["exit_signal"])
     if last_step is not None:
         if ending.kind == "completed" and telemetry_run["steps"] > last_step + 1:  # under way
             ending = Ending("silence")
@@ -89,15 +93,6 @@ def _steps_per_epoch(run: Mapping[str, Any]) -> int:
     batch = run["nominal_batch_size"] * run["nominal_sequence_length"]
     tokens = run["corpus_tokens"]
     return max(1, round(tokens / batch)) if tokens else int(run["planned_steps"])
-
-
-def _ending(run: Mapping[str, Any]) -> Ending:
-    if run["ending"] == "exception":
-        text = run["error_traceback"] or f"{run['error_type']}: {run['error_message'] or ''}"
-        return Ending("exception", neutral_traceback(text))
-    if run["ending"] == "signal":
-        return Ending("death", signal=run["exit_signal"])
-    return Ending("silence" if run["ending"] == "timeout" else "completed")
 
 
 Files = dict[str, bytes]

@@ -1,7 +1,6 @@
 """The shape of a log: what a user's settings make of what could be logged."""
 
-from __future__ import annotations
-
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Final, Literal, TypeVar
@@ -38,14 +37,9 @@ SHARES: Final = {
     "bars": 0.3,
 }
 # how exceptions are shown: Python's own way is the default everywhere
-STYLES: Final[tuple[tuple[Style, float], ...]] = (
-    ("plain", 0.6),
-    ("ranks", 0.2),
-    ("rich", 0.1),
-    ("notebook", 0.1),
-)
+STYLES: Final[dict[Style, float]] = {"plain": 0.6, "ranks": 0.2, "rich": 0.1, "notebook": 0.1}
 # which part of a pasted traceback is missing
-CUTS: Final[tuple[tuple[Cut, float], ...]] = (("none", 0.7), ("head", 0.15), ("end", 0.15))
+CUTS: Final[dict[Cut, float]] = {"none": 0.7, "head": 0.15, "end": 0.15}
 MOST_KEPT: Final = 60  # lines of output before a pasted error: what a terminal shows at once
 DIGITS: Final = (3, 4, 6, 0)  # behind the point; 0 stands for all
 # the format, as tables of answers name it, of a terminal's output of :func:`complete_shape`
@@ -126,10 +120,11 @@ def draw_names(rng: np.random.Generator) -> dict[str, str]:
     return {of: names[rng.integers(len(names))] for of, names in declared("names.json").items()}
 
 
-def _one_of(choices: tuple[tuple[_Choice, float], ...], rng: np.random.Generator) -> _Choice:
+def _one_of(shares: Mapping[_Choice, float], rng: np.random.Generator) -> _Choice:
+    *_, last = shares
     chance = rng.random()
-    for choice, share in choices:
+    for choice, share in shares.items():
         chance -= share
         if chance < 0:
             return choice
-    return choices[-1][0]
+    return last

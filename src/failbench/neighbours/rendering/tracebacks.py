@@ -4,8 +4,6 @@
 and lines would tell what was injected; a frame that no script would have is left out.
 """
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -125,13 +123,9 @@ def _recorded(text: str) -> Traceback:
 def _neutral(frame: Frame) -> Frame | None:
     """The frame of a user's script in place of one of the recorder; None if it has none."""
     file = frame.file.rpartition("recording/")[2]
-    keys = (
-        (file, frame.function, frame.source),
-        (file, frame.function, _ANY),
-        (file, _ANY, _ANY),
-        (_ANY, _ANY, _ANY),
-    )
-    row = next(row for key in keys if (row := _neutral_frames().get(key)) is not None)
+    keys = (file, frame.function, frame.source), (file, frame.function, _ANY), (file, _ANY, _ANY)
+    known = _neutral_frames()
+    row = known[next((key for key in keys if key in known), (_ANY, _ANY, _ANY))]
     if not row["user_file"]:
         return None
     return Frame(

@@ -4,8 +4,6 @@ It looks at the first step, the onset and a step that crashes; a twin is the pro
 fault is switched on, else a run of one step. Healthy runs show what memory estimates are worth.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import statistics
