@@ -22,7 +22,7 @@ from failbench.neighbours.peers.verdicts import (
     standards,
     with_best_thresholds,
 )
-from failbench.neighbours.rendering.shape import COMPLETE
+from failbench.neighbours.rendering.run import COMPLETE
 from shared import peers_answers as answers
 from shared.peers import BREAKS, LOG_ANSWERS, SAID_SCHEMA, PeersStudy
 from shared.peers_rules import rule_counts, rule_tables, scope_counts

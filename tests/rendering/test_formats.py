@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.text import death_in
 from failbench.neighbours.rendering.formats import FORMATS, read_files, rendered
-from failbench.neighbours.rendering.shape import STYLES, draw_shape, formats
+from failbench.neighbours.rendering.run import STYLES, draw_shape, formats
 from failbench.neighbours.rendering.tracebacks import declared
 from made_up_logs import ENDINGS, SHAPE, made_up_run
 

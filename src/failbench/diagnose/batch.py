@@ -84,11 +84,8 @@ def read_features(path: Path) -> pl.DataFrame:
     except (OSError, pl.exceptions.PolarsError) as error:
         problem = "is missing or is not a parquet file."
         raise BadInputError(path, "(file)", problem, remedy) from error
-    for name in (
-        *feature_table.KEYS,
-        *feature_table.ERROR_TEXT_COLUMNS,
-        *(feature.name for feature in FEATURES),
-    ):
+    named = [feature.name for feature in FEATURES]
+    for name in (*feature_table.KEYS, *feature_table.ERROR_TEXT_COLUMNS, *named):
         if name not in table.columns:
             raise BadInputError(path, name, "the column is missing.", remedy)
     return table
@@ -118,10 +115,8 @@ def fitted_raw_method(
 ) -> Method:
     """A method on step series and error text, fitted as the study ``raw_telemetry`` does."""
     # No method of raw telemetry takes a threshold from healthy runs.
-    context = Context(
-        (*feature_table.RAW_TEXT, *feature_table.RAW_SERIES), HealthyBand({}, {}), study.seed
-    )
-    return _fitted(name, settings, context, runs)
+    names = (*feature_table.RAW_TEXT, *feature_table.RAW_SERIES)
+    return _fitted(name, settings, Context(names, HealthyBand({}, {}), study.seed), runs)
 
 
 def _fitted(name: str, settings: Record, context: Context, failures: pl.DataFrame) -> Method:
@@ -196,12 +191,10 @@ def diagnoses_of(
     failed = telemetry.select(pl.col("kind") == "failure")
     frames: dict[bool, list[pd.DataFrame]] = {}
     for of_raw in {name in RAW_METHODS for name in methods} if failed.runs.height else ():
-        table = (
-            feature_table.raw_table(failed, scenarios=())
-            if of_raw
-            else _features(failed, known, folder)
-        )
-        parts = table.iter_slices(RAW_RUNS_AT_ONCE) if of_raw else [table]
+        if of_raw:
+            parts = [*feature_table.raw_table(failed, scenarios=()).iter_slices(RAW_RUNS_AT_ONCE)]
+        else:
+            parts = [_features(failed, known, folder)]
         frames[of_raw] = [feature_table.to_frame(part) for part in parts]
     answers = {
         name: [each for frame in frames.get(name in RAW_METHODS, ()) for each in of.diagnose(frame)]
@@ -274,10 +267,8 @@ def _write_csv(tables: Iterable[pl.DataFrame], path: Path) -> None:
         file.write(",".join(DIAGNOSIS_SCHEMA).encode() + b"\n")
         for table in tables:
             cells = [json.dumps(evidence) for evidence in table["evidence"].to_list()]
-            # letters that draw nothing are escaped
-            run_ids = [
-                one if one.isprintable() else json.dumps(one)[1:-1] for one in table["run_id"]
-            ]
+            names = table["run_id"]  # letters that draw nothing are escaped
+            run_ids = [one if one.isprintable() else json.dumps(one)[1:-1] for one in names]
             text = {"run_id": run_ids, "evidence": cells}
             columns = [pl.Series(name, values, pl.String) for name, values in text.items()]
             table.with_columns(columns).write_csv(file, include_header=False)

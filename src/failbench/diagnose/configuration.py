@@ -82,13 +82,11 @@ def read_configuration(path: Path) -> Configuration:
         reason = clean(" ".join(str(error).split()))[:200]
         raise _refused(path, f"cannot be read: {reason}.", "Mend it, or name another.") from error
     if not values:
-        raise _refused(
-            path, "holds no settings.", "Name a file of JSON, YAML or lines such as lr=1e-4."
-        )
+        remedy = "Name a file of JSON, YAML or lines such as lr=1e-4."
+        raise _refused(path, "holds no settings.", remedy)
     lines = _lines_of_names(text)
-    settings = (
-        Setting(name, value, lines.get(_plain(name).rpartition(".")[2])) for name, value in values
-    )
+    ends = (_plain(name).rpartition(".")[2] for name, _ in values)
+    settings = (Setting(*each, lines.get(end)) for each, end in zip(values, ends, strict=True))
     return Configuration(clean(path.name), tuple(settings))
 
 
@@ -128,9 +126,8 @@ def _text(path: Path) -> str:
         with path.open("rb") as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:
-        raise _refused(
-            path, f"cannot be read ({error.strerror}).", "Name a file that is there."
-        ) from error
+        problem = f"cannot be read ({error.strerror})."
+        raise _refused(path, problem, "Name a file that is there.") from error
     if len(data) > LARGEST:
         raise _refused(path, "has more than 1 MiB.", "Name the configuration alone.")
     if b"\0" in data:

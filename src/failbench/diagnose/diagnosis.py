@@ -211,16 +211,11 @@ def _uncertainty_of(
     if not losses and log.history is None:
         said.append("There is no course of a loss: the answer rests on words alone.")
     if status == "healthy":
-        said.append(
-            "That nothing stands out does not prove the training right: wrong data or labels may "
-            "leave a smooth curve."
-        )
-        return tuple(said)
+        smooth = "wrong data or labels may leave a smooth curve."
+        return (*said, f"That nothing stands out does not prove the training right: {smooth}")
     if nothing_found:
-        said.append(
-            "Health shows in a loss that is always a number and falls below its first ones."
-        )
-        return tuple(said)
+        health = "Health shows in a loss that is always a number and falls below its first ones."
+        return (*said, health)
     if not any(event.kind != "warning" for event in log.events):
         said.append("The log says of no error and no end: the answer rests on its numbers.")
     if not hypotheses:
@@ -228,10 +223,8 @@ def _uncertainty_of(
     elif not any(each.strength == "direct" for each in hypotheses[0].findings):
         said.append("All evidence for the first cause is circumstantial: it has other causes too.")
     if log.history is None:
-        said.append(
-            "The confidence was calibrated on small models on one machine; other settings may "
-            "differ."
-        )
+        calibrated = "The confidence was calibrated on small models on one machine"
+        said.append(f"{calibrated}; other settings may differ.")
     return tuple(said)
 
 
@@ -247,9 +240,8 @@ def _shows_health(log: Log) -> bool:
     """Whether losses were read, all finite, that fall below their first ones, at a rate above 0."""
     rows = log.rows
     # a NaN in another signal, or in a warning, is no health either
-    if np.isnan(rows.values[rows.logged]).any() or any(
-        NAN.search(event.message) for event in log.events
-    ):
+    said = any(NAN.search(event.message) for event in log.events)
+    if said or np.isnan(rows.values[rows.logged]).any():
         return False
     losses = [rows[name][rows.has(name)] for name in ("loss", "perplexity")]
     rates = rows["learning_rate"][rows.has("learning_rate")]

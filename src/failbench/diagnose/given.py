@@ -172,9 +172,8 @@ def code_findings(path: Path) -> tuple[Finding, ...]:
                 for finding in _findings(file, clean(file.relative_to(path).as_posix()))
             )
     except OSError as error:
-        raise BadInputError(
-            error.filename or path, "(code)", f"cannot be read ({error.strerror}).", _REMEDY
-        ) from error
+        problem = f"cannot be read ({error.strerror})."
+        raise BadInputError(error.filename or path, "(code)", problem, _REMEDY) from error
     raise BadInputError(path, "(code)", "is neither a file nor a folder.", _REMEDY)
 
 

@@ -12,14 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 IMPORTED = (
-    "ipykernel.kernelapp",
-    "numpy",
-    "pandas",
-    "sklearn.ensemble",
-    "sklearn.linear_model",
-    "matplotlib.pyplot",
-    "lightgbm",
-    "torch",
+    *("ipykernel.kernelapp", "numpy", "pandas", "sklearn.ensemble", "sklearn.linear_model"),
+    *("matplotlib.pyplot", "lightgbm", "torch"),
 )
 
 

@@ -83,14 +83,8 @@ class Kernel:
 
     def _ask(self, code: str, expressions: dict[str, str], *, silent: bool) -> dict[str, Any]:
         try:
-            reply: dict[str, Any] = self.client.execute(
-                code,
-                silent=silent,
-                user_expressions=expressions,
-                allow_stdin=False,
-                reply=True,
-                timeout=self.limit,
-            )
+            told = {"silent": silent, "user_expressions": expressions, "timeout": self.limit}
+            reply = self.client.execute(code, allow_stdin=False, reply=True, **told)
         except TimeoutError as error:
             raise OutOfTimeError(f"no end within {self.limit:g} seconds") from error
         content: dict[str, Any] = reply["content"]
@@ -178,9 +172,7 @@ def _environment(cache: Path) -> dict[str, str]:
         "HOME": str(cache),
         "MPLBACKEND": "Agg",
         "MPLCONFIGDIR": str(cache / "matplotlib"),
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
+        **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
         "CUDA_VISIBLE_DEVICES": "",
         "LANG": "C.UTF-8",
     }

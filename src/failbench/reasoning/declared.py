@@ -111,19 +111,9 @@ def read_settings(path: Path) -> Settings:
 
 # what is executed from a problem to its trace
 MODULES: Final = (
-    "arithmetic",
-    "brackets",
-    "examples",
-    "grading",
-    "grid",
-    "model",
-    "paths",
-    "problems",
-    "sampling",
-    "tokenizers",
-    "training",
+    *("arithmetic", "brackets", "examples", "grading", "grid", "model", "paths", "problems"),
+    *("sampling", "tokenizers", "training"),
 )
-
 DIGITS: Final = 16
 
 
@@ -155,8 +145,5 @@ def _code(path: Path) -> str:
 
 
 def _is_text(node: ast.stmt) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
+    value = node.value if isinstance(node, ast.Expr) else None
+    return isinstance(value, ast.Constant) and isinstance(value.value, str)

@@ -12,7 +12,6 @@ from failbench.base.extras import of_extra
 from failbench.diagnose.readers.lines import Line
 from failbench.diagnose.readers.log import Collector, Event, EventKind, Log, Source
 from failbench.diagnose.readers.names import POSITIONS, Meaning, meaning, number
-from failbench.monitor.end import End
 from failbench.monitor.history import History
 
 LARGEST: Final = 256 * 2**20  # bytes of a document that is read whole
@@ -33,10 +32,8 @@ _MONITORED: Final = {
 }
 
 _ENDS: Final[dict[str, EventKind]] = {
-    "exception": "exception",
-    "out of memory": "exception",
-    "killed": "death",
-    "hung": "death",
+    **dict.fromkeys(("exception", "out of memory"), "exception"),
+    **dict.fromkeys(("killed", "hung"), "death"),
 }
 
 _RECORDED: Final = {
@@ -121,17 +118,11 @@ def log_of_history(name: str, history: History) -> Log:
         values = [(_MONITORED[name], value) for name, value in measured if name in _MONITORED]
         collected.add(None, [(Meaning("step"), float(row.step)), *values])
     notes = tuple(f"{signal} was not measured: {why}" for signal, why in history.off.items())
-    rows = collected.rows()
+    rows, end = collected.rows(), history.end
     source = Source(name, "monitor", len(rows), notes)
-    return Log((source,), rows, _end_of_monitored(history.end), history)
-
-
-def _end_of_monitored(end: End) -> tuple[Event, ...]:
-    """How the run ended, if it failed."""
-    if not end.failed:
-        return ()
     words = end.message or f"The run was {end.kind} in the phase {end.phase} of step {end.step}."
-    return (Event(_ENDS[end.kind], 0, 0, end.error, words),)
+    events = (Event(_ENDS[end.kind], 0, 0, end.error, words),) if end.failed else ()
+    return Log((source,), rows, events, history)
 
 
 def read_recorded(folder: Path, run: str | None) -> Log:

@@ -37,8 +37,7 @@ from failbench.neighbours.peers.verdicts import (
     with_variant,
 )
 from failbench.neighbours.rendering.formats import rendered, write_files
-from failbench.neighbours.rendering.run import logged_run
-from failbench.neighbours.rendering.shape import complete_shape
+from failbench.neighbours.rendering.run import complete_shape, logged_run
 
 KINDS: Final = ("failure", "twin", "success")  # of runs; remedies belong to a study of their own
 EVERY: Final = 100  # answers between two writes of the table: so many are lost at most

@@ -174,13 +174,9 @@ VERDICT_SCHEMA: Final = pl.Schema(
 
 KEY: Final = ("run_id", "format", "peer")
 
+RESTORE: Final = "Restore it with git, or delete it and run `make record-peers`."
 VERDICT_TABLE: Final = AnswerTable(
-    VERDICT_SCHEMA,
-    KEY,
-    KEY,
-    ("version", "rendering"),
-    "Restore it with git, or delete it and run `make record-peers`.",
-    DENSE,
+    VERDICT_SCHEMA, KEY, KEY, ("version", "rendering"), RESTORE, DENSE
 )
 
 # columns of a table of answers; its key is ``(peer, run_id, format)``

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from failbench.neighbours.rendering.printed import number_text, own_lines
-from failbench.neighbours.rendering.run import FILE, Files, Writer, as_file
-from failbench.neighbours.rendering.shape import draw_names
+from failbench.neighbours.rendering.run import FILE, Files, Writer, as_file, draw_names
 from failbench.neighbours.rendering.tracebacks import declared
 
 STARTED: Final = 1_770_000_000.0  # seconds since 1970 at which every run begins

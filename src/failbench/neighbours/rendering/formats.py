@@ -12,8 +12,7 @@ from failbench.base.errors import BadInputError
 from failbench.diagnose.readers.log import NO_ROWS, Log
 from failbench.diagnose.readers.opening import read_log
 from failbench.neighbours.rendering import files, printed
-from failbench.neighbours.rendering.run import Files, LoggedRun, Writer, as_file
-from failbench.neighbours.rendering.shape import LogShape, formats
+from failbench.neighbours.rendering.run import Files, LoggedRun, LogShape, Writer, as_file, formats
 from failbench.neighbours.rendering.tracebacks import declared
 
 FORMATS: Final[tuple[str, ...]] = tuple(formats())

@@ -7,8 +7,15 @@ from dataclasses import replace
 from typing import Any, Final
 
 from failbench.diagnose.readers.names import SignalName
-from failbench.neighbours.rendering.run import Files, Writer, as_file, bar, mean_since, perplexity
-from failbench.neighbours.rendering.shape import draw_names
+from failbench.neighbours.rendering.run import (
+    Files,
+    Writer,
+    as_file,
+    bar,
+    draw_names,
+    mean_since,
+    perplexity,
+)
 from failbench.neighbours.rendering.tracebacks import declared
 
 _GIBIBYTE: Final = 2**30

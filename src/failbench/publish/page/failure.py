@@ -13,7 +13,7 @@ from failbench.base.explanations import evidence_of
 from failbench.base.scenarios import Scenario
 from failbench.base.verdicts import Evidence
 from failbench.monitor.records.versions import Rules
-from failbench.neighbours.rendering.shape import COMPLETE
+from failbench.neighbours.rendering.run import COMPLETE
 from failbench.publish.page.answers import Answers
 from failbench.publish.page.failures import error_text, with_setting
 from failbench.study.cells import words
