@@ -14,7 +14,7 @@ import torch
 
 from failbench.base.files import replaced_when_whole, write_atomically
 from failbench.reasoning import traces
-from failbench.reasoning.declared import Declared, Planned, fingerprint, read_declared
+from failbench.reasoning.conditions import Declared, Planned, fingerprint, read_declared
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.model import Decoder
 from failbench.reasoning.sampling import sample
