@@ -27,11 +27,9 @@ from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Question
 
 Tool = Literal["pyright", "pylint"]
-
 # of the notebooks
 LIBRARIES: Final = ("numpy", "pandas", "scikit-learn", "matplotlib", "lightgbm", "torch")
 MODULE: Final = "failbench_question.py"  # no code imports a module of this name
-
 # ends a cell and leaves a line empty, so that no cell goes on in the next one
 BETWEEN: Final = "\n\n"
 SYNTAX: Final = "syntax"  # of errors without a rule: those of the parser of pyright

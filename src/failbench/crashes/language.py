@@ -25,7 +25,6 @@ from failbench.methods.llm.settings import AskingSettings, ServedModel, check_la
 from failbench.notebooks.summaries import Summary
 
 Cut = Literal["nothing", "items_of_items", "items", "names"]  # what was left out
-
 # of items; summaries have two levels of them
 DEPTHS: Final[tuple[tuple[Cut, int], ...]] = (("nothing", 2), ("items_of_items", 1), ("items", 0))
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 REMEDY: Final = "Name a Jupyter notebook of format 4, as `jupyter nbconvert --to notebook` writes."
 MEND: Final = "Mend it, give its data with --files, or use --code-only or --summary."
 MAGIC: Final = ("%", "!", "?")  # what lines begin with that IPython understands and Python does not
-
 # their code is executed as Python all the same
 TRANSPARENT: Final = ("%%time", "%%timeit", "%%capture")
 SECONDS: Final = 120.0  # that a cell before the target may take
@@ -51,7 +50,9 @@ def read_asked(path: Path, index: int | None) -> Asked:
     if not code:
         raise BadInputError(path, "cells", "has no cell of code.", REMEDY)
     if index is None:
-        index = _next(list(code), counts)
+        last = max(counts, key=lambda place: counts[place], default=-1)
+        waiting = [place for place in code if place > last and place not in counts]
+        index = waiting[0] if counts and waiting else list(code)[-1]
     if index not in code:
         known = ", ".join(map(str, code))
         raise BadInputError(
@@ -95,12 +96,6 @@ def _cell(path: Path, place: int, cell: Any) -> tuple[int, str | None, int | Non
     if not is_count:
         raise BadInputError(path, f"{field}.execution_count", "is no count.", REMEDY)
     return place, text if cell.get("cell_type") == "code" else None, count
-
-
-def _next(code: list[int], counts: dict[int, int]) -> int:
-    last = max(counts, key=lambda place: counts[place], default=-1)
-    waiting = [place for place in code if place > last and place not in counts]
-    return waiting[0] if counts and waiting else code[-1]
 
 
 def _before(index: int, code: list[int], counts: dict[int, int]) -> list[int]:

@@ -119,8 +119,11 @@ class Forge:
         key = secrets.token_hex(32).encode()
         write_connection_file(connection, transport="ipc", ip=str(folder / "socket"), key=key)
         try:
+            paths = {"HOME": folder, "TMPDIR": folder, "IPYTHONDIR": folder / "ipython"}
+            paths |= {f"JUPYTER_{name}_DIR": folder / name.lower() for name in ("DATA", "RUNTIME")}
+            environment = {name: str(path) for name, path in paths.items()}
             order = {"connection": connection, "folder": str(work), "memory": self.memory}
-            self._send(order | {"environment": _environment_of_kernel(folder)})
+            self._send(order | {"environment": environment})
             client = BlockingKernelClient(connection_file=connection)
             client.load_connection_file()
             client.start_channels(iopub=False, stdin=False, hb=False)
@@ -175,14 +178,4 @@ def _environment(cache: Path) -> dict[str, str]:
         **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
         "CUDA_VISIBLE_DEVICES": "",
         "LANG": "C.UTF-8",
-    }
-
-
-def _environment_of_kernel(folder: Path) -> dict[str, str]:
-    return {
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
-        "IPYTHONDIR": str(folder / "ipython"),
-        "JUPYTER_DATA_DIR": str(folder / "jupyter"),
-        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
     }

@@ -64,7 +64,6 @@ REMEDY: Final = "docs/traces.md says what a file of traces holds."
 WRITING_REMEDY: Final = "Make room, or name a folder that can be written."
 RESTORE: Final = "Restore it with git, or record again with `make record-reasoning`."
 LEVEL: Final = 19  # of zstd: a recording is written once and read often
-
 # bytes. The prompts of a model are those of the next, and are found again within a page alone.
 PAGE: Final = 1 << 25
 

@@ -146,11 +146,13 @@ def course(signal: str, split: Split, places: list[Place]) -> Curve:
     best = finite[int(values.argmin())] if finite else None
     highest = finite[int(values.argmax())] if finite else None
     since_best = None if best is None else len(places) - 1 - places.index(best)
+    every = np.array([place.value for place in places])
+    repeated = float(np.mean(every[1:] == every[:-1])) if len(every) > 1 else None
     return Curve(
         signal, split, len(places), places[0], places[-1], best, since_best, highest,
         "step" if all(place.step is not None for place in finite) else "value",
         slope_of(_positions(finite), values), _half(finite, values), _jump(finite, values),
-        _plateau(finite, values), _repeated(places), len(places) - len(finite), broken,
+        _plateau(finite, values), repeated, len(places) - len(finite), broken,
     )  # fmt: skip
 
 
@@ -197,13 +199,6 @@ def _plateau(places: list[Place], values: Array) -> Plateau | None:
         return None
     start = int(starts[longest])
     return Plateau(places[start], places[start + length], length)
-
-
-def _repeated(places: list[Place]) -> float | None:
-    if len(places) < 2:
-        return None
-    values = np.array([place.value for place in places])
-    return float(np.mean(values[1:] == values[:-1]))
 
 
 def _gaps(log: Log) -> list[Gap]:

@@ -113,7 +113,10 @@ def chosen_run(folder: Path, paths: list[Path]) -> tuple[list[Path], list[str]]:
     of_file = dict(_runs(folder, paths))
     left: set[Run] = set()
     notes = []
-    for runs in _groups(of_file):
+    groups: dict[tuple[str, Path | None], list[Run]] = defaultdict(list)
+    for run in dict.fromkeys(of_file.values()):  # those of Lightning have numbers in their folder
+        groups[run.layout, run.folder.parent if run.layout == "Lightning" else None].append(run)
+    for runs in groups.values():
         first, *others = _newest_first(folder, runs)
         left.update(others)
         notes += [_note(folder, first, others)] if others else []
@@ -166,14 +169,6 @@ def _outermost(home: Path, folder: Path, holders: set[Path]) -> Path:
     above = [home, *home.parents]
     inside = above[: above.index(folder) + 1]
     return next(place for place in reversed(inside) if place in holders)
-
-
-def _groups(of_file: dict[Path, Run]) -> list[list[Run]]:
-    """Runs of which one is read; those of Lightning are numbered within their folder."""
-    groups: dict[tuple[str, Path | None], list[Run]] = defaultdict(list)
-    for run in dict.fromkeys(of_file.values()):
-        groups[run.layout, run.folder.parent if run.layout == "Lightning" else None].append(run)
-    return list(groups.values())
 
 
 def _newest_first(folder: Path, runs: list[Run]) -> list[Run]:

@@ -24,7 +24,6 @@ from failbench.study.style import BLACK, BLUE, GREEN, GREY, ORANGE, PURPLE, VERM
 
 RIGHT_LINE: Final[LineStyleType] = "-"
 FAILED_LINE: Final[LineStyleType] = (0, (3.0, 1.5))  # of wrong answers
-
 # colours and markers of models, the reference first
 LOOKS: Final = tuple(zip((GREY, BLUE, VERMILLION, GREEN, PURPLE, ORANGE), "soD^vP", strict=True))
 AXES: Final[dict[Lens, tuple[str, str]]] = {

@@ -17,7 +17,6 @@ from failbench.neighbours.lenses.looking import Look, View, differences
 FORMAT: Final = 1  # of the document; it grows when a field is removed or changes its meaning
 WHOLE: Final = 3  # slices that are shown with all that is known of them; of more, a line each
 WIDEST: Final = 100  # letters of a line of prose
-
 # of verdicts; any other names something wrong
 STYLES: Final = {"clean": "bold green", "undetermined": "bold yellow"}
 

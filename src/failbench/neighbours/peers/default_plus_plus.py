@@ -15,14 +15,7 @@ import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import read_table
-from failbench.neighbours.peers.verdicts import (
-    KEY,
-    VERDICT_SCHEMA,
-    Reading,
-    compared_version,
-    mapping,
-    verdict_row,
-)
+from failbench.neighbours.peers import verdicts
 
 PEER: Final = "default_plus_plus"
 INSIDE: Final = "inside_training"  # stands for a format: the training itself calls it
@@ -76,7 +69,7 @@ class Diagnosis:
 
 def installed_version() -> str:
     """Version of the installed package."""
-    return compared_version(PEER, PACKAGE, INSTALL)
+    return verdicts.compared_version(PEER, PACKAGE, INSTALL)
 
 
 def diagnose(features: Mapping[str, float]) -> Diagnosis:
@@ -111,7 +104,7 @@ def _shipped() -> tuple[Any, Any]:
 def read_inside_answers(path: Path) -> pl.DataFrame:
     """Read the table of its answers, sorted by run."""
     table = read_table(path, ANSWER_SCHEMA).select(*ANSWER_SCHEMA).sort("run_id")
-    known = [issue for peer, issue in mapping() if peer == PEER]
+    known = [issue for peer, issue in verdicts.mapping() if peer == PEER]
     answered = pl.col("is_faulty").is_not_null()
     apart = answered & (pl.col("is_faulty") != pl.col("category").is_not_null())
     both = answered == pl.col("unreadable").is_not_null()
@@ -131,9 +124,9 @@ def verdicts_of(answers: pl.DataFrame) -> pl.DataFrame:
     """Its answers in the form that those of all peers have."""
     rows = []
     for row in answers.iter_rows(named=True):
-        said = Reading(unreadable=row["unreadable"])
+        said = verdicts.Reading(unreadable=row["unreadable"])
         if row["is_faulty"]:
-            said = Reading((row["category"],), (FAULTY,), (row["detection_probability"],))
+            said = verdicts.Reading((row["category"],), (FAULTY,), (row["detection_probability"],))
         run_id, version, rendering = (row[name] for name in ("run_id", "version", "rendering"))
-        rows.append(verdict_row(run_id, INSIDE, PEER, version, rendering, said))
-    return pl.DataFrame(rows, schema=VERDICT_SCHEMA).sort(KEY)
+        rows.append(verdicts.verdict_row(run_id, INSIDE, PEER, version, rendering, said))
+    return pl.DataFrame(rows, schema=verdicts.VERDICT_SCHEMA).sort(verdicts.KEY)

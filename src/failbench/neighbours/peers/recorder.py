@@ -27,26 +27,16 @@ import polars as pl
 from failbench.base.replay import Replay
 from failbench.base.telemetry import Telemetry
 from failbench.diagnose.readers.lines import clean
-from failbench.neighbours.peers.verdicts import (
-    SEVERITIES,
-    VERDICT_TABLE,
-    Reading,
-    compared_version,
-    mapping,
-    verdict_row,
-    with_variant,
-)
+from failbench.neighbours.peers import verdicts
 from failbench.neighbours.rendering.formats import rendered, write_files
 from failbench.neighbours.rendering.run import complete_shape, logged_run
 
 KINDS: Final = ("failure", "twin", "success")  # of runs; remedies belong to a study of their own
 EVERY: Final = 100  # answers between two writes of the table: so many are lost at most
-
 # the first seed with which users' names of metrics are those that the peers document: ``step``,
 # ``loss``, ``grad_norm``, ``lr``, ``eval_loss``, and for runmedic a memory and a throughput that
 # it knows
 SEED: Final = 3006
-
 # the first seeds with which names are those of the Trainer, which both peers know, and with which
 # its state has all digits and is saved most often
 SEEDS: Final[dict[str, int]] = {"tensorboard": 11, "trainer_state": 5}
@@ -86,7 +76,7 @@ def record(
     """Ask every peer about every run in each of its formats, and write the table of verdicts."""
     formats = sorted({form for peer in peers for form in peer.formats})
     units = {(run, form, peer.name) for run in runs for peer in peers for form in peer.formats}
-    with Replay(VERDICT_TABLE, path, EVERY) as replay:
+    with Replay(verdicts.VERDICT_TABLE, path, EVERY) as replay:
         replay.drop_strangers(lambda row: (row["run_id"], row["format"], row["peer"]) in units)
         for done, (run, form) in enumerate(product(runs, formats), start=1):
             files = render(run, form)
@@ -95,9 +85,9 @@ def record(
                 unit = (run, form, peer.name)
                 if unit in units and not replay.has(unit, [(peer.version, digest)]):
                     reading = _reading(files, peer)
-                    replay.keep([verdict_row(*unit, peer.version, digest, reading)])
+                    replay.keep([verdicts.verdict_row(*unit, peer.version, digest, reading)])
             progress(done, len(runs) * len(formats))
-    return VERDICT_TABLE.read(path)
+    return verdicts.VERDICT_TABLE.read(path)
 
 
 def digest_of(files: Files) -> str:
@@ -109,16 +99,16 @@ def digest_of(files: Files) -> str:
     return digest.hexdigest()[:16]
 
 
-def _reading(files: Files, peer: Peer) -> Reading:
+def _reading(files: Files, peer: Peer) -> verdicts.Reading:
     """What a peer says of a log, which lies in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         write_files(files, Path(folder))
         reading = peer.read(Path(folder))
     for issue in reading.issues:
-        if (peer.name, issue) not in mapping():
+        if (peer.name, issue) not in verdicts.mapping():
             raise ValueError(f"{peer.name} reports {issue!r}, which data/mapping.csv lacks.")
     unreadable = None if reading.unreadable is None else clean(reading.unreadable)
-    return Reading(reading.issues, reading.severities, reading.confidences, unreadable)
+    return verdicts.Reading(reading.issues, reading.severities, reading.confidences, unreadable)
 
 
 RUNMEDIC: Final = "runmedic"
@@ -143,13 +133,13 @@ class Peer:
     name: str
     version: str
     formats: tuple[str, ...]
-    read: Callable[[Path], Reading]
+    read: Callable[[Path], verdicts.Reading]
 
 
 def installed_peers() -> tuple[Peer, ...]:
     """The peers that can be run, of the versions that are compared with."""
     return tuple(
-        Peer(name, compared_version(name, package, INSTALL), FORMATS[name], read)
+        Peer(name, verdicts.compared_version(name, package, INSTALL), FORMATS[name], read)
         for name, package, read in (
             (RUNMEDIC, "runmedic", read_by_runmedic),
             (TRAINING_DOCTOR, "training-doctor", read_by_training_doctor),
@@ -157,7 +147,7 @@ def installed_peers() -> tuple[Peer, ...]:
     )
 
 
-def read_by_runmedic(folder: Path) -> Reading:
+def read_by_runmedic(folder: Path) -> verdicts.Reading:
     """What runmedic says of the logs in a folder."""
     main = import_module("runmedic.cli").main
     said = io.StringIO()
@@ -172,14 +162,15 @@ def read_by_runmedic(folder: Path) -> Reading:
         finding for run in json.loads(said.getvalue()) for finding in run["findings"]
     ]
     worst: dict[str, str] = {}
-    for finding in sorted(findings, key=lambda finding: SEVERITIES.index(finding["severity"])):
+    severity = verdicts.SEVERITIES.index
+    for finding in sorted(findings, key=lambda finding: severity(finding["severity"])):
         causes = finding["likely_causes"] or [""]
-        issue = with_variant(RUNMEDIC, finding["check"], causes[0])
+        issue = verdicts.with_variant(RUNMEDIC, finding["check"], causes[0])
         worst.setdefault(issue, finding["severity"])
-    return Reading(tuple(worst), tuple(worst.values()))
+    return verdicts.Reading(tuple(worst), tuple(worst.values()))
 
 
-def read_by_training_doctor(folder: Path) -> Reading:
+def read_by_training_doctor(folder: Path) -> verdicts.Reading:
     """What it says of a folder; steps are named, as of ``step`` and ``epoch`` it takes either."""
     package = import_module("training_doctor")
     tables = sorted(folder.rglob("*.csv"))
@@ -199,7 +190,7 @@ def read_by_training_doctor(folder: Path) -> Reading:
         known = best.get(diagnosis.detector_name, diagnosis)
         best[diagnosis.detector_name] = min(known, diagnosis, key=_rank)
     found = sorted(best.values(), key=_rank)
-    return Reading(
+    return verdicts.Reading(
         tuple(diagnosis.detector_name for diagnosis in found),
         tuple(diagnosis.severity.value for diagnosis in found),
         tuple(round(float(diagnosis.confidence), 6) for diagnosis in found),
@@ -208,10 +199,10 @@ def read_by_training_doctor(folder: Path) -> Reading:
 
 def _rank(diagnosis: Any) -> tuple[int, float, int]:
     """The most severe first, then the most confident, then the earliest."""
-    severity = SEVERITIES.index(diagnosis.severity.value)
+    severity = verdicts.SEVERITIES.index(diagnosis.severity.value)
     return severity, -diagnosis.confidence, diagnosis.step or 0
 
 
-def _failed(text: str, folder: Path) -> Reading:
+def _failed(text: str, folder: Path) -> verdicts.Reading:
     """The first line of an error, without the place where the log happened to lie."""
-    return Reading(unreadable=(text.splitlines() or [""])[0].replace(str(folder), "."))
+    return verdicts.Reading(unreadable=(text.splitlines() or [""])[0].replace(str(folder), "."))

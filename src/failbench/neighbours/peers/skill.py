@@ -18,15 +18,8 @@ from scipy.signal import savgol_filter
 
 from failbench.base.arrays import Array
 from failbench.base.records import InCell, Record
+from failbench.neighbours.peers import verdicts
 from failbench.neighbours.peers.rules import BEYOND, Relation
-from failbench.neighbours.peers.verdicts import (
-    SEVERITIES,
-    VERDICT_SCHEMA,
-    Reading,
-    rows_of,
-    standards,
-    verdict_row,
-)
 
 PEER: Final = "ml_training_debugger"
 TELEMETRY: Final = "telemetry"  # the format of its verdicts: every signal at every step
@@ -154,28 +147,28 @@ class SkillRule(Record):
     @property
     def rank(self) -> int:
         """Place of its severity, the most severe first."""
-        return SEVERITIES.index(self.severity)
+        return verdicts.SEVERITIES.index(self.severity)
 
 
 @cache
 def skill_rules() -> tuple[SkillRule, ...]:
     """All rules, in the order of the file."""
-    return tuple(SkillRule.model_validate(row) for row in rows_of("skill_rules.csv"))
+    return tuple(SkillRule.model_validate(row) for row in verdicts.rows_of("skill_rules.csv"))
 
 
 def skill_verdicts(steps: pl.DataFrame, runs: pl.Series) -> pl.DataFrame:
     """What the skill's documented thresholds say of recorded telemetry, as a peer's verdicts."""
     kept = steps.filter(pl.col("run_id").is_in(runs.implode())).sort("run_id", "step")
     by_run = kept.partition_by("run_id", as_dict=True)
-    version = standards()[PEER].version
+    version = verdicts.standards()[PEER].version
     rows = []
     for run in runs:
         reading = reading_of_curves(recorded_curves(by_run.get((run,), steps.clear())))
-        rows.append(verdict_row(run, TELEMETRY, PEER, version, "", reading))
-    return pl.DataFrame(rows, schema=VERDICT_SCHEMA)
+        rows.append(verdicts.verdict_row(run, TELEMETRY, PEER, version, "", reading))
+    return pl.DataFrame(rows, schema=verdicts.VERDICT_SCHEMA)
 
 
-def reading_of_curves(curves: Curves) -> Reading:
+def reading_of_curves(curves: Curves) -> verdicts.Reading:
     """What the documented thresholds say of the series of a run."""
     fired = [rule for rule in skill_rules() if rule.fires(curves)]
     issues = {rule.issue for rule in fired}
@@ -187,7 +180,7 @@ def reading_of_curves(curves: Curves) -> Reading:
         for rule in worst.values()
     }
     found = sorted(worst.values(), key=lambda rule: (rule.rank, -confidences[rule.issue]))
-    return Reading(
+    return verdicts.Reading(
         tuple(rule.issue for rule in found),
         tuple(rule.severity for rule in found),
         tuple(confidences[rule.issue] for rule in found),

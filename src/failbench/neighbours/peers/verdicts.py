@@ -196,7 +196,6 @@ ANSWER_SCHEMA: Final = pl.Schema(
 
 
 DOCUMENTED: Final = "documented"  # thresholds and bounds as a peer documents them
-
 # what the choice maximises: failing runs detected less twins alarmed, or categories right
 Objective = Literal["best_detection", "best_category"]
 OBJECTIVES: Final[tuple[Objective, ...]] = get_args(Objective)

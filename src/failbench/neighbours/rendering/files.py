@@ -18,7 +18,6 @@ from failbench.neighbours.rendering.run import FILE, Files, Writer, as_file, dra
 from failbench.neighbours.rendering.tracebacks import declared
 
 STARTED: Final = 1_770_000_000.0  # seconds since 1970 at which every run begins
-
 # steps between writes: ``flush_logs_every_n_steps`` of Lightning's CSVLogger. After an exception
 # Trainer has the rest written; of a killed process it is lost.
 FLUSH: Final = 100

@@ -18,7 +18,6 @@ import numpy as np
 EndingKind = Literal["completed", "exception", "death", "silence"]
 Style = Literal["plain", "ranks", "rich", "notebook"]
 RECORDER: Final = "failbench/"  # how the paths of the recorder's own frames begin
-
 # share of trainings with ranks of which the launcher's own summary is in the log: it goes to
 # standard error of the launcher, which is as often another file
 LAUNCHED: Final = 0.5
