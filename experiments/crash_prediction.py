@@ -12,12 +12,20 @@ from matplotlib.figure import Figure
 from statsmodels.stats.multitest import multipletests
 
 from failbench import study as st
-from failbench.crashes.answer_table import ANSWER_TABLE, REMEDY, TOOLS, read_published
 from failbench.crashes.answers import asked
-from failbench.crashes.cases import Case, CrashPredictionSettings, by_length, majority, read_cases
-from failbench.crashes.catalogue import PREDICTORS
+from failbench.crashes.cases import (
+    ANSWER_TABLE,
+    REMEDY,
+    TOOLS,
+    Case,
+    CrashPredictionSettings,
+    by_length,
+    majority,
+    read_cases,
+    read_published,
+)
 from failbench.crashes.language import CrashAgentsSettings, replayed
-from failbench.crashes.prediction import CrashPrediction
+from failbench.crashes.prediction import PREDICTORS, CrashPrediction
 from failbench.crashes.question import ARMS, Arm
 from failbench.methods.llm.answer import cache_path, read_cache
 from failbench.notebooks.corpus import LIBRARIES

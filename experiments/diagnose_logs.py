@@ -26,8 +26,7 @@ from failbench.monitor.records.tables import setting_of
 from failbench.neighbours.peers.skill import skill_verdicts
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, recorded_answers
 from failbench.neighbours.rendering.formats import rendered
-from failbench.neighbours.rendering.run import logged_run
-from failbench.neighbours.rendering.shape import COMPLETE, complete_shape
+from failbench.neighbours.rendering.run import COMPLETE, complete_shape, logged_run
 from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 
 TELEMETRY = Path("data/telemetry")

@@ -26,8 +26,7 @@ from failbench.monitor.records.tables import histories, measured_settings, setti
 from failbench.monitor.records.verdicts import END_SCHEMA, RUNNING
 from failbench.monitor.records.versions import read_rules
 from failbench.neighbours.rendering.formats import FORMATS, read_files, rendered
-from failbench.neighbours.rendering.run import logged_run
-from failbench.neighbours.rendering.shape import COMPLETE, complete_shape, draw_shape
+from failbench.neighbours.rendering.run import COMPLETE, complete_shape, draw_shape, logged_run
 from failbench.prediction.splits import rows_in_fold
 from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 

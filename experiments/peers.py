@@ -13,15 +13,16 @@ from matplotlib.figure import Figure
 
 from failbench import study as st
 from failbench.base.telemetry import RUN_SCHEMA, read_table
-from failbench.neighbours.peers.mapping import refuse_unmapped, standards
 from failbench.neighbours.peers.rules import ALARM_SCHEMA, SCOPES, peer_rules, rules_of
 from failbench.neighbours.peers.verdicts import (
     DOCUMENTED,
     OBJECTIVES,
     VERDICT_SCHEMA,
+    refuse_unmapped,
+    standards,
     with_best_thresholds,
 )
-from failbench.neighbours.rendering.shape import COMPLETE
+from failbench.neighbours.rendering.run import COMPLETE
 from shared import peers_answers as answers
 from shared.peers import BREAKS, LOG_ANSWERS, SAID_SCHEMA, PeersStudy
 from shared.peers_rules import rule_counts, rule_tables, scope_counts

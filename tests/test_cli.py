@@ -131,7 +131,7 @@ def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("failbench.diagnose.batch.diagnoses.diagnoses_of", interrupted)
+    monkeypatch.setattr("failbench.diagnose.batch.diagnoses_of", interrupted)
     before = sorted(strange.rglob("*"))
     output = strange / "diagnoses.parquet"
     assert main(["diagnose", str(strange), "--output", str(output)]) == 130

@@ -11,9 +11,15 @@ import polars as pl
 
 from failbench import study as st
 from failbench.diagnose.answer import NAMED
-from failbench.neighbours.peers.mapping import Standard, issues_of, standards
 from failbench.neighbours.peers.rules import watched
-from failbench.neighbours.peers.verdicts import DOCUMENTED, VERDICT_SCHEMA, recorded_answers
+from failbench.neighbours.peers.verdicts import (
+    DOCUMENTED,
+    VERDICT_SCHEMA,
+    Standard,
+    issues_of,
+    recorded_answers,
+    standards,
+)
 from shared.peers import RUN_SCHEMA, SAID_SCHEMA
 
 KINDS = ("failure", "twin", "success")

@@ -8,8 +8,8 @@ from functools import partial
 import polars as pl
 
 from failbench import study as st
-from failbench.neighbours.peers.mapping import standards
 from failbench.neighbours.peers.rules import SCOPES, Condition, peer_rules, rule_peers, rules_of
+from failbench.neighbours.peers.verdicts import standards
 
 SCOPE_LABELS = {"exact": "exact", "mapped": "stand-in", "not_applicable": "not applicable"}
 RELATIONS = {"above": ">", "at_least": "≥", "below": "<", "at_most": "≤"}

@@ -11,10 +11,12 @@ from failbench.base.params import read_section
 from failbench.base.slices import AcrossArchitectures
 from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.base.telemetry_stream import telemetry_batches
-from failbench.diagnose.batch.diagnoses import DIAGNOSIS_SCHEMA, diagnose_stream, diagnoses_of
-from failbench.diagnose.batch.methods import (
+from failbench.diagnose.batch import (
+    DIAGNOSIS_SCHEMA,
     READ_BY,
     declaration_named,
+    diagnose_stream,
+    diagnoses_of,
     fitted_method,
     read_features,
     refuse_unknown,

@@ -8,7 +8,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
-from failbench.diagnose.batch.diagnoses import DIAGNOSIS_SCHEMA, WRITERS, write_diagnoses, writer_of
+from failbench.diagnose.batch import DIAGNOSIS_SCHEMA, WRITERS, write_diagnoses, writer_of
 
 EVIDENCE = DIAGNOSIS_SCHEMA["evidence"]
 every_suffix = pytest.mark.parametrize("suffix", WRITERS)

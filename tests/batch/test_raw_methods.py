@@ -10,7 +10,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
 from failbench.cli.methods import diagnose_telemetry, study_of
 from failbench.cli.places import Reference
-from failbench.diagnose.batch.methods import raw_training_runs, read_features
+from failbench.diagnose.batch import raw_training_runs, read_features
 from failbench.features.feature_table import feature_table
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
 

@@ -23,8 +23,7 @@ from failbench.base.scenarios import read_scenarios
 from failbench.base.slices import AcrossArchitectures, ReferenceStudy
 from failbench.base.telemetry import Telemetry, read_telemetry
 from failbench.base.telemetry_stream import ROWS, telemetry_batches
-from failbench.diagnose.batch.diagnoses import diagnose_stream, write_diagnoses
-from failbench.diagnose.batch.methods import fitted_method, read_features
+from failbench.diagnose.batch import diagnose_stream, fitted_method, read_features, write_diagnoses
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table, raw_table, to_frame
 from failbench.methods.catalogue import method_named

@@ -11,8 +11,7 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.cli import crashes
 from failbench.cli.main import main
-from failbench.crashes.catalogue import Predictor
-from failbench.crashes.prediction import CrashPrediction
+from failbench.crashes.prediction import CrashPrediction, Predictor
 
 
 @pytest.fixture

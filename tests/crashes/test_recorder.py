@@ -9,10 +9,9 @@ from typing import get_args
 import pytest
 
 from failbench.cli.places import PREDICTORS as NAMES
-from failbench.crashes.answer_table import ANSWER_TABLE, record
 from failbench.crashes.answers import asked
-from failbench.crashes.catalogue import PREDICTORS, Predictor
-from failbench.crashes.prediction import CrashPrediction
+from failbench.crashes.cases import ANSWER_TABLE, record
+from failbench.crashes.prediction import PREDICTORS, CrashPrediction, Predictor
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.diagnose.configuration import read_configuration
+from failbench.diagnose.given import configuration_findings, setting_rules
 from failbench.diagnose.readers.text import read_text
-from failbench.diagnose.setting_rules import configuration_findings, setting_rules
 
 
 def configuration(tmp_path, text, name="config.txt"):

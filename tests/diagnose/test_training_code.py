@@ -6,7 +6,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.diagnose.code_patterns import CODE_PATTERNS
-from failbench.diagnose.training_code import NOT_READ, code_findings, slips
+from failbench.diagnose.given import NOT_READ, code_findings, slips
 
 LOOP = """
 model.train()

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 
-from failbench.neighbours.rendering.run import LoggedRun, perplexity
-from failbench.neighbours.rendering.shape import LogShape
+from failbench.neighbours.rendering.run import LoggedRun, LogShape, perplexity
 from failbench.neighbours.rendering.tracebacks import Ending, neutral_traceback
 
 ERROR = """\

@@ -13,8 +13,7 @@ import pytest
 from drawn_split import draw_split, write_split
 from failbench.base.errors import BadInputError
 from failbench.cli.main import main
-from failbench.notebooks.corpus import SPLIT, read_corpus
-from failbench.notebooks.observed import OBSERVED, read_observed
+from failbench.notebooks.corpus import OBSERVED, SPLIT, read_corpus, read_observed
 from made_up_notebooks import MENDED, SOURCES, document
 
 pytest.importorskip("jupyter_client")

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.notebooks.observed import OBSERVED, code_of_summary, read_observed
+from failbench.notebooks.corpus import OBSERVED, code_of_summary, read_observed
 from failbench.notebooks.summaries import FACTS, parse_summary, without
 
 

@@ -11,9 +11,9 @@ from hypothesis.extra.numpy import arrays
 import made_up_answers as answers
 from failbench.base.errors import BadInputError
 from failbench.diagnose.outputs.curves import COLOURS, svg_of, write_plot
-from failbench.diagnose.outputs.drawing import figure_of
-from failbench.diagnose.outputs.places import (
+from failbench.diagnose.outputs.drawing import (
     Mark,
+    figure_of,
     labels_apart,
     place_of_finding,
     places_of,

@@ -10,7 +10,6 @@ import polars as pl
 import pytest
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_table
-from failbench.neighbours.peers.mapping import mapping, standards
 from failbench.neighbours.peers.recorder import (
     FORMATS,
     KINDS,
@@ -20,7 +19,7 @@ from failbench.neighbours.peers.recorder import (
     record_peers,
     renderer,
 )
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, VERDICT_TABLE
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, VERDICT_TABLE, mapping, standards
 
 DATA = Path(__file__).parents[2] / "data"
 SETTING = {"architecture": "transformer", "optimizer": "adamw", "scale": "small"}

@@ -19,8 +19,13 @@ from failbench.neighbours.peers.default_plus_plus import (
     read_inside_answers,
     verdicts_of,
 )
-from failbench.neighbours.peers.mapping import issues_of, mapping, standards
-from failbench.neighbours.peers.verdicts import VERDICT_TABLE, recorded_answers
+from failbench.neighbours.peers.verdicts import (
+    VERDICT_TABLE,
+    issues_of,
+    mapping,
+    recorded_answers,
+    standards,
+)
 
 DATA = Path(__file__).parents[2] / "data"
 TABLE = DATA / "peers/default_plus_plus.parquet"

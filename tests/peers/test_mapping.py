@@ -6,9 +6,9 @@ from importlib import import_module
 
 import pytest
 
-from failbench.neighbours.peers.mapping import Meaning, issues_of, mapping, rows_of, standards
 from failbench.neighbours.peers.rules import rule_peers, rules_of
 from failbench.neighbours.peers.skill import PEER, skill_rules
+from failbench.neighbours.peers.verdicts import Meaning, issues_of, mapping, rows_of, standards
 
 
 def test_every_issue_of_the_skill_is_mapped_and_no_other():

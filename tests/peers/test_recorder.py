@@ -7,7 +7,7 @@ import pytest
 from failbench.base.telemetry import Telemetry
 from failbench.neighbours.peers.recorder import SEED, Peer, record, renderer
 from failbench.neighbours.peers.verdicts import VERDICT_TABLE, Reading
-from failbench.neighbours.rendering.shape import draw_names
+from failbench.neighbours.rendering.run import draw_names
 from made_up_telemetry import STEPS, made_up_telemetry
 
 RUNS = ("run-a", "run-b")

@@ -6,7 +6,6 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import RUN_SCHEMA, Telemetry
-from failbench.neighbours.peers.mapping import issues_of, refuse_unmapped
 from failbench.neighbours.peers.rules import (
     ALARM_SCHEMA,
     alarm_table,
@@ -17,7 +16,7 @@ from failbench.neighbours.peers.rules import (
     rules_of,
     watched,
 )
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA
+from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, issues_of, refuse_unmapped
 from smooth_run import NAN, PARAMETERS, from_step, healthy, only_at
 
 APPLICABLE = [rule for rule in peer_rules() if rule.applies]

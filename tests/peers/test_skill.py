@@ -6,7 +6,6 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.neighbours.peers.mapping import SEVERITIES, standards
 from failbench.neighbours.peers.skill import (
     PEER,
     Curves,
@@ -15,7 +14,7 @@ from failbench.neighbours.peers.skill import (
     skill_rules,
     skill_verdicts,
 )
-from failbench.neighbours.peers.verdicts import recorded_answers
+from failbench.neighbours.peers.verdicts import SEVERITIES, recorded_answers, standards
 from made_up_telemetry import made_up_telemetry
 
 STEPS = 300

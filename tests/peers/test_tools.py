@@ -11,7 +11,7 @@ from types import ModuleType
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.neighbours.peers import mapping
+from failbench.neighbours.peers import verdicts
 from failbench.neighbours.peers.recorder import (
     installed_peers,
     read_by_runmedic,
@@ -69,7 +69,7 @@ def test_a_peer_that_is_not_installed_or_is_of_another_version_is_refused(
             raise PackageNotFoundError(package)
         return found[package]
 
-    monkeypatch.setattr(mapping, "version", version)
+    monkeypatch.setattr(verdicts, "version", version)
     with pytest.raises(BadInputError, match=problem):
         installed_peers()
 

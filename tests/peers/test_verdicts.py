@@ -3,11 +3,11 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from failbench.neighbours.peers.mapping import standards
 from failbench.neighbours.peers.verdicts import (
     VERDICT_SCHEMA,
     Reading,
     recorded_answers,
+    standards,
     verdict_row,
 )
 

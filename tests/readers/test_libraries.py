@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import read_telemetry
-from failbench.diagnose.readers.event_file import MARK, read_events
 from failbench.diagnose.readers.opening import read_log
+from failbench.diagnose.readers.records import MARK, read_events
 from failbench.monitor import Monitor
 from pipeline import REPOSITORY
 

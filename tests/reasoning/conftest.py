@@ -2,7 +2,7 @@
 
 import pytest
 
-from failbench.reasoning.declared import read_declared
+from failbench.reasoning.conditions import read_declared
 
 try:
     import torch  # noqa: F401

@@ -6,7 +6,7 @@ import re
 import polars as pl
 import pytest
 
-from failbench.reasoning.declared import fingerprint
+from failbench.reasoning.conditions import fingerprint
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.traces import KEY, MODELS, TRACES, read_models, read_traces
 

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from failbench.cli.reasoning import reasoning
-from failbench.reasoning.declared import read_declared
+from failbench.reasoning.conditions import read_declared
 from failbench.reasoning.recorder import Folders, missing, record, record_model
 from failbench.reasoning.traces import MODELS, TRACES, read_models, read_traces
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.reasoning.declared import read_grid
+from failbench.reasoning.conditions import read_grid
 from failbench.reasoning.grid import MAKERS, Cell, problems_of, stream
 from failbench.reasoning.problems import END_OF_PROMPT
 from failbench.reasoning.tokenizers import END, PAD, SPECIAL, make

@@ -9,7 +9,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.reasoning import traces
-from failbench.reasoning.declared import read_conditions, read_settings
+from failbench.reasoning.conditions import read_conditions, read_settings
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.problems import Problem
 from failbench.reasoning.traces import KEY, TRACE_SCHEMA, read_traces, write_traces

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.text import death_in
 from failbench.neighbours.rendering.formats import FORMATS, read_files, rendered
-from failbench.neighbours.rendering.shape import STYLES, draw_shape, formats
+from failbench.neighbours.rendering.run import STYLES, draw_shape, formats
 from failbench.neighbours.rendering.tracebacks import declared
 from made_up_logs import ENDINGS, SHAPE, made_up_run
 
@@ -143,7 +143,7 @@ def test_a_loss_that_is_not_a_number_is_read_as_one_but_where_libraries_hide_it(
         assert losses(name, infinite, every=2) == [3.0, 3.0], name
 
 
-@pytest.mark.parametrize("style", [style for style, _ in STYLES])
+@pytest.mark.parametrize("style", list(STYLES))
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "llm_c_log"])
 def test_endings_are_events(name, style):
     for ending in ENDINGS:

@@ -8,10 +8,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from failbench.neighbours.rendering.files import masked_checksums, records, scalar
+from failbench.neighbours.rendering.files import log_history, masked_checksums, records, scalar
 from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.run import Writer
-from failbench.neighbours.rendering.trainer import history
 from made_up_logs import SHAPE, made_up_run
 
 EVERY, STEPS = 3, 10
@@ -55,7 +54,7 @@ def test_the_history_is_that_of_the_trainer_and_the_lines_those_that_it_prints(t
             values[row["step"] - 1] = row[signal]
     shape = replace(SHAPE, every=EVERY, validation=False, signals=SHAPE.signals[:3])
     log = Writer(replace(run, steps_per_epoch=16), shape, np.random.default_rng(0))
-    ours = list(history(log, rounded=False))
+    ours = list(log_history(log, rounded=False))
     assert [list(row) for row in ours] == [list(row) for row in logged]
     for row, wanted in zip(ours, logged, strict=True):
         timed = {name for name in wanted if name.startswith(("train_", "total"))} - {"train_loss"}

@@ -7,8 +7,12 @@ import pytest
 
 from crash_prediction import COMBINED, DRY_RUN, LENGTH, RULES, collect, contrasts, estimates
 from failbench.base.errors import BadInputError
-from failbench.crashes.answer_table import ANSWER_TABLE, read_published
-from failbench.crashes.cases import CrashPredictionSettings, read_cases
+from failbench.crashes.cases import (
+    ANSWER_TABLE,
+    CrashPredictionSettings,
+    read_cases,
+    read_published,
+)
 from failbench.crashes.question import ARMS
 from failbench.statistics.settings import read_with_statistics
 from study_settings import INTERVALS_OF_FEW

@@ -15,7 +15,7 @@ from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import Sign
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
-from failbench.neighbours.rendering.shape import COMPLETE
+from failbench.neighbours.rendering.run import COMPLETE
 from measure_diagnose_logs import MODELS, MONITOR, MONITOR_LOGIC, at_failure, cross_validated
 from shared.diagnose_logs import DiagnosedLogs
 

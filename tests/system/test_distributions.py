@@ -19,8 +19,7 @@ from bare_environment import install
 from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.diagnose.answer import Status
 from failbench.neighbours.rendering.formats import FORMATS, rendered
-from failbench.neighbours.rendering.run import logged_run
-from failbench.neighbours.rendering.shape import complete_shape
+from failbench.neighbours.rendering.run import complete_shape, logged_run
 from failbench.publish.page.document import SCRIPTS, STYLES
 
 pytestmark = pytest.mark.system

@@ -16,7 +16,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.params import PARAMS
 from failbench.cli.places import CRASHES, NOTEBOOKS, WHOLE, Corpus, Json, Only, Output, Predictors
 from failbench.cli.terminal import interruptible, progress_meter
-from failbench.crashes.catalogue import PREDICTORS, Predictor
+from failbench.crashes.prediction import PREDICTORS, Predictor
 from failbench.crashes.question import Question
 from failbench.crashes.reading import Asked, read_asked, summary_before
 from failbench.diagnose.readers.lines import clean
@@ -175,8 +175,7 @@ def crashes(
     *, predictors: Predictors = (), corpus: Corpus = NOTEBOOKS, output: Output = CRASHES
 ) -> int:
     """Ask the predictors whose answers are recorded about the notebooks of the corpus."""
-    from failbench.crashes.answer_table import record
-    from failbench.crashes.cases import CrashPredictionSettings, read_cases
+    from failbench.crashes.cases import CrashPredictionSettings, read_cases, record
     from failbench.statistics.settings import read_with_statistics
 
     settings = read_with_statistics("crash_prediction", CrashPredictionSettings, PARAMS)

@@ -48,8 +48,13 @@ def diagnose_telemetry(
         refuse_foreign,
         telemetry_batches,
     )
-    from failbench.diagnose.batch.diagnoses import diagnose_stream, write_diagnoses, writer_of
-    from failbench.diagnose.batch.methods import read_features, refuse_unknown
+    from failbench.diagnose.batch import (
+        diagnose_stream,
+        read_features,
+        refuse_unknown,
+        write_diagnoses,
+        writer_of,
+    )
 
     # What is wrong with the command or the folder is said before anything is fitted.
     writer_of(output)
@@ -88,23 +93,22 @@ def fitted_methods(
     names: Iterable[str], reference: Reference, features: pl.DataFrame
 ) -> dict[str, Method]:
     """Methods fitted to the same runs of the benchmark, by name; raw telemetry takes minutes."""
-    from failbench.diagnose.batch import methods as training
-    from failbench.diagnose.batch.methods import RAW_METHODS, settings_of
+    from failbench.diagnose import batch
 
     names = tuple(dict.fromkeys(names))
-    settings = {name: settings_of(name, reference.params) for name in names}
+    settings = {name: batch.settings_of(name, reference.params) for name in names}
     study = study_of(reference)
     known = _known_of_reference(reference) if _reads_monitor(names) else None
     raw = None
-    if not set(names).isdisjoint(RAW_METHODS):
-        raw = training.raw_training_runs(reference.root / TELEMETRY, features, study)
+    if not set(names).isdisjoint(batch.RAW_METHODS):
+        raw = batch.raw_training_runs(reference.root / TELEMETRY, features, study)
     methods = {}
     for name in names:
-        if raw is not None and name in RAW_METHODS:
+        if raw is not None and name in batch.RAW_METHODS:
             print(f"fitting {name} to {raw.height} runs, which takes minutes", file=sys.stderr)
-            methods[name] = training.fitted_raw_method(name, settings[name], raw, study)
+            methods[name] = batch.fitted_raw_method(name, settings[name], raw, study)
         else:
-            methods[name] = training.fitted_method(name, settings[name], features, study, known)
+            methods[name] = batch.fitted_method(name, settings[name], features, study, known)
     return methods
 
 
@@ -185,8 +189,7 @@ def score(
 
     from failbench.base.telemetry import RUN_SCHEMA, read_table
     from failbench.base.telemetry_stream import ROWS, remedied_anywhere, telemetry_batches
-    from failbench.diagnose.batch.diagnoses import diagnoses_of
-    from failbench.diagnose.batch.methods import read_features
+    from failbench.diagnose.batch import diagnoses_of, read_features
     from failbench.statistics.intervals import ScenarioIntervalSettings
     from failbench.statistics.settings import read_statistics
     from failbench.study.cells import counted

@@ -1,7 +1,5 @@
 """By what a recorded answer is known; predictors need this and no table."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import asdict

@@ -1,36 +1,23 @@
-"""Cases: the notebooks of the corpus, of which predictors are asked in every arm.
-
-Two predictors understand nothing, and are learnt from the development notebooks among the cases:
-always the same answer, and a threshold on characters.
-"""
-
-from __future__ import annotations
+"""Cases: notebooks of the corpus in every arm, two naive predictors, and recorded answers."""
 
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Annotated, Final, Literal, get_args
 
 import polars as pl
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
-from failbench.crashes.prediction import CrashPrediction
+from failbench.base.records import Record, read_rows
+from failbench.base.replay import AnswerTable, Replay
+from failbench.crashes.answers import asked
+from failbench.crashes.prediction import CrashPrediction, Predictor
 from failbench.crashes.question import Arm, Question, told
-from failbench.notebooks.corpus import (
-    SPLIT,
-    Notebook,
-    Pair,
-    Part,
-    check_unchanged,
-    read_corpus,
-    read_split,
-)
-from failbench.notebooks.observed import OBSERVED, read_observed
+from failbench.notebooks import corpus
 from failbench.notebooks.summaries import Summary, parse_summary
 from failbench.statistics.intervals import ScenarioIntervalSettings
-
-REMEDY = "Restore it with git, or run `make record-notebooks`."
 
 
 class CrashPredictionSettings(ScenarioIntervalSettings):
@@ -43,8 +30,8 @@ class CrashPredictionSettings(ScenarioIntervalSettings):
 class Case:
     """A notebook, what is known of its kernel, and whether its target crashed."""
 
-    notebook: Notebook
-    part: Part
+    notebook: corpus.Notebook
+    part: corpus.Part
     summary: Summary
     other: Summary
     exception: str | None
@@ -62,13 +49,13 @@ class Case:
 
 def read_cases(folder: Path, control_seed: int) -> tuple[Case, ...]:
     """Every notebook of a corpus, in order of libraries, pairs and versions."""
-    pairs = read_corpus(folder)
-    split = read_split(folder / SPLIT)
-    check_unchanged(pairs, split, folder / SPLIT)
-    observed = _by_notebook(read_observed(folder / OBSERVED), pairs, folder / OBSERVED)
-    parts: dict[str, Part] = {pair.card.pair: split[pair.card.pair].part for pair in pairs}
+    pairs, place = corpus.read_corpus(folder), folder / corpus.OBSERVED
+    split = corpus.read_split(folder / corpus.SPLIT)
+    corpus.check_unchanged(pairs, split, folder / corpus.SPLIT)
+    observed = _by_notebook(corpus.read_observed(place), pairs, place)
+    parts: dict[str, corpus.Part] = {pair.card.pair: split[pair.card.pair].part for pair in pairs}
     lent = lenders(pairs, parts, control_seed)
-    summaries = {key: _summary(row["summary"], folder / OBSERVED) for key, row in observed.items()}
+    summaries = {key: _summary(row["summary"], place) for key, row in observed.items()}
     return tuple(
         Case(
             notebook,
@@ -83,14 +70,9 @@ def read_cases(folder: Path, control_seed: int) -> tuple[Case, ...]:
 
 
 def lenders(
-    pairs: Sequence[Pair], parts: Mapping[str, Part], seed: int
+    pairs: Sequence[corpus.Pair], parts: Mapping[str, corpus.Part], seed: int
 ) -> dict[tuple[str, str], tuple[str, str]]:
-    """Which notebook lends its summary to which, in the control.
-
-    The pairs of a library and part stand in a circle, in order of a hash; each is lent to by the
-    next. Which of the two notebooks of that pair lends to which is drawn by the hash as well, so
-    that a summary does not tell by its origin whether a target crashes.
-    """
+    """Which notebook lends its summary to which, in the control."""
     groups: dict[tuple[str, str], list[str]] = {}
     for pair in pairs:
         name = pair.card.pair
@@ -99,6 +81,7 @@ def lenders(
     for names in groups.values():
         circle = sorted(names, key=lambda name: _hash(seed, name))
         for name, other in zip(circle, circle[1:] + circle[:1], strict=True):
+            # by a hash, so that a summary does not tell by its origin whether a target crashes
             swapped = int(_hash(seed, f"{name} {other}"), 16) % 2
             versions = ("crashing", "mended")
             for place, version in enumerate(versions):
@@ -110,19 +93,19 @@ def _hash(seed: int, name: str) -> str:
     return hashlib.sha256(f"{seed} {name}".encode()).hexdigest()
 
 
-def _key(notebook: Notebook) -> tuple[str, str]:
+def _key(notebook: corpus.Notebook) -> tuple[str, str]:
     return notebook.card.pair, notebook.card.version
 
 
 def _by_notebook(
-    observed: pl.DataFrame, pairs: Sequence[Pair], path: Path
+    observed: pl.DataFrame, pairs: Sequence[corpus.Pair], path: Path
 ) -> dict[tuple[str, str], dict[str, str | None]]:
     rows = {(row["pair"], row["version"]): row for row in observed.iter_rows(named=True)}
     for notebook in (each for pair in pairs for each in pair.notebooks):
         row = rows.get(_key(notebook))
         if row is None or row["notebook_sha256"] != notebook.sha256:
             problem = f"{notebook.card.pair!r}, {notebook.card.version}, was not observed as it is."
-            raise BadInputError(path, "notebook_sha256", problem, REMEDY)
+            raise BadInputError(path, "notebook_sha256", problem, corpus.OBSERVED_REMEDY)
     return rows
 
 
@@ -130,14 +113,11 @@ def _summary(text: str | None, path: Path) -> Summary:
     try:
         return parse_summary(text or "")
     except (ValueError, TypeError) as error:
-        raise BadInputError(path, "summary", f"{error}.", REMEDY) from error
+        raise BadInputError(path, "summary", f"{error}.", corpus.OBSERVED_REMEDY) from error
 
 
 def majority(cases: Sequence[Case]) -> list[CrashPrediction]:
-    """What most development notebooks do, and the exception that most of their crashes raise.
-
-    As many crash as do not: the tie goes to the crash, so that the exception can be named.
-    """
+    """What most development notebooks do; a tie is a crash, so that an exception can be named."""
     raised = [case.exception for case in cases if case.part == "development" and case.exception]
     most = max(sorted(set(raised)), key=raised.count)
     return [CrashPrediction(True, most, "Most that crash raise it.")] * len(cases)
@@ -165,3 +145,99 @@ def by_length(cases: Sequence[Case]) -> list[CrashPrediction]:
     return [
         CrashPrediction((case.characters >= threshold) == longer, None, reason) for case in cases
     ]
+
+
+# columns of the table; its key is the first four
+ANSWER_SCHEMA: Final = pl.Schema(
+    {
+        "predictor": pl.String(),
+        "arm": pl.String(),
+        "pair": pl.String(),
+        "version": pl.String(),  # of the notebook: "crashing" or "mended"
+        "crash": pl.Boolean(),  # null where the predictor cannot say
+        "exception": pl.String(),  # null where none is named
+        "reason": pl.String(),
+        "line": pl.Int64(),  # of the target, counted from 1; null where none is pointed at
+        "asked": pl.String(),  # sha256 of the question
+        "maker": pl.String(),  # what answered: versions, or a hash of code
+    }
+)
+
+KEY: Final = ("predictor", "arm", "pair", "version")
+REMEDY: Final = "Restore it with git, or run `make record-crashes`."
+ANSWER_TABLE: Final = AnswerTable(ANSWER_SCHEMA, KEY, KEY, ("asked", "maker"), REMEDY)
+RESTORE: Final = "Restore it with git; data/reported/README.md says where it is from."
+Counted = Literal["detection", "detection and diagnosis"]
+TOOLS = ("pyright", "pylint")  # what is no language model
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class PublishedRow(Record):
+    """A row of ``data/reported/crane_llm.csv``; shares are fractions, empty where none is given."""
+
+    model: str = Field(min_length=1)
+    counted: Counted
+    told: Literal["no", "yes"]
+    precision: Share | Literal[""]
+    recall: Share | Literal[""]
+    f1: Share
+    accuracy: Share
+
+
+def read_published(path: Path) -> pl.DataFrame:
+    """What each model gains in accuracy, a fraction, as counted in either way."""
+    accuracies: dict[tuple[str, str], dict[str, float]] = {}
+    for row in read_rows(path, PublishedRow, RESTORE):
+        accuracies.setdefault((row.model, row.counted), {})[row.told] = row.accuracy
+    models = {counted for model, counted in accuracies if model not in TOOLS}
+    for counted in get_args(Counted):
+        if counted not in models:
+            raise BadInputError(path, "counted", f"no model is there of {counted!r}.", RESTORE)
+    for (model, _), by_told in accuracies.items():
+        if by_told.keys() != {"no", "yes"}:
+            raise BadInputError(path, "told", f"{model!r} is not there with no and yes.", RESTORE)
+    gains = [(*key, by_told["yes"] - by_told["no"]) for key, by_told in accuracies.items()]
+    return pl.DataFrame(gains, ["model", "counted", "gain"], orient="row")
+
+
+CHUNK: Final = 20  # questions between two writes: what an interruption costs at most
+
+
+def record(
+    cases: Sequence[Case],
+    predictors: Sequence[Predictor],
+    path: Path,
+    show: Callable[[str, int, int], None],
+) -> int:
+    """Ask what was not asked yet, of the same question and by what would answer today."""
+    names = {case.notebook.card.pair for case in cases}
+    number = 0
+    with Replay(ANSWER_TABLE, path) as replay:
+        replay.drop_strangers(lambda row: row["pair"] in names)
+        for predictor in predictors:
+            maker = predictor.maker
+            wanted = [(arm, case) for arm in predictor.arms for case in cases]
+            due = [
+                (arm, case)
+                for arm, case in wanted
+                if not replay.has(_unit(predictor, arm, case), [(asked(case.ask(arm)), maker)])
+            ]
+            ask = predictor.build_for_many()
+            for first in range(0, len(due), CHUNK):
+                chunk = due[first : first + CHUNK]
+                show(predictor.name, len(wanted) - len(due) + first, len(wanted))
+                answers = ask([case.ask(arm) for arm, case in chunk])
+                replay.keep(
+                    dict(zip(KEY, _unit(predictor, arm, case), strict=True))
+                    | asdict(answer)
+                    | {"asked": asked(case.ask(arm)), "maker": maker}
+                    for (arm, case), answer in zip(chunk, answers, strict=True)
+                )
+            show(predictor.name, len(wanted), len(wanted))
+            number += len(due)
+    return number
+
+
+def _unit(predictor: Predictor, arm: Arm, case: Case) -> tuple[str, str, str, str]:
+    card = case.notebook.card
+    return predictor.name, arm, card.pair, card.version

@@ -1,12 +1,8 @@
 """Pyright and Pylint as they come: whether they report an error in the target.
 
-They are child processes of this interpreter, which has the libraries, without settings. A question
-is one module to them, and each has a process of its own: what pyright infers of a module depends on
-what else it was asked, and one process for all answered 1 of the 148 development questions
-otherwise.
+Each question has a process of its own: what pyright infers depends on what else it was asked, and
+one process for all answered 1 of the 148 development questions otherwise.
 """
-
-from __future__ import annotations
 
 import json
 import os
@@ -31,19 +27,12 @@ from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import Question
 
 Tool = Literal["pyright", "pylint"]
-
+# of the notebooks
 LIBRARIES: Final = ("numpy", "pandas", "scikit-learn", "matplotlib", "lightgbm", "torch")
-"""Of which the notebooks are made, and whose types and code the tools read."""
-
-MODULE: Final = "failbench_question.py"
-"""The file that a tool is given; no code imports a module of this name."""
-
+MODULE: Final = "failbench_question.py"  # no code imports a module of this name
+# ends a cell and leaves a line empty, so that no cell goes on in the next one
 BETWEEN: Final = "\n\n"
-"""Ends a cell and leaves a line empty, so that no cell goes on in the next one."""
-
-SYNTAX: Final = "syntax"
-"""What an error without a rule is called here: pyright gives none to those of its parser."""
-
+SYNTAX: Final = "syntax"  # of errors without a rule: those of the parser of pyright
 INSTALL: Final = "Install the extra: pip install -e '.[crashes]'."
 
 
@@ -95,11 +84,7 @@ class Finding:
 
 
 def prediction_of(tool: Tool, before: int, findings: Iterable[Finding]) -> CrashPrediction:
-    """A crash if an error begins in the target; the first in the order of the code is named.
-
-    What is found before the target did not stop the kernel there and is not what is asked, even
-    where it is in a function that the target calls.
-    """
+    """The first error that begins in the target: one before it stopped no kernel."""
     first = min((each for each in findings if each.line > before), default=None)
     if first is None:
         return CrashPrediction(False, None, f"{tool} reports no error in the target.")
@@ -111,10 +96,7 @@ def prediction_of(tool: Tool, before: int, findings: Iterable[Finding]) -> Crash
 
 @dataclass(frozen=True)
 class Checker:
-    """A tool, as a predictor.
-
-    The file of settings says nothing: without one a tool would take those of the folders above.
-    """
+    """A tool with settings that say nothing, as without any it takes those of folders above."""
 
     tool: Tool
     settings: str
@@ -139,10 +121,7 @@ class Checker:
             return list(threads.map(self.predict, questions))
 
     def maker(self) -> str:
-        """What an answer depends on: versions of the tool, of Python and of the libraries.
-
-        Without what says how a library was built (``2.13.0+cpu``), on which no type depends.
-        """
+        """Versions of tool, Python and libraries, less how these were built (``2.13.0+cpu``)."""
         known = {}
         for name in (self.tool, *LIBRARIES):
             try:

@@ -1,11 +1,4 @@
-"""Language models: what they are told of a notebook and a kernel, and what their answers predict.
-
-The instructions are zero-shot and the same for every model and every arm, but for what is told of
-the kernel and the sentences that say how to read it. The notebook is fenced as data. No server is
-asked here: answers come from a cache.
-"""
-
-from __future__ import annotations
+"""Language models: what they are told, the same but for the kernel, and what answers predict."""
 
 import json
 from collections.abc import Hashable, Iterator, Mapping
@@ -31,11 +24,9 @@ from failbench.methods.llm.answer import (
 from failbench.methods.llm.settings import AskingSettings, ServedModel, check_labels
 from failbench.notebooks.summaries import Summary
 
-Cut = Literal["nothing", "items_of_items", "items", "names"]
-"""What was left out; each comes after those before it."""
-
+Cut = Literal["nothing", "items_of_items", "items", "names"]  # what was left out
+# of items; summaries have two levels of them
 DEPTHS: Final[tuple[tuple[Cut, int], ...]] = (("nothing", 2), ("items_of_items", 1), ("items", 0))
-"""How deep items are told; summaries have two levels of them."""
 
 SYSTEM: Final = """\
 You predict whether the next cell of a Jupyter notebook will raise an exception. You are given the \
@@ -102,16 +93,12 @@ def read_crash_answer(text: str, done_reason: str | None = None) -> CrashAnswer 
     return read_as(CrashAnswer, text, done_reason)
 
 
+# the answer to a question about a crash
 CRASH: Final = AnswerForm(CrashAnswer.model_json_schema(), read_crash_answer)
-"""The answer to a question about a crash."""
 
 
 def predicted(answer: CrashAnswer | Unreadable, question: Question) -> CrashPrediction:
-    """The prediction that an answer is.
-
-    An answer that cannot be read says nothing. Of one that foresees no crash, exception and line
-    are dropped; so is a line that the target does not have.
-    """
+    """The prediction that an answer is; what is of no crash, or outside the target, is dropped."""
     if isinstance(answer, Unreadable):
         return CrashPrediction(None, None, f"The answer cannot be read: {answer.detail}.")
     reason = " ".join(answer.explanation.split())
@@ -133,12 +120,7 @@ def exception_name(text: str | None) -> str | None:
 
 
 def tell(summary: Summary, limit: int) -> tuple[str, Cut]:
-    """The summary in at most ``limit`` characters.
-
-    As long as it is too long, items of items are left out, then all items, then entries of names,
-    from the last of the relevant ones on, and at last names of the list itself. Where names were
-    left out it says that it is truncated, as then a name without an entry need not be absent.
-    """
+    """The summary in ``limit`` characters; truncated, a name without an entry may be there."""
     for cut, shortened in _shorter(summary):
         text = json.dumps(asdict(shortened), ensure_ascii=False, separators=(",", ":"))
         if len(text) <= limit:

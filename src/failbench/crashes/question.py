@@ -1,20 +1,15 @@
 """A question to a predictor: will a cell crash after others, given what the kernel knows."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal, get_args
 
 from failbench.notebooks.summaries import FACTS, Summary, without
 
+# what a predictor is told beside the code. ``code`` is nothing. Of the runtime summary
+# ``structural``, ``type`` and ``value`` are the facts of one class, beside which names are there
+# and which are not; ``all`` is the three together. ``other`` is the whole summary of another
+# notebook, which is a control: what helps there is not information.
 Arm = Literal["code", "structural", "type", "value", "all", "other"]
-"""What a predictor is told beside the code.
-
-``code`` is nothing. Of the runtime summary ``structural``, ``type`` and ``value`` are the facts of
-one class, beside which names are there and which are not; ``all`` is the three together. ``other``
-is the whole summary of another notebook, which is a control: what helps there is not information.
-"""
-
 ARMS: Final[tuple[Arm, ...]] = get_args(Arm)
 
 

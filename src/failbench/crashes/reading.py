@@ -19,18 +19,11 @@ if TYPE_CHECKING:
 
 REMEDY: Final = "Name a Jupyter notebook of format 4, as `jupyter nbconvert --to notebook` writes."
 MEND: Final = "Mend it, give its data with --files, or use --code-only or --summary."
-
-MAGIC: Final = ("%", "!", "?")
-"""What lines begin with that IPython understands and Python does not."""
-
+MAGIC: Final = ("%", "!", "?")  # what lines begin with that IPython understands and Python does not
+# their code is executed as Python all the same
 TRANSPARENT: Final = ("%%time", "%%timeit", "%%capture")
-"""Magics of whole cells whose code is executed as Python all the same."""
-
-SECONDS: Final = 120.0
-"""That a cell before the target may take."""
-
-BYTES: Final = 8 * 2**30
-"""Of address space that the kernel has."""
+SECONDS: Final = 120.0  # that a cell before the target may take
+BYTES: Final = 8 * 2**30  # of address space that the kernel has
 
 
 @dataclass(frozen=True)
@@ -43,11 +36,7 @@ class Asked:
 
 
 def read_asked(path: Path, index: int | None) -> Asked:
-    """Read which cells come before a target.
-
-    Where the target was executed, these are the cells with lower counts, in order of counts; else
-    all that have a count; and in a notebook without counts the cells of code above it.
-    """
+    """Read which cells come before a target: of lower counts, with a count, or above it."""
     raw = read_json(path, REMEDY)
     if (
         not isinstance(raw, dict)
@@ -61,7 +50,9 @@ def read_asked(path: Path, index: int | None) -> Asked:
     if not code:
         raise BadInputError(path, "cells", "has no cell of code.", REMEDY)
     if index is None:
-        index = _next(list(code), counts)
+        last = max(counts, key=lambda place: counts[place], default=-1)
+        waiting = [place for place in code if place > last and place not in counts]
+        index = waiting[0] if counts and waiting else list(code)[-1]
     if index not in code:
         known = ", ".join(map(str, code))
         raise BadInputError(
@@ -105,12 +96,6 @@ def _cell(path: Path, place: int, cell: Any) -> tuple[int, str | None, int | Non
     if not is_count:
         raise BadInputError(path, f"{field}.execution_count", "is no count.", REMEDY)
     return place, text if cell.get("cell_type") == "code" else None, count
-
-
-def _next(code: list[int], counts: dict[int, int]) -> int:
-    last = max(counts, key=lambda place: counts[place], default=-1)
-    waiting = [place for place in code if place > last and place not in counts]
-    return waiting[0] if counts and waiting else code[-1]
 
 
 def _before(index: int, code: list[int], counts: dict[int, int]) -> list[int]:

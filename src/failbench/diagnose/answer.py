@@ -1,7 +1,5 @@
 """Answer: what is made of a log."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Final, Literal
 

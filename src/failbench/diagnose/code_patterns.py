@@ -1,11 +1,4 @@
-"""Patterns of training code: slips in what a loop calls and in how all it needs is set up.
-
-Each takes the tree of a file and yields where it occurs. They err on the side of silence: what
-another file may put right, such as a caller that switches gradients off, is not reported.
-``data/code_patterns.csv`` says what each means.
-"""
-
-from __future__ import annotations
+"""Patterns of training code: slips, silent about what another file may put right."""
 
 import ast
 import re
@@ -197,15 +190,11 @@ def softmax_before_cross_entropy(tree: ast.Module) -> Found:
                     for value, statement in made.get(ast.unparse(given), [])
                     if place(statement) < place(call)
                 ]
-                if _is_softmax(before[-1] if before else given):
+                last = before[-1] if before else given
+                made = last.func if isinstance(last, ast.Call) else None
+                is_layer = isinstance(made, ast.Call) and called(made) == "Softmax"
+                if is_layer or (isinstance(last, ast.Call) and called(last) == "softmax"):
                     yield call
-
-
-def _is_softmax(value: ast.expr) -> bool:
-    return isinstance(value, ast.Call) and (
-        called(value) == "softmax"
-        or (isinstance(value.func, ast.Call) and called(value.func) == "Softmax")
-    )
 
 
 def maximize(tree: ast.Module) -> Found:

@@ -1,11 +1,4 @@
-"""Configuration: the settings of a training, read from the file that it was started with.
-
-Nothing in it is executed: YAML makes no objects, unknown tags are left out, and what a command line
-or an argument parser printed is taken as text. ``data/settings.csv`` says what each name stands
-for.
-"""
-
-from __future__ import annotations
+"""Configuration: the settings of a training, read from its file; nothing in it is executed."""
 
 import ast
 import json
@@ -71,10 +64,7 @@ class Configuration:
     settings: tuple[Setting, ...]
 
     def find(self, setting: str) -> Setting | None:
-        """The value of a setting of ``data/settings.csv``.
-
-        The least nested of its names counts; None if there is none, or two of these differ.
-        """
+        """The value of a setting by its least nested name; None if there is none or two differ."""
         found = [each for each in self.settings if known_as(each.name) == setting]
         depth = min((each.name.count(".") for each in found), default=0)
         first = [each for each in found if each.name.count(".") == depth]
@@ -92,13 +82,11 @@ def read_configuration(path: Path) -> Configuration:
         reason = clean(" ".join(str(error).split()))[:200]
         raise _refused(path, f"cannot be read: {reason}.", "Mend it, or name another.") from error
     if not values:
-        raise _refused(
-            path, "holds no settings.", "Name a file of JSON, YAML or lines such as lr=1e-4."
-        )
+        remedy = "Name a file of JSON, YAML or lines such as lr=1e-4."
+        raise _refused(path, "holds no settings.", remedy)
     lines = _lines_of_names(text)
-    settings = (
-        Setting(name, value, lines.get(_plain(name).rpartition(".")[2])) for name, value in values
-    )
+    ends = (_plain(name).rpartition(".")[2] for name, _ in values)
+    settings = (Setting(*each, lines.get(end)) for each, end in zip(values, ends, strict=True))
     return Configuration(clean(path.name), tuple(settings))
 
 
@@ -138,9 +126,8 @@ def _text(path: Path) -> str:
         with path.open("rb") as stream:
             data = stream.read(LARGEST + 1)
     except OSError as error:
-        raise _refused(
-            path, f"cannot be read ({error.strerror}).", "Name a file that is there."
-        ) from error
+        problem = f"cannot be read ({error.strerror})."
+        raise _refused(path, problem, "Name a file that is there.") from error
     if len(data) > LARGEST:
         raise _refused(path, "has more than 1 MiB.", "Name the configuration alone.")
     if b"\0" in data:

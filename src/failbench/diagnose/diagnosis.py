@@ -1,9 +1,4 @@
-"""Diagnosis: from a log of any format to a root cause, with evidence, remedy and confidence.
-
-And whether a log shows health, what it does not show, and what would settle it.
-"""
-
-from __future__ import annotations
+"""Diagnosis: from any log to a root cause with evidence, what is not there, and what would tell."""
 
 import os
 import re
@@ -92,8 +87,7 @@ def diagnose_log(
         If one of these cannot be read, or there is nothing in the log that is known.
     """
     from failbench.diagnose.configuration import read_configuration
-    from failbench.diagnose.setting_rules import configuration_findings
-    from failbench.diagnose.training_code import code_findings
+    from failbench.diagnose.given import code_findings, configuration_findings
 
     read = read_log(Path(log), run)
     if read.is_empty:
@@ -169,11 +163,7 @@ def _findings(
 def _hypotheses(
     categories: Mapping[Category, float], share: Mapping[str, float], found: Sequence[Finding]
 ) -> tuple[Hypothesis, ...]:
-    """Causes that something in the log speaks for: one of the best category, others by confidence.
-
-    The most probable ones, and last one more that is improbable though evidence names it first: the
-    benchmark may have no scenario of it.
-    """
+    """Causes that something speaks for, the last an improbable one that evidence names first."""
     probable: list[str] = []
     named: list[str] = []
     first = {each.causes[0] for each in found if each.causes}
@@ -221,16 +211,11 @@ def _uncertainty_of(
     if not losses and log.history is None:
         said.append("There is no course of a loss: the answer rests on words alone.")
     if status == "healthy":
-        said.append(
-            "That nothing stands out does not prove the training right: wrong data or labels may "
-            "leave a smooth curve."
-        )
-        return tuple(said)
+        smooth = "wrong data or labels may leave a smooth curve."
+        return (*said, f"That nothing stands out does not prove the training right: {smooth}")
     if nothing_found:
-        said.append(
-            "Health shows in a loss that is always a number and falls below its first ones."
-        )
-        return tuple(said)
+        health = "Health shows in a loss that is always a number and falls below its first ones."
+        return (*said, health)
     if not any(event.kind != "warning" for event in log.events):
         said.append("The log says of no error and no end: the answer rests on its numbers.")
     if not hypotheses:
@@ -238,10 +223,8 @@ def _uncertainty_of(
     elif not any(each.strength == "direct" for each in hypotheses[0].findings):
         said.append("All evidence for the first cause is circumstantial: it has other causes too.")
     if log.history is None:
-        said.append(
-            "The confidence was calibrated on small models on one machine; other settings may "
-            "differ."
-        )
+        calibrated = "The confidence was calibrated on small models on one machine"
+        said.append(f"{calibrated}; other settings may differ.")
     return tuple(said)
 
 
@@ -257,9 +240,8 @@ def _shows_health(log: Log) -> bool:
     """Whether losses were read, all finite, that fall below their first ones, at a rate above 0."""
     rows = log.rows
     # a NaN in another signal, or in a warning, is no health either
-    if np.isnan(rows.values[rows.logged]).any() or any(
-        NAN.search(event.message) for event in log.events
-    ):
+    said = any(NAN.search(event.message) for event in log.events)
+    if said or np.isnan(rows.values[rows.logged]).any():
         return False
     losses = [rows[name][rows.has(name)] for name in ("loss", "perplexity")]
     rates = rows["learning_rate"][rows.has("learning_rate")]

@@ -1,7 +1,5 @@
 """Finding: something in a log that speaks for a cause, with the place where it can be checked."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Literal
 

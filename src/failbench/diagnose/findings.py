@@ -1,9 +1,4 @@
-"""Findings: the signs of a log as evidence, each with the place where it can be checked.
-
-And whether what one says of a log stands there.
-"""
-
-from __future__ import annotations
+"""Findings: the signs of a log as evidence, each with the place where it can be checked."""
 
 import math
 import re
@@ -74,16 +69,14 @@ def _check_finding(log: Log, each: CheckedSeries, place: int, limit: float) -> F
             said = f": {words} is {value:.3g}, {relation} {limit:.3g}."
         case "progress" | "any_progress":
             relation, threshold = "above", reference * (1 - limit)
-            said = (
-                f": by {amount:.1%} of {reference:.4g}, and healthy logs by {limit:.1%} at least."
-            )
+            fell = f"by {amount:.1%} of {reference:.4g}"
+            said = f": {fell}, and healthy logs by {limit:.1%} at least."
         case _:
             # of a difference, the bound is as far from the logged number as from the difference
             offset = value - float(series.values[place])
             threshold = held.limit(place, limit) + offset
-            said = (
-                f": {value:.4g}, {relation} the {threshold:.4g} that healthy logs would allow here."
-            )
+            allowed = f"{threshold:.4g} that healthy logs would allow here."
+            said = f": {value:.4g}, {relation} the {allowed}"
     return Finding(
         check.id, "check", check.strength, check.statement + said, log.sources[series.source].name,
         known(series.lines[place]), known(series.steps[place]), signal, value, relation,
@@ -131,11 +124,9 @@ def allocation_findings(log: Log) -> Iterator[Finding]:
     if allocation is None:
         return
     event, requested, held = allocation.event, allocation.requested, allocation.held
-    said = (
-        f"The block that was asked for, {requested:.3g} bytes, is larger than all that was held, "
-    )
+    said = f"The block that was asked for, {requested:.3g} bytes, is larger than all that was held"
     yield Finding(
-        "allocation_out_of_proportion", "allocation", "circumstantial", f"{said}{held:.3g}.",
+        "allocation_out_of_proportion", "allocation", "circumstantial", f"{said}, {held:.3g}.",
         log.sources[event.source].name, event.line or None, _step_at(log, event),
         "requested bytes", requested, "above", held * OUT_OF_PROPORTION, causes=BLOCK_TOO_LARGE,
     )  # fmt: skip
@@ -201,11 +192,7 @@ def ending_finding(source: str, history: History, ending: Ending) -> Finding:
 
 
 def look_up(finding: Finding, log: Log, files: Mapping[str, bytes]) -> tuple[str, bool]:
-    """By what a finding is looked up in the files of a log, and whether it is there.
-
-    That is its ``line``, its ``step`` where the format has no lines, or ``course`` where the value
-    is computed of a whole series and stands nowhere.
-    """
+    """A finding's ``line``, ``step``, or ``course`` of a series, and whether it is there."""
     if "," in finding.signal:
         return "course", True
     content = next((text for name, text in files.items() if name.endswith(finding.source)), b"")

@@ -1,8 +1,4 @@
-"""Fitting: a model from logs whose causes are known, and from healthy ones.
-
-Whatever is chosen is chosen on logs that were not learnt from: the margin of bounds on healthy logs
-of a setting left out, penalty, temperatures and calibration on scenarios left out.
-"""
+"""Fitting: a model from logs of known causes; all choices are made on logs that were left out."""
 
 from __future__ import annotations
 
@@ -115,10 +111,7 @@ def alarmed(amounts: Mapping[str, Array], bounds: Mapping[str, CheckBound]) -> M
 def chosen_margin(
     amounts: Mapping[str, Array], healthy: Mask, settings: Labels, choices: Choices
 ) -> float:
-    """The smallest margin that alarms seldom enough in a setting whose logs it does not know.
-
-    The largest that is tried where none does.
-    """
+    """The smallest margin that alarms seldom enough in a setting left out, else the largest one."""
     for margin in choices.margins:
         shares = []
         for setting in np.unique(settings.astype(str)):
@@ -151,12 +144,7 @@ def examples_of(logs: Sequence[KnownLog], supports: Sequence[Supports]) -> Examp
 def calibrations_of(
     held_out: Array, supports: Sequence[Supports], truth: Positions, scenarios: Labels
 ) -> dict[LogKind, logits.Calibration]:
-    """How often answers to logs of scenarios that were left out are right, for each kind of log.
-
-    Isotonic regression (Zadrozny and Elkan 2002) in which a scenario weighs one. A made-up scenario
-    is wrong at the highest probability and another right at the lowest, so that few scenarios make
-    nothing certain. A kind that no log is of has what all logs have.
-    """
+    """How often answers to held-out scenarios are right by kind (Zadrozny and Elkan, 2002)."""
     kinds = np.array([each.kind for each in supports])
     said = np.array([-1 if each.said is None else each.said for each in supports])
     best = np.where(said < 0, held_out.argmax(axis=1), said)
@@ -167,6 +155,7 @@ def calibrations_of(
         names, places, counts = np.unique(
             scenarios[rows].astype(str), return_inverse=True, return_counts=True
         )
+        # a made-up scenario is wrong at the top and one right below: few make nothing certain
         ends = probability[rows].max(), probability[rows].min()
         fit = IsotonicRegression(out_of_bounds="clip").fit(
             np.append(probability[rows], ends),
@@ -184,10 +173,7 @@ def calibrations_of(
 def _chosen(
     examples: Examples, scenarios: Labels, choices: Choices
 ) -> tuple[float, float, float, Array]:
-    """Penalty and temperatures under which scenarios that were left out are most likely.
-
-    The last is the probability of each category in these scenarios, of shape (logs, categories).
-    """
+    """Penalty and temperatures under which held-out scenarios are likeliest, with categories'."""
     folds = StratifiedGroupKFold(choices.inner_folds, shuffle=True, random_state=choices.seed)
     parts = list(folds.split(scenarios, examples.category, scenarios))
     best: tuple[float, float, float, float, Array] | None = None
@@ -272,11 +258,7 @@ def _minimum(loss: object, parameters: int) -> Array:
 
 
 def chosen_temperature(scores: Array, truth: Positions, weights: Array) -> float:
-    """The temperature under which held-out scores make the truth most likely.
-
-    Temperature scaling of Guo, Pleiss, Sun and Weinberger (2017, "On calibration of modern neural
-    networks", ICML).
-    """
+    """The temperature that makes held-out truths likeliest (Guo et al., 2017, ICML)."""
     rows = np.arange(len(scores))
 
     def loss(logarithm: float) -> float:

@@ -1,17 +1,10 @@
-"""Model: how much each kind of sign is worth, learnt from the benchmark.
+"""Model: how much each kind of sign is worth, learnt from the benchmark, stored as JSON.
 
-Words of a library that have a category decide it. Otherwise two conditional logits do. The first is
-of categories: kinds of support have one weight each, shared by all categories, so that what was
-learnt of one message holds for the others; checks and absences have a weight for each category,
-drawn towards zero. The second is of causes within a category, with shared weights alone, so that a
-cause that no scenario has can be named too. Both are divided by a temperature, and the category
-that is named has as its probability how often such answers were right; both come from scenarios
-that were not learnt from.
-
-It is stored as JSON: numbers that a person can read.
+Words of a library that have a category decide it, else two conditional logits do. Weights of kinds
+of support are shared by all categories and causes, so that messages and causes without a scenario
+count too; checks and absences have a weight for each category, drawn towards zero. Temperatures and
+probabilities are of scenarios that were not learnt from.
 """
-
-from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
@@ -86,11 +79,7 @@ class Supports:
 
 
 def said_category(signs: Sequence[Sign]) -> Category | None:
-    """The category that words decide: of the first known message of an error in the log.
-
-    A warning decides where it says itself what is wrong (``direct``), and where a monitor measured
-    what came before, so must an error.
-    """
+    """The category that words decide: those of the first error, or of a ``direct`` warning."""
     is_monitored = any(sign.kind == "decided" for sign in signs)
     for sign in signs:
         decides = sign.strength == "direct" or not (sign.is_warning or is_monitored)
@@ -222,10 +211,7 @@ def _in_order(values: Mapping[Category, float]) -> tuple[float, ...]:
 
 
 def logsumexp(scores: Array) -> Array:
-    """Logarithms of sums of exponentials, of shape (rows, 1).
-
-    As ``scipy.special.logsumexp`` computes them, to the last bit: reading a log takes no SciPy.
-    """
+    """``scipy.special.logsumexp`` by rows, to the last bit: reading a log takes no SciPy."""
     top = scores.max(axis=1, keepdims=True)
     is_top = scores == top
     count = is_top.sum(axis=1, keepdims=True, dtype=np.float64)

@@ -1,8 +1,4 @@
-"""Series: the signals of a log as arrays, and the checks of what each of them must not do.
-
-``data/checks.csv`` is the catalogue of checks, each a statement about one series. A bound is a
-number where its meaning gives one, and ``fitted`` where logs of healthy runs do.
-"""
+"""Series: the signals of a log as arrays, and what ``data/checks.csv`` says of healthy ones."""
 
 from __future__ import annotations
 
@@ -78,11 +74,7 @@ _READ: Final[dict[str, tuple[SignalName, Split]]] = {
 
 
 def series_of(log: Log) -> dict[str, Series]:
-    """The series of a log by their names, those alone that have a value.
-
-    A loss that is not logged is the logarithm of the perplexity that is. ``validation_gap`` is the
-    validation loss less the median of the last five training losses before it.
-    """
+    """The series by name; a gap is the loss less the median of the last five of training before."""
     found = {
         name: series
         for name, (signal, split) in _READ.items()
@@ -126,10 +118,7 @@ def _gap(trained: Series, held_out: Series) -> Series:
 
 
 class Check(Record):
-    """Something that a healthy log does not show, for some rows in a row.
-
-    What a value is held ``against`` is a name of ``COMPARISONS``.
-    """
+    """What a healthy log does not show for some rows in a row, held ``against`` a comparison."""
 
     id: str
     signal: str
@@ -208,11 +197,7 @@ class CheckedSeries:
     held: Compared
 
     def lasting(self) -> Array:
-        """Amounts of shape (n,), the largest of which is the most extreme that lasted for the rows.
-
-        Amounts of checks that break below their bound are negated: larger is always more extreme.
-        No number where the check has nothing to compare.
-        """
+        """Amounts ``[n]`` that lasted for enough rows, negated under a bound; NaN without any."""
         rows, amounts = self.check.rows, self.check.sign * self.held.amounts
         if rows == 1:
             return amounts
@@ -239,10 +224,7 @@ def checked(log: Log, wanted: Collection[str] | None = None) -> Iterator[Checked
 
 
 def compared(values: Array, against: str) -> Compared:
-    """Hold a series against its past, its start, its best or nothing.
-
-    Values that are no finite numbers are passed over by all but ``not_finite``.
-    """
+    """Hold a series against something; ``not_finite`` alone reads values that are no numbers."""
     with np.errstate(all="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # medians of nothing are no number
         return COMPARISONS[against](values)

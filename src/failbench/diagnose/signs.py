@@ -1,9 +1,4 @@
-"""Signs: everything in a log that may speak for a cause, before it is weighed.
-
-The same signs are taken of a user's log and of the logs that the model is fitted to.
-"""
-
-from __future__ import annotations
+"""Signs: all that may speak for a cause, of users' logs and of those the model is fitted to."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -173,11 +168,7 @@ def is_alarm(says_end: bool, signs: Iterable[Sign], bounds: Mapping[str, CheckBo
 
 
 def _alarms(sign: Sign, bounds: Mapping[str, CheckBound]) -> bool:
-    """Whether a sign alone says that something is wrong.
-
-    A warning does that says so itself (``direct``), and not one of which a healthy run has many; a
-    trap that speaks for a cause, and not one that only says how to read a value.
-    """
+    """Whether a sign alone says that something is wrong: a trap does that speaks for a cause."""
     if sign.kind == "check":
         return breaks_bound(sign, bounds)
     if sign.kind == "message":

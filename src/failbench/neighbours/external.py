@@ -1,15 +1,9 @@
 """DEFault's feature tables: runs of Keras programs with seeded faults, and runs without.
 
-A row is a run, a column the mean of a measurement over its epochs. Null is what the authors' files
-leave empty. The compact copy holds what the files hold: written back as CSV, a table is the
-released file byte for byte, so that the hash of a released file is a check of its copy too.
-
-Our rules are asked on these tables as far as they can be. A column stands for one of our features
-as ``data/external/default/columns.csv`` says. The others are missing, there is no error text, and
-what is missing is on neither side of a threshold.
+A row is a run, a column the mean of a measurement over its epochs. Written back as CSV, a copy is
+the released file byte for byte, so that a released file's hash is a check of it. What our rules
+read and ``data/external/default/columns.csv`` lacks is missing: on neither side of a threshold.
 """
-
-from __future__ import annotations
 
 import hashlib
 import io
@@ -35,9 +29,9 @@ from failbench.methods.improved_tree import TREE
 from failbench.methods.rules import Declared, ErrorMatches, features_of
 from failbench.methods.simple_rules import SIMPLE_RULES, SimpleRules
 
-DETECTION: Final = "detection"
-"""The table of the first level: faulty runs and correct ones."""
+DETECTION: Final = "detection"  # the table of the first level: faulty runs and correct ones
 
+# tables of the second level, each with the label that it is about; other rows are negatives
 POSITIVES: Final[Mapping[str, str]] = {
     "activation": "Activation",
     "hyperparameter": "Hyperparameter",
@@ -47,19 +41,12 @@ POSITIVES: Final[Mapping[str, str]] = {
     "regularization": "Regularizer",
     "weight": "Weight",
 }
-"""Tables of the second level, each with the label that it is about; other rows are negatives."""
 
 TABLES: Final = (DETECTION, *POSITIVES)
-
 CORRECT, BUGGY = "correct", "buggy"
 LABEL: Final = "label"
-
-TEXTS: Final = ("error_type", "error_message")
-"""What error text is made of."""
-
-SOURCES: Final = "sources.csv"
-"""Beside the tables: the released files, with their sizes and hashes."""
-
+TEXTS: Final = ("error_type", "error_message")  # what error text is made of
+SOURCES: Final = "sources.csv"  # beside the tables: the released files, with their sizes and hashes
 REPOSITORY: Final = "the repository that PROVENANCE.md names"
 REMEDY: Final = "Restore it with git, or make it again with `failbench external-default`."
 BY_HAND: Final = "Restore it with git, or correct it after the records in neighbours/external."
@@ -208,12 +195,9 @@ def _checked(path: Path, source: Source) -> bytes:
         raise BadInputError(path, "(file)", "cannot be read.", remedy) from error
     digest = hashlib.sha256(content).hexdigest()
     if digest != source.sha256:
-        raise BadInputError(
-            path,
-            "sha256",
-            f"is {digest[:16]}..., and {SOURCES} has {source.sha256[:16]}...",
-            f"Fetch {source.folder}/{source.source} at the commit that PROVENANCE.md names.",
-        )
+        problem = f"is {digest[:16]}..., and {SOURCES} has {source.sha256[:16]}..."
+        remedy = f"Fetch {source.folder}/{source.source} at the commit that PROVENANCE.md names."
+        raise BadInputError(path, "sha256", problem, remedy)
     return content
 
 
@@ -234,11 +218,7 @@ def improved_rules_asked(columns: Iterable[ColumnNote]) -> dict[str, int]:
 
 
 def our_features(rows: pd.DataFrame, columns: Iterable[ColumnNote]) -> pd.DataFrame:
-    """The rows as the simple rules read runs: features that have a column, and empty error text.
-
-    As in our own features, what is not finite counts as the ceiling; a loss or a norm that is
-    empty in a row with other values was not a number in any epoch.
-    """
+    """Our features, finite as ours are: an empty loss or norm was not a number in any epoch."""
     named = {note.feature: note.column for note in columns if note.feature}
     read = features_of(condition for rule in SIMPLE_RULES for condition in rule.conditions)
     frame = pd.DataFrame(index=rows.index)
@@ -268,13 +248,10 @@ def _asked(
 ) -> dict[str, int]:
     """Of so many ``rules`` those that read error text, that lack a column, and the others."""
     named = {note.feature for note in columns if note.feature}
-    counts = {"rules": 0, "of_text": 0, "without_column": 0, "applicable": 0}
+    counts = dict.fromkeys(("rules", "of_text", "without_column", "applicable"), 0)
     for of_rule in conditions:
+        is_of_text = any(isinstance(condition, ErrorMatches) for condition in of_rule)
+        has_columns = "applicable" if features_of(of_rule) <= named else "without_column"
         counts["rules"] += 1
-        if any(isinstance(condition, ErrorMatches) for condition in of_rule):
-            counts["of_text"] += 1
-        elif features_of(of_rule) <= named:
-            counts["applicable"] += 1
-        else:
-            counts["without_column"] += 1
+        counts["of_text" if is_of_text else has_columns] += 1
     return counts

@@ -1,11 +1,4 @@
-"""The corpus: pairs of notebooks in ``data/notebooks/<library>/<pair>/``, and how it was split.
-
-A notebook has its cells in the order in which they were executed, and its card. How hard a crash is
-to foresee follows from a rule that was written before the first pair was recorded. The split says
-which pairs predictors may be made with, and which are kept to test them.
-"""
-
-from __future__ import annotations
+"""The corpus: pairs of notebooks as executed, their split, and what was observed of kernels."""
 
 import hashlib
 from collections.abc import Collection, Sequence
@@ -14,39 +7,30 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, Final, Literal, get_args
 
+import polars as pl
 from pydantic import Field
 
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record, read_json, read_rows, validated
+from failbench.base.replay import AnswerTable
 
 Library = Literal["numpy", "pandas", "sklearn", "matplotlib", "lightgbm", "torch"]
 Version = Literal["crashing", "mended"]
 Difficulty = Literal["easy", "medium", "hard"]
+# what is misused; ``docs/notebooks.md`` defines each
 Misuse = Literal[
     "shape", "dtype", "key", "unfitted", "nan", "api", "value", "index", "name", "device",
     "vocabulary", "memory",
 ]  # fmt: skip
-"""What is misused; ``docs/notebooks.md`` defines each."""
 
 LIBRARIES: Final[tuple[Library, ...]] = get_args(Library)
 VERSIONS: Final[tuple[Version, ...]] = get_args(Version)
-
-SPLIT: Final = "split.csv"
-"""The file in the folder of the corpus."""
-
+SPLIT: Final = "split.csv"  # the file in the folder of the corpus
 DRAWN_ONCE: Final = "Restore it with git: the split was drawn once."
-
 Part = Literal["development", "test"]
-
-CARD: Final = "failbench"
-"""Key of the metadata of a notebook that holds its card."""
-
-EXECUTIONS: Final = "executions"
-"""Key of the metadata of a cell that was executed more than once."""
-
-FAR: Final = 3
-"""Steps from which on a crash is hard even where the code alone shows it."""
-
+CARD: Final = "failbench"  # key of the metadata of a notebook that holds its card
+EXECUTIONS: Final = "executions"  # key of the metadata of a cell that was executed more than once
+FAR: Final = 3  # steps from which on a crash is hard even where the code alone shows it
 REMEDY: Final = "Restore it with git, or correct it after docs/notebooks.md."
 
 
@@ -125,10 +109,7 @@ class Notebook:
 
     @property
     def cells_between(self) -> int:
-        """Executions between the last one of the cause and that of the target.
-
-        Of a cause that was not executed, the cells of code that stand between the two.
-        """
+        """Executions from the cause to the target; of a cause that has none, the cells between."""
         cause, target = self.card.cause, self.card.target
         if cause == target:
             return 0
@@ -190,11 +171,7 @@ def _check(notebook: Notebook) -> None:
 
 
 def difficulty_of(cells_between: int, functions_between: int, *, shown_by_code: bool) -> Difficulty:
-    """The grade of a crash.
-
-    Easy is what the code alone shows without a step between cause and crash. Hard is what the code
-    alone does not show with a step between, or what is three steps away. The rest is medium.
-    """
+    """The grade of a crash by what the code shows, and by the steps between cause and crash."""
     steps = cells_between + functions_between
     if steps >= FAR or (steps and not shown_by_code):
         return "hard"
@@ -305,3 +282,57 @@ def check_unchanged(pairs: Sequence[Pair], split: dict[str, Assigned], path: Pat
                 problem = f"has changed since it became a {known.part} pair."
                 remedy = "Restore it with git: pairs are fixed with the split."
                 raise BadInputError(notebook.path, "(file)", problem, remedy)
+
+
+OBSERVED: Final = "observed.parquet"  # the file in the folder of the corpus
+OBSERVED_REMEDY: Final = "Restore it with git, or run `make record-notebooks`."
+KEY: Final = ("pair", "version")
+
+SCHEMA: Final = pl.Schema(
+    {
+        "pair": pl.String,
+        "version": pl.String,  # "crashing" or "mended"
+        "library": pl.String,
+        "notebook_sha256": pl.String,  # of the file that was executed
+        "crash": pl.Boolean,  # of the target; no cell before it may
+        # of the crash, null where there is none
+        "ename": pl.String,
+        "evalue": pl.String,  # the first 2,000 characters
+        "line": pl.Int32,  # of the target, counted from 1
+        "source_line": pl.String,
+        "functions": pl.Int32,  # of the notebook that the crash passed through
+        # the state of the kernel after the cells before the target, and before it
+        "summary": pl.String,  # JSON
+        "seconds": pl.Float64,  # of the target
+        "seconds_before": pl.Float64,  # of the cells before it
+        "versions": pl.String,  # JSON: Python and each library
+        "recorder": pl.String,  # sha256 of the modules that make the summary
+    }
+)
+
+OBSERVED_TABLE: Final = AnswerTable(
+    SCHEMA, KEY, ("pair",), ("notebook_sha256", "recorder", "versions"), OBSERVED_REMEDY
+)
+
+
+def code_of_summary() -> str:
+    """A hash of the modules that make the summary and name what is relevant."""
+    here = Path(__file__).parent
+    files = [*sorted((here / "summary").glob("*.py")), here / "relevant.py"]
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()
+
+
+def read_observed(path: Path) -> pl.DataFrame:
+    """Read the table, sorted by pair and version."""
+    table = OBSERVED_TABLE.read(path)
+    versions = table.group_by("pair").agg(pl.col("version").sort())
+    alone = versions.filter(pl.col("version") != ["crashing", "mended"])
+    if alone.height:
+        problem = f"{alone['pair'].sort()[0]!r} does not have both versions."
+        raise BadInputError(path, "version", problem, OBSERVED_REMEDY)
+    of_crash = ("ename", "evalue", "line", "source_line", "functions")
+    for name in SCHEMA:
+        needed = table.filter(pl.col("crash")) if name in of_crash else table
+        if needed[name].is_null().any():
+            raise BadInputError(path, name, "a value is absent.", OBSERVED_REMEDY)
+    return table

@@ -1,10 +1,4 @@
-"""The process that kernels are forked from: libraries are imported once, and not in each.
-
-A line on standard input is an order in JSON: to start a kernel, which is answered by its process
-id, or to stop it. When the input ends, so does the kernel.
-"""
-
-from __future__ import annotations
+"""The process that kernels are forked from, by JSON on standard input, until that ends."""
 
 import gc
 import importlib
@@ -18,14 +12,8 @@ from contextlib import suppress
 from typing import Any
 
 IMPORTED = (
-    "ipykernel.kernelapp",
-    "numpy",
-    "pandas",
-    "sklearn.ensemble",
-    "sklearn.linear_model",
-    "matplotlib.pyplot",
-    "lightgbm",
-    "torch",
+    *("ipykernel.kernelapp", "numpy", "pandas", "sklearn.ensemble", "sklearn.linear_model"),
+    *("matplotlib.pyplot", "lightgbm", "torch"),
 )
 
 

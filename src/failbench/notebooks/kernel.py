@@ -1,7 +1,5 @@
 """A live kernel that a notebook is executed in: apart, without a network, killed at its limit."""
 
-from __future__ import annotations
-
 import ast
 import json
 import os
@@ -22,12 +20,8 @@ from jupyter_client.connect import write_connection_file
 
 import failbench
 
-READY: Final = 120.0
-"""Seconds until a kernel must answer."""
-
-ALONE: Final = ("unshare", "--map-root-user", "--net")
-"""What starts a process without a network, where the system allows it."""
-
+READY: Final = 120.0  # seconds until a kernel must answer
+ALONE: Final = ("unshare", "--map-root-user", "--net")  # starts a process without a network
 COLOURS: Final = re.compile(r"\x1b\[[0-9;]*m")
 FRAME: Final = re.compile(r"Cell In\[(\d+)\], line (\d+)(?: in (\S+))?")
 COMPREHENSIONS: Final = ("<listcomp>", "<dictcomp>", "<setcomp>", "<genexpr>")
@@ -89,14 +83,8 @@ class Kernel:
 
     def _ask(self, code: str, expressions: dict[str, str], *, silent: bool) -> dict[str, Any]:
         try:
-            reply: dict[str, Any] = self.client.execute(
-                code,
-                silent=silent,
-                user_expressions=expressions,
-                allow_stdin=False,
-                reply=True,
-                timeout=self.limit,
-            )
+            told = {"silent": silent, "user_expressions": expressions, "timeout": self.limit}
+            reply = self.client.execute(code, allow_stdin=False, reply=True, **told)
         except TimeoutError as error:
             raise OutOfTimeError(f"no end within {self.limit:g} seconds") from error
         content: dict[str, Any] = reply["content"]
@@ -104,10 +92,7 @@ class Kernel:
 
 
 def frames_of(traceback: Sequence[str]) -> tuple[Frame, ...]:
-    """The frames of a notebook in a traceback of IPython's mode Plain, the outermost first.
-
-    Comprehensions, which are functions in some versions of Python, are left out.
-    """
+    """The notebook's frames in a plain traceback, outermost first, without comprehensions."""
     text = COLOURS.sub("", "\n".join(traceback))
     return tuple(
         Frame(int(count), int(line), name or None)
@@ -134,8 +119,11 @@ class Forge:
         key = secrets.token_hex(32).encode()
         write_connection_file(connection, transport="ipc", ip=str(folder / "socket"), key=key)
         try:
+            paths = {"HOME": folder, "TMPDIR": folder, "IPYTHONDIR": folder / "ipython"}
+            paths |= {f"JUPYTER_{name}_DIR": folder / name.lower() for name in ("DATA", "RUNTIME")}
+            environment = {name: str(path) for name, path in paths.items()}
             order = {"connection": connection, "folder": str(work), "memory": self.memory}
-            self._send(order | {"environment": _environment_of_kernel(folder)})
+            self._send(order | {"environment": environment})
             client = BlockingKernelClient(connection_file=connection)
             client.load_connection_file()
             client.start_channels(iopub=False, stdin=False, hb=False)
@@ -187,19 +175,7 @@ def _environment(cache: Path) -> dict[str, str]:
         "HOME": str(cache),
         "MPLBACKEND": "Agg",
         "MPLCONFIGDIR": str(cache / "matplotlib"),
-        "OMP_NUM_THREADS": "1",
-        "OPENBLAS_NUM_THREADS": "1",
-        "MKL_NUM_THREADS": "1",
+        **dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"),
         "CUDA_VISIBLE_DEVICES": "",
         "LANG": "C.UTF-8",
-    }
-
-
-def _environment_of_kernel(folder: Path) -> dict[str, str]:
-    return {
-        "HOME": str(folder),
-        "TMPDIR": str(folder),
-        "IPYTHONDIR": str(folder / "ipython"),
-        "JUPYTER_DATA_DIR": str(folder / "jupyter"),
-        "JUPYTER_RUNTIME_DIR": str(folder / "runtime"),
     }

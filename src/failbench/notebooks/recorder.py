@@ -1,7 +1,5 @@
 """Executes pairs in live kernels and keeps what was observed; see ``docs/notebooks.md``."""
 
-from __future__ import annotations
-
 import json
 import platform
 import time
@@ -12,19 +10,13 @@ from typing import Any, Final
 
 from failbench.base.errors import BadInputError
 from failbench.base.replay import Replay
-from failbench.notebooks.corpus import Notebook, Pair
+from failbench.notebooks import corpus
 from failbench.notebooks.kernel import Failure, Forge, OutOfTimeError, forge
-from failbench.notebooks.observed import OBSERVED, OBSERVED_TABLE, code_of_summary, read_observed
 from failbench.notebooks.relevant import relevant_names
 
-LIMIT: Final = 120.0
-"""Seconds that a cell may take; most take less than one, and imports of libraries some."""
-
-MEMORY: Final = 8 * 2**30
-"""Bytes of address space that a kernel has: enough for every library, too little for mistakes."""
-
-MESSAGE: Final = 2_000
-"""Characters that are kept of a message."""
+LIMIT: Final = 120.0  # seconds of a cell; most take less than one, and imports of libraries some
+MEMORY: Final = 8 * 2**30  # bytes: enough for every library, too little for mistakes
+MESSAGE: Final = 2_000  # characters that are kept of a message
 
 LIBRARIES: Final = (
     "numpy", "pandas", "scikit-learn", "matplotlib", "lightgbm", "torch", "scipy", "ipykernel",
@@ -32,22 +24,20 @@ LIBRARIES: Final = (
 
 
 def record(
-    pairs: Sequence[Pair],
+    pairs: Sequence[corpus.Pair],
     folder: Path,
     cache: Path,
     say: Callable[[str], None],
     only: Collection[str] = (),
 ) -> int:
-    """Record what is missing or out of date, and keep every pair as soon as it is recorded.
-
-    A row is kept if the notebook, the code of the summary and the versions are those of today.
-    """
-    path = folder / OBSERVED
-    versions, code = _versions(), code_of_summary()
+    """Record each pair whose notebook, code of the summary or versions are not those of today."""
+    path = folder / corpus.OBSERVED
+    known = {"python": platform.python_version()} | {name: version(name) for name in LIBRARIES}
+    versions, code = json.dumps(known, sort_keys=True), corpus.code_of_summary()
     names = {pair.card.pair for pair in pairs}
     if path.exists():
-        read_observed(path)
-    with Replay(OBSERVED_TABLE, path) as replay:
+        corpus.read_observed(path)
+    with Replay(corpus.OBSERVED_TABLE, path) as replay:
         replay.drop_strangers(lambda row: row["pair"] in names)
         due = [
             pair
@@ -65,11 +55,11 @@ def record(
     return len(due)
 
 
-def _made(pair: Pair, code: str, versions: str) -> list[tuple[str, str, str]]:
+def _made(pair: corpus.Pair, code: str, versions: str) -> list[tuple[str, str, str]]:
     return [(notebook.sha256, code, versions) for notebook in pair.notebooks]
 
 
-def _observe(notebook: Notebook, kernels: Forge) -> dict[str, Any]:
+def _observe(notebook: corpus.Notebook, kernels: Forge) -> dict[str, Any]:
     """Execute one notebook, and hold what it did against its card."""
     card, path = notebook.card, notebook.path
     try:
@@ -107,7 +97,7 @@ def _observe(notebook: Notebook, kernels: Forge) -> dict[str, Any]:
     }
 
 
-def _of_crash(notebook: Notebook, failure: Failure | None, count: int) -> dict[str, Any]:
+def _of_crash(notebook: corpus.Notebook, failure: Failure | None, count: int) -> dict[str, Any]:
     if failure is None:
         return dict.fromkeys(("ename", "evalue", "line", "source_line", "functions"))
     line = next(frame.line for frame in failure.frames if frame.count == count)
@@ -123,8 +113,3 @@ def _of_crash(notebook: Notebook, failure: Failure | None, count: int) -> dict[s
         "source_line": notebook.target.splitlines()[line - 1].strip(),
         "functions": functions,
     }
-
-
-def _versions() -> str:
-    known = {name: version(name) for name in LIBRARIES}
-    return json.dumps({"python": platform.python_version(), **known}, sort_keys=True)

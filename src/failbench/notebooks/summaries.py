@@ -1,15 +1,12 @@
 """A runtime summary as it is read back, and what is left of it without a class of facts."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any, Final, Literal, get_args
 
+# what a fact is about: size and names; kind and representation; or the values themselves
 Facts = Literal["structural", "type", "value"]
-"""What a fact is about: size and names; kind and representation; or the values themselves."""
-
 FACTS: Final[tuple[Facts, ...]] = get_args(Facts)
 
 

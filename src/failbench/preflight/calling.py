@@ -1,8 +1,4 @@
-"""Calling: how a model and its loss are called with a batch.
-
-What is not said is guessed from what training loops do: a mapping is passed by keywords, the first
-of a pair is the input and the second the target.
-"""
+"""Calling: a mapping is passed by keywords; of a pair the first is input, the second the target."""
 
 from __future__ import annotations
 

@@ -24,12 +24,7 @@ class _Heap(ctypes.Structure):
 
 
 def free_bytes(device: torch.device) -> int | None:
-    """Bytes that tensors of this process can still take; None where that is not known.
-
-    On a GPU: what is free there, and what PyTorch's allocator has reserved and not given out. On a
-    CPU the least of what the machine has available, what the control group allows, and what the
-    limits of the process leave, each with what the heap keeps for reuse.
-    """
+    """Bytes that tensors can still take; None if unknown. What allocators keep for reuse counts."""
     if device.type == "cuda":
         free, _ = torch.cuda.mem_get_info(device)
         kept = torch.cuda.memory_reserved(device) - torch.cuda.memory_allocated(device)

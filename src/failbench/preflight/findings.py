@@ -1,8 +1,4 @@
-"""Findings: what a preflight says of a training step before it is taken.
-
-``data/findings.json`` has the wording, severity and root cause of each kind; a check gives the
-numbers and names that stand in it.
-"""
+"""Findings: what a preflight says of a training step, worded in ``data/findings.json``."""
 
 from __future__ import annotations
 

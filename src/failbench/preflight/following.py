@@ -116,10 +116,7 @@ class Following(TorchDispatchMode):
             raise real from None
 
     def _compare_types(self, func: Any, args: tuple[Any, ...], options: dict[str, Any]) -> None:
-        """Try an operation between types for real: fake tensors promote what others refuse.
-
-        So are look-ups tried, whose indices must be of certain types.
-        """
+        """Try operations between types and look-ups for real: fakes promote what others refuse."""
         tensors = [
             each for each in tree_iter((args, options)) if isinstance(each, Tensor) and each.dim()
         ]

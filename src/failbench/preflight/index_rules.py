@@ -1,9 +1,4 @@
-"""Index rules: which operations look something up, and which indices they take.
-
-``data/index_rules.csv`` has a row per operation: which argument holds the indices, which the table,
-along which axis, whether negative indices count from the end, and what PyTorch raises on a CPU (on
-a GPU the same is a device-side assert, which names nothing).
-"""
+"""Index rules: which operations look something up, where, and what PyTorch raises on a CPU."""
 
 from __future__ import annotations
 

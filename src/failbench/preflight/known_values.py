@@ -1,8 +1,6 @@
-"""Known values: what integer tensors hold while the rest of a step is gone through without numbers.
+"""Known values: integers such as token ids, masks and positions, which depend on no weight.
 
-Token ids, labels, masks and positions decide whether a look-up fails, and they depend on no weight.
-They are computed for real, beside the fake tensors of the same operations, with all views and
-changes in place; whatever depends on a weight is not known.
+They decide whether a look-up fails, and are computed for real beside fakes of the same operations.
 """
 
 from __future__ import annotations

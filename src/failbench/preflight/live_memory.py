@@ -1,7 +1,4 @@
-"""Live memory: the bytes of all tensors that exist, and the most there were.
-
-Fake tensors have storages without memory, which live and die as real ones do.
-"""
+"""Live memory: bytes of tensors, and the most there were; fake ones live and die as real ones."""
 
 from __future__ import annotations
 

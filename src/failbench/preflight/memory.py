@@ -1,8 +1,6 @@
-"""Memory: what a training step needs, part by part.
+"""Memory: what a training step needs, part by part, in bytes that PyTorch allocates for tensors.
 
-Bytes are those that PyTorch allocates for tensors. Blocks are rounded up and cut by allocators, and
-libraries take workspaces besides: the estimate is a lower bound of what is measured. By how much
-more a process took in healthy runs of the benchmark is in ``data/margin.json``.
+A lower bound, as allocators round and libraries take workspaces: see ``data/margin.json``.
 """
 
 from __future__ import annotations
@@ -84,11 +82,7 @@ class Memory:
 
     @property
     def cause(self) -> str:
-        """The root cause, if there is too little memory: that of the largest part.
-
-        A tensor that an element-wise operation makes, larger than all that was there before, is a
-        broadcast. Logits are of the model, as its vocabulary is.
-        """
+        """That of the largest part; an element-wise tensor larger than all before: a broadcast."""
         if self.largest is not None and self.largest.outgrows(self.resting):
             return "tensor_blows_up"
         logits = LOGITS_COPIES * self.logits

@@ -1,7 +1,4 @@
-"""Optimizer memory: the state that an optimizer will keep, found by letting it step on fakes.
-
-``data/optimizer_states.csv`` says what a class keeps where its step cannot be followed.
-"""
+"""Optimizer memory: a step on fakes, else what ``data/optimizer_states.csv`` says of the class."""
 
 from __future__ import annotations
 

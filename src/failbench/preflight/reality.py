@@ -1,7 +1,4 @@
-"""Reality: one operation carried out on real tensors of zeros, to hear what it really says.
-
-Fake tensors know the rules of shapes and not all of those of types, and word some errors otherwise.
-"""
+"""Reality: one operation on real zeros, as fakes know not all rules of types and word others."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
 """Swapping: a model with fake parameters and buffers in place of its own, for a while.
 
-Nothing of the model is copied and nothing is written to its tensors. For the time, every module
-works with copies of its attributes, so that what a forward pass stores in one (a cache, a counter)
-is gone afterwards. What it stores elsewhere, in a list of a hook say, stays.
+Modules work with copies of their attributes, so that what a forward pass stores in one is gone
+afterwards; what it stores elsewhere, in a list of a hook say, stays.
 """
 
 from __future__ import annotations

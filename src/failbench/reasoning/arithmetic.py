@@ -21,9 +21,7 @@ from failbench.reasoning.problems import (
 )
 
 MODULUS: Final = len(DIGITS)
-LARGEST: Final = 5
-"""The largest number that is added or taken."""
-
+LARGEST: Final = 5  # the largest number that is added or taken
 CONSTANTS: Final = 3
 
 

@@ -15,12 +15,8 @@ from failbench.reasoning.problems import Problem
 from failbench.reasoning.tokenizers import END, PAD, Tokenizer
 
 Ids = npt.NDArray[np.int64]
-
-IGNORED: Final = -100
-"""The label of a token that counts for no loss, as torch names it."""
-
-SORTED: Final = 16
-"""Batches whose examples are sorted by length together, so that rows need little filling."""
+IGNORED: Final = -100  # the label of a token that counts for no loss, as torch names it
+SORTED: Final = 16  # batches sorted by length together, so that rows need little filling
 
 
 @dataclass(frozen=True)
@@ -34,11 +30,7 @@ class Example:
 def examples(
     problems: Iterable[tuple[str, Problem]], condition: Condition, tokenizer: Tokenizer, seed: int
 ) -> Iterator[Example]:
-    """Examples of problems that come with their task.
-
-    What a condition does is drawn apart, so that all conditions of a seed have the same problems in
-    the same order.
-    """
+    """Examples of problems; conditions draw apart, so that all of a seed have the same problems."""
     drawn = np.random.default_rng([seed, 1])
     before: dict[str, str] = {}
     for task, problem in problems:

@@ -16,11 +16,10 @@ from failbench.reasoning import arithmetic, brackets, paths
 from failbench.reasoning.problems import Problem
 from failbench.records import Record
 
-DRAWS: Final = 100
-"""How often, for each problem that is wanted, one is drawn that may be there already."""
-
+DRAWS: Final = 100  # for each problem that is wanted, as one may be there already
 Task = Literal["arithmetic", "brackets", "paths"]
 
+# what draws a problem of a task, given its length and depth
 MAKERS: Final = MappingProxyType[Task, Callable[[np.random.Generator, int, int], Problem]](
     {
         "arithmetic": arithmetic.problem,
@@ -28,8 +27,8 @@ MAKERS: Final = MappingProxyType[Task, Callable[[np.random.Generator, int, int],
         "paths": paths.problem,
     }
 )
-"""What draws a problem of a task, given its length and depth."""
 
+# whether a task has problems of a length and depth
 POSSIBLE: Final = MappingProxyType[Task, Callable[[int, int], bool]](
     {
         "arithmetic": arithmetic.is_possible,
@@ -37,7 +36,6 @@ POSSIBLE: Final = MappingProxyType[Task, Callable[[int, int], bool]](
         "paths": paths.is_possible,
     }
 )
-"""Whether a task has problems of a length and depth."""
 
 
 class Cell(Record):
@@ -58,11 +56,7 @@ class Cell(Record):
 
 
 def problems_of(cell: Cell, items: int, seed: int) -> tuple[Problem, ...]:
-    """Draw the problems of a cell, all with other prompts.
-
-    They depend on the cell's coordinates and the seed alone, and fewer of them are the first of
-    more: whoever asks has the same problems.
-    """
+    """The problems of a cell, by its coordinates and the seed; fewer are the first of more."""
     coordinates = {"task": cell.task, "length": cell.length, "depth": cell.depth}
     digest = hashlib.sha256(json.dumps(coordinates, sort_keys=True).encode()).hexdigest()
     random = np.random.default_rng([seed, int(digest[:16], 16)])

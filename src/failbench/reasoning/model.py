@@ -11,19 +11,13 @@ from torch.nn.functional import gelu, scaled_dot_product_attention
 
 from failbench.reasoning.conditions import Shape
 
-BASE: Final = 10_000.0
-"""Of the wave lengths of rotary positions (Su et al., 2021)."""
-
-DEVIATION: Final = 0.08
-"""Of the normal distribution that weights are drawn from: wide, for states of few dimensions."""
+BASE: Final = 10_000.0  # of the wave lengths of rotary positions (Su et al., 2021)
+DEVIATION: Final = 0.08  # of weights at the start: wide, for states of few dimensions
 
 
 @dataclass
 class Cache:
-    """Keys and values of the tokens that a decoder has read, by layer.
-
-    Each is of shape (rows, heads, tokens, width / heads).
-    """
+    """Keys and values of read tokens by layer, of shape (rows, heads, tokens, width / heads)."""
 
     keys: list[Tensor] = field(default_factory=list)
     values: list[Tensor] = field(default_factory=list)

@@ -19,10 +19,7 @@ def is_possible(length: int, depth: int) -> bool:
 
 
 def problem(random: np.random.Generator, length: int, depth: int) -> Problem:
-    """Draw a problem, in which no path comes back to where it was.
-
-    A guess is one of the values that are printed: at best as many as there are entries.
-    """
+    """Draw a problem whose path never comes back; a guess is one of the values that are printed."""
     keys = [LETTERS[place] for place in random.permutation(len(LETTERS))[: length + 1]]
     # A key's value stands after it, so that values form a tree; a path is planted at its start.
     values = {

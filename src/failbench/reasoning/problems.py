@@ -5,16 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-END_OF_PROMPT: Final = ">"
-"""The last character of every prompt, and of no other text."""
-
-BEFORE_ANSWER: Final = ":"
-"""Stands between scratchpad and answer, and nowhere else."""
-
+END_OF_PROMPT: Final = ">"  # the last character of every prompt, and of no other text
+BEFORE_ANSWER: Final = ":"  # stands between scratchpad and answer, and nowhere else
 LETTERS: Final = "abcdefghijklmnopqrstuvwxyz"
 DIGITS: Final = "0123456789"
+# every character of every problem
 ALPHABET: Final = LETTERS + LETTERS.upper() + DIGITS + "=+-(),?" + END_OF_PROMPT + BEFORE_ANSWER
-"""Every character of every problem."""
 
 
 @dataclass(frozen=True)

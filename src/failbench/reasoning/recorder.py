@@ -1,10 +1,4 @@
-"""Recorder: trains the models that are missing or out of date, asks them, and keeps the traces.
-
-Each model is a pair of files in a folder of work, written when it is whole; an interruption loses
-the models at work alone. The tables are made of them at the end.
-"""
-
-from __future__ import annotations
+"""Recorder: trains missing models and asks them; an interruption loses the models at work alone."""
 
 import json
 import multiprocessing
@@ -20,7 +14,7 @@ import torch
 
 from failbench.base.files import replaced_when_whole, write_atomically
 from failbench.reasoning import traces
-from failbench.reasoning.declared import Declared, Planned, fingerprint, read_declared
+from failbench.reasoning.conditions import Declared, Planned, fingerprint, read_declared
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.model import Decoder
 from failbench.reasoning.sampling import sample
@@ -28,9 +22,7 @@ from failbench.reasoning.tokenizers import Tokenizer, make
 from failbench.reasoning.training import Trained, train
 
 LOSS_DIGITS: Final = 4
-
-VOCABULARIES: Final = "vocabularies.csv"
-"""The file of what ids stand for, in the folder of the tables."""
+VOCABULARIES: Final = "vocabularies.csv"  # what ids stand for, in the folder of the tables
 
 
 @dataclass(frozen=True)
@@ -172,10 +164,7 @@ def write_tables(declared: Declared, folders: Folders, recorded: tuple[Planned, 
 
 
 def _trained(declared: Declared, planned: Planned, work: Path) -> Trained:
-    """A model, trained unless another was with the same seed and in the same way.
-
-    A tokenizer that is changed for the prompts of the test alone changes no training.
-    """
+    """A model, or one trained alike: other tokenizers for the test's prompts change no training."""
     condition = planned.condition
     path = _weights_path(work, declared, planned)
     tokenizer = _tokenizer(declared, condition.tokenizer)

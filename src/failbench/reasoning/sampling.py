@@ -12,8 +12,7 @@ from torch import Tensor
 from failbench.reasoning.model import Cache, Decoder
 from failbench.reasoning.tokenizers import END, PAD
 
-ROWS: Final = 240
-"""Answers that are sampled together."""
+ROWS: Final = 240  # answers that are sampled together
 
 
 @dataclass(frozen=True)

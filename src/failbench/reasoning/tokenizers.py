@@ -18,16 +18,10 @@ from failbench.records import Record
 
 SPECIAL: Final = ("<pad>", "<end>")
 PAD: Final = 0
-END: Final = 1
-"""Ids of the token that fills rows, and of the one after an answer."""
-
-SAMPLE: Final = 2_000
-"""Problems of which the text is what tokenizers are made from."""
-
+END: Final = 1  # ids of the token that fills rows, and of the one after an answer
+SAMPLE: Final = 2_000  # problems of which the text is what tokenizers are made from
 SAMPLE_SEED: Final = 0
-
-WORDS: Final = r"[a-zA-Z]|[^a-zA-Z]+"
-"""What merges stay within: a letter stands alone."""
+WORDS: Final = r"[a-zA-Z]|[^a-zA-Z]+"  # what merges stay within: a letter stands alone
 
 
 class Declaration(Record):

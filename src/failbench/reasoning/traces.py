@@ -1,9 +1,4 @@
-"""Traces: sampled answers as a table, files of them, and the models that gave them.
-
-See ``docs/traces.md``.
-"""
-
-from __future__ import annotations
+"""Traces: sampled answers as a table, and the models that gave them; see ``docs/traces.md``."""
 
 import io
 import json
@@ -18,7 +13,6 @@ from failbench.base.files import replaced_when_whole
 from failbench.errors import BadInputError
 
 Outcome = Literal["correct", "wrong", "truncated"]
-
 OUTCOMES: Final[tuple[Outcome, ...]] = get_args(Outcome)
 
 TRACE_SCHEMA: Final = pl.Schema(
@@ -41,12 +35,8 @@ TRACE_SCHEMA: Final = pl.Schema(
 
 KEY: Final = ("model", "task", "length", "depth", "item")
 NULLABLE: Final = ("condition", "seed")
-
-TRACES: Final = "traces.parquet"
-"""The file of the traces in its folder."""
-
-MODELS: Final = "models.csv"
-"""The file of the models in its folder."""
+TRACES: Final = "traces.parquet"  # the file of the traces in its folder
+MODELS: Final = "models.csv"  # the file of the models in its folder
 
 MODEL_SCHEMA: Final = pl.Schema(
     {
@@ -63,30 +53,23 @@ MODEL_SCHEMA: Final = pl.Schema(
     }
 )
 
+# of each column, whether its value may be, and what it may be
 DOMAINS: Final = {
     **{name: (pl.col(name) >= 0, "0 or more") for name in ("length", "depth", "item", "tokens")},
     "outcome": (pl.col("outcome").is_in(OUTCOMES), f"one of {', '.join(OUTCOMES)}"),
     "guess": (pl.col("guess").is_between(0, 1), "between 0 and 1"),
 }
-"""Of each column, whether its value may be, and what it may be."""
 
 REMEDY: Final = "docs/traces.md says what a file of traces holds."
 WRITING_REMEDY: Final = "Make room, or name a folder that can be written."
-
 RESTORE: Final = "Restore it with git, or record again with `make record-reasoning`."
-
-LEVEL: Final = 19
-"""Of zstd: a recording is written once and read often."""
-
+LEVEL: Final = 19  # of zstd: a recording is written once and read often
+# bytes. The prompts of a model are those of the next, and are found again within a page alone.
 PAGE: Final = 1 << 25
-"""Bytes. The prompts of a model are those of the next, and are found again within a page alone."""
 
 
 def read_traces(path: Path) -> pl.DataFrame:
-    """Read a file of traces, sorted by key: ``.parquet``, ``.jsonl`` or ``.csv``.
-
-    In files of text ``prompt_ids`` is a list in JSON.
-    """
+    """Read traces, sorted by key, of Parquet or text, where ``prompt_ids`` is a list in JSON."""
     reader = READERS.get(path.suffix)
     if reader is None:
         problem = f"{path.suffix or 'no suffix'} is no format of traces."
@@ -100,10 +83,7 @@ def read_traces(path: Path) -> pl.DataFrame:
 
 
 def checked(frame: pl.DataFrame, place: object) -> pl.DataFrame:
-    """Traces in the columns, types and order of the format.
-
-    Integers of other widths are taken.
-    """
+    """Traces in the columns, types and order of the format; integers of other widths are taken."""
     for name in frame.columns:
         if name not in TRACE_SCHEMA:
             known = f"Known columns are {', '.join(TRACE_SCHEMA)}."
@@ -132,16 +112,11 @@ def checked(frame: pl.DataFrame, place: object) -> pl.DataFrame:
 def write_traces(frame: pl.DataFrame, path: Path) -> None:
     """Write traces as parquet, replacing a file that is there."""
     table = checked(frame, path).to_arrow(compat_level=pl.CompatLevel.oldest())
+    repeating = [name for name in TRACE_SCHEMA if name not in ("prompt_ids", "text")]
+    sizes = {"data_page_size": PAGE, "row_group_size": table.num_rows}
+    packed = {"compression": "zstd", "compression_level": LEVEL, "use_dictionary": repeating}
     with replaced_when_whole(path, WRITING_REMEDY) as partial:
-        pq.write_table(
-            table,
-            partial,
-            compression="zstd",
-            compression_level=LEVEL,
-            use_dictionary=[name for name in TRACE_SCHEMA if name not in ("prompt_ids", "text")],
-            data_page_size=PAGE,
-            row_group_size=table.num_rows,
-        )
+        pq.write_table(table, partial, **packed, **sizes)
 
 
 def _from_lines(path: Path) -> pl.DataFrame:

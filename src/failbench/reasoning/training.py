@@ -17,11 +17,8 @@ from failbench.reasoning.grid import Cell, stream
 from failbench.reasoning.model import Decoder
 from failbench.reasoning.tokenizers import Tokenizer
 
-BETAS: Final = (0.9, 0.98)
-"""Of AdamW: an average of squared gradients that follows within a short training."""
-
-LAST: Final = 50
-"""Steps over which the loss at the end is a mean."""
+BETAS: Final = (0.9, 0.98)  # of AdamW: the average of squares follows within a short training
+LAST: Final = 50  # steps over which the loss at the end is a mean
 
 
 @dataclass(frozen=True)
@@ -48,11 +45,7 @@ def train(
     seed: int,
     held_out: frozenset[str],
 ) -> Trained:
-    """Train a model.
-
-    Models of one seed have the same weights at the start and the same problems in the same order,
-    whatever their condition.
-    """
+    """Train a model; all of a seed have the same weights at the start and the same problems."""
     model = Decoder(settings.shape, len(tokenizer.tokens), is_causal=condition.is_causal, seed=seed)
     optimizer = torch.optim.AdamW(
         model.parameters(), betas=BETAS, weight_decay=settings.weight_decay, fused=True

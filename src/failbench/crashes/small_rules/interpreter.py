@@ -1,16 +1,13 @@
 """A notebook, read statement by statement, in the order in which Python evaluates it."""
 
-from __future__ import annotations
-
 import ast
 import builtins
 from collections.abc import Sequence
 from typing import Final
 
 from failbench.crashes.small_rules import values
-from failbench.crashes.small_rules.library import missing
 from failbench.crashes.small_rules.operations import attribute, binary, call, item, store
-from failbench.crashes.small_rules.values import Value, Violation, forget
+from failbench.crashes.small_rules.values import Value, Violation, forget, missing
 
 LEAVING: Final = (ast.Return, ast.Break, ast.Continue, ast.Yield, ast.YieldFrom)
 QUIET: Final = ("numpy.", "torch.", "warnings.", "matplotlib.", "pandas.", "builtins.open")

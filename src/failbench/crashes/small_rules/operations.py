@@ -1,15 +1,12 @@
 """What attributes, subscripts, operators and calls give, and where there is certainly nothing."""
 
-from __future__ import annotations
-
 import ast
 import inspect
 from types import ModuleType
 from typing import Any, Final
 
 from failbench.crashes.small_rules import values
-from failbench.crashes.small_rules.library import class_of, lacks, missing, refuse, tags, thing
-from failbench.crashes.small_rules.values import ARRAYS, TABLES, Value, Violation, forget, sequence
+from failbench.crashes.small_rules.values import ARRAYS, TABLES, Value, Violation, forget
 
 CLASSES: Final = {"frame": "pandas.DataFrame", "series": "pandas.Series", "none": "NoneType"}
 ACCESSORS: Final = {"dt": ("date", "time", "period"), "str": ("str", "object", "cat")}
@@ -20,13 +17,14 @@ def attribute(base: Value, name: str) -> Value:
     where = base.facts.get("attributes", {}).get(name)
     cls = base.cls or CLASSES.get(base.kind, "")
     if base.kind == "library":
-        problem = missing(base.path, name) if where in (None, "dynamic") else None
+        problem = values.missing(base.path, name) if where in (None, "dynamic") else None
         if problem or where == "absent":
             raise Violation(problem or "AttributeError", f"{base.path} has no {name!r}")
-        found = thing(f"{base.path}.{name}")
+        found = values.thing(f"{base.path}.{name}")
         is_plain = found is None or isinstance(found, str | int | float)
         return values.literal(found) if is_plain else Value("library", path=f"{base.path}.{name}")
-    is_learnt = isinstance(getattr(class_of(cls), name, None), property) and name.endswith("_")
+    of_class = getattr(values.class_of(cls), name, None)
+    is_learnt = isinstance(of_class, property) and name.endswith("_")
     if base.kind == "estimator" and is_learnt and base.facts.get("fitted") is False:
         raise Violation("NotFittedError", f"{cls} is not fitted, and {name!r} needs that")
     if where == "absent" or (where in (None, "dynamic") and _lacks(base, cls, name)):
@@ -40,11 +38,11 @@ def attribute(base: Value, name: str) -> Value:
 
 def _lacks(base: Value, cls: str, name: str) -> bool:
     if name.startswith("__") or base.kind in ("", "class", "function", "mapping"):
-        return base.cls == "dict" and lacks("dict", name)
+        return base.cls == "dict" and values.lacks("dict", name)
     if base.kind in ("frame", "series"):
         is_ours = base.kind == "series" or base.keys is None or name in map(str, base.keys)
-        return not is_ours and not hasattr(class_of(cls), name)
-    return not (base.kind == "estimator" and name.endswith("_")) and lacks(cls, name)
+        return not is_ours and not hasattr(values.class_of(cls), name)
+    return not (base.kind == "estimator" and name.endswith("_")) and values.lacks(cls, name)
 
 
 DICTIONARIES: Final = ("", "dict", "collections.OrderedDict", "sklearn.utils._bunch.Bunch")
@@ -216,11 +214,11 @@ Named = dict[str, Value]
 
 def call(function: Value, args: list[Value], named: Named) -> Value:
     """What a function that is not of the notebook returns."""
-    if function.kind in UNCALLED or isinstance(thing(function.path), ModuleType):
+    if function.kind in UNCALLED or isinstance(values.thing(function.path), ModuleType):
         raise Violation("TypeError", f"a {function.cls or 'module'} cannot be called")
     if function.owner is not None:
         return _method(function.owner, function.path, args, named)
-    refuse(function.path, {*named})
+    values.refuse(function.path, {*named})
     result = _returned(function.path, args, named)
     kept = KEPT if function.path else ()
     if not function.path.startswith(PURE) or "out" in named:
@@ -231,8 +229,8 @@ def call(function: Value, args: list[Value], named: Named) -> Value:
 def _method(owner: Value, name: str, args: list[Value], named: Named) -> Value:
     if owner.kind == "estimator":
         return _use(owner, name, args, named)
-    if inspect.isfunction(inspect.getattr_static(class_of(owner.cls), name, None)):
-        refuse(f"{owner.cls}.{name}", {*named})
+    if inspect.isfunction(inspect.getattr_static(values.class_of(owner.cls), name, None)):
+        values.refuse(f"{owner.cls}.{name}", {*named})
     if owner.kind in ARRAYS | TABLES:
         if name == "drop" and "errors" not in named:
             check_columns(owner, named.get("columns", Value()))
@@ -257,16 +255,16 @@ def _returned(path: str, args: list[Value], named: Named) -> Value:
         sizes = [*args[:2], *(named[name] for name in ("nrows", "ncols") if name in named)]
         is_one = all(each.constant == 1 for each in sizes)
         axes = Value("object", "matplotlib.axes._axes.Axes") if is_one else Value()
-        return sequence([Value("object", "matplotlib.figure.Figure"), axes], "tuple")
+        return values.sequence([Value("object", "matplotlib.figure.Figure"), axes], "tuple")
     if path == "pandas.DataFrame" and len(args) == 1 and first.kind == "mapping" and not named:
         return Value("frame", path, keys=list(first.keys) if first.keys else None)
     if path == "builtins.range" and args and all(type(each.constant) is int for each in args):
         numbers = range(*[each.constant for each in args])
         return Value("sequence", "range", (len(numbers),), constant=numbers)
     is_pipeline = path.endswith(".make_pipeline") and all(each.cls for each in args)
-    if is_pipeline or tags(path) is not None:
+    if is_pipeline or values.tags(path) is not None:
         steps = [each.cls.rpartition(".")[2].lower() for each in args] if is_pipeline else None
-        made = thing("sklearn.pipeline.Pipeline" if is_pipeline else path)
+        made = values.thing("sklearn.pipeline.Pipeline" if is_pipeline else path)
         is_new = all(each.facts.get("fitted") is False for each in args) or steps is None
         facts = {"fitted": False if is_new else None, "steps": steps}
         return Value("estimator", f"{made.__module__}.{made.__qualname__}", facts=facts)
@@ -279,7 +277,7 @@ COMPOSED: Final = ("ColumnTransformer", "Pipeline", "SearchCV", "FrozenEstimator
 
 
 def _use(model: Value, method: str, args: list[Value], named: Named) -> Value:
-    known, is_plain = tags(model.cls), not model.cls.endswith(COMPOSED)
+    known, is_plain = values.tags(model.cls), not model.cls.endswith(COMPOSED)
     requires = known.requires_fit if known is not None and is_plain else "Pipeline" in model.cls
     if method in USES and model.facts.get("fitted") is False and requires:
         raise Violation("NotFittedError", f"{model.cls} is used before it was fitted")

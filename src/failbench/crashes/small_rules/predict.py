@@ -1,7 +1,5 @@
 """A few rules of Python and of six libraries, held against what is established before a cell."""
 
-from __future__ import annotations
-
 import ast
 from contextlib import suppress
 from typing import Any, Final

@@ -1,7 +1,5 @@
 """Gradients: how large they are in each layer after a backward pass, and where they stop."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -104,7 +102,9 @@ def _flow(layer: Layer) -> GradientFlow:
     missing = 1 - count / elements
     if not count:
         return GradientFlow(layer.name, layer.kind, elements, missing, flags=("no gradient",))
-    stored = [_stored(each.grad) for each in there]
+    stored = [each.grad.detach() for each in there]
+    # of a sparse one those that are not zero
+    stored = [each.coalesce().values() if each.is_sparse else each for each in stored]
     norms = [_norm(each) for each in stored]
     weight = math.hypot(*(_norm(each.detach()) for each in there))
     not_finite = sum(int((~each.isfinite()).sum()) for each in stored)
@@ -133,12 +133,6 @@ def _compared(flow: GradientFlow, middle: float, most: float) -> GradientFlow:
     if abs(orders) >= most:
         flags = ("far above",) if orders > 0 else ("far below",)
     return replace(flow, orders=orders, flags=flags)
-
-
-def _stored(gradient: Any) -> Any:
-    """The elements of a gradient that are stored: of a sparse one, those that are not zero."""
-    gradient = gradient.detach()
-    return gradient.coalesce().values() if gradient.is_sparse else gradient
 
 
 def _norm(tensor: Any, order: int = 2) -> float:

@@ -1,9 +1,4 @@
-"""Loss curve: the course of a logged signal, and the gap between training and validation.
-
-All of it is description. What a curve means is for rules that were tried on failing runs.
-"""
-
-from __future__ import annotations
+"""Loss curve: the course of a signal, and the gap from training to validation, as description."""
 
 import math
 from bisect import bisect_left, bisect_right
@@ -116,11 +111,7 @@ def loss_curves(log: Log) -> LossCurves:
 
 
 def slope_of(places: Array, values: Array) -> Trend | None:
-    """The trend of finite values, both of shape (values,); None where all stand at one place.
-
-    Its interval is that of Sen (1968, "Estimates of the regression coefficient based on Kendall's
-    tau", equation 2.6), which takes ties into account.
-    """
+    """The trend of finite values with Sen's interval of 1968, equation 2.6, which heeds ties."""
     if len(values) > MOST:
         kept = np.linspace(0, len(values) - 1, MOST).astype(int)
         places, values = places[kept], values[kept]
@@ -155,11 +146,13 @@ def course(signal: str, split: Split, places: list[Place]) -> Curve:
     best = finite[int(values.argmin())] if finite else None
     highest = finite[int(values.argmax())] if finite else None
     since_best = None if best is None else len(places) - 1 - places.index(best)
+    every = np.array([place.value for place in places])
+    repeated = float(np.mean(every[1:] == every[:-1])) if len(every) > 1 else None
     return Curve(
         signal, split, len(places), places[0], places[-1], best, since_best, highest,
         "step" if all(place.step is not None for place in finite) else "value",
         slope_of(_positions(finite), values), _half(finite, values), _jump(finite, values),
-        _plateau(finite, values), _repeated(places), len(places) - len(finite), broken,
+        _plateau(finite, values), repeated, len(places) - len(finite), broken,
     )  # fmt: skip
 
 
@@ -206,13 +199,6 @@ def _plateau(places: list[Place], values: Array) -> Plateau | None:
         return None
     start = int(starts[longest])
     return Plateau(places[start], places[start + length], length)
-
-
-def _repeated(places: list[Place]) -> float | None:
-    if len(places) < 2:
-        return None
-    values = np.array([place.value for place in places])
-    return float(np.mean(values[1:] == values[:-1]))
 
 
 def _gaps(log: Log) -> list[Gap]:

@@ -1,7 +1,5 @@
 """Memory: what each phase of a training step takes, from the log of a monitor."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final

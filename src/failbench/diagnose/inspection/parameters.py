@@ -1,7 +1,5 @@
 """Parameters: where the parameters of a model are, and how many of them are embeddings."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal

@@ -1,7 +1,5 @@
 """Curves: the signals of a log with its evidence marked on them, as a file or a part of a page."""
 
-from __future__ import annotations
-
 from io import BytesIO
 from pathlib import Path
 from typing import Final

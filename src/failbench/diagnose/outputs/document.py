@@ -1,11 +1,4 @@
-"""Document: the answer as JSON, for programs.
-
-``data/diagnosis.schema.json`` is its JSON Schema (draft 2020-12), which says what each field is.
-Numbers of a log may be NaN or infinite, which JSON cannot write: they are the strings ``nan``,
-``inf`` and ``-inf``. Text of a log is one line without terminal escapes, but for quotations.
-"""
-
-from __future__ import annotations
+"""Document: the answer as JSON; no number that JSON cannot write, no terminal escape of a log."""
 
 import json
 import math

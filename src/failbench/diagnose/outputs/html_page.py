@@ -1,7 +1,5 @@
 """HTML page: the answer as one file that needs nothing else, with the curves it rests on."""
 
-from __future__ import annotations
-
 from html import escape
 from importlib.resources import files
 from typing import Final

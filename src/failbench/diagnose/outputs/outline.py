@@ -1,7 +1,5 @@
 """Outline: what an answer says, in which words and order, before it is set on a page."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import dataclass
@@ -133,11 +131,7 @@ def summary(diagnosis: LogDiagnosis) -> str:
 
 
 def numbered(diagnosis: LogDiagnosis) -> dict[Finding, int]:
-    """Each finding once, with its number from 1 on.
-
-    Those of the first hypothesis come first, in its order, then those that only the others have,
-    and last those that speak for none of them.
-    """
+    """Each finding once, from 1 on: the first hypothesis's, the others', and last those of none."""
     of_causes = [finding for each in diagnosis.hypotheses for finding in each.findings]
     findings = dict.fromkeys([*of_causes, *diagnosis.findings])
     return {finding: number for number, finding in enumerate(findings, start=1)}

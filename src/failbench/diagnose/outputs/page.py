@@ -1,7 +1,5 @@
 """Page: the answer on the terminal, in plain text where there is no terminal."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Final
 
@@ -23,10 +21,7 @@ BETWEEN: Final = "  "  # between the parts of a line
 
 
 def print_page(diagnosis: LogDiagnosis, console: Console, *, whole: bool = False) -> None:
-    """Print an answer.
-
-    Nothing of the log is read as markup of rich's, and no escape of it reaches the terminal.
-    """
+    """Print an answer; nothing of the log is markup, and no escape of it reaches the terminal."""
     for line in lines_of(diagnosis, console, whole=whole):
         console.print(line, soft_wrap=True, highlight=False)
 

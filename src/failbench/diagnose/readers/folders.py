@@ -1,17 +1,9 @@
-"""Folders: which files below one are read, and which of several runs, since two make no log.
+"""Folders: which files below one are read, and which run of several, since two make no log.
 
-Libraries keep runs side by side: MLflow and Weights & Biases by time, Lightning by a number,
-TensorBoard in folders whose files have a time in their names. Of these the newest run is read, as
-it is the one that failed last. Where a layout does not say which one is the newest, a run has to be
-named.
-
-MLflow's file store has a file for each metric, ``<store>/<experiment>/<run>/metrics/<key>``
-(``mlflow/store/tracking/file_store.py``). It was the default, ``./mlruns``, up to version 3.6.
-Since 3.7 that is a database, ``mlflow.db``, unless ``./mlruns`` is there already, and the store has
-to be asked for (``MLFLOW_ALLOW_FILE_STORE``). The database is not read.
+The newest is read, as it failed last: by time (MLflow, Weights & Biases, TensorBoard) or by number
+(Lightning); else one has to be named. MLflow's file store (``mlflow/store/tracking/file_store.py``)
+has a file for each metric; the database, its default since 3.7, is not read.
 """
-
-from __future__ import annotations
 
 import re
 import stat
@@ -22,10 +14,10 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from failbench.base.errors import BadInputError
-from failbench.diagnose.readers.event_file import NAMED
 from failbench.diagnose.readers.lines import clean
 from failbench.diagnose.readers.log import NOWHERE, Log
 from failbench.diagnose.readers.names import SPLIT_WORDS
+from failbench.diagnose.readers.records import NAMED
 
 DEEPEST: Final = 8  # folders below the one that is named
 MOST_FILES: Final = 2_000  # files of a folder that are looked at
@@ -56,10 +48,7 @@ class Run(NamedTuple):
 
 
 def files_below(folder: Path) -> list[Path]:
-    """Regular files below a folder in the order of their names; no link is followed.
-
-    Pipes, sockets and devices are left out: opening one may wait for ever.
-    """
+    """Regular files by name; no link is followed, and no pipe opened, which may wait for ever."""
     paths: list[Path] = []
     folders = [(folder, 0)]
     while folders:
@@ -124,7 +113,10 @@ def chosen_run(folder: Path, paths: list[Path]) -> tuple[list[Path], list[str]]:
     of_file = dict(_runs(folder, paths))
     left: set[Run] = set()
     notes = []
-    for runs in _groups(of_file):
+    groups: dict[tuple[str, Path | None], list[Run]] = defaultdict(list)
+    for run in dict.fromkeys(of_file.values()):  # those of Lightning have numbers in their folder
+        groups[run.layout, run.folder.parent if run.layout == "Lightning" else None].append(run)
+    for runs in groups.values():
         first, *others = _newest_first(folder, runs)
         left.update(others)
         notes += [_note(folder, first, others)] if others else []
@@ -173,21 +165,10 @@ def _in_named_folder(folder: Path, path: Path) -> Run | None:
 
 
 def _outermost(home: Path, folder: Path, holders: set[Path]) -> Path:
-    """The run of event files in a folder: one above it, if that has event files of its own.
-
-    ``add_scalars`` and ``add_hparams`` of torch write into folders below that of their writer.
-    """
+    """The run of event files: ``add_scalars`` and ``add_hparams`` write below their writer's."""
     above = [home, *home.parents]
     inside = above[: above.index(folder) + 1]
     return next(place for place in reversed(inside) if place in holders)
-
-
-def _groups(of_file: dict[Path, Run]) -> list[list[Run]]:
-    """Runs of which one is read; those of Lightning are numbered within their folder."""
-    groups: dict[tuple[str, Path | None], list[Run]] = defaultdict(list)
-    for run in dict.fromkeys(of_file.values()):
-        groups[run.layout, run.folder.parent if run.layout == "Lightning" else None].append(run)
-    return list(groups.values())
 
 
 def _newest_first(folder: Path, runs: list[Run]) -> list[Run]:
@@ -244,11 +225,7 @@ def _steps_of_state(path: Path) -> tuple[int, int]:
 
 
 def notes_on_overlap(parts: Sequence[Log]) -> Iterator[str]:
-    """Say where two logs of one name measured the training loss at the same steps.
-
-    They may be of several processes of one run, or of runs that have nothing to do with one
-    another: the log itself does not tell.
-    """
+    """Where logs of a name have training losses of the same steps: of ranks, or of other runs."""
     alike: dict[str, list[tuple[int, int, str]]] = defaultdict(list)
     for part in parts:
         steps = part.series("loss").step

@@ -1,7 +1,5 @@
 """Lines of a log: what a person saw in the terminal, with the number of each."""
 
-from __future__ import annotations
-
 import codecs
 import re
 from collections.abc import Iterable, Iterator
@@ -56,11 +54,7 @@ def chunks_of(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def lines_of(chunks: Iterable[bytes]) -> Iterator[Line]:
-    """The lines of chunks of bytes, empty ones included, read as they are asked for.
-
-    Progress bars overwrite their line after a carriage return: each state is a line by itself.
-    Bytes that are no text of the encoding are replaced, so that nothing is too broken to be read.
-    """
+    """Lines of chunks of bytes, each state of a progress bar one; broken text is replaced."""
     number = 1
     for raw, ends in _pieces(chunks):
         for part in raw.split("\r") if "\r" in raw else (raw,):

@@ -218,11 +218,7 @@ def joined(parts: Sequence[Log]) -> Log:
 
 
 class Collector:
-    """Gathers the measurements of one source.
-
-    A line that says a step or an epoch and measures nothing speaks of the lines after it, as the
-    headings of Keras and Composer do.
-    """
+    """Gathers one source; a line with a step alone speaks of the lines after it, as in Keras."""
 
     def __init__(self) -> None:
         self._rows: list[list[float | None]] = []

@@ -1,7 +1,5 @@
 """Names and numbers: what a name in a log stands for, and what a number printed there is."""
 
-from __future__ import annotations
-
 import re
 from functools import cache, lru_cache
 from typing import Annotated, Final, Literal, NamedTuple, get_args

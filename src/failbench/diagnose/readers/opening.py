@@ -1,7 +1,5 @@
 """Opening a log: a file, a folder or standard input, whatever format it has."""
 
-from __future__ import annotations
-
 import os
 import stat
 import sys
@@ -13,9 +11,9 @@ from typing import BinaryIO, Final
 
 from failbench.base.errors import BadInputError
 from failbench.diagnose.readers import folders, records
-from failbench.diagnose.readers.event_file import NAMED, is_event_file, read_events
 from failbench.diagnose.readers.lines import chunks_of, lines_of
 from failbench.diagnose.readers.log import NO_ROWS, Log, Source, joined
+from failbench.diagnose.readers.records import NAMED, is_event_file, read_events
 from failbench.diagnose.readers.text import read_text
 from failbench.monitor.history import read_history
 from failbench.monitor.log import LINES

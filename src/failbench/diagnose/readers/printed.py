@@ -1,7 +1,5 @@
 """Printed lines and pasted tables: measurements in what a training writes to the terminal."""
 
-from __future__ import annotations
-
 import re
 from typing import Final, NamedTuple
 
@@ -69,13 +67,7 @@ class Form(NamedTuple):
 
 
 class Printed:
-    """Reads measurements from lines that are fed to it.
-
-    Reads printed dicts and JSON objects with whatever stands around them, ``key=value``,
-    ``key: value`` and ``key value``, alone or between bars, and so the lines of nanoGPT, Megatron,
-    fairseq, llm.c, Composer, torchtune, Keras and of progress bars. A loop prints many lines of a
-    few forms, each of which is understood once.
-    """
+    """Reads measurements from lines: dicts, JSON, ``key=value``, ``key: value``, ``key value``."""
 
     def __init__(self) -> None:
         self._forms: dict[str, Form] = {}
@@ -129,11 +121,7 @@ def _quoted(text: str) -> list[Value]:
 
 
 def _pairs(text: str) -> list[Value]:
-    """Names and their numbers, and a throughput before its unit.
-
-    A name with nothing but space before its number may be a row of any table: by itself it counts
-    for a loss alone, which many loops print like that.
-    """
+    """Names and numbers; with space alone between, as tables have it, only a loss by itself."""
     read, signed = [], False
     bar = _BAR_NAME.match(text)
     if bar is not None:

@@ -1,13 +1,9 @@
-"""Records: measurements that a program wrote as such, and not for a person to read.
-
-JSON documents, metrics of MLflow, the log of failbench's own monitor, recorded telemetry of the
-benchmark. Event files of TensorBoard have a module of their own.
-"""
-
-from __future__ import annotations
+"""Records: measurements that programs wrote for programs, event files of TensorBoard included."""
 
 import json
-from collections.abc import Iterator, Mapping
+import math
+import struct
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,8 +11,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.extras import of_extra
 from failbench.diagnose.readers.lines import Line
 from failbench.diagnose.readers.log import Collector, Event, EventKind, Log, Source
-from failbench.diagnose.readers.names import Meaning, meaning, number
-from failbench.monitor.end import End
+from failbench.diagnose.readers.names import POSITIONS, Meaning, meaning, number
 from failbench.monitor.history import History
 
 LARGEST: Final = 256 * 2**20  # bytes of a document that is read whole
@@ -37,10 +32,8 @@ _MONITORED: Final = {
 }
 
 _ENDS: Final[dict[str, EventKind]] = {
-    "exception": "exception",
-    "out of memory": "exception",
-    "killed": "death",
-    "hung": "death",
+    **dict.fromkeys(("exception", "out of memory"), "exception"),
+    **dict.fromkeys(("killed", "hung"), "death"),
 }
 
 _RECORDED: Final = {
@@ -56,11 +49,7 @@ _SHOWN: Final = 3  # runs that an error names
 
 
 def read_document(name: str, text: str) -> Log | None:
-    """Read a document of records or of curves; None if it is neither, or too large.
-
-    Records are a list of objects, by itself or under a key, as in ``trainer_state.json``. Curves
-    are lists of equal length under the names of what they hold. A bare ``NaN`` is read as one.
-    """
+    """Read a list of objects, or curves of equal length; None if it is neither, or too large."""
     if sum(map(text.count, ",[{")) > MOST_VALUES:
         return None
     try:
@@ -109,10 +98,7 @@ def _number(value: object) -> float | None:
 
 
 def read_metric(name: str, key: str, lines: Iterator[Line]) -> Log | None:
-    """Read one of MLflow's metrics: lines of time in milliseconds, value, step.
-
-    None if the key (``mlflow/store/tracking/file_store.py``) is none that is read.
-    """
+    """Read a metric of MLflow (lines of milliseconds, value, step); None if its key is unknown."""
     found = meaning(key)
     if found is None:
         return None
@@ -132,24 +118,15 @@ def log_of_history(name: str, history: History) -> Log:
         values = [(_MONITORED[name], value) for name, value in measured if name in _MONITORED]
         collected.add(None, [(Meaning("step"), float(row.step)), *values])
     notes = tuple(f"{signal} was not measured: {why}" for signal, why in history.off.items())
-    rows = collected.rows()
+    rows, end = collected.rows(), history.end
     source = Source(name, "monitor", len(rows), notes)
-    return Log((source,), rows, _end_of_monitored(history.end), history)
-
-
-def _end_of_monitored(end: End) -> tuple[Event, ...]:
-    """How the run ended, if it failed."""
-    if not end.failed:
-        return ()
     words = end.message or f"The run was {end.kind} in the phase {end.phase} of step {end.step}."
-    return (Event(_ENDS[end.kind], 0, 0, end.error, words),)
+    events = (Event(_ENDS[end.kind], 0, 0, end.error, words),) if end.failed else ()
+    return Log((source,), rows, events, history)
 
 
 def read_recorded(folder: Path, run: str | None) -> Log:
-    """Read one run of a folder of telemetry.
-
-    Its throughput is in tokens per second, its memory in bytes.
-    """
+    """Read one run of a folder of telemetry: throughput in tokens per second, memory in bytes."""
     with of_extra("recorded telemetry"):
         import polars as pl
 
@@ -185,3 +162,131 @@ def _end_of_recorded(facts: dict[str, Any]) -> tuple[Event, ...]:
     if facts["exit_signal"] is not None:
         return (Event("death", 0, 0, facts["exit_signal"], "The process was ended by a signal."),)
     return ()
+
+
+FORMAT: Final = "TensorBoard events"
+# what the first record of every file holds, with the version behind it
+MARK: Final = b"brain.Event:"
+NAMED: Final = ".tfevents."
+# bytes; images and histograms are smaller, and a longer record is damage
+LARGEST_RECORD: Final = 64 * 2**20
+# numbers of the fields of ``Event``, ``Summary``, ``Summary.Value`` and ``TensorProto``
+_STEP, _SUMMARY = 2, 5
+_VALUE = 1
+_TAG, _SIMPLE, _TENSOR = 1, 2, 8
+_TYPE, _CONTENT, _FLOATS, _DOUBLES = 1, 4, 5, 6
+_FLOAT, _DOUBLE = 1, 2  # types of a tensor
+Field = tuple[int, int | bytes]
+
+
+def is_event_file(head: bytes) -> bool:
+    """Whether a file that begins like this is one."""
+    return MARK in head[:64]
+
+
+def read_events(name: str, chunks: Iterable[bytes]) -> Log:
+    """Read the scalars whose tags stand for something; what follows a cut-off record is lost."""
+    rows, records = Collector(), _Records(chunks)
+    for payload in records:
+        try:
+            _add(rows, payload)
+        except (ValueError, IndexError, struct.error):
+            records.damaged += 1
+    notes = []
+    if records.cut:
+        notes.append("The last record is cut off, as it is where a process was killed.")
+    if records.damaged:
+        notes.append(f"{records.damaged:,} records are damaged and were left out.")
+    return Log((Source(name, FORMAT, records.read, tuple(notes)),), rows.rows(), ())
+
+
+class _Records:
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+        self._held = bytearray()
+        self.read = self.damaged = 0
+        self.cut = False
+
+    def __iter__(self) -> Iterator[bytes]:
+        while head := self._take(12):
+            size = int.from_bytes(head[:8], "little")
+            payload = self._take(size + 4) if len(head) == 12 and size <= LARGEST_RECORD else b""
+            if len(payload) < size + 4:
+                self.cut = True
+                return
+            self.read += 1
+            yield payload[:-4]
+
+    def _take(self, size: int) -> bytes:
+        """So many bytes, or as many as are left."""
+        while len(self._held) < size and (more := next(self._chunks, b"")):
+            self._held += more
+        taken = bytes(self._held[:size])
+        del self._held[:size]
+        return taken
+
+
+def _add(rows: Collector, payload: bytes) -> None:
+    event = _fields(payload)
+    step = next((value for number, value in event if number == _STEP), 0)
+    for summary in _messages(event, _SUMMARY):
+        for value in _messages(_fields(summary), _VALUE):
+            fields = dict(_fields(value))
+            tag, scalar = fields.get(_TAG), _scalar(fields)
+            name = tag.decode("utf-8", errors="replace") if isinstance(tag, bytes) else ""
+            found = meaning(name)
+            is_signal = found is not None and found.of not in POSITIONS
+            if found and is_signal and scalar is not None and isinstance(step, int):
+                rows.add(None, [(Meaning("step"), float(step)), (found, scalar)])
+
+
+def _messages(fields: list[Field], number: int) -> Iterator[bytes]:
+    """The messages in a field that may be repeated."""
+    return (each for at, each in fields if at == number and isinstance(each, bytes))
+
+
+def _scalar(fields: dict[int, int | bytes]) -> float | None:
+    """The number of a value: by itself, or as a tensor of one number."""
+    simple, tensor = fields.get(_SIMPLE), fields.get(_TENSOR)
+    if isinstance(simple, bytes) and len(simple) == 4:
+        return float(struct.unpack("<f", simple)[0])
+    if not isinstance(tensor, bytes):
+        return None
+    parts = dict(_fields(tensor))
+    form, size = ("<d", 8) if parts.get(_TYPE) == _DOUBLE else ("<f", 4)
+    for part in (_CONTENT, _FLOATS if size == 4 else _DOUBLES):
+        data = parts.get(part)
+        if parts.get(_TYPE) in (_FLOAT, _DOUBLE) and isinstance(data, bytes) and len(data) == size:
+            return float(struct.unpack(form, data)[0])
+    return None
+
+
+def _fields(data: bytes) -> list[Field]:
+    """The fields of a message of Protocol Buffers: numbers as such, all else as bytes."""
+    fields: list[Field] = []
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        number, kind = key >> 3, key & 7
+        value: int | bytes
+        if kind == 0:
+            value, at = _varint(data, at)
+        else:
+            size = {1: 8, 5: 4}.get(kind, math.nan)
+            if kind == 2:
+                size, at = _varint(data, at)
+            if not size <= len(data) - at:
+                raise ValueError("A field ends beyond its message.")
+            value, at = data[at : at + int(size)], at + int(size)
+        fields.append((number, value))
+    return fields
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    """A number of seven bits to the byte, and where it ends."""
+    value = 0
+    for place, byte in enumerate(data[at : at + 10]):
+        value |= (byte & 127) << 7 * place
+        if byte < 128:
+            return value, at + place + 1
+    raise ValueError("A number does not end.")

@@ -1,11 +1,4 @@
-"""Traps: values that a log shows and that do not mean what they say.
-
-``data/traps.csv`` says what each means; what is misled by a message stands in
-``failbench.messages``. A finder takes the rows of one source, those of training before those of
-held-out data, and says which of them are meant.
-"""
-
-from __future__ import annotations
+"""Traps: values that do not mean what they say; of a source's rows, which ``traps.csv`` means."""
 
 import math
 from collections.abc import Callable
@@ -185,10 +178,7 @@ def _mean_of_run(rows: Rows) -> Places:
 
 
 def _loss_in_bits(rows: Rows) -> Places:
-    """Rows with a loss whose power of 2 is the perplexity, if all with both are.
-
-    Below half a nat the powers of 2 and e are too near to one another.
-    """
+    """Rows whose perplexity is 2 to the loss, if all are; under half a nat, e is too near to 2."""
     both = _with_perplexity(rows)
     losses = rows["loss"][both]
     both = both[(losses >= 0.5) & (losses <= 100)]

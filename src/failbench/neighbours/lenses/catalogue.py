@@ -1,13 +1,8 @@
-"""Catalogue of the lenses: their numbers, the rules of their verdicts and the joint hypotheses.
+"""Catalogue of the lenses as data: numbers, verdicts, and what four verdicts say together.
 
-All of it is data: ``data/measures.csv`` says what each number is, ``data/rules.json`` which verdict
-follows from which numbers, with the threshold and its reason, and ``data/syntheses.json`` what four
-verdicts say together. The terms are those of a published workflow for the diagnosis of reasoning,
-whose places the files name; it leaves every threshold to the eye. What each lens should say of each
-condition was written before it was asked.
+Terms are of a published workflow, whose places the files name and which leaves thresholds to the
+eye. What each lens should say of each condition was written before it was asked.
 """
-
-from __future__ import annotations
 
 import math
 import operator
@@ -27,10 +22,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.records import Record, packaged_rows, read_rows
 
 Lens = Literal["surface", "fft", "compression", "hazard"]
-
-LENSES: Final[tuple[Lens, ...]] = get_args(Lens)
-"""In the order of the workflow: where, how shown, how processed, when."""
-
+LENSES: Final[tuple[Lens, ...]] = get_args(Lens)  # in the order of the workflow
 End = Literal["value", "ci_low", "ci_high"]
 Relation = Literal["above", "at_least", "below", "at_most"]
 
@@ -40,8 +32,6 @@ HOLDS: Final[dict[Relation, Callable[[float, float], bool]]] = {
     "below": operator.lt,
     "at_most": operator.le,
 }
-
-
 REMEDY: Final = "Restore it with git, or correct it after the verdicts of lenses/data/rules.json."
 
 
@@ -171,11 +161,7 @@ def read_expected(path: Path) -> tuple[Expected, ...]:
 def verdicts_given(
     verdicts: pl.DataFrame, expected: Iterable[Expected], healthy: str
 ) -> pl.DataFrame:
-    """How often each expected verdict is given: of its condition, healthy, and other models.
-
-    A row for what is expected, with ``given``, ``healthy`` and ``others`` beside the numbers of
-    slices ``n_given``, ``n_healthy`` and ``n_others``, and the ``usual`` verdict of the condition.
-    """
+    """How often expected verdicts are given: of their condition, of healthy and of other models."""
     rows = []
     for each in expected:
         of_lens = verdicts.filter(lens=each.lens)

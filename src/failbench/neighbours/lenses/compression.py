@@ -1,11 +1,8 @@
 """The lens ``compression``: how much right and failed answers say, and whether they repeat it.
 
-Longer texts have more bytes whatever they say, and failed answers are longer than right ones where
-problems are hard. So the contrast of bytes is among answers of the same number of tokens; the one
-without matching, which is mostly length, stands beside it.
+Failed answers are longer where problems are hard, and longer texts have more bytes: so bytes are
+contrasted among answers of the same number of tokens.
 """
-
-from __future__ import annotations
 
 import zlib
 from functools import partial
@@ -18,22 +15,12 @@ from failbench.base.arrays import Array
 from failbench.neighbours.lenses.looking import Measured
 from failbench.neighbours.lenses.slices import Integers, Scale, Slice, group_sums, ratio
 
-LEAST: Final = 10
-"""Answers of a kind below which nothing is said of it."""
-
+LEAST: Final = 10  # answers of a kind below which nothing is said of it
 LEVEL: Final = 9
-
-EMPTY: Final = len(zlib.compress(b"", LEVEL))
-"""Bytes of header, checksum and the block of an empty text, which every text has."""
-
-BLOCK: Final = 8
-"""Letters of the blocks of which repetition is counted."""
-
-COPIES: Final = 3
-"""Of a block in a row, for a loop."""
-
-LEAST_LOOP: Final = 16
-"""Letters of a loop."""
+EMPTY: Final = len(zlib.compress(b"", LEVEL))  # bytes of header and checksum, which every text has
+BLOCK: Final = 8  # letters of the blocks of which repetition is counted
+COPIES: Final = 3  # of a block in a row, for a loop
+LEAST_LOOP: Final = 16  # letters of a loop
 
 
 def measure_compression(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
@@ -87,11 +74,9 @@ def _numbered(values: Array | Integers) -> Integers:
 
 
 def _within(right: Array, failed: Array, strata: Integers, values: Array) -> tuple[Array, Array]:
-    """Mean difference of failed less right answers within strata, and the failed with a match.
+    """Mean difference of failed less right answers in strata, and the failed with a match.
 
-    Strata are weighted by the harmonic mean of the answers that they have of either kind, as the
-    least variance has it (Mantel and Haenszel's weights; Greenland and Robins, 1985, "Estimation
-    of a common effect parameter from sparse follow-up data", Biometrics 41).
+    Weights of Mantel and Haenszel, of least variance (Greenland and Robins, 1985, Biometrics 41).
     """
     size = int(strata.max()) + 1
     n_right, n_failed = (group_sums(each, strata, size) for each in (right, failed))
@@ -121,7 +106,7 @@ def _auc(right: Array, failed: Array, strata: Integers, sizes: Array) -> Array:
 
 def _growth(weights: Array, part: Slice, sizes: Array) -> Array:
     """Slopes of the logarithm of bytes on those of length and depth, by least squares, added up."""
-    axes = [np.log(axis) for axis in (part.lengths, part.depths) if _varies(axis)]
+    axes = [np.log(axis) for axis in (part.lengths, part.depths) if 1 <= axis.min() < axis.max()]
     if not axes:
         return np.full(len(weights), np.nan)
     design = np.column_stack([np.ones(len(sizes)), *axes])
@@ -131,11 +116,6 @@ def _growth(weights: Array, part: Slice, sizes: Array) -> Array:
     inverse = np.linalg.pinv(squares, hermitian=True)  # length and depth may go together
     slopes = np.einsum("dij,dj->di", inverse, products)[:, 1:]
     return np.asarray(slopes.sum(axis=1))
-
-
-def _varies(axis: Integers) -> bool:
-    """Whether a difficulty has several values, all with a logarithm."""
-    return bool(axis.min() >= 1 and axis.min() < axis.max())
 
 
 def _points(part: Slice, bucket: int, sizes: Array, repeated: Array, loops: Array) -> pl.DataFrame:
@@ -186,11 +166,9 @@ def ends_in_loop(text: str) -> bool:
 
 
 def loop_letters(text: str) -> int:
-    """Letters at the end of a text that are one block three times or more in a row.
+    """Letters at the end that are one block three times in a row, the last cut off perhaps.
 
-    The last copy may be cut off, as a budget does. The text is read backwards: how far it agrees
-    with itself, shifted by a block, is its Z-function there (Gusfield, 1997, "Algorithms on
-    strings, trees and sequences", section 1.4).
+    Backwards, they are a Z-function (Gusfield, 1997, "Algorithms on strings", section 1.4).
     """
     backwards = text[::-1]
     agreement = _z_function(backwards)

@@ -1,11 +1,4 @@
-"""The lens ``fft``: how a tokenizer shows the problems to the model, as a spectrum.
-
-The ids of a prompt's tokens are a signal, one token a unit of time. Less their mean, padded with
-zeros to a length that all prompts share, the amplitudes of their Fourier transform by the tokens of
-the prompt are averaged over prompts. Nothing of the model enters but its tokenizer.
-"""
-
-from __future__ import annotations
+"""The lens ``fft``: how a tokenizer shows problems to a model, as a mean spectrum of the ids."""
 
 from functools import partial
 from typing import Final
@@ -18,8 +11,7 @@ from failbench.base.arrays import Array
 from failbench.neighbours.lenses.looking import Measured
 from failbench.neighbours.lenses.slices import Scale, Slice, ratio
 
-THIRD: Final = 3
-"""Short and long are the lowest and highest third of the lengths."""
+THIRD: Final = 3  # short and long are the lowest and highest third of the lengths
 
 
 def measure_fft(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
@@ -27,11 +19,8 @@ def measure_fft(part: Slice, weights: Array, scale: Scale, confidence: float) ->
     spectra = amplitudes(part.rows["prompt_ids"].to_list(), scale.spectrum)
     frequencies = np.arange(1, spectra.shape[1] + 1) / scale.spectrum
     short, long = _thirds(part)
-    means = {
-        "all": _mean(spectra, weights),
-        "short": _mean(spectra, weights * short),
-        "long": _mean(spectra, weights * long),
-    }
+    bands = {"all": weights, "short": weights * short, "long": weights * long}
+    means = {band: _mean(spectra, of_band) for band, of_band in bands.items()}
     mean, power = means["all"], _mean(spectra**2, weights)
     peak = mean.argmax(axis=1)
     height = mean.max(axis=1)

@@ -1,14 +1,9 @@
 """The lens ``hazard``: when, in tokens of thinking, right and wrong answers come.
 
-A token is a unit of time, an answer is an event, and truncation censors it. Right and wrong answers
-compete: whoever has given one gives no other, so that each has a hazard of its own. The share that
-ends wrong is the cumulative incidence of Aalen and Johansen (1978); one less the estimate of Kaplan
-and Meier, with right answers as censored, would be the share in a world without right answers. The
-curves with their intervals are those of statsmodels; what is resampled is the same estimators as
-arrays.
+They compete, and truncation censors them, so that the share that ends wrong is the cumulative
+incidence of Aalen and Johansen (1978): one less Kaplan and Meier's would be of a world without
+right answers. Curves are statsmodels'; what is resampled are the same estimators as arrays.
 """
-
-from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
@@ -24,16 +19,10 @@ from failbench.neighbours.lenses.looking import Measured
 from failbench.neighbours.lenses.slices import Integers, Scale, Slice, group_sums, ratio
 from failbench.statistics.intervals import wilson
 
-AT_RISK: Final = 20
-"""Open answers below which a hazard is not looked at."""
-
-LEAST: Final = 10
-"""Wrong answers below which nothing is said of when they come."""
-
+AT_RISK: Final = 20  # open answers below which a hazard is not looked at
+LEAST: Final = 10  # wrong answers below which nothing is said of when they come
 RIGHT_EVENT: Final = 1
-WRONG_EVENT: Final = 2
-"""What ends an answer; 0 is truncation, which censors it."""
-
+WRONG_EVENT: Final = 2  # what ends an answer; 0 is truncation, which censors it
 _EVENTS: Final = {"right": RIGHT_EVENT, "wrong": WRONG_EVENT}
 
 
@@ -116,11 +105,7 @@ def _in_buckets(course: Course, bucket: int) -> tuple[Array, Array, Array]:
 
 
 def _ahead(course: Course, bucket: int, horizon: int) -> tuple[Array, Array]:
-    """From which token on wrong answers are likelier, and the share given while they are.
-
-    The token is that of the first bucket from which on no bucket has more right than wrong answers;
-    where there is none, the horizon.
-    """
+    """The first bucket from which wrong answers stay likelier, and the share given from there."""
     right, wrong, _ = _in_buckets(course, bucket)
     ahead, answers = wrong > right, right + wrong
     within = slice(horizon // bucket + 1)
@@ -160,10 +145,9 @@ def _points(part: Slice, course: Course, bucket: int, confidence: float) -> pl.D
 def incidences(
     tokens: Integers, events: Integers, at: Array, confidence: float
 ) -> dict[str, Array]:
-    """Cumulative incidences and hazards at given tokens, with pointwise intervals.
+    """Cumulative incidences and hazards at tokens, with pointwise intervals.
 
-    Those of incidences are on the scale of log(-log), with the variance of Marubini and Valsecchi
-    (1995); those of cumulative hazards on that of the logarithm, with the variance of Aalen (1978).
+    On the scales of log(-log) (Marubini and Valsecchi, 1995) and of the logarithm (Aalen, 1978).
     """
     times, counts = np.unique(tokens, return_counts=True)
     open_at = counts[::-1].cumsum()[::-1]

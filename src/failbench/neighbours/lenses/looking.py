@@ -1,7 +1,5 @@
 """Looking: a lens at a slice, its numbers with intervals, its verdict, and all four together."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -19,8 +17,7 @@ from failbench.neighbours.lenses.catalogue import LENSES, Lens, Measure
 from failbench.neighbours.lenses.slices import ResamplingSettings, Scale, Slice
 from failbench.statistics.intervals import wilson
 
-SAME: Final = 9
-"""Decimals of a number: what differs by less differs by rounding."""
+SAME: Final = 9  # decimals of a number: what differs by less differs by rounding
 
 
 @dataclass(frozen=True)
@@ -32,9 +29,9 @@ class Measured:
     points: Callable[[], pl.DataFrame]
 
 
+# what every lens is as a function: of a slice, the weights of its answers in the sample and in
+# every resample, the scale and the confidence
 Measuring = Callable[[Slice, Array, Scale, float], Measured]
-"""What every lens is as a function: of a slice, the weights of its answers in the sample and in
-every resample, the scale and the confidence."""
 
 
 @dataclass(frozen=True)
@@ -129,24 +126,16 @@ def views_of(
     views = []
     for part in slices.slices_of(traces):
         if part.task not in references:
-            raise BadInputError(
-                "--against",
-                part.task,
-                "the model to compare with has no trace of this task.",
-                f"Add --where task={','.join(references)}, or compare with another.",
-            )
+            problem = "the model to compare with has no trace of this task."
+            remedy = f"Add --where task={','.join(references)}, or compare with another."
+            raise BadInputError("--against", part.task, problem, remedy)
         known = View(references[part.task])
         views.append(known if known.part.model == part.model else View(looks(part), known.looks))
     return tuple(views)
 
 
 def differences(of: Look, against: Look) -> dict[str, Measure]:
-    """Each number of one look less that of another of the same lens.
-
-    The interval is recovered from the two intervals (Zou and Donner, 2008, "Construction of
-    confidence limits about effect measures", Statistics in Medicine 27), as for two independent
-    samples: where both models answered the same problems it is rather too wide.
-    """
+    """Each number of one look less that of another, with intervals of Zou and Donner (2008)."""
     less = {}
     for name, one in of.measures.items():
         other = against.measures[name]
@@ -172,10 +161,7 @@ def _measure(kind: catalogue.MeasureKind, draws: Array, size: float, confidence:
 
 
 def percentile_interval(draws: Array, confidence: float) -> tuple[float, float]:
-    """Quantiles of the resamples (Efron, 1979), no narrower than the value, which is the first.
-
-    NaN where fewer than nine in ten resamples have a value.
-    """
+    """Quantiles of resamples (Efron, 1979) around the value; NaN if over a tenth has none."""
     finite = draws[1:][np.isfinite(draws[1:])]
     if len(finite) < 0.9 * (len(draws) - 1):
         return math.nan, math.nan
@@ -188,42 +174,29 @@ _KEYS: Final = ("model", "condition", "seed", "tokenizer", "task")
 
 
 def look_at_models(traces: pl.DataFrame, settings: ResamplingSettings) -> tuple[View, ...]:
-    """Look at every model on every task through all lenses, sorted by model and task.
-
-    The lens ``fft`` reads prompts alone: models that were shown the same ones share its look.
-    """
-    scale, spectra, found = slices.scale_of(traces), list[Look](), []
+    """Look at all models through all lenses; of equal prompts they share the look of ``fft``."""
+    columns = ("tokenizer", "task", "length", "depth", "item", "prompt_ids")
+    scale, spectra, found = slices.scale_of(traces), list[tuple[pl.DataFrame, Look]](), []
     for part in slices.slices_of(traces):
-        spectrum = next((each for each in spectra if _same_prompts(each.part, part)), None)
+        prompts = part.rows.select(columns)
+        spectrum = next((of for known, of in spectra if known.equals(prompts)), None)
         if spectrum is None:
             spectrum = look("fft", part, scale, settings)
-            spectra.append(spectrum)
-        shared = replace(spectrum, part=part)
-        found.append(
-            View(
-                {
-                    lens: shared if lens == "fft" else look(lens, part, scale, settings)
-                    for lens in LENSES
-                }
-            )
-        )
+            spectra.append((prompts, spectrum))
+        own = {lens: look(lens, part, scale, settings) for lens in LENSES if lens != "fft"}
+        shared = {"fft": replace(spectrum, part=part), **own}
+        found.append(View({lens: shared[lens] for lens in LENSES}))
     return tuple(found)
-
-
-def _same_prompts(one: Slice, other: Slice) -> bool:
-    columns = ("tokenizer", "task", "length", "depth", "item", "prompt_ids")
-    return one.rows.select(columns).equals(other.rows.select(columns))
 
 
 def verdict_table(views: Iterable[View]) -> pl.DataFrame:
     """The verdict of each lens on each model and task, and what they say together."""
-    return pl.DataFrame(
-        [
-            {**_keys(each), "lens": lens, "verdict": of.verdict, "synthesis": each.synthesis.id}
-            for each in views
-            for lens, of in each.looks.items()
-        ]
-    )
+    rows = [
+        {**_keys(each), "lens": lens, "verdict": of.verdict, "synthesis": each.synthesis.id}
+        for each in views
+        for lens, of in each.looks.items()
+    ]
+    return pl.DataFrame(rows)
 
 
 def measure_table(views: Iterable[View]) -> pl.DataFrame:

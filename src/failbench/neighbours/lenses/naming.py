@@ -1,9 +1,4 @@
-"""Naming: which condition made this model? Asked of models whose seed was held out.
-
-What is known of a model are the numbers of its lenses, less the mean of healthy models of the same
-tokenizer and of the training seeds. Where a number is not defined, of a model or of the healthy
-ones, its difference counts as none.
-"""
+"""Naming: which condition made a model of a held-out seed, by its differences from healthy ones."""
 
 from __future__ import annotations
 
@@ -26,19 +21,12 @@ from failbench.base.arrays import Array
 from failbench.neighbours.lenses.catalogue import Lens
 from failbench.neighbours.lenses.looking import SAME, View
 
-PRIMARY: Final = "nearest_centroid"
-"""Named before any trace was looked at: nothing in it is to be set."""
-
+PRIMARY: Final = "nearest_centroid"  # named before any trace was looked at
 Names = npt.NDArray[np.str_]
 
 
 class NearestMean:
-    """The class whose mean is nearest, in numbers that have unit variance over what was learnt.
-
-    Of means that are equally near, that of the most frequent class is taken. Where none are,
-    scikit-learn's ``NearestCentroid`` after its ``StandardScaler`` answers the same, ten times as
-    slowly, and warns of every number that is equal within classes.
-    """
+    """``NearestCentroid`` after ``StandardScaler``, ten times as fast and without warnings."""
 
     def fit(self, numbers: Array, classes: Names) -> NearestMean:
         """Learn means and scale; no number is the same in all rows, ``[n, n_numbers]``."""
@@ -91,11 +79,7 @@ def classifiers(trees: int, seed: int) -> Mapping[str, Callable[[], Any]]:
 def named(
     numbers: Array, origins: Origins, build: Callable[[], Any], among: Sequence[str] | None = None
 ) -> Names:
-    """What each model is named when its seed is held out, ``[n_models]``.
-
-    Where no difference is left to learn from, that is the most frequent condition; among a few
-    conditions, whose models alone are named, none.
-    """
+    """What each model is named without its seed, ``[n_models]``: the usual one if all are equal."""
     chosen = np.isin(origins.condition, among or origins.condition)
     answers = np.full_like(origins.condition, "")
     for seed in np.unique(origins.seed):
@@ -136,10 +120,7 @@ def told_apart(numbers: Array, origins: Origins, build: Callable[[], Any]) -> se
 
 
 def vectors(views: Sequence[View], lenses: Sequence[Lens]) -> Array:
-    """All numbers of some lenses on all tasks, ``[1 + resamples, n_models, n_numbers]``.
-
-    The first is the sample itself. NaN is what is not defined. All models have the same tasks.
-    """
+    """All numbers of lenses, ``[1 + resamples, n_models, n_numbers]``: the sample first, or NaN."""
     draws = [
         measure.draws
         for each in views

@@ -1,10 +1,8 @@
 """Page: what lenses say, in words on the terminal and as JSON for programs."""
 
-from __future__ import annotations
-
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from rich.console import Console, Group, RenderableType
@@ -16,25 +14,19 @@ from failbench.diagnose.readers.lines import clean
 from failbench.neighbours.lenses.catalogue import Condition, Lens, Measure, Relation, rules
 from failbench.neighbours.lenses.looking import Look, View, differences
 
-FORMAT: Final = 1
-"""Of the document; it grows when a field is removed or changes its meaning."""
-
-WHOLE: Final = 3
-"""Slices that are shown with all that is known of them; of more, a line each."""
-
-WIDEST: Final = 100
-"""Letters of a line of prose."""
-
+FORMAT: Final = 1  # of the document; it grows when a field is removed or changes its meaning
+WHOLE: Final = 3  # slices that are shown with all that is known of them; of more, a line each
+WIDEST: Final = 100  # letters of a line of prose
+# of verdicts; any other names something wrong
 STYLES: Final = {"clean": "bold green", "undetermined": "bold yellow"}
-"""Of verdicts; any other names something wrong."""
 
+# the space that each lens looks at, in the words of the workflow
 LENS_WORDS: Final[dict[Lens, str]] = {
     "surface": "output",
     "fft": "input",
     "compression": "reasoning",
     "hazard": "time",
 }
-"""The space that each lens looks at, in the words of the workflow."""
 
 UNDEFINED: Final = "not defined"
 
@@ -81,25 +73,17 @@ def ground(condition: Condition, measure: Measure) -> str:
 
 
 def print_page(views: Sequence[View], console: Console) -> None:
-    """Print what is said of slices.
-
-    Nothing of the traces is read as markup of rich's, and no escape of theirs reaches the terminal.
-    """
-    for place, block in enumerate(_blocks(views)):
+    """Print what is said of slices; nothing of traces is markup, no escape reaches the terminal."""
+    blocks: list[RenderableType] = [_together(of) if of.is_joint else _single(of) for of in views]
+    if len(views) > WHOLE:
+        more = f"{len(views)} slices; narrow with --where to see all of {WHOLE} or fewer."
+        blocks = [_overview(views), Text(more)]
+    for place, block in enumerate(blocks):
         with console.capture() as capture:
             console.print(block, highlight=False, width=min(console.width, WIDEST))
         lines = capture.get().splitlines()
         # rich fills lines up with blanks, which pipes and diffs would keep
         console.file.write("\n" * bool(place) + "".join(f"{line.rstrip()}\n" for line in lines))
-
-
-def _blocks(views: Sequence[View]) -> Iterator[RenderableType]:
-    if len(views) > WHOLE:
-        yield _overview(views)
-        yield Text(f"{len(views)} slices; narrow with --where to see all of {WHOLE} or fewer.")
-        return
-    for each in views:
-        yield _together(each) if each.is_joint else _single(each)
 
 
 def _verdict(look: Look) -> Text:
@@ -211,15 +195,13 @@ def _slice(each: View) -> dict[str, Any]:
         names = ("id", "hypothesis", "action", "place")
         record["synthesis"] = {name: getattr(each.synthesis, name) for name in names}
     if each.against is not None and each.reference is not None:
+        apart = {lens: differences(look, each.against[lens]) for lens, look in each.looks.items()}
         record["against"] = {
             "model": each.reference.model,
             "verdicts": {lens: look.verdict for lens, look in each.against.items()},
             "differences": {
-                lens: {
-                    name: _bounds(difference)
-                    for name, difference in differences(look, each.against[lens]).items()
-                }
-                for lens, look in each.looks.items()
+                lens: {name: _bounds(of) for name, of in less.items()}
+                for lens, less in apart.items()
             },
         }
     return record
@@ -242,13 +224,8 @@ def _look(look: Look) -> dict[str, Any]:
             for condition in look.rule.conditions
         ],
         "measures": {
-            name: {
-                "title": measure.kind.title,
-                "unit": measure.kind.unit,
-                "n": measure.n,
-                **_bounds(measure),
-            }
-            for name, measure in look.measures.items()
+            name: {"title": of.kind.title, "unit": of.kind.unit, "n": of.n, **_bounds(of)}
+            for name, of in look.measures.items()
         },
         "points": [
             {name: _finite(value) for name, value in row.items()}

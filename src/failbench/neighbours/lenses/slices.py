@@ -1,11 +1,8 @@
 """Slices: the answers of one model to the problems of one task, which a lens looks at.
 
-How many problems a cell of length and depth has is a matter of design, so that resamples keep it:
-the answers of a cell are drawn with replacement (Davison and Hinkley, 1997, "Bootstrap methods and
-their application", section 3.2 on several samples). The first row of weights is the sample itself.
+Resamples draw answers within cells of length and depth, whose sizes are design (Davison and
+Hinkley, 1997, "Bootstrap methods and their application", 3.2); the first row is the sample.
 """
-
-from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -24,19 +21,11 @@ from failbench.reasoning.traces import Outcome
 CORRECT: Final[Outcome] = "correct"
 WRONG: Final[Outcome] = "wrong"
 TRUNCATED: Final[Outcome] = "truncated"
-
-LEAST_SPECTRUM: Final = 256
-"""Tokens that prompts are padded to, unless one is longer."""
-
-BUCKETS: Final = 16
-"""Into about so many buckets the tokens of the longest answer are divided."""
-
+LEAST_SPECTRUM: Final = 256  # tokens that prompts are padded to, unless one is longer
+BUCKETS: Final = 16  # into about so many buckets the tokens of the longest answer are divided
 TEXTS: Final = ("model", "condition", "tokenizer", "task", "outcome")
-NUMBERS: Final = ("length", "depth", "item", "seed", "tokens")
-"""Columns that may be filtered."""
-
+NUMBERS: Final = ("length", "depth", "item", "seed", "tokens")  # columns that may be filtered
 USAGE: Final = "Write task=arithmetic, model=a,b or length=4..8."
-
 Integers = npt.NDArray[np.int64]
 
 
@@ -48,8 +37,7 @@ class ResamplingSettings(Record):
     seed: int
 
 
-DEFAULT = ResamplingSettings(resamples=400, confidence=0.95, seed=0)
-"""Of the command."""
+DEFAULT = ResamplingSettings(resamples=400, confidence=0.95, seed=0)  # of the command
 
 
 @dataclass(frozen=True)
@@ -163,9 +151,8 @@ def filter_of(text: str) -> Filter:
         return Filter(column, pl.col(column).is_in(wanted.split(",")))
     low, dots, high = wanted.partition("..")
     if not dots or not (low or high):
-        return Filter(
-            column, pl.col(column).is_in([_number(each, text) for each in wanted.split(",")])
-        )
+        numbers = [_number(each, text) for each in wanted.split(",")]
+        return Filter(column, pl.col(column).is_in(numbers))
     kept = pl.lit(value=True)
     if low:
         kept &= pl.col(column) >= _number(low, text)

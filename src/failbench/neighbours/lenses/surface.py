@@ -1,10 +1,4 @@
-"""The lens ``surface``: where, in length and depth, answers stop being right.
-
-Accuracy is what exceeds guessing: right answers less those that guesses would give, by answers less
-the same. A truncated answer is a failure; what is left without truncated ones stands beside it.
-"""
-
-from __future__ import annotations
+"""The lens ``surface``: where, in length and depth, answers exceed guessing no more."""
 
 import math
 from functools import partial
@@ -19,37 +13,18 @@ from failbench.neighbours.lenses.looking import Measured
 from failbench.neighbours.lenses.slices import Integers, Scale, Slice, group_sums, ratio
 from failbench.statistics.intervals import wilson
 
+# a row for each cell, and with null depth for each length
+_SHARES: Final = ("accuracy", "ci_low", "ci_high", "accuracy_answered", "answered_ci_low")
 POINTS: Final = pl.Schema(
-    {
-        "length": pl.Int64,
-        "depth": pl.Int64,
-        "n": pl.Int64,
-        "right": pl.Int64,
-        "truncated": pl.Int64,
-        "accuracy": pl.Float64,
-        "ci_low": pl.Float64,
-        "ci_high": pl.Float64,
-        "accuracy_answered": pl.Float64,
-        "answered_ci_low": pl.Float64,
-        "answered_ci_high": pl.Float64,
-    }
+    dict.fromkeys(("length", "depth", "n", "right", "truncated"), pl.Int64)
+    | dict.fromkeys((*_SHARES, "answered_ci_high"), pl.Float64)
 )
-"""A row for each cell, and with null depth for each length."""
 
-FALL: Final = 2 * math.log(3)
-"""Logits from three quarters to one quarter."""
-
-LONGEST_FALL: Final = 4.0
-"""Of the way from the easiest to the hardest problems: as good as no fall."""
-
-STEPS: Final = 60
-"""Of Newton's method at most."""
-
-LONGEST_STEP: Final = 2.0
-"""Of a coefficient in one step, on the scale of numbers with standard deviation one."""
-
-ENOUGH: Final = 1e-9
-"""A step below this ends the fit."""
+FALL: Final = 2 * math.log(3)  # logits from three quarters to one quarter
+LONGEST_FALL: Final = 4.0  # of the way from the easiest to the hardest problems: as good as no fall
+STEPS: Final = 60  # of Newton's method at most
+LONGEST_STEP: Final = 2.0  # of a coefficient, on the scale of numbers with standard deviation one
+ENOUGH: Final = 1e-9  # a step below this ends the fit
 
 
 def measure_surface(part: Slice, weights: Array, scale: Scale, confidence: float) -> Measured:
@@ -123,13 +98,10 @@ def _boundaries(
 
 
 def firth_fit(numbers: Array, successes: Array, trials: Array) -> Array:
-    """Intercept and slopes of logits on some numbers, for many resamples at once.
+    """Intercept and slopes of logits, for many resamples at once; no kept library has it.
 
-    Firth (1993, "Bias reduction of maximum likelihood estimates", Biometrika 80) adds to each score
-    half of what the leverage of an observation is worth, which keeps the fit finite where shares
-    are all 0 on one side and all 1 on the other (Heinze and Schemper, 2002, "A solution to the
-    problem of separation in logistic regression", Statistics in Medicine 21): the case of a sharp
-    cliff. No kept library has it.
+    Bias reduction of Firth (1993, Biometrika 80) keeps the fit finite at a sharp cliff, where
+    shares are 0 on one side and 1 on the other (Heinze and Schemper, 2002, Stat. Med. 21).
     """
     centre, spread = numbers.mean(axis=0), numbers.std(axis=0)
     design = np.column_stack([np.ones(len(numbers)), (numbers - centre) / spread])

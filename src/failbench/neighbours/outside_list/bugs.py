@@ -1,8 +1,4 @@
-"""Bugs of the outside list: what another project published, and how it is re-created here.
-
-The recorder runs every program in processes of its own, and keeps what the monitor measured. As a
-command this module is the process of one rank of one program.
-"""
+"""Bugs of the outside list; as a command, this module is the process of one rank of a program."""
 
 from __future__ import annotations
 
@@ -26,31 +22,19 @@ from failbench.monitor.records.tables import Monitored, monitored_of, monitored_
 if TYPE_CHECKING:
     from failbench.neighbours.outside_list.material import Program
 
-BUGS = "traincheck.csv"
-"""The file of the list in its folder."""
-
+BUGS = "traincheck.csv"  # the file of the list in its folder
 REMEDY = "Restore it with git."
-
 State = Literal["faulty", "healthy"]
-
 STATES: Final[tuple[State, ...]] = get_args(State)
-SETTING: Final = "traincheck"
-"""Under which measurements are stored."""
-
+SETTING: Final = "traincheck"  # under which measurements are stored
 PACKAGE: Final = "failbench.neighbours.outside_list"
-MODULES: Final = ("library_bugs", "loop_bugs")
-"""Modules of this package that have programs."""
+MODULES: Final = ("library_bugs", "loop_bugs")  # modules of this package that have programs
 SEED: Final = 0
-LIMIT: Final = 600
-"""Seconds after which a run is ended."""
+LIMIT: Final = 600  # seconds after which a run is ended
 
-ENVIRONMENT: Final = {
-    "OMP_NUM_THREADS": "1",
-    "PYTHONHASHSEED": "0",
-    "HF_HUB_OFFLINE": "1",
-    "TOKENIZERS_PARALLELISM": "false",
+ENVIRONMENT: Final = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "HF_HUB_OFFLINE": "1"} | {
+    "TOKENIZERS_PARALLELISM": "false"
 }
-
 Number = Annotated[Annotated[int, Field(ge=0)] | None, OrNone]
 
 
@@ -155,10 +139,7 @@ def programs() -> dict[str, Program]:
 
 
 def main(bug: str, state: str, rank: int, ranks: int, scratch: Path) -> None:
-    """Run the program of a bug, faulty or healthy, as one of so many ranks.
-
-    The folder is that of the run: the rank's log is the folder ``<rank>`` in it.
-    """
+    """Run a bug's program, faulty or healthy, as a rank that logs in ``<rank>`` in the folder."""
     import torch
     from torch import distributed
 

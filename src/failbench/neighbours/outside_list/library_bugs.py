@@ -1,25 +1,16 @@
 """Bugs in the use of Transformers and Accelerate, and of processes that train together."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Mapping
 from itertools import count
 from typing import Any, Final
 
 import torch
+import transformers
 from accelerate import Accelerator
 from torch import Tensor, distributed, nn
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import allreduce_hook
 from torch.nn.parallel import DistributedDataParallel
-from transformers import (
-    AttentionInterface,
-    AttentionMaskInterface,
-    GPT2Config,
-    GPT2LMHeadModel,
-    Trainer,
-    TrainingArguments,
-)
 from transformers.integrations.sdpa_attention import sdpa_attention_forward
 from transformers.masking_utils import sdpa_mask
 
@@ -28,20 +19,17 @@ from failbench.neighbours.outside_list import material
 from failbench.neighbours.outside_list.material import LanguageModel, Program, Run, adam, train
 
 ONSET: Final = 20
-LOST_EVERY: Final = 20
-"""Transfers from one that is lost to the next."""
-NORM: Final = 0.5
-"""To which gradients are clipped."""
+LOST_EVERY: Final = 20  # transfers from one that is lost to the next
+NORM: Final = 0.5  # to which gradients are clipped
 EVALUATE_EVERY: Final = 20
 DROPOUT: Final = 0.1
-DROPPING: Final = "dropping"
-"""Name under which Transformers knows the attention of one's own."""
+DROPPING: Final = "dropping"  # name under which Transformers knows the attention of one's own
 
 
 def gpt2(**settings: Any) -> Any:
     """A small GPT-2, without dropout unless told."""
     dropout = {"attn_pdrop": 0.0, "embd_pdrop": 0.0, "resid_pdrop": 0.0}
-    config = GPT2Config(
+    config = transformers.GPT2Config(
         vocab_size=material.TOKENS,
         n_positions=material.BLOCK + 1,
         n_embd=material.WIDTH,
@@ -51,7 +39,7 @@ def gpt2(**settings: Any) -> Any:
         eos_token_id=0,
         **(dropout | settings),
     )
-    return GPT2LMHeadModel(config)
+    return transformers.GPT2LMHeadModel(config)
 
 
 class Wrapped(nn.Module):
@@ -89,9 +77,9 @@ def texts(number: int, seed: int = 0) -> material.Examples:
     return material.Examples(rows, lambda piece: {"input_ids": piece, "labels": piece})
 
 
-def arguments_of(run: Run, **settings: Any) -> TrainingArguments:
+def arguments_of(run: Run, **settings: Any) -> transformers.TrainingArguments:
     """Arguments of a Trainer."""
-    return TrainingArguments(
+    return transformers.TrainingArguments(
         str(run.scratch / "trainer"),
         max_steps=material.STEPS,
         per_device_train_batch_size=material.ROWS,
@@ -120,9 +108,9 @@ def dropout_in_evaluation(run: Run) -> None:
         probability = DROPOUT if run.faulty else dropout
         return sdpa_attention_forward(module, *states, dropout=probability, **settings)
 
-    AttentionInterface.register(DROPPING, attention)
-    AttentionMaskInterface.register(DROPPING, sdpa_mask)
-    Trainer(
+    transformers.AttentionInterface.register(DROPPING, attention)
+    transformers.AttentionMaskInterface.register(DROPPING, sdpa_mask)
+    transformers.Trainer(
         gpt2(attn_pdrop=DROPOUT, attn_implementation=DROPPING),
         arguments_of(run, eval_strategy="steps", eval_steps=EVALUATE_EVERY),
         train_dataset=texts(2 * material.STEPS * material.ROWS),
@@ -131,7 +119,7 @@ def dropout_in_evaluation(run: Run) -> None:
     ).train()
 
 
-class UnwrappingTrainer(Trainer):
+class UnwrappingTrainer(transformers.Trainer):
     """A Trainer whose loss may be computed with the model itself in place of its wrapper."""
 
     unwraps = False

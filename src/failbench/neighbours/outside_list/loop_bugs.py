@@ -1,7 +1,5 @@
 """Bugs of programs of one process: of loops and optimizers, of models, and of data."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final, Self
@@ -15,8 +13,7 @@ from torch.nn.utils import spectral_norm
 from failbench.neighbours.outside_list import material
 from failbench.neighbours.outside_list.material import LanguageModel, Program, Run, adam, train
 
-FREEZING_STEP: Final = 20
-"""The step in which the first block is frozen, and so has no gradient."""
+FREEZING_STEP: Final = 20  # the step in which the first block is frozen, and so has no gradient
 
 
 def gradients_never_cleared(run: Run) -> None:
@@ -93,8 +90,7 @@ def autocast_ignored(run: Run) -> None:
 EVALUATE_EVERY: Final = 20
 INITIAL_DEVIATION: Final = 0.02
 ONSET: Final = 20
-LOST: Final = 0.2
-"""Share of the transfers that are lost from that step on."""
+LOST: Final = 0.2  # share of the transfers that are lost from that step on
 
 
 def evaluated_before_trained(run: Run) -> None:
@@ -109,10 +105,7 @@ def evaluated_before_trained(run: Run) -> None:
 
 
 class StagedModel(LanguageModel):
-    """A language model whose blocks are stages, the first of which may be frozen.
-
-    It freezes them where it is told to train, and nowhere else.
-    """
+    """A language model in stages, which freezes the first only where it is told to train."""
 
     def __init__(self, frozen_stages: int) -> None:
         super().__init__()
@@ -148,10 +141,7 @@ def initialised_twice(run: Run) -> None:
 
 
 class Transfer(nn.Module):
-    """The transfer of activations from one device to the next, which may lose them.
-
-    Then who receives has zeros, and gradients are sent back as they are.
-    """
+    """A transfer between devices that may lose activations: zeros arrive, gradients go back."""
 
     loses = False
 

@@ -1,7 +1,5 @@
 """Material: a small language model, a text for it, and a training loop as a user writes it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,11 +13,9 @@ from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from failbench.monitor import Monitor, Vocabulary
 
 TOKENS, WIDTH, HEADS, LAYERS, BLOCK, ROWS = 64, 32, 4, 2, 24, 8
-STEPS: Final = 80
-"""Training steps of every program."""
+STEPS: Final = 80  # training steps of every program
 LEARNING_RATE: Final = 3e-3
-LEVEL: Final = "full"
-"""Measures all; what a lower level would not have seen is left out when a run is judged."""
+LEVEL: Final = "full"  # measures all; a run is judged without what a lower level lacks
 
 
 @dataclass(frozen=True)
@@ -32,8 +28,7 @@ class Run:
     scratch: Path
 
 
-Program = Callable[[Run], None]
-"""A training program with a published bug, and the same program without it."""
+Program = Callable[[Run], None]  # a training with a published bug, or without it
 
 
 def text(tokens: int, seed: int = 0) -> Tensor:

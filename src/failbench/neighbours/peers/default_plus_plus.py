@@ -1,11 +1,7 @@
-"""DEFault++: reads a training from inside, and answers with three levels of a diagnosis.
+"""DEFault++: called at every step of a training, it answers with three levels of a diagnosis.
 
-https://github.com/SigmaJahan/DEFaultplusplus-Transformer-Debugging (Apache-2.0), from PyPI with its
-trained models. It reads no log: an extractor is called at every step with what the model returned,
-and what it has gathered when the training is over goes to the model of its family.
+https://github.com/SigmaJahan/DEFaultplusplus-Transformer-Debugging (Apache-2.0), from PyPI.
 """
-
-from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
@@ -19,20 +15,17 @@ import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import read_table
-from failbench.neighbours.peers.mapping import compared_version, mapping
-from failbench.neighbours.peers.verdicts import KEY, VERDICT_SCHEMA, Reading, verdict_row
+from failbench.neighbours.peers import verdicts
 
 PEER: Final = "default_plus_plus"
-INSIDE: Final = "inside_training"
-"""What stands for a format in its verdicts: it is called by the training itself."""
-FAMILY: Final = "encoder"
-"""Which of its two models answers for BERT and DistilBERT."""
-FAULTY: Final = "faulty"
-"""Its word for a run in which it detects a fault; it knows no degrees."""
+INSIDE: Final = "inside_training"  # stands for a format: the training itself calls it
+FAMILY: Final = "encoder"  # which of its two models answers for BERT and DistilBERT
+FAULTY: Final = "faulty"  # its word for a run in which it detects a fault; it knows no degrees
 PACKAGE: Final = "defaultplusplus"
 REMEDY: Final = "Restore it with `git checkout`, or record it again: `make record-peers INSIDE=1`."
 INSTALL: Final = "Install it with `make record-peers INSIDE=1`, which trains with it as well."
 
+# columns of the table of its answers; the key is ``run_id``
 ANSWER_SCHEMA: Final = pl.Schema(
     {
         "run_id": pl.String(),
@@ -56,7 +49,6 @@ ANSWER_SCHEMA: Final = pl.Schema(
         "unreadable": pl.String(),  # why there is no answer; null where there is one
     }
 )
-"""Columns of the table of its answers; the key is ``run_id``."""
 
 
 @dataclass(frozen=True)
@@ -77,15 +69,11 @@ class Diagnosis:
 
 def installed_version() -> str:
     """Version of the installed package."""
-    return compared_version(PEER, PACKAGE, INSTALL)
+    return verdicts.compared_version(PEER, PACKAGE, INSTALL)
 
 
 def diagnose(features: Mapping[str, float]) -> Diagnosis:
-    """What its shipped model says of features, in the way that its README shows for one live run.
-
-    Columns that the features lack are the median of its own healthy runs, as its normalizer has it:
-    its model refuses what the extractor returns, whose names are others.
-    """
+    """What its model says, as in its README; columns it lacks are medians of its healthy runs."""
     normalizer, predictor = _shipped()
     measured, columns = normalizer.coverage(features)
     with warnings.catch_warnings():
@@ -116,21 +104,15 @@ def _shipped() -> tuple[Any, Any]:
 def read_inside_answers(path: Path) -> pl.DataFrame:
     """Read the table of its answers, sorted by run."""
     table = read_table(path, ANSWER_SCHEMA).select(*ANSWER_SCHEMA).sort("run_id")
-    known = [issue for peer, issue in mapping() if peer == PEER]
+    known = [issue for peer, issue in verdicts.mapping() if peer == PEER]
     answered = pl.col("is_faulty").is_not_null()
+    apart = answered & (pl.col("is_faulty") != pl.col("category").is_not_null())
+    both = answered == pl.col("unreadable").is_not_null()
     for field, broken, problem in (
         ("run_id", pl.struct("run_id").is_duplicated(), "has two answers."),
         ("category", ~pl.col("category").is_in(known), "has a category that is not mapped."),
-        (
-            "category",
-            answered & (pl.col("is_faulty") != pl.col("category").is_not_null()),
-            "is faulty without a category, or has one without being faulty.",
-        ),
-        (
-            "unreadable",
-            answered == pl.col("unreadable").is_not_null(),
-            "needs either an answer or why there is none.",
-        ),
+        ("category", apart, "is faulty without a category, or has one without being faulty."),
+        ("unreadable", both, "needs either an answer or why there is none."),
     ):
         rows = table.filter(broken)
         if rows.height:
@@ -142,9 +124,9 @@ def verdicts_of(answers: pl.DataFrame) -> pl.DataFrame:
     """Its answers in the form that those of all peers have."""
     rows = []
     for row in answers.iter_rows(named=True):
-        said = Reading(unreadable=row["unreadable"])
+        said = verdicts.Reading(unreadable=row["unreadable"])
         if row["is_faulty"]:
-            said = Reading((row["category"],), (FAULTY,), (row["detection_probability"],))
+            said = verdicts.Reading((row["category"],), (FAULTY,), (row["detection_probability"],))
         run_id, version, rendering = (row[name] for name in ("run_id", "version", "rendering"))
-        rows.append(verdict_row(run_id, INSIDE, PEER, version, rendering, said))
-    return pl.DataFrame(rows, schema=VERDICT_SCHEMA).sort(KEY)
+        rows.append(verdicts.verdict_row(run_id, INSIDE, PEER, version, rendering, said))
+    return pl.DataFrame(rows, schema=verdicts.VERDICT_SCHEMA).sort(verdicts.KEY)

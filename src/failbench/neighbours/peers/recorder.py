@@ -1,18 +1,10 @@
 """Recorder: gives logs of the benchmark's runs to installed peers, and keeps what they say.
 
-Logs are as generous as a format can be: every signal that it can have is logged at every step, in
-all its digits, with the loss on held-out data; beside files of metrics lies the terminal's output,
-with the traceback or what a shell says of a killed process. Nothing is cut, coloured or prefixed.
-Each run is told of up to its end. Users log less than that: what a peer makes of such a log is the
-best that can be asked of it.
+Logs are as generous as a format can be, with every signal at every step up to the end of the run:
+users log less, so that what a peer makes of them is the best that can be asked of it.
 
-runmedic is run through its command line, as ``runmedic diagnose FOLDER --json``:
-https://github.com/vincere-mori/runmedic (MIT). It reads TensorBoard, MLflow, Weights & Biases,
-Lightning's and any other CSV, JSON lines, the Trainer's state and standard output.
-
-training-doctor is run through its Python interface, ``Doctor().load(path).analyze()``:
-https://github.com/SalahAlHaismawi/training-doctor (MIT). It reads CSV, TensorBoard and the history
-of Weights & Biases; detectors are those that it runs unless told otherwise.
+runmedic (https://github.com/vincere-mori/runmedic, MIT) is run by its command line,
+training-doctor (https://github.com/SalahAlHaismawi/training-doctor, MIT) by its Python interface.
 """
 
 from __future__ import annotations
@@ -35,29 +27,20 @@ import polars as pl
 from failbench.base.replay import Replay
 from failbench.base.telemetry import Telemetry
 from failbench.diagnose.readers.lines import clean
-from failbench.neighbours.peers.mapping import SEVERITIES, compared_version, mapping, with_variant
-from failbench.neighbours.peers.verdicts import VERDICT_TABLE, Reading, verdict_row
+from failbench.neighbours.peers import verdicts
 from failbench.neighbours.rendering.formats import rendered, write_files
-from failbench.neighbours.rendering.run import logged_run
-from failbench.neighbours.rendering.shape import complete_shape
+from failbench.neighbours.rendering.run import complete_shape, logged_run
 
-KINDS: Final = ("failure", "twin", "success")
-"""Runs that peers are asked about; remedies belong to a study of their own."""
-
-EVERY: Final = 100
-"""Answers after which the table is written: so many are lost at most if a recording is killed."""
-
+KINDS: Final = ("failure", "twin", "success")  # of runs; remedies belong to a study of their own
+EVERY: Final = 100  # answers between two writes of the table: so many are lost at most
+# the first seed with which users' names of metrics are those that the peers document: ``step``,
+# ``loss``, ``grad_norm``, ``lr``, ``eval_loss``, and for runmedic a memory and a throughput that
+# it knows
 SEED: Final = 3006
-"""The first seed with which users' names of metrics are those that the peers document: ``step``,
-``loss``, ``grad_norm``, ``lr``, ``eval_loss``, and for runmedic a memory and a throughput that it
-knows."""
-
+# the first seeds with which names are those of the Trainer, which both peers know, and with which
+# its state has all digits and is saved most often
 SEEDS: Final[dict[str, int]] = {"tensorboard": 11, "trainer_state": 5}
-"""The first seeds with which names are those of the Trainer, which both peers know, and with which
-its state has all digits and is saved most often."""
-
-Files = Mapping[str, bytes]
-"""A log: contents by names, which may have folders before them."""
+Files = Mapping[str, bytes]  # a log: contents by names, which may have folders before them
 
 
 def record_peers(
@@ -93,7 +76,7 @@ def record(
     """Ask every peer about every run in each of its formats, and write the table of verdicts."""
     formats = sorted({form for peer in peers for form in peer.formats})
     units = {(run, form, peer.name) for run in runs for peer in peers for form in peer.formats}
-    with Replay(VERDICT_TABLE, path, EVERY) as replay:
+    with Replay(verdicts.VERDICT_TABLE, path, EVERY) as replay:
         replay.drop_strangers(lambda row: (row["run_id"], row["format"], row["peer"]) in units)
         for done, (run, form) in enumerate(product(runs, formats), start=1):
             files = render(run, form)
@@ -102,9 +85,9 @@ def record(
                 unit = (run, form, peer.name)
                 if unit in units and not replay.has(unit, [(peer.version, digest)]):
                     reading = _reading(files, peer)
-                    replay.keep([verdict_row(*unit, peer.version, digest, reading)])
+                    replay.keep([verdicts.verdict_row(*unit, peer.version, digest, reading)])
             progress(done, len(runs) * len(formats))
-    return VERDICT_TABLE.read(path)
+    return verdicts.VERDICT_TABLE.read(path)
 
 
 def digest_of(files: Files) -> str:
@@ -116,39 +99,30 @@ def digest_of(files: Files) -> str:
     return digest.hexdigest()[:16]
 
 
-def _reading(files: Files, peer: Peer) -> Reading:
+def _reading(files: Files, peer: Peer) -> verdicts.Reading:
     """What a peer says of a log, which lies in a folder of its own."""
     with tempfile.TemporaryDirectory() as folder:
         write_files(files, Path(folder))
         reading = peer.read(Path(folder))
     for issue in reading.issues:
-        if (peer.name, issue) not in mapping():
+        if (peer.name, issue) not in verdicts.mapping():
             raise ValueError(f"{peer.name} reports {issue!r}, which data/mapping.csv lacks.")
     unreadable = None if reading.unreadable is None else clean(reading.unreadable)
-    return Reading(reading.issues, reading.severities, reading.confidences, unreadable)
+    return verdicts.Reading(reading.issues, reading.severities, reading.confidences, unreadable)
 
 
 RUNMEDIC: Final = "runmedic"
 TRAINING_DOCTOR: Final = "training_doctor"
 
+# formats that each peer says it reads, of those that telemetry can be written as. The history of
+# Weights & Biases, which training-doctor reads too, is in no folder that the library writes.
 FORMATS: Final[dict[str, tuple[str, ...]]] = {
     RUNMEDIC: (
-        "csv",
-        "json_lines",
-        "key_equals",
-        "lightning_bar",
-        "lightning_csv",
-        "mlflow",
-        "nanogpt",
-        "tensorboard",
-        "trainer_state",
-        "trainer_v5",
+        *("csv", "json_lines", "key_equals", "lightning_bar", "lightning_csv", "mlflow"),
+        *("nanogpt", "tensorboard", "trainer_state", "trainer_v5"),
     ),
     TRAINING_DOCTOR: ("csv", "lightning_csv", "tensorboard"),
 }
-"""Formats that each peer says it reads, of those that telemetry can be written as. The history of
-Weights & Biases, which training-doctor reads too, is in no folder that the library writes."""
-
 INSTALL: Final = "Install the extra `peers`: pip install -e '.[peers]'."
 
 
@@ -159,13 +133,13 @@ class Peer:
     name: str
     version: str
     formats: tuple[str, ...]
-    read: Callable[[Path], Reading]
+    read: Callable[[Path], verdicts.Reading]
 
 
 def installed_peers() -> tuple[Peer, ...]:
     """The peers that can be run, of the versions that are compared with."""
     return tuple(
-        Peer(name, compared_version(name, package, INSTALL), FORMATS[name], read)
+        Peer(name, verdicts.compared_version(name, package, INSTALL), FORMATS[name], read)
         for name, package, read in (
             (RUNMEDIC, "runmedic", read_by_runmedic),
             (TRAINING_DOCTOR, "training-doctor", read_by_training_doctor),
@@ -173,7 +147,7 @@ def installed_peers() -> tuple[Peer, ...]:
     )
 
 
-def read_by_runmedic(folder: Path) -> Reading:
+def read_by_runmedic(folder: Path) -> verdicts.Reading:
     """What runmedic says of the logs in a folder."""
     main = import_module("runmedic.cli").main
     said = io.StringIO()
@@ -188,19 +162,16 @@ def read_by_runmedic(folder: Path) -> Reading:
         finding for run in json.loads(said.getvalue()) for finding in run["findings"]
     ]
     worst: dict[str, str] = {}
-    for finding in sorted(findings, key=lambda finding: SEVERITIES.index(finding["severity"])):
+    severity = verdicts.SEVERITIES.index
+    for finding in sorted(findings, key=lambda finding: severity(finding["severity"])):
         causes = finding["likely_causes"] or [""]
-        issue = with_variant(RUNMEDIC, finding["check"], causes[0])
+        issue = verdicts.with_variant(RUNMEDIC, finding["check"], causes[0])
         worst.setdefault(issue, finding["severity"])
-    return Reading(tuple(worst), tuple(worst.values()))
+    return verdicts.Reading(tuple(worst), tuple(worst.values()))
 
 
-def read_by_training_doctor(folder: Path) -> Reading:
-    """What training-doctor says of the logs in a folder.
-
-    Its loader of CSV is told that steps stand in ``step``: where a file has an ``epoch`` too, it
-    takes one of the two for the step, and which one differs from process to process.
-    """
+def read_by_training_doctor(folder: Path) -> verdicts.Reading:
+    """What it says of a folder; steps are named, as of ``step`` and ``epoch`` it takes either."""
     package = import_module("training_doctor")
     tables = sorted(folder.rglob("*.csv"))
     try:
@@ -219,7 +190,7 @@ def read_by_training_doctor(folder: Path) -> Reading:
         known = best.get(diagnosis.detector_name, diagnosis)
         best[diagnosis.detector_name] = min(known, diagnosis, key=_rank)
     found = sorted(best.values(), key=_rank)
-    return Reading(
+    return verdicts.Reading(
         tuple(diagnosis.detector_name for diagnosis in found),
         tuple(diagnosis.severity.value for diagnosis in found),
         tuple(round(float(diagnosis.confidence), 6) for diagnosis in found),
@@ -228,10 +199,10 @@ def read_by_training_doctor(folder: Path) -> Reading:
 
 def _rank(diagnosis: Any) -> tuple[int, float, int]:
     """The most severe first, then the most confident, then the earliest."""
-    severity = SEVERITIES.index(diagnosis.severity.value)
+    severity = verdicts.SEVERITIES.index(diagnosis.severity.value)
     return severity, -diagnosis.confidence, diagnosis.step or 0
 
 
-def _failed(text: str, folder: Path) -> Reading:
+def _failed(text: str, folder: Path) -> verdicts.Reading:
     """The first line of an error, without the place where the log happened to lie."""
-    return Reading(unreadable=(text.splitlines() or [""])[0].replace(str(folder), "."))
+    return verdicts.Reading(unreadable=(text.splitlines() or [""])[0].replace(str(folder), "."))

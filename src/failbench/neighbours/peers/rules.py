@@ -1,13 +1,8 @@
 """Rules: what other tools hold against thresholds, as data, and when they fire in a run.
 
-``data/rules.csv`` has a row per condition: the signal, the statistic of it, the threshold as the
-peer documents it, and where it does. A rule is the rows of one name; it fires when all of them
-hold. A rule whose signal is not recorded is kept, with what is missing. One that is held against a
-stand-in (the norm of all gradients in place of a layer's) says so. Signals are the series of a
-recorded run that rules read, and statistics what they make of them.
+``data/rules.csv`` has a row per condition; a rule is the rows of one name, all of which have to
+hold. Rules of signals that are not recorded are kept, and stand-ins for signals say so.
 """
-
-from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +19,7 @@ from failbench.base.arrays import Array, Mask
 from failbench.base.records import Record
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import ABSTAIN
-from failbench.neighbours.peers.mapping import mapping, rows_of, standards
+from failbench.neighbours.peers.verdicts import mapping, rows_of, standards
 
 Steps = npt.NDArray[np.int64]
 
@@ -37,6 +32,7 @@ class Signal:
     values: Array
 
 
+# by name what they are. An epoch stands for the steps from one validation to the next.
 SIGNALS: Final[Mapping[str, str]] = {
     "loss": "training loss of a step",
     "gradient_norm": "norm of all gradients, before clipping",
@@ -51,7 +47,6 @@ SIGNALS: Final[Mapping[str, str]] = {
     "validation_gap": "held-out less mean training loss, as a share of the latter",
     "validation_rise": "change of the held-out loss where the training loss did not rise",
 }
-"""By name what they are. An epoch stands for the steps from one validation to the next."""
 
 
 def rule_signals(steps: pl.DataFrame, parameters: int | None) -> dict[str, Signal]:
@@ -73,20 +68,17 @@ def rule_signals(steps: pl.DataFrame, parameters: int | None) -> dict[str, Signa
             pl.col("validation_loss").diff()
         ),
     )
-    return {
-        name: _signal(epochs if name.startswith(("epoch", "validation")) else table, name)
-        for name in SIGNALS
-    }
+    signals = {}
+    for name in SIGNALS:
+        rows = epochs if name.startswith(("epoch", "validation")) else table
+        known = rows.select("step", pl.col(name).cast(pl.Float64)).drop_nulls()
+        signals[name] = Signal(known["step"].to_numpy().astype(np.int64), known[name].to_numpy())
+    return signals
 
 
-def _signal(table: pl.DataFrame, name: str) -> Signal:
-    known = table.select("step", pl.col(name).cast(pl.Float64)).drop_nulls()
-    return Signal(known["step"].to_numpy().astype(np.int64), known[name].to_numpy())
-
-
+# from values ``[n_values]``, a window (in values) and a margin to a number for each value: of the
+# values so far, and NaN, which is beyond no threshold, where there are too few of them
 Statistic = Callable[[Array, int, float], Array]
-"""From values ``[n_values]``, a window (in values) and a margin to a number for each value: of the
-values so far, and NaN, which is beyond no threshold, where there are too few of them."""
 
 
 def _of_last(values: Array, window: int, of: Callable[[Array], Array]) -> Array:
@@ -112,20 +104,14 @@ def _shifted(values: Array) -> Array:
 
 
 def _jump(values: Array, window: int, _margin: float) -> Array:
-    """Distance of a value above the one before from the mean before it, as a share of that mean.
-
-    The mean is over a window, or over as many values as there are.
-    """
+    """Distance above the value before, as a share of the mean before that over at most a window."""
     means = np.array([values[max(at - window, 0) : at].mean() for at in range(1, values.size)])
     distance = np.abs(values[1:] - means) / np.abs(means)
     return np.append(np.nan, np.where(values[1:] > values[:-1], distance, np.nan))
 
 
 def _share_above_first(values: Array, window: int, margin: float) -> Array:
-    """Share of the window before a value above what the first window's largest value was.
-
-    No more than the margin counts as the largest. Nothing is said before the second window ends.
-    """
+    """Share of a second window above the first's largest, or above the margin if that is more."""
     if values.size < 2 * window:
         return np.full(values.size, np.nan)
     cap = min(float(values[:window].max()), margin)
@@ -215,6 +201,7 @@ BEYOND: Final[dict[Relation, Callable[..., Any]]] = {
 Scope = Literal["exact", "mapped", "not_applicable"]
 SCOPES: Final[tuple[Scope, ...]] = get_args(Scope)
 
+# columns of a table of alarms; its key is all but ``step``. A rule that never fires has no row.
 ALARM_SCHEMA: Final = pl.Schema(
     {
         "run_id": pl.String(),
@@ -224,7 +211,6 @@ ALARM_SCHEMA: Final = pl.Schema(
         "step": pl.Int32(),  # at which it first fires
     }
 )
-"""Columns of a table of alarms; its key is all but ``step``. A rule that never fires has no row."""
 
 
 class Condition(Record):
@@ -293,21 +279,16 @@ class PeerRule(Record):
     def first_firings(
         self, signals: Mapping[str, Signal], factors: Sequence[float] = (1.0,)
     ) -> tuple[int | None, ...]:
-        """The first step at which all conditions hold, each as of its last look.
-
-        Nothing after that step is read, so that a run that is watched step by step gives the same.
-        """
+        """The first step at which all conditions hold; nothing after it is read."""
         measured = [condition.measured(signals[condition.signal]) for condition in self.conditions]
         steps = np.unique(np.concatenate([each.steps for each in measured]))
         last = [np.searchsorted(each.steps, steps, side="right") for each in measured]
         firings = []
         for factor in factors:
             together = np.ones(steps.size, dtype=bool)
-            for condition, of_condition, looked in zip(
-                self.conditions, measured, last, strict=True
-            ):
+            for condition, of, looked in zip(self.conditions, measured, last, strict=True):
                 # before its first look a condition does not hold
-                together &= np.append(False, condition.holds(of_condition, factor))[looked]
+                together &= np.append(False, condition.holds(of, factor))[looked]
             firings.append(int(steps[together.argmax()]) if together.any() else None)
         return tuple(firings)
 
@@ -366,25 +347,17 @@ def alarm_table(telemetry: Telemetry, factors: Sequence[float]) -> pl.DataFrame:
 def watched(alarms: pl.DataFrame, runs: pl.Series, factors: Sequence[float]) -> pl.DataFrame:
     """What each peer with rules says of each run, if all of its alarms count, by the factor.
 
-    The ``step`` is that of the first alarm, null without one, and the ``prediction`` "abstain" or
-    the category of the first alarm that points to one; of alarms of one step of the rule that
-    stands first in the file. A person who checks it must see that the rule's conditions hold, and
-    of every other rule of the peer one that does not; without an alarm, of all.
+    The ``step`` is the first alarm's, the ``prediction`` "abstain" or the first category named.
+    To check it takes the rule's conditions, and of every other rule one that fails.
     """
-    rules = pl.DataFrame(
-        [
-            {
-                "peer": rule.peer,
-                "rule": rule.name,
-                "category": mapping()[rule.peer, rule.issue].category,
-                "conditions": len(rules_of(rule.peer)) - 1 + len(rule.conditions),
-            }
-            for rule in peer_rules()
-            if rule.applies
-        ],
-        schema_overrides={"category": pl.String},
-    ).with_row_index("order")
-    points = pl.col("category").is_not_null()
+    rows = []
+    for rule in (rule for rule in peer_rules() if rule.applies):
+        conditions = len(rules_of(rule.peer)) - 1 + len(rule.conditions)
+        category = mapping()[rule.peer, rule.issue].category
+        rows.append((rule.peer, rule.name, category, conditions))
+    columns = {"peer": pl.String, "rule": pl.String, "category": pl.String, "conditions": pl.Int64}
+    rules = pl.DataFrame(rows, columns, orient="row").with_row_index("order")
+    pointing = pl.col("conditions").filter(pl.col("category").is_not_null())
     first = (
         alarms.join(rules, on=["peer", "rule"])
         .sort("step", "order")
@@ -392,9 +365,7 @@ def watched(alarms: pl.DataFrame, runs: pl.Series, factors: Sequence[float]) -> 
         .agg(
             step=pl.col("step").first(),
             prediction=pl.col("category").drop_nulls().first(),
-            conditions=pl.coalesce(
-                pl.col("conditions").filter(points).first(), pl.col("conditions").first()
-            ),
+            conditions=pl.coalesce(pointing.first(), pl.col("conditions").first()),
         )
     )
     peers = rules.group_by("peer", maintain_order=True).agg(rules=pl.len())

@@ -1,19 +1,10 @@
-"""Skill: the documented thresholds of the agent skill ml-training-debugger, as rules.
+"""Skill: the documented thresholds of the agent skill ml-training-debugger 1.0.0 (MIT), as rules.
 
-The skill (version 1.0.0, MIT) has an agent read logs and code; its documentation and the scripts
-beside it state thresholds. ``data/skill_rules.csv`` holds those that a log can be held against; of
-the others (share of parameters in embeddings, gradients of each layer, code) a log says nothing.
-What an agent would make of an error message is no threshold, so that messages are not read here.
-
-Confidences follow the skill's own scale (SKILL.md, Core Principles 3): above 90 % where evidence is
-direct, 70 to 90 % where it is circumstantial, below 70 % where more data should be asked for. The
-one example of a loss that rises with its gradients is stated with 95 %; this stands for direct
-evidence and for two issues of a run that confirm each other. Of circumstantial evidence the middle
-of its range is taken. The documentation has no number for less: 60 % stands for it, and any number
-below 70 % would give the same answers.
+``data/skill_rules.csv`` holds those that a log can be held against; what an agent would make of an
+error message is no threshold. Confidences are of its scale (SKILL.md, Core Principles 3): over 90 %
+for direct evidence, for which the 95 % of its example stands, and two issues of a run; 70 to 90 %
+for circumstantial, of which the middle; 60 % stands for less, as any number below 70 % would.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -27,15 +18,11 @@ from scipy.signal import savgol_filter
 
 from failbench.base.arrays import Array
 from failbench.base.records import InCell, Record
-from failbench.neighbours.peers.mapping import SEVERITIES, rows_of, standards
+from failbench.neighbours.peers import verdicts
 from failbench.neighbours.peers.rules import BEYOND, Relation
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, Reading, verdict_row
 
 PEER: Final = "ml_training_debugger"
-
-TELEMETRY: Final = "telemetry"
-"""The format of its verdicts: what was recorded, every signal at every step."""
-
+TELEMETRY: Final = "telemetry"  # the format of its verdicts: every signal at every step
 EvidenceLevel = Literal["direct", "circumstantial", "hint"]
 
 CONFIDENCES: Final[dict[EvidenceLevel, float]] = {
@@ -44,8 +31,7 @@ CONFIDENCES: Final[dict[EvidenceLevel, float]] = {
     "hint": 0.60,
 }
 
-POLYNOMIAL: Final = 3
-"""Order of the filter that noise is measured against; the documentation has it with window 11."""
+POLYNOMIAL: Final = 3  # order of the filter for noise; the documentation has window 11
 
 
 @dataclass(frozen=True)
@@ -60,22 +46,14 @@ class Curves:
 
     @property
     def gap(self) -> Array:
-        """Distance of training from each validation, as a share of the latter.
-
-        Its sign does not count, as in the documentation: a validation far below training is a gap
-        too.
-        """
+        """Distance from each validation as a share of it, without a sign, as documented."""
         with np.errstate(all="ignore"):
             gap = np.abs(self.training - self.validation) / np.abs(self.validation)
         return np.where(np.isfinite(gap), gap, np.nan)
 
 
 def _rise_over_rolling(values: Array, window: int, margin: float) -> float:
-    """The largest deviation of a value that lies a margin above what was usual before.
-
-    What was usual are the mean and the standard deviation of a centred window, one window before
-    the value; the deviation is in these standard deviations, and 0 if no value lies so far above.
-    """
+    """The largest rise over a centred window, a window before, in its deviations; else 0."""
     behind = window + window // 2
     if values.size <= behind:
         return np.nan
@@ -122,9 +100,9 @@ def _noise(values: Array, window: int, _margin: float) -> float:
     return float(residual.std() / abs(values.mean()))
 
 
-OF_ALL: Final = ("not_finite", "mean_of_last")
-"""Statistics of values that are no numbers too; of the others only finite values count."""
+OF_ALL: Final = ("not_finite", "mean_of_last")  # statistics of values that are no numbers too
 
+# from values, a window and a margin to a number; NaN where the curve is too short for it
 STATISTICS: Final[dict[str, Callable[[Array, int, float], float]]] = {
     "not_finite": lambda values, *_: float(np.count_nonzero(~np.isfinite(values))),
     "mean_of_last": lambda values, window, _: (
@@ -141,7 +119,6 @@ STATISTICS: Final[dict[str, Callable[[Array, int, float], float]]] = {
     "longest_flat": _longest_flat,
     "noise": _noise,
 }
-"""From values, a window and a margin to a number; NaN where the curve is too short for it."""
 
 
 class SkillRule(Record):
@@ -170,28 +147,28 @@ class SkillRule(Record):
     @property
     def rank(self) -> int:
         """Place of its severity, the most severe first."""
-        return SEVERITIES.index(self.severity)
+        return verdicts.SEVERITIES.index(self.severity)
 
 
 @cache
 def skill_rules() -> tuple[SkillRule, ...]:
     """All rules, in the order of the file."""
-    return tuple(SkillRule.model_validate(row) for row in rows_of("skill_rules.csv"))
+    return tuple(SkillRule.model_validate(row) for row in verdicts.rows_of("skill_rules.csv"))
 
 
 def skill_verdicts(steps: pl.DataFrame, runs: pl.Series) -> pl.DataFrame:
     """What the skill's documented thresholds say of recorded telemetry, as a peer's verdicts."""
     kept = steps.filter(pl.col("run_id").is_in(runs.implode())).sort("run_id", "step")
     by_run = kept.partition_by("run_id", as_dict=True)
-    version = standards()[PEER].version
+    version = verdicts.standards()[PEER].version
     rows = []
     for run in runs:
         reading = reading_of_curves(recorded_curves(by_run.get((run,), steps.clear())))
-        rows.append(verdict_row(run, TELEMETRY, PEER, version, "", reading))
-    return pl.DataFrame(rows, schema=VERDICT_SCHEMA)
+        rows.append(verdicts.verdict_row(run, TELEMETRY, PEER, version, "", reading))
+    return pl.DataFrame(rows, schema=verdicts.VERDICT_SCHEMA)
 
 
-def reading_of_curves(curves: Curves) -> Reading:
+def reading_of_curves(curves: Curves) -> verdicts.Reading:
     """What the documented thresholds say of the series of a run."""
     fired = [rule for rule in skill_rules() if rule.fires(curves)]
     issues = {rule.issue for rule in fired}
@@ -203,7 +180,7 @@ def reading_of_curves(curves: Curves) -> Reading:
         for rule in worst.values()
     }
     found = sorted(worst.values(), key=lambda rule: (rule.rank, -confidences[rule.issue]))
-    return Reading(
+    return verdicts.Reading(
         tuple(rule.issue for rule in found),
         tuple(rule.severity for rule in found),
         tuple(confidences[rule.issue] for rule in found),

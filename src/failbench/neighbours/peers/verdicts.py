@@ -1,24 +1,163 @@
-"""Verdicts: what others' tools said of runs, as a table, and what it comes to without any tool.
-
-Thresholds of peers were not made for these models. So each is also given, fold by fold, the factor
-of all its thresholds, or the bound from which its verdicts count, that did best on the scenarios of
-the other folds and on their twins, and is judged on those of the fold.
-"""
+"""Verdicts: what others' tools said of runs, and would say with what suits the other folds best."""
 
 from __future__ import annotations
 
+import csv
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final, Literal, get_args
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from importlib.resources import files
+from typing import Any, Final, Literal, Self, get_args
 
 import numpy as np
 import polars as pl
+from pydantic import Field, model_validator
 
 from failbench.base.errors import BadInputError
+from failbench.base.records import Record
 from failbench.base.replay import DENSE, AnswerTable
-from failbench.base.vocabulary import ABSTAIN
-from failbench.neighbours.peers.mapping import Standard, mapping, standards
+from failbench.base.vocabulary import ABSTAIN, Category
+from failbench.causes.catalogue import causes
 
+# words of all peers, the most severe first
+SEVERITIES: Final = ("critical", "high", "warning", "moderate", "low", "info")
+CONFIDENCE_STEP: Final = 0.05  # confidences of peers are multiples of it
+DATA: Final = "src/failbench/neighbours/peers/data"
+
+
+class Standard(Record):
+    """A peer, and how it is to be taken; a row of ``peers.csv``."""
+
+    peer: str
+    label: str
+    version: str
+    licence: str
+    level: Literal["severity", "confidence", "rule"]
+    detects_from: str = ""
+    commits_from: str = ""
+    strict_from: str = ""
+    checkable: bool
+    source: str = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _bounds_are_of_the_level(self) -> Self:
+        for bound in (self.detects_from, self.commits_from, self.strict_from):
+            if self.level == "severity" and bound not in SEVERITIES:
+                raise ValueError(f"{bound!r} is no severity.")
+            if self.level == "confidence":
+                float(bound)
+            if self.level == "rule" and bound:
+                raise ValueError(f"{bound!r} bounds nothing: all alarms of rules count.")
+        return self
+
+    def reaches(self, bound: str, severity: str, confidence: float | None) -> bool:
+        """Whether an issue is at least as severe, or as sure, as a bound."""
+        if self.level == "rule":
+            return True
+        if self.level == "severity":
+            return SEVERITIES.index(severity) <= SEVERITIES.index(bound)
+        return confidence is not None and confidence >= float(bound)
+
+    def taken_from(self, bound: str) -> Standard:
+        """The peer if its issues count from a bound on, for detection and for the category."""
+        return self.model_copy(update={"detects_from": bound, "commits_from": bound})
+
+    @property
+    def bounds(self) -> tuple[str, ...]:
+        """All bounds that may be tried: severities, or confidences as the peers document them."""
+        if self.level == "confidence":
+            return tuple(f"{step * CONFIDENCE_STEP:.2f}" for step in range(1, 20))
+        return SEVERITIES if self.level == "severity" else ()
+
+
+class Meaning(Record):
+    """What an issue comes to; a row of ``mapping.csv``."""
+
+    peer: str
+    issue: str
+    category: Category | None = None
+    cause: str | None = None
+    reason: str = Field(min_length=10)
+
+    @model_validator(mode="after")
+    def _peer_and_cause_are_known(self) -> Self:
+        if self.peer not in standards():
+            raise ValueError(f"{self.peer!r} is no peer.")
+        cause = causes().get(self.cause or "")
+        if self.cause and (cause is None or cause.category != self.category):
+            raise ValueError(f"{self.cause!r} is no cause of {self.category!r}.")
+        return self
+
+
+@cache
+def rows_of(name: str) -> tuple[dict[str, str], ...]:
+    """The rows of a file of this package's data, without the cells that are empty."""
+    text = files("failbench.neighbours.peers").joinpath(f"data/{name}").read_text("utf-8")
+    rows = csv.DictReader(text.splitlines())
+    return tuple({key: value for key, value in row.items() if value} for row in rows)
+
+
+@cache
+def standards() -> dict[str, Standard]:
+    """All peers by their names."""
+    return {row["peer"]: Standard.model_validate(row) for row in rows_of("peers.csv")}
+
+
+def compared_version(peer: str, package: str, remedy: str) -> str:
+    """The version of an installed peer, which must be the one that is compared with."""
+    standard = standards()[peer]
+    try:
+        found = version(package)
+    except PackageNotFoundError as error:
+        raise BadInputError(standard.label, "(package)", "is not installed.", remedy) from error
+    if found != standard.version:
+        problem = f"is {found} and must be {standard.version}."
+        raise BadInputError(standard.label, "(version)", problem, remedy)
+    return found
+
+
+@cache
+def mapping() -> dict[tuple[str, str], Meaning]:
+    """What each ``(peer, issue)`` comes to."""
+    meanings: dict[tuple[str, str], Meaning] = {}
+    for row in rows_of("mapping.csv"):
+        meaning = Meaning.model_validate(row)
+        if meanings.setdefault((meaning.peer, meaning.issue), meaning) is not meaning:
+            raise ValueError(f"{meaning.issue!r} of {meaning.peer} is mapped twice.")
+    return meanings
+
+
+def issues_of(peer: str) -> frozenset[str]:
+    """Every issue that a peer can report, without variants."""
+    return frozenset(issue.partition("/")[0] for known, issue in mapping() if known == peer)
+
+
+def refuse_unmapped(verdicts: pl.DataFrame, place: object) -> None:
+    """Refuse a table of verdicts in which a peer says what the mapping does not know."""
+    for peer in verdicts["peer"].unique().sort():
+        if peer not in standards():
+            remedy = f"Add it to {DATA}/peers.csv."
+            raise BadInputError(place, "peer", f"{peer!r} is no peer.", remedy)
+    said = verdicts.explode("issues").select("peer", "issues").unique().sort("peer", "issues")
+    for peer, issue in said.drop_nulls().iter_rows():
+        if (peer, issue) not in mapping():
+            problem = f"{peer} says {issue!r}, which has no mapping."
+            remedy = f"Add it to {DATA}/mapping.csv, with a reason."
+            raise BadInputError(place, "issues", problem, remedy)
+
+
+def with_variant(peer: str, issue: str, first_cause: str) -> str:
+    """An issue with the variant that its first cause is, if it has variants."""
+    for row in rows_of("variants.csv"):
+        is_of = (row["peer"], row["issue"]) == (peer, issue)
+        if is_of and re.search(row["leads_with"], first_cause):
+            return f"{issue}/{row['variant']}"
+    return issue
+
+
+# columns of a table of verdicts; its key is ``(run_id, format, peer)``
 VERDICT_SCHEMA: Final = pl.Schema(
     {
         "run_id": pl.String(),
@@ -32,19 +171,15 @@ VERDICT_SCHEMA: Final = pl.Schema(
         "unreadable": pl.String(),  # first line of the peer's error; null where it read the log
     }
 )
-"""Columns of a table of verdicts; its key is ``(run_id, format, peer)``."""
 
 KEY: Final = ("run_id", "format", "peer")
 
+RESTORE: Final = "Restore it with git, or delete it and run `make record-peers`."
 VERDICT_TABLE: Final = AnswerTable(
-    VERDICT_SCHEMA,
-    KEY,
-    KEY,
-    ("version", "rendering"),
-    "Restore it with git, or delete it and run `make record-peers`.",
-    DENSE,
+    VERDICT_SCHEMA, KEY, KEY, ("version", "rendering"), RESTORE, DENSE
 )
 
+# columns of a table of answers; its key is ``(peer, run_id, format)``
 ANSWER_SCHEMA: Final = pl.Schema(
     {
         "peer": pl.String(),
@@ -58,14 +193,11 @@ ANSWER_SCHEMA: Final = pl.Schema(
         "readable": pl.Boolean(),
     }
 )
-"""Columns of a table of answers; its key is ``(peer, run_id, format)``."""
 
 
-DOCUMENTED: Final = "documented"
-"""Thresholds and bounds as a peer documents them."""
-
+DOCUMENTED: Final = "documented"  # thresholds and bounds as a peer documents them
+# what the choice maximises: failing runs detected less twins alarmed, or categories right
 Objective = Literal["best_detection", "best_category"]
-"""What the choice maximises: failing runs detected less twins alarmed, or categories right."""
 OBJECTIVES: Final[tuple[Objective, ...]] = get_args(Objective)
 
 
@@ -88,10 +220,7 @@ def verdict_row(
 
 
 def answer(standard: Standard, row: Mapping[str, Any]) -> dict[str, Any]:
-    """What a verdict comes to by the standard of its peer and the mapping.
-
-    The first issue with a category that the peer commits itself to is the answer.
-    """
+    """What a verdict comes to: its first issue with a category that the peer commits itself to."""
     confidences = row["confidences"] or [None] * len(row["issues"])
     said = list(zip(row["severities"], confidences, strict=True))
     meanings = [mapping()[standard.peer, issue] for issue in row["issues"]]
@@ -124,11 +253,7 @@ def recorded_answers(
 def with_best_thresholds(
     said: pl.DataFrame, runs: pl.DataFrame, splits: pl.DataFrame, objective: Objective
 ) -> pl.DataFrame:
-    """What each peer says of the scenarios of each fold, by the choice that the others prefer.
-
-    Of choices that do as well the one that stands first counts: as documented, then in the order of
-    ``said``.
-    """
+    """What each peer says of a fold, by the choice that others prefer: of equal ones the first."""
     known = runs.select("run_id", "kind", "scenario", "category")
     lacking = set(known["scenario"].drop_nulls()) - set(splits["scenario"])
     if lacking:

@@ -1,9 +1,4 @@
-"""Files of metrics: tables and records of one's own, and what trackers of experiments keep.
-
-Event files of TensorBoard are written byte by byte: its writers bring a server along.
-"""
-
-from __future__ import annotations
+"""Files of metrics, byte by byte where a writer would bring a server along, and Trainer's log."""
 
 import csv
 import io
@@ -11,23 +6,21 @@ import json
 import math
 import struct
 from collections import defaultdict
+from collections.abc import Iterator
 from functools import cache
-from typing import Final
+from typing import Any, Final
 
 import numpy as np
 from numpy.typing import NDArray
 
 from failbench.neighbours.rendering.printed import number_text, own_lines
-from failbench.neighbours.rendering.run import FILE, Files, Writer, as_file
-from failbench.neighbours.rendering.shape import draw_names
+from failbench.neighbours.rendering.run import FILE, Files, Writer, as_file, draw_names
 from failbench.neighbours.rendering.tracebacks import declared
 
-STARTED: Final = 1_770_000_000.0
-"""Seconds since 1970 at which every run begins."""
-
+STARTED: Final = 1_770_000_000.0  # seconds since 1970 at which every run begins
+# steps between writes: ``flush_logs_every_n_steps`` of Lightning's CSVLogger. After an exception
+# Trainer has the rest written; of a killed process it is lost.
 FLUSH: Final = 100
-"""Steps between writes: ``flush_logs_every_n_steps`` of Lightning's CSVLogger. After an exception
-Trainer has the rest written; of a killed process it is lost."""
 
 _LIGHTNING: Final = {
     "loss": "train_loss",
@@ -37,8 +30,7 @@ _LIGHTNING: Final = {
 _RUN: Final = "wandb/run-20260314_104107-x1y2z3ab/files"
 _STORE: Final = "mlruns/0/5f0c3d2b1a9e4f7c8d6b5a4e3f2c1d0e"
 _EVENTS: Final = "runs/events.out.tfevents.1770000000.node01.4711.0"
-_POLYNOMIAL: Final = 0x82F63B78
-"""Of CRC-32C, in reversed order of bits."""
+_POLYNOMIAL: Final = 0x82F63B78  # of CRC-32C, in reversed order of bits
 _MASK: Final = 0xA282EAD8
 
 
@@ -140,10 +132,7 @@ def wandb_folder(log: Writer) -> Files:
 
 
 def mlflow(log: Writer) -> Files:
-    """The file store: a file for each metric, with lines of time, value and step.
-
-    ``data/mlflow_meta.yaml`` is as MLflow's ``mlflow/store/tracking/file_store.py`` writes it.
-    """
+    """A file for each metric; ``data/mlflow_meta.yaml`` is as MLflow's ``file_store.py`` has it."""
     names = draw_names(log.rng)
     times = STARTED + np.cumsum(log.run.seconds)
     meta: str = declared("mlflow_meta.yaml").format(start=int(1000 * STARTED))
@@ -243,3 +232,105 @@ def _varint(value: int) -> bytes:
         value >>= 7
     parts.append(value)
     return bytes(parts)
+
+
+SAVE_STEPS: Final = (10, 20, 50, 100)  # steps between checkpoints, with which the state is written
+_SHORTEST: Final = 1e-3  # seconds, so that nothing is divided by a time that a clock did not see
+_ROUNDED: Final = 0.5  # share of states that version 4 wrote, which rounds losses to four digits
+
+
+def log_history(log: Writer, *, rounded: bool) -> Iterator[dict[str, Any]]:
+    """``log_history`` as ``Trainer._maybe_log_save_evaluate`` and its loop make it."""
+    run = log.run
+    losses = run.signals["loss"]  # those that are not finite: ``logging_nan_inf_filter``
+    total, last, upto, whole = np.float32(0), 0, 0, 0.0
+    for entry in log.entries(first=1):
+        for index in range(upto, entry.index + 1):
+            total = added(total, losses[index], run.steps[index] - last)
+        upto = entry.index + 1
+        step = entry.step + 1
+        if entry.values:
+            loss = float(total) / (step - last)
+            whole += float(total)
+            total, last = np.float32(0), step
+            yield {
+                "loss": round(loss, 4) if rounded else loss,
+                "grad_norm": entry.values.get("grad_norm", math.nan),
+                "learning_rate": entry.values.get("learning_rate", 0.0),
+                "epoch": entry.epoch,
+                "step": step,
+            }
+        if entry.validation is not None:
+            seconds = max(run.seconds[entry.index], _SHORTEST)
+            yield {
+                "eval_loss": entry.validation,
+                "eval_runtime": round(seconds, 4),
+                "eval_samples_per_second": round(run.sequences / seconds, 3),
+                "eval_steps_per_second": round(1 / seconds, 3),
+                "epoch": entry.epoch,
+                "step": step,
+            }
+    if run.ending.kind == "completed" and run.steps:
+        for index in range(upto, len(losses)):
+            total = added(total, losses[index], run.steps[index] - last)
+        steps, seconds = len(run.steps), max(sum(run.seconds), _SHORTEST)
+        yield {
+            "train_runtime": round(seconds, 4),
+            "train_samples_per_second": round(run.sequences * steps / seconds, 3),
+            "train_steps_per_second": round(steps / seconds, 3),
+            "total_flos": 0.0,
+            "train_loss": (whole + float(total)) / steps,
+            "epoch": steps / run.steps_per_epoch,
+            "step": steps,
+        }
+
+
+def added(total: np.float32, loss: float | None, steps_since_log: int) -> np.float32:
+    """The sum of losses since the last log with another step's.
+
+    >>> float(added(np.float32(6), float("nan"), 1))
+    9.0
+    """
+    with np.errstate(all="ignore"):
+        if loss is None or not math.isfinite(loss):
+            return np.float32(total + total / np.float32(1 + steps_since_log))
+        return np.float32(total + np.float32(loss))
+
+
+def printed(row: dict[str, Any], *, rounded: bool) -> str:
+    """A row as version 4 prints it, floats as Python shows them, or 5, with four digits as text."""
+    shown = {name: value for name, value in row.items() if name not in ("step", "total_flos")}
+    if rounded:
+        return str({**shown, "epoch": round(row["epoch"], 2)})
+    return str({name: f"{value:.4g}" for name, value in shown.items()})
+
+
+def trainer_lines(log: Writer, *, rounded: bool) -> list[str]:
+    """What is printed of a training."""
+    return [printed(row, rounded=rounded) for row in log_history(log, rounded=rounded)]
+
+
+def trainer_state(log: Writer) -> Files:
+    """``trainer_state.json`` of the last checkpoint, and of the folder itself at the end."""
+    run = log.run
+    rounded = bool(log.rng.random() < _ROUNDED)
+    every = SAVE_STEPS[log.rng.integers(len(SAVE_STEPS))]
+    completed = run.ending.kind == "completed"
+    saved = len(run.steps) if completed else len(run.steps) // every * every
+    files = log.beside(trainer_lines(log, rounded=rounded))
+    if not saved:
+        return files
+    state = {
+        **declared("trainer_state.json"),
+        "epoch": saved / run.steps_per_epoch,
+        "global_step": saved,
+        "log_history": [row for row in log_history(log, rounded=rounded) if row["step"] <= saved],
+        "logging_steps": log.shape.every,
+        "max_steps": run.planned_steps,
+        "num_train_epochs": math.ceil(run.planned_steps / run.steps_per_epoch),
+        "save_steps": every,
+        "train_batch_size": run.sequences,
+    }
+    folder = "" if completed else f"checkpoint-{saved}/"
+    text = json.dumps(state, indent=2, sort_keys=True) + "\n"
+    return {f"{folder}trainer_state.json": text.encode(), **files}

@@ -1,7 +1,5 @@
 """Formats: all that recorded telemetry can be written as, and how it looks when it is read back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
@@ -13,27 +11,27 @@ import numpy as np
 from failbench.base.errors import BadInputError
 from failbench.diagnose.readers.log import NO_ROWS, Log
 from failbench.diagnose.readers.opening import read_log
-from failbench.neighbours.rendering import files, printed, trainer
-from failbench.neighbours.rendering.run import Files, LoggedRun, Writer, as_file
-from failbench.neighbours.rendering.shape import LogShape, formats
+from failbench.neighbours.rendering import files, printed
+from failbench.neighbours.rendering.run import Files, LoggedRun, LogShape, Writer, as_file, formats
 from failbench.neighbours.rendering.tracebacks import declared
 
 FORMATS: Final[tuple[str, ...]] = tuple(formats())
 
+# formats that are lines on a terminal
 _PRINTED: Final[dict[str, Callable[[Writer], Iterable[str]]]] = {
     **{name: partial(printed.library_lines, name=name) for name in declared("lines.json")},
-    "trainer_v4": partial(trainer.trainer_lines, rounded=True),
-    "trainer_v5": partial(trainer.trainer_lines, rounded=False),
+    "trainer_v4": partial(files.trainer_lines, rounded=True),
+    "trainer_v5": partial(files.trainer_lines, rounded=False),
     "lightning_bar": printed.lightning_bar,
     "keras": printed.keras,
     "key_equals": partial(printed.own_loop, sign="=", separator=" "),
     "key_colon": partial(printed.own_loop, sign=": ", separator=", "),
     "key_bars": partial(printed.own_loop, sign=" ", separator=" | "),
 }
-"""Formats that are lines on a terminal."""
 
+# formats that are files, or not a terminal's whole output
 _WRITTEN: Final[dict[str, Callable[[Writer], Files]]] = {
-    "trainer_state": trainer.trainer_state,
+    "trainer_state": files.trainer_state,
     "lightning_csv": files.lightning_csv,
     "tensorboard": files.tensorboard,
     "wandb_export": files.wandb_export,
@@ -48,20 +46,12 @@ _WRITTEN: Final[dict[str, Callable[[Writer], Files]]] = {
     "traceback_alone": printed.traceback_alone,
     "mixed_paste": printed.mixed_paste,
 }
-"""Formats that are files, or not a terminal's whole output."""
 
 
-def rendered(
-    run: LoggedRun,
-    format: str,  # noqa: A002
-    shape: LogShape,
-    rng: np.random.Generator,
-) -> Files:
+def rendered(run: LoggedRun, form: str, shape: LogShape, rng: np.random.Generator) -> Files:
     """The files that a log of a run consists of."""
     log = Writer(run, shape, rng)
-    if format in _WRITTEN:
-        return _WRITTEN[format](log)
-    return log.terminal(_PRINTED[format](log))
+    return _WRITTEN[form](log) if form in _WRITTEN else log.terminal(_PRINTED[form](log))
 
 
 def write_files(written: Mapping[str, bytes], folder: Path) -> None:
@@ -73,11 +63,7 @@ def write_files(written: Mapping[str, bytes], folder: Path) -> None:
 
 
 def read_files(written: Files) -> Log:
-    """Read files by name with the readers of users' logs, as they would lie in a folder.
-
-    A single file is read by itself. Where nothing was written, or nothing that can be read, the
-    log is empty.
-    """
+    """Read files with the readers of users' logs, one by itself; without any the log is empty."""
     with TemporaryDirectory(prefix="failbench-") as name:
         folder = Path(name)
         write_files(written, folder)

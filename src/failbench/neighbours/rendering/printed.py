@@ -1,11 +1,4 @@
-"""What training libraries and loops of one's own print.
-
-``data/lines.json`` has the lines of libraries that print one for each entry and one for each loss
-on held-out data, in that order unless the other is named first, with the number of the first step
-where it is not 0; :data:`DERIVED` is what stands in them and was not measured itself.
-"""
-
-from __future__ import annotations
+"""What training libraries and loops print: ``data/lines.json``, and what is derived for it."""
 
 import math
 from collections import deque
@@ -14,27 +7,28 @@ from dataclasses import replace
 from typing import Any, Final
 
 from failbench.diagnose.readers.names import SignalName
-from failbench.neighbours.rendering.run import Files, Writer, as_file, bar, mean_since, perplexity
-from failbench.neighbours.rendering.shape import draw_names
+from failbench.neighbours.rendering.run import (
+    Files,
+    Writer,
+    as_file,
+    bar,
+    draw_names,
+    mean_since,
+    perplexity,
+)
 from failbench.neighbours.rendering.tracebacks import declared
 
 _GIBIBYTE: Final = 2**30
 _MEBIBYTE: Final = 2**20
 _GIGABYTE: Final = 1e9
-_WINDOW: Final = 128
-"""Values of which llm.c takes mean and spread (``llmc/outlier_detector.h``)."""
-_LARGEST_PPL: Final = 20
-"""Losses above it give the perplexity of this one in Megatron."""
-_CAPACITY: Final = 16 * _GIBIBYTE
-"""Of the device of which torchtitan prints the share."""
-_NAT: Final = math.log(2)
-"""Nats of a bit: fairseq logs losses in bits."""
-_SMALL: Final = 1e-3
-"""Below it Keras writes powers of ten."""
-_WIDTH: Final = 20
-"""Letters of the bar of Keras."""
+_WINDOW: Final = 128  # values of which llm.c takes mean and spread (``llmc/outlier_detector.h``)
+_LARGEST_PPL: Final = 20  # losses above it give the perplexity of this one in Megatron
+_CAPACITY: Final = 16 * _GIBIBYTE  # of the device of which torchtitan prints the share
+_NAT: Final = math.log(2)  # nats of a bit: fairseq logs losses in bits
+_SMALL: Final = 1e-3  # below it Keras writes powers of ten
+_WIDTH: Final = 20  # letters of the bar of Keras
+# what goes before a line of one's own: nothing where it is printed, else what logging puts
 _LOGGING: Final = ("", "", "", "2026-03-14 10:41:07 INFO ", "INFO:train:", "[10:41:07] ")
-"""What goes before a line of one's own: nothing where it is printed, else what logging puts."""
 
 
 class Outliers:
@@ -103,13 +97,6 @@ def _torchtune(moment: Moment) -> str:
     return "".join(f"{name}:{value} " for name, value in measured.items() if value is not None)
 
 
-def _torchtune_bar(moment: Moment) -> str:
-    if not moment["bars"]:
-        return ""
-    state = bar(moment["within"], moment["size"], moment["speed"])
-    return f"{moment['epoch_number']}|{moment['number']}|Loss: {moment['loss']}: {state}\n"
-
-
 DERIVED: Final[dict[str, Callable[[Moment], object]]] = {
     "number": lambda now: now["step"] + 1,
     "epoch_number": lambda now: now["step"] // now["size"] + 1,
@@ -144,7 +131,12 @@ DERIVED: Final[dict[str, Callable[[Moment], object]]] = {
     "mean_grad_norm": lambda now: round(now.mean("grad_norm"), 3),
     "composer": _composer,
     "torchtune": _torchtune,
-    "torchtune_bar": _torchtune_bar,
+    "torchtune_bar": lambda now: (
+        f"{now['epoch_number']}|{now['number']}|Loss: {now['loss']}: "
+        f"{bar(now['within'], now['size'], now['speed'])}\n"
+        if now["bars"]
+        else ""
+    ),
 }
 
 
@@ -273,10 +265,7 @@ def number_text(digits: int) -> Callable[[float], str]:
 
 
 def traceback_alone(log: Writer) -> Files:
-    """The end of a run with few lines before it, or a part of that end.
-
-    Of a run that ended without a word, the last line at least: one pastes something.
-    """
+    """The end of a run with few lines before it, or a part of it; of a silent end the last line."""
     noisy = log.noisy(own_lines(log, draw_names(log.rng), ": ", " | "))
     end = log.end()
     missing = int(float(log.rng.uniform(0.1, 0.7)) * len(end))

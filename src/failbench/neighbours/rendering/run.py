@@ -1,21 +1,142 @@
-"""A run as a log could tell of it, and what writes such a log.
-
-A log has entries, and what launchers, colours and progress bars add to its lines.
-"""
-
-from __future__ import annotations
+"""A run as a log could tell of it, and the shape of a log: what settings of users make of it."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from functools import cache
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import numpy as np
 import polars as pl
+from pydantic import BeforeValidator
 
-from failbench.diagnose.readers.names import SignalName
-from failbench.neighbours.rendering.shape import LogShape
-from failbench.neighbours.rendering.tracebacks import Ending, ending_lines, neutral_traceback
+from failbench.base.records import Record, packaged_rows
+from failbench.diagnose.readers.names import SIGNALS, SignalName
+from failbench.neighbours.rendering.tracebacks import (
+    Ending,
+    Style,
+    declared,
+    ending_lines,
+    neutral_traceback,
+)
+
+Cut = Literal["none", "head", "end"]
+_Choice = TypeVar("_Choice")
+LOSS: Final = 0.97  # share of logs with a loss: hardly any training is started without printing it
+# share with each other signal that a format can have: loops differ, and no survey says how much;
+# more than half, so that most logs have several, and less than all, so that any may be missing
+OTHER: Final = 0.6
+# shares of logs with what else a log may have
+SHARES: Final = {
+    # a loss on held-out data, which smaller experiments leave out
+    "validation": 0.7,
+    # files of metrics beside which the terminal's output was kept: they lie apart by default, and
+    # either half is as usual as both
+    "terminal": 0.5,
+    # terminal outputs that have their own end: what is left was copied before it, or standard
+    # error went elsewhere
+    "ending": 0.85,
+    # terminal outputs in which a launcher says before each line whose it is: training on several
+    # devices is the smaller part
+    "prefixed": 0.15,
+    # escapes: they remain where a terminal was recorded, and not in most redirections
+    "coloured": 0.2,
+    # a progress bar, which is on by default in most libraries and off in jobs
+    "bars": 0.3,
+}
+# how exceptions are shown: Python's own way is the default everywhere
+STYLES: Final[dict[Style, float]] = {"plain": 0.6, "ranks": 0.2, "rich": 0.1, "notebook": 0.1}
+# which part of a pasted traceback is missing
+CUTS: Final[dict[Cut, float]] = {"none": 0.7, "head": 0.15, "end": 0.15}
+MOST_KEPT: Final = 60  # lines of output before a pasted error: what a terminal shows at once
+DIGITS: Final = (3, 4, 6, 0)  # behind the point; 0 stands for all
+# the format, as tables of answers name it, of a terminal's output of :func:`complete_shape`
+COMPLETE: Final = "complete"
+
+
+Words = BeforeValidator(str.split)
+
+
+class Format(Record):
+    """What a format can have; a row of ``data/formats.csv``."""
+
+    format: str
+    read_as: str
+    terminal: bool
+    always: Annotated[tuple[SignalName, ...], Words]
+    may: Annotated[tuple[SignalName, ...], Words]
+    every: Annotated[tuple[int, ...], Words]
+
+
+@dataclass(frozen=True)
+class LogShape:
+    """What is logged of a run, and how."""
+
+    signals: tuple[SignalName, ...]
+    every: int = 1
+    validation: bool = True
+    terminal: bool = True
+    ending: bool = True
+    prefixed: bool = False
+    coloured: bool = False
+    bars: bool = False
+    digits: int = 0
+    style: Style = "plain"
+    kept: int = MOST_KEPT
+    cut: Cut = "none"
+
+
+@cache
+def formats() -> dict[str, Format]:
+    """All formats by name."""
+    rows = packaged_rows("failbench.neighbours.rendering", "formats.csv", Format)
+    return {row.format: row for row in rows}
+
+
+def draw_shape(format: str, rng: np.random.Generator) -> LogShape:  # noqa: A002
+    """Draw what a user of a format logs."""
+    known = formats()[format]
+    of_signals, of_others = np.split(rng.random(len(SIGNALS) + len(SHARES)), [len(SIGNALS)])
+    signals = tuple(
+        name
+        for name, chance in zip(SIGNALS, of_signals, strict=True)
+        if name in known.always
+        or (name in known.may and chance < (LOSS if name == "loss" else OTHER))
+    )
+    others = zip(SHARES.items(), of_others, strict=True)
+    has = {name: bool(chance < share) for (name, share), chance in others}
+    return LogShape(
+        signals=signals or ("loss",),
+        every=known.every[rng.integers(len(known.every))],
+        digits=DIGITS[rng.integers(len(DIGITS))],
+        style=_one_of(STYLES, rng),
+        kept=int(rng.integers(MOST_KEPT + 1)),
+        cut=_one_of(CUTS, rng),
+        **has,
+    )
+
+
+def complete_shape(format: str) -> LogShape:  # noqa: A002
+    """All that a format can have, at every step, in all its digits, and with its end."""
+    known = formats()[format]
+    can_have = {*known.always, *known.may}
+    return LogShape(tuple(name for name in SIGNALS if name in can_have), min(known.every))
+
+
+def draw_names(rng: np.random.Generator) -> dict[str, str]:
+    """Users' names of the step, of each signal and of the loss on held-out data."""
+    return {of: names[rng.integers(len(names))] for of, names in declared("names.json").items()}
+
+
+def _one_of(shares: Mapping[_Choice, float], rng: np.random.Generator) -> _Choice:
+    *_, last = shares
+    chance = rng.random()
+    for choice, share in shares.items():
+        chance -= share
+        if chance < 0:
+            return choice
+    return last
+
 
 _COLUMNS: Final[dict[SignalName, str]] = {
     "loss": "loss",
@@ -42,12 +163,14 @@ class LoggedRun:
 def logged_run(
     telemetry_run: Mapping[str, Any], steps: pl.DataFrame, last_step: int | None
 ) -> LoggedRun:
-    """What a log could say of a recorded run.
-
-    A loop logs a step when it is over, so that the step in which an exception was raised is not
-    among those that are logged, nor one in which a run was killed or hung.
-    """
-    ending = _ending(telemetry_run)
+    """What a log could say of a run; a step in which it crashed, hung or was killed it does not."""
+    ending = Ending("silence" if telemetry_run["ending"] == "timeout" else "completed")
+    if telemetry_run["ending"] == "exception":
+        unnamed = f"{telemetry_run['error_type']}: {telemetry_run['error_message'] or ''}"
+        text = telemetry_run["error_traceback"] or unnamed
+        ending = Ending("exception", neutral_traceback(text))
+    elif telemetry_run["ending"] == "signal":
+        ending = Ending("death", signal=telemetry_run["exit_signal"])
     if last_step is not None:
         if ending.kind == "completed" and telemetry_run["steps"] > last_step + 1:  # under way
             ending = Ending("silence")
@@ -98,22 +221,11 @@ def _steps_per_epoch(run: Mapping[str, Any]) -> int:
     return max(1, round(tokens / batch)) if tokens else int(run["planned_steps"])
 
 
-def _ending(run: Mapping[str, Any]) -> Ending:
-    if run["ending"] == "exception":
-        text = run["error_traceback"] or f"{run['error_type']}: {run['error_message'] or ''}"
-        return Ending("exception", neutral_traceback(text))
-    if run["ending"] == "signal":
-        return Ending("death", signal=run["exit_signal"])
-    return Ending("silence" if run["ending"] == "timeout" else "completed")
-
-
 Files = dict[str, bytes]
-
 FILE: Final = "train.log"
 _COLOURS: Final = ("\x1b[32m", "\x1b[36m", "\x1b[1m", "\x1b[33m")
 _END: Final = "\x1b[0m"
-_PREFIX: Final = "[default0]:"
-"""What torchrun puts before each line with ``--tee``."""
+_PREFIX: Final = "[default0]:"  # what torchrun puts before each line with ``--tee``
 _BAR: Final = 20
 
 

@@ -1,11 +1,8 @@
 """How runs end: recorded errors in terms of a user's scripts, and how terminals show them.
 
-``data/frames.csv`` says for the frames of the recorder in which file and function of a training
-script the same call would stand. The recorder's names and lines would tell what was injected; a
-line number is therefore that of the table, and a frame that no script would have is left out.
+``data/frames.csv`` says where a script would make a recorder's call, since the recorder's names
+and lines would tell what was injected; a frame that no script would have is left out.
 """
-
-from __future__ import annotations
 
 import csv
 import json
@@ -20,22 +17,16 @@ import numpy as np
 
 EndingKind = Literal["completed", "exception", "death", "silence"]
 Style = Literal["plain", "ranks", "rich", "notebook"]
-
-RECORDER: Final = "failbench/"
-"""How the paths of the recorder's own frames begin."""
-
+RECORDER: Final = "failbench/"  # how the paths of the recorder's own frames begin
+# share of trainings with ranks of which the launcher's own summary is in the log: it goes to
+# standard error of the launcher, which is as often another file
 LAUNCHED: Final = 0.5
-"""Share of trainings with ranks of which the launcher's own summary is in the log: it goes to
-standard error of the launcher, which is as often another file."""
-
 _FRAME: Final = re.compile(r'\s*File "(?P<file>[^"]+)", line (?P<line>\d+), in (?P<function>.+)')
 _MARKS: Final = re.compile(r"[\s~^]+")
 _ANY: Final = "*"
-_WIDTH: Final = 100
-"""Columns of a box of rich, its default."""
+_WIDTH: Final = 100  # columns of a box of rich, its default
 _HEAD: Final = "Traceback (most recent call last)"
-_RANK: Final = "[rank0]: "
-"""What torch puts before each line of an uncaught exception of a distributed training."""
+_RANK: Final = "[rank0]: "  # before each line of a rank's uncaught exception
 _HOW: Final = "To enable traceback see: https://pytorch.org/docs/stable/elastic/errors.html"
 
 
@@ -131,13 +122,9 @@ def _recorded(text: str) -> Traceback:
 def _neutral(frame: Frame) -> Frame | None:
     """The frame of a user's script in place of one of the recorder; None if it has none."""
     file = frame.file.rpartition("recording/")[2]
-    keys = (
-        (file, frame.function, frame.source),
-        (file, frame.function, _ANY),
-        (file, _ANY, _ANY),
-        (_ANY, _ANY, _ANY),
-    )
-    row = next(row for key in keys if (row := _neutral_frames().get(key)) is not None)
+    keys = (file, frame.function, frame.source), (file, frame.function, _ANY), (file, _ANY, _ANY)
+    known = _neutral_frames()
+    row = known[next((key for key in keys if key in known), (_ANY, _ANY, _ANY))]
     if not row["user_file"]:
         return None
     return Frame(
@@ -203,11 +190,7 @@ def notebook(traceback: Traceback, places: Places) -> list[str]:
 def ending_lines(
     ending: Ending, style: Style, rng: np.random.Generator, *, said: bool = True
 ) -> list[str]:
-    """The last lines of a terminal's output; none if it lacks its end or nothing was said.
-
-    ``data/deaths.json`` has what shells, schedulers and containers say of a process by the signal
-    that ended it.
-    """
+    """A terminal's last lines; ``data/deaths.json`` has what is said of a signal that ended it."""
     places, pid = draw_places(rng), int(rng.integers(1_000, 100_000))
     number, chance, launched = int(rng.integers(1, 60)), rng.random(), rng.random() < LAUNCHED
     if not said or ending.kind in ("completed", "silence"):
@@ -223,10 +206,7 @@ def ending_lines(
 
 
 def _summary(ending: Ending, pid: int) -> list[str]:
-    """What torchrun says of a failed rank, if an exception or a signal ended it.
-
-    ``data/torchrun.txt`` is of torch's ``distributed/elastic/multiprocessing/errors/__init__.py``.
-    """
+    """What torchrun says of a failed rank (torch's ``multiprocessing/errors/__init__.py``)."""
     code, message = 1, _HOW
     if ending.traceback is None:
         code = -signal.Signals[ending.signal]

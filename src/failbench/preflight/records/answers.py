@@ -1,7 +1,5 @@
 """Answers: what a preflight said of recorded runs, as a table that is read without torch."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Final, Literal, get_args
 

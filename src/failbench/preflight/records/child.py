@@ -1,7 +1,5 @@
 """The child's side: trains as any child does, and stops before some steps for a preflight."""
 
-from __future__ import annotations
-
 import json
 import resource
 from dataclasses import dataclass

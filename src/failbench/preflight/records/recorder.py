@@ -1,13 +1,8 @@
 """Recorder: what a preflight says of every scenario and its twin, in runs that are trained again.
 
-A run has the configuration, the draw and the memory limit that it had. A preflight looks at the
-first step, at that of the onset and, where the run crashes, at the step that crashes; the program
-goes on in between. Its twin is the same program up to the onset, and is looked at in it before the
-fault is switched on; where the fault is there from the start the twin is a run of its own, of one
-step. Healthy runs are looked at before their first step, for what memory estimates are worth.
+It looks at the first step, the onset and a step that crashes; a twin is the program before the
+fault is switched on, else a run of one step. Healthy runs show what memory estimates are worth.
 """
-
-from __future__ import annotations
 
 import hashlib
 import json
@@ -29,7 +24,7 @@ from failbench.recording.campaign import Campaign
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry
 from failbench.recording.plan import PlannedRun, order_for
-from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
+from failbench.recording.sandbox import RecorderError, execute, fork_server
 from failbench.recording.signals import compared_steps
 
 SEED: Final = 0  # of the runs that are looked at
@@ -59,11 +54,7 @@ class Unit:
 
 @cache
 def preflight_code() -> str:
-    """Hash of what a preflight executes and says.
-
-    The margin is left out: it decides a warning alone, of runs with a limit, and is measured in
-    those without one.
-    """
+    """Hash of what a preflight does and says, less the margin, which is measured in its runs."""
     folder = Path(failbench.preflight.__path__[0])
     files = (path for path in sorted((folder / "data").iterdir()) if path.name != "margin.json")
     data = "".join(path.read_text("utf-8") for path in files)
@@ -145,12 +136,12 @@ def _rows(unit: Unit, campaign: Campaign, context: Any) -> list[dict[str, Any]]:
     said = {(line["step"], line["healthy"]): line for line in map(json.loads, lines)}
     whole = max(0, min(len(report.steps), len(unit.entry.steps)) - 1)  # the last may be cut off
     compared, equal = compared_steps(unit.entry.steps[:whole], report.steps[:whole])
-    of_run = {
-        "step_seconds": _usual_seconds(report),
-        "compared_steps": compared,
-        "equal": equal,
-        "fingerprint": _fingerprint(unit),
-    }
+    times = [row["step_seconds"] for row in report.steps if row["loss"] is not None]
+    usual = statistics.median(times) if times else None
+    of_run = {"step_seconds": usual, "compared_steps": compared, "equal": equal}
+    of_run["fingerprint"] = _fingerprint(unit)
+    raised = report.error.get("error_type", "")
+    error_type = None if not raised or raised.endswith(LookedAtError.__name__) else raised
 
     def row(run_id: str, look: Look, step: int, *, healthy: bool = False) -> dict[str, Any]:
         answer = said.get((step, healthy), {})
@@ -159,7 +150,7 @@ def _rows(unit: Unit, campaign: Campaign, context: Any) -> list[dict[str, Any]]:
         return known | of_run | key
 
     rows = [
-        row(unit.planned.run_id, look, step) | {"error_type": _error_type(report)}
+        row(unit.planned.run_id, look, step) | {"error_type": error_type}
         for step, looks_at in unit.looks.items()
         for look in looks_at
     ]
@@ -167,15 +158,3 @@ def _rows(unit: Unit, campaign: Campaign, context: Any) -> list[dict[str, Any]]:
         rows.append(row(unit.twin.run_id, "start", 0))
         rows.append(row(unit.twin.run_id, "onset", healthy_step, healthy=True))
     return rows
-
-
-def _error_type(report: RunReport) -> str | None:
-    """The exception that ended a run by itself."""
-    name = report.error.get("error_type", "")
-    return None if not name or name.endswith(LookedAtError.__name__) else name
-
-
-def _usual_seconds(report: RunReport) -> float | None:
-    """Median time of a step of the run; null where none was finished."""
-    times = [row["step_seconds"] for row in report.steps if row["loss"] is not None]
-    return statistics.median(times) if times else None

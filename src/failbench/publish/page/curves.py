@@ -8,7 +8,7 @@ import polars as pl
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry
-from failbench.diagnose.outputs.places import thinned
+from failbench.diagnose.outputs.drawing import thinned
 from failbench.publish.page.document import significant
 from failbench.study.run_curves import pairs
 
