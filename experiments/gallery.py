@@ -8,17 +8,7 @@ from typing import Annotated, Any
 import polars as pl
 from pydantic import Field
 
-from failbench.base.errors import BadInputError
-from failbench.base.params import PARAMS
-from failbench.base.records import Record
-from failbench.base.scenarios import Architecture, Optimizer
-from failbench.base.stage import read_section
-from failbench.base.telemetry import Telemetry
-from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.intervals import nest
-from failbench.study.captions import Captions
-from failbench.study.cells import counted, words
-from failbench.study.publication import publish, run
+from failbench import study as st
 from failbench.study.run_curves import (
     dashboard_picture,
     gallery_picture,
@@ -33,22 +23,22 @@ SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
 
 
-class GallerySettings(Record):
+class GallerySettings(st.Record):
     """The section ``gallery`` of params.yaml."""
 
     run_id: str
-    architecture: Architecture
-    optimizer: Optimizer
+    architecture: st.Architecture
+    optimizer: st.Optimizer
     seed: Annotated[int, Field(ge=0)]
     every: Annotated[int, Field(ge=1, le=50)]
 
 
-def run_of(telemetry: Telemetry, run_id: str) -> dict[str, Any]:
+def run_of(telemetry: st.Telemetry, run_id: str) -> dict[str, Any]:
     """The failing run that the settings name."""
     named = pairs(telemetry).filter(run_id=run_id)
     if named.height == 0:
-        raise BadInputError(
-            PARAMS,
+        raise st.BadInputError(
+            st.PARAMS,
             "gallery.run_id",
             f"no failing run {run_id!r} was recorded.",
             "Name the run_id of a run of the kind failure in data/telemetry/runs.parquet.",
@@ -62,17 +52,17 @@ def counts_of(runs: pl.DataFrame) -> pl.DataFrame:
 
 
 def main() -> None:
-    settings = read_section("gallery", GallerySettings)
+    settings = st.read_section("gallery", GallerySettings)
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     failed = run_of(telemetry, settings.run_id)
     onset, failure = failed["onset_step"], failed["failure_step"]
     named = {
         "title": {scenario.id: scenario.title for scenario in scenarios}[failed["scenario"]],
-        "outcome": words(failed["outcome"]),
+        "outcome": st.words(failed["outcome"]),
         "step": failure,
-        "late": "" if onset is None else counted(failure - onset, "step"),
+        "late": "" if onset is None else st.counted(failure - onset, "step"),
     }
-    said = Captions.read("gallery", settings, named)
+    said = st.Captions.read("gallery", settings, named)
     curves = run_curves(telemetry, settings.run_id)
     of_slice = telemetry.select(
         (pl.col("architecture") == settings.architecture)
@@ -83,9 +73,9 @@ def main() -> None:
     runs, points = sheet_runs(of_slice, scenarios), sheet_curves(of_slice, settings.every)
     setting = said.text("sheets", "setting")
     drawn = set(runs["category"])
-    publish(
+    st.publish(
         "gallery",
-        metrics={"runs_drawn": nest(counts_of(runs), "category", "outcome", leaves=("value",))},
+        metrics={"runs_drawn": st.nest(counts_of(runs), "category", "outcome", leaves=("value",))},
         points={"dashboard": curves, "gallery": points},
         figures={
             "dashboard": dashboard_picture(
@@ -96,7 +86,7 @@ def main() -> None:
             ),
             **{
                 f"gallery_{category}": gallery_picture(category, runs, points, setting=setting)
-                for category in CATEGORIES
+                for category in st.CATEGORIES
                 if category in drawn
             },
         },
@@ -106,4 +96,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -11,18 +11,8 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
-from failbench.base.errors import BadInputError
+from failbench import study as st
 from failbench.base.files import write_atomically
-from failbench.base.records import Record
-from failbench.base.stage import REMEDY, unreadable
-from failbench.statistics.settings import read_statistics
-from failbench.study.captions import Captions, at_path
-from failbench.study.cells import ABSENT
-from failbench.study.inputs import read_facts
-from failbench.study.labels import DEVELOPMENT_NOTE
-from failbench.study.plain_table import Column, Table
-from failbench.study.publication import publish, run
-from failbench.study.scope import scale_note
 from shared.negative_results import NegativeResults
 
 DECLARED = Path("data/reported/negative_results.yaml")
@@ -47,7 +37,7 @@ HEADINGS = {
 """Of the table, and the width of each column."""
 
 
-class IntervalSettings(Record):
+class IntervalSettings(st.Record):
     """What the page says of its intervals; of the section ``statistics`` of params.yaml."""
 
     confidence: float = Field(gt=0, lt=1)
@@ -56,19 +46,23 @@ class IntervalSettings(Record):
 def filled(declared: NegativeResults, metrics: Mapping[str, Any]) -> list[dict[str, str]]:
     """The entries with their numbers; a conclusion that these contradict gives way to what does."""
     texts = {entry.name: entry.model_dump() for entry in declared.entries}
-    said, rows = Captions(DECLARED, texts, metrics), []
+    said, rows = st.Captions(DECLARED, texts, metrics), []
     for entry in declared.entries:
         found = said.estimates_in(entry.measured)
         n = sorted({round(n) for each in found if (n := each.get("n", each.get("pairs")))})
         keys = ("tried", "expected", "measured", "concluded")
-        row = {"title": entry.title, "source": entry.source, "n": ", ".join(map(str, n)) or ABSENT}
+        row = {
+            "title": entry.title,
+            "source": entry.source,
+            "n": ", ".join(map(str, n)) or st.ABSENT,
+        }
         row |= {key: said.text(entry.name, key) for key in keys}
         unmet = "; ".join(said.unmet(entry.holds, f"{entry.name}.holds"))
         rows.append(row | ({"concluded": f"{NO_LONGER} {unmet}."} if unmet else {}))
     return rows
 
 
-def document(rows: list[dict[str, str]], shown: Table) -> str:
+def document(rows: list[dict[str, str]], shown: st.Table) -> str:
     """The page, in markdown: a section for each entry."""
     head = f"""# What did not help
 
@@ -92,35 +86,38 @@ def read_metrics(name: str, keys: Iterable[str]) -> Mapping[str, Any]:
     try:
         metrics: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise unreadable(path, "JSON") from error
+        raise st.unreadable(path, "JSON") from error
     for key in sorted(keys):
-        if at_path(metrics, key.removesuffix(".value")) is None:
-            raise BadInputError(path, key, f"is missing, and {DECLARED} names it.", REMEDY)
+        if st.at_path(metrics, key.removesuffix(".value")) is None:
+            raise st.BadInputError(path, key, f"is missing, and {DECLARED} names it.", st.REMEDY)
     return metrics
 
 
 def main() -> None:
-    declared = read_facts(DECLARED, NegativeResults)
+    declared = st.read_facts(DECLARED, NegativeResults)
     named = {RECORDED: {"runs.all"}} | declared.keys_by_file()
     metrics = {name: read_metrics(name, keys) for name, keys in named.items()}
     rows, recorded = filled(declared, metrics), metrics[RECORDED]
-    said = Captions.read(
+    said = st.Captions.read(
         "negative_results",
-        read_statistics(IntervalSettings),
-        {"development": DEVELOPMENT_NOTE, "scale": scale_note(recorded["runs"]["all"], recorded)},
+        st.read_statistics(IntervalSettings),
+        {
+            "development": st.DEVELOPMENT_NOTE,
+            "scale": st.scale_note(recorded["runs"]["all"], recorded),
+        },
     )
     columns = [
-        Column(heading, align="left", width=width, cell=itemgetter(key))
+        st.Column(heading, align="left", width=width, cell=itemgetter(key))
         for key, (heading, width) in HEADINGS.items()
     ]
     caption, notes = said.caption("negative_results"), said.notes("negative_results")
-    shown = Table.of("negative_results", columns, rows, caption, notes)
+    shown = st.Table.of("negative_results", columns, rows, caption, notes)
     concluded = [(row["title"], row["concluded"].startswith(NO_LONGER)) for row in rows]
     summary = pl.DataFrame(concluded, schema=["entry", "no longer so"], orient="row")
-    publish("negative_results", tables=[shown], summary=summary)
+    st.publish("negative_results", tables=[shown], summary=summary)
     page = document(rows, shown)
     write_atomically(DOCUMENT, page.encode(), "Free some disk, and run the stage again.")
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)
