@@ -19,9 +19,7 @@ from matplotlib.typing import LineStyleType
 from failbench import study as st
 from shared.abstention import AbstentionSettings
 
-FOLDER = Path("data/predictions/nested_cv")
-PREDICTIONS = FOLDER / "improved_rules.parquet"
-MONITORED = (FOLDER / "invariants.parquet", FOLDER / "invariants_abstaining.parquet")
+PREDICTIONS = Path("data/predictions/nested_cv")
 INNER = Path("data/predictions/abstention/improved_rules.parquet")
 
 KEYS = ("part", "key", "metric")
@@ -32,11 +30,6 @@ REASONS: dict[st.Reason, tuple[str, str]] = {
 }
 """Label and colour, in the order of the paper's Figure 5."""
 
-RATES = {
-    "coverage": "Coverage",
-    "accuracy_when_committed": "Accuracy when committed",
-    "accuracy": "Accuracy",
-}
 ROWS = {"reported": "All, reported", "all": "All, measured"} | {**st.CATEGORY_LABELS}
 NEVER = 2.0
 """A tau that no confidence reaches: with it, everything is abstained from."""
@@ -60,33 +53,24 @@ def estimates(
     per_fold = st.at_threshold(tuned, pl.col("tau").fill_null(NEVER)).drop("tau")
     may_abstain = pl.concat([main, monitored.filter(feature_set=settings.feature_set)])
     by_category = {"all": main} | {name: main.filter(category=name) for name in st.CATEGORIES}
-    return pl.concat(
-        [
-            *(
-                why(part, intervals, part="reasons", key=key)
-                for key, part in by_category.items()
-                if part.height
-            ),
-            sweep(main, settings.taus, intervals),
-            st.of_scenarios(
-                main, (), intervals, st.commitment(main), part="chosen", key="as_measured"
-            ),
-            st.of_scenarios(
-                per_fold, (), intervals, st.commitment(per_fold), part="chosen", key="per_fold"
-            ),
-            *choices(chosen),
-            *(
-                each
-                for (method,), part in may_abstain.group_by("method", maintain_order=True)
-                for each in (
-                    st.of_scenarios(
-                        part, (), intervals, st.commitment(part), part="methods", key=method
-                    ),
-                    why(part, intervals, part="methods", key=method),
-                )
-            ),
-        ]
-    )
+    parts = [
+        why(part, intervals, part="reasons", key=key)
+        for key, part in by_category.items()
+        if part.height
+    ]
+    parts.append(sweep(main, settings.taus, intervals))
+    for key, part in (("as_measured", main), ("per_fold", per_fold)):
+        parts.append(worth(part, intervals, part="chosen", key=key))
+    parts += choices(chosen)
+    for (method,), part in may_abstain.group_by("method", maintain_order=True):
+        parts += [of(part, intervals, part="methods", key=method) for of in (worth, why)]
+    return pl.concat(parts)
+
+
+def worth(
+    predictions: pl.DataFrame, settings: st.ScenarioIntervalSettings, **keys: object
+) -> pl.DataFrame:
+    return st.of_scenarios(predictions, (), settings, st.commitment(predictions), **keys)
 
 
 def why(
@@ -115,14 +99,7 @@ def sweep(
         (tau, rate) for tau in taus for rate in st.commitment(st.at_threshold(predictions, tau))
     ]
     named = tuple(replace(rate, name=f"{tau:.2f}/{rate.name}") for tau, rate in rates)
-    swept = st.of_scenarios(predictions, (), settings, named, part="thresholds")
-    parts = pl.col("metric").str.split("/").list
-    return swept.select(
-        "part",
-        key=parts.get(0),
-        metric=parts.get(1),
-        **{name: name for name in swept.columns[2:]},
-    )
+    return st.by_path(st.of_scenarios(predictions, (), settings, named, part="thresholds"), "key")
 
 
 def choices(chosen: pl.DataFrame) -> Iterator[pl.DataFrame]:
@@ -195,24 +172,9 @@ def tables(
     found: st.Estimates, said: st.Captions, paper: st.Reported, tau: float, target: float
 ) -> Iterator[st.Table]:
     """Reasons by category, thresholds, and methods that may abstain."""
-    reasons = [
-        st.Of(f"share_{name}", label, "of the abstentions") for name, (label, _) in REASONS.items()
-    ]
-    rates = [st.Of(metric, label) for metric, label in RATES.items()]
-
     known = set(found.where(part="reasons").distinct("key"))
-    yield st.table(
-        "abstention",
-        found,
-        [
-            st.Text("Category"),
-            st.Of("abstention_rate", "Abstained"),
-            *reasons,
-            st.n_of("abstention_rate"),
-        ],
-        st.rows("key", {key: label for key, label in ROWS.items() if key in known}, part="reasons"),
-        said,
-    )
+    labels = {key: label for key, label in ROWS.items() if key in known}
+    yield st.table("abstention", found, None, st.rows("key", labels, part="reasons"), said)
 
     spread = found.row(part="chosen", key="per_fold", metric="tau")
     chosen = st.ABSENT
@@ -220,30 +182,18 @@ def tables(
         chosen = f"{spread['value']:.2f} ({spread['ci_low']:.2f} to {spread['ci_high']:.2f})"
     aimed = f"{st.reported_number(paper, 'improved_rules_threshold'):.2f}"
     swept = sorted(found.where(part="thresholds").distinct("key"))
-    yield st.table(
-        "abstention_threshold",
-        found,
-        [st.Text("Threshold"), st.Text("Tau", align="right"), *rates, st.n_of("coverage")],
-        [
-            st.Row(("Reported", aimed), {"part": "chosen", "key": "reported"}),
-            st.Row(("Measured", f"{tau:.2f}"), {"part": "chosen", "key": "as_measured"}),
-            st.Row(
-                (f"Chosen for {100 * target:g} %", chosen), {"part": "chosen", "key": "per_fold"}
-            ),
-            *(st.Row(("Sweep", key), {"part": "thresholds", "key": key}) for key in swept),
-        ],
-        said,
-    )
+    body = [
+        st.Row(("Reported", aimed), {"part": "chosen", "key": "reported"}),
+        st.Row(("Measured", f"{tau:.2f}"), {"part": "chosen", "key": "as_measured"}),
+        st.Row((f"Chosen for {100 * target:g} %", chosen), {"part": "chosen", "key": "per_fold"}),
+        *(st.Row(("Sweep", key), {"part": "thresholds", "key": key}) for key in swept),
+    ]
+    yield st.table("abstention_threshold", found, None, body, said)
 
     methods = st.in_label_order(found.where(part="methods").distinct("key"))
-    yield st.table(
-        "abstention_methods",
-        found,
-        [st.Text("Method"), *rates, st.n_of("accuracy"), *reasons],
-        st.rows("key", {method: st.method_label(method) for method in methods}, part="methods"),
-        said,
-        *st.development_note(methods),
-    )
+    body = st.rows("key", {name: st.method_label(name) for name in methods}, part="methods")
+    notes = st.development_note(methods)
+    yield st.table("abstention_methods", found, None, body, said, *notes)
 
 
 CURVES: dict[str, tuple[str, str, LineStyleType]] = {
@@ -308,24 +258,13 @@ def draw_sweep(axes: Axes, found: st.Estimates, tau: float, target: float) -> No
     spread = found.row(part="chosen", key="per_fold", metric="tau")
     if spread is not None:
         median = spread["value"]
-        axes.errorbar(
-            median,
-            106,
-            xerr=([median - spread["ci_low"]], [spread["ci_high"] - median]),
-            color=st.BLACK,
-            marker="|",
-            markersize=6,
-            capsize=2,
-            elinewidth=0.8,
-            linestyle="none",
-        )
+        reach = ([median - spread["ci_low"]], [spread["ci_high"] - median])
+        look: dict[str, Any] = {"color": st.BLACK, "marker": "|", "markersize": 6, "capsize": 2}
+        axes.errorbar(median, 106, xerr=reach, elinewidth=0.8, linestyle="none", **look)
         axes.text(1.0, 110, f"chosen for {100 * target:g} %: median, range", ha="right")
-    axes.set_xlim(0.0, 1.0)
-    axes.set_ylim(0.0, TOP)
-    axes.set_yticks([0, 20, 40, 60, 80, 100])
-    axes.set_xlabel("threshold of confidence, tau")
     n = " / ".join(str(size) for size in sorted(set(swept["n"])))
-    axes.set_ylabel(f"percent of n = {n} scenarios")
+    axes.set(xlim=(0.0, 1.0), ylim=(0.0, TOP), yticks=[0, 20, 40, 60, 80, 100])
+    axes.set(xlabel="threshold of confidence, tau", ylabel=f"percent of n = {n} scenarios")
     axes.set_title("what another threshold is worth")
 
 
@@ -333,21 +272,17 @@ def main() -> None:
     paper = st.read_reported()
     settings = st.read_section("abstention", AbstentionSettings)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
-    tau, target = (
-        st.read_section("improved_rules", st.ImprovedRulesSettings).tau,
-        settings.precision,
+    tau = st.read_section("improved_rules", st.ImprovedRulesSettings).tau
+    target = settings.precision
+    rules, *monitored = (
+        st.read_output(PREDICTIONS / f"{name}.parquet", st.PREDICTION_SCHEMA)
+        for name in ("improved_rules", "invariants", "invariants_abstaining")
     )
-    measured = estimates(
-        st.read_output(PREDICTIONS, st.PREDICTION_SCHEMA),
-        st.read_output(INNER, st.PREDICTION_SCHEMA),
-        pl.concat([st.read_output(path, st.PREDICTION_SCHEMA) for path in MONITORED]),
-        settings,
-        intervals,
-    )
+    inner = st.read_output(INNER, st.PREDICTION_SCHEMA)
+    measured = estimates(rules, inner, pl.concat(monitored), settings, intervals)
     found = st.Estimates.of(measured).plus(*printed(paper))
-    said = st.Captions.read(
-        "abstention", found.nested(*KEYS), intervals, settings, numbers(found, paper)
-    )
+    named = numbers(found, paper)
+    said = st.Captions.read("abstention", found.nested(*KEYS), intervals, settings, named)
     st.publish_estimates(
         "abstention",
         measured,
