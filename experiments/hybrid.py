@@ -14,17 +14,15 @@ from pydantic import Field
 
 from failbench import study as st
 
-FOLDER = Path("data/predictions/nested_cv")
+PREDICTIONS = Path("data/predictions/nested_cv")
 HYBRIDS = {
-    "hybrid": FOLDER / "hybrid.parquet",
-    "hybrid_two_way": FOLDER / "hybrid_two_way.parquet",
-    st.ON_INVARIANTS: FOLDER / "hybrid_monitor.parquet",
+    "hybrid": "three-way",
+    "hybrid_two_way": "two-way",
+    st.ON_INVARIANTS: "monitor (development)",
 }
-RULES = FOLDER / "improved_rules.parquet"
-MEMBERS: dict[st.Route, Path] = {
-    "classifier": FOLDER / "random_forest.parquet",
-    "human": FOLDER / "simulated_human.parquet",
-}
+RULES = "improved_rules"
+MEMBERS: dict[st.Route, str] = {"classifier": "random_forest", "human": "simulated_human"}
+"""Who answers what the rules hand on."""
 
 KEYS = ("hybrid", "route", "metric")
 MEASURED, REPORTED = {"source": None}, {"source": "reported"}
@@ -33,18 +31,6 @@ ROUTE_LABELS = {
     "classifier": "Random forest",
     "human": "Simulated human",
     "all": "All",
-}
-ROUTE_COLOURS = {
-    "rules": st.METHOD_STYLES["improved_rules"].colour,
-    "classifier": st.METHOD_STYLES["random_forest"].colour,
-    "human": st.METHOD_STYLES["simulated_human"].colour,
-}
-"""Those of the methods that answer."""
-
-KINDS = {
-    "hybrid": "three-way",
-    "hybrid_two_way": "two-way",
-    st.ON_INVARIANTS: "monitor (development)",
 }
 LETTER = 0.0155
 """Share of a bar that a letter takes; what does not fit into its segment is left out."""
@@ -204,51 +190,18 @@ def tables(
     whole = [{"hybrid": name, "route": "all", "metric": "share", "value": 1.0} for name in HYBRIDS]
     answering = measured.select("hybrid", "route").unique(maintain_order=True).rows()
     labels = {(st.ON_INVARIANTS, "rules"): "Invariants"}
-    yield st.table(
-        "hybrid",
-        st.Estimates(pl.concat([named, paid])).plus(*whole),
-        [
-            st.Text("Hybrid"),
-            st.Text("Route"),
-            st.Of("share", "Share", "reported", keys=REPORTED),
-            st.Of("precision", "Precision", "reported", keys=REPORTED),
-            st.Of("share", "Share", "measured"),
-            st.Of("precision", "Precision", "measured"),
-            st.Of("cost", "Cost", "measured", in_units),
-            st.Of("conditions_to_read", "Conditions", "measured", "one"),
-            st.n_of("precision", "n", "measured"),
-        ],
-        [
-            st.Row(
-                (st.method_label(hybrid), labels.get((hybrid, route), ROUTE_LABELS[route])),
-                {"hybrid": hybrid, "route": route, **MEASURED},
-            )
-            for hybrid, route in answering
-        ],
-        said,
-        *st.development_note(HYBRIDS),
-    )
-
-    heads: list[st.Text | st.Of] = [
-        st.Text("Human", "price", "right"),
-        st.Text("Wrong", "price", "right"),
-        st.Of("cost_measured", "Measured", "cost", in_units),
-        st.Of("cost_person_alone", "Person alone", "cost", in_units),
-        st.Of("cost_best", "Cheapest", "cost", in_units),
-        st.Of("classifier_from", "Human below", "cheapest", in_units),
-        st.Of("rules_from", "Rules above", "cheapest", in_units),
-        st.Of("agreement", "Agree, %", "cheapest", show="value"),
-        st.Of("cost_own_half", "On it", "chosen on one half", in_units),
-        st.Of("cost_other_half", "On the other", "chosen on one half", in_units),
-        st.Of("saving_other_half", "Saving", "chosen on one half", in_units),
+    body = [
+        st.Row(
+            (st.method_label(hybrid), labels.get((hybrid, route), ROUTE_LABELS[route])),
+            {"hybrid": hybrid, "route": route, **MEASURED},
+        )
+        for hybrid, route in answering
     ]
+    found, notes = st.Estimates(pl.concat([named, paid])), st.development_note(HYBRIDS)
+    yield st.table("hybrid", found.plus(*whole), None, body, said, *notes)
     pairs = thresholds.select("human", "wrong").unique(maintain_order=True).rows()
     body = [st.Row(pair, {"human": pair[0], "wrong": pair[1]}) for pair in pairs]
-    yield st.table("hybrid_thresholds", st.Estimates(thresholds), heads, body, said)
-
-
-def in_units(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
+    yield st.table("hybrid_thresholds", st.Estimates(thresholds), None, body, said)
 
 
 def draw(found: st.Estimates, figure: Figure) -> None:
@@ -256,17 +209,19 @@ def draw(found: st.Estimates, figure: Figure) -> None:
     axes = figure.subplots()
     bars = {
         f"{kind}, {source or 'measured'}": found.where(hybrid=hybrid, source=source)
-        for hybrid, kind in KINDS.items()
+        for hybrid, kind in HYBRIDS.items()
         for source in ("reported", None)
     }
     drawn = {label: bar for label, bar in bars.items() if bar.frame.height}
+    answering = {"rules": RULES, **MEMBERS}
     for place, bar in enumerate(drawn.values()):
         start = 0.0
-        for route, colour in ROUTE_COLOURS.items():
+        for route, method in answering.items():
             row = bar.row(route=route, metric="share")
             if row is None:
                 continue
             share, precision = row["value"], bar.row(route=route, metric="precision")
+            colour = st.METHOD_STYLES[method].colour
             axes.barh(place, 100 * share, left=100 * start, color=colour, alpha=0.6)
             right = f" ({100 * precision['value']:.0f})" if precision else ""
             texts = [f"{100 * share:.0f}{right}", f"{100 * share:.0f}"]
@@ -275,11 +230,10 @@ def draw(found: st.Estimates, figure: Figure) -> None:
             axes.text(100 * (start + share / 2), place, text, ha="center", va="center")
             start += share
     axes.set_yticks(range(len(drawn)), drawn)
-    axes.set_ylim(len(drawn) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlim(0, 100)
     n = found.n(hybrid="hybrid", route="all", metric="accuracy")
     axes.set_xlabel(f"percent of n = {n} scenarios (in brackets: percent of them right)")
+    axes.set(xlim=(0, 100), ylim=(len(drawn) - 0.5, -0.5))
 
 
 def main() -> None:
@@ -289,29 +243,20 @@ def main() -> None:
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     paper = st.read_reported()
 
-    def read(path: Path) -> pl.DataFrame:
-        predictions = st.read_output(path, st.PREDICTION_SCHEMA)
+    def read(method: str) -> pl.DataFrame:
+        predictions = st.read_output(PREDICTIONS / f"{method}.parquet", st.PREDICTION_SCHEMA)
         return predictions.filter(feature_set=settings.feature_set)
 
     measured = pl.concat(
-        part
-        for hybrid, path in HYBRIDS.items()
-        for part in routes(hybrid, read(path), costs, intervals)
+        part for name in HYBRIDS for part in routes(name, read(name), costs, intervals)
     )
-    members = {route: read(path) for route, path in MEMBERS.items()}
+    members = {route: read(method) for route, method in MEMBERS.items()}
     cheapest = best_thresholds(read(RULES), members, thresholds, costs, settings, intervals)
-    found = st.Estimates(measured.with_columns(source=pl.lit(None, pl.String))).plus(
-        *printed(paper)
-    )
-    said = st.Captions.read(
-        "hybrid",
-        found.where(**REPORTED).nested(*KEYS),
-        intervals,
-        costs,
-        thresholds,
-        settings,
-        numbers(found, paper) | {"scenarios": cheapest["n"].max()},
-    )
+    found = st.Estimates(measured.with_columns(source=pl.lit(None, pl.String)))
+    found = found.plus(*printed(paper))
+    reported = found.where(**REPORTED).nested(*KEYS)
+    named = numbers(found, paper) | {"scenarios": cheapest["n"].max()}
+    said = st.Captions.read("hybrid", reported, intervals, costs, thresholds, settings, named)
     st.publish_estimates(
         "hybrid",
         measured,

@@ -121,10 +121,8 @@ def shares(ratings: pl.DataFrame) -> Iterator[st.ValueMetric]:
         return st.proportion(name, values, f"probability that {question}")
 
     for subject, (left, right, both) in PAIRS.items():
-        alike, question = (
-            pl.col(left) == pl.col(right),
-            f"{both} put a new scenario in one category",
-        )
+        alike = pl.col(left) == pl.col(right)
+        question = f"{both} put a new scenario in one category"
         yield share(f"{subject}/{ALL}/agreement", alike, question)
         for label in st.CATEGORIES:
             of_label, given = pl.col("category") == label, f"{question}, given the label {label}"
@@ -145,13 +143,8 @@ def estimates(ratings: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> p
     answers = ratings.with_columns(prediction=RATERS[0], repeat=pl.lit(0), seed=pl.lit(0))
     found = st.of_scenarios(answers, (), settings, tuple(shares(ratings)))
     sizes = dict(ratings.group_by("category").len().iter_rows()) | {ALL: ratings.height}
-    parts = pl.col("metric").str.split("/").list
-    frames = [
-        found.select(
-            **{key: parts.get(place) for place, key in enumerate(KEYS)},
-            **{name: name for name in found.columns[1:]},
-        ).with_columns(n=pl.col("scope").replace_strict(sizes))  # of a label those alone
-    ]
+    of_scope = pl.col("scope").replace_strict(sizes)  # of a label those alone
+    frames = [st.by_path(found, *KEYS[:2]).with_columns(n=of_scope)]
     for subject, (left, right, both) in PAIRS.items():
         kappa = partial(st.kappa_interval, ratings, settings=settings)
         one, other = pl.col(left), pl.col(right)
@@ -185,67 +178,32 @@ def tables(found: st.Estimates, divided: pl.DataFrame, said: st.Captions) -> Ite
     # where two never differ, resampling says nothing
     sure = pl.when(pl.col("interval").ne_missing("point"))
     found = st.Estimates(found.frame.with_columns(sure.then(pl.col("ci_low", "ci_high"))))
-    labels = {subject: mark.label.capitalize() for subject, mark in MARKS.items()}
     compared = []
-    for subject, label in labels.items():
+    for subject, mark in MARKS.items():
         keys = {"subject": subject, "scope": ALL}
         share, n = found.value(**keys, metric="agreement"), found.n(**keys, metric="agreement")
-        compared.append(st.Row((label, f"{share * int(n):.0f} of {n}"), keys))
-    yield st.table(
-        "label_audit",
-        found,
-        [
-            st.Text("Compared"),
-            st.Text("Alike", align="right"),
-            st.Of("agreement", "Agreement"),
-            st.Of("kappa", "Kappa", form="two"),
-            st.Of("label_among_two", "Label among two"),
-            st.Of("contested", "Contested"),
-            st.Of("evenly_divided", "Evenly divided"),
-        ],
-        [*compared, st.Row((ANNOTATORS.label.capitalize(), st.ABSENT), {"subject": "reported"})],
-        said,
-    )
-    pairs = [
-        st.Of(metric, metric.capitalize(), label, form, {"subject": subject})
-        for subject, label in labels.items()
-        for metric, form in (("agreement", "percent"), ("kappa", "two"))
-    ]
-    yield st.table(
-        "label_audit_categories",
-        found,
-        [st.Text("Label"), st.n_of("agreement", "Scenarios", subject=BOTH), *pairs],
-        st.rows("scope", dict(st.CATEGORY_LABELS)),
-        said,
-    )
-    name = "label_audit_contested"
-    columns, cells = zip(*contested_columns(), strict=True)
-    texts = divided.select(
-        cell.fill_null(st.ABSENT).alias(str(place)) for place, cell in enumerate(cells)
-    )
-    yield st.Table(name, columns, tuple(texts.rows()), said.caption(name), said.notes(name))
-
-
-def contested_columns() -> Iterator[tuple[st.Column, pl.Expr]]:
-    """Columns of the table of contested scenarios, and what stands in them."""
-
-    def named(column: str) -> pl.Expr:
-        return pl.col(column).str.replace_all("_", " ")
-
-    yield st.Column("Scenario", align="left"), named("scenario")
-    yield st.Column("Root cause", align="left", width=0.3), pl.col("root_cause")
-    yield st.Column("Label", align="left"), named("category")
-    for rater in RATERS:
-        group, number = st.words(rater).capitalize(), rater[-1]
-        yield st.Column("Answer", group, "left"), named(rater)
-        yield st.Column("Contest", group), pl.col(f"contest_{number}").cast(pl.String)
-        yield st.Column("Second", group, "left"), named(f"second_{number}")
+        texts = (mark.label.capitalize(), f"{share * int(n):.0f} of {n}")
+        compared.append(st.Row(texts, keys))
+    compared.append(st.Row((ANNOTATORS.label.capitalize(), st.ABSENT), {"subject": "reported"}))
+    yield st.table("label_audit", found, None, compared, said)
+    body = st.rows("scope", dict(st.CATEGORY_LABELS))
+    yield st.table("label_audit_categories", found, None, body, said)
     differing = (
         pl.when(pl.col(rater) != pl.col("category")).then(pl.lit(st.words(rater)))
         for rater in RATERS
     )
     joined = pl.concat_str(differing, separator=" and ", ignore_nulls=True)
-    yield st.Column("Differs", align="left"), pl.when(joined != "").then(joined)
+    of_raters = [each for rater in "12" for each in (f"rater_{rater}", f"second_{rater}")]
+    texts = divided.with_columns(
+        pl.col("scenario", "category", *of_raters).str.replace_all("_", " "),
+        pl.col("^contest_.$").cast(pl.String),
+        differs=pl.when(joined != "").then(joined),
+    ).select(
+        *("scenario", "root_cause", "category"),
+        *(f"{each}_{rater}" for rater in "12" for each in ("rater", "contest", "second")),
+        "differs",
+    )
+    yield st.sheet("label_audit_contested", texts.fill_null(st.ABSENT).rows(), said)
 
 
 def draw(kappas: pl.DataFrame, printed: float, figure: Figure) -> None:
@@ -258,8 +216,7 @@ def draw(kappas: pl.DataFrame, printed: float, figure: Figure) -> None:
     axes.plot(printed, 0, **ANNOTATORS.look)
     axes.set_xlim(min(0.0, *drawn["ci_low"]), 1.02)
     axes.set_xlabel(f"Cohen's kappa over n = {n} scenarios, with interval")
-    handles = [*(mark.handle for mark in MARKS.values()), ANNOTATORS.handle]
-    st.legend_outside(figure, handles, columns=2)
+    st.legend_outside(figure, [*MARKS.values(), ANNOTATORS], columns=2)
 
 
 def numbers(found: st.Estimates, ratings: pl.DataFrame, printed: float) -> dict[str, object]:
@@ -287,17 +244,10 @@ def main() -> None:
     printed = st.reported_number(st.read_reported(), "fleiss_kappa")
     measured = estimates(ratings, settings)
     # Fleiss' kappa, as the paper prints it, and without interval as there
-    found = st.Estimates.of(measured).plus(
-        *(
-            row
-            for subject, (left, right, _) in PAIRS.items()
-            for row in st.reported(
-                ratings.height,
-                keys={"subject": subject, "scope": ALL},
-                fleiss_kappa=st.fleiss_kappa(ratings, left, right),
-            )
-        )
-    )
+    found = st.Estimates.of(measured)
+    for subject, (left, right, _) in PAIRS.items():
+        keys, kappa = {"subject": subject, "scope": ALL}, st.fleiss_kappa(ratings, left, right)
+        found = found.plus(*st.reported(ratings.height, keys=keys, fleiss_kappa=kappa))
     metrics = found.nested(*KEYS)
     said = st.Captions.read("label_audit", settings, metrics, numbers(found, ratings, printed))
     shown = found.plus(*st.reported(keys={"subject": "reported"}, kappa=printed))

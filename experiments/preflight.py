@@ -239,26 +239,12 @@ def tables(found: st.Estimates, looks: pl.DataFrame, said: st.Captions) -> Itera
         st.Row((key, *(right(key, look) for look in LOOKS)), {"key": key})
         for key in crashes.distinct("key")
     ]
-    columns: list[st.Text | st.Of] = [st.Text("Runs that crash")]
-    for look, label in LOOK_LABELS.items():
-        columns.append(st.Of("foreseen", "Foreseen", label, keys={"look": look}, show="count"))
-        columns.append(st.Text("Right", label, "right"))
-    yield st.table("preflight", crashes, columns, body, said)
+    yield st.table("preflight", crashes, None, body, said)
 
     alarms = found.where(part="alarms")
     body = [st.Row(tuple(key.rsplit(", ", 1)), {"key": key}) for key in alarms.distinct("key")]
-    columns = [
-        st.Text("Runs"),
-        st.Text("Looked at"),
-        st.Of("crash", "Crash foreseen", show="count"),
-        st.Of("severe", "Crash, or cannot work", show="count"),
-        st.Of("said", "More than a note", show="count"),
-        st.Of("named", "Cause named", show="count"),
-    ]
-    yield st.table("preflight_alarms", alarms, columns, body, said)
+    yield st.table("preflight_alarms", alarms, None, body, said)
 
-    heads = {"Scenario": 0.2, "Raises": 0.15, "Root cause": 0.14}
-    heads |= dict.fromkeys(LOOK_LABELS.values(), 0.17)
     texts = []
     for _, group in looks.filter("crashes").group_by("scenario", maintain_order=True):
         worst = {row["look"]: worst_of(row) for row in group.to_dicts()}
@@ -266,19 +252,12 @@ def tables(found: st.Estimates, looks: pl.DataFrame, said: st.Captions) -> Itera
         raised = f"{run['kind']}, step {run['failure_step']}"
         said_before = (worst.get(look, st.ABSENT) for look in LOOKS)
         texts.append((st.words(run["scenario"]), raised, st.words(run["cause"]), *said_before))
-    columns = [st.Text(head, width=width) for head, width in heads.items()]
-    yield st.table("preflight_scenarios", found, columns, map(st.Row, texts), said)
+    yield st.sheet("preflight_scenarios", texts, said)
 
     costs = found.where(part="costs")
     pairs = costs.frame.select("key", "metric").rows()
     body = [st.Row(pair, {"key": pair[0], "metric": pair[1]}) for pair in pairs]
-    columns = [
-        st.Text("What"),
-        st.Text("Unit"),
-        st.Of("", "Median [quartiles]", form="one"),
-        st.n_of(""),
-    ]
-    yield st.table("preflight_costs", costs, columns, body, said)
+    yield st.table("preflight_costs", costs, None, body, said)
 
 
 def worst_of(look: dict[str, Any]) -> str:
@@ -310,8 +289,7 @@ def draw(foreseen: pl.DataFrame, figure: Figure) -> None:
     axes = figure.subplots()
     drawn = foreseen.rename({"key": "row", "look": "mark"})
     st.dot_plot(axes, drawn, GROUPS, MARKS, heavy_above=("in the first step",))
-    axes.set_xlim(-3, 103)
-    axes.set_xlabel("crashes foreseen, percent")
+    axes.set(xlim=(-3, 103), xlabel="crashes foreseen, percent")
     st.legend_outside(figure, [mark.handle for mark in MARKS.values()], columns=2)
 
 
@@ -324,13 +302,13 @@ def main() -> None:
     healthy = healthy_answers(answers, recorded, reference)
     rows = estimates(looks, healthy, settings)
     found = st.Estimates(pl.DataFrame([*rows], infer_schema_length=None))
-    levels: dict[str, tuple[str, ...]] = dict.fromkeys(
-        ("alarms", "any_look", "costs", "line"), ("key", "metric")
-    )
-    levels["crashes"] = ("key", "look", "metric")
     nested = {
-        part: st.nest(found.where(part=part).frame, *keys, leaves=LEAVES)
-        for part, keys in levels.items()
+        part: st.nest(
+            found.where(part=part).frame,
+            *(("key", "look", "metric") if part == "crashes" else ("key", "metric")),
+            leaves=LEAVES,
+        )
+        for part in found.distinct("part")
     }
     said = st.Captions.read("preflight", settings, nested, numbers(looks, answers, recorded.runs))
     foreseen = found.where(part="crashes", metric="foreseen").frame
