@@ -104,14 +104,6 @@ def types_of(names: set[str]) -> dict[str, pl.DataType]:
     return {name: KEY_TYPES.get(name, pl.String()) for name in sorted(names)}
 
 
-COLUMNS = (
-    *(st.Column(heading, align="left") for heading in ("Method", "Study", "Features", "Folds")),
-    *(st.Column(heading) for heading in ("Repeats", "Seeds", "Runs", "Search", "Accuracy", "n")),
-    st.Column("Less main"),
-    st.Column("What differs", align="left"),
-)
-
-
 def accuracies(
     points: Mapping[str, pl.DataFrame],
     predictions: Mapping[tuple[str, str], pl.DataFrame],
@@ -126,13 +118,11 @@ def accuracies(
             chosen = condition.rows_of(points[condition.points]).filter(method=method)
             answers = condition.answers(predictions[condition.predictions, method])
             if chosen.height != 1 or answers.is_empty():
-                raise st.BadInputError(
-                    POINTS / f"{condition.points}.csv",
-                    "metric",
-                    f"has {chosen.height} accuracies of {method} for {name}, and there are "
-                    f"{answers.height} predictions.",
-                    f"Run `dvc repro {condition.points}`.",
-                )
+                place = POINTS / f"{condition.points}.csv"
+                problem = f"has {chosen.height} accuracies of {method} for {name}"
+                problem += f", and there are {answers.height} predictions."
+                remedy = f"Run `dvc repro {condition.points}`."
+                raise st.BadInputError(place, "metric", problem, remedy)
             row = chosen.row(0, named=True)
             value = row["value"] = row[condition.value]
             main = value if main is None else main
@@ -167,13 +157,10 @@ def main() -> None:
         for method in condition.methods
     }
     said = st.Captions.read("crosswalk")
-    rows = tuple(accuracies(points, predictions, said))
-    caption, notes = said.caption("crosswalk"), said.notes("crosswalk")
-    st.publish(
-        "crosswalk",
-        tables=[st.Table("crosswalk", COLUMNS, rows, caption, notes)],
-        summary=pl.DataFrame(rows, [column.heading for column in COLUMNS], orient="row"),
-    )
+    shown = st.sheet("crosswalk", accuracies(points, predictions, said), said)
+    headings = [column.heading for column in shown.columns]
+    summary = pl.DataFrame(shown.rows, headings, orient="row")
+    st.publish("crosswalk", tables=[shown], summary=summary)
 
 
 if __name__ == "__main__":

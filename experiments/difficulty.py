@@ -54,8 +54,8 @@ def estimates(
         metric for metric in st.metrics_for(st.CATEGORIES) if metric.name.startswith("recall_")
     ]
     means = [
-        replace(st.METRICS["accuracy"], name="ease.all"),
-        *(replace(recall, name=f"ease.{recall.category}") for recall in recalls),
+        replace(st.METRICS["accuracy"], name="ease/all"),
+        *(replace(recall, name=f"ease/{recall.category}") for recall in recalls),
     ]
     # pairs of the declared and the measured level
     pairs = level("declared") * LEVELS + level("measured")
@@ -64,7 +64,7 @@ def estimates(
         for name, part in parts.items()
     }
     kappa = st.ValueMetric(
-        "agreement.kappa",
+        "agreement/kappa",
         st.ScenarioValues(rated, seeds),
         "quadratically weighted",
         st.weighted_kappa,
@@ -75,12 +75,8 @@ def estimates(
     intervals = st.scenario_intervals(
         st.ScenarioAnswers(spread, seeds), tuple(means), settings, (*rates, kappa)
     )
-    name = pl.col("metric").str.split(".").list
-    rows = st.estimate_rows(intervals).with_columns(
-        part=name.get(0),
-        metric=name.get(1),
-        n=pl.col("metric").replace_strict(sizes, default=pl.col("n")),
-    )
+    n = pl.col("metric").replace_strict(sizes, default=pl.col("n"))
+    rows = st.by_path(st.estimate_rows(intervals).with_columns(n=n), "part")
     ease, own = pl.col("ease"), pl.col("neighbours_own")
     ranked = {
         "tau_declared": (level("declared"), -ease),
@@ -110,9 +106,9 @@ def proportions(scenarios: pl.DataFrame) -> tuple[st.ValueMetric, ...]:
     ease, declared, measured = pl.col("ease"), pl.col("declared"), pl.col("measured")
     every, hard = pl.lit(1.0), measured == "hard"
     rates = {
-        **{f"ease.declared_{each}": (ease, declared == each) for each in st.DIFFICULTIES},
-        **{f"share.{each}": (measured == each, every) for each in st.DIFFICULTIES},
-        **{f"hard_taken_for.{each}": (pl.col(f"by_{each}"), hard) for each in MISLEADING},
+        **{f"ease/declared_{each}": (ease, declared == each) for each in st.DIFFICULTIES},
+        **{f"share/{each}": (measured == each, every) for each in st.DIFFICULTIES},
+        **{f"hard_taken_for/{each}": (pl.col(f"by_{each}"), hard) for each in MISLEADING},
     }
     estimand = "mean over new scenarios of a kind"
     return tuple(
@@ -165,24 +161,11 @@ def tables(
     """Declared against measured levels, the hardest scenarios, and why they are."""
     both = pl.concat([scenarios, scenarios.with_columns(declared=pl.lit("all"))])
     counts = both.group_by(part="declared", metric="measured").agg(value=pl.len().cast(pl.Float64))
-    yield st.table(
-        "difficulty",
-        found.plus(*counts.to_dicts()),
-        [
-            st.Text("Declared"),
-            *(st.Of(each, each, "Measured", "count", absent="0") for each in st.DIFFICULTIES),
-            st.Of("", "Diagnosed right", keys={"part": "ease"}),
-            st.Of("", "Scenarios", keys={"part": "ease"}, show="n"),
-        ],
-        [
-            *(
-                st.Row((each,), {"part": each, "metric": f"declared_{each}"})
-                for each in st.DIFFICULTIES
-            ),
-            st.Row(("all",), {"part": "all", "metric": "all"}),
-        ],
-        said,
-    )
+    body = [
+        st.Row((each,), {"part": each, "metric": f"declared_{each}"}) for each in st.DIFFICULTIES
+    ]
+    body.append(st.Row(("all",), {"part": "all", "metric": "all"}))
+    yield st.table("difficulty", found.plus(*counts.to_dicts()), None, body, said)
 
     named = ("scenario", "category", "instead", "symptom_category", "nearest", "nearest_category")
 
@@ -196,24 +179,14 @@ def tables(
         pl.col("neighbours_own", "neighbours_instead").map_elements(runs, return_dtype=pl.String),
         misled=pl.concat_str(misled, separator=" and ", ignore_nulls=True).replace("", st.ABSENT),
     )
-    columns = {
-        "scenario": st.Text("Scenario"),
-        "category": st.Text("Cause"),
-        "declared": st.Text("Declared"),
-        "ease": st.Text("Right", align="right"),
-        "instead": st.Text("Taken for"),
-        "instead_share": st.Text("Answers", align="right"),
-        "symptom_category": st.Text("Looks like"),
-        "neighbours_own": st.Text("the cause", "Nearest runs", align="right"),
-        "neighbours_instead": st.Text("taken for", "Nearest runs", align="right"),
-        "misled": st.Text("Misled by"),
-    }
-    body = map(st.Row, hardest.select(*columns).rows())
-    yield st.table("hardest", found, columns.values(), body, said)
+    rows = hardest.select(
+        *("scenario", "category", "declared", "ease", "instead", "instead_share"),
+        *("symptom_category", "neighbours_own", "neighbours_instead", "misled"),
+    )
+    yield st.sheet("hardest", rows.rows(), said)
     look_alike = pl.format("{} ({})", "nearest", "nearest_category")
-    reasons = map(st.Row, hardest.select("scenario", look_alike, "rationale").rows())
-    heads = map(st.Text, ("Scenario", "Nearest run", "Rationale"))
-    yield st.table("hardest_reasons", found, heads, reasons, said)
+    reasons = hardest.select("scenario", look_alike, "rationale").rows()
+    yield st.sheet("hardest_reasons", reasons, said)
 
 
 def draw(points: pl.DataFrame, rows: float, figure: Figure) -> None:
@@ -275,10 +248,8 @@ def draw_panel(
 
 
 def main() -> None:
-    scenarios, shares = (
-        st.read_output(SCENARIOS, DIFFICULTY_SCHEMA),
-        st.read_output(SHARES, SHARE_SCHEMA),
-    )
+    scenarios = st.read_output(SCENARIOS, DIFFICULTY_SCHEMA)
+    shares = st.read_output(SHARES, SHARE_SCHEMA)
     design = st.read_section("difficulty", DifficultyDesign)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     reference = st.read_section("nested_cv", st.ReferenceStudy).architecture

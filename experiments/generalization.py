@@ -17,14 +17,14 @@ ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
 
 ASKED = {
     st.NESTED_CV: "in the one architecture that it was trained on",
+    st.SAME_REPEATS: "in the one architecture that it was trained on, in the repeats of the other "
+    "studies",
     st.POOLED: "in the architectures that it was trained on together",
     st.LEFT_OUT: "in an architecture that it was not trained on",
     st.KNOWN_SCENARIOS: "in an architecture that it was not trained on, the scenarios being known "
     "from the others and from other seeds",
-    st.SAME_REPEATS: "in the one architecture that it was trained on, in the repeats of the other "
-    "studies",
 }
-"""Where each study asks a method; the last is the main study at as many repeats as the others."""
+"""Where each study asks a method; the second is the main study at the repeats of the others."""
 
 GAIN = "gain_of_known_scenarios"
 GAIN_ESTIMAND = (
@@ -67,16 +67,6 @@ def sized(found: pl.DataFrame, part: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns(pl.lit(size).alias(name) for name, size in sizes.items())
 
 
-NEW, KNOWN = "new scenarios", "known scenarios"
-COLUMNS = {
-    st.NESTED_CV: ("Reference architecture", NEW),
-    st.SAME_REPEATS: ("Reference architecture, equal repeats", NEW),
-    st.POOLED: ("All architectures", NEW),
-    st.LEFT_OUT: ("Architecture left out", NEW),
-    st.KNOWN_SCENARIOS: ("Architecture left out", KNOWN),
-}
-
-
 def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
     """Accuracy of every method that another study than the main one has, in every study."""
     body = []
@@ -88,18 +78,12 @@ def tables(found: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
                 repeats = dict(accuracy.select("study", "repeats").iter_rows())
                 sizes = (
                     *(sorted(set(accuracy[size])) for size in ("n", "runs")),
-                    [repeats[study] for study in COLUMNS if study in repeats],
+                    [repeats[study] for study in ASKED if study in repeats],
                 )
                 texts = (" / ".join(map(str, size)) for size in sizes)
                 body.append(st.Row((st.method_label(method), features, *texts), keys))
-    columns: list[st.Text | st.Of] = [
-        *(st.Text("Method"), st.Text("Features")),
-        *(st.Of("accuracy", *heading, keys={"study": study}) for study, heading in COLUMNS.items()),
-        st.Of(GAIN, "Gain of knowing", keys={"study": st.KNOWN_SCENARIOS}),
-        *(st.Text(heading, align="right") for heading in ("Scenarios", "Runs", "Repeats")),
-    ]
     notes = st.development_note(found.distinct("method"))
-    yield st.table("generalization", found, columns, body, said, *notes)
+    yield st.table("generalization", found, None, body, said, *notes)
 
 
 PANELS = {
@@ -119,9 +103,7 @@ def points(found: st.Estimates) -> pl.DataFrame:
 
 def numbers(found: st.Estimates) -> dict[str, object]:
     """The best methods that saw nothing of the scenarios on architectures that were left out."""
-    blind = points(found).filter(
-        pl.col("method").map_elements(st.is_blind, return_dtype=pl.Boolean)
-    )
+    blind = points(found).filter(st.is_of_blind())
     best = blind.sort("value", "method", descending=[True, False])
     (new, at_new), (known, at_known) = (
         best.filter(study=study).select("method", "value").row(0)
@@ -173,20 +155,17 @@ def main() -> None:
     others = st.read_outputs(ACROSS_ARCHITECTURES, across, st.PREDICTION_SCHEMA)
     measured = estimates(pl.concat([st.read_main_study(), others]), settings)
     found = st.Estimates.of(measured)
-    said = st.Captions.read(
-        "generalization", found.nested(*KEYS, "metric"), settings, numbers(found)
-    )
-    drawn = points(found)
+    metrics, drawn = found.nested(*KEYS, "metric"), points(found)
+    said = st.Captions.read("generalization", metrics, settings, numbers(found))
     height = 0.95 + 0.19 * drawn["method"].n_unique()
     drawing = partial(draw, drawn, st.reported_accuracies(st.read_reported()))
+    picture = said.picture("figure", height, drawing, methods=drawn["method"])
     st.publish_estimates(
         "generalization",
         measured,
         (*KEYS, "metric"),
         tables=tables(found, said),
-        figures={
-            "generalization": said.picture("figure", height, drawing, methods=drawn["method"])
-        },
+        figures={"generalization": picture},
         summary=found.where(metric="accuracy").frame.select(*KEYS, "value", "ci_low", "ci_high"),
     )
 

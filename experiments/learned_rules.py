@@ -14,7 +14,7 @@ from failbench.features.catalogue import FEATURES
 from shared.learned_rules import RULE_SCHEMA, TOP_SCHEMA
 
 MEASUREMENTS = Path("data/measurements/learned_rules")
-SHARES = {"at_root": "At the root", "on_top": "At the root or just below"}
+SHARES = ("at_root", "on_top")
 
 
 def signal_shares(tops: pl.DataFrame) -> pl.DataFrame:
@@ -47,37 +47,20 @@ def by_signal(shares: pl.DataFrame) -> dict[str, Any]:
 
 def tables(rules: pl.DataFrame, shares: pl.DataFrame, said: st.Captions) -> Iterator[st.Table]:
     """The list of rules, exactly one of which holds for each run, and what each fold asks first."""
-    yield st.Table.of(
-        "learned_rules",
-        (
-            st.Column("Rule", cell=lambda row: f"{row['number'] + 1}"),
-            st.Column("If", align="left", cell=conditions),
-            st.Column("Then", align="left", cell=lambda row: row["category"]),
-            st.Column("Share of the category", cell=lambda row: st.percent(row["share"])),
-            st.Column("Runs", cell=lambda row: f"{row['runs']}"),
-        ),
-        rules.with_row_index("number").to_dicts(),
-        said.caption("learned_rules"),
-        said.notes("learned_rules"),
-    )
-    yield st.Table.of(
-        "learned_signals",
-        (
-            st.Column("Signal", align="left", cell=lambda row: row["signal"]),
-            st.Column("Group", align="left", cell=lambda row: st.words(row["group"])),
-            st.Column(SHARES["at_root"], cell=lambda row: st.percent(row["at_root"])),
-            st.Column(SHARES["on_top"], cell=lambda row: st.percent(row["on_top"])),
-        ),
-        shares.to_dicts(),
-        said.caption("learned_signals"),
-        said.notes("learned_signals"),
-    )
-
-
-def conditions(rule: dict[str, Any]) -> str:
-    return " and ".join(
-        f"{test['feature']} {SIGNS[test['side']]} {test['threshold']:.4g}" for test in rule["tests"]
-    )
+    body = []
+    for number, rule in enumerate(rules.to_dicts(), start=1):
+        conditions = " and ".join(
+            f"{test['feature']} {SIGNS[test['side']]} {test['threshold']:.4g}"
+            for test in rule["tests"]
+        )
+        share = st.percent(rule["share"])
+        body.append((f"{number}", conditions, rule["category"], share, f"{rule['runs']}"))
+    yield st.sheet("learned_rules", body, said)
+    signals = [
+        (signal, st.words(group), *map(st.percent, both))
+        for signal, group, *both in shares.select("signal", "group", *SHARES).rows()
+    ]
+    yield st.sheet("learned_signals", signals, said)
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from pathlib import Path
@@ -26,15 +25,8 @@ RECORDED = "benchmark"
 NO_LONGER = "No longer borne out by the metrics:"
 """How a conclusion begins that new results contradict; a test refuses to have it committed."""
 
-HEADINGS = {
-    "tried": ("Tried", 0.2),
-    "expected": ("Why it should help", 0.17),
-    "measured": ("Measured", 0.29),
-    "n": ("n", 0.06),
-    "concluded": ("Concluded", 0.18),
-    "source": ("Table", 0.1),
-}
-"""Of the table, and the width of each column."""
+SHOWN = itemgetter("tried", "expected", "measured", "n", "concluded", "source")
+"""Of an entry, in the columns of the table."""
 
 
 class IntervalSettings(st.Record):
@@ -51,11 +43,8 @@ def filled(declared: NegativeResults, metrics: Mapping[str, Any]) -> list[dict[s
         found = said.estimates_in(entry.measured)
         n = sorted({round(n) for each in found if (n := each.get("n", each.get("pairs")))})
         keys = ("tried", "expected", "measured", "concluded")
-        row = {
-            "title": entry.title,
-            "source": entry.source,
-            "n": ", ".join(map(str, n)) or st.ABSENT,
-        }
+        row = entry.model_dump(include={"title", "source"})
+        row["n"] = ", ".join(map(str, n)) or st.ABSENT
         row |= {key: said.text(entry.name, key) for key in keys}
         unmet = "; ".join(said.unmet(entry.holds, f"{entry.name}.holds"))
         rows.append(row | ({"concluded": f"{NO_LONGER} {unmet}."} if unmet else {}))
@@ -83,10 +72,7 @@ appendix from `{DECLARED}`; no number in it is typed by hand.
 def read_metrics(name: str, keys: Iterable[str]) -> Mapping[str, Any]:
     """The metrics of a file, which has the keys that the entries name."""
     path = RETIRED if name == RETIRED.stem else METRICS / f"{name}.json"
-    try:
-        metrics: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise st.unreadable(path, "JSON") from error
+    metrics = st.read_json(path)
     for key in sorted(keys):
         if st.at_path(metrics, key.removesuffix(".value")) is None:
             raise st.BadInputError(path, key, f"is missing, and {DECLARED} names it.", st.REMEDY)
@@ -98,20 +84,10 @@ def main() -> None:
     named = {RECORDED: {"runs.all"}} | declared.keys_by_file()
     metrics = {name: read_metrics(name, keys) for name, keys in named.items()}
     rows, recorded = filled(declared, metrics), metrics[RECORDED]
-    said = st.Captions.read(
-        "negative_results",
-        st.read_statistics(IntervalSettings),
-        {
-            "development": st.DEVELOPMENT_NOTE,
-            "scale": st.scale_note(recorded["runs"]["all"], recorded),
-        },
-    )
-    columns = [
-        st.Column(heading, align="left", width=width, cell=itemgetter(key))
-        for key, (heading, width) in HEADINGS.items()
-    ]
-    caption, notes = said.caption("negative_results"), said.notes("negative_results")
-    shown = st.Table.of("negative_results", columns, rows, caption, notes)
+    scale = st.scale_note(recorded["runs"]["all"], recorded)
+    notes = {"development": st.DEVELOPMENT_NOTE, "scale": scale}
+    said = st.Captions.read("negative_results", st.read_statistics(IntervalSettings), notes)
+    shown = st.sheet("negative_results", map(SHOWN, rows), said)
     concluded = [(row["title"], row["concluded"].startswith(NO_LONGER)) for row in rows]
     summary = pl.DataFrame(concluded, schema=["entry", "no longer so"], orient="row")
     st.publish("negative_results", tables=[shown], summary=summary)

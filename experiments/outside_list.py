@@ -122,9 +122,7 @@ def shares(judged: pl.DataFrame, confidence: float) -> pl.DataFrame:
     frame = pl.DataFrame(
         [*counts, TRAINCHECK], ["level", "metric", "count", "n"], orient="row"
     ).with_columns(value=pl.col("count") / pl.col("n"))
-    bounds = [
-        st.wilson(value, n, confidence) for value, n in frame.select("value", "n").iter_rows()
-    ]
+    bounds = [st.wilson(*each, confidence) for each in frame.select("value", "n").iter_rows()]
     return frame.with_columns(pl.DataFrame(bounds, ["ci_low", "ci_high"], orient="row"))
 
 
@@ -132,46 +130,23 @@ def tables(
     judged: pl.DataFrame, found: st.Estimates, bugs: Sequence[Bug], said: st.Captions
 ) -> Iterator[st.Table]:
     """What was detected, beside what was published, and the list."""
-    of_levels = [
-        st.Text(heading, f"Level {level}", "right" if heading == "Steps" else "left")
-        for level in LEVELS
-        for heading in ("First broken", "Steps", "Answer")
-    ]
-    of_bug = [st.Text("Bug"), st.Text("What is wrong", width=0.2), st.Text("Ranks", align="right")]
-    columns = [*of_bug, st.Text("Mends"), *of_levels, st.Text("Twin")]
     body = [bug_row(bug, judged.filter(bug=bug.id)) for bug in bugs if bug.is_recreated]
-    yield st.table("outside_list", found, columns, body, said)
-
-    headings = [*(f"Level {level}" for level in LEVELS), "TrainCheck, published"]
-    columns = [st.Text("Counted"), *(st.Text(heading, align="right") for heading in headings)]
-    body = [
-        st.Row((label, *(share_text(found, level, metric) for level in (*LEVELS, "traincheck"))))
+    yield st.sheet("outside_list", body, said)
+    totals = [
+        (label, *(share_text(found, level, metric) for level in (*LEVELS, "traincheck")))
         for metric, (label, _) in COUNTED.items()
     ]
-    yield st.table("outside_list_totals", found, columns, body, said)
-
-    columns = [
-        st.Text("Bug", width=0.13),
-        st.Text("Root cause", width=0.25),
-        st.Text("Mends", width=0.11),
-        st.Text("Why", width=0.16),
-        st.Text("Onset", align="right"),
-        st.Text("TrainCheck", width=0.15),
-        st.Text("Re-created here", width=0.2),
-    ]
-    yield st.table("outside_list_bugs", found, columns, map(listed_row, bugs), said)
+    yield st.sheet("outside_list_totals", totals, said)
+    yield st.sheet("outside_list_bugs", map(listed_row, bugs), said)
 
 
-def bug_row(bug: Bug, judged: pl.DataFrame) -> st.Row:
+def bug_row(bug: Bug, judged: pl.DataFrame) -> tuple[str, ...]:
     texts = [bug.id, bug.title, number(bug.ranks), st.words(bug.component)]
     for row in judged.to_dicts():
-        texts += [
-            st.words(row["first_broken"] or st.ABSENT),
-            number(row["steps"]),
-            st.words(row["answer"]),
-        ]
+        broken = st.words(row["first_broken"] or st.ABSENT)
+        texts += [broken, number(row["steps"]), st.words(row["answer"])]
     in_twin = " ".join(judged["twin_broken"].drop_nulls()).split()
-    return st.Row((*texts, ", ".join(map(st.words, dict.fromkeys(in_twin))) or st.ABSENT))
+    return (*texts, ", ".join(map(st.words, dict.fromkeys(in_twin))) or st.ABSENT)
 
 
 def share_text(found: st.Estimates, level: str, metric: str) -> str:
@@ -181,10 +156,10 @@ def share_text(found: st.Estimates, level: str, metric: str) -> str:
     return st.ABSENT if row is None else f"{row['count']} of {row['n']}: {st.estimate_text(row)}"
 
 
-def listed_row(bug: Bug) -> st.Row:
+def listed_row(bug: Bug) -> tuple[str, ...]:
     what = (bug.id, bug.root_cause, st.words(bug.component), bug.reason, number(bug.onset))
     differs = f"not re-created: {bug.left_out}" if bug.left_out else bug.deviations
-    return st.Row((*what, bug.traincheck, differs))
+    return (*what, bug.traincheck, differs)
 
 
 def number(value: int | None) -> str:
@@ -197,14 +172,12 @@ def main() -> None:
     if settings.bounds is not None:
         fitted = read_bounds(Path(settings.bounds), CATALOGUE).intervals()
     monitored, bugs = read_monitored(RUNS), read_bugs(BUGS)
-    judged = pl.concat(
-        [judge(monitored, bugs, fitted, level) for level in LEVELS], how="vertical_relaxed"
-    )
+    both = [judge(monitored, bugs, fitted, level) for level in LEVELS]
+    judged = pl.concat(both, how="vertical_relaxed")
     found = shares(judged, settings.confidence)
     metrics = st.nest(found, "level", "metric", leaves=(*st.ESTIMATE, "count"))
-    said = st.Captions.read(
-        "outside_list", metrics, settings, {"every": judged["every"][0], "listed": len(bugs)}
-    )
+    named = {"every": judged["every"][0], "listed": len(bugs)}
+    said = st.Captions.read("outside_list", metrics, settings, named)
     st.publish(
         "outside_list",
         metrics={level: metrics[level] for level in LEVELS},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,6 @@ RULES = "improved_rules"
 BOTH = "unknown_or_abstain"
 """The label ``unknown`` and abstentions together, which that table does not tell apart."""
 
-SCORES = {"precision": "Precision", "recall": "Recall", "f1": "F1"}
 COLUMNS = 3
 """Of maps in the figure."""
 
@@ -102,12 +102,12 @@ def counts_of(confused: pl.DataFrame, scores: st.Estimates, paper: st.Reported) 
     ).plus(*rows)
 
 
-def numbers(drawn: pl.DataFrame, paper: st.Reported) -> dict[str, object]:
+def numbers(drawn: pl.DataFrame, scores: st.Estimates, paper: st.Reported) -> dict[str, object]:
     """What the paper's counts add up to; the categories told best and worst by blind methods."""
     counts = paper.tables.confusion.rows
     cases = sum(map(sum, counts.values()))
     right = sum(counts[category][place] for place, category in enumerate(st.CATEGORIES))
-    blind = drawn.filter(pl.col("method").map_elements(st.is_blind, return_dtype=pl.Boolean))
+    blind = drawn.filter(st.is_of_blind())
     recalls = (
         blind.filter(pl.col("category") == pl.col("answer"))
         .group_by("category")
@@ -115,7 +115,9 @@ def numbers(drawn: pl.DataFrame, paper: st.Reported) -> dict[str, object]:
         .sort("share", "category")
     )
     (worst, lowest), (best, highest) = recalls.row(0), recalls.row(-1)
+    of_rules = scores.where(method=RULES, metric="recall")
     return {
+        "sizes": {each: of_rules.n(category=each) for each in st.CATEGORIES},
         "right": right,
         "cases": cases,
         "accuracy": right / cases,
@@ -132,59 +134,19 @@ def numbers(drawn: pl.DataFrame, paper: st.Reported) -> dict[str, object]:
 def tables(scores: st.Estimates, counts: st.Estimates, said: st.Captions) -> Iterator[st.Table]:
     """Scores of all methods, and confusions of the rules."""
     methods = st.in_label_order(set(scores.distinct("method")) - {"reported"})
-    labels = {
-        "reported": "Classifiers, reported",
-        **{each: st.method_label(each) for each in methods},
-    }
-    sizes = {each: scores.n(method=RULES, metric="recall", category=each) for each in st.CATEGORIES}
-    yield st.table(
-        "per_category",
-        scores,
-        [
-            st.Text("Score"),
-            st.Text("Method"),
-            *(
-                st.Of("", f"{st.CATEGORY_LABELS[category]} (n = {n})", keys={"category": category})
-                for category, n in sizes.items()
-            ),
-        ],
-        [
-            st.Row(
-                (heading, label),
-                {"metric": score, "method": method},
-                show="interval, n" if score == "precision" else "interval",
-            )
-            for score, heading in SCORES.items()
-            for method, label in labels.items()
-        ],
-        said,
-        *st.development_note(methods),
-    )
-    printed, measured = {"source": "reported"}, {"source": "measured"}
-    answers = {**st.SHORT_LABELS} | {st.ABSTAIN: "abstained", BOTH: "both"}
-    yield st.table(
-        "confusion",
-        counts,
-        [
-            st.Text("Actual"),
-            *(
-                st.Of(answer, answers[answer], "reported", "count", printed)
-                for answer in (*st.CATEGORIES[:-1], BOTH)
-            ),
-            st.Of("recall", "recall", "reported", keys=printed),
-            *(
-                st.Of(answer, label, "measured", "one", measured)
-                for answer, label in answers.items()
-            ),
-            st.Of("recall", "recall", "measured", keys=measured),
-            st.n_of("recall", group="measured", **measured),
-        ],
-        [
-            st.Row((label,), {"category": category})
-            for category, label in st.CATEGORY_LABELS.items()
-        ],
-        said,
-    )
+    labels = {"reported": "Classifiers, reported"} | {m: st.method_label(m) for m in methods}
+    body = [
+        st.Row(
+            (score.capitalize(), label),
+            {"metric": score, "method": method},
+            show="interval, n" if score == "precision" else "interval",
+        )
+        for score, (method, label) in product(("precision", "recall", "f1"), labels.items())
+    ]
+    notes = st.development_note(methods)
+    yield st.table("per_category", scores, None, body, said, *notes)
+    body = st.rows("category", dict(st.CATEGORY_LABELS))
+    yield st.table("confusion", counts, None, body, said)
 
 
 def picture(drawn: pl.DataFrame, paper: st.Reported, said: st.Captions) -> st.Picture:
@@ -259,7 +221,7 @@ def main() -> None:
     drawn = confused.filter(
         pl.col("feature_set") == st.PRIMARY_SET, pl.col("answer").is_in(list(st.ANSWERS))
     )
-    said = st.Captions.read("per_category", settings, paper, numbers(drawn, paper))
+    said = st.Captions.read("per_category", settings, paper, numbers(drawn, scores, paper))
     st.publish_estimates(
         "per_category",
         precision,

@@ -13,18 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench import study as st
-from shared.portability import (
-    ADAPTIVE,
-    CARRIED_SCHEMA,
-    FIXED,
-    HOME,
-    HOME_ADAPTIVE,
-    METHODS,
-    ON_KNOWN,
-    RECALIBRATED,
-    PortabilitySettings,
-    methods_carried,
-)
+from shared import portability as carried
+from shared.portability import ADAPTIVE, FIXED, HOME, HOME_ADAPTIVE, RECALIBRATED
 
 PREDICTIONS = Path("data/predictions/portability")
 
@@ -59,8 +49,8 @@ def contrasts(
     of_history = {ADAPTIVE, HOME_ADAPTIVE}
     unadapted = tuple(pair for pair in pairs if of_history.isdisjoint(pair))
     tasks = [
-        (method, part, unadapted if method in ON_KNOWN else pairs, tests)
-        for method in (*METHODS, *ON_KNOWN)
+        (method, part, unadapted if method in carried.ON_KNOWN else pairs, tests)
+        for method in (*carried.METHODS, *carried.ON_KNOWN)
         if (part := predictions.filter(method=method)).height
     ]
     return list(chain.from_iterable(st.parallel_map(contrast, tasks, workers)))
@@ -75,7 +65,7 @@ def contrast(
     return [each.untested if st.made_in_view(method) else each for each in compared]
 
 
-def names(settings: PortabilitySettings) -> dict[str, str]:
+def names(settings: carried.PortabilitySettings) -> dict[str, str]:
     """Runs at home and away by their optimizer, and architecture where that is what differs."""
     named = {}
     for place in ("home", "away"):
@@ -90,20 +80,18 @@ def numbers(
     found: st.Estimates, tested: st.Estimates, paper: st.Reported, labels: Mapping[str, str]
 ) -> dict[str, object]:
     """Among them the held-out method that loses most when it is carried over as it is."""
-    held_out = list(filter(st.is_blind, found.distinct("method")))
-    accuracies = found.where(metric="accuracy").frame.filter(pl.col("method").is_in(held_out))
+    accuracies = found.where(metric="accuracy").frame.filter(st.is_of_blind())
     wide = accuracies.pivot("condition", index="method", values="value")
     loses = wide.sort(pl.col(FIXED) - pl.col(HOME), "method").row(0, named=True)
     return {
         "place": paper.claims["sgd_accuracy"].place,
-        "monitored": not set(ON_KNOWN).isdisjoint(found.distinct("method")),
+        "monitored": not set(carried.ON_KNOWN).isdisjoint(found.distinct("method")),
         "n": tested.frame["n"].max(),
         "method": st.label_inside(loses["method"]),
         "before": loses[HOME],
         "after": loses[FIXED],
         "lost": loses[FIXED] < loses[HOME],
-        "tuned": labels[HOME],
-        "fixed": labels[FIXED],
+        "called": labels,
     }
 
 
@@ -120,55 +108,21 @@ def tables(
         HOME: f"> {st.percent(st.reported_number(paper, 'adam_accuracy_floor'))}",
         FIXED: st.percent(st.reported_number(paper, "sgd_accuracy")),
     }
-    body = [st.Row(("Rules, reported", *printed.values(), st.ABSENT, st.ABSENT))]
+    body = [("Rules, reported", *printed.values(), st.ABSENT, st.ABSENT)]
     for method in methods:
         of_method = found.where(method=method, metric="accuracy")
         sizes = (str(of_method.frame[size].max()) for size in ("n", "runs"))
         cells = (of_method.cell(condition=condition) for condition in labels)
-        body.append(st.Row((st.method_label(method), *cells, *sizes)))
-    yield st.table(
-        "portability",
-        found,
-        [
-            st.Text("Method"),
-            *(
-                st.Text(heading, align="right")
-                for heading in (*labels.values(), "Scenarios", "Runs")
-            ),
-        ],
-        body,
-        said,
-        *st.development_note(methods),
-    )
+        body.append((st.method_label(method), *cells, *sizes))
+    notes = st.development_note(methods)
+    yield st.sheet("portability", body, said, *notes)
     pairs = tested.where(metric="difference").frame.select("feature_set", "left", "right")
-    yield st.table(
-        "portability_contrasts",
-        tested,
-        [
-            st.Text("Method"),
-            st.Text("Left"),
-            st.Text("Right"),
-            st.Of("difference", "Difference"),
-            st.Of("p_holm", "p (Holm)", form="three"),
-            st.Of("p_equivalence", "p", "equivalence", "three"),
-            st.Of("equivalent", "Verdict", "equivalence", verdict),
-            st.Of("smallest_margin", "Smallest margin"),
-            st.Of("detectable_difference", "Detectable"),
-        ],
-        [
-            st.Row(
-                (st.method_label(keys["feature_set"]), labels[keys["left"]], labels[keys["right"]]),
-                keys,
-            )
-            for keys in pairs.iter_rows(named=True)
-        ],
-        said,
-        *st.development_note(methods),
-    )
-
-
-def verdict(equivalent: float) -> str:
-    return "shown" if equivalent else "not shown"
+    compared = [
+        st.Row((st.method_label(name), labels[left], labels[right]), keys)
+        for keys in pairs.iter_rows(named=True)
+        for name, left, right in [keys.values()]
+    ]
+    yield st.table("portability_contrasts", tested, None, compared, said, *notes)
 
 
 RULES = ("simple_rules", "improved_rules")
@@ -198,25 +152,22 @@ def draw(points: pl.DataFrame, labels: Mapping[str, str], paper: float, figure: 
     grid[0].set_xlim(0, 100)
     sizes = " or ".join(str(n) for n in points["n"].unique().sort())
     figure.supxlabel(f"accuracy, percent of n = {sizes} scenarios, with interval")
-    handles = [
-        RULES_REPORTED.handle,
-        Line2D([], [], color=st.GREY, label="value of the first panel"),
-    ]
+    first = Line2D([], [], color=st.GREY, label="value of the first panel")
+    handles = [RULES_REPORTED.handle, first]
     if any(map(st.made_in_view, methods)):
         handles.append(Line2D([], [], linestyle="none", label="*: development (in-sample)"))
     st.legend_outside(figure, handles, columns=3)
 
 
 def main() -> None:
-    settings, paper = st.read_section("portability", PortabilitySettings), st.read_reported()
+    paper = st.read_reported()
+    settings = st.read_section("portability", carried.PortabilitySettings)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     tests = st.read_statistics(st.ComparisonSettings)
-    predictions = st.read_outputs(
-        PREDICTIONS, methods_carried(st.read_names("methods")), CARRIED_SCHEMA
-    )
-    estimates = st.of_groups(
-        predictions, KEYS[:2], partial(rates, intervals=intervals), st.workers()
-    )
+    asked = carried.methods_carried(st.read_names("methods"))
+    predictions = st.read_outputs(PREDICTIONS, asked, carried.CARRIED_SCHEMA)
+    of_condition = partial(rates, intervals=intervals)
+    estimates = st.of_groups(predictions, KEYS[:2], of_condition, st.workers())
     compared = contrasts(predictions, settings.contrasts, tests, st.workers())
     found, tested = st.Estimates.of(estimates), st.Estimates.of(st.of_differences(compared))
     named = names(settings)
@@ -224,9 +175,8 @@ def main() -> None:
         condition: f"{named['home' if condition.startswith('home') else 'away']}, {scale}"
         for condition, scale in SCALES.items()
     }
-    said = st.Captions.read(
-        "portability", settings, tests, named, numbers(found, tested, paper, labels)
-    )
+    counted = numbers(found, tested, paper, labels)
+    said = st.Captions.read("portability", settings, tests, named, counted)
     points = st.rounded(estimates).filter(metric="accuracy")
     height = 0.9 + 0.24 * points["method"].n_unique()
     drawn = partial(draw, points, labels, st.reported_number(paper, "sgd_accuracy"))
@@ -235,9 +185,7 @@ def main() -> None:
         metrics={
             "rates": st.nest(estimates, *KEYS),
             "contrasts": {
-                method: st.difference_metrics(
-                    each for each in compared if each.feature_set == method
-                )
+                method: st.difference_metrics(of for of in compared if of.feature_set == method)
                 for method in found.distinct("method")
             },
         },

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -71,41 +70,21 @@ def compare(
         "how much more probable a right diagnosis of a run of a new scenario is than in the "
         "main study",
     )
-    return pl.concat(
-        [
-            st.of_scenarios(answers, (accuracy,), intervals, (), **keys),
-            st.estimate_rows({"difference": difference}, **keys),
-        ]
-    ).with_columns(
-        repeats=pl.lit(repeats, pl.Int64), runs=pl.lit(answers["run_id"].n_unique(), pl.Int64)
-    )
+    rates = st.of_scenarios(answers, (accuracy,), intervals, (), **keys)
+    runs = pl.lit(answers["run_id"].n_unique(), pl.Int64)
+    both = pl.concat([rates, st.estimate_rows({"difference": difference}, **keys)])
+    return both.with_columns(repeats=pl.lit(repeats, pl.Int64), runs=runs)
 
 
-def tables(measured: pl.DataFrame, said: st.Captions) -> Iterator[st.Table]:
+def variants_table(measured: pl.DataFrame, said: st.Captions) -> st.Table:
     """A row per variant and method."""
     sizes = measured.filter(metric="accuracy").select(*KEYS, "repeats", "runs")
     counts = sizes.unpivot(index=KEYS, variable_name="metric")
-    yield st.table(
-        "sensitivity",
-        st.Estimates.of(measured, counts),
-        [
-            st.Text("Choice"),
-            st.Text("Method"),
-            st.Of("accuracy", "Accuracy"),
-            st.Of("difference", "Difference to the main study"),
-            st.Of("repeats", "Repeats", form="count"),
-            st.Of("runs", "Runs", form="count"),
-            st.n_of("accuracy"),
-        ],
-        [
-            st.Row(
-                (MEANINGS[variant][0], st.method_label(method)),
-                {"variant": variant, "method": method},
-            )
-            for variant, method in measured.select(KEYS).unique(maintain_order=True).rows()
-        ],
-        said,
-    )
+    body = [
+        st.Row((MEANINGS[keys["variant"]][0], st.method_label(keys["method"])), keys)
+        for keys in measured.select(KEYS).unique(maintain_order=True).iter_rows(named=True)
+    ]
+    return st.table("sensitivity", st.Estimates.of(measured, counts), None, body, said)
 
 
 def main() -> None:
@@ -117,7 +96,8 @@ def main() -> None:
     )
     found = estimates(measured, known, intervals)
     said = st.Captions.read("sensitivity", intervals, settings)
-    st.publish_estimates("sensitivity", found, (*KEYS, "metric"), tables=tables(found, said))
+    tables = [variants_table(found, said)]
+    st.publish_estimates("sensitivity", found, (*KEYS, "metric"), tables=tables)
 
 
 if __name__ == "__main__":

@@ -40,15 +40,11 @@ def compare_pairs(
         return []
     of_pairs = predictions.filter(pl.col("method").is_in(set(chain(*pairs))))
     others = sorted(set(predictions["feature_set"]) - {settings.feature_set})
-    return [
-        contrast
-        for name in (settings.feature_set, *others)
-        for contrast in st.contrasts_of(
-            st.compare_all(
-                of_pairs, settings.model_copy(update={"feature_set": name, "contrasts": pairs})
-            )
-        )
-    ]
+    found = []
+    for name in (settings.feature_set, *others):
+        asked = settings.model_copy(update={"feature_set": name, "contrasts": pairs})
+        found += st.contrasts_of(st.compare_all(of_pairs, asked))
+    return found
 
 
 def features(feature_set: str) -> str:
@@ -99,74 +95,42 @@ def sentence(contrast: Mapping[str, Any], settings: st.SignificanceSettings) -> 
     return said.text("sentence", "text")
 
 
-T_TEST, POSTERIOR, EQUIVALENCE = "corrected resampled t", "posterior", "equivalence"
-COLUMNS = (
-    st.Of("difference", "Difference"),
-    st.Of("t", "t", T_TEST, "two"),
-    st.Of("p", "p", T_TEST, "three"),
-    st.Of("p_holm", "p, Holm", T_TEST, "three"),
-    st.Of("p_left", "left better", POSTERIOR, "three"),
-    st.Of("p_rope", "practically equal", POSTERIOR, "three"),
-    st.Of("p_right", "right better", POSTERIOR, "three"),
-    st.Of("p_mcnemar", "p, McNemar", form="three"),
-    st.Of("cohens_d", "Cohen's d", form="two"),
-    st.Of("p_equivalence", "p", EQUIVALENCE, "three"),
-    st.Of("smallest_margin", "smallest margin", EQUIVALENCE),
-    st.Of("detectable_difference", "Detectable difference"),
-    st.Of("legacy_p", "p, paired t (legacy)", form="three"),
-)
-
-
 def contrasts_table(contrasts: pl.DataFrame, found: st.Estimates, said: st.Captions) -> st.Table:
     """The contrasts under every test."""
-    return st.table(
-        "contrasts",
-        found,
-        [st.Text("Features"), st.Text("Contrast"), *COLUMNS, st.n_of("difference")],
-        [
-            st.Row(
-                (features(name), f"{st.method_label(left)} – {st.label_inside(right)}"),
-                {"feature_set": name, "left": left, "right": right},
-            )
-            for name, left, right in contrasts.select(KEYS).iter_rows()
-        ],
-        said,
-        *st.development_note([*contrasts["left"], *contrasts["right"]]),
-    )
+    body = [
+        st.Row(
+            (features(name), f"{st.method_label(left)} – {st.label_inside(right)}"),
+            {"feature_set": name, "left": left, "right": right},
+        )
+        for name, left, right in contrasts.select(KEYS).iter_rows()
+    ]
+    notes = st.development_note([*contrasts["left"], *contrasts["right"]])
+    return st.table("contrasts", found, None, body, said, *notes)
 
 
 def draw(contrasts: pl.DataFrame, settings: st.SignificanceSettings, figure: Figure) -> None:
     """A panel per feature set, the primary first, with the adjusted p in the corner of each row."""
     tested = pl.col("p").is_not_null()
-    points = contrasts.select(
-        "value",
-        "ci_low",
-        "ci_high",
-        "p_holm",
-        panel="feature_set",
-        row="row",
-        mark=pl.when(tested).then(pl.lit("tested")).otherwise(pl.lit("in-sample")),
-    )
-    rows = dict(contrasts.select("row", "label").iter_rows())
+    mark = pl.when(tested).then(pl.lit("tested")).otherwise(pl.lit("in-sample"))
+    points = contrasts.with_columns(panel="feature_set", mark=mark)
+    rows = {
+        row: f"{st.drawn_label(left)}\n− {st.label_inside(right)}"
+        for row, left, right in contrasts.select("row", "left", "right").rows()
+    }
     primary = {settings.feature_set: f"features: {features(settings.feature_set)} (primary)"}
     others = sorted(set(points["panel"]) - set(primary))
     panels = primary | {name: f"features: {features(name)}" for name in others}
     heavy = points.filter(mark="in-sample")["row"].to_list()[:1]
-    grid = st.dot_panels(
-        figure, points, rows, MARKS, panels, spread=0.0, heavy_above=heavy, guide=False
-    )
+    look: dict[str, Any] = {"spread": 0.0, "heavy_above": heavy, "guide": False}
+    grid = st.dot_panels(figure, points, rows, MARKS, panels, **look)
     margin = 100 * settings.equivalence_margin
     for axes, panel in zip(grid, panels, strict=True):
         axes.axvspan(-margin, margin, color=st.GREY, alpha=0.25, linewidth=0, zorder=0)
         axes.axvline(0, color=st.BLACK, linewidth=0.6, zorder=0)
         for row, p in points.filter(panel=panel, mark="tested").select("row", "p_holm").rows():
-            axes.annotate(
-                st.written(p, "said_p"),
-                (1.0, list(rows).index(row) + 0.48),
-                xycoords=("axes fraction", "data"),
-                horizontalalignment="right",
-                verticalalignment="bottom",
-            )
+            at, corner = (1.0, list(rows).index(row) + 0.48), ("axes fraction", "data")
+            text = st.written(p, "said_p")
+            axes.annotate(text, at, xycoords=corner, ha="right", va="bottom")
     figure.supxlabel(
         f"difference in accuracy, points, with {100 * settings.confidence:g} % interval "
         f"(n = {contrasts['n'][0]} scenarios)"
@@ -181,21 +145,13 @@ def main() -> None:
     predictions = st.read_main_study()
     tested, development = compare(predictions, settings)
     differences = [*tested, *development]
-    contrasts, found = (
-        st.comparisons_table(differences),
-        st.Estimates.of(st.of_differences(differences)),
-    )
+    contrasts = st.comparisons_table(differences)
+    found = st.Estimates.of(st.of_differences(differences))
     repeats = predictions["repeat"].n_unique()
     said = st.Captions.read("significance", settings, numbers(contrasts, repeats, settings))
     sentences = (f"- {sentence(each, settings)}\n" for each in contrasts.iter_rows(named=True))
-    drawn = contrasts.with_columns(
-        value="difference",
-        row=pl.concat_str("left", "right", separator="/"),
-        label=pl.struct("left", "right").map_elements(
-            lambda pair: f"{st.drawn_label(pair['left'])}\n− {st.label_inside(pair['right'])}",
-            pl.String,
-        ),
-    )
+    row = pl.concat_str("left", "right", separator="/")
+    drawn = contrasts.with_columns(value="difference", row=row)
     height = 0.8 + 0.34 * drawn["row"].n_unique()
     st.publish(
         "significance",

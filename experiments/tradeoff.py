@@ -57,9 +57,8 @@ def tradeoff(measured: st.Measured, paper: st.Reported) -> pl.DataFrame:
         low, high = (printed and printed.interval) or (None, None)
         accuracy = {"value": point.accuracy, "ci_low": low, "ci_high": high}
         scores = dict(zip(("score_low", "score_high"), point.interpretability, strict=True))
-        rows.append(
-            {"source": "reported", "method": method, **_bounded("accuracy", accuracy), **scores}
-        )
+        row = {"source": "reported", "method": method}
+        rows.append({**row, **_bounded("accuracy", accuracy), **scores})
     return st.rounded(pl.DataFrame(rows, schema=COLUMNS))
 
 
@@ -92,16 +91,8 @@ def definitions(points: pl.DataFrame, said: st.Captions) -> st.Table:
     for method in st.in_label_order(counts):
         count = "" if counts[method] is None else f" ({st.written(counts[method], 'one')})"
         kinds.setdefault(kind_of(method), []).append(st.method_label(method) + count)
-    return st.Table.of(
-        "tradeoff",
-        (
-            st.Column("Methods (conditions)", "", "left", 0.4, lambda row: "; ".join(row[1])),
-            st.Column("A condition is", "", "left", 0.6, lambda row: said.text("kinds", row[0])),
-        ),
-        kinds.items(),
-        said.caption("tradeoff"),
-        said.notes("tradeoff"),
-    )
+    body = [("; ".join(methods), said.text("kinds", kind)) for kind, methods in kinds.items()]
+    return st.sheet("tradeoff", body, said)
 
 
 def kind_of(method: str) -> str:
@@ -136,7 +127,7 @@ def draw(points: pl.DataFrame, figure: Figure) -> None:
     right.set_xlabel("conditions not counted")
     right.set_xticks([])
     marks = (HELD_OUT, REPORTED, DEVELOPMENT, HANDED)
-    st.legend_outside(figure, [mark.handle for mark in marks], columns=2)
+    st.legend_outside(figure, marks, columns=2)
     # labels are placed where the axes stand, so these must not move any more
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -169,21 +160,18 @@ def draw_counted(axes: Axes, methods: pl.DataFrame) -> None:
     x = [row["conditions"] for row in rows]
     y = [100 * row["accuracy"] for row in rows]
     lines = [draw_point(axes, at, row, HELD_OUT) for at, row in zip(x, rows, strict=True)]
-    printed = [
-        (at, of, 100 * row["reported"])
-        for at, of, row in zip(x, y, rows, strict=True)
-        if row["reported"] is not None
-    ]
+    printed = methods.drop_nulls("reported").select("conditions", "accuracy", "reported").rows()
     for at, of, value in printed:
-        axes.plot([at, at], [of, value], color=st.GREY, linewidth=st.THIN, linestyle=":", zorder=1)
-        axes.plot([at], [value], zorder=3, **REPORTED.look)
+        ends = [100 * of, 100 * value]
+        axes.plot([at, at], ends, color=st.GREY, linewidth=st.THIN, linestyle=":", zorder=1)
+        axes.plot([at], [100 * value], zorder=3, **REPORTED.look)
     textalloc.allocate(
         axes,
         x,
         y,
         [st.method_label(row["method"]) for row in rows],
         x_scatter=[*x, *(at for at, _, _ in printed)],
-        y_scatter=[*y, *(value for _, _, value in printed)],
+        y_scatter=[*y, *(100 * value for _, _, value in printed)],
         x_lines=[np.array([at, at]) for at in x],
         y_lines=[*lines],
         textsize=st.LEAST_TEXT,

@@ -66,6 +66,7 @@ FORMS: Final[Mapping[str, Callable[[float], str]]] = {
     "count": "{:.0f}".format,
     "steps": lambda value: f"{value:.0f}".replace("-", "−"),
     "plain": "{:g}".format,
+    "shown": lambda value: "shown" if value else "not shown",
     "p": lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}",
     "said_p": lambda value: "p < 0.001" if value < 0.001 else f"p = {value:.3f}",
 }

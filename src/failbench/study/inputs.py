@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 from pydantic import RootModel
@@ -36,6 +37,17 @@ def read_facts(path: Path, model: type[Model]) -> Model:
     return kept_by_hand(model, read_yaml(path), path)
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """Metrics that an earlier stage wrote."""
+    try:
+        metrics = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise unreadable(path, "JSON") from error
+    if not isinstance(metrics, dict):
+        raise unreadable(path, "JSON")
+    return metrics
+
+
 class _Estimate(Record):
     """A rate with its interval, over ``n`` scenarios."""
 
@@ -54,10 +66,7 @@ def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, 
 
     The feature set must have at least the accuracy of every method.
     """
-    try:
-        metrics = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise unreadable(path, "JSON") from error
+    metrics = read_json(path)
     checked = validated(_MethodEstimates, metrics, path, REMEDY).root
     if not checked.get(feature_set):
         raise BadInputError(path, feature_set, "no method has estimates.", REMEDY)
@@ -65,5 +74,4 @@ def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, 
         if "accuracy" not in estimates:
             field = f"{feature_set}.{method}.accuracy"
             raise BadInputError(path, field, "the estimate is missing.", REMEDY)
-    measured: dict[str, dict[str, dict[str, dict[str, float]]]] = metrics
-    return measured
+    return metrics
