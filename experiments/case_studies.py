@@ -19,15 +19,8 @@ from failbench import study as st
 from failbench.base.explanations import CHECKED_IN_ORDER, evidence_of
 from failbench.base.telemetry import read_telemetry
 from failbench.study.run_curves import ONSET_DASHES, logarithmic, mark_steps, run_curves
-from shared.case_studies import (
-    CASE_SCHEMA,
-    DIAGNOSIS_SCHEMA,
-    EVIDENCE_SCHEMA,
-    EXPLOSION,
-    FACT_SCHEMA,
-    MISMATCH,
-    CaseStudiesSettings,
-)
+from shared import case_studies as design
+from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
 
 MEASURED = Path("data/measurements/case_studies")
 PREDICTIONS = Path("data/predictions/nested_cv")
@@ -279,10 +272,10 @@ def draw_ends(axes: Axes, ends: pl.DataFrame) -> None:
 
 
 def main() -> None:
-    ranked = st.read_output(MEASURED / "cases.parquet", CASE_SCHEMA)
-    facts = st.read_output(MEASURED / "facts.parquet", FACT_SCHEMA)
-    diagnoses = st.read_output(MEASURED / "diagnoses.parquet", DIAGNOSIS_SCHEMA)
-    conditions = st.read_output(MEASURED / "evidence.parquet", EVIDENCE_SCHEMA)
+    ranked = st.read_output(MEASURED / "cases.parquet", design.CASE_SCHEMA)
+    facts = st.read_output(MEASURED / "facts.parquet", design.FACT_SCHEMA)
+    diagnoses = st.read_output(MEASURED / "diagnoses.parquet", design.DIAGNOSIS_SCHEMA)
+    conditions = st.read_output(MEASURED / "evidence.parquet", design.EVIDENCE_SCHEMA)
     settings, paper = st.read_section("case_studies", CaseStudiesSettings), st.read_reported()
     predictions = st.read_outputs(PREDICTIONS, diagnoses["method"].unique(), st.PREDICTION_SCHEMA)
     telemetry = read_telemetry(TELEMETRY)

@@ -12,14 +12,7 @@ import polars as pl
 from failbench import study as st
 from failbench.monitor.bounds import reach_of, write_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound, Invariant
-from failbench.monitor.records.fitting import (
-    ALARMS,
-    MarginChoice,
-    alarms_by_margin,
-    chosen_margin,
-    healthy_histories,
-    measured_settings,
-)
+from failbench.monitor.records import fitting
 from failbench.monitor.records.scoring import HALF_SCHEMA
 from failbench.monitor.records.tables import Monitored
 
@@ -40,7 +33,7 @@ GROUPS: dict[str, Callable[[Invariant], bool]] = {
 that holds for it is none for what a training repeats to the bit."""
 
 
-class MarginSettings(MarginChoice):
+class MarginSettings(fitting.MarginChoice):
     """The section ``monitor_bounds`` of params.yaml, with the confidence of intervals."""
 
     confidence: float
@@ -57,25 +50,25 @@ class SettingBounds:
 
 
 def setting_bounds(
-    setting: str, monitored: Monitored, choice: MarginChoice, development: Collection[str]
+    setting: str, monitored: Monitored, choice: fitting.MarginChoice, development: Collection[str]
 ) -> SettingBounds:
     """The bounds of a setting, from its healthy runs alone.
 
     Bounds are fitted to successes. Their margins are chosen on these and on twins, of which no
     bound knows: so few successes could not tell one alarm in a hundred runs.
     """
-    healthy = healthy_histories(monitored)
+    healthy = fitting.healthy_histories(monitored)
     if len(healthy) < FEWEST:
         remedy = f"Record at least {FEWEST} successful runs of it with the monitor."
         raise st.BadInputError(RUNS, setting, f"has {len(healthy)} completed successes.", remedy)
     of_half = monitored.select(pl.col("scenario").is_in(list(development)))
-    twins = healthy_histories(of_half, kind="twin")
+    twins = fitting.healthy_histories(of_half, kind="twin")
     bounds: dict[str, Bound] = {}
     margins, parts = {}, []
     for name, belongs in GROUPS.items():
         reach, unfitted = (reach_of(runs, filter(belongs, CATALOGUE)) for runs in (healthy, twins))
-        alarms = alarms_by_margin(reach, choice.margins, unfitted)
-        margins[name] = chosen_margin(alarms, choice.most_alarmed)
+        alarms = fitting.alarms_by_margin(reach, choice.margins, unfitted)
+        margins[name] = fitting.chosen_margin(alarms, choice.most_alarmed)
         bounds |= reach.bounds(margins[name])
         parts.append(alarms.with_columns(setting=pl.lit(setting), group=pl.lit(name)))
     ordered = [invariant.id for invariant in CATALOGUE if invariant.id in bounds]
@@ -123,7 +116,7 @@ def margins_table(
     columns: list[st.Text | st.Of] = [
         *(st.Text("setting"), st.Text("of"), st.Text("margin", align="right")),
         st.Text("healthy runs", align="right"),
-        *(st.Of("", alarm, "alarmed by", keys={"alarm": alarm}) for alarm in ALARMS),
+        *(st.Of("", alarm, "alarmed by", keys={"alarm": alarm}) for alarm in fitting.ALARMS),
         st.Text(""),
     ]
     return st.table("monitor_margins", found, columns, rows, said)
@@ -135,7 +128,7 @@ def main() -> None:
     development = st.read_points(HALVES, HALF_SCHEMA).filter(half="development")["scenario"]
     settings = {
         name: setting_bounds(name, runs, choice, development.to_list())
-        for name, runs in measured_settings(MONITORED).items()
+        for name, runs in fitting.measured_settings(MONITORED).items()
     }
     alarmed = rates(settings, choice.confidence)
     shown = margins_table(settings, alarmed, choice, said)

@@ -13,17 +13,10 @@ from failbench.base.stage import run
 from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
+from failbench.publish.page import failure
 from failbench.publish.page.answers import answers_by_scenario
 from failbench.publish.page.curves import MOST_POINTS, MOST_POINTS_ELSEWHERE, curves
 from failbench.publish.page.document import page_of
-from failbench.publish.page.failure import (
-    LOG_SCHEMA,
-    LookAlikes,
-    Monitored,
-    answers_to_logs,
-    details,
-    explanations,
-)
 from failbench.publish.page.failures import failures, settings_of
 from failbench.publish.page.landing import ShownIntervals, landing
 from failbench.publish.page.methods import CURVE_SCHEMA, methods_section
@@ -64,14 +57,14 @@ def main() -> None:
     risks = st.read_points(CURVES, CURVE_SCHEMA)
     audit = st.read_points(AUDIT, AUDIT_SCHEMA)
     counterparts = {name: st.read_json(METRICS / f"{name}.json") for name in COUNTERPARTS}
-    logs = st.read_output(LOGS, LOG_SCHEMA)
+    logs = st.read_output(LOGS, failure.LOG_SCHEMA)
     monitored = read_monitored(judged.versions[-1])
-    alike = LookAlikes(
+    alike = failure.LookAlikes(
         st.read_output(DIFFICULTY, DIFFICULTY_SCHEMA),
         st.read_output(NEIGHBOURS, st.NEIGHBOUR_SCHEMA),
         st.read_output(PARTNERS, PARTNER_SCHEMA),
     )
-    explained = explanations(
+    explained = failure.explanations(
         st.read_output(EXPLANATIONS / "answers.parquet", ANSWER_SCHEMA),
         st.read_output(EXPLANATIONS / "conditions.parquet", CONDITION_SCHEMA),
     )
@@ -91,12 +84,12 @@ def main() -> None:
                 confidence=confidence,
             ),
             "failures": index,
-            "failure": details(
+            "failure": failure.details(
                 scenarios,
                 telemetry.runs,
                 answers,
                 explained,
-                answers_to_logs(logs, reference),
+                failure.answers_to_logs(logs, reference),
                 monitored,
                 alike,
                 reference=reference,
@@ -120,12 +113,12 @@ def main() -> None:
     print(f"{PAGE}: {PAGE.stat().st_size / 1e6:.2f} MB")
 
 
-def read_monitored(version: str) -> Monitored:
+def read_monitored(version: str) -> failure.Monitored:
     """What the monitor saw of runs by a version of its rules, by bounds of their own setting."""
     of_version = (pl.col("version") == version) & (pl.col("bounds") == OWN)
     breaks = st.read_output(INVARIANTS / "breaks.parquet", versioned(BREAK_SCHEMA))
     verdicts = st.read_output(INVARIANTS / "verdicts.parquet", versioned(VERDICT_SCHEMA))
-    return Monitored(
+    return failure.Monitored(
         read_rules(MONITORED, version),
         breaks.filter(of_version),
         verdicts.filter(of_version, pl.col("steps_ahead") == 0),

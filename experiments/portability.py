@@ -14,7 +14,14 @@ from matplotlib.lines import Line2D
 
 from failbench import study as st
 from shared import portability as carried
-from shared.portability import ADAPTIVE, FIXED, HOME, HOME_ADAPTIVE, RECALIBRATED
+from shared.portability import (
+    ADAPTIVE,
+    FIXED,
+    HOME,
+    HOME_ADAPTIVE,
+    RECALIBRATED,
+    PortabilitySettings,
+)
 
 PREDICTIONS = Path("data/predictions/portability")
 
@@ -65,7 +72,7 @@ def contrast(
     return [each.untested if st.made_in_view(method) else each for each in compared]
 
 
-def names(settings: carried.PortabilitySettings) -> dict[str, str]:
+def names(settings: PortabilitySettings) -> dict[str, str]:
     """Runs at home and away by their optimizer, and architecture where that is what differs."""
     named = {}
     for place in ("home", "away"):
@@ -161,7 +168,7 @@ def draw(points: pl.DataFrame, labels: Mapping[str, str], paper: float, figure: 
 
 def main() -> None:
     paper = st.read_reported()
-    settings = st.read_section("portability", carried.PortabilitySettings)
+    settings = st.read_section("portability", PortabilitySettings)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     tests = st.read_statistics(st.ComparisonSettings)
     asked = carried.methods_carried(st.read_names("methods"))

@@ -269,14 +269,6 @@ def worst_of(look: dict[str, Any]) -> str:
     return SEVERITIES[look["worst"]] + named
 
 
-GROUPS = {
-    "all": "all crashes",
-    "in the first step": "in the first step",
-    "in the step of a later onset": "in the step of\na later onset",
-    "later than their onset": "later than\ntheir onset",
-}
-"""Those that are drawn, by when a run crashes."""
-
 MARKS = {
     "start": st.Mark(LOOK_LABELS["start"].lower(), st.BLUE, "s"),
     "onset": st.Mark(LOOK_LABELS["onset"].lower(), st.ORANGE, "^"),
@@ -284,13 +276,13 @@ MARKS = {
 }
 
 
-def draw(foreseen: pl.DataFrame, figure: Figure) -> None:
+def draw(foreseen: pl.DataFrame, rows: Mapping[str, str], figure: Figure) -> None:
     """Shares of crashes that are foreseen, a row for each time of the crash."""
     axes = figure.subplots()
     drawn = foreseen.rename({"key": "row", "look": "mark"})
-    st.dot_plot(axes, drawn, GROUPS, MARKS, heavy_above=("in the first step",))
+    st.dot_plot(axes, drawn, rows, MARKS, heavy_above=("in the first step",))
     axes.set(xlim=(-3, 103), xlabel="crashes foreseen, percent")
-    st.legend_outside(figure, [mark.handle for mark in MARKS.values()], columns=2)
+    st.legend_outside(figure, MARKS.values(), columns=2)
 
 
 def main() -> None:
@@ -312,6 +304,7 @@ def main() -> None:
     }
     said = st.Captions.read("preflight", settings, nested, numbers(looks, answers, recorded.runs))
     foreseen = found.where(part="crashes", metric="foreseen").frame
+    drawing = partial(draw, foreseen, said.labels("figure"))
     causes_said = pl.col("all_causes").list.join(" ").replace("", None).alias("causes")
     columns = ("scenario", "run", "look", "step", "crashes", "reached", *COUNTED, "worst")
     st.publish(
@@ -319,7 +312,7 @@ def main() -> None:
         metrics={"crashes": nested["crashes"], "alarms": nested["alarms"], **nested["line"]},
         points=looks.select(*columns, causes_said),
         tables=tables(found, looks, said),
-        figures={"preflight": said.picture("figure", 2.3, partial(draw, foreseen), st.HALF_WIDTH)},
+        figures={"preflight": said.picture("figure", 2.3, drawing, st.HALF_WIDTH)},
         sentences={"finding": said.text("finding", "text") + "\n"},
         summary=foreseen.select("key", "look", "count", "n"),
     )

@@ -15,15 +15,8 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from failbench import study as st
-from failbench.neighbours.lenses import drawing
-from failbench.neighbours.lenses.catalogue import (
-    LENSES,
-    Expected,
-    Lens,
-    measure_kinds,
-    read_expected,
-    verdicts_given,
-)
+from failbench.neighbours.lenses import catalogue, drawing
+from failbench.neighbours.lenses.catalogue import LENSES, Lens
 from failbench.neighbours.lenses.looking import View, look_at_models, measure_table, verdict_table
 from failbench.neighbours.lenses.naming import (
     PRIMARY,
@@ -67,7 +60,9 @@ class ReasoningLensesSettings(st.Record):
         )
 
 
-def check_traces(traces: pl.DataFrame, expected: Sequence[Expected], healthy: str) -> None:
+def check_traces(
+    traces: pl.DataFrame, expected: Sequence[catalogue.Expected], healthy: str
+) -> None:
     """Refuse traces that the question cannot be put to."""
 
     def refuse(when: bool, field: str, problem: str) -> None:
@@ -249,7 +244,7 @@ def numbers_table(
     columns, rows = [left("Condition", width=0.14)], [[st.words(each)] for each in conditions]
     for lens, measure in ((lens, measure) for lens, all_of in shown.items() for measure in all_of):
         width = 0.86 / sum(map(len, shown.values()))
-        columns.append(st.Column(measure_kinds()[lens][measure].title, lens, width=width))
+        columns.append(st.Column(catalogue.measure_kinds()[lens][measure].title, lens, width=width))
         of_seeds = measures.filter(lens=lens, measure=measure).group_by("condition", "seed")
         seeds = of_seeds.agg(pl.col("value").mean()).drop_nulls().sort("seed")
         for row, condition in zip(rows, conditions, strict=True):
@@ -347,7 +342,7 @@ def numbers(
 def main() -> None:
     said = st.Captions.read("reasoning_lenses")
     settings = st.read_with_statistics("reasoning_lenses", ReasoningLensesSettings)
-    traces, expected = read_traces(TRACES), read_expected(EXPECTED)
+    traces, expected = read_traces(TRACES), catalogue.read_expected(EXPECTED)
     check_traces(traces, expected, settings.healthy)
 
     looks = look_at_models(traces, settings.resampling)
@@ -365,7 +360,7 @@ def main() -> None:
     verdicts, measures = verdict_table(looks), st.rounded(measure_table(looks))
     models = verdicts.select("model", "condition", "seed", "tokenizer").unique(maintain_order=True)
     rates, names, pairs = naming(looks, models, settings)
-    given = verdicts_given(verdicts, expected, settings.healthy)
+    given = catalogue.verdicts_given(verdicts, expected, settings.healthy)
     sizes = Counter(models["condition"])
     conditions = sorted(sizes, key=lambda name: (name != settings.healthy, name))
     both = list(combinations(conditions, 2))

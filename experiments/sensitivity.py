@@ -8,25 +8,22 @@ from pathlib import Path
 import polars as pl
 
 from failbench import study as st
-from shared.sensitivity import (
-    FAULTS_APART,
-    FEATURE_SET,
-    INTERACTIONS,
-    ONE_SEED,
-    VARIANTS,
-    SensitivitySettings,
-)
+from shared import sensitivity as design
+from shared.sensitivity import SensitivitySettings
 
 MEASURED = Path("data/predictions/sensitivity")
 PREDICTIONS = Path("data/predictions/nested_cv")
 KEYS = ("variant", "method")
 MEANINGS = {
-    ONE_SEED: (
+    design.ONE_SEED: (
         "One run per scenario",
         "one run per scenario is trained on and tested, as in the paper",
     ),
-    FAULTS_APART: ("Folds by fault", "no scenario of the same fault was trained on"),
-    INTERACTIONS: ("Terms of pairs of features", "pairs of features have terms of their own"),
+    design.FAULTS_APART: ("Folds by fault", "no scenario of the same fault was trained on"),
+    design.INTERACTIONS: (
+        "Terms of pairs of features",
+        "pairs of features have terms of their own",
+    ),
 }
 """Of each variant: its label, and what its accuracy means."""
 
@@ -35,9 +32,9 @@ def estimates(
     predictions: pl.DataFrame, known: pl.DataFrame, intervals: st.ScenarioIntervalSettings
 ) -> pl.DataFrame:
     """Set what was predicted with each choice made the other way against the main study."""
-    known = known.filter(study=st.NESTED_CV, feature_set=FEATURE_SET)
+    known = known.filter(study=st.NESTED_CV, feature_set=design.FEATURE_SET)
     tables = []
-    for variant in VARIANTS:
+    for variant in design.VARIANTS:
         of_variant = predictions.filter(study=variant)
         for method in of_variant["method"].unique().sort():
             answers, main = (each.filter(method=method) for each in (of_variant, known))
@@ -52,7 +49,7 @@ def compare(
     variant = keys["variant"]
     repeats = answers["repeat"].n_unique()
     if known["repeat"].n_unique() < repeats:
-        key = "interaction_repeats" if variant == INTERACTIONS else "repeats"
+        key = "interaction_repeats" if variant == design.INTERACTIONS else "repeats"
         raise st.BadInputError(
             "predictions",
             "repeat",
@@ -90,7 +87,7 @@ def variants_table(measured: pl.DataFrame, said: st.Captions) -> st.Table:
 def main() -> None:
     settings = st.read_section("sensitivity", SensitivitySettings)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
-    methods = set().union(*VARIANTS.values())
+    methods = set().union(*design.VARIANTS.values())
     measured, known = (
         st.read_outputs(folder, methods, st.PREDICTION_SCHEMA) for folder in (MEASURED, PREDICTIONS)
     )
