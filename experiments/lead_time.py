@@ -79,13 +79,12 @@ def estimates(
     ]
     limits, calibrating, others = calibrated(healthy_scores, settings)
     raised = pl.when(pl.col("alarm") >= ONSET).then("alarm")
-    divided = (
-        runs.join(first_alarms(scores, limit), on="run_id", how="left").with_columns(
-            repeat=pl.lit(division)
-        )
+    divided = [
+        first_alarms(scores, limit).with_columns(repeat=pl.lit(division))
         for division, limit in enumerate(limits)
-    )
-    alarmed = pl.concat(divided).with_columns(at=raised)
+    ]
+    joined = (runs.join(alarms, on="run_id", how="left") for alarms in divided)
+    alarmed = pl.concat(joined).with_columns(at=raised)
     looks = predictions.filter(subset=design.LOOK)
     events = {method: diagnosed(alarmed, looks.filter(method=method)) for method in methods}
     possible = pl.when(FAILURE > ONSET).then("onset_step")
@@ -237,15 +236,10 @@ def late_rates(
     for side, count in product(FIGURES, steps):
         at = pl.col("at")
         happened = FAILURE - at >= count if side == "ahead" else at - ONSET <= count
-        values = st.over_scenarios(rows, happened.fill_null(value=False))
-        figures.append(st.proportion(f"{side}/{count}", values, FIGURES[side].format(count)))
+        values, what = st.over_scenarios(rows, happened.fill_null(value=False)), FIGURES[side]
+        figures.append(st.proportion(f"{count}/diagnosed_{side}", values, what.format(count)))
     found = st.of_scenarios(rows, (), intervals, tuple(figures), method=method)
-    parts = pl.col("metric").str.split("/").list
-    named = {
-        "steps": parts.get(1).cast(pl.Int64),
-        "metric": pl.format("diagnosed_{}", parts.get(0)),
-    }
-    return found.select("method", **named, **{name: name for name in found.columns[2:]})
+    return st.by_path(found, "steps").with_columns(pl.col("steps").cast(pl.Int64))
 
 
 def numbers(
@@ -336,11 +330,9 @@ def draw(points: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
     figure.supxlabel("steps before the failure; below them, n scenarios")
     shown = styles_of(points).values()
     lines = [Line2D([], [], linestyle=each.line, label=each.label, **each.look) for each in shown]
-    beside = [
-        Line2D([], [], color=st.BLACK, linestyle=TWINS, label="healthy twins, best method"),
-        replace(st.REPORTED_LEVEL, label="reported (arrow: above)").handle,
-    ]
-    st.legend_outside(figure, [*lines, *beside], columns=3, handlelength=2.6)
+    best = Line2D([], [], color=st.BLACK, linestyle=TWINS, label="healthy twins, best method")
+    reported = replace(st.REPORTED_LEVEL, label="reported (arrow: above)")
+    st.legend_outside(figure, [*lines, best, reported], columns=3, handlelength=2.6)
 
 
 def styles_of(drawn: pl.DataFrame) -> dict[str, st.MethodStyle]:

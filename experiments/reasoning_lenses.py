@@ -149,18 +149,6 @@ def as_expected(
     return {name: rate(share, n[name], confidence) for name, share in shares.items()}
 
 
-COURSE: dict[Lens, tuple[str, ...]] = {
-    "surface": ("accuracy", "boundary_length", "boundary_depth", "relative_fall", "truncated"),
-    "hazard": ("wrong_incidence", "wrong_ahead", "front_loading"),
-}
-BYTES: dict[Lens, tuple[str, ...]] = {
-    "compression": (
-        *("token_ratio", "unmatched_difference", "matched_difference", "unmatched_auc"),
-        *("matched_auc", "repetition_failed", "loops_failed", "growth"),
-    )
-}
-"""Numbers that a table shows by condition."""
-
 SET_LABELS = {lens: lens for lens in LENSES} | {ALL: "all four"}
 CLASSIFIERS = (PRIMARY, "logistic_regression", "random_forest")
 
@@ -234,16 +222,13 @@ def tables(
 
 
 def numbers_table(
-    name: str,
-    measures: pl.DataFrame,
-    shown: Mapping[Lens, tuple[str, ...]],
-    conditions: Sequence[str],
-    said: st.Captions,
+    name: str, measures: pl.DataFrame, conditions: Sequence[str], said: st.Captions
 ) -> st.Table:
     """Means over tasks and seeds by condition, with the least and the greatest of a seed."""
     columns, rows = [left("Condition", width=0.14)], [[st.words(each)] for each in conditions]
-    for lens, measure in ((lens, measure) for lens, all_of in shown.items() for measure in all_of):
-        width = 0.86 / sum(map(len, shown.values()))
+    shown = [(lens, each) for lens, all_of in said.labels(name).items() for each in all_of]
+    for lens, measure in shown:
+        width = 0.86 / len(shown)
         columns.append(st.Column(catalogue.measure_kinds()[lens][measure].title, lens, width=width))
         of_seeds = measures.filter(lens=lens, measure=measure).group_by("condition", "seed")
         seeds = of_seeds.agg(pl.col("value").mean()).drop_nulls().sort("seed")
@@ -254,14 +239,7 @@ def numbers_table(
     return st.sheet(name, rows, said, columns=columns)
 
 
-MODEL_KEYS = ("condition", "tokenizer", "model")
 PROMPT_COLOURS = (st.BLACK, st.GREEN, st.PURPLE, st.ORANGE)
-TITLES = {
-    "surface": "surface: where",
-    "fft": "fft: how the problem is shown",
-    "compression": "compression: how",
-    "hazard": "hazard: when",
-}
 
 
 def pictured_looks(
@@ -291,7 +269,7 @@ def pictured_looks(
     return chosen, different
 
 
-def draw(curves: pl.DataFrame, figure: Figure) -> None:
+def draw(curves: pl.DataFrame, titles: Mapping[str, str], figure: Figure) -> None:
     """Four panels, a lens each, with a line a model."""
     drawn = curves.filter(pl.col("lens") != "fft")["condition"]
     marks = drawing.marks_of(drawn.unique(maintain_order=True).to_list())
@@ -311,11 +289,9 @@ def draw(curves: pl.DataFrame, figure: Figure) -> None:
             for condition, mark in marks.items():
                 drawing.draw_curves(axes, lens, of_lens.filter(condition=condition), mark)
             drawing.name_axes(axes, lens)
-        axes.set_title(TITLES[lens])
-    handles = [
-        st.Mark(st.words(name), mark.colour, mark.marker).handle for name, mark in marks.items()
-    ]
-    st.legend_outside(figure, [*handles, *drawing.outcome_handles()], columns=6, handlelength=2.2)
+        axes.set_title(titles[lens])
+    named = (st.Mark(st.words(name), mark.colour, mark.marker) for name, mark in marks.items())
+    st.legend_outside(figure, [*named, *drawing.outcome_handles()], columns=6, handlelength=2.2)
 
 
 def numbers(
@@ -347,9 +323,10 @@ def main() -> None:
 
     looks = look_at_models(traces, settings.resampling)
     chosen, different = pictured_looks(looks, settings)
+    keys = ("condition", "tokenizer", "model")
     curves = pl.concat(
         drawing.curves_of(lens, each.looks[lens].points).select(
-            *(pl.lit(getattr(each.part, key)).alias(key) for key in MODEL_KEYS),
+            *(pl.lit(getattr(each.part, key)).alias(key) for key in keys),
             pl.lit(lens).alias("lens"),
             pl.all(),
         )
@@ -376,6 +353,7 @@ def main() -> None:
     alike = {"untold": ", ".join(f"{st.words(one)} and {st.words(other)}" for one, other in untold)}
     named_of = numbers(traces, models, names, chosen) | alike
     said = said.with_numbers(settings, metrics, named_of)
+    drawing_of = partial(draw, curves, said.labels("figure"))
     st.publish(
         "reasoning_lenses",
         metrics=metrics,
@@ -387,10 +365,10 @@ def main() -> None:
         },
         tables=[
             *tables(metrics["named"], names, pairs, verdicts, given, conditions, said),
-            numbers_table("reasoning_lenses_course", measures, COURSE, conditions, said),
-            numbers_table("reasoning_lenses_bytes", measures, BYTES, conditions, said),
+            numbers_table("reasoning_lenses_course", measures, conditions, said),
+            numbers_table("reasoning_lenses_bytes", measures, conditions, said),
         ],
-        figures={"reasoning_lenses": said.picture("figure", 4.0, partial(draw, curves))},
+        figures={"reasoning_lenses": said.picture("figure", 4.0, drawing_of)},
         sentences={"finding": said.text("finding", "text") + "\n"},
         summary=rates.select("lenses", "classifier", *st.ESTIMATE),
     )
