@@ -79,12 +79,9 @@ def estimates(
     ]
     limits, calibrating, others = calibrated(healthy_scores, settings)
     raised = pl.when(pl.col("alarm") >= ONSET).then("alarm")
-    divided = [
-        first_alarms(scores, limit).with_columns(repeat=pl.lit(division))
-        for division, limit in enumerate(limits)
-    ]
-    joined = (runs.join(alarms, on="run_id", how="left") for alarms in divided)
-    alarmed = pl.concat(joined).with_columns(at=raised)
+    divided = (runs.join(first_alarms(scores, limit), on="run_id", how="left") for limit in limits)
+    numbered = (each.with_columns(repeat=pl.lit(place)) for place, each in enumerate(divided))
+    alarmed = pl.concat(numbered).with_columns(at=raised)
     looks = predictions.filter(subset=design.LOOK)
     events = {method: diagnosed(alarmed, looks.filter(method=method)) for method in methods}
     possible = pl.when(FAILURE > ONSET).then("onset_step")
