@@ -60,10 +60,7 @@ class AblationSettings(AblationDesign, st.ScenarioIntervalSettings, st.Compariso
 def variant(
     predictions: pl.DataFrame, feature_set: str, method: str, settings: AblationSettings
 ) -> tuple[pl.DataFrame, dict[str, object], pl.DataFrame]:
-    """Rates of a method with each subset, comparisons with all signals, and the interaction.
-
-    Differences, their bounds and their tests are those of accuracy.
-    """
+    """Rates with each subset, differences of accuracy to all signals, and the interaction."""
     # the runs of a scenario are its seeds: there is a single architecture
     predictions = predictions.with_columns(seed="run_id")
     subsets = predictions["subset"].unique().sort().to_list()
@@ -156,10 +153,7 @@ def interaction(
     majority: float,
     own: Baseline,
 ) -> pl.DataFrame:
-    """Accuracies of the parts and of both, and the surplus over each baseline.
-
-    A baseline is the accuracy that no signal is needed for: it shifts the surplus and its interval.
-    """
+    """Accuracies of the parts and of both, and the surplus, which a baseline shifts."""
     first, second, both = values
     surplus = both - first - second
     low, high = bounds or (surplus, surplus)

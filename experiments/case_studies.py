@@ -33,10 +33,7 @@ LEAVES = ("value", "n", "confidence", "answer", "most_frequent", "most_frequent_
 def answers(
     cases: pl.DataFrame, diagnoses: pl.DataFrame, predictions: pl.DataFrame
 ) -> pl.DataFrame:
-    """How often each method is right about a case, and its answer in the first repeat.
-
-    ``value`` is the share of the ``n`` repeats in which it is right.
-    """
+    """The share of repeats in which methods are right about a case, and their first answers."""
     picked, rows = {case["case"]: case for case in cases.iter_rows(named=True)}, []
     for name, method, answer, confidence in diagnoses.iter_rows():
         case = picked[name]

@@ -191,10 +191,7 @@ def estimates(
 
 
 def contrasts(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> pl.DataFrame:
-    """What every predictor gains in one arm over another, on the same notebooks.
-
-    Holm's adjustment is over the contrasts of a metric.
-    """
+    """What a predictor gains in one arm over another; Holm's adjustment is by metric."""
     known, parts, wholes = sums_of_pairs(answers)
     n_pairs = parts.shape[-1]
     wanted = [

@@ -175,10 +175,7 @@ def alarm_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
 
 
 def risk_coverage(answers: pl.DataFrame, points: int) -> pl.DataFrame:
-    """Share of wrong answers among the surest, by the share that is answered.
-
-    Answers of one confidence are given together, so that more may be ``answered`` than is asked.
-    """
+    """Share of wrong answers among the surest; those of one confidence are given together."""
     rows = []
     for (model,), of_model in answers.group_by("model", maintain_order=True):
         for coverage in map(float, np.linspace(1 / points, 1.0, points)):

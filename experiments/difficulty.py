@@ -190,10 +190,7 @@ def tables(
 
 
 def draw(points: pl.DataFrame, rows: float, figure: Figure) -> None:
-    """Shares of right answers over all architectures and seeds, the hardest of a category first.
-
-    A column is a method. Beside the name of a scenario stands the difficulty that was declared.
-    """
+    """Shares of right answers, a column a method, the hardest of a category first."""
     methods = st.in_label_order(points.filter(view="method")["name"])
     labels = [st.method_label(method) for method in methods]
     for axes, panel in zip(figure.subplots(1, len(PANELS)), PANELS, strict=True):

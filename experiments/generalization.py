@@ -119,11 +119,7 @@ def numbers(found: st.Estimates) -> dict[str, object]:
 
 
 def draw(drawn: pl.DataFrame, reported: dict[str, float], figure: Figure) -> None:
-    """A panel per study and a row per method.
-
-    Below a line stand methods whose rules were made with the scenarios in view, and below another
-    those that are handed the true category.
-    """
+    """A panel per study and a row per method, those that are not blind below lines."""
     methods = st.in_label_order(drawn["method"])
     developed = [method for method in methods if st.made_in_view(method)]
     truth_told = [method for method in methods if st.reads_true_category(method)]

@@ -173,10 +173,7 @@ def leading_share(built_in: pl.DataFrame, feature_set: str) -> dict[str, float]:
 
 
 def removal(ablation: pl.DataFrame) -> float:
-    """What taking the error text away and fitting again costs a forest.
-
-    A forest that never had it learns from other signals, which replacing it does not say.
-    """
+    """What a forest that never had the error text lacks, and learns from other signals instead."""
     right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64).mean()
     by_scenario = ablation.group_by("subset", "scenario").agg(right=right)
     by_subset = by_scenario.group_by("subset").agg(pl.col("right").mean())

@@ -66,11 +66,7 @@ def estimates(
     intervals: st.ScenarioIntervalSettings,
     workers: int = 1,
 ) -> tuple[pl.DataFrame, dict[str, float]]:
-    """How methods do before the failure, at a number of steps and over time; the alarm's limit.
-
-    Beside the methods stand the alarm whatever the diagnosis, what was possible, and the main
-    study.
-    """
+    """How methods, the alarm alone and the possible do before the failure; the alarm's limit."""
     predicted = set(predictions["method"])
     methods = [method for method in (*design.METHODS, *design.ON_KNOWN) if method in predicted]
     early = [
@@ -202,10 +198,7 @@ def first_alarms(scores: pl.DataFrame, limit: float) -> pl.DataFrame:
 
 
 def diagnosed(alarmed: pl.DataFrame, looks: pl.DataFrame) -> pl.DataFrame:
-    """When each run was diagnosed right for good, under the alarm of each division of the runs.
-
-    Divisions count as repeats, beside those of the folds.
-    """
+    """When each run was diagnosed right for good; divisions of the runs count as repeats."""
     each = alarmed.rename({"repeat": "division", "at": "raised"})
     last_wrong = pl.col("step").filter(~st.right()).max().fill_null(-1)
     unit = ["run_id", "repeat", "division"]

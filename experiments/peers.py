@@ -51,10 +51,7 @@ DETECTED = pl.col("detected")
 def rate_table(
     said: pl.DataFrame, runs: pl.DataFrame, intervals: st.ScenarioIntervalSettings
 ) -> pl.DataFrame:
-    """Rates of each method, by the choice of its thresholds.
-
-    How early alarms come and what a person checks is told of documented thresholds alone.
-    """
+    """Rates by choice of thresholds; how early alarms come is told of documented ones alone."""
     labelled = said.join(runs, on="run_id")
     groups = labelled.group_by("choice", "method", maintain_order=True)
     return pl.concat(

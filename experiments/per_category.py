@@ -34,10 +34,7 @@ COLUMNS = 3
 def precisions(
     settings: st.ScenarioIntervalSettings, predictions: pl.DataFrame, **keys: object
 ) -> pl.DataFrame:
-    """The share of right answers among the scenarios that each category is named for.
-
-    Its mean over the repeats that name the category at all; one that is never named has none.
-    """
+    """Shares of right answers among those that name a category, mean over repeats that name it."""
     named = set(predictions["prediction"])
     categories = st.scenario_answers(predictions).categories
     metrics = st.precision_metrics(tuple(category for category in categories if category in named))

@@ -138,10 +138,7 @@ def rate(value: float, n: int, confidence: float) -> dict[str, float]:
 def as_expected(
     given: pl.DataFrame, models: pl.DataFrame, confidence: float
 ) -> dict[str, dict[str, float]]:
-    """Shares of slices with the expected verdict, by what a lens should see and by lens.
-
-    Tasks of one model are not independent, nor are lenses at it, so that each model counts once.
-    """
+    """Shares of slices with the expected verdict; each model counts once, as its tasks depend."""
     parts = {"telling": given.filter("telling"), "silent": given.filter(~pl.col("telling"))}
     parts |= {str(lens): part for (lens,), part in given.group_by("lens", maintain_order=True)}
     n = {name: models.join(part, on="condition", how="semi").height for name, part in parts.items()}

@@ -88,20 +88,14 @@ def of_method(
 def unknown_rate(
     predictions: pl.DataFrame, happened: pl.Expr, settings: st.ScenarioIntervalSettings, **keys: str
 ) -> pl.DataFrame:
-    """A rate over unknown scenarios, of which there are few, with Wilson's interval.
-
-    A scenario counts by the share of its predictions.
-    """
+    """A rate over the few unknown scenarios, each by its share, with Wilson's interval."""
     unknown = predictions.filter(category=UNKNOWN)
     share = st.wilson_share(unknown, happened, "scenario", settings.confidence)
     return pl.DataFrame([keys | share])
 
 
 def contrasts(forest: pl.DataFrame, settings: st.StatisticsSettings) -> Sequence[st.Comparison]:
-    """Each larger feature set less the paper's, over all scenarios, as methods are compared.
-
-    Holm's adjustment is over these contrasts. The feature sets take the place of methods.
-    """
+    """Each larger feature set, in the place of a method, less the paper's; Holm's is over them."""
     renamed = forest.with_columns(method=pl.col("feature_set"), feature_set=pl.lit(MEASURED))
     pairs = tuple((name, st.PRIMARY_SET) for name in ADDED)
     return list(st.contrasts_of(st.compare_all(renamed, settings.named(MEASURED, pairs))))
