@@ -30,8 +30,6 @@ PREDICTIONS = Path("data/predictions/controls")
 MEASUREMENTS = Path("data/measurements/controls")
 
 LEAK, RAW_TWINS = "planted_leak", "raw_twins"
-
-
 ALARM = {True: "found, as it must be", False: "not found, which is an alarm"}
 """What is said of a leak that was planted."""
 
@@ -124,12 +122,9 @@ def leak_test(predictions: pl.DataFrame) -> dict[str, Any]:
         predictions.filter(pl.col(design.PLANTED) == what).drop(design.PLANTED)
         for what in (design.NOTHING, design.TESTED_LABELS, design.ALL_LABELS)
     )
-    return {
-        "identical_predictions": constant.equals(labelled),
-        "positive_control_accuracy": known.select(
-            (pl.col("prediction") == pl.col("category")).mean()
-        ).item(),
-    }
+    accuracy = known.select((pl.col("prediction") == pl.col("category")).mean()).item()
+    same = constant.equals(labelled)
+    return {"identical_predictions": same, "positive_control_accuracy": accuracy}
 
 
 def controls_table(found: pl.DataFrame, said: st.Captions) -> st.Table:
@@ -169,10 +164,8 @@ def draw(
     for position, text in enumerate(points["verdict"]):
         axes.text(1.06 * last, position, text, verticalalignment="center_baseline")
     axes.set_xlabel("balanced accuracy in percent, with interval")
-    lines = (
-        Line2D([], [], color=st.MARK, linestyle=line, linewidth=0.7, label=label)
-        for line, label in LIMITS.items()
-    )
+    look = {"color": st.MARK, "linewidth": 0.7}
+    lines = (Line2D([], [], linestyle=line, label=label, **look) for line, label in LIMITS.items())
     st.legend_outside(figure, [*MARKS.values(), *lines], columns=2)
 
 

@@ -323,11 +323,10 @@ def draw(rates: pl.DataFrame, risks: pl.DataFrame, coverage: float, figure: Figu
     """Left the share of wrong answers by the share that is given, right accuracy by category."""
     left, right = figure.subplots(1, 2)
     for name, look in MODELS.items():
-        of_model = risks.filter(model=name)
-        left.plot(of_model["answered"], of_model["risk"], color=look.colour, linewidth=1.2)
+        of_model, colour = risks.filter(model=name), look.colour
+        left.plot(of_model["answered"], of_model["risk"], color=colour, linewidth=1.2)
         at = of_model.filter((pl.col("coverage") - coverage).abs() < 1e-9)
-        style = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
-        left.plot(at["answered"], at["risk"], **style)
+        left.plot(at["answered"], at["risk"], color=colour, marker=look.marker, linestyle="none")
     left.set(xlim=(0, 1.02), ylim=(0, None))
     for axis in (left.xaxis, left.yaxis):
         axis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=""))

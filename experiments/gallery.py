@@ -37,18 +37,10 @@ def run_of(telemetry: st.Telemetry, run_id: str) -> dict[str, Any]:
     """The failing run that the settings name."""
     named = pairs(telemetry).filter(run_id=run_id)
     if named.height == 0:
-        raise st.BadInputError(
-            st.PARAMS,
-            "gallery.run_id",
-            f"no failing run {run_id!r} was recorded.",
-            "Name the run_id of a run of the kind failure in data/telemetry/runs.parquet.",
-        )
+        problem = f"no failing run {run_id!r} was recorded."
+        remedy = "Name the run_id of a run of the kind failure in data/telemetry/runs.parquet."
+        raise st.BadInputError(st.PARAMS, "gallery.run_id", problem, remedy)
     return named.row(0, named=True)
-
-
-def counts_of(runs: pl.DataFrame) -> pl.DataFrame:
-    """How many runs of each category end in each way."""
-    return runs.group_by("category", "outcome").len("value").sort("category", "outcome")
 
 
 def main() -> None:
@@ -72,25 +64,20 @@ def main() -> None:
     )
     runs, points = sheet_runs(of_slice, scenarios), sheet_curves(of_slice, settings.every)
     setting = said.text("sheets", "setting")
-    drawn = set(runs["category"])
+    # how many runs of each category end in each way
+    counts = runs.group_by("category", "outcome").len("value").sort("category", "outcome")
+    title = said.text("dashboard", "finding")
+    shown = dashboard_picture(curves, title=title, onset_step=onset, failure_step=failure)
+    pictures = {"dashboard": shown}
+    for category in sorted(set(runs["category"]), key=st.CATEGORIES.index):
+        sheet = gallery_picture(category, runs, points, setting=setting)
+        pictures[f"gallery_{category}"] = sheet
     st.publish(
         "gallery",
-        metrics={"runs_drawn": st.nest(counts_of(runs), "category", "outcome", leaves=("value",))},
+        metrics={"runs_drawn": st.nest(counts, "category", "outcome", leaves=("value",))},
         points={"dashboard": curves, "gallery": points},
-        figures={
-            "dashboard": dashboard_picture(
-                curves,
-                title=said.text("dashboard", "finding"),
-                onset_step=onset,
-                failure_step=failure,
-            ),
-            **{
-                f"gallery_{category}": gallery_picture(category, runs, points, setting=setting)
-                for category in st.CATEGORIES
-                if category in drawn
-            },
-        },
-        summary=counts_of(runs),
+        figures=pictures,
+        summary=counts,
         exact=True,
     )
 

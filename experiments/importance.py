@@ -56,11 +56,8 @@ def answers(
     predictions: pl.DataFrame, replacements: pl.DataFrame, source: design.Source
 ) -> pl.DataFrame:
     """How far each held-out run is right: intact, and with each unit replaced from one source."""
-    intact = predictions.with_columns(
-        kind=pl.lit(INTACT),
-        name=pl.lit(""),
-        correct=(pl.col("prediction") == pl.col("category")).cast(pl.Float64),
-    )
+    correct = st.right().cast(pl.Float64)
+    intact = predictions.with_columns(kind=pl.lit(INTACT), name=pl.lit(""), correct=correct)
     columns = (*FIT, "kind", "name", "run_id", "scenario", "category", "correct")
     replaced = replacements.filter(pl.col("source") == source)
     return pl.concat([intact.select(columns), replaced.select(columns)])
@@ -174,7 +171,7 @@ def leading_share(built_in: pl.DataFrame, feature_set: str) -> dict[str, float]:
 
 def removal(ablation: pl.DataFrame) -> float:
     """What a forest that never had the error text lacks, and learns from other signals instead."""
-    right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64).mean()
+    right = st.right().cast(pl.Float64).mean()
     by_scenario = ablation.group_by("subset", "scenario").agg(right=right)
     by_subset = by_scenario.group_by("subset").agg(pl.col("right").mean())
     accuracies = dict(by_subset.iter_rows())
@@ -261,9 +258,8 @@ def draw(units: pl.DataFrame, rows: Mapping[str, str], printed: Printed, figure:
         row=pl.concat_str("kind", "name", separator="/"), mark="method"
     )
     right.axvline(0, color=st.BLACK, linewidth=0.6)
-    st.dot_plot(
-        right, drawn, rows, {name: st.METHOD_STYLES[name] for name in design.METHODS}, spread=0.3
-    )
+    marks = {name: st.METHOD_STYLES[name] for name in design.METHODS}
+    st.dot_plot(right, drawn, rows, marks, spread=0.3)
     right.set_xlabel(f"drop in accuracy, points (n = {drawn['n'][0]})")
     right.set_title("by feature; error text as one")
     st.legend_outside(figure, (*SHARES.values(), st.REPORTED), columns=2)
@@ -315,9 +311,7 @@ def draw_shapes(panels: Sequence[pl.DataFrame], figure: Figure) -> None:
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
     figure.supylabel("added to the score, logits")
-    handles = [
-        Line2D([], [], **LOOKS[category], label=st.words(category)) for category in st.CATEGORIES
-    ]
+    handles = [Line2D([], [], **look, label=st.words(name)) for name, look in LOOKS.items()]
     st.legend_outside(figure, handles, columns=5, handlelength=2.6)
 
 

@@ -77,9 +77,8 @@ def read_ratings(path: Path, scenarios: Sequence[st.Scenario]) -> pl.DataFrame:
         if name in ratings or name not in defined:
             problem = "is there twice." if name in ratings else "is no scenario that is defined."
             remedy = f"Take one out, or restore {name}.json with git."
-            raise st.BadInputError(
-                f"{path}, line {line}", "scenario", f"{name!r} {problem}", remedy
-            )
+            place = f"{path}, line {line}"
+            raise st.BadInputError(place, "scenario", f"{name!r} {problem}", remedy)
         ratings[name] = rating
     missing = sorted(set(defined) - set(ratings))
     if missing:

@@ -32,12 +32,9 @@ def confident(predictions: pl.DataFrame) -> pl.DataFrame:
     committed = pl.col("confidence").filter(pl.col("prediction") != st.ABSTAIN)
     answers = predictions.filter(committed.n_unique().over(METHOD) > 1)
     if answers.is_empty():
-        raise st.BadInputError(
-            "predictions",
-            "confidence",
-            "no method gives answers of different confidence.",
-            "Predict with a method that does.",
-        )
+        problem = "no method gives answers of different confidence."
+        remedy = "Predict with a method that does."
+        raise st.BadInputError("predictions", "confidence", problem, remedy)
     return answers
 
 
@@ -53,8 +50,7 @@ def area(settings: st.BootstrapSettings, predictions: pl.DataFrame, **keys: obje
 
 def numbers(curves: pl.DataFrame) -> dict[str, object]:
     """Of the blind method that is wrong least on the surest half: its risk there, and on all."""
-    blind = pl.col("method").map_elements(st.is_blind, return_dtype=pl.Boolean)
-    rows = curves.filter(pl.col("feature_set") == st.PRIMARY_SET, blind)
+    rows = curves.filter(st.is_of_blind(), feature_set=st.PRIMARY_SET)
     half = rows.filter((pl.col("coverage") - 0.5).abs() < 1e-6).sort("risk", "method")
     if half.is_empty():
         return {}
@@ -69,10 +65,7 @@ def numbers(curves: pl.DataFrame) -> dict[str, object]:
 
 def printed(paper: st.Reported) -> dict[str, list[tuple[float, float]]]:
     """Coverage and risk: methods answer all, the improved rules also what they commit to."""
-    points = {
-        method: [(1.0, 1.0 - accuracy)]
-        for method, accuracy in st.reported_accuracies(paper).items()
-    }
+    points = {name: [(1.0, 1.0 - right)] for name, right in st.reported_accuracies(paper).items()}
     covered = 1.0 - st.reported_number(paper, "improved_rules_abstention")
     risk = 1.0 - st.reported_number(paper, "improved_rules_committed_accuracy")
     points["improved_rules"].insert(0, (covered, risk))
@@ -121,14 +114,12 @@ def draw(
     panels[0].set(xlim=(0, 104), ylim=(0, 100), xticks=ticks, yticks=ticks)
     figure.supxlabel("coverage: percent of runs answered, surest first")
     figure.supylabel("risk: percent of them\nnot diagnosed right")
-    lines = [
-        Line2D(
-            [], [], color=st.BLACK, linestyle=line, label=f"features: {st.FEATURE_SET_LABELS[name]}"
-        )
-        for name, line in LINES.items()
+    handles: list[Line2D | st.Mark] = [
+        Line2D([], [], color=st.BLACK, linestyle=line, label=f"features: {label}")
+        for label, line in zip(st.FEATURE_SET_LABELS.values(), LINES.values(), strict=True)
     ]
     others = Line2D([], [], color=st.PALE, label="other methods")
-    st.legend_outside(figure, [*lines, others, st.REPORTED_LEVEL.handle], columns=4)
+    st.legend_outside(figure, [*handles, others, st.REPORTED_LEVEL], columns=4)
 
 
 def draw_curve(axes: Axes, points: pl.DataFrame, **look: Any) -> None:

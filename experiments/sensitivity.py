@@ -50,23 +50,16 @@ def compare(
     repeats = answers["repeat"].n_unique()
     if known["repeat"].n_unique() < repeats:
         key = "interaction_repeats" if variant == design.INTERACTIONS else "repeats"
-        raise st.BadInputError(
-            "predictions",
-            "repeat",
-            f"the main study has {known['repeat'].n_unique()} repeats of {keys['method']}, and "
-            f"sensitivity wants {repeats}.",
-            f"Lower sensitivity.{key} in params.yaml.",
-        )
+        problem = f"the main study has {known['repeat'].n_unique()} repeats of {keys['method']}"
+        problem += f", and sensitivity wants {repeats}."
+        remedy = f"Lower sensitivity.{key} in params.yaml."
+        raise st.BadInputError("predictions", "repeat", problem, remedy)
     accuracy = st.METRICS["accuracy"]
     accuracy = replace(accuracy, estimand=f"{accuracy.estimand}; {MEANINGS[variant][1]}")
-    difference = st.study_difference(
-        pl.concat([answers, known.filter(pl.col("repeat") < repeats)]),
-        variant,
-        st.NESTED_CV,
-        intervals,
-        "how much more probable a right diagnosis of a run of a new scenario is than in the "
-        "main study",
-    )
+    both = pl.concat([answers, known.filter(pl.col("repeat") < repeats)])
+    what = "how much more probable a right diagnosis of a run of a new scenario is"
+    what += " than in the main study"
+    difference = st.study_difference(both, variant, st.NESTED_CV, intervals, what)
     rates = st.of_scenarios(answers, (accuracy,), intervals, (), **keys)
     runs = pl.lit(answers["run_id"].n_unique(), pl.Int64)
     both = pl.concat([rates, st.estimate_rows({"difference": difference}, **keys)])
