@@ -307,7 +307,7 @@ def draw(accuracy: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
 
 
 def numbers(
-    accuracy: pl.DataFrame, importance: pl.DataFrame, paper: st.Reported, parts: Sequence[str]
+    accuracy: pl.DataFrame, importance: pl.DataFrame, parts: Sequence[str]
 ) -> dict[str, object]:
     replaced = importance.filter(
         feature_set="19+keywords+trend", method=FOREST, kind="group", name=st.ERROR_TEXT_SIGNAL
@@ -320,7 +320,6 @@ def numbers(
     return {
         "first": first,
         "second": second,
-        "place": paper.tables.ablation.place,
         "tests": accuracy.filter(method=RULES)["subset"].n_unique() - 1,
         "replaced": -replaced["value"].item(),
         "least": min(without),
@@ -345,8 +344,8 @@ def main() -> None:
         differences.setdefault(feature_set, {})[method] = each
     found = with_differences(points, paper)
     accuracy = points.filter(metric="accuracy")
-    named = numbers(accuracy, importance, paper, settings.superadditive)
-    said = st.Captions.read("ablation", settings, found.nested(*KEYS), named)
+    named = numbers(accuracy, importance, settings.superadditive)
+    said = st.Captions.read("ablation", settings, paper, found.nested(*KEYS), named)
     height = 0.95 + 0.36 * max(len(kept_subsets(accuracy)), len(LEFT_OUT))
     st.publish(
         "ablation",

@@ -154,13 +154,10 @@ def numbers(found: st.Estimates, paper: st.Reported) -> dict[str, object]:
     measured = {label: share["value"] for label, share in shares.items() if share is not None}
     most = max(measured, key=lambda label: measured[label], default="")
     return {
-        "scenarios": round(n),
         "cases": f"{rate * n:.0f}",
-        "reported_rate": rate,
         "counts": " and ".join(
             f"{number(f'abstention_{reason}') * round(rate * n):.2f}" for reason in REASONS
         ),
-        "aim": number("improved_rules_target_precision"),
         "folds": folds["n"],
         "reached": folds["value"] * folds["n"],
         "most": most.lower(),
@@ -282,7 +279,7 @@ def main() -> None:
     measured = estimates(rules, inner, pl.concat(monitored), settings, intervals)
     found = st.Estimates.of(measured).plus(*printed(paper))
     named = numbers(found, paper)
-    said = st.Captions.read("abstention", found.nested(*KEYS), intervals, settings, named)
+    said = st.Captions.read("abstention", found.nested(*KEYS), intervals, settings, paper, named)
     st.publish_estimates(
         "abstention",
         measured,

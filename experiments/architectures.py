@@ -187,7 +187,6 @@ def with_comparisons(found: st.Estimates, margin: float) -> st.Estimates:
 def numbers(
     found: st.Estimates,
     predictions: pl.DataFrame,
-    paper: st.Reported,
     names: list[st.Architecture],
     settings: ArchitecturesSettings,
 ) -> dict[str, object]:
@@ -199,8 +198,6 @@ def numbers(
     return {
         "architectures": len(names),
         "low": 1 - settings.percentile,
-        "place": paper.tables.architectures.place,
-        "claimed": st.reported_number(paper, "architecture_range"),
         "repeats": dict(repeats.iter_rows()),
         "measured": {"lowest": min(measured), "highest": max(measured)},
         "reported": {"lowest": min(reported), "highest": max(reported)},
@@ -369,8 +366,8 @@ def main() -> None:
     found = st.Estimates(estimated).plus(*printed(paper))
     found = with_comparisons(found, settings.equivalence_margin)
     names = [name for name in st.ARCHITECTURES if name in set(rules["architecture"])]
-    named = numbers(found, predictions, paper, names, settings)
-    said = said.with_numbers(intervals, settings, limits, named)
+    named = numbers(found, predictions, names, settings)
+    said = said.with_numbers(intervals, settings, limits, paper, named)
     deviations, percentile = f"{limits.healthy_sds:g} sd", f"{100 * settings.percentile:g}"
     thresholds = {
         "reference": f"Reference, mean + {deviations}",

@@ -153,7 +153,7 @@ def printed(paper: st.Reported) -> Iterator[dict[str, Any]]:
         yield from st.reported(keys={"hybrid": hybrid, "route": route, **REPORTED}, **values)
 
 
-def numbers(found: st.Estimates, paper: st.Reported) -> dict[str, object]:
+def numbers(found: st.Estimates) -> dict[str, object]:
     measured = found.where(hybrid="hybrid", metric="share", **MEASURED).frame
     answered = dict(measured.select("route", "value").rows())
     printed = found.where(**REPORTED)
@@ -167,11 +167,8 @@ def numbers(found: st.Estimates, paper: st.Reported) -> dict[str, object]:
         "by_rules": answered.get("rules", 0.0),
         "by_people": answered.get("human", 0.0),
         "not_people": 1 - answered.get("human", 0.0),
-        "three_way_place": paper.claims["hybrid_shares"].place,
-        "two_way_place": paper.claims["hybrid_parts"].place,
         "sum_of_parts": sum(parts(route=route) * rates(route=route) for route in machines),
         "needed_of_people": (rate(route="all") - by_machines) / share(route="human"),
-        "reported_people": st.reported_number(paper, "human_accuracy"),
     }
 
 
@@ -255,8 +252,10 @@ def main() -> None:
     found = st.Estimates(measured.with_columns(source=pl.lit(None, pl.String)))
     found = found.plus(*printed(paper))
     reported = found.where(**REPORTED).nested(*KEYS)
-    named = numbers(found, paper) | {"scenarios": cheapest["n"].max()}
-    said = st.Captions.read("hybrid", reported, intervals, costs, thresholds, settings, named)
+    named = numbers(found) | {"scenarios": cheapest["n"].max()}
+    said = st.Captions.read(
+        "hybrid", paper, reported, intervals, costs, thresholds, settings, named
+    )
     st.publish_estimates(
         "hybrid",
         measured,

@@ -344,7 +344,7 @@ def scale(axes: Axes, edges: st.Array) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(4))
 
 
-def numbers(units: pl.DataFrame, printed: Printed, paper: st.Reported) -> dict[str, object]:
+def numbers(units: pl.DataFrame, printed: Printed) -> dict[str, object]:
     forest = units.filter(pl.col("share").is_not_null(), kind="group", method="random_forest")
     ranked = forest.sort("share", "name", descending=[True, False])
     beside, without = (
@@ -360,15 +360,11 @@ def numbers(units: pl.DataFrame, printed: Printed, paper: st.Reported) -> dict[s
         if name == st.ERROR_TEXT_SIGNAL:
             break
     first = ranked.filter(feature_set=st.PRIMARY_SET).row(0, named=True)
-    dynamics = printed["training_dynamics"]
     return {
         "fits": int(units["fits"][0]),
-        "place": paper.tables.importance.place,
         "total": sum(row.share for row in printed.values() if row.share is not None),
         "below": next(row.share_below for row in printed.values() if row.share_below is not None),
-        "parts": sum(dynamics.parts.values()),
-        "dynamics": dynamics.share or 0.0,
-        "top_ten": st.reported_number(paper, "importance_top_ten"),
+        "parts": sum(printed["training_dynamics"].parts.values()),
         "beside": beside,
         "substitute": st.GROUP_LABELS[substitute],
         "substitute_without": without[substitute],
@@ -411,7 +407,8 @@ def main() -> None:
         "runs": term["runs"],
         "panels": len(panels),
     }
-    said = st.Captions.read("importance", settings, metrics, named, numbers(units, printed, paper))
+    of_units = numbers(units, printed)
+    said = st.Captions.read("importance", settings, paper, metrics, named, of_units)
     # features by group, and the keywords together
     told = pl.col("group") != st.ERROR_TEXT_SIGNAL
     features = units.filter(told, feature_set=design.TABLE_SIX, kind="feature")["name"]

@@ -242,7 +242,6 @@ def numbers(
         "on_known": not set(design.ON_KNOWN).isdisjoint(methods),
         "development": " ".join(st.development_note(methods)),
         "reported_last": reported_accuracies(paper)[LAST],
-        "place": paper.claims["lead_time_steps"].place,
     }
 
 
@@ -367,7 +366,7 @@ def main() -> None:
     metrics = st.nest(at_steps, "method", "metric", "steps")
     metrics[ALARM]["limit"] = {"all_steps": limit}
     named = numbers(found, main_study, predictions, paper)
-    said = said.with_numbers(metrics, intervals, settings, named)
+    said = said.with_numbers(metrics, intervals, settings, paper, named)
     shown, methods = partial(draw, found.frame, paper), found.distinct("method")
     st.publish(
         "lead_time",

@@ -84,14 +84,13 @@ def names(settings: PortabilitySettings) -> dict[str, str]:
 
 
 def numbers(
-    found: st.Estimates, tested: st.Estimates, paper: st.Reported, labels: Mapping[str, str]
+    found: st.Estimates, tested: st.Estimates, labels: Mapping[str, str]
 ) -> dict[str, object]:
     """Among them the held-out method that loses most when it is carried over as it is."""
     accuracies = found.where(metric="accuracy").frame.filter(st.is_of_blind())
     wide = accuracies.pivot("condition", index="method", values="value")
     loses = wide.sort(pl.col(FIXED) - pl.col(HOME), "method").row(0, named=True)
     return {
-        "place": paper.claims["sgd_accuracy"].place,
         "monitored": not set(carried.ON_KNOWN).isdisjoint(found.distinct("method")),
         "n": tested.frame["n"].max(),
         "method": st.label_inside(loses["method"]),
@@ -182,8 +181,8 @@ def main() -> None:
         condition: f"{named['home' if condition.startswith('home') else 'away']}, {scale}"
         for condition, scale in SCALES.items()
     }
-    counted = numbers(found, tested, paper, labels)
-    said = st.Captions.read("portability", settings, tests, named, counted)
+    counted = numbers(found, tested, labels)
+    said = st.Captions.read("portability", settings, tests, paper, named, counted)
     points = st.rounded(estimates).filter(metric="accuracy")
     height = 0.9 + 0.24 * points["method"].n_unique()
     drawn = partial(draw, points, labels, st.reported_number(paper, "sgd_accuracy"))

@@ -159,11 +159,7 @@ def points_of(scenarios: Sequence[st.Scenario], forest: pl.DataFrame) -> pl.Data
 
 
 def numbers(
-    points: pl.DataFrame,
-    found: Sequence[st.Comparison],
-    repeats: int,
-    alpha: float,
-    paper: st.Reported,
+    points: pl.DataFrame, found: Sequence[st.Comparison], repeats: int, alpha: float
 ) -> dict[str, object]:
     kinds = points.select("scenario", "ambiguity").unique()
     called = points.filter(pl.col("right") > 0.5)
@@ -172,7 +168,6 @@ def numbers(
         "scenarios": found[0].n,
         "folds": found[0].folds // repeats,
         "fewest": st.fewest_signs(kinds.height, alpha) or "all",
-        "reported": {kind: st.reported_number(paper, f"unknown_{kind}") for kind in SETTLING},
         "here": {kind: kinds.filter(ambiguity=kind).height / kinds.height for kind in SETTLING},
         "called": {name: called.filter(feature_set=name).height for name in PANELS},
         "conflicts": len(CONFLICTING),
@@ -247,9 +242,6 @@ def tables(
 PANELS = {"19": "19 features", "19+both": "with step times and ending"}
 """Feature sets that have a panel each, with its title."""
 
-ROW_HEIGHT = 0.3
-"""Inches per scenario."""
-
 BAR = 0.62
 """Height of a bar, in rows."""
 
@@ -311,17 +303,14 @@ def main() -> None:
         raise st.BadInputError("params.yaml", "unknown_anatomy.left_out", problem, remedy)
     answers = answers_to_unknown(counted)
     compared = contrasts(forest, settings)
-    measured = pl.concat(
-        [*estimates(counted, forest, settings), added(compared)], how="diagonal_relaxed"
-    )
+    parts = [*estimates(counted, forest, settings), added(compared)]
+    measured = pl.concat(parts, how="diagonal_relaxed")
     found = st.Estimates(measured).plus(*gains(forest, compared))
     points = st.rounded(points_of(scenarios, forest))
-    alpha = 1 - settings.confidence
-    said = st.Captions.read(
-        "unknown_anatomy", design, settings, numbers(points, compared, design.repeats, alpha, paper)
-    )
+    named = numbers(points, compared, design.repeats, 1 - settings.confidence)
+    said = st.Captions.read("unknown_anatomy", design, settings, paper, named)
     groups = points["ambiguity"].n_unique()
-    height = 0.75 + ROW_HEIGHT * (points["scenario"].n_unique() + 0.6 * groups)
+    height = 0.75 + 0.3 * (points["scenario"].n_unique() + 0.6 * groups)
     st.publish_estimates(
         "unknown_anatomy",
         measured,
