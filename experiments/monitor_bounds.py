@@ -78,12 +78,10 @@ def setting_bounds(
 
 def rates(settings: Mapping[str, SettingBounds], confidence: float) -> pl.DataFrame:
     """Shares of healthy runs that each margin alarms, with Wilson's intervals."""
-    rows = []
-    for row in pl.concat(fitted.alarms for fitted in settings.values()).to_dicts():
-        value = row["alarmed"] / row["n"]
-        low, high = st.wilson(value, row["n"], confidence)
-        rows.append({**row, "value": value, "ci_low": low, "ci_high": high})
-    return pl.DataFrame(rows)
+    rows = pl.concat(fitted.alarms for fitted in settings.values()).to_dicts()
+    return pl.DataFrame(
+        row | st.wilson_row(row["alarmed"] / row["n"], row["n"], confidence) for row in rows
+    )
 
 
 def metrics(settings: Mapping[str, SettingBounds], alarmed: pl.DataFrame) -> dict[str, Any]:

@@ -119,11 +119,10 @@ def shares(judged: pl.DataFrame, confidence: float) -> pl.DataFrame:
         for (level,), part in judged.group_by("level", maintain_order=True)
         for metric, (_, counted) in COUNTED.items()
     ]
-    frame = pl.DataFrame(
-        [*counts, TRAINCHECK], ["level", "metric", "count", "n"], orient="row"
-    ).with_columns(value=pl.col("count") / pl.col("n"))
-    bounds = [st.wilson(*each, confidence) for each in frame.select("value", "n").iter_rows()]
-    return frame.with_columns(pl.DataFrame(bounds, ["ci_low", "ci_high"], orient="row"))
+    return pl.DataFrame(
+        {"level": level, "metric": metric, "count": count} | st.wilson_row(count / n, n, confidence)
+        for level, metric, count, n in (*counts, TRAINCHECK)
+    )
 
 
 def tables(

@@ -159,10 +159,9 @@ def estimates(
     in_steps = (pl.col("seconds") / pl.col("step_seconds")).alias("in_steps")
     timed = failing.with_columns(pl.when(pl.col("step_seconds") > 0).then(in_steps))
     first, later = timed.filter(look="start"), timed.filter(pl.col("step") > 0, look="onset")
-    yield spread("The first of a process", "seconds", first["seconds"])
-    yield spread("The first of a process", "steps of the run", first["in_steps"])
-    yield spread("A later one", "seconds", later["seconds"])
-    yield spread("A later one", "steps of the run", later["in_steps"])
+    for key, those in (("The first of a process", first), ("A later one", later)):
+        yield spread(key, "seconds", those["seconds"])
+        yield spread(key, "steps of the run", those["in_steps"])
     yield spread("Measured memory", "times the estimate", healthy["ratio"])
     factor, added = margin_line(healthy, settings.quantile)
     for metric, value in (("factor", factor), ("added_mebibytes", added / 2**20)):
@@ -187,9 +186,8 @@ def shares_of(
 ) -> Iterator[dict[str, Any]]:
     """Shares with Wilson's intervals; none of nothing."""
     for metric, count in counts.items() if n else ():
-        low, high = st.wilson(count / n, n, confidence)
-        share = {"value": count / n, "ci_low": low, "ci_high": high, "count": count, "n": n}
-        yield {"part": part, "key": key, **keys, "metric": metric, **share}
+        share = st.wilson_row(count / n, n, confidence)
+        yield {"part": part, "key": key, **keys, "metric": metric, "count": count, **share}
 
 
 def spread(key: str, metric: str, values: pl.Series) -> dict[str, Any]:

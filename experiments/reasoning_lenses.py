@@ -117,7 +117,8 @@ def naming(
             answers = named(numbers[0], origins, build)
             keys = {"lenses": which, "classifier": classifier}
             right = int((answers == origins.condition).sum())
-            rates.append(keys | rate(right / models.height, models.height, settings.confidence))
+            share = (right / models.height, models.height, settings.confidence)
+            rates.append(keys | st.wilson_row(*share))
             if classifier == PRIMARY:  # alone resampled: it takes a millisecond to fit
                 resampled = (named(draw, origins, build) for draw in numbers[1:])
                 shares = [(answers == origins.condition).mean() for answers in resampled]
@@ -129,12 +130,6 @@ def naming(
     return pl.DataFrame(rates), pl.concat(names), pairs
 
 
-def rate(value: float, n: int, confidence: float) -> dict[str, float]:
-    """A share of models, with Wilson's interval."""
-    low, high = st.wilson(value, n, confidence)
-    return {"value": value, "ci_low": low, "ci_high": high, "n": n}
-
-
 def as_expected(
     given: pl.DataFrame, models: pl.DataFrame, confidence: float
 ) -> dict[str, dict[str, float]]:
@@ -143,7 +138,7 @@ def as_expected(
     parts |= {str(lens): part for (lens,), part in given.group_by("lens", maintain_order=True)}
     n = {name: models.join(part, on="condition", how="semi").height for name, part in parts.items()}
     shares = {name: sum(part["given"]) / sum(part["n_given"]) for name, part in parts.items()}
-    return {name: rate(share, n[name], confidence) for name, share in shares.items()}
+    return {name: st.wilson_row(share, n[name], confidence) for name, share in shares.items()}
 
 
 SET_LABELS = {lens: lens for lens in LENSES} | {ALL: "all four"}
