@@ -234,11 +234,9 @@ def draw_reasons(axes: Axes, reasons: st.Estimates) -> None:
                 axes.text(middle, place, f"{100 * share:.0f}", ha="center", va="center")
             start += share
     axes.set_yticks(range(len(drawn)), labels)
-    axes.set_ylim(len(drawn) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlim(0, 100)
+    axes.set(xlim=(0, 100), ylim=(len(drawn) - 0.5, -0.5), title="why the improved rules abstain")
     axes.set_xlabel("percent of the abstentions (of n scenarios)")
-    axes.set_title("why the improved rules abstain")
 
 
 def draw_sweep(axes: Axes, found: st.Estimates, tau: float, target: float) -> None:

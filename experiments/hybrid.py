@@ -227,10 +227,10 @@ def draw(found: st.Estimates, figure: Figure) -> None:
             axes.text(100 * (start + share / 2), place, text, ha="center", va="center")
             start += share
     axes.set_yticks(range(len(drawn)), drawn)
+    axes.set(xlim=(0, 100), ylim=(len(drawn) - 0.5, -0.5))
     axes.tick_params(axis="y", length=0)
     n = found.n(hybrid="hybrid", route="all", metric="accuracy")
     axes.set_xlabel(f"percent of n = {n} scenarios (in brackets: percent of them right)")
-    axes.set(xlim=(0, 100), ylim=(len(drawn) - 0.5, -0.5))
 
 
 def main() -> None:

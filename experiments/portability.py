@@ -123,11 +123,10 @@ def tables(
     notes = st.development_note(methods)
     yield st.sheet("portability", body, said, *notes)
     pairs = tested.where(metric="difference").frame.select("feature_set", "left", "right")
-    compared = [
-        st.Row((st.method_label(name), labels[left], labels[right]), keys)
-        for keys in pairs.iter_rows(named=True)
-        for name, left, right in [keys.values()]
-    ]
+    compared = []
+    for keys in pairs.iter_rows(named=True):
+        texts = (st.method_label(keys["feature_set"]), labels[keys["left"]], labels[keys["right"]])
+        compared.append(st.Row(texts, keys))
     yield st.table("portability_contrasts", tested, None, compared, said, *notes)
 
 
