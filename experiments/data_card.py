@@ -31,13 +31,10 @@ def main() -> None:
     citation, dictionary = st.read_facts(CITATION, Citation), read_dictionary(FILES)
     methods = st.read_names("methods")
     main_study, across = st.prediction_files(methods), st.across_architectures_files(methods)
+    elsewhere = st.read_outputs(ACROSS_ARCHITECTURES, across, st.PREDICTION_SCHEMA)
     outputs = {
-        "predictions": st.read_outputs(
-            MAIN_STUDY, main_study, st.PREDICTION_SCHEMA, (st.LANGUAGE_MODELS,)
-        ),
-        "predictions_across_architectures": st.read_outputs(
-            ACROSS_ARCHITECTURES, across, st.PREDICTION_SCHEMA
-        ),
+        "predictions": st.read_main_study(),
+        "predictions_across_architectures": elsewhere,
         "features": st.read_output(FEATURES, FEATURE_SCHEMA),
         "splits": st.read_output(SPLITS, st.SPLIT_SCHEMA),
     }
@@ -64,10 +61,8 @@ def main() -> None:
     tables = main_tables(dictionary, FILES, paths, rows)
     counted = facts(telemetry, scenarios)
     said = statements(counted)
-    shown = {
-        "kinds": runs_by_setting(telemetry.runs),
-        "categories": scenarios_by_category(telemetry.runs, scenarios),
-    }
+    by_category = scenarios_by_category(telemetry.runs, scenarios)
+    shown = {"kinds": runs_by_setting(telemetry.runs), "categories": by_category}
     card = page(citation, said, counted, tables, shown, dictionary)
     metadata = croissant(citation, said, tables)
     write_atomically(PAGE, card.encode(), REMEDY)

@@ -46,12 +46,6 @@ MODELS = {
     "monitor_bounds": st.Mark("monitor, own bounds", st.BLUE, "o"),
 }
 OURS = "failbench_diagnose"
-TOOLS = {
-    OURS: "failbench, complete log, not told",
-    "ml_training_debugger": "thresholds of ml-training-debugger",
-    "runmedic": "runmedic 0.1.1",
-    "training_doctor": "training-doctor 0.1.0",
-}
 STATES = ("logged", "not logged")
 SAYS_END = "the error or the death"
 """Beside signals: whether a log says how the run ended."""
@@ -271,7 +265,8 @@ def tables(
 ) -> Iterator[st.Table]:
     """Ours beside other tools, parts of our answers, other tools, and evidence."""
     kinds = {model: f"failbench, {mark.label}" for model, mark in MODELS.items()}
-    body: list[st.Row | st.Divider] = [*st.rows("model", kinds), *st.rows("method", TOOLS)]
+    tools = said.labels("diagnose_logs_peers")
+    body: list[st.Row | st.Divider] = [*st.rows("model", kinds), *st.rows("method", tools)]
     yield st.table("headline", whole, None, body, said)
 
     body = []
@@ -304,7 +299,7 @@ def tables(
         yield st.table(f"diagnose_logs_{name}", rates, None, body, said)
 
     read = whole.where(metric="named").frame.drop_nulls("method").select("method", "format").rows()
-    body = [sized(whole, TOOLS[tool], st.words(name), method=tool) for tool, name in read]
+    body = [sized(whole, tools[tool], st.words(name), method=tool) for tool, name in read]
     yield st.table("diagnose_logs_peers", whole, None, body, said)
 
     by_kind = evidence.group_by("kind", "checked_by").agg(pl.len(), pl.col("found").sum())

@@ -26,12 +26,6 @@ MEMBERS: dict[st.Route, str] = {"classifier": "random_forest", "human": "simulat
 
 KEYS = ("hybrid", "route", "metric")
 MEASURED, REPORTED = {"source": None}, {"source": "reported"}
-ROUTE_LABELS = {
-    "rules": "Rules",
-    "classifier": "Random forest",
-    "human": "Simulated human",
-    "all": "All",
-}
 LETTER = 0.0155
 """Share of a bar that a letter takes; what does not fit into its segment is left out."""
 
@@ -186,14 +180,11 @@ def tables(
     )
     whole = [{"hybrid": name, "route": "all", "metric": "share", "value": 1.0} for name in HYBRIDS]
     answering = measured.select("hybrid", "route").unique(maintain_order=True).rows()
-    labels = {(st.ON_INVARIANTS, "rules"): "Invariants"}
-    body = [
-        st.Row(
-            (st.method_label(hybrid), labels.get((hybrid, route), ROUTE_LABELS[route])),
-            {"hybrid": hybrid, "route": route, **MEASURED},
-        )
-        for hybrid, route in answering
-    ]
+    labels, body = said.labels("hybrid"), []
+    for hybrid, route in answering:
+        own = "Invariants" if (hybrid, route) == (st.ON_INVARIANTS, "rules") else labels[route]
+        keys = {"hybrid": hybrid, "route": route, **MEASURED}
+        body.append(st.Row((st.method_label(hybrid), own), keys))
     found, notes = st.Estimates(pl.concat([named, paid])), st.development_note(HYBRIDS)
     yield st.table("hybrid", found.plus(*whole), None, body, said, *notes)
     pairs = thresholds.select("human", "wrong").unique(maintain_order=True).rows()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -70,44 +71,23 @@ def main() -> None:
     )
     answers = answers_by_scenario(predictions)
     reference, seed = f"{study.architecture}-{study.optimizer}", min(study.run_seeds)
-    index = failures(
-        scenarios, telemetry.runs, answers, alike.difficulty, reference=reference, seed=seed
-    )
-    text = page_of(
-        {
-            "landing": landing(
-                measured,
-                paper,
-                st.Scope.of(predictions),
-                read_text(FINDING),
-                majority=st.majority_share(predictions),
-                confidence=confidence,
-            ),
-            "failures": index,
-            "failure": failure.details(
-                scenarios,
-                telemetry.runs,
-                answers,
-                explained,
-                failure.answers_to_logs(logs, reference),
-                monitored,
-                alike,
-                reference=reference,
-                seed=seed,
-            ),
-            **{
-                f"curves-{setting}": curves(
-                    telemetry,
-                    setting,
-                    seed,
-                    MOST_POINTS if setting == reference else MOST_POINTS_ELSEWHERE,
-                )
-                for setting in settings_of(telemetry.runs, reference)
-            },
-            "methods": methods_section(predictions, measured, risks, paper, confidence=confidence),
-            "reported": reported_section(paper, counterparts, audit),
-        }
-    )
+    recorded = (scenarios, telemetry.runs, answers)
+    said = (explained, failure.answers_to_logs(logs, reference), monitored, alike)
+    shown = (measured, paper, st.Scope.of(predictions), read_text(FINDING))
+    where: dict[str, Any] = {"reference": reference, "seed": seed}
+    majority = st.majority_share(predictions)
+    sections: dict[str, object] = {
+        "landing": landing(*shown, majority=majority, confidence=confidence),
+        "failures": failures(*recorded, alike.difficulty, **where),
+        "failure": failure.details(*recorded, *said, **where),
+    }
+    for setting in settings_of(telemetry.runs, reference):
+        most = MOST_POINTS if setting == reference else MOST_POINTS_ELSEWHERE
+        sections[f"curves-{setting}"] = curves(telemetry, setting, seed, most)
+    fitted = (predictions, measured, risks, paper)
+    sections["methods"] = methods_section(*fitted, confidence=confidence)
+    sections["reported"] = reported_section(paper, counterparts, audit)
+    text = page_of(sections)
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(text, encoding="utf-8")
     print(f"{PAGE}: {PAGE.stat().st_size / 1e6:.2f} MB")
