@@ -218,7 +218,7 @@ def draw(kappas: pl.DataFrame, printed: float, figure: Figure) -> None:
     st.legend_outside(figure, [*MARKS.values(), ANNOTATORS], columns=2)
 
 
-def numbers(found: st.Estimates, ratings: pl.DataFrame, printed: float) -> dict[str, object]:
+def numbers(found: st.Estimates, ratings: pl.DataFrame) -> dict[str, object]:
     """What captions and the finding name beside settings and estimates."""
     kappas = found.where(metric="kappa").frame
     of_raters = kappas.filter(pl.col("subject").is_in(RATERS), pl.col("scope") != ALL)
@@ -229,7 +229,6 @@ def numbers(found: st.Estimates, ratings: pl.DataFrame, printed: float) -> dict[
     return {
         "n": ratings.height,
         "contested": contested(ratings).height,
-        "reported_kappa": printed,
         "low": low,
         "high": high,
         "least": st.CATEGORY_LABELS[least].lower(),
@@ -240,7 +239,8 @@ def numbers(found: st.Estimates, ratings: pl.DataFrame, printed: float) -> dict[
 def main() -> None:
     settings = st.read_statistics(st.ScenarioIntervalSettings)
     ratings = read_ratings(RATINGS, st.read_scenarios(SCENARIOS))
-    printed = st.reported_number(st.read_reported(), "fleiss_kappa")
+    paper = st.read_reported()
+    printed = st.reported_number(paper, "fleiss_kappa")
     measured = estimates(ratings, settings)
     # Fleiss' kappa, as the paper prints it, and without interval as there
     found = st.Estimates.of(measured)
@@ -248,7 +248,7 @@ def main() -> None:
         keys, kappa = {"subject": subject, "scope": ALL}, st.fleiss_kappa(ratings, left, right)
         found = found.plus(*st.reported(ratings.height, keys=keys, fleiss_kappa=kappa))
     metrics = found.nested(*KEYS)
-    said = st.Captions.read("label_audit", settings, metrics, numbers(found, ratings, printed))
+    said = st.Captions.read("label_audit", settings, paper, metrics, numbers(found, ratings))
     shown = found.plus(*st.reported(keys={"subject": "reported"}, kappa=printed))
     kappas = found.where(metric="kappa").frame
     height = 0.85 + 0.3 * kappas["scope"].n_unique()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -52,10 +53,10 @@ class SettingBounds:
 def setting_bounds(
     setting: str, monitored: Monitored, choice: fitting.MarginChoice, development: Collection[str]
 ) -> SettingBounds:
-    """The bounds of a setting, from its healthy runs alone.
+    """The bounds of a setting, from its healthy runs alone: those of its successes.
 
-    Bounds are fitted to successes. Their margins are chosen on these and on twins, of which no
-    bound knows: so few successes could not tell one alarm in a hundred runs.
+    Margins are chosen on these and on twins, of which no bound knows: so few successes could not
+    tell one alarm in a hundred runs.
     """
     healthy = fitting.healthy_histories(monitored)
     if len(healthy) < FEWEST:
@@ -101,23 +102,15 @@ def margins_table(
     said: st.Captions,
 ) -> st.Table:
     found, rows = st.Estimates(alarmed), []
-    for name, fitted in settings.items():
-        for group in GROUPS:
-            for margin in choice.margins:
-                keys = {"setting": name, "group": group, "margin": margin}
-                taken = ""
-                if fitted.margins[group] == margin:
-                    seldom = found.value(**keys, alarm="any") <= choice.most_alarmed
-                    taken = "taken" if seldom else "taken †"
-                n = found.n(**keys, alarm="any")
-                rows.append(st.Row((name, group, f"{margin:g}", n, taken), keys))
-    columns: list[st.Text | st.Of] = [
-        *(st.Text("setting"), st.Text("of"), st.Text("margin", align="right")),
-        st.Text("healthy runs", align="right"),
-        *(st.Of("", alarm, "alarmed by", keys={"alarm": alarm}) for alarm in fitting.ALARMS),
-        st.Text(""),
-    ]
-    return st.table("monitor_margins", found, columns, rows, said)
+    for name, group, margin in product(settings, GROUPS, choice.margins):
+        keys = {"setting": name, "group": group, "margin": margin}
+        taken = ""
+        if settings[name].margins[group] == margin:
+            seldom = found.value(**keys, alarm="any") <= choice.most_alarmed
+            taken = "taken" if seldom else "taken †"
+        n = found.n(**keys, alarm="any")
+        rows.append(st.Row((name, group, f"{margin:g}", n, taken), keys))
+    return st.table("monitor_margins", found, None, rows, said)
 
 
 def main() -> None:

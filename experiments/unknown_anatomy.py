@@ -34,13 +34,6 @@ MEASURED = "measured"
 
 SET_LABELS = {name: st.words(name).replace("+", " + ") for name in MEASURED_SETS}
 LETTERS = dict(zip((*st.CATEGORIES, st.ABSTAIN), "MODSUa", strict=True))
-SETTLING = {
-    "truly_ambiguous": ("kernel log, records of the scheduler", "how the run ended"),
-    "insufficient_signal": ("waiting for input and output", "step times"),
-    "conservative_labelling": ("swap activity", "step times"),
-}
-"""By why a scenario is unknown: what would settle it and is not recorded, and what is instead."""
-
 CONFLICTING = ("activations_paged_exponentially", "weights_paged_exponentially")
 """Unknown scenarios that docs/categories.md would place elsewhere."""
 
@@ -163,12 +156,13 @@ def numbers(
 ) -> dict[str, object]:
     kinds = points.select("scenario", "ambiguity").unique()
     called = points.filter(pl.col("right") > 0.5)
+    shares = kinds.group_by("ambiguity").agg(pl.len() / kinds.height)
     return {
         "unknown": kinds.height,
         "scenarios": found[0].n,
         "folds": found[0].folds // repeats,
         "fewest": st.fewest_signs(kinds.height, alpha) or "all",
-        "here": {kind: kinds.filter(ambiguity=kind).height / kinds.height for kind in SETTLING},
+        "here": dict(shares.iter_rows()),
         "called": {name: called.filter(feature_set=name).height for name in PANELS},
         "conflicts": len(CONFLICTING),
         "conflicting": ", ".join(map(st.words, CONFLICTING)),
@@ -216,8 +210,10 @@ def tables(
     yield st.table("unknown_methods", found, None, body, said, *notes)
 
     told = st.Estimates(points.select(group="scenario", metric="feature_set", value="right"))
+    # what would settle it and is not recorded, and what is instead
+    settling = said.labels("unknown_scenarios")
     body = [
-        st.Row((st.words(scenario), st.words(kind), *SETTLING[kind]), {"group": scenario})
+        st.Row((st.words(scenario), st.words(kind), *settling[kind]), {"group": scenario})
         for scenario, kind in scenarios
     ]
     yield st.table("unknown_scenarios", told, None, body, said)
