@@ -214,7 +214,7 @@ def draw(found: st.Estimates, rows: Mapping[str, str], figure: Figure) -> None:
     panels[0].set_xlim(0, 102)
     figure.supxlabel("accuracy, percent of runs, with interval by resampling groups")
     line = Line2D([], [], color=st.GREY, linewidth=st.THICK, label="majority label")
-    handles = (*MARKS.values(), PRINTED_MARK, line)
+    handles: list[st.Mark | Line2D] = [*MARKS.values(), PRINTED_MARK, line]
     st.legend_outside(figure, handles, columns=5, columnspacing=1.0, handletextpad=0.3)
 
 

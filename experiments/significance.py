@@ -40,7 +40,7 @@ def compare_pairs(
         return []
     of_pairs = predictions.filter(pl.col("method").is_in(set(chain(*pairs))))
     others = sorted(set(predictions["feature_set"]) - {settings.feature_set})
-    found = []
+    found: list[st.Comparison] = []
     for name in (settings.feature_set, *others):
         asked = settings.model_copy(update={"feature_set": name, "contrasts": pairs})
         found += st.contrasts_of(st.compare_all(of_pairs, asked))
