@@ -60,10 +60,7 @@ class AblationSettings(AblationDesign, st.ScenarioIntervalSettings, st.Compariso
 def variant(
     predictions: pl.DataFrame, feature_set: str, method: str, settings: AblationSettings
 ) -> tuple[pl.DataFrame, dict[str, object], pl.DataFrame]:
-    """Rates of a method with each subset, comparisons with all signals, and the interaction.
-
-    Differences, their bounds and their tests are those of accuracy.
-    """
+    """Rates with each subset, differences of accuracy to all signals, and the interaction."""
     # the runs of a scenario are its seeds: there is a single architecture
     predictions = predictions.with_columns(seed="run_id")
     subsets = predictions["subset"].unique().sort().to_list()
@@ -156,10 +153,7 @@ def interaction(
     majority: float,
     own: Baseline,
 ) -> pl.DataFrame:
-    """Accuracies of the parts and of both, and the surplus over each baseline.
-
-    A baseline is the accuracy that no signal is needed for: it shifts the surplus and its interval.
-    """
+    """Accuracies of the parts and of both, and the surplus, which a baseline shifts."""
     first, second, both = values
     surplus = both - first - second
     low, high = bounds or (surplus, surplus)
@@ -313,7 +307,7 @@ def draw(accuracy: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
 
 
 def numbers(
-    accuracy: pl.DataFrame, importance: pl.DataFrame, paper: st.Reported, parts: Sequence[str]
+    accuracy: pl.DataFrame, importance: pl.DataFrame, parts: Sequence[str]
 ) -> dict[str, object]:
     replaced = importance.filter(
         feature_set="19+keywords+trend", method=FOREST, kind="group", name=st.ERROR_TEXT_SIGNAL
@@ -326,7 +320,6 @@ def numbers(
     return {
         "first": first,
         "second": second,
-        "place": paper.tables.ablation.place,
         "tests": accuracy.filter(method=RULES)["subset"].n_unique() - 1,
         "replaced": -replaced["value"].item(),
         "least": min(without),
@@ -351,8 +344,8 @@ def main() -> None:
         differences.setdefault(feature_set, {})[method] = each
     found = with_differences(points, paper)
     accuracy = points.filter(metric="accuracy")
-    named = numbers(accuracy, importance, paper, settings.superadditive)
-    said = st.Captions.read("ablation", settings, found.nested(*KEYS), named)
+    named = numbers(accuracy, importance, settings.superadditive)
+    said = st.Captions.read("ablation", settings, paper, found.nested(*KEYS), named)
     height = 0.95 + 0.36 * max(len(kept_subsets(accuracy)), len(LEFT_OUT))
     st.publish(
         "ablation",

@@ -16,48 +16,21 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from matplotlib.typing import LineStyleType
 
-from failbench.base.arrays import Array
-from failbench.base.method_settings import ImprovedRulesSettings
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.stage import read_output, read_section
-from failbench.base.vocabulary import ABSTAIN, CATEGORIES, Reason
-from failbench.statistics.intervals import ScenarioIntervalSettings
-from failbench.statistics.metrics import METRICS, commitment, proportion
-from failbench.statistics.scenario_values import over_those
-from failbench.statistics.settings import read_statistics
-from failbench.statistics.thresholds import at_threshold, lowest_thresholds
-from failbench.study.captions import Captions
-from failbench.study.cells import ABSENT
-from failbench.study.estimates import Estimates, of_scenarios, over_folds, reported
-from failbench.study.inputs import read_reported
-from failbench.study.labels import CATEGORY_LABELS, development_note, in_label_order, method_label
-from failbench.study.paper_numbers import Reported, reported_number
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Table
-from failbench.study.publication import publish_estimates, run
-from failbench.study.style import BLACK, BLUE, GREEN, GREY, SKY, VERMILLION
-from failbench.study.tables import Of, Row, Text, n_of, rows, table
+from failbench import study as st
 from shared.abstention import AbstentionSettings
 
-FOLDER = Path("data/predictions/nested_cv")
-PREDICTIONS = FOLDER / "improved_rules.parquet"
-MONITORED = (FOLDER / "invariants.parquet", FOLDER / "invariants_abstaining.parquet")
+PREDICTIONS = Path("data/predictions/nested_cv")
 INNER = Path("data/predictions/abstention/improved_rules.parquet")
 
 KEYS = ("part", "key", "metric")
-REASONS: dict[Reason, tuple[str, str]] = {
-    "low_confidence": ("Low confidence", SKY),
-    "conflict": ("Conflict", VERMILLION),
-    "missing": ("Missing", GREY),
+REASONS: dict[st.Reason, tuple[str, str]] = {
+    "low_confidence": ("Low confidence", st.SKY),
+    "conflict": ("Conflict", st.VERMILLION),
+    "missing": ("Missing", st.GREY),
 }
 """Label and colour, in the order of the paper's Figure 5."""
 
-RATES = {
-    "coverage": "Coverage",
-    "accuracy_when_committed": "Accuracy when committed",
-    "accuracy": "Accuracy",
-}
-ROWS = {"reported": "All, reported", "all": "All, measured"} | {**CATEGORY_LABELS}
+ROWS = {"reported": "All, reported", "all": "All, measured"} | {**st.CATEGORY_LABELS}
 NEVER = 2.0
 """A tau that no confidence reaches: with it, everything is abstained from."""
 
@@ -67,7 +40,7 @@ def estimates(
     inner: pl.DataFrame,
     monitored: pl.DataFrame,
     settings: AbstentionSettings,
-    intervals: ScenarioIntervalSettings,
+    intervals: st.ScenarioIntervalSettings,
 ) -> pl.DataFrame:
     """Reasons of the abstentions, a sweep of tau, tau by fold, and every method that may abstain.
 
@@ -75,76 +48,66 @@ def estimates(
     that the fold trains on.
     """
     main = predictions.filter(feature_set=settings.feature_set)
-    chosen = lowest_thresholds(inner, settings.taus, settings.precision, ("repeat", "fold"))
+    chosen = st.lowest_thresholds(inner, settings.taus, settings.precision, ("repeat", "fold"))
     tuned = main.join(chosen.select("repeat", "fold", "tau"), on=("repeat", "fold"), how="left")
-    per_fold = at_threshold(tuned, pl.col("tau").fill_null(NEVER)).drop("tau")
+    per_fold = st.at_threshold(tuned, pl.col("tau").fill_null(NEVER)).drop("tau")
     may_abstain = pl.concat([main, monitored.filter(feature_set=settings.feature_set)])
-    by_category = {"all": main} | {name: main.filter(category=name) for name in CATEGORIES}
-    return pl.concat(
-        [
-            *(
-                why(part, intervals, part="reasons", key=key)
-                for key, part in by_category.items()
-                if part.height
-            ),
-            sweep(main, settings.taus, intervals),
-            of_scenarios(main, (), intervals, commitment(main), part="chosen", key="as_measured"),
-            of_scenarios(
-                per_fold, (), intervals, commitment(per_fold), part="chosen", key="per_fold"
-            ),
-            *choices(chosen),
-            *(
-                each
-                for (method,), part in may_abstain.group_by("method", maintain_order=True)
-                for each in (
-                    of_scenarios(part, (), intervals, commitment(part), part="methods", key=method),
-                    why(part, intervals, part="methods", key=method),
-                )
-            ),
-        ]
-    )
+    by_category = {"all": main} | {name: main.filter(category=name) for name in st.CATEGORIES}
+    parts = [
+        why(part, intervals, part="reasons", key=key)
+        for key, part in by_category.items()
+        if part.height
+    ]
+    parts.append(sweep(main, settings.taus, intervals))
+    for key, part in (("as_measured", main), ("per_fold", per_fold)):
+        parts.append(worth(part, intervals, part="chosen", key=key))
+    parts += choices(chosen)
+    for (method,), part in may_abstain.group_by("method", maintain_order=True):
+        parts += [of(part, intervals, part="methods", key=method) for of in (worth, why)]
+    return pl.concat(parts)
+
+
+def worth(
+    predictions: pl.DataFrame, settings: st.ScenarioIntervalSettings, **keys: object
+) -> pl.DataFrame:
+    return st.of_scenarios(predictions, (), settings, st.commitment(predictions), **keys)
 
 
 def why(
-    predictions: pl.DataFrame, settings: ScenarioIntervalSettings, **keys: object
+    predictions: pl.DataFrame, settings: st.ScenarioIntervalSettings, **keys: object
 ) -> pl.DataFrame:
     """How often it is abstained from these scenarios, and the share of each reason in that."""
-    abstained = pl.col("prediction") == ABSTAIN
+    abstained = pl.col("prediction") == st.ABSTAIN
     shares = tuple(
-        proportion(
+        st.proportion(
             f"share_{reason}",
-            over_those(predictions, pl.col("reason").eq_missing(pl.lit(reason)), abstained),
+            st.over_those(predictions, pl.col("reason").eq_missing(pl.lit(reason)), abstained),
             "ratio of two probabilities: that a run of a new scenario is left undecided as "
             f"{reason.replace('_', ' ')}, over that it is left undecided",
         )
-        for reason in get_args(Reason)
+        for reason in get_args(st.Reason)
         if predictions.select(abstained.any()).item()
     )
-    return of_scenarios(predictions, (METRICS["abstention_rate"],), settings, shares, **keys)
+    return st.of_scenarios(predictions, (st.METRICS["abstention_rate"],), settings, shares, **keys)
 
 
 def sweep(
-    predictions: pl.DataFrame, taus: Array, settings: ScenarioIntervalSettings
+    predictions: pl.DataFrame, taus: st.Array, settings: st.ScenarioIntervalSettings
 ) -> pl.DataFrame:
     """What the rules are worth at each tau; all rates at once, as they share their resamples."""
-    rates = [(tau, rate) for tau in taus for rate in commitment(at_threshold(predictions, tau))]
+    rates = [
+        (tau, rate) for tau in taus for rate in st.commitment(st.at_threshold(predictions, tau))
+    ]
     named = tuple(replace(rate, name=f"{tau:.2f}/{rate.name}") for tau, rate in rates)
-    swept = of_scenarios(predictions, (), settings, named, part="thresholds")
-    parts = pl.col("metric").str.split("/").list
-    return swept.select(
-        "part",
-        key=parts.get(0),
-        metric=parts.get(1),
-        **{name: name for name in swept.columns[2:]},
-    )
+    return st.by_path(st.of_scenarios(predictions, (), settings, named, part="thresholds"), "key")
 
 
 def choices(chosen: pl.DataFrame) -> Iterator[pl.DataFrame]:
     """The chosen thresholds: the share of folds that have one, and their median and range."""
     keys = {"part": "chosen", "key": "per_fold"}
-    taus: Array = chosen["tau"].drop_nulls().to_numpy()
+    taus: st.Array = chosen["tau"].drop_nulls().to_numpy()
     share = len(taus) / chosen.height
-    yield over_folds(
+    yield st.over_folds(
         "folds_with_a_threshold",
         (share, share, share),
         chosen.height,
@@ -152,7 +115,7 @@ def choices(chosen: pl.DataFrame) -> Iterator[pl.DataFrame]:
         **keys,
     )
     if len(taus):
-        yield over_folds(
+        yield st.over_folds(
             "tau",
             (float(np.median(taus)), float(taus.min()), float(taus.max())),
             len(taus),
@@ -161,15 +124,15 @@ def choices(chosen: pl.DataFrame) -> Iterator[pl.DataFrame]:
         )
 
 
-def printed(paper: Reported) -> Iterator[dict[str, Any]]:
+def printed(paper: st.Reported) -> Iterator[dict[str, Any]]:
     """What the paper prints, as rows of the same frame."""
-    number = partial(reported_number, paper)
+    number = partial(st.reported_number, paper)
     n, rate = number("scenarios"), number("improved_rules_abstention")
     shares = {f"share_{reason}": number(f"abstention_{reason}") for reason in REASONS}
-    yield from reported(
+    yield from st.reported(
         n, keys={"part": "reasons", "key": "reported"}, abstention_rate=rate, **shares
     )
-    yield from reported(
+    yield from st.reported(
         n,
         keys={"part": "chosen", "key": "reported"},
         coverage=1 - rate,
@@ -178,9 +141,9 @@ def printed(paper: Reported) -> Iterator[dict[str, Any]]:
     )
 
 
-def numbers(found: Estimates, paper: Reported) -> dict[str, object]:
+def numbers(found: st.Estimates, paper: st.Reported) -> dict[str, object]:
     """What captions and the finding name beside settings and estimates."""
-    number = partial(reported_number, paper)
+    number = partial(st.reported_number, paper)
     n, rate = number("scenarios"), number("improved_rules_abstention")
     folds = found.row(part="chosen", key="per_fold", metric="folds_with_a_threshold")
     assert folds is not None
@@ -191,13 +154,10 @@ def numbers(found: Estimates, paper: Reported) -> dict[str, object]:
     measured = {label: share["value"] for label, share in shares.items() if share is not None}
     most = max(measured, key=lambda label: measured[label], default="")
     return {
-        "scenarios": round(n),
         "cases": f"{rate * n:.0f}",
-        "reported_rate": rate,
         "counts": " and ".join(
             f"{number(f'abstention_{reason}') * round(rate * n):.2f}" for reason in REASONS
         ),
-        "aim": number("improved_rules_target_precision"),
         "folds": folds["n"],
         "reached": folds["value"] * folds["n"],
         "most": most.lower(),
@@ -206,57 +166,37 @@ def numbers(found: Estimates, paper: Reported) -> dict[str, object]:
 
 
 def tables(
-    found: Estimates, said: Captions, paper: Reported, tau: float, target: float
-) -> Iterator[Table]:
+    found: st.Estimates, said: st.Captions, paper: st.Reported, tau: float, target: float
+) -> Iterator[st.Table]:
     """Reasons by category, thresholds, and methods that may abstain."""
-    reasons = [
-        Of(f"share_{name}", label, "of the abstentions") for name, (label, _) in REASONS.items()
-    ]
-    rates = [Of(metric, label) for metric, label in RATES.items()]
-
     known = set(found.where(part="reasons").distinct("key"))
-    yield table(
-        "abstention",
-        found,
-        [Text("Category"), Of("abstention_rate", "Abstained"), *reasons, n_of("abstention_rate")],
-        rows("key", {key: label for key, label in ROWS.items() if key in known}, part="reasons"),
-        said,
-    )
+    labels = {key: label for key, label in ROWS.items() if key in known}
+    yield st.table("abstention", found, None, st.rows("key", labels, part="reasons"), said)
 
     spread = found.row(part="chosen", key="per_fold", metric="tau")
-    chosen = ABSENT
+    chosen = st.ABSENT
     if spread is not None:
         chosen = f"{spread['value']:.2f} ({spread['ci_low']:.2f} to {spread['ci_high']:.2f})"
-    aimed = f"{reported_number(paper, 'improved_rules_threshold'):.2f}"
+    aimed = f"{st.reported_number(paper, 'improved_rules_threshold'):.2f}"
     swept = sorted(found.where(part="thresholds").distinct("key"))
-    yield table(
-        "abstention_threshold",
-        found,
-        [Text("Threshold"), Text("Tau", align="right"), *rates, n_of("coverage")],
-        [
-            Row(("Reported", aimed), {"part": "chosen", "key": "reported"}),
-            Row(("Measured", f"{tau:.2f}"), {"part": "chosen", "key": "as_measured"}),
-            Row((f"Chosen for {100 * target:g} %", chosen), {"part": "chosen", "key": "per_fold"}),
-            *(Row(("Sweep", key), {"part": "thresholds", "key": key}) for key in swept),
-        ],
-        said,
-    )
+    body = [
+        st.Row(("Reported", aimed), {"part": "chosen", "key": "reported"}),
+        st.Row(("Measured", f"{tau:.2f}"), {"part": "chosen", "key": "as_measured"}),
+        st.Row((f"Chosen for {100 * target:g} %", chosen), {"part": "chosen", "key": "per_fold"}),
+        *(st.Row(("Sweep", key), {"part": "thresholds", "key": key}) for key in swept),
+    ]
+    yield st.table("abstention_threshold", found, None, body, said)
 
-    methods = in_label_order(found.where(part="methods").distinct("key"))
-    yield table(
-        "abstention_methods",
-        found,
-        [Text("Method"), *rates, n_of("accuracy"), *reasons],
-        rows("key", {method: method_label(method) for method in methods}, part="methods"),
-        said,
-        *development_note(methods),
-    )
+    methods = st.in_label_order(found.where(part="methods").distinct("key"))
+    body = st.rows("key", {name: st.method_label(name) for name in methods}, part="methods")
+    notes = st.development_note(methods)
+    yield st.table("abstention_methods", found, None, body, said, *notes)
 
 
 CURVES: dict[str, tuple[str, str, LineStyleType]] = {
-    "accuracy_when_committed": ("right if committed", BLUE, "-"),
-    "coverage": ("committed", BLACK, "--"),
-    "accuracy": ("right", GREEN, ":"),
+    "accuracy_when_committed": ("right if committed", st.BLUE, "-"),
+    "coverage": ("committed", st.BLACK, "--"),
+    "accuracy": ("right", st.GREEN, ":"),
 }
 """Label, colour and line of each quantity of the sweep."""
 
@@ -264,7 +204,7 @@ TOP = 120.0
 """Of the axis of shares, which leaves room for the chosen thresholds."""
 
 
-def draw(found: Estimates, tau: float, target: float, figure: Figure) -> None:
+def draw(found: st.Estimates, tau: float, target: float, figure: Figure) -> None:
     """Left why the rules abstain, right what they are worth at other thresholds."""
     left, right = figure.subplots(1, 2)
     draw_reasons(left, found.where(part="reasons"))
@@ -274,10 +214,10 @@ def draw(found: Estimates, tau: float, target: float, figure: Figure) -> None:
         Line2D([], [], color=colour, linestyle=line, label=label)
         for label, colour, line in CURVES.values()
     ]
-    legend_outside(figure, [*patches, *lines], columns=6, handlelength=1.6, columnspacing=0.9)
+    st.legend_outside(figure, [*patches, *lines], columns=6, handlelength=1.6, columnspacing=0.9)
 
 
-def draw_reasons(axes: Axes, reasons: Estimates) -> None:
+def draw_reasons(axes: Axes, reasons: st.Estimates) -> None:
     drawn = [key for key in ROWS if reasons.row(key=key, metric="share_conflict")]
     labels = []
     for place, key in enumerate(drawn):
@@ -294,65 +234,51 @@ def draw_reasons(axes: Axes, reasons: Estimates) -> None:
                 axes.text(middle, place, f"{100 * share:.0f}", ha="center", va="center")
             start += share
     axes.set_yticks(range(len(drawn)), labels)
-    axes.set_ylim(len(drawn) - 0.5, -0.5)
     axes.tick_params(axis="y", length=0)
-    axes.set_xlim(0, 100)
+    axes.set(xlim=(0, 100), ylim=(len(drawn) - 0.5, -0.5), title="why the improved rules abstain")
     axes.set_xlabel("percent of the abstentions (of n scenarios)")
-    axes.set_title("why the improved rules abstain")
 
 
-def draw_sweep(axes: Axes, found: Estimates, tau: float, target: float) -> None:
+def draw_sweep(axes: Axes, found: st.Estimates, tau: float, target: float) -> None:
     swept = found.where(part="thresholds").frame.with_columns(pl.col("key").cast(pl.Float64))
     for metric, (_, colour, line) in CURVES.items():
         at = swept.filter(metric=metric).sort("key")
         low, high = 100 * at["ci_low"], 100 * at["ci_high"]
         axes.fill_between(at["key"], low, high, color=colour, alpha=0.15, linewidth=0)
         axes.plot(at["key"], 100 * at["value"], color=colour, linestyle=line)
-    axes.axhline(100 * target, color=GREY, linewidth=0.6)
+    axes.axhline(100 * target, color=st.GREY, linewidth=0.6)
     axes.text(0.0, 100 * target + 1, f"{100 * target:g} %")
-    axes.axvline(tau, ymax=100 / TOP, color=GREY, linewidth=0.6)
+    axes.axvline(tau, ymax=100 / TOP, color=st.GREY, linewidth=0.6)
     axes.text(tau - 0.01, 1, f"tau {tau:g}", ha="right")
     spread = found.row(part="chosen", key="per_fold", metric="tau")
     if spread is not None:
         median = spread["value"]
-        axes.errorbar(
-            median,
-            106,
-            xerr=([median - spread["ci_low"]], [spread["ci_high"] - median]),
-            color=BLACK,
-            marker="|",
-            markersize=6,
-            capsize=2,
-            elinewidth=0.8,
-            linestyle="none",
-        )
+        reach = ([median - spread["ci_low"]], [spread["ci_high"] - median])
+        look: dict[str, Any] = {"color": st.BLACK, "marker": "|", "markersize": 6, "capsize": 2}
+        axes.errorbar(median, 106, xerr=reach, elinewidth=0.8, linestyle="none", **look)
         axes.text(1.0, 110, f"chosen for {100 * target:g} %: median, range", ha="right")
-    axes.set_xlim(0.0, 1.0)
-    axes.set_ylim(0.0, TOP)
-    axes.set_yticks([0, 20, 40, 60, 80, 100])
-    axes.set_xlabel("threshold of confidence, tau")
     n = " / ".join(str(size) for size in sorted(set(swept["n"])))
-    axes.set_ylabel(f"percent of n = {n} scenarios")
+    axes.set(xlim=(0.0, 1.0), ylim=(0.0, TOP), yticks=[0, 20, 40, 60, 80, 100])
+    axes.set(xlabel="threshold of confidence, tau", ylabel=f"percent of n = {n} scenarios")
     axes.set_title("what another threshold is worth")
 
 
 def main() -> None:
-    paper = read_reported()
-    settings = read_section("abstention", AbstentionSettings)
-    intervals = read_statistics(ScenarioIntervalSettings)
-    tau, target = read_section("improved_rules", ImprovedRulesSettings).tau, settings.precision
-    measured = estimates(
-        read_output(PREDICTIONS, PREDICTION_SCHEMA),
-        read_output(INNER, PREDICTION_SCHEMA),
-        pl.concat([read_output(path, PREDICTION_SCHEMA) for path in MONITORED]),
-        settings,
-        intervals,
+    paper = st.read_reported()
+    settings = st.read_section("abstention", AbstentionSettings)
+    intervals = st.read_statistics(st.ScenarioIntervalSettings)
+    tau = st.read_section("improved_rules", st.ImprovedRulesSettings).tau
+    target = settings.precision
+    rules, *monitored = (
+        st.read_output(PREDICTIONS / f"{name}.parquet", st.PREDICTION_SCHEMA)
+        for name in ("improved_rules", "invariants", "invariants_abstaining")
     )
-    found = Estimates.of(measured).plus(*printed(paper))
-    said = Captions.read(
-        "abstention", found.nested(*KEYS), intervals, settings, numbers(found, paper)
-    )
-    publish_estimates(
+    inner = st.read_output(INNER, st.PREDICTION_SCHEMA)
+    measured = estimates(rules, inner, pl.concat(monitored), settings, intervals)
+    found = st.Estimates.of(measured).plus(*printed(paper))
+    named = numbers(found, paper)
+    said = st.Captions.read("abstention", found.nested(*KEYS), intervals, settings, paper, named)
+    st.publish_estimates(
         "abstention",
         measured,
         KEYS,
@@ -362,4 +288,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -60,11 +60,7 @@ def estimates(
     settings: ArchitecturesSettings,
     workers: int = 1,
 ) -> pl.DataFrame:
-    """Every rate with its interval, how alike the architectures are, and how large their models.
-
-    Methods that architectures are left out of stand beside themselves in the main study, which
-    knows one architecture.
-    """
+    """Rates with intervals, how alike architectures are, and sizes; the main study is beside."""
     on_features = predictions.filter(feature_set=st.PRIMARY_SET)
     main, left_out = (on_features.filter(study=name) for name in (st.NESTED_CV, st.LEFT_OUT))
     if left_out.is_empty():
@@ -191,7 +187,6 @@ def with_comparisons(found: st.Estimates, margin: float) -> st.Estimates:
 def numbers(
     found: st.Estimates,
     predictions: pl.DataFrame,
-    paper: st.Reported,
     names: list[st.Architecture],
     settings: ArchitecturesSettings,
 ) -> dict[str, object]:
@@ -203,8 +198,6 @@ def numbers(
     return {
         "architectures": len(names),
         "low": 1 - settings.percentile,
-        "place": paper.tables.architectures.place,
-        "claimed": st.reported_number(paper, "architecture_range"),
         "repeats": dict(repeats.iter_rows()),
         "measured": {"lowest": min(measured), "highest": max(measured)},
         "reported": {"lowest": min(reported), "highest": max(reported)},
@@ -225,10 +218,7 @@ def tables(
     thresholds: Mapping[str, str],
     logs: Mapping[float, str],
 ) -> Iterator[st.Table]:
-    """The rules on each architecture, beside what the paper reports; then every method.
-
-    Of these how alike architectures are to them, and what they reach.
-    """
+    """The rules on each architecture beside the paper's; how alike these are to every method."""
     body = [st.Row((HIGHEST, "", ""), {"architecture": EXTREMES})]
     for name in reversed(names):
         sizes = found.row(**AS_RECORDED, metric="accuracy", architecture=name) or {}
@@ -304,10 +294,7 @@ def draw(
     settings: ArchitecturesSettings,
     figure: Figure,
 ) -> None:
-    """A row per architecture and a panel per condition.
-
-    The band is the margin of equivalence about the mean of the rules' accuracies as recorded.
-    """
+    """A row per architecture, a panel per condition; the band is of equivalence to the mean."""
     noisiest = settings.noise[-1]
     percentile = f"improved rules, own\npercentile {100 * settings.percentile:g}"
     panels: dict[str, Mapping[str, Any]] = {
@@ -347,10 +334,7 @@ def draw(
 
 
 def metrics_of(estimates: pl.DataFrame) -> dict[str, Any]:
-    """``{rules: {thresholds: {logs: {architecture: {metric: leaf}}}}}``.
-
-    And ``{study: {method: {architecture: {metric: leaf}}}}`` of what is learned.
-    """
+    """By thresholds, logs, architecture and metric, and what is learned by study and method."""
     logs = pl.col("noise").map_elements(
         lambda noise: "recorded" if noise == RECORDED else f"noise_{100 * noise:g}_percent",
         pl.String,
@@ -382,8 +366,8 @@ def main() -> None:
     found = st.Estimates(estimated).plus(*printed(paper))
     found = with_comparisons(found, settings.equivalence_margin)
     names = [name for name in st.ARCHITECTURES if name in set(rules["architecture"])]
-    named = numbers(found, predictions, paper, names, settings)
-    said = said.with_numbers(intervals, settings, limits, named)
+    named = numbers(found, predictions, names, settings)
+    said = said.with_numbers(intervals, settings, limits, paper, named)
     deviations, percentile = f"{limits.healthy_sds:g} sd", f"{100 * settings.percentile:g}"
     thresholds = {
         "reference": f"Reference, mean + {deviations}",

@@ -181,9 +181,7 @@ def scenario_tables(scenarios: pl.DataFrame, said: st.Captions, scale: str) -> I
     for facet, (heading, values) in FACETS.items():
         body.append((heading, *[""] * len(parts)))
         body += [(st.words(v), *(str(Counter(part[facet])[v]) for part in parts)) for v in values]
-    headings = [*st.CATEGORY_LABELS.values(), "All"]
-    columns = [st.Text(""), *map(st.Column, headings)]
-    yield st.sheet("scenarios_summary", body, said, scale, columns=columns)
+    yield st.sheet("scenarios_summary", body, said, scale)
     rows = []
     for row in scenarios.iter_rows(named=True):
         ended = "" if row["outcome"] == row["expected"] else f" ({row['outcome']})"
@@ -197,16 +195,6 @@ def scenario_tables(scenarios: pl.DataFrame, said: st.Captions, scale: str) -> I
             )
         )
     yield st.sheet("scenarios", rows, said)
-
-
-AGAINST = {
-    "value": "itself",
-    "first": "the first one",
-    "start": "the start",
-    "past": "its past",
-    "peak": "its peak",
-    "growth": "the most before",
-}
 
 
 def bound_words(invariant: Invariant) -> str:
@@ -242,10 +230,11 @@ def signal_tables(said: st.Captions) -> Iterator[st.Table]:
         sizes = map(str, (len(group), *of_kinds, bound, len(group) - bound))
         rows.append((name, *sizes, components))
     yield st.sheet("invariants_families", rows, said)
+    against = said.labels("invariants")
     rows = [
         (
             *(each.family, st.words(each.id), each.statement, st.words(each.signal)),
-            *(AGAINST[each.against], bound_words(each), each.kind, st.words(each.component)),
+            *(against[each.against], bound_words(each), each.kind, st.words(each.component)),
         )
         for group in families().values()
         for each in group

@@ -19,15 +19,8 @@ from failbench import study as st
 from failbench.base.telemetry import read_telemetry
 from failbench.base.verdicts import CHECKED_IN_ORDER, evidence_of
 from failbench.study.run_curves import ONSET_DASHES, logarithmic, mark_steps, run_curves
-from shared.case_studies import (
-    CASE_SCHEMA,
-    DIAGNOSIS_SCHEMA,
-    EVIDENCE_SCHEMA,
-    EXPLOSION,
-    FACT_SCHEMA,
-    MISMATCH,
-    CaseStudiesSettings,
-)
+from shared import case_studies as design
+from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
 
 MEASURED = Path("data/measurements/case_studies")
 PREDICTIONS = Path("data/predictions/nested_cv")
@@ -40,22 +33,17 @@ LEAVES = ("value", "n", "confidence", "answer", "most_frequent", "most_frequent_
 def answers(
     cases: pl.DataFrame, diagnoses: pl.DataFrame, predictions: pl.DataFrame
 ) -> pl.DataFrame:
-    """How often each method is right about a case, and its answer in the first repeat.
-
-    ``value`` is the share of the ``n`` repeats in which it is right.
-    """
+    """The share of repeats in which methods are right about a case, and their first answers."""
     picked, rows = {case["case"]: case for case in cases.iter_rows(named=True)}, []
     for name, method, answer, confidence in diagnoses.iter_rows():
         case = picked[name]
         asked = {"method": method, "feature_set": st.PRIMARY_SET, "run_id": case["run_id"]}
         stored = predictions.filter(**asked).sort("repeat")["prediction"]
         if stored.is_empty() or stored[0] != answer:
-            raise st.BadInputError(
-                f"data/predictions/nested_cv/{method}.parquet",
-                "prediction",
-                f"is not what {method} says of {case['run_id']} now, {answer}.",
-                "Run `dvc repro nested_cv measure_case_studies`.",
-            )
+            place = f"data/predictions/nested_cv/{method}.parquet"
+            problem = f"is not what {method} says of {case['run_id']} now, {answer}."
+            remedy = "Run `dvc repro nested_cv measure_case_studies`."
+            raise st.BadInputError(place, "prediction", problem, remedy)
         counts = Counter(stored)
         most = max(counts.values())
         rows.append(
@@ -74,23 +62,18 @@ def answers(
     return pl.DataFrame(rows)
 
 
-Facts = Mapping[str, tuple[str, str, int]]
-"""Rows of a case's table: label, and the claim of the paper and which of its numbers."""
-
-
-def printed(paper: st.Reported, named: Facts) -> Iterator[dict[str, Any]]:
-    """What the paper tells of its own case, as rows beside the facts."""
+def printed(
+    paper: st.Reported, named: Mapping[str, tuple[str, str, int]]
+) -> Iterator[dict[str, Any]]:
+    """What the paper tells of its own case: claims, and which of their numbers, by quantity."""
     for quantity, (_, claim, place) in named.items():
         if claim:
             value = paper.claims[claim].value if claim in paper.claims else ()
             values = value if isinstance(value, tuple) else (value,)
             if place >= len(values):
-                raise st.BadInputError(
-                    "data/reported/paper.yaml",
-                    f"claims.{claim}",
-                    f"is missing or has fewer than {place + 1} numbers.",
-                    "Restore it from the paper.",
-                )
+                file, remedy = "data/reported/paper.yaml", "Restore it from the paper."
+                problem = f"is missing or has fewer than {place + 1} numbers."
+                raise st.BadInputError(file, f"claims.{claim}", problem, remedy)
             yield {"role": "reported", "quantity": quantity, "value": float(values[place])}
 
 
@@ -253,36 +236,26 @@ def draw(
 
 def draw_ends(axes: Axes, ends: pl.DataFrame) -> None:
     rows = labelled(ends["role"].to_list())
-    is_role = pl.col("role").is_in(list(MARKS))
-    none = pl.lit(None, dtype=pl.Float64)
-    points = ends.with_columns(
-        row="role",
-        mark=pl.when(is_role).then("role").otherwise(pl.lit("remedy")),
-        ci_low=none,
-        ci_high=none,
-    )
+    is_role, none = pl.col("role").is_in(list(MARKS)), pl.lit(None, dtype=pl.Float64)
+    mark = pl.when(is_role).then("role").otherwise(pl.lit("remedy"))
+    points = ends.with_columns(row="role", mark=mark, ci_low=none, ci_high=none)
     st.dot_plot(axes, points, rows, MARKS, spread=0.0, scale=1.0)
     largest = float(ends["value"].to_numpy().max())
     for role, value, step in ends.select("role", "value", "steps").iter_rows():
         left = value > largest / 2  # of its mark, where there is more room
-        axes.annotate(
-            f"step {step}",
-            (value, list(rows).index(role)),
-            xytext=(-5 if left else 5, 0),
-            textcoords="offset points",
-            horizontalalignment="right" if left else "left",
-            verticalalignment="center",
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.5},
-        )
+        place: dict[str, Any] = {"textcoords": "offset points", "va": "center"}
+        place |= {"xytext": (-5, 0), "ha": "right"} if left else {"xytext": (5, 0), "ha": "left"}
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+        axes.annotate(f"step {step}", (value, list(rows).index(role)), bbox=box, **place)
     axes.set_xlim(left=0.0, right=1.1 * largest)
     axes.axvline(ends.filter(role="twin")["value"][0], color=st.TWIN, linewidth=st.THIN, zorder=0)
 
 
 def main() -> None:
-    ranked = st.read_output(MEASURED / "cases.parquet", CASE_SCHEMA)
-    facts = st.read_output(MEASURED / "facts.parquet", FACT_SCHEMA)
-    diagnoses = st.read_output(MEASURED / "diagnoses.parquet", DIAGNOSIS_SCHEMA)
-    conditions = st.read_output(MEASURED / "evidence.parquet", EVIDENCE_SCHEMA)
+    ranked = st.read_output(MEASURED / "cases.parquet", design.CASE_SCHEMA)
+    facts = st.read_output(MEASURED / "facts.parquet", design.FACT_SCHEMA)
+    diagnoses = st.read_output(MEASURED / "diagnoses.parquet", design.DIAGNOSIS_SCHEMA)
+    conditions = st.read_output(MEASURED / "evidence.parquet", design.EVIDENCE_SCHEMA)
     settings, paper = st.read_section("case_studies", CaseStudiesSettings), st.read_reported()
     predictions = st.read_outputs(PREDICTIONS, diagnoses["method"].unique(), st.PREDICTION_SCHEMA)
     telemetry = read_telemetry(TELEMETRY)

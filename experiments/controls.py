@@ -23,25 +23,13 @@ from matplotlib.typing import LineStyleType
 from scipy import stats
 
 from failbench import study as st
-from shared.controls import (
-    ALL_LABELS,
-    CHANCE,
-    CONTROL_SCHEMA,
-    NOTHING,
-    PERMUTED_LABELS,
-    PERMUTED_SCHEMA,
-    PLANTED,
-    PLANTED_SCHEMA,
-    TESTED_LABELS,
-    ControlDesign,
-)
+from shared import controls as design
+from shared.controls import CHANCE
 
 PREDICTIONS = Path("data/predictions/controls")
 MEASUREMENTS = Path("data/measurements/controls")
 
 LEAK, RAW_TWINS = "planted_leak", "raw_twins"
-
-
 ALARM = {True: "found, as it must be", False: "not found, which is an alarm"}
 """What is said of a leak that was planted."""
 
@@ -52,7 +40,7 @@ LEAVES = (*st.ESTIMATE, "p", "permutations", "verdict")
 Verdict = Literal["pass", "inconclusive", "fail"]
 
 
-class ControlSettings(ControlDesign, st.ScenarioIntervalSettings):
+class ControlSettings(design.ControlDesign, st.ScenarioIntervalSettings):
     """How the controls are run, and how what they give gets intervals."""
 
 
@@ -67,7 +55,7 @@ def estimates(
     rows = []
     for (control,), part in permuted.group_by("control", maintain_order=True):
         accuracies: st.Array = part["balanced_accuracy"].to_numpy()
-        if control == PERMUTED_LABELS:
+        if control == design.PERMUTED_LABELS:
             found = mean_over_permutations(accuracies, settings.confidence)
             found["n"] = part["scenarios"][0]
         else:
@@ -82,10 +70,10 @@ def estimates(
     rows.append({"control": RAW_TWINS, **found, "shown": shown})
     n, leak = planted["scenario"].n_unique(), leak_test(planted)
     same = "pass: no prediction changes" if leak["identical_predictions"] else "fail: some change"
-    rows.append({"control": TESTED_LABELS, "n": n, "shown": same})
+    rows.append({"control": design.TESTED_LABELS, "n": n, "shown": same})
     known = leak["positive_control_accuracy"]
     shown = ALARM[known >= KNOWN_FROM]
-    rows.append({"control": ALL_LABELS, "value": known, "n": n, "shown": shown})
+    rows.append({"control": design.ALL_LABELS, "value": known, "n": n, "shown": shown})
     return pl.DataFrame(rows).select("control", *LEAVES, "shown")
 
 
@@ -131,15 +119,12 @@ def twins_verdict(ci_low: float, ci_high: float, upper_bound: float) -> str:
 def leak_test(predictions: pl.DataFrame) -> dict[str, Any]:
     """Whether anything of the tested runs reaches the training."""
     constant, labelled, known = (
-        predictions.filter(pl.col(PLANTED) == what).drop(PLANTED)
-        for what in (NOTHING, TESTED_LABELS, ALL_LABELS)
+        predictions.filter(pl.col(design.PLANTED) == what).drop(design.PLANTED)
+        for what in (design.NOTHING, design.TESTED_LABELS, design.ALL_LABELS)
     )
-    return {
-        "identical_predictions": constant.equals(labelled),
-        "positive_control_accuracy": known.select(
-            (pl.col("prediction") == pl.col("category")).mean()
-        ).item(),
-    }
+    accuracy = known.select((pl.col("prediction") == pl.col("category")).mean()).item()
+    same = constant.equals(labelled)
+    return {"identical_predictions": same, "positive_control_accuracy": accuracy}
 
 
 def controls_table(found: pl.DataFrame, said: st.Captions) -> st.Table:
@@ -179,19 +164,17 @@ def draw(
     for position, text in enumerate(points["verdict"]):
         axes.text(1.06 * last, position, text, verticalalignment="center_baseline")
     axes.set_xlabel("balanced accuracy in percent, with interval")
-    lines = (
-        Line2D([], [], color=st.MARK, linestyle=line, linewidth=0.7, label=label)
-        for line, label in LIMITS.items()
-    )
+    look = {"color": st.MARK, "linewidth": 0.7}
+    lines = (Line2D([], [], linestyle=line, label=label, **look) for line, label in LIMITS.items())
     st.legend_outside(figure, [*MARKS.values(), *lines], columns=2)
 
 
 def main() -> None:
     settings = st.read_with_statistics("controls", ControlSettings)
-    planted = st.read_output(PREDICTIONS / "decision_tree.parquet", PLANTED_SCHEMA)
+    planted = st.read_output(PREDICTIONS / "decision_tree.parquet", design.PLANTED_SCHEMA)
     found = estimates(
-        st.read_output(PREDICTIONS / "forest.parquet", CONTROL_SCHEMA),
-        st.read_output(MEASUREMENTS / "permuted_accuracies.parquet", PERMUTED_SCHEMA),
+        st.read_output(PREDICTIONS / "forest.parquet", design.CONTROL_SCHEMA),
+        st.read_output(MEASUREMENTS / "permuted_accuracies.parquet", design.PERMUTED_SCHEMA),
         st.read_output(PREDICTIONS / "raw_series.parquet", st.PREDICTION_SCHEMA),
         planted,
         settings,

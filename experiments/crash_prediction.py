@@ -75,9 +75,8 @@ def collect(cases: Sequence[Case], recorded: pl.DataFrame, place: Path) -> Answe
         row = known.get((predictor, arm, card.pair, card.version))
         if row is None or row["asked"] != asked(case.ask(arm)):
             which = f"{card.pair!r}, {card.version}, in arm {arm!r}"
-            raise st.BadInputError(
-                place, "asked", f"{predictor} has no answer for {which}.", REMEDY
-            )
+            problem = f"{predictor} has no answer for {which}."
+            raise st.BadInputError(place, "asked", problem, REMEDY)
         return CrashPrediction(row["crash"], row["exception"], row["reason"], row["line"])
 
     answers: Answers = {}
@@ -200,10 +199,7 @@ def estimates(
 
 
 def contrasts(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> pl.DataFrame:
-    """What every predictor gains in one arm over another, on the same notebooks.
-
-    Holm's adjustment is over the contrasts of a metric.
-    """
+    """What a predictor gains in one arm over another; Holm's adjustment is by metric."""
     known, parts, wholes = sums_of_pairs(answers)
     n_pairs = parts.shape[-1]
     wanted = [
@@ -279,14 +275,11 @@ def tables(
     """Every predictor in every arm, what information adds, and accuracy by groups of notebooks."""
     tested = found.where(by="test").frame
     known = tested.unique(["predictor", "arm"], maintain_order=True)["predictor", "arm"].rows()
-    # who always says the same reads nothing
-    body = [
-        st.Row(
-            (label_of(name), "nothing" if name == MAJORITY else ARM_LABELS[arm]),
-            {"predictor": name, "arm": arm},
-        )
-        for name, arm in known
-    ]
+    body = []
+    for name, arm in known:
+        # who always says the same reads nothing
+        texts = (label_of(name), "nothing" if name == MAJORITY else ARM_LABELS[arm])
+        body.append(st.Row(texts, {"predictor": name, "arm": arm}))
     for name in ("crash_prediction", "crash_prediction_parts"):
         yield st.table(name, found, None, body, said)
     yield st.table("crash_prediction_gains", found, None, gain_rows(gains, published), said)
@@ -315,15 +308,14 @@ def gain_rows(gains: pl.DataFrame, published: pl.DataFrame) -> Iterator[st.Row |
             yield st.Row((*arms, st.written(gain, "points"), *"––––"))
 
 
-LOOKS = {
-    COMBINED: (st.VERMILLION, "o"),
-    DRY_RUN: (st.ORANGE, "^"),
-    RULES: (st.BLUE, "s"),
-    "pyright": (st.GREEN, "D"),
-    "pylint": (st.PURPLE, "v"),
-    LENGTH: (st.GREY, "x"),
+MARKS = {
+    COMBINED: st.Mark(LABELS[COMBINED], st.VERMILLION, "o"),
+    DRY_RUN: st.Mark(LABELS[DRY_RUN], st.ORANGE, "^"),
+    RULES: st.Mark(LABELS[RULES], st.BLUE, "s"),
+    "pyright": st.Mark(LABELS["pyright"], st.GREEN, "D"),
+    "pylint": st.Mark(LABELS["pylint"], st.PURPLE, "v"),
+    LENGTH: st.Mark(LABELS[LENGTH], st.GREY, "x"),
 }
-MARKS = {name: st.Mark(LABELS[name], *look) for name, look in LOOKS.items()}
 REPORTED = st.Mark("published of CRANE-LLM", st.BLACK, "|", size=9.0)
 
 
@@ -384,8 +376,7 @@ def main() -> None:
         "library": st.nest(known.filter(by="library"), "group", *keys, leaves=leaves),
         "gains": st.nest(gains, "metric", "predictor", "contrast", leaves=GAIN),
         "language_models": {
-            label: {name: getattr(model, name) for name in counts}
-            for label, model in models.items()
+            label: {key: getattr(each, key) for key in counts} for label, each in models.items()
         },
     }
     unavailable = [label for label, model in models.items() if not model.available]

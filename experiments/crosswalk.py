@@ -8,15 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.stage import read_output, read_points
-from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
-from failbench.study.captions import Captions
-from failbench.study.cells import ABSENT, estimate_text, written
-from failbench.study.labels import method_label
-from failbench.study.plain_table import Column, Table
-from failbench.study.publication import publish, run
+from failbench import study as st
 
 POINTS = Path("data/plots")
 PREDICTIONS = Path("data/predictions")
@@ -25,7 +17,7 @@ RULES, FOREST = "improved_rules", "random_forest"
 METHODS = (RULES, FOREST)
 """The methods that most studies ask."""
 
-FOLDERS = {"intervals": NESTED_CV, "generalization": "across_architectures"}
+FOLDERS = {"intervals": st.NESTED_CV, "generalization": "across_architectures"}
 """Folders of predictions that are not called as the study's points."""
 
 KEY_TYPES = {"noise": pl.Float64(), "steps": pl.Int64(), "steps_ahead": pl.Int32()}
@@ -71,9 +63,9 @@ MEMORY = {"kind": "group", "name": "memory"}
 CONDITIONS = {
     "main": Condition("intervals", HOME),
     "keywords": Condition("intervals", KEYWORDS),
-    "pooled": Condition("generalization", {"study": POOLED, **HOME}),
-    "left_out": Condition("generalization", {"study": LEFT_OUT, **HOME}),
-    "known_scenarios": Condition("generalization", {"study": KNOWN_SCENARIOS, **HOME}),
+    "pooled": Condition("generalization", {"study": st.POOLED, **HOME}),
+    "left_out": Condition("generalization", {"study": st.LEFT_OUT, **HOME}),
+    "known_scenarios": Condition("generalization", {"study": st.KNOWN_SCENARIOS, **HOME}),
     "architectures": Condition("architectures", {"study": "rules", **RECORDED}, RECORDED, (RULES,)),
     "lead_time": Condition("lead_time", {"steps": 0}, LAST, searched=False),
     "ablation": Condition("ablation", {"subset": "all", **HOME}, searched=False),
@@ -105,25 +97,17 @@ def predictions_schema(folder: str) -> pl.Schema:
     """What is read of a folder of predictions: their schema, and the keys that choose rows."""
     conditions = [condition for condition in CONDITIONS.values() if condition.predictions == folder]
     keys = set().union(*(condition.prediction_keys or condition.keys for condition in conditions))
-    return pl.Schema({**types_of(keys - {*PREDICTION_SCHEMA}), **PREDICTION_SCHEMA})
+    return pl.Schema({**types_of(keys - {*st.PREDICTION_SCHEMA}), **st.PREDICTION_SCHEMA})
 
 
 def types_of(names: set[str]) -> dict[str, pl.DataType]:
     return {name: KEY_TYPES.get(name, pl.String()) for name in sorted(names)}
 
 
-COLUMNS = (
-    *(Column(heading, align="left") for heading in ("Method", "Study", "Features", "Folds")),
-    *(Column(heading) for heading in ("Repeats", "Seeds", "Runs", "Search", "Accuracy", "n")),
-    Column("Less main"),
-    Column("What differs", align="left"),
-)
-
-
 def accuracies(
     points: Mapping[str, pl.DataFrame],
     predictions: Mapping[tuple[str, str], pl.DataFrame],
-    said: Captions,
+    said: st.Captions,
 ) -> Iterator[tuple[str, ...]]:
     """Every accuracy of the two methods; the first of a method is that of the main study."""
     for method in METHODS:
@@ -134,13 +118,11 @@ def accuracies(
             chosen = condition.rows_of(points[condition.points]).filter(method=method)
             answers = condition.answers(predictions[condition.predictions, method])
             if chosen.height != 1 or answers.is_empty():
-                raise BadInputError(
-                    POINTS / f"{condition.points}.csv",
-                    "metric",
-                    f"has {chosen.height} accuracies of {method} for {name}, and there are "
-                    f"{answers.height} predictions.",
-                    f"Run `dvc repro {condition.points}`.",
-                )
+                place = POINTS / f"{condition.points}.csv"
+                problem = f"has {chosen.height} accuracies of {method} for {name}"
+                problem += f", and there are {answers.height} predictions."
+                remedy = f"Run `dvc repro {condition.points}`."
+                raise st.BadInputError(place, "metric", problem, remedy)
             row = chosen.row(0, named=True)
             value = row["value"] = row[condition.value]
             main = value if main is None else main
@@ -148,41 +130,38 @@ def accuracies(
             first = answers.filter(pl.col("repeat") == pl.col("repeat").min())
             searched = "yes" if condition.searched else "no"
             yield (
-                method_label(method),
+                st.method_label(method),
                 said.text(name, "study"),
                 said.text(name, "features"),
                 f"{first['fold'].n_unique()} {said.text(name, 'folds')}",
                 *(str(answers[key].n_unique()) for key in ("repeat", "seed", "run_id")),
-                ABSENT if method == RULES else searched,
-                estimate_text(row),
+                st.ABSENT if method == RULES else searched,
+                st.estimate_text(row),
                 str(row["n"]),
-                written(value - main, "points"),
+                st.written(value - main, "points"),
                 said.text(name, "reason"),
             )
 
 
 def main() -> None:
     points = {
-        name: read_points(POINTS / f"{name}.csv", points_schema(name))
+        name: st.read_points(POINTS / f"{name}.csv", points_schema(name))
         for name in dict.fromkeys(condition.points for condition in CONDITIONS.values())
     }
     predictions = {
-        (condition.predictions, method): read_output(
+        (condition.predictions, method): st.read_output(
             PREDICTIONS / condition.predictions / f"{method}.parquet",
             predictions_schema(condition.predictions),
         )
         for condition in CONDITIONS.values()
         for method in condition.methods
     }
-    said = Captions.read("crosswalk")
-    rows = tuple(accuracies(points, predictions, said))
-    caption, notes = said.caption("crosswalk"), said.notes("crosswalk")
-    publish(
-        "crosswalk",
-        tables=[Table("crosswalk", COLUMNS, rows, caption, notes)],
-        summary=pl.DataFrame(rows, [column.heading for column in COLUMNS], orient="row"),
-    )
+    said = st.Captions.read("crosswalk")
+    shown = st.sheet("crosswalk", accuracies(points, predictions, said), said)
+    headings = [column.heading for column in shown.columns]
+    summary = pl.DataFrame(shown.rows, headings, orient="row")
+    st.publish("crosswalk", tables=[shown], summary=summary)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -4,14 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from failbench import study as st
 from failbench.base.files import write_atomically
-from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA
-from failbench.base.stage import print_table, read_names, read_output, read_outputs, run
-from failbench.base.studies import (
-    LANGUAGE_MODELS,
-    across_architectures_files,
-    prediction_files,
-)
+from failbench.base.stage import run
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.publish.datacard.main_tables import (
     Citation,
@@ -21,7 +16,6 @@ from failbench.publish.datacard.main_tables import (
     statements,
 )
 from failbench.publish.datacard.page import facts, page, runs_by_setting, scenarios_by_category
-from failbench.study.inputs import read_facts
 from recordings import read_recordings
 
 CITATION = Path("CITATION.cff")
@@ -39,16 +33,15 @@ REMEDY = "Free space, or make the folder writable; the older file is unchanged."
 
 
 def main() -> None:
-    citation, dictionary = read_facts(CITATION, Citation), read_dictionary(FILES)
-    methods = read_names("methods")
-    main_study, across = prediction_files(methods), across_architectures_files(methods)
+    citation, dictionary = st.read_facts(CITATION, Citation), read_dictionary(FILES)
+    methods = st.read_names("methods")
+    main_study, across = st.prediction_files(methods), st.across_architectures_files(methods)
+    elsewhere = st.read_outputs(ACROSS_ARCHITECTURES, across, st.PREDICTION_SCHEMA)
     outputs = {
-        "predictions": read_outputs(MAIN_STUDY, main_study, PREDICTION_SCHEMA, (LANGUAGE_MODELS,)),
-        "predictions_across_architectures": read_outputs(
-            ACROSS_ARCHITECTURES, across, PREDICTION_SCHEMA
-        ),
-        "features": read_output(FEATURES, FEATURE_SCHEMA),
-        "splits": read_output(SPLITS, SPLIT_SCHEMA),
+        "predictions": st.read_main_study(),
+        "predictions_across_architectures": elsewhere,
+        "features": st.read_output(FEATURES, FEATURE_SCHEMA),
+        "splits": st.read_output(SPLITS, st.SPLIT_SCHEMA),
     }
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     rows = {
@@ -73,15 +66,13 @@ def main() -> None:
     tables = main_tables(dictionary, FILES, paths, rows)
     counted = facts(telemetry, scenarios)
     said = statements(counted)
-    shown = {
-        "kinds": runs_by_setting(telemetry.runs),
-        "categories": scenarios_by_category(telemetry.runs, scenarios),
-    }
+    by_category = scenarios_by_category(telemetry.runs, scenarios)
+    shown = {"kinds": runs_by_setting(telemetry.runs), "categories": by_category}
     card = page(citation, said, counted, tables, shown, dictionary)
     metadata = croissant(citation, said, tables)
     write_atomically(PAGE, card.encode(), REMEDY)
     write_atomically(CROISSANT, metadata.encode(), REMEDY)
-    print_table(("table", "files", "rows"), [(t.name, len(t.files), t.rows) for t in tables])
+    st.print_table(("table", "files", "rows"), [(t.name, len(t.files), t.rows) for t in tables])
 
 
 if __name__ == "__main__":

@@ -45,12 +45,6 @@ MODELS = {
     "monitor_bounds": st.Mark("monitor, own bounds", st.BLUE, "o"),
 }
 OURS = "failbench_diagnose"
-TOOLS = {
-    OURS: "failbench, complete log, not told",
-    "ml_training_debugger": "thresholds of ml-training-debugger",
-    "runmedic": "runmedic 0.1.1",
-    "training_doctor": "training-doctor 0.1.0",
-}
 STATES = ("logged", "not logged")
 SAYS_END = "the error or the death"
 """Beside signals: whether a log says how the run ended."""
@@ -174,10 +168,7 @@ def alarm_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
 
 
 def risk_coverage(answers: pl.DataFrame, points: int) -> pl.DataFrame:
-    """Share of wrong answers among the surest, by the share that is answered.
-
-    Answers of one confidence are given together, so that more may be ``answered`` than is asked.
-    """
+    """Share of wrong answers among the surest; those of one confidence are given together."""
     rows = []
     for (model,), of_model in answers.group_by("model", maintain_order=True):
         for coverage in map(float, np.linspace(1 / points, 1.0, points)):
@@ -273,7 +264,8 @@ def tables(
 ) -> Iterator[st.Table]:
     """Ours beside other tools, parts of our answers, other tools, and evidence."""
     kinds = {model: f"failbench, {mark.label}" for model, mark in MODELS.items()}
-    body: list[st.Row | st.Divider] = [*st.rows("model", kinds), *st.rows("method", TOOLS)]
+    tools = said.labels("diagnose_logs_peers")
+    body: list[st.Row | st.Divider] = [*st.rows("model", kinds), *st.rows("method", tools)]
     yield st.table("headline", whole, None, body, said)
 
     body = []
@@ -306,7 +298,7 @@ def tables(
         yield st.table(f"diagnose_logs_{name}", rates, None, body, said)
 
     read = whole.where(metric="named").frame.drop_nulls("method").select("method", "format").rows()
-    body = [sized(whole, TOOLS[tool], st.words(name), method=tool) for tool, name in read]
+    body = [sized(whole, tools[tool], st.words(name), method=tool) for tool, name in read]
     yield st.table("diagnose_logs_peers", whole, None, body, said)
 
     by_kind = evidence.group_by("kind", "checked_by").agg(pl.len(), pl.col("found").sum())
@@ -325,11 +317,10 @@ def draw(rates: pl.DataFrame, risks: pl.DataFrame, coverage: float, figure: Figu
     """Left the share of wrong answers by the share that is given, right accuracy by category."""
     left, right = figure.subplots(1, 2)
     for name, look in MODELS.items():
-        of_model = risks.filter(model=name)
-        left.plot(of_model["answered"], of_model["risk"], color=look.colour, linewidth=1.2)
+        of_model, colour = risks.filter(model=name), look.colour
+        left.plot(of_model["answered"], of_model["risk"], color=colour, linewidth=1.2)
         at = of_model.filter((pl.col("coverage") - coverage).abs() < 1e-9)
-        style = {"color": look.colour, "marker": look.marker, "linestyle": "none"}
-        left.plot(at["answered"], at["risk"], **style)
+        left.plot(at["answered"], at["risk"], color=colour, marker=look.marker, linestyle="none")
     left.set(xlim=(0, 1.02), ylim=(0, None))
     for axis in (left.xaxis, left.yaxis):
         axis.set_major_formatter(PercentFormatter(1.0, decimals=0, symbol=""))

@@ -13,39 +13,16 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.image import AxesImage
 
-from failbench.base.errors import BadInputError
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import read_output, read_section
-from failbench.base.vocabulary import ANSWERS, CATEGORIES, DIFFICULTIES, Category
-from failbench.statistics.agreement import rank_agreement, weighted_kappa
-from failbench.statistics.bootstrap import single_seeds
-from failbench.statistics.intervals import (
-    ScenarioIntervalSettings,
-    estimate_rows,
-    scenario_intervals,
-)
-from failbench.statistics.metrics import METRICS, ValueMetric, metrics_for, proportion
-from failbench.statistics.scenario_values import ScenarioAnswers, ScenarioValues, weighted_mean
-from failbench.statistics.settings import read_statistics
-from failbench.study.captions import Captions
-from failbench.study.cells import ABSENT, percent, words
-from failbench.study.estimates import Estimates, rounded
-from failbench.study.inputs import read_reported
-from failbench.study.labels import DECLARED_NOTE, in_label_order, label_inside, method_label
-from failbench.study.paper_numbers import Reported
-from failbench.study.plain_table import Table
-from failbench.study.publication import publish_estimates, run
-from failbench.study.style import CATEGORY_COLOURS
-from failbench.study.tables import Of, Row, Text, table
+from failbench import study as st
 from shared.difficulty import DIFFICULTY_SCHEMA, SHARE_SCHEMA, DifficultyDesign
 
 SCENARIOS = Path("data/measurements/difficulty/scenarios.parquet")
 SHARES = Path("data/measurements/difficulty/shares.parquet")
 
 KEYS = ("part", "metric")
-LEVELS = len(DIFFICULTIES)
+LEVELS = len(st.DIFFICULTIES)
 MISLEADING = ("surface", "neighbours")
-PANELS: tuple[tuple[Category, ...], ...] = (
+PANELS: tuple[tuple[st.Category, ...], ...] = (
     ("memory_hardware", "data_pipeline"),
     ("optimization", "model_software", "unknown"),
 )
@@ -61,22 +38,24 @@ GAP = 0.7
 def estimates(
     scenarios: pl.DataFrame,
     shares: pl.DataFrame,
-    settings: ScenarioIntervalSettings,
+    settings: st.ScenarioIntervalSettings,
     reference: str,
 ) -> pl.DataFrame:
     """Measured difficulty against the declared, and the reference architecture against others."""
     compared = scenarios.join(reference_and_others(shares, reference), on="scenario")
     compared = compared.sort("category", "scenario")
     parts = {
-        str(name): part for name in CATEGORIES if (part := compared.filter(category=name)).height
+        str(name): part for name in st.CATEGORIES if (part := compared.filter(category=name)).height
     }
-    seeds = single_seeds(map(len, parts.values()))
+    seeds = st.single_seeds(map(len, parts.values()))
     # all methods taken as one, whose answer to a scenario is spread over their answers
-    spread = {name: part.select(ANSWERS).to_numpy()[:, None, :] for name, part in parts.items()}
-    recalls = [metric for metric in metrics_for(CATEGORIES) if metric.name.startswith("recall_")]
+    spread = {name: part.select(st.ANSWERS).to_numpy()[:, None, :] for name, part in parts.items()}
+    recalls = [
+        metric for metric in st.metrics_for(st.CATEGORIES) if metric.name.startswith("recall_")
+    ]
     means = [
-        replace(METRICS["accuracy"], name="ease.all"),
-        *(replace(recall, name=f"ease.{recall.category}") for recall in recalls),
+        replace(st.METRICS["accuracy"], name="ease/all"),
+        *(replace(recall, name=f"ease/{recall.category}") for recall in recalls),
     ]
     # pairs of the declared and the measured level
     pairs = level("declared") * LEVELS + level("measured")
@@ -84,29 +63,30 @@ def estimates(
         name: np.eye(LEVELS**2)[part.select(pairs).to_series()].reshape(-1, LEVELS, LEVELS)
         for name, part in parts.items()
     }
-    kappa = ValueMetric(
-        "agreement.kappa", ScenarioValues(rated, seeds), "quadratically weighted", weighted_kappa
+    kappa = st.ValueMetric(
+        "agreement/kappa",
+        st.ScenarioValues(rated, seeds),
+        "quadratically weighted",
+        st.weighted_kappa,
     )
     rates = proportions(compared)
     # a share of some of the scenarios is about those alone
     sizes = {rate.name: round(rate.values.sums()[1]) for rate in rates}
-    intervals = scenario_intervals(
-        ScenarioAnswers(spread, seeds), tuple(means), settings, (*rates, kappa)
+    intervals = st.scenario_intervals(
+        st.ScenarioAnswers(spread, seeds), tuple(means), settings, (*rates, kappa)
     )
-    name = pl.col("metric").str.split(".").list
-    rows = estimate_rows(intervals).with_columns(
-        part=name.get(0),
-        metric=name.get(1),
-        n=pl.col("metric").replace_strict(sizes, default=pl.col("n")),
-    )
+    n = pl.col("metric").replace_strict(sizes, default=pl.col("n"))
+    rows = st.by_path(st.estimate_rows(intervals).with_columns(n=n), "part")
     ease, own = pl.col("ease"), pl.col("neighbours_own")
     ranked = {
         "tau_declared": (level("declared"), -ease),
         "tau_neighbours": (own, ease),
         "tau_architectures": (pl.col("reference"), pl.col("others")),
     }
-    taus = {name: rank_agreement(compared, *pair, settings, name) for name, pair in ranked.items()}
-    return pl.concat([rows, estimate_rows(taus, part="agreement")], how="diagonal")
+    taus = {
+        name: st.rank_agreement(compared, *pair, settings, name) for name, pair in ranked.items()
+    }
+    return pl.concat([rows, st.estimate_rows(taus, part="agreement")], how="diagonal")
 
 
 def reference_and_others(shares: pl.DataFrame, reference: str) -> pl.DataFrame:
@@ -118,27 +98,29 @@ def reference_and_others(shares: pl.DataFrame, reference: str) -> pl.DataFrame:
         if found[column].is_null().all():
             problem = f"there is no prediction of {what}."
             remedy = "Record other architectures, and run `dvc repro` for the study of all."
-            raise BadInputError("predictions", "architecture", problem, remedy)
+            raise st.BadInputError("predictions", "architecture", problem, remedy)
     return found
 
 
-def proportions(scenarios: pl.DataFrame) -> tuple[ValueMetric, ...]:
+def proportions(scenarios: pl.DataFrame) -> tuple[st.ValueMetric, ...]:
     ease, declared, measured = pl.col("ease"), pl.col("declared"), pl.col("measured")
     every, hard = pl.lit(1.0), measured == "hard"
     rates = {
-        **{f"ease.declared_{each}": (ease, declared == each) for each in DIFFICULTIES},
-        **{f"share.{each}": (measured == each, every) for each in DIFFICULTIES},
-        **{f"hard_taken_for.{each}": (pl.col(f"by_{each}"), hard) for each in MISLEADING},
+        **{f"ease/declared_{each}": (ease, declared == each) for each in st.DIFFICULTIES},
+        **{f"share/{each}": (measured == each, every) for each in st.DIFFICULTIES},
+        **{f"hard_taken_for/{each}": (pl.col(f"by_{each}"), hard) for each in MISLEADING},
     }
     estimand = "mean over new scenarios of a kind"
     return tuple(
-        proportion(name, weighted_mean(scenarios, value, those), estimand)
+        st.proportion(name, st.weighted_mean(scenarios, value, those), estimand)
         for name, (value, those) in rates.items()
     )
 
 
 def level(column: str) -> pl.Expr:
-    return pl.col(column).replace_strict(list(DIFFICULTIES), range(LEVELS), return_dtype=pl.Int32)
+    return pl.col(column).replace_strict(
+        list(st.DIFFICULTIES), range(LEVELS), return_dtype=pl.Int32
+    )
 
 
 def points_of(scenarios: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
@@ -151,13 +133,13 @@ def points_of(scenarios: pl.DataFrame, shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def numbers(
-    scenarios: pl.DataFrame, shares: pl.DataFrame, design: DifficultyDesign, paper: Reported
+    scenarios: pl.DataFrame, shares: pl.DataFrame, design: DifficultyDesign, paper: st.Reported
 ) -> dict[str, object]:
     by_method = shares.filter(view="method")
     easy = by_method.join(scenarios.filter(declared="easy"), on="scenario", how="semi")
     rates = easy.group_by("name").agg(pl.col("ease").mean()).sort(-pl.col("ease"), "name").rows()
     reported = max(row.accuracy for row in paper.tables.methods.rows.values())
-    best = [f"{label_inside(name)} {percent(rate)} %" for name, rate in rates[:2]]
+    best = [f"{st.label_inside(name)} {st.percent(rate)} %" for name, rate in rates[:2]]
     return {
         "scenarios": scenarios.height,
         "hardest": min(design.hardest, scenarios.height),
@@ -165,35 +147,25 @@ def numbers(
         "above_90": scenarios.filter(pl.col("ease") > 0.9).height,
         "methods": by_method["name"].n_unique(),
         "runs": scenarios["runs"].max(),
-        "left_out": "; ".join(map(label_inside, design.left_out)),
+        "left_out": "; ".join(map(st.label_inside, design.left_out)),
         "best_on_easy": " and ".join(best),
         "best_reported": reported,
         "best_reached": rates[0][1] >= reported,
-        "declared_when": DECLARED_NOTE,
+        "declared_when": st.DECLARED_NOTE,
     }
 
 
 def tables(
-    found: Estimates, scenarios: pl.DataFrame, design: DifficultyDesign, said: Captions
-) -> Iterator[Table]:
+    found: st.Estimates, scenarios: pl.DataFrame, design: DifficultyDesign, said: st.Captions
+) -> Iterator[st.Table]:
     """Declared against measured levels, the hardest scenarios, and why they are."""
     both = pl.concat([scenarios, scenarios.with_columns(declared=pl.lit("all"))])
     counts = both.group_by(part="declared", metric="measured").agg(value=pl.len().cast(pl.Float64))
-    yield table(
-        "difficulty",
-        found.plus(*counts.to_dicts()),
-        [
-            Text("Declared"),
-            *(Of(each, each, "Measured", "count", absent="0") for each in DIFFICULTIES),
-            Of("", "Diagnosed right", keys={"part": "ease"}),
-            Of("", "Scenarios", keys={"part": "ease"}, show="n"),
-        ],
-        [
-            *(Row((each,), {"part": each, "metric": f"declared_{each}"}) for each in DIFFICULTIES),
-            Row(("all",), {"part": "all", "metric": "all"}),
-        ],
-        said,
-    )
+    body = [
+        st.Row((each,), {"part": each, "metric": f"declared_{each}"}) for each in st.DIFFICULTIES
+    ]
+    body.append(st.Row(("all",), {"part": "all", "metric": "all"}))
+    yield st.table("difficulty", found.plus(*counts.to_dicts()), None, body, said)
 
     named = ("scenario", "category", "instead", "symptom_category", "nearest", "nearest_category")
 
@@ -203,37 +175,24 @@ def tables(
     misled = [pl.when(f"by_{by}").then(pl.lit(by)) for by in MISLEADING]
     hardest = scenarios.head(design.hardest).with_columns(
         pl.col(named).str.replace_all("_", " "),
-        pl.col("ease", "instead_share").map_elements(percent, return_dtype=pl.String),
+        pl.col("ease", "instead_share").map_elements(st.percent, return_dtype=pl.String),
         pl.col("neighbours_own", "neighbours_instead").map_elements(runs, return_dtype=pl.String),
-        misled=pl.concat_str(misled, separator=" and ", ignore_nulls=True).replace("", ABSENT),
+        misled=pl.concat_str(misled, separator=" and ", ignore_nulls=True).replace("", st.ABSENT),
     )
-    columns = {
-        "scenario": Text("Scenario"),
-        "category": Text("Cause"),
-        "declared": Text("Declared"),
-        "ease": Text("Right", align="right"),
-        "instead": Text("Taken for"),
-        "instead_share": Text("Answers", align="right"),
-        "symptom_category": Text("Looks like"),
-        "neighbours_own": Text("the cause", "Nearest runs", align="right"),
-        "neighbours_instead": Text("taken for", "Nearest runs", align="right"),
-        "misled": Text("Misled by"),
-    }
-    body = map(Row, hardest.select(*columns).rows())
-    yield table("hardest", found, columns.values(), body, said)
+    rows = hardest.select(
+        *("scenario", "category", "declared", "ease", "instead", "instead_share"),
+        *("symptom_category", "neighbours_own", "neighbours_instead", "misled"),
+    )
+    yield st.sheet("hardest", rows.rows(), said)
     look_alike = pl.format("{} ({})", "nearest", "nearest_category")
-    reasons = map(Row, hardest.select("scenario", look_alike, "rationale").rows())
-    heads = map(Text, ("Scenario", "Nearest run", "Rationale"))
-    yield table("hardest_reasons", found, heads, reasons, said)
+    reasons = hardest.select("scenario", look_alike, "rationale").rows()
+    yield st.sheet("hardest_reasons", reasons, said)
 
 
 def draw(points: pl.DataFrame, rows: float, figure: Figure) -> None:
-    """Shares of right answers over all architectures and seeds, the hardest of a category first.
-
-    A column is a method. Beside the name of a scenario stands the difficulty that was declared.
-    """
-    methods = in_label_order(points.filter(view="method")["name"])
-    labels = [method_label(method) for method in methods]
+    """Shares of right answers, a column a method, the hardest of a category first."""
+    methods = st.in_label_order(points.filter(view="method")["name"])
+    labels = [st.method_label(method) for method in methods]
     for axes, panel in zip(figure.subplots(1, len(PANELS)), PANELS, strict=True):
         image = draw_panel(axes, points, panel, methods)
         axes.set_xticks(range(len(labels)), labels, rotation=90, ha="center")
@@ -254,7 +213,7 @@ def draw(points: pl.DataFrame, rows: float, figure: Figure) -> None:
 
 
 def draw_panel(
-    axes: Axes, points: pl.DataFrame, panel: tuple[Category, ...], methods: list[str]
+    axes: Axes, points: pl.DataFrame, panel: tuple[st.Category, ...], methods: list[str]
 ) -> AxesImage:
     wide = points.filter(view="method").pivot("name", index="scenario", values="ease")
     top, right, ticks, labels = 0.0, len(methods) - 0.5, [], []
@@ -273,34 +232,35 @@ def draw_panel(
         )
         ticks += [top + row for row in range(whole.height)]
         labels += [
-            f"{words(name)} {declared[0]}"
+            f"{st.words(name)} {declared[0]}"
             for name, declared in whole.select("scenario", "declared").rows()
         ]
         middle = (top + bottom - 1) / 2
-        axes.text(right + 0.25, middle, words(category), rotation=270, va="center", ha="left")
+        axes.text(right + 0.25, middle, st.words(category), rotation=270, va="center", ha="left")
         (line,) = axes.plot([right + 0.1] * 2, [top - 0.4, bottom - 0.6], linewidth=1.6)
-        line.set(color=CATEGORY_COLOURS[category], clip_on=False)
+        line.set(color=st.CATEGORY_COLOURS[category], clip_on=False)
         top = bottom + GAP
     axes.set_yticks(ticks, labels)
     return image
 
 
 def main() -> None:
-    scenarios, shares = read_output(SCENARIOS, DIFFICULTY_SCHEMA), read_output(SHARES, SHARE_SCHEMA)
-    design = read_section("difficulty", DifficultyDesign)
-    intervals = read_statistics(ScenarioIntervalSettings)
-    reference = read_section("nested_cv", ReferenceStudy).architecture
+    scenarios = st.read_output(SCENARIOS, DIFFICULTY_SCHEMA)
+    shares = st.read_output(SHARES, SHARE_SCHEMA)
+    design = st.read_section("difficulty", DifficultyDesign)
+    intervals = st.read_statistics(st.ScenarioIntervalSettings)
+    reference = st.read_section("nested_cv", st.ReferenceStudy).architecture
     measured = estimates(scenarios, shares, intervals, reference)
-    found = Estimates.of(measured)
-    beside = numbers(scenarios, shares, design, read_reported())
-    said = Captions.read("difficulty", found.nested(*KEYS), design, intervals, beside)
-    points = rounded(points_of(scenarios, shares))
+    found = st.Estimates.of(measured)
+    beside = numbers(scenarios, shares, design, st.read_reported())
+    said = st.Captions.read("difficulty", found.nested(*KEYS), design, intervals, beside)
+    points = st.rounded(points_of(scenarios, shares))
     rows = max(
         scenarios.filter(pl.col("category").is_in(panel)).height + GAP * (len(panel) - 1)
         for panel in PANELS
     )
     picture = said.picture("figure", HEAD + ROW_HEIGHT * rows, partial(draw, points, rows))
-    publish_estimates(
+    st.publish_estimates(
         "difficulty",
         measured,
         KEYS,
@@ -312,4 +272,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -13,15 +12,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench import study as st
-from failbench.neighbours.external import (
-    DETECTION,
-    POSITIVES,
-    ReleasedTables,
-    crashed,
-    improved_rules_asked,
-    read_released,
-    simple_rules_asked,
-)
+from failbench.neighbours import external as released_data
+from failbench.neighbours.external import DETECTION, POSITIVES, ReleasedTables
 from shared import external_default as external
 from shared.external_default import ExternalDefaultSettings
 
@@ -34,19 +26,6 @@ MAJORITY = "majority"
 GROUPED_PROTOCOL = r"^(blocks|clusters)_(\d+)$"
 
 TASKS = {DETECTION: "Faulty or correct", external.CATEGORY: "Which of seven fault categories"}
-METHODS = {
-    **st.METHOD_LABELS,
-    external.THEIR_FOREST: "Random forest, theirs",
-    external.SIMPLE_RULES: "Simple rules, those that can be asked",
-    MAJORITY: "Majority label",
-}
-PROTOCOLS = {
-    external.PRINTED: "Authors' protocol",
-    external.WITH_CRASHED: "Shuffled folds, fitted to training rows",
-    external.SHUFFLED: "The same without crashed runs",
-    "blocks": "Grouped by blocks of the file",
-    "clusters": "Grouped by clusters of hosts",
-}
 
 
 def estimates(
@@ -171,9 +150,9 @@ def numbers(
     others = of_forest.filter(pl.col("groups") != settings.groups)["value"]
     return {
         "runs": f"{released.detection.height:,}",
-        "crashed": int(crashed(released.detection).sum()),
-        "simple": simple_rules_asked(released.columns),
-        "improved": improved_rules_asked(released.columns),
+        "crashed": int(released_data.crashed(released.detection).sum()),
+        "simple": released_data.simple_rules_asked(released.columns),
+        "improved": released_data.improved_rules_asked(released.columns),
         "other_numbers": " or ".join(map(str, sorted(settings.other_groups))),
         "least": others.min(),
         "most": others.max(),
@@ -187,7 +166,7 @@ def tables(
     usual = found.where(groups=settings.groups)
     body: list[st.Row | st.Divider] = []
     for task, heading in TASKS.items():
-        own = dict(PROTOCOLS)
+        own = said.labels("external_default")
         if task == external.CATEGORY:  # has no crashed runs, so that none is left out
             own[external.SHUFFLED] = own[external.WITH_CRASHED]
             del own[external.PRINTED], own[external.WITH_CRASHED]
@@ -199,12 +178,12 @@ def tables(
         DETECTION: (*external.HOUSE_METHODS, external.SIMPLE_RULES),
         external.CATEGORY: external.HOUSE_METHODS,
     }
-    body = []
+    body, called = [], {**st.METHOD_LABELS, **said.labels("external_default_methods")}
     for task, methods in asked.items():
-        labels = {method: METHODS[method] for method in (external.THEIR_FOREST, *methods)}
+        labels = {method: called[method] for method in (external.THEIR_FOREST, *methods)}
         answered = st.rows("method", labels, task=task, columns="all")
         majority = {"task": task, "columns": "none", "method": MAJORITY}
-        body += [st.Divider(f"{TASKS[task]}:"), *answered, st.Row((METHODS[MAJORITY],), majority)]
+        body += [st.Divider(f"{TASKS[task]}:"), *answered, st.Row((called[MAJORITY],), majority)]
     yield st.table("external_default_methods", usual, None, body, said)
     sizes = {size: str(size) for size in sorted({settings.groups, *settings.other_groups})}
     of_sizes = st.rows("groups", sizes, columns="all", method=external.THEIR_FOREST)
@@ -217,16 +196,9 @@ MARKS = {
     "host": st.Mark("only the host's", st.ORANGE, "^"),
 }
 PRINTED_MARK = st.Mark("printed by the authors", st.BLACK, "|", size=9.0)
-ROWS = {
-    external.PRINTED: "authors' protocol",
-    external.WITH_CRASHED: "shuffled folds, fitted\nto training rows",
-    external.SHUFFLED: "the same, without\ncrashed runs",
-    "blocks": "grouped by blocks\nof the file",
-    "clusters": "grouped by clusters\nof hosts",
-}
 
 
-def draw(found: st.Estimates, figure: Figure) -> None:
+def draw(found: st.Estimates, rows: Mapping[str, str], figure: Figure) -> None:
     """How the printed accuracy falls, protocol by protocol."""
     titles = {DETECTION: "faulty or correct", external.CATEGORY: "which of seven categories"}
     panels = list(figure.subplots(1, 2, sharex=True, sharey=True))
@@ -234,7 +206,7 @@ def draw(found: st.Estimates, figure: Figure) -> None:
         of_task = found.where(task=task, metric="accuracy")
         drawn = of_task.where(method=external.THEIR_FOREST)
         points = drawn.frame.rename({"protocol": "row", "columns": "mark"})
-        st.dot_plot(axes, points, ROWS, MARKS, spread=0.5)
+        st.dot_plot(axes, points, rows, MARKS, spread=0.5)
         axes.plot(100 * drawn.value(columns="printed"), 0, **PRINTED_MARK.look)
         majority = of_task.value(protocol=external.SHUFFLED, method=MAJORITY)
         axes.axvline(100 * majority, color=st.GREY, linewidth=st.THICK, zorder=0)
@@ -242,7 +214,7 @@ def draw(found: st.Estimates, figure: Figure) -> None:
     panels[0].set_xlim(0, 102)
     figure.supxlabel("accuracy, percent of runs, with interval by resampling groups")
     line = Line2D([], [], color=st.GREY, linewidth=st.THICK, label="majority label")
-    handles = [*(mark.handle for mark in (*MARKS.values(), PRINTED_MARK)), line]
+    handles: list[st.Mark | Line2D] = [*MARKS.values(), PRINTED_MARK, line]
     st.legend_outside(figure, handles, columns=5, columnspacing=1.0, handletextpad=0.3)
 
 
@@ -250,20 +222,19 @@ def main() -> None:
     settings = st.read_with_statistics("external_default", ExternalDefaultSettings)
     answers = st.read_output(MEASUREMENTS / "answers.parquet", external.ANSWER_SCHEMA)
     groups = st.read_output(MEASUREMENTS / "groups.parquet", external.GROUP_SCHEMA)
-    released = read_released(RELEASED)
+    released = released_data.read_released(RELEASED)
     measured = st.rounded(estimates(answers, groups, released, settings))
     found = with_printed(measured, released, settings)
     usual = found.where(groups=settings.groups)
-    nested: dict[str, Any] = usual.nested(*external.CONDITION, "metric")
-    said = st.Captions.read(
-        "external_default", nested, settings, numbers(found, released, settings)
-    )
+    nested, named = usual.nested(*external.CONDITION, "metric"), numbers(found, released, settings)
+    said = st.Captions.read("external_default", nested, settings, named)
+    drawing = partial(draw, usual, said.labels("figure"))
     st.publish(
         "external_default",
         metrics=st.nest(measured, *external.CONDITION, "metric", leaves=(*st.ESTIMATE, "rows")),
         points=measured,
         tables=tables(found, said, settings),
-        figures={"external_default": said.picture("figure", 2.75, partial(draw, usual))},
+        figures={"external_default": said.picture("figure", 2.75, drawing)},
         sentences={"finding": said.text("finding", "text") + "\n"},
         summary=measured.filter(metric="accuracy").drop("metric", "rows"),
     )

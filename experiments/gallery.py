@@ -8,17 +8,7 @@ from typing import Annotated, Any
 import polars as pl
 from pydantic import Field
 
-from failbench.base.errors import BadInputError
-from failbench.base.params import PARAMS
-from failbench.base.records import Record
-from failbench.base.scenarios import Architecture, Optimizer
-from failbench.base.stage import read_section
-from failbench.base.telemetry import Telemetry
-from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.intervals import nest
-from failbench.study.captions import Captions
-from failbench.study.cells import counted, words
-from failbench.study.publication import publish, run
+from failbench import study as st
 from failbench.study.run_curves import (
     dashboard_picture,
     gallery_picture,
@@ -33,46 +23,38 @@ SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
 
 
-class GallerySettings(Record):
+class GallerySettings(st.Record):
     """The section ``gallery`` of params.yaml."""
 
     run_id: str
-    architecture: Architecture
-    optimizer: Optimizer
+    architecture: st.Architecture
+    optimizer: st.Optimizer
     seed: Annotated[int, Field(ge=0)]
     every: Annotated[int, Field(ge=1, le=50)]
 
 
-def run_of(telemetry: Telemetry, run_id: str) -> dict[str, Any]:
+def run_of(telemetry: st.Telemetry, run_id: str) -> dict[str, Any]:
     """The failing run that the settings name."""
     named = pairs(telemetry).filter(run_id=run_id)
     if named.height == 0:
-        raise BadInputError(
-            PARAMS,
-            "gallery.run_id",
-            f"no failing run {run_id!r} was recorded.",
-            "Name the run_id of a run of the kind failure in data/telemetry/runs.parquet.",
-        )
+        problem = f"no failing run {run_id!r} was recorded."
+        remedy = "Name the run_id of a run of the kind failure in data/telemetry/runs.parquet."
+        raise st.BadInputError(st.PARAMS, "gallery.run_id", problem, remedy)
     return named.row(0, named=True)
 
 
-def counts_of(runs: pl.DataFrame) -> pl.DataFrame:
-    """How many runs of each category end in each way."""
-    return runs.group_by("category", "outcome").len("value").sort("category", "outcome")
-
-
 def main() -> None:
-    settings = read_section("gallery", GallerySettings)
+    settings = st.read_section("gallery", GallerySettings)
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     failed = run_of(telemetry, settings.run_id)
     onset, failure = failed["onset_step"], failed["failure_step"]
     named = {
         "title": {scenario.id: scenario.title for scenario in scenarios}[failed["scenario"]],
-        "outcome": words(failed["outcome"]),
+        "outcome": st.words(failed["outcome"]),
         "step": failure,
-        "late": "" if onset is None else counted(failure - onset, "step"),
+        "late": "" if onset is None else st.counted(failure - onset, "step"),
     }
-    said = Captions.read("gallery", settings, named)
+    said = st.Captions.read("gallery", settings, named)
     curves = run_curves(telemetry, settings.run_id)
     of_slice = telemetry.select(
         (pl.col("architecture") == settings.architecture)
@@ -82,28 +64,23 @@ def main() -> None:
     )
     runs, points = sheet_runs(of_slice, scenarios), sheet_curves(of_slice, settings.every)
     setting = said.text("sheets", "setting")
-    drawn = set(runs["category"])
-    publish(
+    # how many runs of each category end in each way
+    counts = runs.group_by("category", "outcome").len("value").sort("category", "outcome")
+    title = said.text("dashboard", "finding")
+    shown = dashboard_picture(curves, title=title, onset_step=onset, failure_step=failure)
+    pictures = {"dashboard": shown}
+    for category in sorted(set(runs["category"]), key=st.CATEGORIES.index):
+        sheet = gallery_picture(category, runs, points, setting=setting)
+        pictures[f"gallery_{category}"] = sheet
+    st.publish(
         "gallery",
-        metrics={"runs_drawn": nest(counts_of(runs), "category", "outcome", leaves=("value",))},
+        metrics={"runs_drawn": st.nest(counts, "category", "outcome", leaves=("value",))},
         points={"dashboard": curves, "gallery": points},
-        figures={
-            "dashboard": dashboard_picture(
-                curves,
-                title=said.text("dashboard", "finding"),
-                onset_step=onset,
-                failure_step=failure,
-            ),
-            **{
-                f"gallery_{category}": gallery_picture(category, runs, points, setting=setting)
-                for category in CATEGORIES
-                if category in drawn
-            },
-        },
-        summary=counts_of(runs),
+        figures=pictures,
+        summary=counts,
         exact=True,
     )
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -12,78 +12,25 @@ import polars as pl
 from matplotlib.figure import Figure
 from pydantic import Field
 
-from failbench.base.method_settings import HybridSettings
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.records import Record
-from failbench.base.stage import read_output, read_section
-from failbench.base.studies import ON_INVARIANTS
-from failbench.base.vocabulary import Route
-from failbench.statistics.intervals import ScenarioIntervalSettings, nest
-from failbench.statistics.metrics import METRICS, UnitCosts, ValueMetric, cost_metrics, proportion
-from failbench.statistics.scenario_values import over_scenarios, over_those, right
-from failbench.statistics.settings import read_statistics
-from failbench.statistics.thresholds import (
-    ROUTES,
-    Prices,
-    cheapest_in_resamples,
-    costs_of_halves,
-    optimism,
-    price,
-    routed_grid,
-    uncertainty,
-)
-from failbench.study.captions import Captions
-from failbench.study.estimates import Estimates, of_scenarios, reported
-from failbench.study.inputs import read_reported
-from failbench.study.labels import development_note, made_in_view, method_label
-from failbench.study.paper_numbers import (
-    REPORTED_HYBRIDS,
-    Reported,
-    reported_number,
-    reported_numbers,
-)
-from failbench.study.plain_table import Table
-from failbench.study.publication import publish_estimates, run
-from failbench.study.style import METHOD_STYLES
-from failbench.study.tables import Of, Row, Text, n_of, table
+from failbench import study as st
 
-FOLDER = Path("data/predictions/nested_cv")
+PREDICTIONS = Path("data/predictions/nested_cv")
 HYBRIDS = {
-    "hybrid": FOLDER / "hybrid.parquet",
-    "hybrid_two_way": FOLDER / "hybrid_two_way.parquet",
-    ON_INVARIANTS: FOLDER / "hybrid_monitor.parquet",
+    "hybrid": "three-way",
+    "hybrid_two_way": "two-way",
+    st.ON_INVARIANTS: "monitor (development)",
 }
-RULES = FOLDER / "improved_rules.parquet"
-MEMBERS: dict[Route, Path] = {
-    "classifier": FOLDER / "random_forest.parquet",
-    "human": FOLDER / "simulated_human.parquet",
-}
+RULES = "improved_rules"
+MEMBERS: dict[st.Route, str] = {"classifier": "random_forest", "human": "simulated_human"}
+"""Who answers what the rules hand on."""
 
 KEYS = ("hybrid", "route", "metric")
 MEASURED, REPORTED = {"source": None}, {"source": "reported"}
-ROUTE_LABELS = {
-    "rules": "Rules",
-    "classifier": "Random forest",
-    "human": "Simulated human",
-    "all": "All",
-}
-ROUTE_COLOURS = {
-    "rules": METHOD_STYLES["improved_rules"].colour,
-    "classifier": METHOD_STYLES["random_forest"].colour,
-    "human": METHOD_STYLES["simulated_human"].colour,
-}
-"""Those of the methods that answer."""
-
-KINDS = {
-    "hybrid": "three-way",
-    "hybrid_two_way": "two-way",
-    ON_INVARIANTS: "monitor (development)",
-}
 LETTER = 0.0155
 """Share of a bar that a letter takes; what does not fit into its segment is left out."""
 
 
-class RoutingSettings(Record):
+class RoutingSettings(st.Record):
     """What is varied, and how surely it is told; the section ``routing`` of params.yaml."""
 
     feature_set: str
@@ -94,41 +41,44 @@ class RoutingSettings(Record):
 
 
 def routes(
-    hybrid: str, predictions: pl.DataFrame, costs: UnitCosts, settings: ScenarioIntervalSettings
+    hybrid: str,
+    predictions: pl.DataFrame,
+    costs: st.UnitCosts,
+    settings: st.ScenarioIntervalSettings,
 ) -> Iterator[pl.DataFrame]:
     """Share and precision of each route that answers anything, accuracy and cost of all."""
-    if made_in_view(hybrid):
+    if st.made_in_view(hybrid):
         # what has precedence over the invariant that decides must be checked too: nobody counts it
         predictions = predictions.with_columns(conditions=None)
-    for route in ROUTES:
+    for route in st.ROUTES:
         answered = pl.col("route") == route
         if not predictions.select(answered.any()).item():
             continue
-        share = proportion(
+        share = st.proportion(
             "share",
-            over_scenarios(predictions, answered),
+            st.over_scenarios(predictions, answered),
             f"probability that a run of a new scenario is answered by {route}",
         )
-        precision = proportion(
+        precision = st.proportion(
             "precision",
-            over_those(predictions, right(), answered),
+            st.over_those(predictions, st.right(), answered),
             f"ratio of two probabilities: that {route} diagnose a run of a new scenario right, "
             "over that they answer it",
         )
         values = (share, precision, *conditions(predictions, answered))
-        yield of_scenarios(predictions, (), settings, values, hybrid=hybrid, route=route)
-    values = (*cost_metrics(predictions, costs), *conditions(predictions, pl.lit(value=True)))
-    accuracy = (METRICS["accuracy"],)
-    yield of_scenarios(predictions, accuracy, settings, values, hybrid=hybrid, route="all")
+        yield st.of_scenarios(predictions, (), settings, values, hybrid=hybrid, route=route)
+    values = (*st.cost_metrics(predictions, costs), *conditions(predictions, pl.lit(value=True)))
+    accuracy = (st.METRICS["accuracy"],)
+    yield st.of_scenarios(predictions, accuracy, settings, values, hybrid=hybrid, route="all")
 
 
-def conditions(predictions: pl.DataFrame, answered: pl.Expr) -> Iterator[ValueMetric]:
+def conditions(predictions: pl.DataFrame, answered: pl.Expr) -> Iterator[st.ValueMetric]:
     """Conditions to read of the answers that show any, which a person's do not."""
     shown = pl.when(answered).then(pl.col("conditions"))
     if not predictions.select(shown.is_null().all()).item():
-        yield ValueMetric(
+        yield st.ValueMetric(
             "conditions_to_read",
-            over_scenarios(predictions, shown),
+            st.over_scenarios(predictions, shown),
             "conditions to check in order to verify the diagnosis of a run of a new scenario, "
             "where there are any",
         )
@@ -136,11 +86,11 @@ def conditions(predictions: pl.DataFrame, answered: pl.Expr) -> Iterator[ValueMe
 
 def best_thresholds(
     rules: pl.DataFrame,
-    members: Mapping[Route, pl.DataFrame],
-    main_study: HybridSettings,
-    costs: UnitCosts,
+    members: Mapping[st.Route, pl.DataFrame],
+    main_study: st.HybridSettings,
+    costs: st.UnitCosts,
     settings: RoutingSettings,
-    intervals: ScenarioIntervalSettings,
+    intervals: st.ScenarioIntervalSettings,
 ) -> pl.DataFrame:
     """At every pair of prices, which thresholds are cheapest, how sure that is, and what it saves.
 
@@ -149,55 +99,55 @@ def best_thresholds(
     other. Of pairs that cost the same the most cautious is taken.
     """
     pair = (main_study.classifier_from, main_study.rules_from)
-    grid = routed_grid(rules, members, settings.step, pair)
+    grid = st.routed_grid(rules, members, settings.step, pair)
     n, measured, person_alone = grid.outcomes.n, grid.position(*pair), grid.position(1.0, 1.0)
-    prices: Prices = [
+    prices: st.Prices = [
         (costs.model_copy(update={"human": human}), wrong)
         for human, wrong in product(settings.human_costs, settings.wrong_answer_costs)
     ]
-    resampled = cheapest_in_resamples(grid, prices, intervals)
-    halved = costs_of_halves(grid, prices, measured, settings.halves, intervals.seed)
+    resampled = st.cheapest_in_resamples(grid, prices, intervals)
+    halved = st.costs_of_halves(grid, prices, measured, settings.halves, intervals.seed)
     parts = []
     for (units, wrong), cheapest, halves in zip(prices, resampled, halved, strict=True):
-        best = int(price(grid.shares(), units, wrong).round(12).argmin())
+        best = int(st.price(grid.shares(), units, wrong).round(12).argmin())
         positions = {"measured": measured, "person_alone": person_alone, "best": best}
         paid = tuple(
-            ValueMetric(f"cost_{name}", grid.costs(at, units, wrong), "cost of a diagnosis")
+            st.ValueMetric(f"cost_{name}", grid.costs(at, units, wrong), "cost of a diagnosis")
             for name, at in positions.items()
         )
         human, other = f"{units.human:g}", f"{wrong:g}"
         keys = {"human": human, "wrong": other, "prices": f"human {human}, wrong {other}"}
         ranges = {
-            **uncertainty(grid, best, cheapest, intervals.confidence),
-            **optimism(halves, intervals.confidence),
+            **st.uncertainty(grid, best, cheapest, intervals.confidence),
+            **st.optimism(halves, intervals.confidence),
         }
         further = [
             {**keys, "metric": name, "value": value, "ci_low": low, "ci_high": high, "n": n}
             for name, (value, low, high) in ranges.items()
         ]
-        parts += [of_scenarios(rules, (), intervals, paid, **keys), pl.DataFrame(further)]
+        parts += [st.of_scenarios(rules, (), intervals, paid, **keys), pl.DataFrame(further)]
     return pl.concat(parts, how="diagonal_relaxed")
 
 
-def printed(paper: Reported) -> Iterator[dict[str, Any]]:
+def printed(paper: st.Reported) -> Iterator[dict[str, Any]]:
     """What the paper prints of the routes, as rows of the same frame."""
-    number = partial(reported_number, paper)
-    shares = reported_numbers(paper, "hybrid_shares", len(ROUTES))
-    parts = reported_numbers(paper, "hybrid_parts", 4)
+    number = partial(st.reported_number, paper)
+    shares = st.reported_numbers(paper, "hybrid_shares", len(st.ROUTES))
+    parts = st.reported_numbers(paper, "hybrid_parts", 4)
     known = {
         ("hybrid", "rules"): (shares[0], number("hybrid_rules_precision")),
         ("hybrid", "classifier"): (shares[1],),
         ("hybrid", "human"): (shares[2],),
         ("hybrid_two_way", "rules"): parts[:2],
         ("hybrid_two_way", "classifier"): parts[2:],
-        **{(name, "all"): (1.0, number(claim)) for name, claim in REPORTED_HYBRIDS.items()},
+        **{(name, "all"): (1.0, number(claim)) for name, claim in st.REPORTED_HYBRIDS.items()},
     }
     for (hybrid, route), numbers in known.items():
         values = dict(zip(("share", "precision"), numbers, strict=False))
-        yield from reported(keys={"hybrid": hybrid, "route": route, **REPORTED}, **values)
+        yield from st.reported(keys={"hybrid": hybrid, "route": route, **REPORTED}, **values)
 
 
-def numbers(found: Estimates, paper: Reported) -> dict[str, object]:
+def numbers(found: st.Estimates) -> dict[str, object]:
     measured = found.where(hybrid="hybrid", metric="share", **MEASURED).frame
     answered = dict(measured.select("route", "value").rows())
     printed = found.where(**REPORTED)
@@ -211,17 +161,14 @@ def numbers(found: Estimates, paper: Reported) -> dict[str, object]:
         "by_rules": answered.get("rules", 0.0),
         "by_people": answered.get("human", 0.0),
         "not_people": 1 - answered.get("human", 0.0),
-        "three_way_place": paper.claims["hybrid_shares"].place,
-        "two_way_place": paper.claims["hybrid_parts"].place,
         "sum_of_parts": sum(parts(route=route) * rates(route=route) for route in machines),
         "needed_of_people": (rate(route="all") - by_machines) / share(route="human"),
-        "reported_people": reported_number(paper, "human_accuracy"),
     }
 
 
 def tables(
-    found: Estimates, thresholds: pl.DataFrame, costs: UnitCosts, said: Captions
-) -> Iterator[Table]:
+    found: st.Estimates, thresholds: pl.DataFrame, costs: st.UnitCosts, said: st.Captions
+) -> Iterator[st.Table]:
     """What each route is worth, reported beside measured, and the cheapest thresholds."""
     measured = found.where(**MEASURED).frame
     named = found.frame.with_columns(
@@ -233,70 +180,36 @@ def tables(
     )
     whole = [{"hybrid": name, "route": "all", "metric": "share", "value": 1.0} for name in HYBRIDS]
     answering = measured.select("hybrid", "route").unique(maintain_order=True).rows()
-    labels = {(ON_INVARIANTS, "rules"): "Invariants"}
-    yield table(
-        "hybrid",
-        Estimates(pl.concat([named, paid])).plus(*whole),
-        [
-            Text("Hybrid"),
-            Text("Route"),
-            Of("share", "Share", "reported", keys=REPORTED),
-            Of("precision", "Precision", "reported", keys=REPORTED),
-            Of("share", "Share", "measured"),
-            Of("precision", "Precision", "measured"),
-            Of("cost", "Cost", "measured", in_units),
-            Of("conditions_to_read", "Conditions", "measured", "one"),
-            n_of("precision", "n", "measured"),
-        ],
-        [
-            Row(
-                (method_label(hybrid), labels.get((hybrid, route), ROUTE_LABELS[route])),
-                {"hybrid": hybrid, "route": route, **MEASURED},
-            )
-            for hybrid, route in answering
-        ],
-        said,
-        *development_note(HYBRIDS),
-    )
-
-    heads: list[Text | Of] = [
-        Text("Human", "price", "right"),
-        Text("Wrong", "price", "right"),
-        Of("cost_measured", "Measured", "cost", in_units),
-        Of("cost_person_alone", "Person alone", "cost", in_units),
-        Of("cost_best", "Cheapest", "cost", in_units),
-        Of("classifier_from", "Human below", "cheapest", in_units),
-        Of("rules_from", "Rules above", "cheapest", in_units),
-        Of("agreement", "Agree, %", "cheapest", show="value"),
-        Of("cost_own_half", "On it", "chosen on one half", in_units),
-        Of("cost_other_half", "On the other", "chosen on one half", in_units),
-        Of("saving_other_half", "Saving", "chosen on one half", in_units),
-    ]
+    labels, body = said.labels("hybrid"), []
+    for hybrid, route in answering:
+        own = "Invariants" if (hybrid, route) == (st.ON_INVARIANTS, "rules") else labels[route]
+        keys = {"hybrid": hybrid, "route": route, **MEASURED}
+        body.append(st.Row((st.method_label(hybrid), own), keys))
+    found, notes = st.Estimates(pl.concat([named, paid])), st.development_note(HYBRIDS)
+    yield st.table("hybrid", found.plus(*whole), None, body, said, *notes)
     pairs = thresholds.select("human", "wrong").unique(maintain_order=True).rows()
-    body = [Row(pair, {"human": pair[0], "wrong": pair[1]}) for pair in pairs]
-    yield table("hybrid_thresholds", Estimates(thresholds), heads, body, said)
+    body = [st.Row(pair, {"human": pair[0], "wrong": pair[1]}) for pair in pairs]
+    yield st.table("hybrid_thresholds", st.Estimates(thresholds), None, body, said)
 
 
-def in_units(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
-
-
-def draw(found: Estimates, figure: Figure) -> None:
+def draw(found: st.Estimates, figure: Figure) -> None:
     """Who answers, reported above measured."""
     axes = figure.subplots()
     bars = {
         f"{kind}, {source or 'measured'}": found.where(hybrid=hybrid, source=source)
-        for hybrid, kind in KINDS.items()
+        for hybrid, kind in HYBRIDS.items()
         for source in ("reported", None)
     }
     drawn = {label: bar for label, bar in bars.items() if bar.frame.height}
+    answering = {"rules": RULES, **MEMBERS}
     for place, bar in enumerate(drawn.values()):
         start = 0.0
-        for route, colour in ROUTE_COLOURS.items():
+        for route, method in answering.items():
             row = bar.row(route=route, metric="share")
             if row is None:
                 continue
             share, precision = row["value"], bar.row(route=route, metric="precision")
+            colour = st.METHOD_STYLES[method].colour
             axes.barh(place, 100 * share, left=100 * start, color=colour, alpha=0.6)
             right = f" ({100 * precision['value']:.0f})" if precision else ""
             texts = [f"{100 * share:.0f}{right}", f"{100 * share:.0f}"]
@@ -305,50 +218,44 @@ def draw(found: Estimates, figure: Figure) -> None:
             axes.text(100 * (start + share / 2), place, text, ha="center", va="center")
             start += share
     axes.set_yticks(range(len(drawn)), drawn)
-    axes.set_ylim(len(drawn) - 0.5, -0.5)
+    axes.set(xlim=(0, 100), ylim=(len(drawn) - 0.5, -0.5))
     axes.tick_params(axis="y", length=0)
-    axes.set_xlim(0, 100)
     n = found.n(hybrid="hybrid", route="all", metric="accuracy")
     axes.set_xlabel(f"percent of n = {n} scenarios (in brackets: percent of them right)")
 
 
 def main() -> None:
-    thresholds = read_section("hybrid", HybridSettings)
-    costs = read_section("costs", UnitCosts)
-    settings = read_section("routing", RoutingSettings)
-    intervals = read_statistics(ScenarioIntervalSettings)
-    paper = read_reported()
+    thresholds = st.read_section("hybrid", st.HybridSettings)
+    costs = st.read_section("costs", st.UnitCosts)
+    settings = st.read_section("routing", RoutingSettings)
+    intervals = st.read_statistics(st.ScenarioIntervalSettings)
+    paper = st.read_reported()
 
-    def read(path: Path) -> pl.DataFrame:
-        predictions = read_output(path, PREDICTION_SCHEMA)
+    def read(method: str) -> pl.DataFrame:
+        predictions = st.read_output(PREDICTIONS / f"{method}.parquet", st.PREDICTION_SCHEMA)
         return predictions.filter(feature_set=settings.feature_set)
 
     measured = pl.concat(
-        part
-        for hybrid, path in HYBRIDS.items()
-        for part in routes(hybrid, read(path), costs, intervals)
+        part for name in HYBRIDS for part in routes(name, read(name), costs, intervals)
     )
-    members = {route: read(path) for route, path in MEMBERS.items()}
+    members = {route: read(method) for route, method in MEMBERS.items()}
     cheapest = best_thresholds(read(RULES), members, thresholds, costs, settings, intervals)
-    found = Estimates(measured.with_columns(source=pl.lit(None, pl.String))).plus(*printed(paper))
-    said = Captions.read(
-        "hybrid",
-        found.where(**REPORTED).nested(*KEYS),
-        intervals,
-        costs,
-        thresholds,
-        settings,
-        numbers(found, paper) | {"scenarios": cheapest["n"].max()},
+    found = st.Estimates(measured.with_columns(source=pl.lit(None, pl.String)))
+    found = found.plus(*printed(paper))
+    reported = found.where(**REPORTED).nested(*KEYS)
+    named = numbers(found) | {"scenarios": cheapest["n"].max()}
+    said = st.Captions.read(
+        "hybrid", paper, reported, intervals, costs, thresholds, settings, named
     )
-    publish_estimates(
+    st.publish_estimates(
         "hybrid",
         measured,
         KEYS,
-        metrics={"best_thresholds": nest(cheapest, "prices", "metric")},
+        metrics={"best_thresholds": st.nest(cheapest, "prices", "metric")},
         tables=tables(found, cheapest, costs, said),
         figures={"hybrid": said.picture("figure", 1.8, partial(draw, found))},
     )
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

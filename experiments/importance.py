@@ -56,11 +56,8 @@ def answers(
     predictions: pl.DataFrame, replacements: pl.DataFrame, source: design.Source
 ) -> pl.DataFrame:
     """How far each held-out run is right: intact, and with each unit replaced from one source."""
-    intact = predictions.with_columns(
-        kind=pl.lit(INTACT),
-        name=pl.lit(""),
-        correct=(pl.col("prediction") == pl.col("category")).cast(pl.Float64),
-    )
+    correct = st.right().cast(pl.Float64)
+    intact = predictions.with_columns(kind=pl.lit(INTACT), name=pl.lit(""), correct=correct)
     columns = (*FIT, "kind", "name", "run_id", "scenario", "category", "correct")
     replaced = replacements.filter(pl.col("source") == source)
     return pl.concat([intact.select(columns), replaced.select(columns)])
@@ -173,11 +170,8 @@ def leading_share(built_in: pl.DataFrame, feature_set: str) -> dict[str, float]:
 
 
 def removal(ablation: pl.DataFrame) -> float:
-    """What taking the error text away and fitting again costs a forest.
-
-    A forest that never had it learns from other signals, which replacing it does not say.
-    """
-    right = (pl.col("prediction") == pl.col("category")).cast(pl.Float64).mean()
+    """What a forest that never had the error text lacks, and learns from other signals instead."""
+    right = st.right().cast(pl.Float64).mean()
     by_scenario = ablation.group_by("subset", "scenario").agg(right=right)
     by_subset = by_scenario.group_by("subset").agg(pl.col("right").mean())
     accuracies = dict(by_subset.iter_rows())
@@ -264,9 +258,8 @@ def draw(units: pl.DataFrame, rows: Mapping[str, str], printed: Printed, figure:
         row=pl.concat_str("kind", "name", separator="/"), mark="method"
     )
     right.axvline(0, color=st.BLACK, linewidth=0.6)
-    st.dot_plot(
-        right, drawn, rows, {name: st.METHOD_STYLES[name] for name in design.METHODS}, spread=0.3
-    )
+    marks = {name: st.METHOD_STYLES[name] for name in design.METHODS}
+    st.dot_plot(right, drawn, rows, marks, spread=0.3)
     right.set_xlabel(f"drop in accuracy, points (n = {drawn['n'][0]})")
     right.set_title("by feature; error text as one")
     st.legend_outside(figure, (*SHARES.values(), st.REPORTED), columns=2)
@@ -318,9 +311,7 @@ def draw_shapes(panels: Sequence[pl.DataFrame], figure: Figure) -> None:
     for axes in grid.flat[len(panels) :]:
         axes.set_axis_off()
     figure.supylabel("added to the score, logits")
-    handles = [
-        Line2D([], [], **LOOKS[category], label=st.words(category)) for category in st.CATEGORIES
-    ]
+    handles = [Line2D([], [], **look, label=st.words(name)) for name, look in LOOKS.items()]
     st.legend_outside(figure, handles, columns=5, handlelength=2.6)
 
 
@@ -353,7 +344,7 @@ def scale(axes: Axes, edges: st.Array) -> None:
         axes.xaxis.set_major_locator(MaxNLocator(4))
 
 
-def numbers(units: pl.DataFrame, printed: Printed, paper: st.Reported) -> dict[str, object]:
+def numbers(units: pl.DataFrame, printed: Printed) -> dict[str, object]:
     forest = units.filter(pl.col("share").is_not_null(), kind="group", method="random_forest")
     ranked = forest.sort("share", "name", descending=[True, False])
     beside, without = (
@@ -369,15 +360,11 @@ def numbers(units: pl.DataFrame, printed: Printed, paper: st.Reported) -> dict[s
         if name == st.ERROR_TEXT_SIGNAL:
             break
     first = ranked.filter(feature_set=st.PRIMARY_SET).row(0, named=True)
-    dynamics = printed["training_dynamics"]
     return {
         "fits": int(units["fits"][0]),
-        "place": paper.tables.importance.place,
         "total": sum(row.share for row in printed.values() if row.share is not None),
         "below": next(row.share_below for row in printed.values() if row.share_below is not None),
-        "parts": sum(dynamics.parts.values()),
-        "dynamics": dynamics.share or 0.0,
-        "top_ten": st.reported_number(paper, "importance_top_ten"),
+        "parts": sum(printed["training_dynamics"].parts.values()),
         "beside": beside,
         "substitute": st.GROUP_LABELS[substitute],
         "substitute_without": without[substitute],
@@ -420,7 +407,8 @@ def main() -> None:
         "runs": term["runs"],
         "panels": len(panels),
     }
-    said = st.Captions.read("importance", settings, metrics, named, numbers(units, printed, paper))
+    of_units = numbers(units, printed)
+    said = st.Captions.read("importance", settings, paper, metrics, named, of_units)
     # features by group, and the keywords together
     told = pl.col("group") != st.ERROR_TEXT_SIGNAL
     features = units.filter(told, feature_set=design.TABLE_SIX, kind="feature")["name"]

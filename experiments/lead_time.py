@@ -66,11 +66,7 @@ def estimates(
     intervals: st.ScenarioIntervalSettings,
     workers: int = 1,
 ) -> tuple[pl.DataFrame, dict[str, float]]:
-    """How methods do before the failure, at a number of steps and over time; the alarm's limit.
-
-    Beside the methods stand the alarm whatever the diagnosis, what was possible, and the main
-    study.
-    """
+    """How methods, the alarm alone and the possible do before the failure; the alarm's limit."""
     predicted = set(predictions["method"])
     methods = [method for method in (*design.METHODS, *design.ON_KNOWN) if method in predicted]
     early = [
@@ -79,13 +75,9 @@ def estimates(
     ]
     limits, calibrating, others = calibrated(healthy_scores, settings)
     raised = pl.when(pl.col("alarm") >= ONSET).then("alarm")
-    divided = (
-        runs.join(first_alarms(scores, limit), on="run_id", how="left").with_columns(
-            repeat=pl.lit(division)
-        )
-        for division, limit in enumerate(limits)
-    )
-    alarmed = pl.concat(divided).with_columns(at=raised)
+    divided = (runs.join(first_alarms(scores, limit), on="run_id", how="left") for limit in limits)
+    numbered = (each.with_columns(repeat=pl.lit(place)) for place, each in enumerate(divided))
+    alarmed = pl.concat(numbered).with_columns(at=raised)
     looks = predictions.filter(subset=design.LOOK)
     events = {method: diagnosed(alarmed, looks.filter(method=method)) for method in methods}
     possible = pl.when(FAILURE > ONSET).then("onset_step")
@@ -206,10 +198,7 @@ def first_alarms(scores: pl.DataFrame, limit: float) -> pl.DataFrame:
 
 
 def diagnosed(alarmed: pl.DataFrame, looks: pl.DataFrame) -> pl.DataFrame:
-    """When each run was diagnosed right for good, under the alarm of each division of the runs.
-
-    Divisions count as repeats, beside those of the folds.
-    """
+    """When each run was diagnosed right for good; divisions of the runs count as repeats."""
     each = alarmed.rename({"repeat": "division", "at": "raised"})
     last_wrong = pl.col("step").filter(~st.right()).max().fill_null(-1)
     unit = ["run_id", "repeat", "division"]
@@ -237,15 +226,10 @@ def late_rates(
     for side, count in product(FIGURES, steps):
         at = pl.col("at")
         happened = FAILURE - at >= count if side == "ahead" else at - ONSET <= count
-        values = st.over_scenarios(rows, happened.fill_null(value=False))
-        figures.append(st.proportion(f"{side}/{count}", values, FIGURES[side].format(count)))
+        values, what = st.over_scenarios(rows, happened.fill_null(value=False)), FIGURES[side]
+        figures.append(st.proportion(f"{count}/diagnosed_{side}", values, what.format(count)))
     found = st.of_scenarios(rows, (), intervals, tuple(figures), method=method)
-    parts = pl.col("metric").str.split("/").list
-    named = {
-        "steps": parts.get(1).cast(pl.Int64),
-        "metric": pl.format("diagnosed_{}", parts.get(0)),
-    }
-    return found.select("method", **named, **{name: name for name in found.columns[2:]})
+    return st.by_path(found, "steps").with_columns(pl.col("steps").cast(pl.Int64))
 
 
 def numbers(
@@ -258,7 +242,6 @@ def numbers(
         "on_known": not set(design.ON_KNOWN).isdisjoint(methods),
         "development": " ".join(st.development_note(methods)),
         "reported_last": reported_accuracies(paper)[LAST],
-        "place": paper.claims["lead_time_steps"].place,
     }
 
 
@@ -336,11 +319,9 @@ def draw(points: pl.DataFrame, paper: st.Reported, figure: Figure) -> None:
     figure.supxlabel("steps before the failure; below them, n scenarios")
     shown = styles_of(points).values()
     lines = [Line2D([], [], linestyle=each.line, label=each.label, **each.look) for each in shown]
-    beside = [
-        Line2D([], [], color=st.BLACK, linestyle=TWINS, label="healthy twins, best method"),
-        replace(st.REPORTED_LEVEL, label="reported (arrow: above)").handle,
-    ]
-    st.legend_outside(figure, [*lines, *beside], columns=3, handlelength=2.6)
+    best = Line2D([], [], color=st.BLACK, linestyle=TWINS, label="healthy twins, best method")
+    reported = replace(st.REPORTED_LEVEL, label="reported (arrow: above)")
+    st.legend_outside(figure, [*lines, best, reported], columns=3, handlelength=2.6)
 
 
 def styles_of(drawn: pl.DataFrame) -> dict[str, st.MethodStyle]:
@@ -385,7 +366,7 @@ def main() -> None:
     metrics = st.nest(at_steps, "method", "metric", "steps")
     metrics[ALARM]["limit"] = {"all_steps": limit}
     named = numbers(found, main_study, predictions, paper)
-    said = said.with_numbers(metrics, intervals, settings, named)
+    said = said.with_numbers(metrics, intervals, settings, paper, named)
     shown, methods = partial(draw, found.frame, paper), found.distinct("method")
     st.publish(
         "lead_time",

@@ -8,19 +8,13 @@ from typing import Any
 
 import polars as pl
 
-from failbench.base.stage import read_output
+from failbench import study as st
 from failbench.base.verdicts import SIGNS
 from failbench.features.catalogue import FEATURES
-from failbench.statistics.intervals import nest
-from failbench.study.captions import Captions
-from failbench.study.cells import percent, words
-from failbench.study.estimates import rounded
-from failbench.study.plain_table import Column, Table
-from failbench.study.publication import publish, run
 from shared.learned_rules import RULE_SCHEMA, TOP_SCHEMA
 
 MEASUREMENTS = Path("data/measurements/learned_rules")
-SHARES = {"at_root": "At the root", "on_top": "At the root or just below"}
+SHARES = ("at_root", "on_top")
 
 
 def signal_shares(tops: pl.DataFrame) -> pl.DataFrame:
@@ -42,55 +36,38 @@ def signal_shares(tops: pl.DataFrame) -> pl.DataFrame:
         for feature in FEATURES
     ]
     asked = pl.DataFrame(rows).filter(pl.col("on_top") > 0)
-    return rounded(asked.sort("at_root", "on_top", "signal", descending=[True, True, False]))
+    return st.rounded(asked.sort("at_root", "on_top", "signal", descending=[True, True, False]))
 
 
 def by_signal(shares: pl.DataFrame) -> dict[str, Any]:
     names = shares.rename({"fits": "n"})
     rows = names.unpivot(list(SHARES), index=["signal", "n"], variable_name="share")
-    return nest(rows, "signal", "share", leaves=("value", "n"))
+    return st.nest(rows, "signal", "share", leaves=("value", "n"))
 
 
-def tables(rules: pl.DataFrame, shares: pl.DataFrame, said: Captions) -> Iterator[Table]:
+def tables(rules: pl.DataFrame, shares: pl.DataFrame, said: st.Captions) -> Iterator[st.Table]:
     """The list of rules, exactly one of which holds for each run, and what each fold asks first."""
-    yield Table.of(
-        "learned_rules",
-        (
-            Column("Rule", cell=lambda row: f"{row['number'] + 1}"),
-            Column("If", align="left", cell=conditions),
-            Column("Then", align="left", cell=lambda row: row["category"]),
-            Column("Share of the category", cell=lambda row: percent(row["share"])),
-            Column("Runs", cell=lambda row: f"{row['runs']}"),
-        ),
-        rules.with_row_index("number").to_dicts(),
-        said.caption("learned_rules"),
-        said.notes("learned_rules"),
-    )
-    yield Table.of(
-        "learned_signals",
-        (
-            Column("Signal", align="left", cell=lambda row: row["signal"]),
-            Column("Group", align="left", cell=lambda row: words(row["group"])),
-            Column(SHARES["at_root"], cell=lambda row: percent(row["at_root"])),
-            Column(SHARES["on_top"], cell=lambda row: percent(row["on_top"])),
-        ),
-        shares.to_dicts(),
-        said.caption("learned_signals"),
-        said.notes("learned_signals"),
-    )
-
-
-def conditions(rule: dict[str, Any]) -> str:
-    return " and ".join(
-        f"{test['feature']} {SIGNS[test['side']]} {test['threshold']:.4g}" for test in rule["tests"]
-    )
+    body = []
+    for number, rule in enumerate(rules.to_dicts(), start=1):
+        conditions = " and ".join(
+            f"{test['feature']} {SIGNS[test['side']]} {test['threshold']:.4g}"
+            for test in rule["tests"]
+        )
+        share = st.percent(rule["share"])
+        body.append((f"{number}", conditions, rule["category"], share, f"{rule['runs']}"))
+    yield st.sheet("learned_rules", body, said)
+    signals = [
+        (signal, st.words(group), *map(st.percent, both))
+        for signal, group, *both in shares.select("signal", "group", *SHARES).rows()
+    ]
+    yield st.sheet("learned_signals", signals, said)
 
 
 def main() -> None:
-    rules = read_output(MEASUREMENTS / "rules.parquet", RULE_SCHEMA)
-    tops = read_output(MEASUREMENTS / "tops.parquet", TOP_SCHEMA)
-    shares, said = signal_shares(tops), Captions.read("learned_rules", {"fits": tops.height})
-    publish(
+    rules = st.read_output(MEASUREMENTS / "rules.parquet", RULE_SCHEMA)
+    tops = st.read_output(MEASUREMENTS / "tops.parquet", TOP_SCHEMA)
+    shares, said = signal_shares(tops), st.Captions.read("learned_rules", {"fits": tops.height})
+    st.publish(
         "learned_rules",
         metrics={"rules": {"value": rules.height}, "signals": by_signal(shares)},
         points=shares,
@@ -100,4 +77,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

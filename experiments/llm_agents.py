@@ -10,14 +10,7 @@ from typing import Any
 
 import polars as pl
 
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.stage import read_output
-from failbench.statistics.intervals import ScenarioIntervalSettings, nest
-from failbench.statistics.metrics import METRICS, proportion
-from failbench.statistics.scenario_values import over_scenarios
-from failbench.statistics.settings import read_statistics
-from failbench.study.estimates import of_scenarios
-from failbench.study.publication import publish, run
+from failbench import study as st
 from shared.llm_agents import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 
 PREDICTIONS = Path("data/predictions/nested_cv/llm_agents.parquet")
@@ -42,23 +35,23 @@ ESTIMANDS = {
 
 
 def estimates(
-    predictions: pl.DataFrame, explanations: pl.DataFrame, intervals: ScenarioIntervalSettings
+    predictions: pl.DataFrame, explanations: pl.DataFrame, intervals: st.ScenarioIntervalSettings
 ) -> pl.DataFrame:
     """Of one model, whose answer to a run stands in every repeat and for every feature set."""
     once = predictions.unique("run_id").sort("run_id")
     rows = once.join(explanations, on="run_id", validate="1:1").with_columns(repeat=pl.lit(0))
     values = (
-        proportion(name, over_scenarios(rows, pl.col(name)), estimand)
+        st.proportion(name, st.over_scenarios(rows, pl.col(name)), estimand)
         for name, estimand in ESTIMANDS.items()
     )
-    return of_scenarios(rows, (METRICS["accuracy"],), intervals, tuple(values))
+    return st.of_scenarios(rows, (st.METRICS["accuracy"],), intervals, tuple(values))
 
 
 def metrics(
     predictions: pl.DataFrame,
     explanations: pl.DataFrame,
     answered: pl.DataFrame,
-    intervals: ScenarioIntervalSettings,
+    intervals: st.ScenarioIntervalSettings,
 ) -> dict[str, dict[str, Any]]:
     """By model how many runs it answered, and its estimates if it answered all."""
     models = {}
@@ -66,20 +59,22 @@ def metrics(
         models[label] = {"available": answers == runs, "answered": answers, "runs": runs}
         if answers == runs:
             of_model = predictions.filter(method=label), explanations.filter(method=label)
-            models[label] |= nest(estimates(*of_model, intervals), "metric")
+            models[label] |= st.nest(estimates(*of_model, intervals), "metric")
     return models
 
 
 def main() -> None:
-    answered = read_output(MEASUREMENTS / "answered.parquet", ANSWERED_SCHEMA)
+    answered = st.read_output(MEASUREMENTS / "answered.parquet", ANSWERED_SCHEMA)
     models = metrics(
-        read_output(PREDICTIONS, PREDICTION_SCHEMA, may_be_empty=True),
-        read_output(MEASUREMENTS / "explanations.parquet", EXPLANATION_SCHEMA, may_be_empty=True),
+        st.read_output(PREDICTIONS, st.PREDICTION_SCHEMA, may_be_empty=True),
+        st.read_output(
+            MEASUREMENTS / "explanations.parquet", EXPLANATION_SCHEMA, may_be_empty=True
+        ),
         answered,
-        read_statistics(ScenarioIntervalSettings),
+        st.read_statistics(st.ScenarioIntervalSettings),
     )
-    publish("llm_agents", metrics=models, summary=answered)
+    st.publish("llm_agents", metrics=models, summary=answered)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

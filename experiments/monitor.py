@@ -50,12 +50,6 @@ OTHER_SET = "19+keywords"
 
 KEYS = ("version", "setting", "part", "name", "metric")
 WHOLE = {"part": "whole", "name": "whole"}
-BEGUN = {est.FROM_START: "Fault on from step 0", est.WITH_PAST: "The same runs with a healthy past"}
-HEALTHY_LABELS = {
-    "twin": "Twins",
-    "twin_of_test_half": "Of these, twins of the test half",
-    "success": "Successes",
-}
 SIZE = st.Text("Scenarios / runs", align="right")
 
 
@@ -69,11 +63,10 @@ def read_judged(runs: ScoringParams) -> list[scoring.VersionVerdicts]:
     known = scoring.labelled(monitored, read_scenarios_of(monitored, SCENARIOS), halves)
     judged = []
     for version in runs.versions:
-        rules, said = read_rules(MONITORED, version), verdicts.filter(version=version)
+        rules, broken = read_rules(MONITORED, version), breaks.filter(version=version)
+        said = verdicts.filter(version=version)
         ended = ends.join(said, on="run_id", how="semi")
-        judged.append(
-            scoring.VersionVerdicts(rules, breaks.filter(version=version), said, ended, known)
-        )
+        judged.append(scoring.VersionVerdicts(rules, broken, said, ended, known))
     return judged
 
 
@@ -118,13 +111,10 @@ def rate_tables(
             (delay,) = delayed.filter(**keys).to_dicts()
             texts = (setting, size(found, **keys, **WHOLE), first_break(delay))
             body.append(st.Row(texts, keys))
-    places = {
-        "at the failure": WHOLE,
-        **{
-            f"there, {half} half": {"part": "half", "name": half} for half in get_args(scoring.Half)
-        },
-        "whole log": {"part": "log", "name": "whole"},
-    }
+    places = {"at the failure": WHOLE}
+    for half in get_args(scoring.Half):
+        places[f"there, {half} half"] = {"part": "half", "name": half}
+    places["whole log"] = {"part": "log", "name": "whole"}
     steps = (name for name in found.where(part="ahead").distinct("name") if name != "0")
     aheads = {name: {"part": "ahead", "name": name} for name in steps}
     columns: list[st.Text | st.Of] = [
@@ -166,7 +156,7 @@ def other_tables(
     bounds = {est.LOGIC: "logic alone", OWN: "own bounds"}
     bounds |= {name: f"bounds of {name}" for name in lenders}
     body: list[tuple[str, ...] | st.Divider] = []
-    for kind, label in HEALTHY_LABELS.items():
+    for kind, label in said.labels("monitor_false_alarms").items():
         body.append(st.Divider(label))
         of_kind = alarms.where(kind=kind)
         for row in of_kind.where(bounds=OWN).frame.to_dicts():
@@ -203,13 +193,14 @@ def detail_tables(
     parts: dict[tuple[str, str], str] = {}
     parts |= {("component", name): label for name, label in st.CATEGORY_LABELS.items()}
     parts |= {("difficulty", level): st.words(level).capitalize() for level in st.DIFFICULTIES}
-    parts |= {(est.FROM_START, name): label for name, label in BEGUN.items()}
+    begun = said.labels("monitor_components")
+    parts |= {(est.FROM_START, name): label for name, label in begun.items()}
     halves = sorted(found.where(part="half").distinct("name"))
     parts |= {("half", half): f"{half.capitalize()} half" for half in halves}
-    rows = []
+    rows, everywhere = [], {"setting": est.ALL_SETTINGS}
     for (part, name), label in parts.items():
-        of_all = size(found, setting=est.ALL_SETTINGS, part=part, name=name)
-        rows.append(st.Row((label, of_all), {"part": part, "name": name}))
+        keys = {"part": part, "name": name}
+        rows.append(st.Row((label, size(found, **everywhere, **keys)), keys))
     sizes = st.Text("Scenarios / runs, all settings", align="right")
     of_settings = accuracies({each: {"setting": each} for each in detailed})
     columns: list[st.Text | st.Of] = [st.Text("Scenarios"), sizes, *of_settings]
@@ -217,10 +208,8 @@ def detail_tables(
 
     order = (pl.col("right") + pl.col("wrong"), "decided_by")
     counts = decided.group_by("decided_by", "decided_kind").agg(pl.col("right", "wrong").sum())
-    body = [
-        (st.words(by), kind, str(right), str(wrong))
-        for by, kind, right, wrong in counts.sort(order, descending=[True, False]).iter_rows()
-    ]
+    ranked = counts.sort(order, descending=[True, False]).iter_rows()
+    body = [(st.words(by), kind, *map(str, numbers)) for by, kind, *numbers in ranked]
     yield st.sheet("monitor_decisive", body, said)
 
     times = sorted(cost["nominal_milliseconds"].unique())
@@ -230,22 +219,19 @@ def detail_tables(
         taken = (ratios.get((rung.name, time)) for time in times)
         texts = (f"{each[-1]['ratio']:.2f}" if each else st.ABSENT for each in taken)
         rows.append(st.Row((rung.label, *texts), {"part": "rung", "name": rung.name}))
-    columns = [
-        st.Text("What is logged"),
-        *(
-            st.Of(metric, heading, setting, keys={"setting": setting})
-            for setting in detailed
-            for heading, metric in (("Accuracy", "accuracy"), ("Named", "coverage"))
-        ),
-        *(st.Text(f"{time:g} ms", "Time, steps of", "right") for time in times),
-    ]
+    columns = [st.Text("What is logged")]
+    for setting in detailed:
+        keys = {"setting": setting}
+        columns.append(st.Of("accuracy", "Accuracy", setting, keys=keys))
+        columns.append(st.Of("coverage", "Named", setting, keys=keys))
+    columns += [st.Text(f"{time:g} ms", "Time, steps of", "right") for time in times]
     yield st.table("monitor_ladder", found, columns, rows, said)
 
     lost = found.where(part="family", setting=est.ALL_SETTINGS).frame
-    ranked = lost.sort("value", "name", descending=[True, False])["name"]
+    families = lost.sort("value", "name", descending=[True, False])["name"]
     cost_of = (replace(each, metric="lost", group="Lost", form="points") for each in of_settings)
     columns = [st.Text("Family left out"), *cost_of]
-    rows = [st.Row((st.words(name),), {"part": "family", "name": name}) for name in ranked]
+    rows = st.rows("name", {name: st.words(name) for name in families}, part="family")
     yield st.table("monitor_families", found, columns, rows, said)
 
 
@@ -295,9 +281,8 @@ def draw(
     """By rung of what is logged and by category; and by setting if there are several."""
     several = len(settings) > 1
     heights = (len(rows), SETTING_ROWS * len(settings))[: 1 + several]
-    upper, *others = figure.subplots(
-        1 + several, 1, squeeze=False, sharex=True, height_ratios=heights
-    )[:, 0]
+    grid = figure.subplots(1 + several, 1, squeeze=False, sharex=True, height_ratios=heights)
+    upper, *others = grid[:, 0]
     marks = {settings[0]: st.Mark(settings[0], st.BLUE, "o")}
     if several:
         marks[est.ALL_SETTINGS] = st.Mark("all settings", st.BLACK, "D", "none")
@@ -305,7 +290,7 @@ def draw(
     drawn = of_part.with_columns(row="name", mark="setting")
     categories = [row for row in rows if row in st.CATEGORIES]
     st.dot_plot(upper, drawn, rows, marks, heavy_above=categories[:1])
-    handles = [mark.handle for mark in marks.values()]
+    handles = [*marks.values()]
     for lower in others:
         labels = {"whole": "own bounds", **{name: f"bounds of {name}" for name in lenders}}
         labels[est.LOGIC] = "logic alone"
@@ -315,7 +300,7 @@ def draw(
         of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", est.LOGIC]))
         drawn = of_part.with_columns(row="setting", mark=lent)
         st.dot_plot(lower, drawn, {name: name for name in settings}, marks)
-        handles += [mark.handle for mark in marks.values()]
+        handles += marks.values()
     upper.set_xlim(0, 102)
     (upper, *others)[-1].set_xlabel("accuracy in percent, abstentions wrong")
     st.legend_outside(figure, handles, columns=3)
@@ -362,13 +347,11 @@ def main() -> None:
 
     found, alarms = st.Estimates(measured), st.Estimates(alarmed)
     last, methods = runs.versions[-1], st.Estimates(by_method)
-    of_last = found.where(version=last)
+    of_last, alarms_of_last = found.where(version=last), alarms.where(version=last)
     settings = settings_of(found, last)
     detailed = [name for name in settings if name in {est.ALL_SETTINGS, reference}] or settings
-    said = said.with_numbers(
-        numbers(found, alarms, blind, runs, reference),
-        {"versions": st.counted(history.height, "version")},
-    )
+    named = numbers(found, alarms, blind, runs, reference)
+    said = said.with_numbers(named, {"versions": st.counted(history.height, "version")})
     accuracy = st.Estimates.of(measured).where(version=last, metric="accuracy")
     known = set(accuracy.distinct("name"))
     labels = {rung.name: rung.label for rung in scoring.LADDER} | {**st.CATEGORY_LABELS}
@@ -393,9 +376,7 @@ def main() -> None:
         tables=[
             *rate_tables(found, delayed, said, runs, reference),
             *detail_tables(of_last, decided.filter(version=last), cost, said, detailed),
-            *other_tables(
-                alarms.where(version=last), methods, history, settings, runs.lenders, said
-            ),
+            *other_tables(alarms_of_last, methods, history, settings, runs.lenders, said),
         ],
         figures={"monitor": said.picture("figure", height, drawing)},
         sentences={"finding": said.text("finding", "text") + "\n"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,9 @@ import polars as pl
 from failbench import study as st
 from failbench.monitor.bounds import reach_of, write_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound, Invariant
+from failbench.monitor.records import tables as fitting
 from failbench.monitor.records.scoring import HALF_SCHEMA
-from failbench.monitor.records.tables import (
-    ALARMS,
-    MarginChoice,
-    Monitored,
-    alarms_by_margin,
-    chosen_margin,
-    healthy_histories,
-    measured_settings,
-)
+from failbench.monitor.records.tables import Monitored
 
 MONITORED = Path("data/monitor")
 RUNS = Path("data/monitor/runs.parquet")
@@ -40,7 +34,7 @@ GROUPS: dict[str, Callable[[Invariant], bool]] = {
 that holds for it is none for what a training repeats to the bit."""
 
 
-class MarginSettings(MarginChoice):
+class MarginSettings(fitting.MarginChoice):
     """The section ``monitor_bounds`` of params.yaml, with the confidence of intervals."""
 
     confidence: float
@@ -57,25 +51,25 @@ class SettingBounds:
 
 
 def setting_bounds(
-    setting: str, monitored: Monitored, choice: MarginChoice, development: Collection[str]
+    setting: str, monitored: Monitored, choice: fitting.MarginChoice, development: Collection[str]
 ) -> SettingBounds:
-    """The bounds of a setting, from its healthy runs alone.
+    """The bounds of a setting, from its healthy runs alone: those of its successes.
 
-    Bounds are fitted to successes. Their margins are chosen on these and on twins, of which no
-    bound knows: so few successes could not tell one alarm in a hundred runs.
+    Margins are chosen on these and on twins, of which no bound knows: so few successes could not
+    tell one alarm in a hundred runs.
     """
-    healthy = healthy_histories(monitored)
+    healthy = fitting.healthy_histories(monitored)
     if len(healthy) < FEWEST:
         remedy = f"Record at least {FEWEST} successful runs of it with the monitor."
         raise st.BadInputError(RUNS, setting, f"has {len(healthy)} completed successes.", remedy)
     of_half = monitored.select(pl.col("scenario").is_in(list(development)))
-    twins = healthy_histories(of_half, kind="twin")
+    twins = fitting.healthy_histories(of_half, kind="twin")
     bounds: dict[str, Bound] = {}
     margins, parts = {}, []
     for name, belongs in GROUPS.items():
         reach, unfitted = (reach_of(runs, filter(belongs, CATALOGUE)) for runs in (healthy, twins))
-        alarms = alarms_by_margin(reach, choice.margins, unfitted)
-        margins[name] = chosen_margin(alarms, choice.most_alarmed)
+        alarms = fitting.alarms_by_margin(reach, choice.margins, unfitted)
+        margins[name] = fitting.chosen_margin(alarms, choice.most_alarmed)
         bounds |= reach.bounds(margins[name])
         parts.append(alarms.with_columns(setting=pl.lit(setting), group=pl.lit(name)))
     ordered = [invariant.id for invariant in CATALOGUE if invariant.id in bounds]
@@ -85,12 +79,10 @@ def setting_bounds(
 
 def rates(settings: Mapping[str, SettingBounds], confidence: float) -> pl.DataFrame:
     """Shares of healthy runs that each margin alarms, with Wilson's intervals."""
-    rows = []
-    for row in pl.concat(fitted.alarms for fitted in settings.values()).to_dicts():
-        value = row["alarmed"] / row["n"]
-        low, high = st.wilson(value, row["n"], confidence)
-        rows.append({**row, "value": value, "ci_low": low, "ci_high": high})
-    return pl.DataFrame(rows)
+    rows = pl.concat(fitted.alarms for fitted in settings.values()).to_dicts()
+    return pl.DataFrame(
+        row | st.wilson_row(row["alarmed"] / row["n"], row["n"], confidence) for row in rows
+    )
 
 
 def metrics(settings: Mapping[str, SettingBounds], alarmed: pl.DataFrame) -> dict[str, Any]:
@@ -110,23 +102,15 @@ def margins_table(
     said: st.Captions,
 ) -> st.Table:
     found, rows = st.Estimates(alarmed), []
-    for name, fitted in settings.items():
-        for group in GROUPS:
-            for margin in choice.margins:
-                keys = {"setting": name, "group": group, "margin": margin}
-                taken = ""
-                if fitted.margins[group] == margin:
-                    seldom = found.value(**keys, alarm="any") <= choice.most_alarmed
-                    taken = "taken" if seldom else "taken †"
-                n = found.n(**keys, alarm="any")
-                rows.append(st.Row((name, group, f"{margin:g}", n, taken), keys))
-    columns: list[st.Text | st.Of] = [
-        *(st.Text("setting"), st.Text("of"), st.Text("margin", align="right")),
-        st.Text("healthy runs", align="right"),
-        *(st.Of("", alarm, "alarmed by", keys={"alarm": alarm}) for alarm in ALARMS),
-        st.Text(""),
-    ]
-    return st.table("monitor_margins", found, columns, rows, said)
+    for name, group, margin in product(settings, GROUPS, choice.margins):
+        keys = {"setting": name, "group": group, "margin": margin}
+        taken = ""
+        if settings[name].margins[group] == margin:
+            seldom = found.value(**keys, alarm="any") <= choice.most_alarmed
+            taken = "taken" if seldom else "taken †"
+        n = found.n(**keys, alarm="any")
+        rows.append(st.Row((name, group, f"{margin:g}", n, taken), keys))
+    return st.table("monitor_margins", found, None, rows, said)
 
 
 def main() -> None:
@@ -135,7 +119,7 @@ def main() -> None:
     development = st.read_points(HALVES, HALF_SCHEMA).filter(half="development")["scenario"]
     settings = {
         name: setting_bounds(name, runs, choice, development.to_list())
-        for name, runs in measured_settings(MONITORED).items()
+        for name, runs in fitting.measured_settings(MONITORED).items()
     }
     alarmed = rates(settings, choice.confidence)
     shown = margins_table(settings, alarmed, choice, said)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from operator import itemgetter
 from pathlib import Path
@@ -11,17 +10,8 @@ from typing import Any
 import polars as pl
 from pydantic import Field
 
-from failbench.base.errors import BadInputError
+from failbench import study as st
 from failbench.base.files import write_atomically
-from failbench.base.records import Record
-from failbench.base.stage import REMEDY, unreadable
-from failbench.statistics.settings import read_statistics
-from failbench.study.captions import Captions, at_path
-from failbench.study.cells import ABSENT
-from failbench.study.inputs import read_facts, scale_note
-from failbench.study.labels import DEVELOPMENT_NOTE
-from failbench.study.plain_table import Column, Table
-from failbench.study.publication import publish, run
 from shared.negative_results import NegativeResults
 
 DECLARED = Path("data/reported/negative_results.yaml")
@@ -35,18 +25,11 @@ RECORDED = "benchmark"
 NO_LONGER = "No longer borne out by the metrics:"
 """How a conclusion begins that new results contradict; a test refuses to have it committed."""
 
-HEADINGS = {
-    "tried": ("Tried", 0.2),
-    "expected": ("Why it should help", 0.17),
-    "measured": ("Measured", 0.29),
-    "n": ("n", 0.06),
-    "concluded": ("Concluded", 0.18),
-    "source": ("Table", 0.1),
-}
-"""Of the table, and the width of each column."""
+SHOWN = itemgetter("tried", "expected", "measured", "n", "concluded", "source")
+"""Of an entry, in the columns of the table."""
 
 
-class IntervalSettings(Record):
+class IntervalSettings(st.Record):
     """What the page says of its intervals; of the section ``statistics`` of params.yaml."""
 
     confidence: float = Field(gt=0, lt=1)
@@ -55,19 +38,20 @@ class IntervalSettings(Record):
 def filled(declared: NegativeResults, metrics: Mapping[str, Any]) -> list[dict[str, str]]:
     """The entries with their numbers; a conclusion that these contradict gives way to what does."""
     texts = {entry.name: entry.model_dump() for entry in declared.entries}
-    said, rows = Captions(DECLARED, texts, metrics), []
+    said, rows = st.Captions(DECLARED, texts, metrics), []
     for entry in declared.entries:
         found = said.estimates_in(entry.measured)
         n = sorted({round(n) for each in found if (n := each.get("n", each.get("pairs")))})
         keys = ("tried", "expected", "measured", "concluded")
-        row = {"title": entry.title, "source": entry.source, "n": ", ".join(map(str, n)) or ABSENT}
+        row = entry.model_dump(include={"title", "source"})
+        row["n"] = ", ".join(map(str, n)) or st.ABSENT
         row |= {key: said.text(entry.name, key) for key in keys}
         unmet = "; ".join(said.unmet(entry.holds, f"{entry.name}.holds"))
         rows.append(row | ({"concluded": f"{NO_LONGER} {unmet}."} if unmet else {}))
     return rows
 
 
-def document(rows: list[dict[str, str]], shown: Table) -> str:
+def document(rows: list[dict[str, str]], shown: st.Table) -> str:
     """The page, in markdown: a section for each entry."""
     head = f"""# What did not help
 
@@ -88,38 +72,28 @@ appendix from `{DECLARED}`; no number in it is typed by hand.
 def read_metrics(name: str, keys: Iterable[str]) -> Mapping[str, Any]:
     """The metrics of a file, which has the keys that the entries name."""
     path = RETIRED if name == RETIRED.stem else METRICS / f"{name}.json"
-    try:
-        metrics: Mapping[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise unreadable(path, "JSON") from error
+    metrics = st.read_json(path)
     for key in sorted(keys):
-        if at_path(metrics, key.removesuffix(".value")) is None:
-            raise BadInputError(path, key, f"is missing, and {DECLARED} names it.", REMEDY)
+        if st.at_path(metrics, key.removesuffix(".value")) is None:
+            raise st.BadInputError(path, key, f"is missing, and {DECLARED} names it.", st.REMEDY)
     return metrics
 
 
 def main() -> None:
-    declared = read_facts(DECLARED, NegativeResults)
+    declared = st.read_facts(DECLARED, NegativeResults)
     named = {RECORDED: {"runs.all"}} | declared.keys_by_file()
     metrics = {name: read_metrics(name, keys) for name, keys in named.items()}
     rows, recorded = filled(declared, metrics), metrics[RECORDED]
-    said = Captions.read(
-        "negative_results",
-        read_statistics(IntervalSettings),
-        {"development": DEVELOPMENT_NOTE, "scale": scale_note(recorded["runs"]["all"], recorded)},
-    )
-    columns = [
-        Column(heading, align="left", width=width, cell=itemgetter(key))
-        for key, (heading, width) in HEADINGS.items()
-    ]
-    caption, notes = said.caption("negative_results"), said.notes("negative_results")
-    shown = Table.of("negative_results", columns, rows, caption, notes)
+    scale = st.scale_note(recorded["runs"]["all"], recorded)
+    notes = {"development": st.DEVELOPMENT_NOTE, "scale": scale}
+    said = st.Captions.read("negative_results", st.read_statistics(IntervalSettings), notes)
+    shown = st.sheet("negative_results", map(SHOWN, rows), said)
     concluded = [(row["title"], row["concluded"].startswith(NO_LONGER)) for row in rows]
     summary = pl.DataFrame(concluded, schema=["entry", "no longer so"], orient="row")
-    publish("negative_results", tables=[shown], summary=summary)
+    st.publish("negative_results", tables=[shown], summary=summary)
     page = document(rows, shown)
     write_atomically(DOCUMENT, page.encode(), "Free some disk, and run the stage again.")
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -20,15 +20,8 @@ from matplotlib.figure import Figure
 from failbench import study as st
 from failbench.features.feature_table import FEATURE_SCHEMA
 from recordings import read_recordings
-from shared.onset_signs import (
-    BANDS,
-    HEAD_STEPS,
-    KINDS,
-    READINGS,
-    OnsetSettings,
-    observed_runs,
-    with_kind,
-)
+from shared import onset_signs as design
+from shared.onset_signs import BANDS, KINDS, READINGS, OnsetSettings
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
@@ -152,7 +145,7 @@ def sizes(rows: pl.DataFrame) -> Found:
 
 def of_setting(observed: pl.DataFrame, settings: OnsetSettings, by_category: bool = False) -> Found:
     """What is found in the runs of one setting: kinds, their association, rules, false signs."""
-    rows = with_kind(observed, BANDS[0], settings.near_steps)
+    rows = design.with_kind(observed, BANDS[0], settings.near_steps)
     kinds = {kind: pl.col("onset") == kind for kind in KINDS}
     groups = {str(name): rows.filter(category=name) for name in st.CATEGORIES if by_category}
     groups["all"] = rows
@@ -252,7 +245,7 @@ def sensitivity(observed: pl.DataFrame, settings: OnsetSettings) -> Variants:
     on_kinds = {name: RULES[name] for name in OF_ONSET}
     variants: Variants = {}
     for band, reading, near in product(BANDS, READINGS, steps):
-        rows = with_kind(observed, band, near, reading)
+        rows = design.with_kind(observed, band, near, reading)
         found = {"association": association(rows, settings)}
         found["rules"] = indicators(rows, on_kinds, settings)
         variants[band, reading, f"{near}"] = found
@@ -270,7 +263,7 @@ def numbers(
     gradual = [verdict("base", each, settings.equivalence_margin, alpha) for each in held]
     verdicts = [each["verdict"] for each in found["claims"].values()]
     return {
-        "head": HEAD_STEPS,
+        "head": design.HEAD_STEPS,
         **sizes(rows),
         "seeds": rows["seed"].n_unique(),
         "below": settings.wilson_below - 1,
@@ -440,10 +433,10 @@ def main() -> None:
         part = telemetry.select(
             pl.col("run_id").is_in(setting.of(telemetry.runs)["run_id"].implode())
         )
-        observed[setting] = observed_runs(part, scenarios, features, settings, simple)
+        observed[setting] = design.observed_runs(part, scenarios, features, settings, simple)
     first = recorded[0]
     observed[first] = observed[first].filter(pl.col("seed").is_in(reference.run_seeds))
-    rows = with_kind(observed[first], BANDS[0], settings.near_steps)
+    rows = design.with_kind(observed[first], BANDS[0], settings.near_steps)
     variants = sensitivity(observed[first], settings)
     everywhere = {
         setting: of_setting(table, settings, by_category=setting == first)

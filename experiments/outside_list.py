@@ -9,9 +9,7 @@ from pathlib import Path
 import polars as pl
 from pydantic import Field
 
-from failbench.base.errors import BadInputError
-from failbench.base.records import Record
-from failbench.base.vocabulary import ABSTAIN
+from failbench import study as st
 from failbench.monitor.bounds import read_bounds
 from failbench.monitor.diagnosis import diagnose
 from failbench.monitor.history import History
@@ -20,14 +18,6 @@ from failbench.monitor.invariants import CATALOGUE, Bound
 from failbench.monitor.records.tables import Monitored, histories, read_monitored
 from failbench.monitor.signals import Level, signals_of
 from failbench.neighbours.outside_list.bugs import STATES, Bug, read_bugs, run_ids
-from failbench.statistics.intervals import ESTIMATE, nest, wilson
-from failbench.statistics.settings import read_with_statistics
-from failbench.study.captions import Captions
-from failbench.study.cells import ABSENT, estimate_text, words
-from failbench.study.estimates import Estimates
-from failbench.study.plain_table import Table
-from failbench.study.publication import publish, run
-from failbench.study.tables import Row, Text, table
 
 RUNS = Path("data/outside")
 BUGS = Path("data/outside/traincheck.csv")
@@ -50,7 +40,7 @@ TRAINCHECK = ("traincheck", "within_one_step", 18, 20)
 """Of its bugs, those that TrainCheck detected within one iteration (arXiv 2506.14813)."""
 
 
-class OutsideListSettings(Record):
+class OutsideListSettings(st.Record):
     """The section ``outside_list`` of params.yaml, with what it takes of ``statistics``."""
 
     bounds: str | None
@@ -81,7 +71,7 @@ def judge(
         later = [each for each in faulty.breaks if each.step >= onset]
         first = later[0] if later else None
         in_twin = [each.invariant.id for each in twin.breaks]
-        detected = bool(later) and faulty.answer != ABSTAIN
+        detected = bool(later) and faulty.answer != st.ABSTAIN
         rows.append(
             {
                 "level": level,
@@ -97,11 +87,11 @@ def judge(
                 "twin_answer": twin.answer,
                 "twin_broken": " ".join(in_twin) or None,
                 "every": stored[run_ids(bug, "faulty")[0]].every,
-                "twin_alarm": bool(in_twin) or twin.answer != ABSTAIN,
+                "twin_alarm": bool(in_twin) or twin.answer != st.ABSTAIN,
             }
         )
     if not rows:
-        raise BadInputError(RUNS, "(rows)", "no bug is re-created.", REMEDY)
+        raise st.BadInputError(RUNS, "(rows)", "no bug is re-created.", REMEDY)
     return pl.DataFrame(rows, infer_schema_length=None)
 
 
@@ -109,10 +99,10 @@ def seen_at(stored: Mapping[str, History], name: str, level: Level) -> History:
     """A stored history as a monitor of a lower level would have kept it."""
     history = stored.get(name)
     if history is None:
-        raise BadInputError(RUNS, "run_id", f"{name!r} is not recorded.", REMEDY)
+        raise st.BadInputError(RUNS, "run_id", f"{name!r} is not recorded.", REMEDY)
     if not history.rows or not set(signals_of(level)) <= set(signals_of(history.level)):
         problem = f"{name!r} has no signals of level {level}."
-        raise BadInputError(RUNS / "signals", "run_id", problem, REMEDY)
+        raise st.BadInputError(RUNS / "signals", "run_id", problem, REMEDY)
     names = {signal.name for signal in signals_of(level)}
     rows = tuple(
         Measured(row.step, {name: value for name, value in row.values.items() if name in names})
@@ -129,95 +119,73 @@ def shares(judged: pl.DataFrame, confidence: float) -> pl.DataFrame:
         for (level,), part in judged.group_by("level", maintain_order=True)
         for metric, (_, counted) in COUNTED.items()
     ]
-    frame = pl.DataFrame(
-        [*counts, TRAINCHECK], ["level", "metric", "count", "n"], orient="row"
-    ).with_columns(value=pl.col("count") / pl.col("n"))
-    bounds = [wilson(value, n, confidence) for value, n in frame.select("value", "n").iter_rows()]
-    return frame.with_columns(pl.DataFrame(bounds, ["ci_low", "ci_high"], orient="row"))
+    return pl.DataFrame(
+        {"level": level, "metric": metric, "count": count} | st.wilson_row(count / n, n, confidence)
+        for level, metric, count, n in (*counts, TRAINCHECK)
+    )
 
 
 def tables(
-    judged: pl.DataFrame, found: Estimates, bugs: Sequence[Bug], said: Captions
-) -> Iterator[Table]:
+    judged: pl.DataFrame, found: st.Estimates, bugs: Sequence[Bug], said: st.Captions
+) -> Iterator[st.Table]:
     """What was detected, beside what was published, and the list."""
-    of_levels = [
-        Text(heading, f"Level {level}", "right" if heading == "Steps" else "left")
-        for level in LEVELS
-        for heading in ("First broken", "Steps", "Answer")
-    ]
-    of_bug = [Text("Bug"), Text("What is wrong", width=0.2), Text("Ranks", align="right")]
-    columns = [*of_bug, Text("Mends"), *of_levels, Text("Twin")]
     body = [bug_row(bug, judged.filter(bug=bug.id)) for bug in bugs if bug.is_recreated]
-    yield table("outside_list", found, columns, body, said)
-
-    headings = [*(f"Level {level}" for level in LEVELS), "TrainCheck, published"]
-    columns = [Text("Counted"), *(Text(heading, align="right") for heading in headings)]
-    body = [
-        Row((label, *(share_text(found, level, metric) for level in (*LEVELS, "traincheck"))))
+    yield st.sheet("outside_list", body, said)
+    totals = [
+        (label, *(share_text(found, level, metric) for level in (*LEVELS, "traincheck")))
         for metric, (label, _) in COUNTED.items()
     ]
-    yield table("outside_list_totals", found, columns, body, said)
-
-    columns = [
-        Text("Bug", width=0.13),
-        Text("Root cause", width=0.25),
-        Text("Mends", width=0.11),
-        Text("Why", width=0.16),
-        Text("Onset", align="right"),
-        Text("TrainCheck", width=0.15),
-        Text("Re-created here", width=0.2),
-    ]
-    yield table("outside_list_bugs", found, columns, map(listed_row, bugs), said)
+    yield st.sheet("outside_list_totals", totals, said)
+    yield st.sheet("outside_list_bugs", map(listed_row, bugs), said)
 
 
-def bug_row(bug: Bug, judged: pl.DataFrame) -> Row:
-    texts = [bug.id, bug.title, number(bug.ranks), words(bug.component)]
+def bug_row(bug: Bug, judged: pl.DataFrame) -> tuple[str, ...]:
+    texts = [bug.id, bug.title, number(bug.ranks), st.words(bug.component)]
     for row in judged.to_dicts():
-        texts += [words(row["first_broken"] or ABSENT), number(row["steps"]), words(row["answer"])]
+        broken = st.words(row["first_broken"] or st.ABSENT)
+        texts += [broken, number(row["steps"]), st.words(row["answer"])]
     in_twin = " ".join(judged["twin_broken"].drop_nulls()).split()
-    return Row((*texts, ", ".join(map(words, dict.fromkeys(in_twin))) or ABSENT))
+    return (*texts, ", ".join(map(st.words, dict.fromkeys(in_twin))) or st.ABSENT)
 
 
-def share_text(found: Estimates, level: str, metric: str) -> str:
+def share_text(found: st.Estimates, level: str, metric: str) -> str:
     if (level, metric) == ("traincheck", "twin_alarm"):
         return "< 2"
     row = found.row(level=level, metric=metric)
-    return ABSENT if row is None else f"{row['count']} of {row['n']}: {estimate_text(row)}"
+    return st.ABSENT if row is None else f"{row['count']} of {row['n']}: {st.estimate_text(row)}"
 
 
-def listed_row(bug: Bug) -> Row:
-    what = (bug.id, bug.root_cause, words(bug.component), bug.reason, number(bug.onset))
+def listed_row(bug: Bug) -> tuple[str, ...]:
+    what = (bug.id, bug.root_cause, st.words(bug.component), bug.reason, number(bug.onset))
     differs = f"not re-created: {bug.left_out}" if bug.left_out else bug.deviations
-    return Row((*what, bug.traincheck, differs))
+    return (*what, bug.traincheck, differs)
 
 
 def number(value: int | None) -> str:
-    return ABSENT if value is None else str(value)
+    return st.ABSENT if value is None else str(value)
 
 
 def main() -> None:
-    settings = read_with_statistics("outside_list", OutsideListSettings)
+    settings = st.read_with_statistics("outside_list", OutsideListSettings)
     fitted = {}
     if settings.bounds is not None:
         fitted = read_bounds(Path(settings.bounds), CATALOGUE).intervals()
     monitored, bugs = read_monitored(RUNS), read_bugs(BUGS)
-    judged = pl.concat(
-        [judge(monitored, bugs, fitted, level) for level in LEVELS], how="vertical_relaxed"
-    )
+    both = [judge(monitored, bugs, fitted, level) for level in LEVELS]
+    judged = pl.concat(both, how="vertical_relaxed")
     found = shares(judged, settings.confidence)
-    metrics = nest(found, "level", "metric", leaves=(*ESTIMATE, "count"))
-    said = Captions.read(
-        "outside_list", metrics, settings, {"every": judged["every"][0], "listed": len(bugs)}
-    )
-    publish(
+    metrics = st.nest(found, "level", "metric", leaves=(*st.ESTIMATE, "count"))
+    named = {"every": judged["every"][0], "listed": len(bugs)}
+    said = st.Captions.read("outside_list", metrics, settings, named)
+    st.publish(
         "outside_list",
         metrics={level: metrics[level] for level in LEVELS},
         points=judged.drop("every", "twin_alarm"),
-        tables=tables(judged, Estimates(found), bugs, said),
+        tables=tables(judged, st.Estimates(found), bugs, said),
         sentences={"finding": said.text("finding", "text") + "\n"},
         summary=judged.select("level", "bug", "answer", "steps", "first_broken", "twin_broken"),
     )
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

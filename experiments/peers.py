@@ -37,25 +37,13 @@ BREAKS_OF_MONITOR = Path("data/measurements/invariants/verdicts.parquet")
 LOGS = Path("data/measurements/diagnose_logs/answers.parquet")
 SPLITS = Path("data/features/splits.parquet")
 
-GROUPS = {
-    "rules": "Documented rules, held against the telemetry",
-    "tools": "Other tools, given complete logs afterwards",
-    "elsewhere": "Other tools, asked about runs of other architectures",
-    "ours": "Ours",
-}
-ENDINGS = {"ends_itself": "ended early", "runs_on": "ran on"}
-"""Groups of failing runs beside categories: whether anybody needs a tool to see the failure."""
-
 DETECTED = pl.col("detected")
 
 
 def rate_table(
     said: pl.DataFrame, runs: pl.DataFrame, intervals: st.ScenarioIntervalSettings
 ) -> pl.DataFrame:
-    """Rates of each method, by the choice of its thresholds.
-
-    How early alarms come and what a person checks is told of documented thresholds alone.
-    """
+    """Rates by choice of thresholds; how early alarms come is told of documented ones alone."""
     labelled = said.join(runs, on="run_id")
     groups = labelled.group_by("choice", "method", maintain_order=True)
     return pl.concat(
@@ -251,7 +239,8 @@ def tables(
         rules = [rule for rule in peer_rules() if rule.peer == peer]
         names[peer] += f" ({len(rules_of(peer))} of {len(rules)})"
     names |= {method: f"{names[method]} (n = {of['failure']})" for method, of in sizes.items()}
-    everyone = [*rows_of(groups, {method: (name,) for method, name in names.items()})]
+    below = partial(rows_of, said.labels("peers"))
+    everyone = [*below(groups, {method: (name,) for method, name in names.items()})]
     yield st.table("peers", rates, None, everyone, said)
 
     def is_alarming(row: st.Row | st.Divider) -> bool:
@@ -265,9 +254,10 @@ def tables(
         often = (f"{c['choice'][0]} ({c['folds'][0]} of {c['folds'].sum()})" for c in of_peer)
         texts[peer] = (names[peer], *often)
     peers = {group: groups[group] for group in ("rules", "tools")}
-    yield st.table("peers_best", rates, None, rows_of(peers, texts), said)
+    yield st.table("peers_best", rates, None, below(peers, texts), said)
 
-    headings = {str(category): st.SHORT_LABELS[category] for category in st.CATEGORIES} | ENDINGS
+    # beside categories: whether anybody needs a tool to see the failure
+    headings = {**st.SHORT_LABELS, **said.labels("peers_categories")}
     columns = [st.Text("Tool or method")]
     for group, heading in headings.items():
         (n,) = detail.where(group=group, metric="accuracy").frame.select(pl.col("n").max()).row(0)
@@ -276,7 +266,7 @@ def tables(
         method: (name, *(both(detail, method, group) for group in headings))
         for method, name in names.items()
     }
-    yield st.table("peers_categories", rates, columns, rows_of(groups, texts), said)
+    yield st.table("peers_categories", rates, columns, below(groups, texts), said)
 
     body: list[tuple[str, ...] | st.Divider] = []
     for (peer, setting), of_setting in issues.group_by("peer", "setting", maintain_order=True):
@@ -295,12 +285,14 @@ def both(detail: st.Estimates, method: str, group: str) -> str:
 
 
 def rows_of(
-    groups: Mapping[str, list[str]], texts: Mapping[str, tuple[str, ...]]
+    called: Mapping[str, str],
+    groups: Mapping[str, list[str]],
+    texts: Mapping[str, tuple[str, ...]],
 ) -> Iterator[st.Row | st.Divider]:
     """A row for each method with its texts, below what its group is called."""
     for group, methods in groups.items():
         if methods:
-            yield st.Divider(GROUPS[group])
+            yield st.Divider(called[group])
             for method in methods:
                 yield st.Row(texts[method], {"choice": DOCUMENTED, "method": method})
 

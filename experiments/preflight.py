@@ -14,25 +14,9 @@ from matplotlib.figure import Figure
 from pydantic import Field
 from scipy.stats import linregress
 
-from failbench.base.errors import BadInputError
-from failbench.base.params import read_section
-from failbench.base.records import Record
-from failbench.base.scenarios import Scenario
-from failbench.base.slices import ReferenceStudy
-from failbench.base.telemetry import Telemetry
+from failbench import study as st
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.preflight.records.answers import LOOKS, REMEDY, Look, read_answers
-from failbench.statistics.intervals import nest, wilson
-from failbench.statistics.settings import read_with_statistics
-from failbench.study.captions import Captions
-from failbench.study.cells import ABSENT, words
-from failbench.study.estimates import Estimates
-from failbench.study.inputs import Scope
-from failbench.study.picture import dot_plot, legend_outside
-from failbench.study.plain_table import Table
-from failbench.study.publication import publish, run
-from failbench.study.style import BLUE, HALF_WIDTH, ORANGE, VERMILLION, Mark
-from failbench.study.tables import Of, Row, Text, n_of, table
 from recordings import read_recordings
 
 ANSWERS = Path("data/preflight/answers.parquet")
@@ -62,7 +46,7 @@ DECIMALS = 2
 """Of the slope of the margin: what is added follows from the rounded one."""
 
 
-class PreflightSettings(Record):
+class PreflightSettings(st.Record):
     """The section ``preflight`` of params.yaml, with what it takes of ``statistics``."""
 
     quantile: float = Field(gt=0, lt=1)
@@ -71,9 +55,9 @@ class PreflightSettings(Record):
 
 def looks_of(
     answers: pl.DataFrame,
-    recorded: Telemetry,
-    scenarios: Sequence[Scenario],
-    reference: ReferenceStudy,
+    recorded: st.Telemetry,
+    scenarios: Sequence[st.Scenario],
+    reference: st.ReferenceStudy,
 ) -> pl.DataFrame:
     """Every look at a failing run or its twin, with what was said, and whether that is right."""
     cause_of = cause_of_scenario()
@@ -88,9 +72,9 @@ def looks_of(
     twins = runs.with_columns(pl.format("{}-twin", "run_id"), run=pl.lit("twin"))
     both = pl.concat([runs, twins]).sort("scenario", "run").join(truth, on="scenario")
     for name in both.join(answers, on="run_id", how="anti")["run_id"]:
-        raise BadInputError(ANSWERS, "run_id", f"{name!r} has no answer.", REMEDY)
+        raise st.BadInputError(ANSWERS, "run_id", f"{name!r} has no answer.", REMEDY)
     if not (runs["ending"] == "exception").any():
-        raise BadInputError(ANSWERS, "(rows)", "no run of them crashes.", REMEDY)
+        raise st.BadInputError(ANSWERS, "(rows)", "no run of them crashes.", REMEDY)
     return judged(both.join(answers, on="run_id", maintain_order="left_right"))
 
 
@@ -131,7 +115,7 @@ def causes_named(findings: dict[str, list[str]]) -> list[str]:
 
 
 def healthy_answers(
-    answers: pl.DataFrame, recorded: Telemetry, reference: ReferenceStudy
+    answers: pl.DataFrame, recorded: st.Telemetry, reference: st.ReferenceStudy
 ) -> pl.DataFrame:
     """Healthy runs: what was estimated before their first step, and their measured peak."""
     runs = reference.successes(recorded.runs).select("run_id")
@@ -144,7 +128,7 @@ def healthy_answers(
         said=pl.col("severities").list.set_intersection(list(SEVERITIES)).list.len() > 0,
     )
     if found.is_empty() or found["ratio"].null_count():
-        raise BadInputError(ANSWERS, "estimated_bytes", "a healthy run has none.", REMEDY)
+        raise st.BadInputError(ANSWERS, "estimated_bytes", "a healthy run has none.", REMEDY)
     return found
 
 
@@ -175,10 +159,9 @@ def estimates(
     in_steps = (pl.col("seconds") / pl.col("step_seconds")).alias("in_steps")
     timed = failing.with_columns(pl.when(pl.col("step_seconds") > 0).then(in_steps))
     first, later = timed.filter(look="start"), timed.filter(pl.col("step") > 0, look="onset")
-    yield spread("The first of a process", "seconds", first["seconds"])
-    yield spread("The first of a process", "steps of the run", first["in_steps"])
-    yield spread("A later one", "seconds", later["seconds"])
-    yield spread("A later one", "steps of the run", later["in_steps"])
+    for key, those in (("The first of a process", first), ("A later one", later)):
+        yield spread(key, "seconds", those["seconds"])
+        yield spread(key, "steps of the run", those["in_steps"])
     yield spread("Measured memory", "times the estimate", healthy["ratio"])
     factor, added = margin_line(healthy, settings.quantile)
     for metric, value in (("factor", factor), ("added_mebibytes", added / 2**20)):
@@ -203,9 +186,8 @@ def shares_of(
 ) -> Iterator[dict[str, Any]]:
     """Shares with Wilson's intervals; none of nothing."""
     for metric, count in counts.items() if n else ():
-        low, high = wilson(count / n, n, confidence)
-        share = {"value": count / n, "ci_low": low, "ci_high": high, "count": count, "n": n}
-        yield {"part": part, "key": key, **keys, "metric": metric, **share}
+        share = st.wilson_row(count / n, n, confidence)
+        yield {"part": part, "key": key, **keys, "metric": metric, "count": count, **share}
 
 
 def spread(key: str, metric: str, values: pl.Series) -> dict[str, Any]:
@@ -228,7 +210,7 @@ def numbers(looks: pl.DataFrame, answers: pl.DataFrame, runs: pl.DataFrame) -> d
     onset, last = (looks.filter("crashes", look=look) for look in ("onset", "failure"))
     unreached = last.filter(~pl.col("reached"), pl.col("compared_steps") < pl.col("step"))
     compared = answers.filter(pl.col("compared_steps") > 0).unique("run_id")
-    scope = Scope.of(runs.join(answers, on="run_id", how="semi").filter(kind="failure"))
+    scope = st.Scope.of(runs.join(answers, on="run_id", how="semi").filter(kind="failure"))
     return {
         "runs": scope.runs,
         "scenarios": scope.scenarios,
@@ -243,7 +225,7 @@ def numbers(looks: pl.DataFrame, answers: pl.DataFrame, runs: pl.DataFrame) -> d
     }
 
 
-def tables(found: Estimates, looks: pl.DataFrame, said: Captions) -> Iterator[Table]:
+def tables(found: st.Estimates, looks: pl.DataFrame, said: st.Captions) -> Iterator[st.Table]:
     """Crashes foreseen, alarms where nothing crashes, every crash, and what looks take."""
     crashes = found.where(part="crashes")
 
@@ -252,44 +234,28 @@ def tables(found: Estimates, looks: pl.DataFrame, said: Captions) -> Iterator[Ta
         return " / ".join(f"{each['count']:.0f}" for each in counts if each)
 
     body = [
-        Row((key, *(right(key, look) for look in LOOKS)), {"key": key})
+        st.Row((key, *(right(key, look) for look in LOOKS)), {"key": key})
         for key in crashes.distinct("key")
     ]
-    columns: list[Text | Of] = [Text("Runs that crash")]
-    for look, label in LOOK_LABELS.items():
-        columns.append(Of("foreseen", "Foreseen", label, keys={"look": look}, show="count"))
-        columns.append(Text("Right", label, "right"))
-    yield table("preflight", crashes, columns, body, said)
+    yield st.table("preflight", crashes, None, body, said)
 
     alarms = found.where(part="alarms")
-    body = [Row(tuple(key.rsplit(", ", 1)), {"key": key}) for key in alarms.distinct("key")]
-    columns = [
-        Text("Runs"),
-        Text("Looked at"),
-        Of("crash", "Crash foreseen", show="count"),
-        Of("severe", "Crash, or cannot work", show="count"),
-        Of("said", "More than a note", show="count"),
-        Of("named", "Cause named", show="count"),
-    ]
-    yield table("preflight_alarms", alarms, columns, body, said)
+    body = [st.Row(tuple(key.rsplit(", ", 1)), {"key": key}) for key in alarms.distinct("key")]
+    yield st.table("preflight_alarms", alarms, None, body, said)
 
-    heads = {"Scenario": 0.2, "Raises": 0.15, "Root cause": 0.14}
-    heads |= dict.fromkeys(LOOK_LABELS.values(), 0.17)
     texts = []
     for _, group in looks.filter("crashes").group_by("scenario", maintain_order=True):
         worst = {row["look"]: worst_of(row) for row in group.to_dicts()}
         run = group.row(0, named=True)
         raised = f"{run['kind']}, step {run['failure_step']}"
-        said_before = (worst.get(look, ABSENT) for look in LOOKS)
-        texts.append((words(run["scenario"]), raised, words(run["cause"]), *said_before))
-    columns = [Text(head, width=width) for head, width in heads.items()]
-    yield table("preflight_scenarios", found, columns, map(Row, texts), said)
+        said_before = (worst.get(look, st.ABSENT) for look in LOOKS)
+        texts.append((st.words(run["scenario"]), raised, st.words(run["cause"]), *said_before))
+    yield st.sheet("preflight_scenarios", texts, said)
 
     costs = found.where(part="costs")
     pairs = costs.frame.select("key", "metric").rows()
-    body = [Row(pair, {"key": pair[0], "metric": pair[1]}) for pair in pairs]
-    columns = [Text("What"), Text("Unit"), Of("", "Median [quartiles]", form="one"), n_of("")]
-    yield table("preflight_costs", costs, columns, body, said)
+    body = [st.Row(pair, {"key": pair[0], "metric": pair[1]}) for pair in pairs]
+    yield st.table("preflight_costs", costs, None, body, said)
 
 
 def worst_of(look: dict[str, Any]) -> str:
@@ -297,66 +263,58 @@ def worst_of(look: dict[str, Any]) -> str:
         return "not reached"
     if not look["said"]:
         return "nothing"
-    named = f": {words(look['worst_cause'])}" if look["worst_cause"] else ""
+    named = f": {st.words(look['worst_cause'])}" if look["worst_cause"] else ""
     return SEVERITIES[look["worst"]] + named
 
 
-GROUPS = {
-    "all": "all crashes",
-    "in the first step": "in the first step",
-    "in the step of a later onset": "in the step of\na later onset",
-    "later than their onset": "later than\ntheir onset",
-}
-"""Those that are drawn, by when a run crashes."""
-
 MARKS = {
-    "start": Mark(LOOK_LABELS["start"].lower(), BLUE, "s"),
-    "onset": Mark(LOOK_LABELS["onset"].lower(), ORANGE, "^"),
-    "failure": Mark(LOOK_LABELS["failure"].lower(), VERMILLION, "o"),
+    "start": st.Mark(LOOK_LABELS["start"].lower(), st.BLUE, "s"),
+    "onset": st.Mark(LOOK_LABELS["onset"].lower(), st.ORANGE, "^"),
+    "failure": st.Mark(LOOK_LABELS["failure"].lower(), st.VERMILLION, "o"),
 }
 
 
-def draw(foreseen: pl.DataFrame, figure: Figure) -> None:
+def draw(foreseen: pl.DataFrame, rows: Mapping[str, str], figure: Figure) -> None:
     """Shares of crashes that are foreseen, a row for each time of the crash."""
     axes = figure.subplots()
     drawn = foreseen.rename({"key": "row", "look": "mark"})
-    dot_plot(axes, drawn, GROUPS, MARKS, heavy_above=("in the first step",))
-    axes.set_xlim(-3, 103)
-    axes.set_xlabel("crashes foreseen, percent")
-    legend_outside(figure, [mark.handle for mark in MARKS.values()], columns=2)
+    st.dot_plot(axes, drawn, rows, MARKS, heavy_above=("in the first step",))
+    axes.set(xlim=(-3, 103), xlabel="crashes foreseen, percent")
+    st.legend_outside(figure, MARKS.values(), columns=2)
 
 
 def main() -> None:
-    settings = read_with_statistics("preflight", PreflightSettings)
-    reference = read_section("nested_cv", ReferenceStudy)
+    settings = st.read_with_statistics("preflight", PreflightSettings)
+    reference = st.read_section("nested_cv", st.ReferenceStudy)
     answers = read_answers(ANSWERS)
     recorded, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     looks = looks_of(answers, recorded, scenarios, reference)
     healthy = healthy_answers(answers, recorded, reference)
     rows = estimates(looks, healthy, settings)
-    found = Estimates(pl.DataFrame([*rows], infer_schema_length=None))
-    levels: dict[str, tuple[str, ...]] = dict.fromkeys(
-        ("alarms", "any_look", "costs", "line"), ("key", "metric")
-    )
-    levels["crashes"] = ("key", "look", "metric")
+    found = st.Estimates(pl.DataFrame([*rows], infer_schema_length=None))
     nested = {
-        part: nest(found.where(part=part).frame, *keys, leaves=LEAVES)
-        for part, keys in levels.items()
+        part: st.nest(
+            found.where(part=part).frame,
+            *(("key", "look", "metric") if part == "crashes" else ("key", "metric")),
+            leaves=LEAVES,
+        )
+        for part in found.distinct("part")
     }
-    said = Captions.read("preflight", settings, nested, numbers(looks, answers, recorded.runs))
+    said = st.Captions.read("preflight", settings, nested, numbers(looks, answers, recorded.runs))
     foreseen = found.where(part="crashes", metric="foreseen").frame
+    drawing = partial(draw, foreseen, said.labels("figure"))
     causes_said = pl.col("all_causes").list.join(" ").replace("", None).alias("causes")
     columns = ("scenario", "run", "look", "step", "crashes", "reached", *COUNTED, "worst")
-    publish(
+    st.publish(
         "preflight",
         metrics={"crashes": nested["crashes"], "alarms": nested["alarms"], **nested["line"]},
         points=looks.select(*columns, causes_said),
         tables=tables(found, looks, said),
-        figures={"preflight": said.picture("figure", 2.3, partial(draw, foreseen), HALF_WIDTH)},
+        figures={"preflight": said.picture("figure", 2.3, drawing, st.HALF_WIDTH)},
         sentences={"finding": said.text("finding", "text") + "\n"},
         summary=foreseen.select("key", "look", "count", "n"),
     )
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -15,15 +15,8 @@ from matplotlib.figure import Figure
 from pydantic import Field
 
 from failbench import study as st
-from failbench.neighbours.lenses import drawing
-from failbench.neighbours.lenses.catalogue import (
-    LENSES,
-    Expected,
-    Lens,
-    measure_kinds,
-    read_expected,
-    verdicts_given,
-)
+from failbench.neighbours.lenses import catalogue, drawing
+from failbench.neighbours.lenses.catalogue import LENSES, Lens
 from failbench.neighbours.lenses.looking import View, look_at_models, measure_table, verdict_table
 from failbench.neighbours.lenses.naming import (
     PRIMARY,
@@ -67,7 +60,9 @@ class ReasoningLensesSettings(st.Record):
         )
 
 
-def check_traces(traces: pl.DataFrame, expected: Sequence[Expected], healthy: str) -> None:
+def check_traces(
+    traces: pl.DataFrame, expected: Sequence[catalogue.Expected], healthy: str
+) -> None:
     """Refuse traces that the question cannot be put to."""
 
     def refuse(when: bool, field: str, problem: str) -> None:
@@ -122,7 +117,8 @@ def naming(
             answers = named(numbers[0], origins, build)
             keys = {"lenses": which, "classifier": classifier}
             right = int((answers == origins.condition).sum())
-            rates.append(keys | rate(right / models.height, models.height, settings.confidence))
+            share = (right / models.height, models.height, settings.confidence)
+            rates.append(keys | st.wilson_row(*share))
             if classifier == PRIMARY:  # alone resampled: it takes a millisecond to fit
                 resampled = (named(draw, origins, build) for draw in numbers[1:])
                 shares = [(answers == origins.condition).mean() for answers in resampled]
@@ -134,37 +130,16 @@ def naming(
     return pl.DataFrame(rates), pl.concat(names), pairs
 
 
-def rate(value: float, n: int, confidence: float) -> dict[str, float]:
-    """A share of models, with Wilson's interval."""
-    low, high = st.wilson(value, n, confidence)
-    return {"value": value, "ci_low": low, "ci_high": high, "n": n}
-
-
 def as_expected(
     given: pl.DataFrame, models: pl.DataFrame, confidence: float
 ) -> dict[str, dict[str, float]]:
-    """Shares of slices with the expected verdict, by what a lens should see and by lens.
-
-    Tasks of one model are not independent, nor are lenses at it, so that each model counts once.
-    """
+    """Shares of slices with the expected verdict; each model counts once, as its tasks depend."""
     parts = {"telling": given.filter("telling"), "silent": given.filter(~pl.col("telling"))}
     parts |= {str(lens): part for (lens,), part in given.group_by("lens", maintain_order=True)}
     n = {name: models.join(part, on="condition", how="semi").height for name, part in parts.items()}
     shares = {name: sum(part["given"]) / sum(part["n_given"]) for name, part in parts.items()}
-    return {name: rate(share, n[name], confidence) for name, share in shares.items()}
+    return {name: st.wilson_row(share, n[name], confidence) for name, share in shares.items()}
 
-
-COURSE: dict[Lens, tuple[str, ...]] = {
-    "surface": ("accuracy", "boundary_length", "boundary_depth", "relative_fall", "truncated"),
-    "hazard": ("wrong_incidence", "wrong_ahead", "front_loading"),
-}
-BYTES: dict[Lens, tuple[str, ...]] = {
-    "compression": (
-        *("token_ratio", "unmatched_difference", "matched_difference", "unmatched_auc"),
-        *("matched_auc", "repetition_failed", "loops_failed", "growth"),
-    )
-}
-"""Numbers that a table shows by condition."""
 
 SET_LABELS = {lens: lens for lens in LENSES} | {ALL: "all four"}
 CLASSIFIERS = (PRIMARY, "logistic_regression", "random_forest")
@@ -239,17 +214,14 @@ def tables(
 
 
 def numbers_table(
-    name: str,
-    measures: pl.DataFrame,
-    shown: Mapping[Lens, tuple[str, ...]],
-    conditions: Sequence[str],
-    said: st.Captions,
+    name: str, measures: pl.DataFrame, conditions: Sequence[str], said: st.Captions
 ) -> st.Table:
     """Means over tasks and seeds by condition, with the least and the greatest of a seed."""
     columns, rows = [left("Condition", width=0.14)], [[st.words(each)] for each in conditions]
-    for lens, measure in ((lens, measure) for lens, all_of in shown.items() for measure in all_of):
-        width = 0.86 / sum(map(len, shown.values()))
-        columns.append(st.Column(measure_kinds()[lens][measure].title, lens, width=width))
+    shown = [(lens, each) for lens, all_of in said.labels(name).items() for each in all_of]
+    for lens, measure in shown:
+        width = 0.86 / len(shown)
+        columns.append(st.Column(catalogue.measure_kinds()[lens][measure].title, lens, width=width))
         of_seeds = measures.filter(lens=lens, measure=measure).group_by("condition", "seed")
         seeds = of_seeds.agg(pl.col("value").mean()).drop_nulls().sort("seed")
         for row, condition in zip(rows, conditions, strict=True):
@@ -259,14 +231,7 @@ def numbers_table(
     return st.sheet(name, rows, said, columns=columns)
 
 
-MODEL_KEYS = ("condition", "tokenizer", "model")
 PROMPT_COLOURS = (st.BLACK, st.GREEN, st.PURPLE, st.ORANGE)
-TITLES = {
-    "surface": "surface: where",
-    "fft": "fft: how the problem is shown",
-    "compression": "compression: how",
-    "hazard": "hazard: when",
-}
 
 
 def pictured_looks(
@@ -296,7 +261,7 @@ def pictured_looks(
     return chosen, different
 
 
-def draw(curves: pl.DataFrame, figure: Figure) -> None:
+def draw(curves: pl.DataFrame, titles: Mapping[str, str], figure: Figure) -> None:
     """Four panels, a lens each, with a line a model."""
     drawn = curves.filter(pl.col("lens") != "fft")["condition"]
     marks = drawing.marks_of(drawn.unique(maintain_order=True).to_list())
@@ -316,11 +281,9 @@ def draw(curves: pl.DataFrame, figure: Figure) -> None:
             for condition, mark in marks.items():
                 drawing.draw_curves(axes, lens, of_lens.filter(condition=condition), mark)
             drawing.name_axes(axes, lens)
-        axes.set_title(TITLES[lens])
-    handles = [
-        st.Mark(st.words(name), mark.colour, mark.marker).handle for name, mark in marks.items()
-    ]
-    st.legend_outside(figure, [*handles, *drawing.outcome_handles()], columns=6, handlelength=2.2)
+        axes.set_title(titles[lens])
+    named = (st.Mark(st.words(name), mark.colour, mark.marker) for name, mark in marks.items())
+    st.legend_outside(figure, [*named, *drawing.outcome_handles()], columns=6, handlelength=2.2)
 
 
 def numbers(
@@ -347,14 +310,15 @@ def numbers(
 def main() -> None:
     said = st.Captions.read("reasoning_lenses")
     settings = st.read_with_statistics("reasoning_lenses", ReasoningLensesSettings)
-    traces, expected = read_traces(TRACES), read_expected(EXPECTED)
+    traces, expected = read_traces(TRACES), catalogue.read_expected(EXPECTED)
     check_traces(traces, expected, settings.healthy)
 
     looks = look_at_models(traces, settings.resampling)
     chosen, different = pictured_looks(looks, settings)
+    keys = ("condition", "tokenizer", "model")
     curves = pl.concat(
         drawing.curves_of(lens, each.looks[lens].points).select(
-            *(pl.lit(getattr(each.part, key)).alias(key) for key in MODEL_KEYS),
+            *(pl.lit(getattr(each.part, key)).alias(key) for key in keys),
             pl.lit(lens).alias("lens"),
             pl.all(),
         )
@@ -365,7 +329,7 @@ def main() -> None:
     verdicts, measures = verdict_table(looks), st.rounded(measure_table(looks))
     models = verdicts.select("model", "condition", "seed", "tokenizer").unique(maintain_order=True)
     rates, names, pairs = naming(looks, models, settings)
-    given = verdicts_given(verdicts, expected, settings.healthy)
+    given = catalogue.verdicts_given(verdicts, expected, settings.healthy)
     sizes = Counter(models["condition"])
     conditions = sorted(sizes, key=lambda name: (name != settings.healthy, name))
     both = list(combinations(conditions, 2))
@@ -381,6 +345,7 @@ def main() -> None:
     alike = {"untold": ", ".join(f"{st.words(one)} and {st.words(other)}" for one, other in untold)}
     named_of = numbers(traces, models, names, chosen) | alike
     said = said.with_numbers(settings, metrics, named_of)
+    drawing_of = partial(draw, curves, said.labels("figure"))
     st.publish(
         "reasoning_lenses",
         metrics=metrics,
@@ -392,10 +357,10 @@ def main() -> None:
         },
         tables=[
             *tables(metrics["named"], names, pairs, verdicts, given, conditions, said),
-            numbers_table("reasoning_lenses_course", measures, COURSE, conditions, said),
-            numbers_table("reasoning_lenses_bytes", measures, BYTES, conditions, said),
+            numbers_table("reasoning_lenses_course", measures, conditions, said),
+            numbers_table("reasoning_lenses_bytes", measures, conditions, said),
         ],
-        figures={"reasoning_lenses": said.picture("figure", 4.0, partial(draw, curves))},
+        figures={"reasoning_lenses": said.picture("figure", 4.0, drawing_of)},
         sentences={"finding": said.text("finding", "text") + "\n"},
         summary=rates.select("lenses", "classifier", *st.ESTIMATE),
     )

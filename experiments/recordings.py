@@ -14,25 +14,13 @@ __all__ = ["read_recordings", "read_scenarios_of"]
 
 
 def read_recordings(telemetry: Path, scenarios: Path) -> tuple[Telemetry, tuple[Scenario, ...]]:
-    """Read recorded runs and the scenarios that they are runs of.
-
-    Raises
-    ------
-    BadInputError
-        If a file is missing or broken, or no file defines the scenario of a run.
-    """
+    """Read recorded runs and the scenarios that they are runs of; an undefined one is refused."""
     recorded = read_telemetry(telemetry)
     return recorded, read_scenarios_of(recorded.runs, scenarios)
 
 
 def read_scenarios_of(runs: pl.DataFrame, scenarios: Path) -> tuple[Scenario, ...]:
-    """Read all scenarios, among which must be those in the column ``scenario`` of a table.
-
-    Raises
-    ------
-    BadInputError
-        If a file is missing or broken, or no file defines a scenario of the table.
-    """
+    """Read all scenarios, among which must be those in the column ``scenario`` of a table."""
     defined = read_scenarios(scenarios)
     undefined = set(runs["scenario"].drop_nulls()) - {scenario.id for scenario in defined}
     if undefined:

@@ -15,41 +15,13 @@ from matplotlib.lines import Line2D
 from matplotlib.typing import LineStyleType
 from pydantic import Field
 
-from failbench.base.errors import BadInputError
-from failbench.base.stage import workers
-from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
-from failbench.statistics.bootstrap import BootstrapSettings
-from failbench.statistics.confidence import area_interval, rankings, risk_curve
-from failbench.statistics.intervals import estimate_rows
-from failbench.statistics.settings import read_with_statistics
-from failbench.study.captions import Captions
-from failbench.study.estimates import of_groups, rounded
-from failbench.study.inputs import read_main_study, read_reported
-from failbench.study.labels import (
-    FEATURE_SET_LABELS,
-    is_blind,
-    label_inside,
-    made_in_view,
-    reads_true_category,
-)
-from failbench.study.paper_numbers import Reported, reported_accuracies, reported_number
-from failbench.study.picture import legend_outside
-from failbench.study.publication import publish_estimates, run
-from failbench.study.style import (
-    BLACK,
-    PALE,
-    REPORTED_LEVEL,
-    THICK,
-    THIN,
-    MethodStyle,
-    method_styles,
-)
+from failbench import study as st
 
 METHOD = ("feature_set", "method")
 AREA = "area_under_risk_coverage"
 
 
-class RiskCoverageSettings(BootstrapSettings):
+class RiskCoverageSettings(st.BootstrapSettings):
     """How curves are drawn and resampled; the section ``risk_coverage`` of params.yaml."""
 
     points: int = Field(ge=10)
@@ -57,51 +29,45 @@ class RiskCoverageSettings(BootstrapSettings):
 
 def confident(predictions: pl.DataFrame) -> pl.DataFrame:
     """Answers of methods whose answers, abstentions aside, differ in confidence."""
-    committed = pl.col("confidence").filter(pl.col("prediction") != ABSTAIN)
+    committed = pl.col("confidence").filter(pl.col("prediction") != st.ABSTAIN)
     answers = predictions.filter(committed.n_unique().over(METHOD) > 1)
     if answers.is_empty():
-        raise BadInputError(
-            "predictions",
-            "confidence",
-            "no method gives answers of different confidence.",
-            "Predict with a method that does.",
-        )
+        problem = "no method gives answers of different confidence."
+        remedy = "Predict with a method that does."
+        raise st.BadInputError("predictions", "confidence", problem, remedy)
     return answers
 
 
 def curve(points: int, predictions: pl.DataFrame, **keys: object) -> pl.DataFrame:
     coverage = np.arange(1, points + 1) / points
-    risk = risk_curve(rankings(predictions), coverage)
+    risk = st.risk_curve(st.rankings(predictions), coverage)
     return pl.DataFrame({**keys, "coverage": coverage, "risk": risk})
 
 
-def area(settings: BootstrapSettings, predictions: pl.DataFrame, **keys: object) -> pl.DataFrame:
-    return estimate_rows({AREA: area_interval(predictions, settings)}, **keys)
+def area(settings: st.BootstrapSettings, predictions: pl.DataFrame, **keys: object) -> pl.DataFrame:
+    return st.estimate_rows({AREA: st.area_interval(predictions, settings)}, **keys)
 
 
 def numbers(curves: pl.DataFrame) -> dict[str, object]:
     """Of the blind method that is wrong least on the surest half: its risk there, and on all."""
-    blind = pl.col("method").map_elements(is_blind, return_dtype=pl.Boolean)
-    rows = curves.filter(pl.col("feature_set") == PRIMARY_SET, blind)
+    rows = curves.filter(st.is_of_blind(), feature_set=st.PRIMARY_SET)
     half = rows.filter((pl.col("coverage") - 0.5).abs() < 1e-6).sort("risk", "method")
     if half.is_empty():
         return {}
     best = half.row(0, named=True)
     whole = rows.filter(method=best["method"], coverage=1)
     return {
-        "best": label_inside(best["method"]),
+        "best": st.label_inside(best["method"]),
         "half_risk": best["risk"],
         "whole_risk": whole["risk"].item(),
     }
 
 
-def printed(paper: Reported) -> dict[str, list[tuple[float, float]]]:
+def printed(paper: st.Reported) -> dict[str, list[tuple[float, float]]]:
     """Coverage and risk: methods answer all, the improved rules also what they commit to."""
-    points = {
-        method: [(1.0, 1.0 - accuracy)] for method, accuracy in reported_accuracies(paper).items()
-    }
-    covered = 1.0 - reported_number(paper, "improved_rules_abstention")
-    risk = 1.0 - reported_number(paper, "improved_rules_committed_accuracy")
+    points = {name: [(1.0, 1.0 - right)] for name, right in st.reported_accuracies(paper).items()}
+    covered = 1.0 - st.reported_number(paper, "improved_rules_abstention")
+    risk = 1.0 - st.reported_number(paper, "improved_rules_committed_accuracy")
     points["improved_rules"].insert(0, (covered, risk))
     return points
 
@@ -113,12 +79,12 @@ TITLE = 21
 MARKERS = (0.25, 0.5, 0.75, 1.0)
 """Coverages at which a curve has its method's marker."""
 
-LINES: dict[str, LineStyleType] = dict(zip(FEATURE_SET_LABELS, ("-", ":"), strict=True))
+LINES: dict[str, LineStyleType] = dict(zip(st.FEATURE_SET_LABELS, ("-", ":"), strict=True))
 
 
 def draw(
     curves: pl.DataFrame,
-    styles: dict[str, MethodStyle],
+    styles: dict[str, st.MethodStyle],
     reported: dict[str, list[tuple[float, float]]],
     figure: Figure,
 ) -> None:
@@ -128,16 +94,16 @@ def draw(
     for axes, (method, style) in zip(panels, styles.items(), strict=False):
         for other in styles:
             if other != method:
-                points = curves.filter(feature_set=PRIMARY_SET, method=other)
-                draw_curve(axes, points, color=PALE, linewidth=THIN)
+                points = curves.filter(feature_set=st.PRIMARY_SET, method=other)
+                draw_curve(axes, points, color=st.PALE, linewidth=st.THIN)
         for feature_set, line in LINES.items():
             points = curves.filter(feature_set=feature_set, method=method).sort("coverage")
-            draw_curve(axes, points, color=style.colour, linestyle=line, linewidth=THICK)
-            if feature_set == PRIMARY_SET and points.height:
+            draw_curve(axes, points, color=style.colour, linestyle=line, linewidth=st.THICK)
+            if feature_set == st.PRIMARY_SET and points.height:
                 nearest = [points.sort((pl.col("coverage") - at).abs()).head(1) for at in MARKERS]
                 draw_curve(axes, pl.concat(nearest), linestyle="none", **style.look)
         for coverage, risk in reported.get(method, ()):
-            axes.plot(100 * coverage, 100 * risk, **REPORTED_LEVEL.look, zorder=4)
+            axes.plot(100 * coverage, 100 * risk, **st.REPORTED_LEVEL.look, zorder=4)
         axes.set_title(fill(style.label, TITLE))
     for axes in panels[len(styles) :]:
         axes.set_axis_off()
@@ -148,12 +114,12 @@ def draw(
     panels[0].set(xlim=(0, 104), ylim=(0, 100), xticks=ticks, yticks=ticks)
     figure.supxlabel("coverage: percent of runs answered, surest first")
     figure.supylabel("risk: percent of them\nnot diagnosed right")
-    lines = [
-        Line2D([], [], color=BLACK, linestyle=line, label=f"features: {FEATURE_SET_LABELS[name]}")
-        for name, line in LINES.items()
+    handles: list[Line2D | st.Mark] = [
+        Line2D([], [], color=st.BLACK, linestyle=line, label=f"features: {label}")
+        for label, line in zip(st.FEATURE_SET_LABELS.values(), LINES.values(), strict=True)
     ]
-    others = Line2D([], [], color=PALE, label="other methods")
-    legend_outside(figure, [*lines, others, REPORTED_LEVEL.handle], columns=4)
+    others = Line2D([], [], color=st.PALE, label="other methods")
+    st.legend_outside(figure, [*handles, others, st.REPORTED_LEVEL], columns=4)
 
 
 def draw_curve(axes: Axes, points: pl.DataFrame, **look: Any) -> None:
@@ -161,18 +127,18 @@ def draw_curve(axes: Axes, points: pl.DataFrame, **look: Any) -> None:
 
 
 def main() -> None:
-    settings = read_with_statistics("risk_coverage", RiskCoverageSettings)
-    answers, paper = confident(read_main_study()), read_reported()
-    curves = rounded(of_groups(answers, METHOD, partial(curve, settings.points)))
-    said = Captions.read("risk_coverage", numbers(curves))
-    by_name = method_styles(curves["method"])
-    order = sorted(by_name, key=lambda name: (reads_true_category(name), made_in_view(name)))
+    settings = st.read_with_statistics("risk_coverage", RiskCoverageSettings)
+    answers, paper = confident(st.read_main_study()), st.read_reported()
+    curves = st.rounded(st.of_groups(answers, METHOD, partial(curve, settings.points)))
+    said = st.Captions.read("risk_coverage", numbers(curves))
+    by_name = st.method_styles(curves["method"])
+    order = sorted(by_name, key=lambda name: (st.reads_true_category(name), st.made_in_view(name)))
     styles = {method: by_name[method] for method in order}
     height = 0.55 + 1.05 * math.ceil(len(styles) / COLUMNS)
     picture = partial(draw, curves, styles, printed(paper))
-    publish_estimates(
+    st.publish_estimates(
         "risk_coverage",
-        of_groups(answers, METHOD, partial(area, settings), workers()),
+        st.of_groups(answers, METHOD, partial(area, settings), st.workers()),
         (*METHOD, "metric"),
         points=curves,
         figures={"risk_coverage": said.picture("figure", height, picture, methods=styles)},
@@ -180,4 +146,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

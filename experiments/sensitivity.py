@@ -2,56 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.stage import read_outputs, read_section
-from failbench.base.studies import NESTED_CV
-from failbench.statistics.intervals import ScenarioIntervalSettings, estimate_rows
-from failbench.statistics.metrics import METRICS
-from failbench.statistics.pairs import study_difference
-from failbench.statistics.settings import read_statistics
-from failbench.study.captions import Captions
-from failbench.study.estimates import Estimates, of_scenarios
-from failbench.study.labels import method_label
-from failbench.study.plain_table import Table
-from failbench.study.publication import publish_estimates, run
-from failbench.study.tables import Of, Row, Text, n_of, table
-from shared.sensitivity import (
-    FAULTS_APART,
-    FEATURE_SET,
-    INTERACTIONS,
-    ONE_SEED,
-    VARIANTS,
-    SensitivitySettings,
-)
+from failbench import study as st
+from shared import sensitivity as design
+from shared.sensitivity import SensitivitySettings
 
 MEASURED = Path("data/predictions/sensitivity")
 PREDICTIONS = Path("data/predictions/nested_cv")
 KEYS = ("variant", "method")
 MEANINGS = {
-    ONE_SEED: (
+    design.ONE_SEED: (
         "One run per scenario",
         "one run per scenario is trained on and tested, as in the paper",
     ),
-    FAULTS_APART: ("Folds by fault", "no scenario of the same fault was trained on"),
-    INTERACTIONS: ("Terms of pairs of features", "pairs of features have terms of their own"),
+    design.FAULTS_APART: ("Folds by fault", "no scenario of the same fault was trained on"),
+    design.INTERACTIONS: (
+        "Terms of pairs of features",
+        "pairs of features have terms of their own",
+    ),
 }
 """Of each variant: its label, and what its accuracy means."""
 
 
 def estimates(
-    predictions: pl.DataFrame, known: pl.DataFrame, intervals: ScenarioIntervalSettings
+    predictions: pl.DataFrame, known: pl.DataFrame, intervals: st.ScenarioIntervalSettings
 ) -> pl.DataFrame:
     """Set what was predicted with each choice made the other way against the main study."""
-    known = known.filter(study=NESTED_CV, feature_set=FEATURE_SET)
+    known = known.filter(study=st.NESTED_CV, feature_set=design.FEATURE_SET)
     tables = []
-    for variant in VARIANTS:
+    for variant in design.VARIANTS:
         of_variant = predictions.filter(study=variant)
         for method in of_variant["method"].unique().sort():
             answers, main = (each.filter(method=method) for each in (of_variant, known))
@@ -60,77 +43,52 @@ def estimates(
 
 
 def compare(
-    answers: pl.DataFrame, known: pl.DataFrame, intervals: ScenarioIntervalSettings, **keys: str
+    answers: pl.DataFrame, known: pl.DataFrame, intervals: st.ScenarioIntervalSettings, **keys: str
 ) -> pl.DataFrame:
     """Accuracy, and the difference to the same repeats of the main study."""
     variant = keys["variant"]
     repeats = answers["repeat"].n_unique()
     if known["repeat"].n_unique() < repeats:
-        key = "interaction_repeats" if variant == INTERACTIONS else "repeats"
-        raise BadInputError(
-            "predictions",
-            "repeat",
-            f"the main study has {known['repeat'].n_unique()} repeats of {keys['method']}, and "
-            f"sensitivity wants {repeats}.",
-            f"Lower sensitivity.{key} in params.yaml.",
-        )
-    accuracy = METRICS["accuracy"]
+        key = "interaction_repeats" if variant == design.INTERACTIONS else "repeats"
+        problem = f"the main study has {known['repeat'].n_unique()} repeats of {keys['method']}"
+        problem += f", and sensitivity wants {repeats}."
+        remedy = f"Lower sensitivity.{key} in params.yaml."
+        raise st.BadInputError("predictions", "repeat", problem, remedy)
+    accuracy = st.METRICS["accuracy"]
     accuracy = replace(accuracy, estimand=f"{accuracy.estimand}; {MEANINGS[variant][1]}")
-    difference = study_difference(
-        pl.concat([answers, known.filter(pl.col("repeat") < repeats)]),
-        variant,
-        NESTED_CV,
-        intervals,
-        "how much more probable a right diagnosis of a run of a new scenario is than in the "
-        "main study",
-    )
-    return pl.concat(
-        [
-            of_scenarios(answers, (accuracy,), intervals, (), **keys),
-            estimate_rows({"difference": difference}, **keys),
-        ]
-    ).with_columns(
-        repeats=pl.lit(repeats, pl.Int64), runs=pl.lit(answers["run_id"].n_unique(), pl.Int64)
-    )
+    both = pl.concat([answers, known.filter(pl.col("repeat") < repeats)])
+    what = "how much more probable a right diagnosis of a run of a new scenario is"
+    what += " than in the main study"
+    difference = st.study_difference(both, variant, st.NESTED_CV, intervals, what)
+    rates = st.of_scenarios(answers, (accuracy,), intervals, (), **keys)
+    runs = pl.lit(answers["run_id"].n_unique(), pl.Int64)
+    both = pl.concat([rates, st.estimate_rows({"difference": difference}, **keys)])
+    return both.with_columns(repeats=pl.lit(repeats, pl.Int64), runs=runs)
 
 
-def tables(measured: pl.DataFrame, said: Captions) -> Iterator[Table]:
+def variants_table(measured: pl.DataFrame, said: st.Captions) -> st.Table:
     """A row per variant and method."""
     sizes = measured.filter(metric="accuracy").select(*KEYS, "repeats", "runs")
     counts = sizes.unpivot(index=KEYS, variable_name="metric")
-    yield table(
-        "sensitivity",
-        Estimates.of(measured, counts),
-        [
-            Text("Choice"),
-            Text("Method"),
-            Of("accuracy", "Accuracy"),
-            Of("difference", "Difference to the main study"),
-            Of("repeats", "Repeats", form="count"),
-            Of("runs", "Runs", form="count"),
-            n_of("accuracy"),
-        ],
-        [
-            Row(
-                (MEANINGS[variant][0], method_label(method)), {"variant": variant, "method": method}
-            )
-            for variant, method in measured.select(KEYS).unique(maintain_order=True).rows()
-        ],
-        said,
-    )
+    body = [
+        st.Row((MEANINGS[keys["variant"]][0], st.method_label(keys["method"])), keys)
+        for keys in measured.select(KEYS).unique(maintain_order=True).iter_rows(named=True)
+    ]
+    return st.table("sensitivity", st.Estimates.of(measured, counts), None, body, said)
 
 
 def main() -> None:
-    settings = read_section("sensitivity", SensitivitySettings)
-    intervals = read_statistics(ScenarioIntervalSettings)
-    methods = set().union(*VARIANTS.values())
+    settings = st.read_section("sensitivity", SensitivitySettings)
+    intervals = st.read_statistics(st.ScenarioIntervalSettings)
+    methods = set().union(*design.VARIANTS.values())
     measured, known = (
-        read_outputs(folder, methods, PREDICTION_SCHEMA) for folder in (MEASURED, PREDICTIONS)
+        st.read_outputs(folder, methods, st.PREDICTION_SCHEMA) for folder in (MEASURED, PREDICTIONS)
     )
     found = estimates(measured, known, intervals)
-    said = Captions.read("sensitivity", intervals, settings)
-    publish_estimates("sensitivity", found, (*KEYS, "metric"), tables=tables(found, said))
+    said = st.Captions.read("sensitivity", intervals, settings)
+    tables = [variants_table(found, said)]
+    st.publish_estimates("sensitivity", found, (*KEYS, "metric"), tables=tables)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

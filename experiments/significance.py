@@ -12,37 +12,10 @@ import polars as pl
 from matplotlib.figure import Figure
 from matplotlib.patches import Patch
 
-from failbench.statistics.pairs import Pair
-from failbench.statistics.settings import read_with_statistics
-from failbench.statistics.significance import (
-    Comparison,
-    Difference,
-    SignificanceSettings,
-    compare_all,
-    comparisons_table,
-    contrasts_of,
-    difference_metrics,
-)
-from failbench.study.captions import Captions
-from failbench.study.cells import percent, written
-from failbench.study.estimates import Estimates, of_differences
-from failbench.study.inputs import read_main_study
-from failbench.study.labels import (
-    FEATURE_SET_LABELS,
-    development_note,
-    drawn_label,
-    label_inside,
-    made_in_view,
-    method_label,
-)
-from failbench.study.picture import dot_panels, legend_outside
-from failbench.study.plain_table import Table
-from failbench.study.publication import publish, run
-from failbench.study.style import BLACK, GREY, Mark
-from failbench.study.tables import Of, Row, Text, n_of, table
+from failbench import study as st
 
 KEYS = ("feature_set", "left", "right")
-TESTED = Mark("tested, p: Holm-adjusted", BLACK, "D", size=3.5)
+TESTED = st.Mark("tested, p: Holm-adjusted", st.BLACK, "D", size=3.5)
 MARKS = {
     "tested": TESTED,
     "in-sample": replace(TESTED, label="*: in-sample (development), no test", fill="none"),
@@ -50,40 +23,36 @@ MARKS = {
 
 
 def compare(
-    predictions: pl.DataFrame, settings: SignificanceSettings
-) -> tuple[list[Comparison], list[Difference]]:
+    predictions: pl.DataFrame, settings: st.SignificanceSettings
+) -> tuple[list[st.Comparison], list[st.Difference]]:
     """The contrasts that are tested, and those of methods made in view of the scenarios."""
-    in_view = tuple(pair for pair in settings.contrasts if any(map(made_in_view, pair)))
+    in_view = tuple(pair for pair in settings.contrasts if any(map(st.made_in_view, pair)))
     held_out = tuple(pair for pair in settings.contrasts if pair not in in_view)
     development = compare_pairs(predictions, settings, in_view)
     return compare_pairs(predictions, settings, held_out), [each.untested for each in development]
 
 
 def compare_pairs(
-    predictions: pl.DataFrame, settings: SignificanceSettings, pairs: tuple[Pair, ...]
-) -> list[Comparison]:
+    predictions: pl.DataFrame, settings: st.SignificanceSettings, pairs: tuple[st.Pair, ...]
+) -> list[st.Comparison]:
     """Pairs on the primary feature set and then on the others; Holm's adjustment is over them."""
     if not pairs:
         return []
     of_pairs = predictions.filter(pl.col("method").is_in(set(chain(*pairs))))
     others = sorted(set(predictions["feature_set"]) - {settings.feature_set})
-    return [
-        contrast
-        for name in (settings.feature_set, *others)
-        for contrast in contrasts_of(
-            compare_all(
-                of_pairs, settings.model_copy(update={"feature_set": name, "contrasts": pairs})
-            )
-        )
-    ]
+    found: list[st.Comparison] = []
+    for name in (settings.feature_set, *others):
+        asked = settings.model_copy(update={"feature_set": name, "contrasts": pairs})
+        found += st.contrasts_of(st.compare_all(of_pairs, asked))
+    return found
 
 
 def features(feature_set: str) -> str:
-    return FEATURE_SET_LABELS.get(feature_set, feature_set)
+    return st.FEATURE_SET_LABELS.get(feature_set, feature_set)
 
 
 def numbers(
-    contrasts: pl.DataFrame, repeats: int, settings: SignificanceSettings
+    contrasts: pl.DataFrame, repeats: int, settings: st.SignificanceSettings
 ) -> dict[str, object]:
     """The design, and how many contrasts are decided on the primary feature set."""
     primary = contrasts.filter(pl.col("p").is_not_null(), feature_set=settings.feature_set)
@@ -105,123 +74,89 @@ def numbers(
 
 def words(contrast: Mapping[str, Any]) -> dict[str, object]:
     """What a sentence says of one contrast beside its numbers."""
-    left, right, size = contrast["left"], contrast["right"], percent(abs(contrast["difference"]))
+    left, right, size = contrast["left"], contrast["right"], st.percent(abs(contrast["difference"]))
     return {
         "features": features(contrast["feature_set"]),
-        "left": label_inside(left),
-        "right": label_inside(right),
-        "size": size if size != percent(0) else "",
+        "left": st.label_inside(left),
+        "right": st.label_inside(right),
+        "size": size if size != st.percent(0) else "",
         "direction": "more" if contrast["difference"] > 0 else "fewer",
         "bounded": contrast["ci_low"] is not None,
         "tested": contrast["p"] is not None,
-        "seen": " and ".join(label_inside(name) for name in (left, right) if made_in_view(name)),
+        "seen": " and ".join(
+            st.label_inside(name) for name in (left, right) if st.made_in_view(name)
+        ),
     }
 
 
-def sentence(contrast: Mapping[str, Any], settings: SignificanceSettings) -> str:
+def sentence(contrast: Mapping[str, Any], settings: st.SignificanceSettings) -> str:
     """One contrast in one sentence: size, uncertainty, verdicts, and what could have been seen."""
-    said = Captions.read("significance", settings, contrast, words(contrast))
+    said = st.Captions.read("significance", settings, contrast, words(contrast))
     return said.text("sentence", "text")
 
 
-T_TEST, POSTERIOR, EQUIVALENCE = "corrected resampled t", "posterior", "equivalence"
-COLUMNS = (
-    Of("difference", "Difference"),
-    Of("t", "t", T_TEST, "two"),
-    Of("p", "p", T_TEST, "three"),
-    Of("p_holm", "p, Holm", T_TEST, "three"),
-    Of("p_left", "left better", POSTERIOR, "three"),
-    Of("p_rope", "practically equal", POSTERIOR, "three"),
-    Of("p_right", "right better", POSTERIOR, "three"),
-    Of("p_mcnemar", "p, McNemar", form="three"),
-    Of("cohens_d", "Cohen's d", form="two"),
-    Of("p_equivalence", "p", EQUIVALENCE, "three"),
-    Of("smallest_margin", "smallest margin", EQUIVALENCE),
-    Of("detectable_difference", "Detectable difference"),
-    Of("legacy_p", "p, paired t (legacy)", form="three"),
-)
-
-
-def contrasts_table(contrasts: pl.DataFrame, found: Estimates, said: Captions) -> Table:
+def contrasts_table(contrasts: pl.DataFrame, found: st.Estimates, said: st.Captions) -> st.Table:
     """The contrasts under every test."""
-    return table(
-        "contrasts",
-        found,
-        [Text("Features"), Text("Contrast"), *COLUMNS, n_of("difference")],
-        [
-            Row(
-                (features(name), f"{method_label(left)} – {label_inside(right)}"),
-                {"feature_set": name, "left": left, "right": right},
-            )
-            for name, left, right in contrasts.select(KEYS).iter_rows()
-        ],
-        said,
-        *development_note([*contrasts["left"], *contrasts["right"]]),
-    )
+    body = [
+        st.Row(
+            (features(name), f"{st.method_label(left)} – {st.label_inside(right)}"),
+            {"feature_set": name, "left": left, "right": right},
+        )
+        for name, left, right in contrasts.select(KEYS).iter_rows()
+    ]
+    notes = st.development_note([*contrasts["left"], *contrasts["right"]])
+    return st.table("contrasts", found, None, body, said, *notes)
 
 
-def draw(contrasts: pl.DataFrame, settings: SignificanceSettings, figure: Figure) -> None:
+def draw(contrasts: pl.DataFrame, settings: st.SignificanceSettings, figure: Figure) -> None:
     """A panel per feature set, the primary first, with the adjusted p in the corner of each row."""
     tested = pl.col("p").is_not_null()
-    points = contrasts.select(
-        "value",
-        "ci_low",
-        "ci_high",
-        "p_holm",
-        panel="feature_set",
-        row="row",
-        mark=pl.when(tested).then(pl.lit("tested")).otherwise(pl.lit("in-sample")),
-    )
-    rows = dict(contrasts.select("row", "label").iter_rows())
+    mark = pl.when(tested).then(pl.lit("tested")).otherwise(pl.lit("in-sample"))
+    points = contrasts.with_columns(panel="feature_set", mark=mark)
+    rows = {
+        row: f"{st.drawn_label(left)}\n− {st.label_inside(right)}"
+        for row, left, right in contrasts.select("row", "left", "right").rows()
+    }
     primary = {settings.feature_set: f"features: {features(settings.feature_set)} (primary)"}
     others = sorted(set(points["panel"]) - set(primary))
     panels = primary | {name: f"features: {features(name)}" for name in others}
     heavy = points.filter(mark="in-sample")["row"].to_list()[:1]
-    grid = dot_panels(
-        figure, points, rows, MARKS, panels, spread=0.0, heavy_above=heavy, guide=False
-    )
+    look: dict[str, Any] = {"spread": 0.0, "heavy_above": heavy, "guide": False}
+    grid = st.dot_panels(figure, points, rows, MARKS, panels, **look)
     margin = 100 * settings.equivalence_margin
     for axes, panel in zip(grid, panels, strict=True):
-        axes.axvspan(-margin, margin, color=GREY, alpha=0.25, linewidth=0, zorder=0)
-        axes.axvline(0, color=BLACK, linewidth=0.6, zorder=0)
+        axes.axvspan(-margin, margin, color=st.GREY, alpha=0.25, linewidth=0, zorder=0)
+        axes.axvline(0, color=st.BLACK, linewidth=0.6, zorder=0)
         for row, p in points.filter(panel=panel, mark="tested").select("row", "p_holm").rows():
-            axes.annotate(
-                written(p, "said_p"),
-                (1.0, list(rows).index(row) + 0.48),
-                xycoords=("axes fraction", "data"),
-                horizontalalignment="right",
-                verticalalignment="bottom",
-            )
+            at, corner = (1.0, list(rows).index(row) + 0.48), ("axes fraction", "data")
+            text = st.written(p, "said_p")
+            axes.annotate(text, at, xycoords=corner, ha="right", va="bottom")
     figure.supxlabel(
         f"difference in accuracy, points, with {100 * settings.confidence:g} % interval "
         f"(n = {contrasts['n'][0]} scenarios)"
     )
     used = [mark.handle for name, mark in MARKS.items() if name in set(points["mark"])]
-    band = Patch(color=GREY, alpha=0.25, linewidth=0, label=f"margin of ± {margin:g} points")
-    legend_outside(figure, [*used, band], columns=3)
+    band = Patch(color=st.GREY, alpha=0.25, linewidth=0, label=f"margin of ± {margin:g} points")
+    st.legend_outside(figure, [*used, band], columns=3)
 
 
 def main() -> None:
-    settings = read_with_statistics("significance", SignificanceSettings)
-    predictions = read_main_study()
+    settings = st.read_with_statistics("significance", st.SignificanceSettings)
+    predictions = st.read_main_study()
     tested, development = compare(predictions, settings)
     differences = [*tested, *development]
-    contrasts, found = comparisons_table(differences), Estimates.of(of_differences(differences))
+    contrasts = st.comparisons_table(differences)
+    found = st.Estimates.of(st.of_differences(differences))
     repeats = predictions["repeat"].n_unique()
-    said = Captions.read("significance", settings, numbers(contrasts, repeats, settings))
+    said = st.Captions.read("significance", settings, numbers(contrasts, repeats, settings))
     sentences = (f"- {sentence(each, settings)}\n" for each in contrasts.iter_rows(named=True))
-    drawn = contrasts.with_columns(
-        value="difference",
-        row=pl.concat_str("left", "right", separator="/"),
-        label=pl.struct("left", "right").map_elements(
-            lambda pair: f"{drawn_label(pair['left'])}\n− {label_inside(pair['right'])}", pl.String
-        ),
-    )
+    row = pl.concat_str("left", "right", separator="/")
+    drawn = contrasts.with_columns(value="difference", row=row)
     height = 0.8 + 0.34 * drawn["row"].n_unique()
-    publish(
+    st.publish(
         "significance",
         metrics={
-            name: difference_metrics(
+            name: st.difference_metrics(
                 each for each in kind if each.feature_set == settings.feature_set
             )
             for name, kind in (("contrasts", tested), ("development", development))
@@ -235,4 +170,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -13,25 +13,7 @@ import textalloc
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from failbench.base.arrays import Array
-from failbench.base.vocabulary import PRIMARY_SET
-from failbench.study.captions import Captions
-from failbench.study.cells import Measured, written
-from failbench.study.estimates import rounded
-from failbench.study.inputs import read_metrics, read_reported
-from failbench.study.labels import (
-    in_label_order,
-    is_blind,
-    label_inside,
-    made_in_view,
-    method_label,
-    reads_true_category,
-)
-from failbench.study.paper_numbers import Reported
-from failbench.study.picture import legend_outside
-from failbench.study.plain_table import Column, Table
-from failbench.study.publication import publish, run
-from failbench.study.style import BLUE, GREY, LEAST_TEXT, THIN, VERMILLION, Mark
+from failbench import study as st
 
 METRICS = Path("data/metrics/intervals.json")
 
@@ -58,27 +40,26 @@ KINDS = {
 """Methods by what a condition of theirs is; any other is a language model."""
 
 
-def tradeoff(measured: Measured, paper: Reported) -> pl.DataFrame:
+def tradeoff(measured: st.Measured, paper: st.Reported) -> pl.DataFrame:
     """Each method's accuracy, and what a reader must check, of held-out methods alone.
 
     What breaks first among invariants is verified by all that take precedence over it, which nobody
     counts; and of what is handed the true category there is nothing to verify.
     """
     rows: list[dict[str, object]] = []
-    for method, estimates in sorted(measured[PRIMARY_SET].items()):
+    for method, estimates in sorted(measured[st.PRIMARY_SET].items()):
         row = {"source": "measured", "method": method, "n": int(estimates["accuracy"]["n"])}
         rows.append(row | _bounded("accuracy", estimates["accuracy"]))
-        if "conditions_to_read" in estimates and is_blind(method):
+        if "conditions_to_read" in estimates and st.is_blind(method):
             rows[-1] |= _bounded("conditions", estimates["conditions_to_read"])
     for method, point in sorted(paper.figures.tradeoff.rows.items()):
         printed = paper.tables.methods.rows.get(method)
         low, high = (printed and printed.interval) or (None, None)
         accuracy = {"value": point.accuracy, "ci_low": low, "ci_high": high}
         scores = dict(zip(("score_low", "score_high"), point.interpretability, strict=True))
-        rows.append(
-            {"source": "reported", "method": method, **_bounded("accuracy", accuracy), **scores}
-        )
-    return rounded(pl.DataFrame(rows, schema=COLUMNS))
+        row = {"source": "reported", "method": method}
+        rows.append({**row, **_bounded("accuracy", accuracy), **scores})
+    return st.rounded(pl.DataFrame(rows, schema=COLUMNS))
 
 
 def _bounded(name: str, estimate: Mapping[str, float | None]) -> dict[str, object]:
@@ -99,41 +80,33 @@ def numbers(points: pl.DataFrame) -> dict[str, object]:
     return {
         "held_out": counted.height,
         "n": points["n"].max(),
-        **{name: row | {"method": label_inside(row["method"])} for name, row in named.items()},
+        **{name: row | {"method": st.label_inside(row["method"])} for name, row in named.items()},
     }
 
 
-def definitions(points: pl.DataFrame, said: Captions) -> Table:
+def definitions(points: pl.DataFrame, said: st.Captions) -> st.Table:
     """What a condition is, kind of method by kind of method, with their mean conditions."""
     counts = dict(points.filter(source="measured").select("method", "conditions").iter_rows())
     kinds: dict[str, list[str]] = {}
-    for method in in_label_order(counts):
-        count = "" if counts[method] is None else f" ({written(counts[method], 'one')})"
-        kinds.setdefault(kind_of(method), []).append(method_label(method) + count)
-    return Table.of(
-        "tradeoff",
-        (
-            Column("Methods (conditions)", "", "left", 0.4, lambda row: "; ".join(row[1])),
-            Column("A condition is", "", "left", 0.6, lambda row: said.text("kinds", row[0])),
-        ),
-        kinds.items(),
-        said.caption("tradeoff"),
-        said.notes("tradeoff"),
-    )
+    for method in st.in_label_order(counts):
+        count = "" if counts[method] is None else f" ({st.written(counts[method], 'one')})"
+        kinds.setdefault(kind_of(method), []).append(st.method_label(method) + count)
+    body = [("; ".join(methods), said.text("kinds", kind)) for kind, methods in kinds.items()]
+    return st.sheet("tradeoff", body, said)
 
 
 def kind_of(method: str) -> str:
-    if reads_true_category(method):
+    if st.reads_true_category(method):
         return "handed"
-    if made_in_view(method):
+    if st.made_in_view(method):
         return "in_view"
     return next((kind for kind, methods in KINDS.items() if method in methods), "language_model")
 
 
-HELD_OUT = Mark("held out", BLUE, "o")
-DEVELOPMENT = Mark("development (in-sample)", BLUE, "o", fill="none")
-HANDED = Mark("handed the true category", BLUE, "s", fill="none")
-REPORTED = Mark("reported by the original, at our count", VERMILLION, "D")
+HELD_OUT = st.Mark("held out", st.BLUE, "o")
+DEVELOPMENT = st.Mark("development (in-sample)", st.BLUE, "o", fill="none")
+HANDED = st.Mark("handed the true category", st.BLUE, "s", fill="none")
+REPORTED = st.Mark("reported by the original, at our count", st.VERMILLION, "D")
 """A colour and a fill say what a score is; names stand beside the marks."""
 
 
@@ -154,7 +127,7 @@ def draw(points: pl.DataFrame, figure: Figure) -> None:
     right.set_xlabel("conditions not counted")
     right.set_xticks([])
     marks = (HELD_OUT, REPORTED, DEVELOPMENT, HANDED)
-    legend_outside(figure, [mark.handle for mark in marks], columns=2)
+    st.legend_outside(figure, marks, columns=2)
     # labels are placed where the axes stand, so these must not move any more
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
@@ -163,7 +136,7 @@ def draw(points: pl.DataFrame, figure: Figure) -> None:
     draw_apart(right, measured.filter(pl.col("conditions").is_null()))
 
 
-def draw_point(axes: Axes, x: float, row: Mapping[str, Any], mark: Mark) -> Array:
+def draw_point(axes: Axes, x: float, row: Mapping[str, Any], mark: st.Mark) -> st.Array:
     """A mark, and its interval in percent, which is returned."""
     ends = 100 * np.array([row["accuracy_low"], row["accuracy_high"]])
     axes.plot([x, x], ends, color=mark.colour, linewidth=0.8, zorder=2)
@@ -173,11 +146,11 @@ def draw_point(axes: Axes, x: float, row: Mapping[str, Any], mark: Mark) -> Arra
 
 def draw_apart(axes: Axes, methods: pl.DataFrame) -> None:
     """Those that are handed the true category last, with their names below."""
-    rows = sorted(methods.to_dicts(), key=lambda row: reads_true_category(row["method"]))
+    rows = sorted(methods.to_dicts(), key=lambda row: st.reads_true_category(row["method"]))
     for x, row in enumerate(rows):
-        draw_point(axes, x, row, HANDED if reads_true_category(row["method"]) else DEVELOPMENT)
+        draw_point(axes, x, row, HANDED if st.reads_true_category(row["method"]) else DEVELOPMENT)
         bottom = axes.get_ylim()[0] + 1
-        axes.text(x, bottom, method_label(row["method"]), rotation=90, ha="center", va="bottom")
+        axes.text(x, bottom, st.method_label(row["method"]), rotation=90, ha="center", va="bottom")
     axes.set_xlim(-0.6, len(rows) - 0.4)
 
 
@@ -187,25 +160,22 @@ def draw_counted(axes: Axes, methods: pl.DataFrame) -> None:
     x = [row["conditions"] for row in rows]
     y = [100 * row["accuracy"] for row in rows]
     lines = [draw_point(axes, at, row, HELD_OUT) for at, row in zip(x, rows, strict=True)]
-    printed = [
-        (at, of, 100 * row["reported"])
-        for at, of, row in zip(x, y, rows, strict=True)
-        if row["reported"] is not None
-    ]
+    printed = methods.drop_nulls("reported").select("conditions", "accuracy", "reported").rows()
     for at, of, value in printed:
-        axes.plot([at, at], [of, value], color=GREY, linewidth=THIN, linestyle=":", zorder=1)
-        axes.plot([at], [value], zorder=3, **REPORTED.look)
+        ends = [100 * of, 100 * value]
+        axes.plot([at, at], ends, color=st.GREY, linewidth=st.THIN, linestyle=":", zorder=1)
+        axes.plot([at], [100 * value], zorder=3, **REPORTED.look)
     textalloc.allocate(
         axes,
         x,
         y,
-        [method_label(row["method"]) for row in rows],
+        [st.method_label(row["method"]) for row in rows],
         x_scatter=[*x, *(at for at, _, _ in printed)],
-        y_scatter=[*y, *(value for _, _, value in printed)],
+        y_scatter=[*y, *(100 * value for _, _, value in printed)],
         x_lines=[np.array([at, at]) for at in x],
         y_lines=[*lines],
-        textsize=LEAST_TEXT,
-        linecolor=GREY,
+        textsize=st.LEAST_TEXT,
+        linecolor=st.GREY,
         linewidth=0.6,  # from a label to its mark
         nbr_candidates=800,
         min_distance=0.012,
@@ -217,9 +187,9 @@ def draw_counted(axes: Axes, methods: pl.DataFrame) -> None:
 
 
 def main() -> None:
-    points = tradeoff(read_metrics(METRICS, PRIMARY_SET), read_reported())
-    said = Captions.read("tradeoff", numbers(points))
-    publish(
+    points = tradeoff(st.read_metrics(METRICS, st.PRIMARY_SET), st.read_reported())
+    said = st.Captions.read("tradeoff", numbers(points))
+    st.publish(
         "tradeoff",
         points=points,
         tables=[definitions(points, said)],
@@ -229,4 +199,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

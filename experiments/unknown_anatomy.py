@@ -34,13 +34,6 @@ MEASURED = "measured"
 
 SET_LABELS = {name: st.words(name).replace("+", " + ") for name in MEASURED_SETS}
 LETTERS = dict(zip((*st.CATEGORIES, st.ABSTAIN), "MODSUa", strict=True))
-SETTLING = {
-    "truly_ambiguous": ("kernel log, records of the scheduler", "how the run ended"),
-    "insufficient_signal": ("waiting for input and output", "step times"),
-    "conservative_labelling": ("swap activity", "step times"),
-}
-"""By why a scenario is unknown: what would settle it and is not recorded, and what is instead."""
-
 CONFLICTING = ("activations_paged_exponentially", "weights_paged_exponentially")
 """Unknown scenarios that docs/categories.md would place elsewhere."""
 
@@ -88,20 +81,14 @@ def of_method(
 def unknown_rate(
     predictions: pl.DataFrame, happened: pl.Expr, settings: st.ScenarioIntervalSettings, **keys: str
 ) -> pl.DataFrame:
-    """A rate over unknown scenarios, of which there are few, with Wilson's interval.
-
-    A scenario counts by the share of its predictions.
-    """
+    """A rate over the few unknown scenarios, each by its share, with Wilson's interval."""
     unknown = predictions.filter(category=UNKNOWN)
     share = st.wilson_share(unknown, happened, "scenario", settings.confidence)
     return pl.DataFrame([keys | share])
 
 
 def contrasts(forest: pl.DataFrame, settings: st.StatisticsSettings) -> Sequence[st.Comparison]:
-    """Each larger feature set less the paper's, over all scenarios, as methods are compared.
-
-    Holm's adjustment is over these contrasts. The feature sets take the place of methods.
-    """
+    """Each larger feature set, in the place of a method, less the paper's; Holm's is over them."""
     renamed = forest.with_columns(method=pl.col("feature_set"), feature_set=pl.lit(MEASURED))
     pairs = tuple((name, st.PRIMARY_SET) for name in ADDED)
     return list(st.contrasts_of(st.compare_all(renamed, settings.named(MEASURED, pairs))))
@@ -165,21 +152,17 @@ def points_of(scenarios: Sequence[st.Scenario], forest: pl.DataFrame) -> pl.Data
 
 
 def numbers(
-    points: pl.DataFrame,
-    found: Sequence[st.Comparison],
-    repeats: int,
-    alpha: float,
-    paper: st.Reported,
+    points: pl.DataFrame, found: Sequence[st.Comparison], repeats: int, alpha: float
 ) -> dict[str, object]:
     kinds = points.select("scenario", "ambiguity").unique()
     called = points.filter(pl.col("right") > 0.5)
+    shares = kinds.group_by("ambiguity").agg(pl.len() / kinds.height)
     return {
         "unknown": kinds.height,
         "scenarios": found[0].n,
         "folds": found[0].folds // repeats,
         "fewest": st.fewest_signs(kinds.height, alpha) or "all",
-        "reported": {kind: st.reported_number(paper, f"unknown_{kind}") for kind in SETTLING},
-        "here": {kind: kinds.filter(ambiguity=kind).height / kinds.height for kind in SETTLING},
+        "here": dict(shares.iter_rows()),
         "called": {name: called.filter(feature_set=name).height for name in PANELS},
         "conflicts": len(CONFLICTING),
         "conflicting": ", ".join(map(st.words, CONFLICTING)),
@@ -227,8 +210,10 @@ def tables(
     yield st.table("unknown_methods", found, None, body, said, *notes)
 
     told = st.Estimates(points.select(group="scenario", metric="feature_set", value="right"))
+    # what would settle it and is not recorded, and what is instead
+    settling = said.labels("unknown_scenarios")
     body = [
-        st.Row((st.words(scenario), st.words(kind), *SETTLING[kind]), {"group": scenario})
+        st.Row((st.words(scenario), st.words(kind), *settling[kind]), {"group": scenario})
         for scenario, kind in scenarios
     ]
     yield st.table("unknown_scenarios", told, None, body, said)
@@ -252,9 +237,6 @@ def tables(
 
 PANELS = {"19": "19 features", "19+both": "with step times and ending"}
 """Feature sets that have a panel each, with its title."""
-
-ROW_HEIGHT = 0.3
-"""Inches per scenario."""
 
 BAR = 0.62
 """Height of a bar, in rows."""
@@ -317,17 +299,14 @@ def main() -> None:
         raise st.BadInputError("params.yaml", "unknown_anatomy.left_out", problem, remedy)
     answers = answers_to_unknown(counted)
     compared = contrasts(forest, settings)
-    measured = pl.concat(
-        [*estimates(counted, forest, settings), added(compared)], how="diagonal_relaxed"
-    )
+    parts = [*estimates(counted, forest, settings), added(compared)]
+    measured = pl.concat(parts, how="diagonal_relaxed")
     found = st.Estimates(measured).plus(*gains(forest, compared))
     points = st.rounded(points_of(scenarios, forest))
-    alpha = 1 - settings.confidence
-    said = st.Captions.read(
-        "unknown_anatomy", design, settings, numbers(points, compared, design.repeats, alpha, paper)
-    )
+    named = numbers(points, compared, design.repeats, 1 - settings.confidence)
+    said = st.Captions.read("unknown_anatomy", design, settings, paper, named)
     groups = points["ambiguity"].n_unique()
-    height = 0.75 + ROW_HEIGHT * (points["scenario"].n_unique() + 0.6 * groups)
+    height = 0.75 + 0.3 * (points["scenario"].n_unique() + 0.6 * groups)
     st.publish_estimates(
         "unknown_anatomy",
         measured,

@@ -53,10 +53,7 @@ def twin_of(
     in_reference: pl.Expr,
     settings: BenchmarkSettings,
 ) -> tuple[dict[str, Any], pl.DataFrame]:
-    """The run that the rule of the settings chooses, with its curves and its twin's.
-
-    Nothing but recordings is looked at, and no answer of any method.
-    """
+    """The run that the rule chooses by recordings alone, with its curves and its twin's."""
     rule = settings.twin
     candidates = (
         pairs(telemetry)

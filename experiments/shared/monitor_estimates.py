@@ -39,10 +39,7 @@ RIGHT: Final = "probability that a run of a new scenario is diagnosed right"
 
 
 def rates_of(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> Rates:
-    """Accuracy, accuracy of those that name a cause, and the share of those that do.
-
-    An abstention is wrong in the first.
-    """
+    """Accuracy, an abstention being wrong; that of runs with a named cause; their share."""
     named, accuracy = pl.col("prediction") != st.ABSTAIN, st.METRICS["accuracy"]
     coverage = "probability that a cause is named of a run of a new scenario"
     figures = [st.proportion("coverage", st.over_scenarios(answers, named), coverage)]
@@ -56,10 +53,7 @@ def rates_of(answers: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> Ra
 def difference(
     left: pl.DataFrame, other: pl.DataFrame, settings: st.ScenarioIntervalSettings
 ) -> st.Interval:
-    """Accuracy of some answers less that of others to the same runs, in the same repeats.
-
-    Where a category has a single scenario there is no interval.
-    """
+    """Accuracy less that of others to the same runs; without interval where a category has one."""
     beside = other.select("run_id", "repeat", other=pl.col("prediction"))
     paired = left.join(beside, on=["run_id", "repeat"])
     value = st.right().cast(pl.Float64) - (pl.col("other") == pl.col("category")).cast(pl.Float64)
@@ -167,10 +161,7 @@ def blind_rates(
     setting: str,
     settings: st.ScenarioIntervalSettings,
 ) -> dict[str, st.Interval]:
-    """Accuracies of the version and of the forest on the same unseen runs, and their difference.
-
-    Nothing where the version did not judge the half that it had not seen.
-    """
+    """Accuracies of the version and the forest on runs that both had not seen, if it judged any."""
     version, half = UNSEEN
     judged = [each for each in versions if each.rules.version == version]
     answers = [each.at_failure().filter(half=half, setting=setting) for each in judged]

@@ -168,6 +168,12 @@ def wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:
     return min(max(float(low), 0.0), rate), max(min(float(high), 1.0), rate)
 
 
+def wilson_row(value: float, n: int, confidence: float) -> dict[str, float]:
+    """A rate over n units with Wilson's interval, as a part of a row."""
+    low, high = wilson(value, n, confidence)
+    return {"value": value, "ci_low": low, "ci_high": high, "n": n}
+
+
 def wilson_interval(
     value: float, n: float, confidence: float, unit: str, estimand: str
 ) -> Interval:
@@ -182,9 +188,7 @@ def wilson_share(
     """The mean over units of a value's means, with Wilson's interval, here an approximation."""
     # sorted, since a sum in another order differs in its last bit, which may round otherwise
     means = table.group_by(unit).agg(share=value.cast(pl.Float64).mean()).sort(unit)["share"]
-    share = float(means.to_numpy().mean())
-    low, high = wilson(share, len(means), confidence)
-    return {"value": share, "ci_low": low, "ci_high": high, "n": len(means)}
+    return wilson_row(float(means.to_numpy().mean()), len(means), confidence)
 
 
 def wilson_intervals(figures: Iterable[ValueMetric], confidence: float) -> dict[str, Interval]:

@@ -56,16 +56,18 @@ FORMS: Final[Mapping[str, Callable[[float], str]]] = {
     "signed": signed,
     "one": "{:.1f}".format,
     "two": "{:.2f}".format,
+    "units": lambda value: f"{value:.2f}".replace("-", "−"),
     "three": "{:.3f}".format,
     "count": "{:.0f}".format,
     "steps": lambda value: f"{value:.0f}".replace("-", "−"),
     "plain": "{:g}".format,
+    "shown": lambda value: "shown" if value else "not shown",
     "p": lambda value: "< 0.001" if value < 0.001 else f"{value:.3f}",
     "said_p": lambda value: "p < 0.001" if value < 0.001 else f"p = {value:.3f}",
 }
 """``percent``: 27.9 for 0.279. ``share``: 95 for 0.95, as settings are written. ``whole``: 28.
-``points``: +27.9. ``steps``: a count that may be negative. ``p``: a probability of a test, alone or
-(``said_p``) as in a sentence."""
+``points``: +27.9. ``units``: two decimals of what may be negative; ``steps``: a count that may be.
+``p``: a probability of a test, alone or (``said_p``) as in a sentence."""
 
 
 def written(value: float, form: Form = "percent") -> str:

@@ -118,6 +118,14 @@ def of_scenarios(
     return estimate_rows(intervals, **keys)
 
 
+def by_path(found: pl.DataFrame, *keys: str) -> pl.DataFrame:
+    """Rows whose metric is a path, ``key/.../metric``, with a column for each of its keys."""
+    parts, at = pl.col("metric").str.split("/").list, found.columns.index("metric")
+    named = {name: parts.get(place) for place, name in enumerate((*keys, "metric"))}
+    others = {name: pl.col(name) for name in found.columns[at + 1 :]}
+    return found.select(*found.columns[:at], **named, **others)
+
+
 def of_groups(
     table: pl.DataFrame,
     keys: tuple[str, ...],

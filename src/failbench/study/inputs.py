@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
-from typing import Final
+from typing import Any, Final
 
 import polars as pl
 from pydantic import RootModel
@@ -40,6 +40,17 @@ def read_facts(path: Path, model: type[Model]) -> Model:
     return kept_by_hand(model, read_yaml(path), path)
 
 
+def read_json(path: Path) -> dict[str, Any]:
+    """Metrics that an earlier stage wrote."""
+    try:
+        metrics = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise unreadable(path, "JSON") from error
+    if not isinstance(metrics, dict):
+        raise unreadable(path, "JSON")
+    return metrics
+
+
 class _Estimate(Record):
     """A rate with its interval, over ``n`` scenarios."""
 
@@ -55,10 +66,7 @@ class _MethodEstimates(RootModel[dict[str, dict[str, dict[str, _Estimate]]]]):
 
 def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
     """Estimates of an earlier stage by feature set and method, each with its accuracy."""
-    try:
-        metrics = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise unreadable(path, "JSON") from error
+    metrics = read_json(path)
     checked = validated(_MethodEstimates, metrics, path, REMEDY).root
     if not checked.get(feature_set):
         raise BadInputError(path, feature_set, "no method has estimates.", REMEDY)
@@ -66,8 +74,7 @@ def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, 
         if "accuracy" not in estimates:
             field = f"{feature_set}.{method}.accuracy"
             raise BadInputError(path, field, "the estimate is missing.", REMEDY)
-    measured: dict[str, dict[str, dict[str, dict[str, float]]]] = metrics
-    return measured
+    return metrics
 
 
 SPANNED: Final = {  # whose range says how large models and runs are, by column

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
+import polars as pl
+
 from failbench.base import methods as catalogue
 from failbench.base.errors import BadInputError
 from failbench.base.methods import ENTRIES, reads_monitor
@@ -93,6 +95,11 @@ def made_in_view(method: str) -> bool:
 def is_blind(method: str) -> bool:
     """Whether a method diagnoses scenarios that neither it nor its author has seen."""
     return not (reads_true_category(method) or made_in_view(method))
+
+
+def is_of_blind() -> pl.Expr:
+    """Of rows: whether their method is blind."""
+    return pl.col("method").map_elements(is_blind, return_dtype=pl.Boolean)
 
 
 def drawn_label(method: str) -> str:
