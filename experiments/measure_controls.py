@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -186,7 +187,8 @@ def cross_validated_answers(
     for repeat, fold, tested in control_folds(table, labels, settings, seed):
         imputer = SimpleImputer(strategy="median", keep_empty_features=True)
         forest = Forest(settings.trees, random_state=seed + repeat * settings.folds + fold)
-        forest.fit(imputer.fit_transform(table.matrix[~tested]), labels[table.members[~tested]])
+        trained: Any = labels[table.members[~tested]]
+        forest.fit(imputer.fit_transform(table.matrix[~tested]), trained)
         answers[repeat, tested] = forest.predict(imputer.transform(table.matrix[tested]))
     return answers
 

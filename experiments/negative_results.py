@@ -72,7 +72,7 @@ appendix from `{DECLARED}`; no number in it is typed by hand.
 def read_metrics(name: str, keys: Iterable[str]) -> Mapping[str, Any]:
     """The metrics of a file, which has the keys that the entries name."""
     path = RETIRED if name == RETIRED.stem else METRICS / f"{name}.json"
-    metrics = st.read_json(path)
+    metrics = st.read_earlier(path)
     for key in sorted(keys):
         if st.at_path(metrics, key.removesuffix(".value")) is None:
             raise st.BadInputError(path, key, f"is missing, and {DECLARED} names it.", st.REMEDY)

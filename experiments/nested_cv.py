@@ -37,8 +37,7 @@ def main() -> None:
     failures, successes = study.failures(features), study.successes(features)
     fitted = (method.name, settings)
     table = failures if known is None else known.beside(failures)
-    asked = (FEATURE_SETS, study.seed, workers())
-    of_study = nested_cv(table, successes, splits, *fitted, *asked)
+    of_study = nested_cv(table, successes, splits, *fitted, FEATURE_SETS, study.seed, workers())
     of_all = across_architectures(features, splits, *fitted, across, workers(), known)
     for folder, predictions in ((MAIN_STUDY, of_study), (ACROSS_ARCHITECTURES, of_all)):
         write_parquet(predictions, folder / f"{method.name}.parquet")

@@ -15,7 +15,7 @@ from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
 from failbench.publish.page import failure
-from failbench.publish.page.answers import answers_by_scenario
+from failbench.publish.page.answers import ShownIntervals, answers_by_scenario, landing
 from failbench.publish.page.curves import MOST_POINTS, MOST_POINTS_ELSEWHERE, curves
 from failbench.publish.page.document import page_of
 from failbench.publish.page.failures import failures, settings_of
@@ -56,7 +56,7 @@ def main() -> None:
     predictions = st.read_main_study()
     risks = st.read_points(CURVES, CURVE_SCHEMA)
     audit = st.read_points(AUDIT, AUDIT_SCHEMA)
-    counterparts = {name: st.read_json(METRICS / f"{name}.json") for name in COUNTERPARTS}
+    counterparts = {name: st.read_earlier(METRICS / f"{name}.json") for name in COUNTERPARTS}
     logs = st.read_output(LOGS, failure.LOG_SCHEMA)
     monitored = read_monitored(judged.versions[-1])
     alike = failure.LookAlikes(

@@ -130,11 +130,10 @@ def _rows(
     keys: Mapping[str, str],
 ) -> pl.DataFrame:
     """Rates of some answers, or their difference from others, with how many runs there are."""
-    found = (
-        rates_of(*answers, settings)
-        if metric == "rates"
-        else {metric: difference(*answers, settings)}
-    )
+    if metric == "rates":
+        found = rates_of(answers[0], settings)
+    else:
+        found = {metric: difference(answers[0], answers[1], settings)}
     runs = pl.lit(answers[0].height, pl.Int32)
     return st.estimate_rows(found, **keys).with_columns(runs=runs)
 

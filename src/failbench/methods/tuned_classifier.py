@@ -53,7 +53,7 @@ class TunedClassifier(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: pd.DataFrame | Array, y: Labels, groups: Labels | None = None) -> Self:
         """Search the grid and fit; without ``groups`` every run is its own scenario."""
         labels = np.asarray(y, dtype=str)
-        scenarios = np.arange(len(X)) if groups is None else np.asarray(groups, dtype=str)
+        scenarios: Any = np.arange(len(X)) if groups is None else np.asarray(groups, dtype=str)
         settings = list(ParameterGrid({name: list(values) for name, values in self.grid.items()}))
         chosen = settings[0]
         if len(settings) > 1:

@@ -40,7 +40,7 @@ def read_facts(path: Path, model: type[Model]) -> Model:
     return kept_by_hand(model, read_yaml(path), path)
 
 
-def read_json(path: Path) -> dict[str, Any]:
+def read_earlier(path: Path) -> dict[str, Any]:
     """Metrics that an earlier stage wrote."""
     try:
         metrics = json.loads(path.read_text(encoding="utf-8"))
@@ -66,7 +66,7 @@ class _MethodEstimates(RootModel[dict[str, dict[str, dict[str, _Estimate]]]]):
 
 def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
     """Estimates of an earlier stage by feature set and method, each with its accuracy."""
-    metrics = read_json(path)
+    metrics = read_earlier(path)
     checked = validated(_MethodEstimates, metrics, path, REMEDY).root
     if not checked.get(feature_set):
         raise BadInputError(path, feature_set, "no method has estimates.", REMEDY)
