@@ -6,7 +6,6 @@ from functools import partial
 import numpy as np
 import polars as pl
 from scipy import stats
-from sklearn.metrics import cohen_kappa_score
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_kappa_of
 
@@ -50,8 +49,7 @@ def kappa_interval(
     def statistic(weights: Array) -> Array:
         return kappa_of_counts(np.tensordot(weights, occurs, axes=1).astype(np.float64))
 
-    value = float(cohen_kappa_score(given["left"], given["right"]))
-    value = 1.0 if np.isnan(value) else value
+    value = float(kappa_of_counts(occurs.sum(axis=0)))
     return _over_scenarios(ordered, value, statistic, settings, f"Cohen's kappa of {what}")
 
 
