@@ -83,8 +83,9 @@ class Kernel:
 
     def _ask(self, code: str, expressions: dict[str, str], *, silent: bool) -> dict[str, Any]:
         try:
-            told = {"silent": silent, "user_expressions": expressions, "timeout": self.limit}
-            reply = self.client.execute(code, allow_stdin=False, reply=True, **told)
+            told: dict[str, Any] = {"silent": silent, "user_expressions": expressions}
+            told |= {"allow_stdin": False, "reply": True, "timeout": self.limit}
+            reply = self.client.execute(code, **told)
         except TimeoutError as error:
             raise OutOfTimeError(f"no end within {self.limit:g} seconds") from error
         content: dict[str, Any] = reply["content"]
