@@ -121,7 +121,8 @@ class Forge:
         write_connection_file(connection, transport="ipc", ip=str(folder / "socket"), key=key)
         try:
             paths = {"HOME": folder, "TMPDIR": folder, "IPYTHONDIR": folder / "ipython"}
-            paths |= {f"JUPYTER_{name}_DIR": folder / name.lower() for name in ("DATA", "RUNTIME")}
+            paths |= {"JUPYTER_DATA_DIR": folder / "jupyter"}
+            paths |= {"JUPYTER_RUNTIME_DIR": folder / "runtime"}
             environment = {name: str(path) for name, path in paths.items()}
             order = {"connection": connection, "folder": str(work), "memory": self.memory}
             self._send(order | {"environment": environment})
