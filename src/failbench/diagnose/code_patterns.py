@@ -191,8 +191,8 @@ def softmax_before_cross_entropy(tree: ast.Module) -> Found:
                     if place(statement) < place(call)
                 ]
                 last = before[-1] if before else given
-                made = last.func if isinstance(last, ast.Call) else None
-                is_layer = isinstance(made, ast.Call) and called(made) == "Softmax"
+                layer = last.func if isinstance(last, ast.Call) else None
+                is_layer = isinstance(layer, ast.Call) and called(layer) == "Softmax"
                 if is_layer or (isinstance(last, ast.Call) and called(last) == "softmax"):
                     yield call
 

@@ -83,8 +83,9 @@ class Kernel:
 
     def _ask(self, code: str, expressions: dict[str, str], *, silent: bool) -> dict[str, Any]:
         try:
-            told = {"silent": silent, "user_expressions": expressions, "timeout": self.limit}
-            reply = self.client.execute(code, allow_stdin=False, reply=True, **told)
+            told: dict[str, Any] = {"silent": silent, "user_expressions": expressions}
+            told |= {"allow_stdin": False, "reply": True, "timeout": self.limit}
+            reply = self.client.execute(code, **told)
         except TimeoutError as error:
             raise OutOfTimeError(f"no end within {self.limit:g} seconds") from error
         content: dict[str, Any] = reply["content"]
@@ -120,7 +121,8 @@ class Forge:
         write_connection_file(connection, transport="ipc", ip=str(folder / "socket"), key=key)
         try:
             paths = {"HOME": folder, "TMPDIR": folder, "IPYTHONDIR": folder / "ipython"}
-            paths |= {f"JUPYTER_{name}_DIR": folder / name.lower() for name in ("DATA", "RUNTIME")}
+            paths |= {"JUPYTER_DATA_DIR": folder / "jupyter"}
+            paths |= {"JUPYTER_RUNTIME_DIR": folder / "runtime"}
             environment = {name: str(path) for name, path in paths.items()}
             order = {"connection": connection, "folder": str(work), "memory": self.memory}
             self._send(order | {"environment": environment})

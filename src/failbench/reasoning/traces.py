@@ -113,10 +113,9 @@ def write_traces(frame: pl.DataFrame, path: Path) -> None:
     """Write traces as parquet, replacing a file that is there."""
     table = checked(frame, path).to_arrow(compat_level=pl.CompatLevel.oldest())
     repeating = [name for name in TRACE_SCHEMA if name not in ("prompt_ids", "text")]
-    sizes = {"data_page_size": PAGE, "row_group_size": table.num_rows}
-    packed = {"compression": "zstd", "compression_level": LEVEL, "use_dictionary": repeating}
+    sizes = {"data_page_size": PAGE, "row_group_size": table.num_rows, "compression_level": LEVEL}
     with replaced_when_whole(path, WRITING_REMEDY) as partial:
-        pq.write_table(table, partial, **packed, **sizes)
+        pq.write_table(table, partial, compression="zstd", use_dictionary=repeating, **sizes)
 
 
 def _from_lines(path: Path) -> pl.DataFrame:

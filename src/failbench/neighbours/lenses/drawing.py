@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from importlib.resources import as_file, files
 from io import BytesIO
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import matplotlib as mpl
 import polars as pl
@@ -117,10 +117,12 @@ def name_axes(axes: Axes, lens: Lens) -> None:
 
 def outcome_handles() -> list[Line2D]:
     """What full and broken lines and crosses mean."""
-    cross = {"linestyle": "none", "marker": "x", "markersize": _SIZE, "label": "truncated"}
-    right = {"linestyle": RIGHT_LINE, "label": "right answers"}
-    wrong = {"linestyle": FAILED_LINE, "label": "wrong answers"}
-    return [Line2D([], [], color=BLACK, **look) for look in (right, wrong, cross)]
+    looks: tuple[dict[str, Any], ...] = (
+        {"linestyle": RIGHT_LINE, "label": "right answers"},
+        {"linestyle": FAILED_LINE, "label": "wrong answers"},
+        {"linestyle": "none", "marker": "x", "markersize": _SIZE, "label": "truncated"},
+    )
+    return [Line2D([], [], color=BLACK, **look) for look in looks]
 
 
 PANEL: Final = (3.2, 2.3)  # inches of a panel

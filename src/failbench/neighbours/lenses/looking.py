@@ -183,9 +183,9 @@ def look_at_models(traces: pl.DataFrame, settings: ResamplingSettings) -> tuple[
         if spectrum is None:
             spectrum = look("fft", part, scale, settings)
             spectra.append((prompts, spectrum))
-        own = {lens: look(lens, part, scale, settings) for lens in LENSES if lens != "fft"}
-        shared = {"fft": replace(spectrum, part=part), **own}
-        found.append(View({lens: shared[lens] for lens in LENSES}))
+        shared = replace(spectrum, part=part)
+        looks = (shared if lens == "fft" else look(lens, part, scale, settings) for lens in LENSES)
+        found.append(View(dict(zip(LENSES, looks, strict=True))))
     return tuple(found)
 
 

@@ -74,10 +74,12 @@ def ground(condition: Condition, measure: Measure) -> str:
 
 def print_page(views: Sequence[View], console: Console) -> None:
     """Print what is said of slices; nothing of traces is markup, no escape reaches the terminal."""
-    blocks: list[RenderableType] = [_together(of) if of.is_joint else _single(of) for of in views]
+    blocks: list[RenderableType]
     if len(views) > WHOLE:
         more = f"{len(views)} slices; narrow with --where to see all of {WHOLE} or fewer."
         blocks = [_overview(views), Text(more)]
+    else:
+        blocks = [_together(each) if each.is_joint else _single(each) for each in views]
     for place, block in enumerate(blocks):
         with console.capture() as capture:
             console.print(block, highlight=False, width=min(console.width, WIDEST))

@@ -138,7 +138,7 @@ def _rows(unit: Unit, campaign: Campaign, context: Any) -> list[dict[str, Any]]:
     compared, equal = compared_steps(unit.entry.steps[:whole], report.steps[:whole])
     times = [row["step_seconds"] for row in report.steps if row["loss"] is not None]
     usual = statistics.median(times) if times else None
-    of_run = {"step_seconds": usual, "compared_steps": compared, "equal": equal}
+    of_run: dict[str, Any] = {"step_seconds": usual, "compared_steps": compared, "equal": equal}
     of_run["fingerprint"] = _fingerprint(unit)
     raised = report.error.get("error_type", "")
     error_type = None if not raised or raised.endswith(LookedAtError.__name__) else raised

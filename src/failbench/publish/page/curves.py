@@ -50,7 +50,7 @@ def thinning(most: int = MOST_POINTS, elsewhere: int = MOST_POINTS_ELSEWHERE) ->
 
 
 def windows(most: int) -> int:
-    """Windows of :func:`~.outputs.places.thinned`, which keeps three values of each."""
+    """Windows of :func:`~.outputs.drawing.thinned`, which keeps three values of each."""
     return (most - 2) // 3
 
 
