@@ -1,7 +1,5 @@
 """Methods of raw telemetry, fitted to a made-up benchmark and asked about a folder of a user."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 import yaml

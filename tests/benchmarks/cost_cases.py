@@ -5,8 +5,6 @@ recorded, and returns what is to be measured, in the order in which it must be d
 are not among the methods here, as what they cost is the time of a server.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field

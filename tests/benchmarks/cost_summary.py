@@ -4,8 +4,6 @@
 pytest-benchmark, and prints the rows of `paper/tables/cost.md` that follow from it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys

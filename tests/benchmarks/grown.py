@@ -8,8 +8,6 @@ otherwise see ties alone. They still lie close to the run that they copy, so tha
 nodes for them than for as many causes: what is measured of trees is the least that they would cost.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

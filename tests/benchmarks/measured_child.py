@@ -6,8 +6,6 @@ LightGBM's and EBM's own. Its high-water mark is reset before each work; what th
 it began is taken off, so that the input counts and the libraries do not.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import multiprocessing

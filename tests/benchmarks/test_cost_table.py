@@ -1,7 +1,5 @@
 """The table of costs says which runs it is of, and its figures are theirs."""
 
-from __future__ import annotations
-
 import re
 
 import polars as pl

@@ -1,7 +1,5 @@
 """What features, methods and statistics cost as their work grows: `make cost`."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 

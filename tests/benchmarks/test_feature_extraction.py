@@ -1,7 +1,5 @@
 """All features of all runs at once, against the same formulas run by run in pandas."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What benchmarks are fed and measured with is what they say it is."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal

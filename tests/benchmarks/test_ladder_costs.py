@@ -3,8 +3,6 @@
 ``make monitor-cost`` writes what was measured to data/monitor/cost.csv, which the study shows.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import subprocess

@@ -1,7 +1,5 @@
 """A million runs are diagnosed in the memory that ten thousand take: `make million`."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from dataclasses import asdict

@@ -1,7 +1,5 @@
 """What reading a log and diagnosing it cost, as ratios within one run of processor time."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Two workers are nearly twice as fast as one at the nested cross-validation."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

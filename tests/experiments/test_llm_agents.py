@@ -1,7 +1,5 @@
 """From a server's answers to results: the command asks, one stage replays, another reports."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What stages and reports read and write, when something is wrong with it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

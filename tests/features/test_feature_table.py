@@ -1,7 +1,5 @@
 """Rows of runs that are cut, series as logged, and the measurements that the paper leaves out."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

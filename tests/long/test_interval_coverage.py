@@ -8,8 +8,6 @@ Estimands: the mean of that distribution (accuracy), and F1 of infinitely many s
 the study's share of each category (F1).
 """
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -7,8 +7,6 @@ models do not change with their training data here, so that tests which allow fo
 often than their level.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

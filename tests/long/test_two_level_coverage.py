@@ -13,8 +13,6 @@ method is above that of another. Of the two strategies of Davison and Hinkley (1
 the first draws scenarios with all their seeds, the second draws scenarios and then seeds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl

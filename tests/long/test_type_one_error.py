@@ -6,8 +6,6 @@ blocks of features, drawn alike and independently given its category, and each c
 their expected accuracy over training sets of this size, the estimand, is the same by symmetry.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What is installed with the package and none of its extras, told from what is installed here."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import tomllib

@@ -1,7 +1,5 @@
 """The split of the corpus as it was drawn, once, before there was a predictor."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from itertools import product

@@ -1,7 +1,5 @@
 """What libraries raise here and now, by the message of the catalogue that it is."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json

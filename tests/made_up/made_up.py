@@ -1,7 +1,5 @@
 """Made-up predictions, with every column that a study stores."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 
 import numpy as np

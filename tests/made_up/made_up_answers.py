@@ -1,7 +1,5 @@
 """Answers to made-up logs: as they would be given, with everything that an output must show."""
 
-from __future__ import annotations
-
 import math
 
 from failbench.causes.catalogue import Advice, Cause, Measurement, Remedy, causes

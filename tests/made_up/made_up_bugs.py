@@ -1,7 +1,5 @@
 """Made-up bugs that others published, and made-up runs of them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

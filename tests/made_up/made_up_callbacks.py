@@ -1,7 +1,5 @@
 """What a log of either library must hold of a healthy training of eight steps."""
 
-from __future__ import annotations
-
 import pytest
 
 from made_up_models import ROWS, alarms

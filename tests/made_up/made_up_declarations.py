@@ -1,7 +1,5 @@
 """Declarations of small recordings: the detector's parameters and ranges of nominal values."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from failbench.base.detector import DetectorParams

@@ -1,7 +1,5 @@
 """Made-up knowledge: what a monitor knew of made-up runs, whose features tell nothing of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import polars as pl

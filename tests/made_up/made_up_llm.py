@@ -1,7 +1,5 @@
 """Settings of language models, and one run as observables."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA

@@ -1,7 +1,5 @@
 """A made-up run as a log could tell of it."""
 
-from __future__ import annotations
-
 import math
 
 from failbench.neighbours.rendering.run import LoggedRun, perplexity

@@ -1,7 +1,5 @@
 """Tiny models of Transformers and batches for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch

@@ -1,7 +1,5 @@
 """Monitored runs that are written down, and rules to judge them by."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Small notebooks: a pair whose crashing version adds arrays of two lengths."""
 
-from __future__ import annotations
-
 CARD = {
     "pair": "tried",
     "version": "crashing",

@@ -3,8 +3,6 @@
 It answers ``GET /api/tags`` and ``POST /api/chat`` in the form that Ollama documents.
 """
 
-from __future__ import annotations
-
 import json
 import threading
 import time

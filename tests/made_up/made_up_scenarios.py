@@ -1,7 +1,5 @@
 """Made-up scenarios, with the reference runs that neighbours are looked for in."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """Made-up predictions of the four studies that are set side by side."""
 
-from __future__ import annotations
-
 import polars as pl
 
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED

@@ -1,7 +1,5 @@
 """Made-up telemetry of one setting: failing runs with their twins, and successful runs."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

@@ -1,7 +1,5 @@
 """Traces of made-up models, whose accuracy, tokens and texts are known functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Small real training loops, as users write them, with and without a monitor."""
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """The committed page, and the browser in which it is opened from disk."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A made-up feature table: five categories, a few scenarios each, some of them told by features."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from itertools import product
 

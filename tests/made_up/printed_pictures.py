@@ -1,7 +1,5 @@
 """What a printer would hold against a picture, whatever it shows."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 from matplotlib.axes import Axes

@@ -1,7 +1,5 @@
 """Made-up metrics, and the committed numbers of the paper."""
 
-from __future__ import annotations
-
 import copy
 
 import pytest

@@ -1,7 +1,5 @@
 """Smooth run: telemetry of a training that goes well, and ways to spoil a signal of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 

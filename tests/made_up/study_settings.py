@@ -1,7 +1,5 @@
 """Small settings that tests of studies, statistics and predictions share."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from typing import Any
 

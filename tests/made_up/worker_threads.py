@@ -1,7 +1,5 @@
 """What a worker of an engine tells of itself; without pytest, as a worker imports this module."""
 
-from __future__ import annotations
-
 import os
 
 

@@ -1,7 +1,5 @@
 """A frame of runs as methods receive it, and everything that a method is built with."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The terms that carry an answer and the tests on paths, against what the models themselves say."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np

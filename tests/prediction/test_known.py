@@ -1,7 +1,5 @@
 """What the monitor knew of runs stands beside their features, for the methods that read it."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,5 @@
 """The cross-validation that every method goes through: what it predicts, and what it never sees."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

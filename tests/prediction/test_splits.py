@@ -1,7 +1,5 @@
 """Folds, which runs a study takes, and which a fit is tested on and learns from."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,5 @@
 """The engine that runs fits is named by the environment, and changes no byte of the results."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator

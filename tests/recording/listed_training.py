@@ -1,7 +1,5 @@
 """A run that says what it imported; without pytest, as each child imports this module anew."""
 
-from __future__ import annotations
-
 import json
 import sys
 

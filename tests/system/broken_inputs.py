@@ -3,8 +3,6 @@
 Each break is made in a copy of the stage's inputs, in one process for all: imports are paid once.
 """
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -5,8 +5,6 @@ leaves out loops by ``NPY_DISABLE_CPU_FEATURES``, Numba compiles for ``NUMBA_CPU
 library leaves out instructions in ``exp`` and ``log`` by ``GLIBC_TUNABLES``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -4,8 +4,6 @@ Run as a program, in a process of its own: libraries read at their import which 
 takes the path of the rows and ``few`` or ``many``, and prints which kernels and threads it had.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterable

@@ -1,7 +1,5 @@
 """A copy of the repository that a test adds something to, and in which it runs what follows."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -53,7 +51,7 @@ class RepositoryCopy:
     root: Path
 
     @classmethod
-    def of_working_tree(cls, root: Path) -> RepositoryCopy:
+    def of_working_tree(cls, root: Path) -> "RepositoryCopy":
         """Copy every file that git tracks or would track, as it is now, and commit the copy."""
         listed = subprocess.check_output(
             ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
@@ -69,7 +67,7 @@ class RepositoryCopy:
         copy.commit()
         return copy
 
-    def copied_to(self, root: Path) -> RepositoryCopy:
+    def copied_to(self, root: Path) -> "RepositoryCopy":
         """Another copy of it."""
         return RepositoryCopy(shutil.copytree(self.root, root))
 

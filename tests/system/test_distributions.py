@@ -1,7 +1,5 @@
 """Wheel and source distribution: each builds, installs alone, and diagnoses what it should."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

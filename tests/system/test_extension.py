@@ -1,7 +1,5 @@
 """Each addition of CONTRIBUTING.md, made once in a copy of the repository, and what follows."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

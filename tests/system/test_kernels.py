@@ -3,8 +3,6 @@
 Those that this machine's processor cannot execute are skipped by name.
 """
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from processors import NATIVE, PROCESSORS, CannotExecuteError, Processor, differences, refitted

@@ -1,7 +1,5 @@
 """One number of the metrics is changed: paper and page show it, and the README is refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

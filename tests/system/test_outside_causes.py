@@ -1,7 +1,5 @@
 """docs/outside_causes.md, followed to the letter in a folder that is no checkout."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

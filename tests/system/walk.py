@@ -1,7 +1,5 @@
 """The walk through the inputs of stages, each stage walked once for all tests of its inputs."""
 
-from __future__ import annotations
-
 from functools import cache
 
 from broken_inputs import KNOWN, readers_of_known

@@ -1,7 +1,5 @@
 """What a language model is shown of the monitor's record, and what it is not."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,7 +1,5 @@
 """Stage agreement: how often two methods give a run the same answer, right or wrong."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import combinations
 

@@ -1,7 +1,5 @@
 """Agreement of answers that were written by hand."""
 
-from __future__ import annotations
-
 import polars as pl
 from agreement import AgreementSettings, estimates
 
