@@ -98,17 +98,3 @@ def test_ratios_are_to_what_the_run_took_before_on_any_machine(seconds, ratios):
     slow = measured([4 * second for second in seconds])
     assert list(slow.values()) == pytest.approx(list(actual.values()), rel=1e-5, abs=1e-9)
     assert measured([*seconds, *[9.0] * 30], failure_step=len(seconds) - 1) == actual
-
-
-@pytest.mark.parametrize("seconds", [[], [0.3], [None, None, 0.3]])
-def test_a_run_that_died_before_two_timed_steps_has_no_step_times(seconds):
-    actual = measured(seconds, "exception")
-    names = ("ended_exception", "step_seconds_ratio", "step_seconds_trend")
-    assert [actual[name] for name in names] == [1.0, None, None]
-
-
-@pytest.mark.parametrize("ending", ["completed", "exception", "signal", "timeout"])
-def test_each_ending_has_a_column_but_completion(ending):
-    actual = measured([0.25] * 10, ending)
-    for each in ("exception", "signal", "timeout"):
-        assert actual[f"ended_{each}"] == float(each == ending)

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from interpret.glassbox import ExplainableBoostingClassifier
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
@@ -152,26 +151,6 @@ def test_a_scenario_stays_together_validated_on_in_one_bag_and_trained_on_in_the
         assert len(np.unique(bags[groups == scenario], axis=0)) == 1
     assert (bags == VALIDATED).sum(axis=1).tolist() == [1] * 60
     assert (bags == TRAINED).sum(axis=1).tolist() == [3] * 60
-
-
-def test_scenarios_stay_together_in_the_bags_of_every_fit_of_the_search(
-    context, runs, settings_of, monkeypatch
-):
-    received = []
-    fit = ExplainableBoostingClassifier.fit
-
-    def watched(self, *arguments, **named):
-        received.append(named["bags"])
-        return fit(self, *arguments, **named)
-
-    monkeypatch.setattr(ExplainableBoostingClassifier, "fit", watched)
-    frame, labels, groups = runs
-    settings = settings_of("ebm").model_copy(update={"learning_rate": (0.02, 0.08)})
-    method_named("ebm").build(settings, context).fit(frame, labels, groups)
-    assert [len(bags) for bags in received] == [30, 30, 30, 30, 60]
-    for bags in received:
-        # The made-up runs of a scenario stand next to one another, and folds keep their order.
-        assert (bags[0::2] == bags[1::2]).all()
 
 
 def test_a_category_of_a_single_scenario_is_trained_on_in_every_bag():

@@ -16,7 +16,6 @@ from failbench.methods.evidence import (
     leading_terms,
     leaf_conditions,
     linear_contributions,
-    tree_paths,
 )
 
 ADDITIVE = ("logistic_regression", "lightgbm", "ebm")
@@ -149,17 +148,6 @@ def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(fitted, 
         assert min(made) > 0
         assert len(made) == min(SHOWN_TESTS, sum(count > 0 for count in counts.values()))
         assert diagnosis.conditions == length
-
-
-def test_repeated_tests_of_one_side_become_the_tightest_and_the_threshold_itself_is_below():
-    """The tree splits a alone, at 1, 2 and 3 (found midway), into classes 0, 1, 2 and 3."""
-    a = np.array([0.5, 1.5, 2.5, 3.5])
-    tree = DecisionTreeClassifier(random_state=0).fit(np.column_stack([a, 0 * a]), [0, 1, 2, 3])
-    paths = tree_paths(tree, ["a", "b"], np.array([[1.0, 0.0], [1.7, 0.0], [9.0, 0.0]]))
-    seen = [{(item.value, item.relation, item.threshold) for item in path} for path in paths]
-    below, between = {(1.0, "below", 1.0)}, {(1.7, "above", 1.0), (1.7, "below", 2.0)}
-    assert seen == [below, between, {(9.0, "above", 3.0)}]
-    assert {item.signal for path in paths for item in path} == {"a"}
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_depth": 3}, {"max_leaf_nodes": 9}])

@@ -117,28 +117,6 @@ def test_only_the_simulated_human_in_a_hybrid_holds_the_answers(context, setting
         assert "true_categories" not in parameters
 
 
-@pytest.mark.parametrize("name", ["hybrid", "hybrid_two_way"])
-def test_a_hybrid_answers_as_the_method_that_it_names_does(name, context, settings_of, runs):
-    """Seeds are shared, so that a hybrid hands on to the very forest of the study."""
-    frame, labels, groups = runs
-    frame = frame.assign(error_message="", error_type="")
-    frame.loc[frame.index[:20], "error_type"] = "torch.OutOfMemoryError"
-
-    def diagnosed(name):
-        method = method_named(name).build(settings_of(name), context)
-        return method.fit(frame, labels, groups).diagnose(frame)
-
-    members = {
-        "rules": "improved_rules", "classifier": "random_forest", "human": "simulated_human"
-    }  # fmt: skip
-    alone = {route: diagnosed(member) for route, member in members.items()}
-    actual = diagnosed(name)
-    assert len({item.route for item in actual}) > 1
-    for position, item in enumerate(actual):
-        expected = alone[item.route][position]
-        assert (item.category, item.confidence) == (expected.category, expected.confidence)
-
-
 LEVELS = {"novice": (0.3, 0.5), "intermediate": (0.5, 0.75), "expert": (0.2, 0.9)}
 """Share and accuracy."""
 TRUE = {f"run_{index}": CATEGORIES[index % 5] for index in range(4000)}

@@ -122,22 +122,7 @@ def test_the_path_shows_that_each_child_passed_over_fails_and_each_taken_holds(t
 MEMORY = ("peak_memory", "memory_at_failure", "memory_growth_rate", "memory_warning")
 
 
-def leaves(*signals):
-    return {leaf.name: leaf for leaf in reduced_tree(TREE, signals).leaves}
-
-
 @pytest.mark.parametrize("signals", [MEMORY, ("perplexity",), (ERROR_TEXT_SIGNAL,), ("oov_rate",)])
 def test_no_condition_of_a_reduced_tree_looks_at_anything_else(signals):
     assert {signal_of(each) for each in reduced_tree(TREE, signals).conditions()} <= set(signals)
     assert reduced_tree(TREE, (*FEATURE_SETS["19"], ERROR_TEXT_SIGNAL)) == TREE
-
-
-def test_a_reduced_tree_takes_out_what_hidden_signals_lead_to_and_asks_leaves_for_what_is_left():
-    actual = leaves(*MEMORY)
-    assert "memory_grows_to_capacity" in actual
-    assert not {"out_of_memory_at_once", "explosion_that_the_loss_follows"} & set(actual)
-    whole = next(leaf for leaf in TREE.leaves if leaf.name == "perplexity_of_usual_training")
-    actual = leaves("perplexity")["perplexity_of_usual_training"]
-    assert (actual.confirms, actual.against) == (whole.confirms[:1], ())
-    nothing_left = leaves("oov_rate")["everything_looks_usual"]
-    assert (nothing_left.category, nothing_left.reason) == (None, "missing")

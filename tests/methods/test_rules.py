@@ -9,11 +9,11 @@ from failbench.base.errors import BadInputError
 from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURES
-from failbench.methods.healthy import HealthyBand, healthy_band, percentile_band
+from failbench.methods.healthy import healthy_band, percentile_band
 from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import TREE
-from failbench.methods.learned_rules import learned_rules, rule_list, top_signals
-from failbench.methods.simple_rules import FALLBACK, SIMPLE_RULES, SimpleRules, band_features
+from failbench.methods.learned_rules import learned_rules, rule_list
+from failbench.methods.simple_rules import FALLBACK, SimpleRules
 
 FULL = {"memory_warning": 1.0}
 
@@ -45,54 +45,6 @@ def test_a_run_that_no_rule_matches_is_called_optimization(rules, run):
 )
 def test_documented_wording_is_recognised(rules, run, error_type, message, category):
     assert rules.predict(run(error_type, message)).tolist() == [category]
-
-
-def changed_in_place(torch):
-    x = torch.ones(2, requires_grad=True)
-    y = x.exp()
-    y.add_(1)
-    y.sum().backward()
-
-
-def backward_twice(torch):
-    y = torch.ones(2, requires_grad=True).exp().sum()
-    y.backward()
-    y.backward()
-
-
-def load(torch, state):
-    torch.nn.Linear(2, 3).load_state_dict(state)
-
-
-RAISED = {
-    "an embedding past its end": (
-        lambda torch: torch.nn.Embedding(4, 2)(torch.tensor([4])), "data_pipeline"),
-    "a checkpoint of another size": (
-        lambda torch: load(torch, torch.nn.Linear(2, 4).state_dict()), "model_software"),
-    "a checkpoint with other keys": (
-        lambda torch: load(torch, {"kernel": torch.ones(1)}), "model_software"),
-    "matrices that do not fit": (
-        lambda torch: torch.ones(2, 3) @ torch.ones(4, 5), "model_software"),
-    "sizes that do not broadcast": (
-        lambda torch: torch.ones(2, 3) + torch.ones(2, 4), "model_software"),
-    "two types of numbers": (
-        lambda torch: torch.nn.Linear(2, 2)(torch.ones(1, 2).double()), "model_software"),
-    "changed in place": (changed_in_place, "model_software"),
-    "backward twice": (backward_twice, "model_software"),
-    "detached": (lambda torch: torch.ones(2).sum().backward(), "model_software"),
-    "ragged": (
-        lambda torch: torch.stack([torch.ones(2), torch.ones(3)]), "data_pipeline"),  # noqa: PD013
-    "more memory than there is": (lambda torch: torch.empty(2**50), "memory_hardware"),
-}  # fmt: skip
-
-
-@pytest.mark.parametrize(("fail", "category"), RAISED.values(), ids=RAISED)
-def test_what_pytorch_really_raises_is_recognised(rules, run, fail, category):
-    torch = pytest.importorskip("torch")
-    with pytest.raises((RuntimeError, IndexError)) as raised:
-        fail(torch)
-    failed = run(type(raised.value).__name__, str(raised.value))
-    assert rules.predict(failed).tolist() == [category]
 
 
 @pytest.mark.parametrize(
@@ -136,14 +88,6 @@ def test_a_band_is_mean_and_sample_sd_or_percentiles_of_healthy_runs():
 def test_a_feature_that_a_single_run_has_gives_no_band(band):
     with pytest.raises(BadInputError, match=r"oov_rate: only 1 of 30 runs have it"):
         band(pd.DataFrame({"oov_rate": [np.nan] * 29 + [0.1]}), ["oov_rate"])
-
-
-def test_a_reader_checks_the_rule_that_matched_and_one_condition_of_each_before_it(rules, run):
-    leak = rules.diagnose(run(memory_warning=1.0, memory_growth_rate=2.0))[0]
-    position = [rule.name for rule in SIMPLE_RULES].index("memory_leak")
-    assert (len(leak.evidence), leak.conditions) == (2, position + 2)
-    assert rules.diagnose(run("MemoryError"))[0].conditions == 3
-    assert set(band_features()) <= {feature.name for feature in FEATURES}
 
 
 OOM = ("RuntimeError", "DefaultCPUAllocator: can't allocate memory")
@@ -227,23 +171,6 @@ def test_abstains_with_its_reason_and_confidence(explosions, run, features, reas
     assert diagnosis.confidence == pytest.approx(confidence)
 
 
-def test_probabilities_spread_what_the_confidence_leaves_over_all_categories(explosions, run):
-    (probabilities,) = explosions.predict_proba(run(**VOLATILE))
-    expected = dict.fromkeys(CATEGORIES, 0.25 / 5) | {"optimization": 0.75 + 0.25 / 5}
-    assert dict(zip(CATEGORIES, probabilities, strict=True)) == pytest.approx(expected)
-
-
-def test_recalibrated_rules_keep_their_weights_and_take_other_thresholds(explosions, context, run):
-    wider = HealthyBand(context.band.mean, dict.fromkeys(context.band.sd, 10.0))
-    changed = explosions.recalibrated(wider, gradient_norm=1200.0)
-    assert changed.weights_ is explosions.weights_
-    assert explosions.gradient_norm == 1000
-    assert changed.predict(run(**VOLATILE)).tolist() == ["abstain"]  # inside the wider band
-    same = explosions.recalibrated(context.band, gradient_norm=1000.0)
-    assert same.tree_ == explosions.tree_
-    assert same.predict(run(**VOLATILE)).tolist() == explosions.predict(run(**VOLATILE)).tolist()
-
-
 SETTINGS = {"max_depth": 5, "inner_folds": 2, "max_leaf_nodes": [25], "min_samples_leaf": [1]}
 
 
@@ -257,16 +184,6 @@ def noise(seed, n_runs=150):
     frame = pd.DataFrame(rng.normal(size=(n_runs, 6)), columns=list("abcdef"))
     frame[rng.random(frame.shape) < 0.1] = np.nan
     return frame, rng.choice(np.array(CATEGORIES, dtype=object), n_runs)
-
-
-@pytest.fixture
-def steps():
-    """Memory parts two categories from the rest, and the gradient norm parts three of these."""
-    runs = [20, 10, 10, 20]
-    gradient, memory = (np.repeat(each, runs) for each in ([0.0, 1, 2, 0], [0.0, 0, 0, 1]))
-    names = ["optimization", "data_pipeline", "model_software", "memory_hardware"]
-    frame = pd.DataFrame({"memory": memory, "gradient": gradient, "nothing": 0.0})
-    return frame, np.repeat(np.array(names, dtype=object), runs)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -286,22 +203,6 @@ def test_the_list_reproduces_every_prediction_in_at_most_25_rules(seed):
         assert set(holds.sum(axis=0)) == {1}
         answers = [rules[position].category for position in holds.argmax(axis=0)]
         assert answers == method.predict(runs).tolist()
-
-
-def test_a_diagnosis_rests_on_the_tests_of_its_rule_and_the_root_is_the_top_signal(steps):
-    frame, labels = steps
-    method = fitted(frame, labels)
-    assert top_signals(method) == ("memory", "gradient")
-    diagnosis = method.diagnose(frame.iloc[[20]])[0]
-    assert (diagnosis.category, diagnosis.conditions) == ("data_pipeline", 3)
-    tests = [
-        (each.signal, each.relation, each.threshold, each.value) for each in diagnosis.evidence
-    ]
-    assert tests == [
-        ("memory", "below", 0.5, 0.0),
-        ("gradient", "above", 0.5, 1.0),
-        ("gradient", "below", 1.5, 1.0),
-    ]
 
 
 @pytest.mark.parametrize("leaves", [1, 26])

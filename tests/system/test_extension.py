@@ -9,14 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
-from insertions import (
-    FEATURE,
-    METHOD,
-    SCENARIO,
-    STUDY_FILES,
-    STUDY_PARAMETERS,
-    STUDY_ROW,
-)
+from insertions import FEATURE, METHOD, SCENARIO, STUDY_FILES, STUDY_PARAMETERS, STUDY_ROW
 from polars.testing import assert_frame_equal
 from repository_copy import REPOSITORY, RepositoryCopy
 

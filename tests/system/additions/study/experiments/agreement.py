@@ -31,8 +31,7 @@ class AgreementSettings(Record):
 def estimates(predictions: pl.DataFrame, settings: AgreementSettings) -> pl.DataFrame:
     """Share of runs that two methods answer alike, mean over repeats, of every two methods."""
     asked = predictions.filter(
-        pl.col("feature_set") == settings.feature_set,
-        ~pl.col("method").is_in(settings.left_out),
+        pl.col("feature_set") == settings.feature_set, ~pl.col("method").is_in(settings.left_out)
     )
     answers = asked.pivot("method", index=["repeat", "run_id", "scenario"], values="prediction")
     rows = []
