@@ -5,9 +5,8 @@ It answers ``GET /api/tags`` and ``POST /api/chat`` in the form that Ollama docu
 
 import json
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -29,7 +28,6 @@ class Reply:
     text: str = answer_text()
     done_reason: str = "stop"
     status: int = 200
-    seconds: float = 0.0
     die: bool = False
 
 
@@ -44,12 +42,8 @@ class OllamaServer:
     host: str = ""
 
     def tags(self) -> dict[str, object]:
-        return {
-            "models": [
-                {"name": name, "model": name, "size": 4113301824, "digest": digest}
-                for name, digest in self.models.items()
-            ]
-        }
+        models = self.models.items()
+        return {"models": [{"name": name, "model": name, "digest": each} for name, each in models]}
 
     def chat(self, body: dict[str, Any]) -> tuple[Reply, dict[str, object]]:
         self.questions.append(body)
@@ -80,7 +74,6 @@ def serving(ollama: OllamaServer) -> Iterator[OllamaServer]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             reply, content = ollama.chat(body)
-            time.sleep(reply.seconds)
             if reply.die:
                 self.close_connection = True
             else:
@@ -88,14 +81,12 @@ def serving(ollama: OllamaServer) -> Iterator[OllamaServer]:
 
         def _send(self, status: int, content: dict[str, object]) -> None:
             encoded = json.dumps(content).encode()
-            try:
+            with suppress(OSError):  # a client that waited no longer
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json; charset=utf-8")
                 self.send_header("Content-Length", str(len(encoded)))
                 self.end_headers()
                 self.wfile.write(encoded)
-            except OSError:
-                pass  # a client that waited no longer
 
         def log_message(self, *_: object) -> None:
             pass
