@@ -16,6 +16,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -34,7 +35,7 @@ from failbench.publish.page.failure import LOG_SCHEMA
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from monitor import METHODS as MONITOR_STUDY
 from negative_results import DECLARED, RETIRED
-from pipeline import REPOSITORY, Stage, foreach_items, paths_named, stages
+from pipeline import REPOSITORY, Stage, foreach_items, paths_named, published_study, stages
 from shared.lead_time import methods_asked
 from shared.negative_results import NegativeResults
 from shared.peers import BREAKS, LOG_ANSWERS
@@ -74,10 +75,8 @@ ASKED = {"crash_prediction": ("crash_agents", "data/llm/crashes")}
 """Sections that name language models, and folders of their answers, of stages with their own."""
 
 READ_OF_LAST_VERSION = {
-    ("data/monitor/versions", "known"),
-    ("data/monitor/versions", "measure_llm_agents"),
-    ("data/monitor/versions", "measure_diagnose_logs"),
-    ("data/monitor/versions", "page"),
+    ("data/monitor/versions", stage)
+    for stage in ("known", "measure_llm_agents", "measure_diagnose_logs", "page")
 }
 """Folders of all frozen versions, and stages that read the last alone."""
 
@@ -106,13 +105,13 @@ READ_BY_NAME = {
         for path in paths_named(stages()["page"].script)
         if path.startswith("data/metrics/")
     },
-    ("abstention", MAIN_STUDY): {
-        f"{name}.parquet" for name in ("improved_rules", "invariants", "invariants_abstaining")
-    },
-    ("monitor", MAIN_STUDY): {f"{name}.parquet" for name in MONITOR_STUDY},
-    ("hybrid", MAIN_STUDY): {
-        f"{name}.parquet"
-        for name in (*HYBRIDS, "improved_rules", "random_forest", "simulated_human")
+    **{
+        (stage, MAIN_STUDY): {f"{name}.parquet" for name in names}
+        for stage, names in {
+            "abstention": ("improved_rules", "invariants", "invariants_abstaining"),
+            "monitor": MONITOR_STUDY,
+            "hybrid": (*HYBRIDS, "improved_rules", "random_forest", "simulated_human"),
+        }.items()
     },
     ("crosswalk", "data/plots"): {f"{condition.points}.csv" for condition in CONDITIONS.values()},
 }
@@ -218,16 +217,11 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
     if (folder, stage.name) == ("data/peers", "peers"):
         return [f"{name}.parquet" for name in params["peers"]["verdicts"]]
     if (folder, stage.name) in READ_OF_LAST_VERSION:
-        last = root / params["monitor"]["versions"][-1]
-        return sorted(
-            path.relative_to(root).as_posix() for path in last.rglob("*") if path.is_file()
-        )
-    return sorted(
-        path.relative_to(root).as_posix()
-        for path in root.rglob("*")
+        found = (root / params["monitor"]["versions"][-1]).rglob("*")
+    else:
         # notes, and what was compared before fingerprints were carried over, are for readers
-        if path.is_file() and path.suffix != ".md" and path.name != "carried.csv"
-    )
+        found = (p for p in root.rglob("*") if p.suffix != ".md" and p.name != "carried.csv")
+    return sorted(path.relative_to(root).as_posix() for path in found if path.is_file())
 
 
 def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
@@ -350,10 +344,9 @@ def answers(name: str) -> Iterator[Answer]:
             patch.dict(os.environ, FAILBENCH_WORKERS="1"),
             warnings.catch_warnings(action="ignore"),
         ):
-            healthy, copy = Path(folder, "healthy"), Path(folder, "copy")
+            healthy = Path(folder, "healthy")
             _copy_inputs(stage, item, healthy)
-            shutil.copytree(healthy, copy)
-            with contextlib.chdir(copy):
+            with contextlib.chdir(shutil.copytree(healthy, Path(folder, "copy"))):
                 for fault in breaks_of(stage, item):
                     yield _answer(script, item, fault)
                     _restore(healthy)
@@ -425,3 +418,25 @@ def _restore(healthy: Path) -> None:
 
 def _late(*_: object) -> None:
     raise TimeoutError(f"no answer within {SECONDS} s")
+
+
+INPUTS = [
+    (stage.name, place)
+    for stage in stages().values()
+    for place in sorted(stage.inputs | stage.sections)
+    if place != KNOWN or readers_of_known()
+]
+"""What every stage reads."""
+
+REPORTS = {stage.name for stage in stages().values() if published_study(stage.script)}
+
+walked = cache(lambda stage: tuple(answers(stage)))
+"""A stage is walked once for all tests of its inputs."""
+
+
+def assert_refused(stage: str, place: str) -> None:
+    """Every break of an input ends the stage with one line that names it, before it writes."""
+    to_input = [answer for answer in walked(stage) if answer.belongs_to(place)]
+    assert to_input, f"Nothing of {place} was broken for {stage}."
+    faults = [answer.fault for answer in to_input if answer.fault is not None]
+    assert not faults, "\n".join(faults)

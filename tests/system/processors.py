@@ -76,26 +76,19 @@ PROCESSORS = (
 )
 
 
-def refitted(processor: Processor, scope: str, folder: Path) -> pl.DataFrame:
+def refitted(processor: Processor, folder: Path) -> pl.DataFrame:
     """Prediction rows as a processor writes them, from a process of its own.
 
-    Raises
-    ------
-    CannotExecuteError
-        If the machine lacks the instructions, or a library did not do as it was told.
+    CannotExecuteError says that the machine lacks the instructions, or that a library did not do
+    as it was told.
     """
     rows = folder / "rows.parquet"
-    threads = str(processor.threads)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(str(REPOSITORY / name) for name in ("src", "experiments")),
-        "OPENBLAS_NUM_THREADS": threads,
-        "OMP_NUM_THREADS": threads,
-        **processor.environment,
-    }
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(processor.threads))
+    paths = os.pathsep.join(str(REPOSITORY / name) for name in ("src", "experiments"))
+    environment = {**os.environ, "PYTHONPATH": paths, **threads, **processor.environment}
     if "NUMBA_CPU_NAME" in processor.environment:
         environment["NUMBA_CACHE_DIR"] = str(folder)  # what it compiles is of no use to others
-    program = [sys.executable, str(Path(__file__).with_name("refit.py")), str(rows), scope]
+    program = [sys.executable, str(Path(__file__).with_name("refit.py")), str(rows)]
     done = subprocess.run(
         program, env=environment, cwd=folder, capture_output=True, text=True, check=False
     )
@@ -104,16 +97,15 @@ def refitted(processor: Processor, scope: str, folder: Path) -> pl.DataFrame:
     if done.returncode:
         raise RuntimeError(f"{processor.name}: {done.stderr}")
     report = json.loads(done.stdout.splitlines()[-1])
+    why = ""
     if processor.kernels is not None and not set(report["kernels"]) <= set(processor.kernels):
-        raise CannotExecuteError(
-            f"{processor.name}: OpenBLAS took {report['kernels']} in its place: not run."
-        )
-    if report["threads"] != [processor.threads]:
-        raise CannotExecuteError(
-            f"{processor.name}: BLAS had {report['threads']} threads, not {threads}: not run."
-        )
-    if still := set(report["numpy"]) & set(processor.without):
-        raise CannotExecuteError(f"{processor.name}: NumPy still had {sorted(still)}: not run.")
+        why = f"OpenBLAS took {report['kernels']} in its place"
+    elif report["threads"] != [processor.threads]:
+        why = f"BLAS had {report['threads']} threads, not {processor.threads}"
+    elif still := set(report["numpy"]) & set(processor.without):
+        why = f"NumPy still had {sorted(still)}"
+    if why:
+        raise CannotExecuteError(f"{processor.name}: {why}: not run.")
     return pl.read_parquet(rows)
 
 

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.system
 
 @pytest.fixture(scope="module")
 def native(tmp_path_factory) -> pl.DataFrame:
-    return refitted(NATIVE, "many", tmp_path_factory.mktemp("native"))
+    return refitted(NATIVE, tmp_path_factory.mktemp("native"))
 
 
 @pytest.mark.parametrize("processor", PROCESSORS, ids=lambda processor: processor.name)
@@ -20,7 +20,7 @@ def test_predictions_are_those_of_any_other_processor(
     processor: Processor, native: pl.DataFrame, tmp_path
 ):
     try:
-        rows = refitted(processor, "many", tmp_path)
+        rows = refitted(processor, tmp_path)
     except CannotExecuteError as error:
         pytest.skip(str(error))
     assert differences(rows, native) == {}
