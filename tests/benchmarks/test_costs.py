@@ -1,11 +1,11 @@
 """What features, methods and statistics cost as their work grows: `make cost`."""
 
-import math
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import pytest
 
-from cost_cases import CASES, SIZES, Axis
+from cost_cases import CASES, SIZES
 from measured_child import Cost, MeasuredChild, can_measure
 
 pytestmark = [
@@ -55,22 +55,6 @@ def rounds_of(expected_seconds: float) -> int:
     return min(max(int(QUICK_SECONDS / (expected_seconds + 1e-9)), 1), MOST_ROUNDS)
 
 
-def described(axis: Axis, size: int, cost: Cost, before: Cost | None) -> dict[str, object]:
-    """What the benchmark's JSON says of a work beside its times."""
-    found: dict[str, object] = {
-        "axis": axis,
-        "size": size,
-        "cpu_seconds": cost.cpu_seconds,
-        "peak_mib": cost.peak_mib,
-    }
-    if before is not None:
-        ratio = cost.cpu_seconds / before.cpu_seconds
-        found["times_4x"] = ratio
-        found["exponent"] = math.log(ratio) / math.log(STEP)
-        found["memory_times_4x"] = cost.peak_mib / before.peak_mib
-    return found
-
-
 @pytest.mark.parametrize(
     ("child", "name", "size", "work"),
     [((name, size), name, size, work) for name, size, work in WORKS],
@@ -90,7 +74,7 @@ def test_what_is_measured_grows_more_slowly_than_is_claimed(
     )
     cost = min(costs, key=lambda one: one.cpu_seconds)
     measured[name, size, work] = cost
-    benchmark.extra_info.update(described(CASES[name].axis, size, cost, before))
+    benchmark.extra_info.update(axis=CASES[name].axis, size=size, **asdict(cost))
     if before is not None:
         most = STEP ** CASES[name].exponent(work) * max(before.cpu_seconds, RESOLUTION)
         assert cost.cpu_seconds < most

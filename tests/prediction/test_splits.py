@@ -23,15 +23,11 @@ from failbench.prediction.splits import (
     rows_in_fold,
     stacked,
 )
+from prediction_fixtures import scenarios_of
 from study_settings import REFERENCE
 
 ARCHITECTURES = ("bert", "gru", "lstm")
 FOLDS, REPEATS = 2, 2
-
-
-def scenarios_of(counts: dict[str, int]) -> pl.DataFrame:
-    rows = [(f"{name}_{index}", name) for name, count in counts.items() for index in range(count)]
-    return pl.DataFrame(rows, schema=["scenario", "category"], orient="row")
 
 
 SCENARIOS = scenarios_of(dict.fromkeys(CATEGORIES, 4))
