@@ -72,7 +72,7 @@ def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(make_proj
 
 
 @pytest.fixture
-def made_up_project(make_project, campaign_in, executed, monkeypatch):
+def made_up_project(make_project, campaign_in, made_up_runs, monkeypatch):
     """A working directory with made-up runs of other fingerprints: its plan's, and others.
 
     What the command does with interruptions is undone.
@@ -81,7 +81,7 @@ def made_up_project(make_project, campaign_in, executed, monkeypatch):
     recorded = campaign_in("recorded")
     tables = recorded.tables(recorded.record(1, lambda _: None))
     archive_stale(folder, tables.runs, tables.steps)
-    executed.clear()
+    made_up_runs.counts.clear()
     monkeypatch.chdir(folder)
     handler = signal.getsignal(signal.SIGINT)
     yield folder

@@ -33,9 +33,9 @@ def folder(campaign_in, tmp_path):
 
 
 @pytest.fixture
-def again(campaign_in, folder, executed):
+def again(campaign_in, folder, made_up_runs):
     """The campaign that records a sample again, of which nothing is executed yet."""
-    executed.clear()
+    made_up_runs.counts.clear()
     return campaign_in("again")
 
 
@@ -69,11 +69,9 @@ def test_runs_of_another_fingerprint_are_candidates_with_the_draw_they_were_reco
 
 
 def test_runs_of_other_versions_or_that_would_be_planned_otherwise_are_refused(again, folder):
-    successes = again.successes
-    again.successes = [
-        *successes[:4],
-        *(replace(one, nominal=replace(one.nominal, warmup_steps=9999)) for one in successes[4:]),
-    ]
+    successes, first = again.successes, again.successes[0]
+    other = replace(first, nominal=replace(first.nominal, warmup_steps=9999))
+    again.successes = [other, *successes[1:]]
     with pytest.raises(BadInputError, match=r"nominal_warmup_steps: .* would now be planned with"):
         outdated(again, folder)
     again.successes = successes
@@ -125,18 +123,6 @@ def test_equal_runs_carry_all_fingerprints_over_and_change_nothing_else(
     assert table.select("candidates", "seed").unique().row(0) == (RUNS, 3)
 
 
-def test_a_loss_that_differs_is_named_with_its_step(again, folder):
-    path = folder / "steps" / f"{SETTING.name}.parquet"
-    here = (pl.col("run_id") == OUT_OF_MEMORY) & (pl.col("step") == 30)
-    changed = (pl.col("loss") + pl.when(here).then(1e-6).otherwise(0.0)).cast(pl.Float32)
-    write_parquet(pl.read_parquet(path).with_columns(changed), path)
-    found = [each for each in outdated(again, folder) if each.run_id.startswith(OUT_OF_MEMORY)]
-    compared = repeated(again, folder, found)
-    differences = {each.run_id: comparison.difference for each, comparison in compared}
-    assert differences.pop(OUT_OF_MEMORY).startswith("loss at step 30 was ")
-    assert set(differences.values()) == {None}
-
-
 def test_a_run_recorded_meanwhile_keeps_the_fingerprint_that_it_was_given(again, folder):
     first, *others = outdated(again, folder)
     is_first = pl.col("run_id") == first.run_id
@@ -175,16 +161,10 @@ HUNG = {"ending": "timeout", "exit_signal": "SIGKILL"}
 
 def recorded(length=LENGTH, **run):
     """A recording with a loss that becomes NaN, and nothing that varies but time and memory."""
+    usual = {"learning_rate": 0.001, "clip_norm": None, "step_seconds": 0.01 * length}
     steps = [
-        {
-            "step": step,
-            "loss": math.nan if step >= 20 else 6.0 - 0.1 * step,
-            "learning_rate": 0.001,
-            "clip_norm": None,
-            "memory_bytes": 1000 + length + step,
-            "step_seconds": 0.01 * length,
-            "validation_loss": 5.0 if step % 10 == 0 else None,
-        }
+        {"step": step, "loss": math.nan if step >= 20 else 6.0 - 0.1 * step, **usual}
+        | {"memory_bytes": 1000 + length + step, "validation_loss": None if step % 10 else 5.0}
         for step in range(length)
     ]
     row = {"run_id": "a", "ending": "completed", "steps": length, "wall_seconds": 1.0 * length}
@@ -212,19 +192,16 @@ def test_equal_runs_are_equal_in_all_their_steps_whatever_they_measured_of_the_m
     assert difference(recorded(), changed(recorded(), 25, loss=None)) == told
 
 
-@pytest.mark.parametrize(
-    ("values", "column"),
-    [
+def test_the_first_column_of_the_first_step_that_differs_is_named():
+    for values, column in (
         ({"loss": 5.7000003}, "loss"),
         ({"loss": None}, "loss"),
         ({"loss": math.nan}, "loss"),
         ({"validation_loss": 5.0, "max_length": 3}, "max_length"),
         ({"clip_norm": 1.0, "learning_rate": 0.002}, "learning_rate"),
-    ],
-)
-def test_the_first_column_of_the_first_step_that_differs_is_named(values, column):
-    again = changed(changed(recorded(), 9, loss=-1.0), 3, **values)
-    assert difference(recorded(), again).startswith(f"{column} at step 3 was ")
+    ):
+        again = changed(changed(recorded(), 9, loss=-1.0), 3, **values)
+        assert difference(recorded(), again).startswith(f"{column} at step 3 was ")
 
 
 @pytest.mark.parametrize("column", ["error_type", "error_message"])

@@ -69,9 +69,8 @@ def test_no_recording_of_the_package_becomes_out_of_date(module, ranges):
 
 def test_signatures_read_from_source_are_those_of_the_registered_functions():
     def parameters(signature):
-        empty = inspect.Parameter.empty
         found = signature.parameters.values()
-        return [(one.name, one.kind, one.annotation, one.default is empty) for one in found]
+        return [(one.name, one.kind, one.annotation, one.default is one.empty) for one in found]
 
     import_faults(())
     known = {name: each.install for name, each in registry._FAULTS.items()}

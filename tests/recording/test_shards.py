@@ -40,21 +40,21 @@ def record(campaign_in):
 
 
 def test_merged_shards_give_the_tables_of_the_whole_campaign(
-    campaign_in, record, executed, tmp_path
+    campaign_in, record, made_up_runs, tmp_path
 ):
     tables = campaign_in("whole").tables(record("whole"))
     archive(tmp_path / "expected", SETTING, tables, whole=True)
-    once = Counter(executed)
+    once = Counter(made_up_runs.counts)
     assert once[DRAWN_AGAIN] == 2
     assert once.total() == RUNS + 1
-    executed.clear()
+    made_up_runs.counts.clear()
 
     for shard in [*SHARDS, *SHARDS]:
         record("sharded", shard)
-    assert executed == once
+    assert made_up_runs.counts == once
     assert files_of(tmp_path / "sharded") == files_of(tmp_path / "whole")
     assert merge_shards(campaign_in("sharded"), tmp_path / "merged", whole=True) == 0
-    assert executed == once
+    assert made_up_runs.counts == once
     assert files_of(tmp_path / "merged") == files_of(tmp_path / "expected")
     assert not (tmp_path / "sharded").exists()
 
@@ -74,15 +74,15 @@ def test_journals_from_other_machines_are_merged_when_they_are_copied_together(r
 
 
 def test_what_is_missing_is_named_and_no_table_is_written(
-    campaign_in, record, executed, tmp_path, capsys
+    campaign_in, record, made_up_runs, tmp_path, capsys
 ):
     record("journal")
     (tmp_path / "journal" / f"{REMEDIED}.json.gz").unlink()
-    executed.clear()
+    made_up_runs.counts.clear()
     assert merge_shards(campaign_in("journal"), tmp_path / "out", whole=True) == INCOMPLETE
     printed = capsys.readouterr().out
     assert printed == f"transformer-adamw: 1 of {RUNS} runs are missing: {REMEDIED}.\n"
-    assert not executed
+    assert not made_up_runs.counts
     assert not (tmp_path / "out").exists()
 
 
