@@ -67,20 +67,11 @@ def test_header_events_and_end_are_read(tmp_path):
     assert history.end == End("exception", "loss", 7, "RuntimeError", "the cause")
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (MemoryError(), "out of memory"),
-        (
-            RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"),
-            "out of memory",
-        ),
-        (ValueError("shapes differ"), "exception"),
-        (KeyboardInterrupt(), "exception"),
-    ],
-)
-def test_an_error_tells_whether_memory_ran_out(error, kind):
-    assert end_of_error(error, "forward", 3).kind == kind
+def test_an_error_tells_whether_memory_ran_out():
+    allocator = RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory")
+    out = (MemoryError(), allocator), (ValueError("shapes differ"), KeyboardInterrupt())
+    for errors, kind in zip(out, ("out of memory", "exception"), strict=True):
+        assert {end_of_error(error, "forward", 3).kind for error in errors} == {kind}
 
 
 def test_a_living_process_without_progress_hangs(tmp_path):
@@ -109,8 +100,7 @@ def test_what_is_no_log_is_refused_by_name(tmp_path, content):
 
 def test_a_log_is_strict_json_and_never_overwritten(tmp_path):
     folder = written(tmp_path / "run", [{"loss": math.nan, "gradient_norm": math.inf}])
-    before = (folder / LINES).read_text("utf-8")
-    words = []
+    before, words = (folder / LINES).read_text("utf-8"), []
     for line in before.splitlines():
         json.loads(line, parse_constant=words.append)
     assert words == []
@@ -154,9 +144,9 @@ def shared_processor():
     os.sched_setaffinity(0, allowed)
 
 
-def test_a_wait_for_a_processor_is_neither_busy_nor_blocked(shared_processor):
-    clock = Clock()
-    began = time.perf_counter()
+@pytest.mark.usefixtures("shared_processor")
+def test_a_wait_for_a_processor_is_neither_busy_nor_blocked():
+    clock, began = Clock(), time.perf_counter()
     compute(0.5)
     busy, blocked = clock.lap()
     wall = time.perf_counter() - began

@@ -7,17 +7,9 @@ from contextlib import nullcontext
 import pytest
 import torch
 
-from failbench.monitor import (
-    Monitor,
-    Vocabulary,
-    clock,
-    evaluation,
-    inputs,
-    losses,
-    memory,
-    step,
-    watcher,
-)
+from failbench.monitor import Monitor, Vocabulary, clock, evaluation, inputs, losses, memory
+
+from failbench.monitor import step, watcher  # isort: skip
 from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.log import LogWriter
 from failbench.monitor.measurements.activations import ActivationMeasurement
