@@ -64,12 +64,10 @@ def test_what_was_logged_as_nan_is_told_from_what_was_not_logged(small_telemetry
 # Step times and endings.
 
 
-def measured(
-    seconds: list[float | None], ending: str = "completed", failure_step: int | None = None
-) -> dict[str, float | None]:
+def measured(seconds, failure_step=None):
     """Of one run whose steps took so long."""
     last = len(seconds) - 1 if failure_step is None else failure_step
-    run = {"run_id": "one", "ending": ending, "failure_step": last}
+    run = {"run_id": "one", "ending": "completed", "failure_step": last}
     steps = [
         dict.fromkeys(STEP_SCHEMA) | {"run_id": "one", "step": step, "step_seconds": taken}
         for step, taken in enumerate(seconds)

@@ -11,7 +11,6 @@ from failbench.base.errors import BadInputError
 from failbench.base.method_settings import DecisionTreeSettings, SimulatedHumanSettings
 from failbench.base.methods import ENTRIES, FEATURE_METHODS
 from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.slices import AcrossArchitectures
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, POOLED
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.catalogue import method_named
@@ -21,7 +20,7 @@ from failbench.prediction import splits as fold_plans
 from failbench.prediction.nested_cv import across_architectures, nested_cv
 from failbench.prediction.splits import by_architecture, by_scenario, make_splits
 from measure_controls import planted_predictions
-from study_settings import FOREST
+from study_settings import ACROSS, FOREST
 
 
 @pytest.fixture(scope="module")
@@ -129,15 +128,6 @@ def test_a_method_that_reads_no_features_is_fitted_once_for_all_sets(predict, sp
 
 
 TREE = DecisionTreeSettings(inner_folds=2, max_depth=(4,), min_samples_leaf=(1,))
-STUDY = AcrossArchitectures(
-    optimizer="adamw",
-    scale="small",
-    known_seed=0,
-    monitored_seeds=(0, 1),
-    repeats=1,
-    feature_sets=("19",),
-    seed=3,
-)
 
 
 @pytest.fixture(scope="module")
@@ -159,20 +149,20 @@ def folds(features: pl.DataFrame) -> pl.DataFrame:
 def test_each_failing_run_of_the_slice_is_predicted_once_and_pooling_is_the_main_study(
     features, folds, runs_of_three_architectures
 ):
-    across = across_architectures(features, folds, "decision_tree", TREE, STUDY)
+    across = across_architectures(features, folds, "decision_tree", TREE, ACROSS)
     of_kind = runs_of_three_architectures.partition_by("kind", as_dict=True)
     failing, healthy = of_kind["failure",], of_kind["success",]
-    known = failing.filter(seed=STUDY.known_seed)
+    known = failing.filter(seed=ACROSS.known_seed)
     for study, runs in ((POOLED, failing), (LEFT_OUT, failing), (KNOWN_SCENARIOS, known)):
         assert sorted(across.filter(study=study)["run_id"]) == sorted(runs["run_id"])
     sets, first = {"19": FEATURE_SETS["19"]}, folds.filter(repeat=0)
-    main = nested_cv(failing, healthy, first, "decision_tree", TREE, sets, STUDY.seed)
+    main = nested_cv(failing, healthy, first, "decision_tree", TREE, sets, ACROSS.seed)
     assert across.filter(study=POOLED).drop("study").equals(main.drop("study"))
     assert set(main["study"]) == {"nested_cv"}
     gru = features.filter(architecture="gru")
     complaint = r"1 architecture was recorded with adamw at scale small; leaving one out takes two"
     with pytest.raises(BadInputError, match=complaint):
-        across_architectures(gru, folds, "decision_tree", TREE, STUDY)
+        across_architectures(gru, folds, "decision_tree", TREE, ACROSS)
 
 
 def test_thresholds_never_come_from_the_architecture_that_is_left_out(features, folds, monkeypatch):
@@ -190,9 +180,9 @@ def test_thresholds_never_come_from_the_architecture_that_is_left_out(features, 
         return context
 
     monkeypatch.setattr(harness, "Context", note)
-    across_architectures(marked, folds, "decision_tree", TREE, STUDY)
+    across_architectures(marked, folds, "decision_tree", TREE, ACROSS)
     first = folds.filter(repeat=0)
-    plans = (*by_scenario(POOLED, first), *by_architecture(first, marks, STUDY.known_seed))
+    plans = (*by_scenario(POOLED, first), *by_architecture(first, marks, ACROSS.known_seed))
     expected = [
         np.mean([mark for name, mark in marks.items() if name != plan.left_out]) for plan in plans
     ]
@@ -210,7 +200,7 @@ def test_methods_learn_nothing_from_a_tested_run_but_do_from_its_scenario_elsewh
         failed.then(value).otherwise(name).alias(name) for name, value in values.items()
     )
     deep = TREE.model_copy(update={"max_depth": (None,)})
-    across = across_architectures(leaking, folds, "decision_tree", deep, STUDY)
+    across = across_architectures(leaking, folds, "decision_tree", deep, ACROSS)
     right = (pl.col("prediction") == pl.col("category")).mean()
     accuracy = dict(across.group_by("study").agg(right=right).iter_rows())
     assert accuracy[KNOWN_SCENARIOS] == 1
