@@ -7,9 +7,7 @@ from contextlib import nullcontext
 import pytest
 import torch
 
-from failbench.monitor import Monitor, Vocabulary, losses, memory
-
-from failbench.monitor import step  # isort: skip
+from failbench.monitor import Monitor, Vocabulary, losses, memory, step
 from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.log import LogWriter
 from failbench.monitor.signals import SIGNAL_NAMES
