@@ -14,7 +14,6 @@ from failbench.base.telemetry_stream import telemetry_batches
 from failbench.diagnose.batch.diagnoses import DIAGNOSIS_SCHEMA, diagnose_stream, diagnoses_of
 from failbench.diagnose.batch.methods import (
     READ_BY,
-    declaration_named,
     fitted_method,
     read_features,
     refuse_unknown,
@@ -100,13 +99,6 @@ def test_a_feature_table_that_lacks_a_column_is_refused(tmp_path, features):
 
 
 NAMES = [name for names in READ_BY.values() for name in names]
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_every_method_is_declared_and_has_settings(repository, name):
-    declaration = declaration_named(name)
-    assert (declaration.name, declaration.simulation) == (name, False)
-    assert isinstance(settings_of(name, repository / "params.yaml"), declaration.settings)
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,6 @@ import yaml
 
 import llm_agents
 import measure_llm_agents
-from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry, categories_of, write_parquet
 from failbench.cli.main import main
 from failbench.features.feature_table import feature_table
@@ -80,12 +79,6 @@ def monitor(run_ids: list[str], telemetry: Telemetry) -> None:
     measured = Path("data/measurements/invariants")
     write_parquet(both, measured / "breaks.parquet")
     write_parquet(ends_of(table.runs, telemetry.runs), measured / "ends.parquet")
-
-
-def declare_the_arm() -> None:
-    arm = {"name": "mistral", "digest": "6577803aa9a0", "reads": "telemetry_and_monitor"}
-    of_agents = PARAMS["llm_agents"] | {"models": VALUES["models"] | {ARM: arm}}
-    Path("params.yaml").write_text(yaml.safe_dump(PARAMS | {"llm_agents": of_agents}), "utf-8")
 
 
 def results() -> tuple[dict[str, dict[str, object]], pl.DataFrame]:
@@ -159,7 +152,9 @@ def test_a_prompt_is_printed_as_it_is_sent(capsys):
 def test_the_arm_that_reads_the_monitor_is_asked_replayed_and_scored_beside_the_others(
     telemetry, capsys
 ):
-    declare_the_arm()
+    arm = {"name": "mistral", "digest": "6577803aa9a0", "reads": "telemetry_and_monitor"}
+    of_agents = PARAMS["llm_agents"] | {"models": VALUES["models"] | {ARM: arm}}
+    Path("params.yaml").write_text(yaml.safe_dump(PARAMS | {"llm_agents": of_agents}), "utf-8")
     monitor(telemetry.runs.filter(kind="failure")["run_id"].to_list(), telemetry)
     with serving(OllamaServer()) as server:
         assert (asked(server), len(server.questions)) == (0, 3 * RUNS)
@@ -168,19 +163,3 @@ def test_the_arm_that_reads_the_monitor_is_asked_replayed_and_scored_beside_the_
     metrics, predictions = results()
     assert metrics[ARM]["available"] is True
     assert set(predictions["method"]) == {"mistral_7b", "llama_3_8b", ARM}
-
-
-def test_the_arm_of_a_run_that_was_not_monitored_is_one_line_that_says_what_to_do(capsys):
-    other = "unknown_0-adamw-s0"
-    remedy = "`failbench record --signals full --architecture transformer --optimizer adamw`"
-    assert main(["prompt", other, "--reads", "telemetry_and_monitor"]) == 2
-    printed = capsys.readouterr().err
-    assert (other in printed, remedy in printed, printed.count("\n")) == (True, True, 1)
-    declare_the_arm()
-    with serving(OllamaServer()) as server:
-        assert asked(server, "--limit", "1") == 2
-        assert remedy in capsys.readouterr().err
-        assert not server.questions
-        assert asked(server, "--limit", "1", *MISTRAL) == 0
-    with pytest.raises(BadInputError, match="was not monitored"):
-        measure_llm_agents.main()

@@ -104,16 +104,6 @@ def test_probabilities_that_differ_by_less_than_stored_decimals_are_equal(runs, 
     assert {each.confidence for each in diagnoses} == {round(0.3 + more, 6)}
 
 
-def test_a_search_scores_answers_as_they_are_given(runs):
-    """By its raw probabilities the second setting would be right about ``optimization`` alike."""
-    frame, _, groups = runs
-    labels = np.array(["optimization", "data_pipeline"] * 30, dtype=object)
-    labels[:12] = "data_pipeline"
-    settings = ((0.0, 0.5, 0.5 + 1e-9, 0.0, 0.0), (0.0, 0.4, 0.6, 0.0, 0.0))
-    step = tuned(Answers(), {"classify__probabilities": settings}).fit(frame, labels, groups)
-    assert step.pipeline_["classify"].probabilities == settings[1]
-
-
 @pytest.mark.parametrize(
     ("accuracies", "taken"),
     [([0.5, 0.5 + 1e-15, 0.4], 0), ([0.5 - 1e-15, 0.5], 0), ([0.5, 0.51], 1), ([0.4, 0.5, 0.5], 1)],

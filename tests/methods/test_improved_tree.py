@@ -8,7 +8,6 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.improved_tree import (
     POINTS_TO,
     TREE,
-    conditions_on_path,
     reduced_tree,
     route,
     signal_of,
@@ -99,24 +98,6 @@ def test_every_leaf_is_reached_alone_and_together(tree, frame):
     assert route(tree, EvaluatedConditions(frame)).tolist() == positions
     for row, position in enumerate(positions):
         assert route(tree, EvaluatedConditions(frame.iloc[[row]])).tolist() == [position]
-
-
-def test_the_path_shows_that_each_child_passed_over_fails_and_each_taken_holds(tree, frame):
-    evaluated = EvaluatedConditions(frame)
-    for row, leaf in enumerate(route(tree, evaluated).tolist()):
-        checked = conditions_on_path(tree, leaf, evaluated, row)
-        assert len(set(checked)) == len(checked)
-        held = {item for item in checked if evaluated.holds(item)[row]}
-        before = 0
-        for node in tree.refinements:
-            if leaf < before + len(node.leaves):
-                break
-            assert set(node.when) & (set(checked) - held)
-            before += len(node.leaves)
-        assert set(node.when) <= held
-        for sibling in node.leaves[: leaf - before]:
-            assert set(sibling.when) & (set(checked) - held)
-        assert set(tree.leaves[leaf].when) <= held
 
 
 MEMORY = ("peak_memory", "memory_at_failure", "memory_growth_rate", "memory_warning")

@@ -14,7 +14,7 @@ from failbench.features.feature_table import to_frame
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
 from failbench.methods.healthy import HealthyBand
-from failbench.methods.monitor_methods import AbstainingInvariants, BrokenInvariants, EndingTable
+from failbench.methods.monitor_methods import AbstainingInvariants, BrokenInvariants
 from failbench.monitor.records.verdicts import FLAGS, known_table, with_known
 from made_up_known import judged, sign
 from made_up_monitored import history, monitored
@@ -115,18 +115,6 @@ def decided(*runs):
     return frame, labels, np.array([scenario for scenario, _, _ in runs], dtype=object)
 
 
-def test_confidence_is_the_share_of_what_decided_drawn_to_that_of_its_kind():
-    frame, labels, groups = decided(
-        ("a", True, "x"), ("a", True, "x"), ("b", True, "x"), ("c", False, "y")
-    )
-    sureness = BrokenInvariants().fit(frame, labels, groups=groups).sureness_
-    kind = (2 + 1) / (3 + 2)
-    assert sureness.of_decision("logic", "x") == pytest.approx((2 + 2 * kind) / (2 + 2))
-    assert sureness.of_decision("logic", "y") == pytest.approx((0 + 2 * kind) / (1 + 2))
-    assert sureness.of_decision("logic", "never seen") == pytest.approx(kind)
-    assert sureness.of_decision("symptom", "never seen") == 0.5
-
-
 SURE = [(f"good-{number}", True, "x") for number in range(20)]
 UNSURE = [(f"bad-{number}", number < 2, "y") for number in range(6)]
 
@@ -148,29 +136,3 @@ def test_a_threshold_is_learnt_from_scenarios_that_confidences_were_not():
     method = AbstainingInvariants(coverage=0.9).fit(frame, labels, groups=groups)
     unseen = method.sureness_.of_decision("logic", "never seen")
     assert method.threshold_ < unseen < method.sureness_.of_decision("logic", "decider-0")
-
-
-ENDS = pd.DataFrame(
-    [
-        ("exception", "data", "OSError"), ("exception", "data", "OSError"),
-        ("exception", "data", "ValueError"), ("exception", "forward", "ValueError"),
-        ("killed", "forward", ""),
-    ],
-    columns=["end_kind", "end_phase", "end_error"],
-)  # fmt: skip
-CAUSES = np.array(
-    ["data_pipeline", "data_pipeline", "unknown", "model_software", "memory_hardware"], dtype=object
-)
-
-
-def test_an_ending_that_is_too_rare_is_looked_up_less_closely():
-    for fewest, ending, answer in (
-        (2, ("exception", "data", "OSError"), "data_pipeline"),
-        # one run each: of all that raised in the data, or of all that raised
-        (2, ("exception", "data", "ValueError"), "data_pipeline"),
-        (2, ("exception", "forward", "ValueError"), "data_pipeline"),
-        (1, ("exception", "forward", "ValueError"), "model_software"),
-        (2, ("hung", "loss", ""), "data_pipeline"),
-    ):
-        table = EndingTable(fewest=fewest).fit(ENDS, CAUSES)
-        assert table.predict(pd.DataFrame([ending], columns=ENDS.columns)) == [answer]

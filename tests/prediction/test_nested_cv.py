@@ -112,21 +112,6 @@ def test_no_method_that_diagnoses_is_handed_answers(name, predict, monkeypatch):
     assert stopped.value.args == ({},)
 
 
-def test_a_method_that_reads_no_features_is_fitted_once_for_all_sets(predict, splits):
-    built: list[tuple[str, ...]] = []
-    forest = method_named("random_forest")
-
-    def build(settings, context):
-        built.append(context.features)
-        return forest.build(settings, replace(context, features=FEATURE_SETS["19"]))
-
-    answers = predict(replace(forest, build=build, reads_features=False))
-    assert len(built) == splits.select("repeat", "fold").unique().height
-    each = predict(forest).filter(feature_set="19").drop("feature_set")
-    for name in FEATURE_SETS:
-        assert answers.filter(feature_set=name).drop("feature_set").equals(each)
-
-
 TREE = DecisionTreeSettings(inner_folds=2, max_depth=(4,), min_samples_leaf=(1,))
 
 

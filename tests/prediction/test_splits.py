@@ -178,15 +178,6 @@ def test_every_row_of_a_tested_view_is_tested_once_and_its_scenario_not_trained_
 # The runs of a study.
 
 
-def test_failing_runs_of_every_named_seed_are_taken(failures):
-    study = REFERENCE.model_copy(update={"run_seeds": (0, 1)})
-    assert study.failures(failures).height == failures.height
-    of_seed = study.with_seed(1).failures(failures)
-    assert values(of_seed, "seed") == {1}
-    assert not of_seed["scenario"].is_duplicated().any()
-    assert values(of_seed, "scenario") == values(failures, "scenario")
-
-
 @pytest.mark.parametrize(
     ("seeds", "problem"), [([], "run_seeds"), ([0, 0], "twice"), ([-1], "run_seeds")]
 )

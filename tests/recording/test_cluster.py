@@ -102,13 +102,6 @@ def test_local_jobs_say_how_they_ended_and_a_lost_one_ends_no_other(project, cap
     assert str(project / "jobs") in told[1]
 
 
-def test_debug_runs_the_jobs_one_after_the_other_from_the_working_folder(project):
-    executor = job_executor("debug", [], project / "jobs")
-    commands = [["sh", "-c", 'echo "$0" >>order', str(shard)] for shard in SHARDS]
-    assert run_jobs(executor, "debug", SHARDS, commands) == dict.fromkeys(SHARDS, 0)
-    assert (project / "order").read_text(encoding="utf-8") == "1/3\n2/3\n3/3\n"
-
-
 def test_a_job_gets_every_option_of_the_command(monkeypatch):
     calls = []
     monkeypatch.setattr(

@@ -18,7 +18,7 @@ from failbench.methods.llm.cache import (
     rewrite_cache,
 )
 from failbench.methods.llm.prompt import prompt_hash, prompt_of
-from failbench.methods.llm.session import LlmServerError, Session, connect
+from failbench.methods.llm.session import Session, connect
 from failbench.methods.llm.settings import LlmAgentsSettings, LlmModel
 from made_up_llm import one_run, settings
 from made_up_ollama import DIGESTS, OllamaServer, Reply, answer_text, serving
@@ -115,24 +115,6 @@ def test_faults_that_pass_are_waited_for_ever_longer(server, session):
     waits = []
     assert ask(session(waits=waits, attempts=4), PROMPTS[:1])[-1] == (1, 1, 0)
     assert waits == [2, 4, 8]
-
-
-def test_a_server_that_dies_keeps_what_was_answered_and_the_rest_alone_is_asked_later(
-    server, session
-):
-    server.replies = [GOOD, *[Reply(die=True)] * 2]
-    mine = session()
-    with pytest.raises(LlmServerError, match="No answer in 2 attempts"):
-        ask(mine)
-    assert [answer.prompt for answer in kept(mine)] == KEYS[:1]
-    server.questions.clear()
-    shown = ask(mine)
-    assert (shown[0][0], shown[-1][0]) == (1, 3)
-    asked = [question["messages"] for question in server.questions]
-    assert asked == [prompt.messages for prompt in PROMPTS[1:]]
-    assert [answer.prompt for answer in kept(mine)] == KEYS
-    ask(mine)
-    assert len(server.questions) == 2
 
 
 def test_another_digest_answers_anew_and_the_old_answers_stay(server, session):
