@@ -31,7 +31,6 @@ def table():
 
 
 def read_back(path):
-    """As a reader of the format reads it, without a word of failbench."""
     if path.suffix == ".parquet":
         return pl.read_parquet(path)
     if path.suffix == ".csv":

@@ -23,8 +23,7 @@ RESOLUTION = 1e-3
 """Seconds below which times are too short to have a ratio: a fit that learns nothing takes less."""
 
 BOUNDED = 1.5
-"""Times the memory of the size before: batches differ a little in what their runs hold. What is
-recorded is a single batch or two, of which there is nothing to be said."""
+"""Times the memory of the size before: batches differ a little in what their runs hold."""
 
 ALL = [(name, size) for name in CASES for size in SIZES]
 WORKS = [
@@ -37,7 +36,6 @@ WORKS = [
 
 @pytest.fixture(scope="module")
 def measured() -> dict[tuple[str, int, str], Cost]:
-    """What was measured so far."""
     return {}
 
 
@@ -51,7 +49,6 @@ def child(request: pytest.FixtureRequest) -> Iterator[MeasuredChild]:
 
 
 def rounds_of(expected_seconds: float) -> int:
-    """How often to do what is expected to take so long."""
     return min(max(int(QUICK_SECONDS / (expected_seconds + 1e-9)), 1), MOST_ROUNDS)
 
 

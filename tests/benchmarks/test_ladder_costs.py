@@ -105,10 +105,7 @@ def watching(folder, level="full", signals=None):
 
 @pytest.fixture
 def fastest(tmp_path):
-    """Seconds of a step without a monitor, and with each of some.
-
-    Rounds take turns; of each step from one check to the next, the fastest of all rounds counts.
-    """
+    """Seconds of a step, by monitor: of rounds that take turns, the fastest of each step counts."""
 
     def measured(seconds, **monitors):
         rows, monitors = rows_for(seconds), {"none": lambda _: nullcontext(), **monitors}

@@ -1,4 +1,4 @@
-"""What benchmarks are fed and measured with is what they say it is."""
+"""Peak memory is that of the work."""
 
 import pytest
 
@@ -8,7 +8,6 @@ MEBIBYTE = 2**20
 
 
 def takes_memory(mebibytes: int) -> Works:
-    """Works that need so much: the first all at once, the second nothing."""
     return {"fill": lambda: len(b"1" * (mebibytes * MEBIBYTE)), "rest": lambda: None}
 
 

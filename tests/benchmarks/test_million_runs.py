@@ -26,7 +26,6 @@ BOUNDED = 1.5
 
 @pytest.fixture(scope="module")
 def measured() -> dict[int, Cost]:
-    """What was measured so far, by the number of runs."""
     return {}
 
 

@@ -15,11 +15,7 @@ ROUNDS = 6
 def times_as_long(
     work: Callable[[], object], yardstick: Callable[[], object], most: float
 ) -> float:
-    """How many times the processor time of the yardstick the work takes.
-
-    The two take turns, and the quickest of each counts: a neighbour on the machine makes a round
-    slower and never quicker. No more rounds are run than it takes to stay within ``most``.
-    """
+    """Quickest over quickest, in turns: a neighbour makes a round slower and never quicker."""
     worked, measured = [], []
     for _ in range(ROUNDS):
         measured.append(cpu_seconds(yardstick))

@@ -26,7 +26,6 @@ IDLE = 1.85
 
 
 def count(to: int) -> int:
-    """Work that needs a core and nothing else."""
     return sum(range(to))
 
 
@@ -44,10 +43,7 @@ def times_as_fast_at_counting() -> float:
 @pytest.mark.system
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two workers need two cores")
 def test_two_workers_are_at_least_1_7_times_as_fast_as_one_on_the_nested_cv(record_property):
-    """The best of three rounds or more, of those in which the machine has two cores to give.
-
-    Before and after, two workers must count nearly twice as fast as one: else others have cores.
-    """
+    """The best of rounds before and after which two workers count nearly twice as fast as one."""
     failures, successes = (made_up_table(15, 1, kind) for kind in ("failure", "success"))
     splits = make_splits(failures.select("scenario", "category"), 4, 2, seed=0)
     sets = {"19": FEATURE_SETS["19"]}

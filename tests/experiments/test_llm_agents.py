@@ -82,7 +82,6 @@ def monitor(run_ids: list[str], telemetry: Telemetry) -> None:
 
 
 def results() -> tuple[dict[str, dict[str, object]], pl.DataFrame]:
-    """Metrics and predictions of the stages, run now."""
     measure_llm_agents.main()
     llm_agents.main()
     metrics = json.loads(Path("data/metrics/llm_agents.json").read_text(encoding="utf-8"))

@@ -65,7 +65,6 @@ def test_what_was_logged_as_nan_is_told_from_what_was_not_logged(small_telemetry
 
 
 def measured(seconds, failure_step=None):
-    """Of one run whose steps took so long."""
     last = len(seconds) - 1 if failure_step is None else failure_step
     run = {"run_id": "one", "ending": "completed", "failure_step": last}
     steps = [

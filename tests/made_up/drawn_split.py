@@ -59,5 +59,4 @@ def _hash(seed, name):
 
 
 def write_split(path, assigned):
-    """Write the split."""
     pl.DataFrame([row.model_dump() for row in assigned]).write_csv(path)

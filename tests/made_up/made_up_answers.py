@@ -57,7 +57,6 @@ def rows(steps, *, broken_from=None, every=1):
 
 
 def finding(identity="loss_rises", **changes):
-    """A finding, in some parts changed."""
     values = {"kind": "check", "strength": "direct", "source": "train.log", "line": 91, "step": 83}
     values |= {"statement": f"The loss rises to 2.7 times its lowest value ({identity})."}
     values |= {"signal": "loss", "value": 11.2, "relation": "above", "threshold": 4.1}

@@ -39,10 +39,7 @@ def sign(category: str | None, onset: int = 30) -> History:
 def made_up_known(
     runs: pl.DataFrame, bounded: Iterable[str], lenders: Sequence[str] = (), onset: int = 30
 ) -> Known:
-    """What a monitor knew of runs, null in ``category`` where healthy; something breaks at onset.
-
-    Settings are ``bounded`` that have bounds from healthy runs; ``lenders`` lend theirs.
-    """
+    """What a monitor knew of runs of ``bounded`` settings, and of others by ``lenders``."""
     keys = runs.select("run_id", "architecture", "optimizer", "scale").to_dicts()
     signs = [sign(category, onset) for category in runs["category"]]
     table = monitored(list(zip(keys, signs, strict=True)))

@@ -1,7 +1,4 @@
-"""A server on this machine that speaks Ollama's HTTP API, and says what a test wants.
-
-It answers ``GET /api/tags`` and ``POST /api/chat`` in the form that Ollama documents.
-"""
+"""A server on this machine that speaks Ollama's HTTP API, and says what a test wants."""
 
 import json
 import threading
@@ -15,7 +12,6 @@ DIGESTS = {"mistral:latest": "6577803aa9a0" + "1" * 52, "llama3:8b": "365c0bd3c0
 
 
 def answer_text(category: str = "optimization", **values: object) -> str:
-    """A good answer."""
     evidence = [{"signal": "loss", "value": 5.5, "step": 3}]
     facts = {"category": category, "confidence": 0.8, "explanation": "Why.", "evidence": evidence}
     return json.dumps(facts | values)

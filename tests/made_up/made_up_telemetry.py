@@ -45,7 +45,6 @@ def made_up_telemetry(optimizer="adamw", seeds=1, successes=3, scale=1.0):
 
 
 def together(*parts: Telemetry) -> Telemetry:
-    """The runs of several settings."""
     return Telemetry(
         pl.concat([part.runs for part in parts]).sort("run_id"),
         pl.concat([part.steps for part in parts]).sort("run_id", "step"),

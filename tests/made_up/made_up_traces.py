@@ -65,7 +65,6 @@ def made_up_answers(
 
 
 def made_up_slice(**changes):
-    """The one slice of a model, and its scale."""
     traces = made_up_answers(**changes)
     (part,) = slices_of(traces)
     return part, scale_of(traces)

@@ -12,5 +12,4 @@ def threads_of_libraries() -> list[int]:
 
 
 def process() -> int:
-    """The process that runs this."""
     return os.getpid()

@@ -25,10 +25,7 @@ def a_single_thread():
 
 @pytest.fixture
 def watched(tmp_path):
-    """A tiny model and its optimizer that a monitor watches, with a check at every step.
-
-    No hook is left afterwards.
-    """
+    """A tiny model and its optimizer that a monitor watches; no hook of it is left afterwards."""
     from failbench.monitor import Monitor
     from made_up_training import Tiny, adamw, hooks_of
 

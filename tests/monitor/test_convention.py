@@ -39,8 +39,6 @@ def shifted(logits, labels, reduction="mean", num_items_in_batch=1):
 
 @pytest.fixture
 def seen(tmp_path):
-    """What a monitor sees of four steps."""
-
     def history(model, **given):
         generator = torch.Generator().manual_seed(0)
         optimizer = torch.optim.SGD(model.parameters(), 0.1)

@@ -1,5 +1,4 @@
-"""What is written while a run lives is what is read afterwards, whatever ended the run; and the
-clock tells waiting from computing, and from waiting for a processor."""
+"""What is written is what is read, whatever ended the run; and the clock tells waits apart."""
 
 import json
 import math

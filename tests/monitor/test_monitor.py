@@ -20,7 +20,6 @@ VOCABULARY = Vocabulary(TOKENS, PADDING, UNKNOWN)
 
 @cache
 def unwatched(name):
-    """What each loop gives without a monitor."""
     return LOOPS[name].run(steps=13)
 
 

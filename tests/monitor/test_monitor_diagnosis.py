@@ -1,8 +1,4 @@
-"""A plain loop, a fault that is injected by hand, and what the monitor says of it.
-
-These faults show that measurements, invariants and precedence fit together. They are not the
-scenarios of the benchmark, and say nothing of how often the monitor is right.
-"""
+"""Faults that are injected into a plain loop by hand, and what is said of them."""
 
 import pytest
 import torch

@@ -21,8 +21,6 @@ class CauseError(RuntimeError):
 
 
 def fail_in(monitor, phase, batch=3):
-    """A loop that fails in a phase."""
-
     def due(here):
         if (here, number) == (phase, batch):
             raise CauseError
@@ -111,7 +109,6 @@ TRAIN = "LOOPS['adamw'].run(monitor, steps=3)\n"
 
 
 def run(code, folder):
-    """What a process wrote, and the log that it left."""
     command = [sys.executable, "-c", PROLOGUE + code, folder]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     return done, read_history(folder)

@@ -36,8 +36,7 @@ PLACES = {
     "evaluation": "evaluation.Evaluation.batch",
     "probes": "watcher.Probes.measure",
 }
-"""What is made to fail for each measurement. The loss itself, the count of passes and a comparison
-of ranks are read elsewhere."""
+"""What fails for each measurement; the loss, the passes and the ranks are read elsewhere."""
 
 
 def test_each_signal_belongs_to_one_measurement_and_each_measurement_is_tried():

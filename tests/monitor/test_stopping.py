@@ -25,10 +25,7 @@ def weights_of(model):
 
 
 class Training:
-    """A loop in which something goes wrong at one step.
-
-    It has the weights ``before`` the update that was tried last, and what ``stopped`` it.
-    """
+    """A loop in which something goes wrong at one step, with the weights ``before`` its update."""
 
     def __init__(self, folder, stop_on, hurt, make=adamw, scaled=False, every=10):
         torch.manual_seed(0)

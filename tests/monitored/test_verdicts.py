@@ -1,5 +1,4 @@
-"""What was measured comes back from tables as a log would hold it; what broke, and what the rules
-make of it, at the end and before."""
+"""What was measured comes back from tables as a log would hold it, and is judged."""
 
 import dataclasses
 import math

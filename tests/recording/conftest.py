@@ -47,7 +47,6 @@ def ranges():
 
 @pytest.fixture(scope="session")
 def make_project(tmp_path_factory, ranges, corpus_cache):
-    """Makes folders to record a small campaign in."""
     return lambda: make_folder(tmp_path_factory.mktemp("project"), ranges, corpus_cache)
 
 

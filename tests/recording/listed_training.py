@@ -8,10 +8,7 @@ from failbench.recording.sandbox import train
 
 
 def train_and_list_imports(order: RunOrder, line: Line) -> None:
-    """Train, and add to the configuration what was imported and is not of the standard library.
-
-    The standard library comes compiled; in a child that is killed nothing is listed.
-    """
+    """Train, and say what was imported beside the standard library, which comes compiled."""
     before = set(sys.modules)
     train(order, line)
     new = {name for name in sys.modules if name.partition(".")[0] not in sys.stdlib_module_names}

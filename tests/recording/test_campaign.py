@@ -24,13 +24,11 @@ from failbench.monitor.records.tables import histories, read_monitored
 pytestmark = pytest.mark.system
 
 ARENA_OF_SMALL_OBJECTS = 2**20
-"""Bytes that Python takes at once for small objects: the step at which it takes more may differ, so
-that some readings are one apart."""
+"""Bytes that Python takes at once, at a step that may differ: some readings are one apart."""
 
 
 @pytest.fixture
 def copy(uninterrupted, tmp_path):
-    """The folder of the uninterrupted campaign, to change."""
     return shutil.copytree(uninterrupted[0], tmp_path / "copy")
 
 

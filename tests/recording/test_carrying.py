@@ -160,7 +160,6 @@ HUNG = {"ending": "timeout", "exit_signal": "SIGKILL"}
 
 
 def recorded(length=LENGTH, **run):
-    """A recording with a loss that becomes NaN, and nothing that varies but time and memory."""
     usual = {"learning_rate": 0.001, "clip_norm": None, "step_seconds": 0.01 * length}
     steps = [
         {"step": step, "loss": math.nan if step >= 20 else 6.0 - 0.1 * step, **usual}

@@ -1,7 +1,4 @@
-"""Broken inputs: every way in which the walk breaks what a stage reads, and what the stage answers.
-
-Each break is made in a copy of the stage's inputs, in one process for all: imports are paid once.
-"""
+"""Every way in which the walk breaks a copy of what a stage reads, and what the stage answers."""
 
 import contextlib
 import io
@@ -154,7 +151,6 @@ class Answer:
 
     @property
     def fault(self) -> str | None:
-        """What is wrong with the answer, or None."""
         problems = []
         if self.status != 2:
             problems.append(f"exit status {self.status}")
@@ -188,7 +184,6 @@ def readers_of_known() -> list[str]:
 
 
 def _read_of(stage: Stage, folder: str) -> list[str]:
-    """Names of the files of a folder that a stage reads."""
     if (stage.name, folder) in READ_BY_NAME:
         return sorted(READ_BY_NAME[stage.name, folder])
     methods = foreach_items()["nested_cv"]
@@ -225,11 +220,7 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
 
 
 def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
-    """Every break of every input of a stage.
-
-    Of the scenarios, which are files of one form, one is broken for all; and of the tables of a
-    folder that have the same columns, one lacks columns for all.
-    """
+    """Every break of every input; of scenarios, and of tables with equal columns, one for all."""
     first = foreach_items().get(stage.name, [""])[0]
     files = inputs_of(stage) if item == first else []
     if item and KNOWN in stage.inputs:
@@ -329,10 +320,7 @@ def _write(path: str, content: bytes) -> None:
 
 
 def answers(name: str) -> Iterator[Answer]:
-    """Break every input of a stage in turn, and see what the stage says.
-
-    Of a foreach stage, whose items read the same data, data is broken for the first item alone.
-    """
+    """Break every input in turn; data, which all items of a stage read, for the first alone."""
     stage = stages()[name]
     script = runpy.run_path(str(stage.script))
     signal.signal(signal.SIGALRM, _late)
@@ -374,7 +362,6 @@ def _copy_inputs(stage: Stage, item: str, root: Path) -> None:
 
 
 def _answer(script: dict[str, Any], item: str, fault: Break) -> Answer:
-    """Run the stage on the broken input."""
     fault.apply()
     before = _files()
     stderr = io.StringIO()
@@ -406,7 +393,6 @@ def _files(root: Path = Path()) -> dict[str, tuple[int, int]]:
 
 
 def _restore(healthy: Path) -> None:
-    """Make the working directory what it was before it was broken."""
     wanted, actual = _files(healthy), _files()
     for path in actual.keys() - wanted.keys():
         Path(path).unlink()

@@ -28,11 +28,7 @@ class CannotExecuteError(Exception):
 
 @dataclass(frozen=True)
 class Processor:
-    """What a process is told to be run by: variables that libraries read at their import.
-
-    OpenBLAS may report its ``kernels`` by several names, and takes the best where there are none;
-    instructions that NumPy must be ``without`` have its names; threads are of BLAS and OpenMP.
-    """
+    """What a process is told to be run by, in variables that libraries read at their import."""
 
     name: str
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -77,11 +73,7 @@ PROCESSORS = (
 
 
 def refitted(processor: Processor, folder: Path) -> pl.DataFrame:
-    """Prediction rows as a processor writes them, from a process of its own.
-
-    CannotExecuteError says that the machine lacks the instructions, or that a library did not do
-    as it was told.
-    """
+    """Prediction rows as a processor writes them, from a process of its own."""
     rows = folder / "rows.parquet"
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(processor.threads))
     paths = os.pathsep.join(str(REPOSITORY / name) for name in ("src", "experiments"))
@@ -110,11 +102,7 @@ def refitted(processor: Processor, folder: Path) -> pl.DataFrame:
 
 
 def differences(rows: pl.DataFrame, expected: pl.DataFrame) -> dict[str, int]:
-    """How many rows differ in what readers of predictions see; empty if none does.
-
-    ``numbers`` are confidences and probabilities that differ by more than one in the last decimal,
-    which is as much as rounding can do to what is equal.
-    """
+    """How many rows differ, numbers by more than one in their last decimal; empty if none does."""
     numbers = [name for name, dtype in expected.schema.items() if dtype == pl.Float64]
     words = [name for name in expected.columns if name not in numbers]
     rows, expected = rows.sort(KEY), expected.sort(KEY)

@@ -1,8 +1,4 @@
-"""Refits methods to recorded runs as the stages do, and writes the prediction rows.
-
-Run as a program, in a process of its own: libraries read at their import which kernels to use. It
-takes the path of the rows, and prints which kernels and threads it had.
-"""
+"""Refits methods in a process of its own: libraries choose their kernels at import."""
 
 import json
 import sys
@@ -33,11 +29,7 @@ METHODS = (
     "improved_rules",
 )  # fmt: skip
 FOLDS, POOLED_FOLDS = (0, 1), (1, 2)
-"""Of the first repeat of the main study, and of all architectures for logistic regression.
-
-The first of the one and the third of the other once differed between the kernels Haswell and
-SkylakeX, when solvers stopped early and sums were rounded.
-"""
+"""Of the first repeat, and of all architectures: some once differed between two kernels."""
 
 
 def section(name: str, record: Any) -> Any:
@@ -52,7 +44,6 @@ def unlimited(
 
 
 def refit() -> pl.DataFrame:
-    """Prediction rows of all methods, fold by fold of the first repeat."""
     study, across = (
         section("nested_cv", ReferenceStudy),
         section("across_architectures", AcrossArchitectures),
@@ -82,7 +73,6 @@ def refit() -> pl.DataFrame:
 
 
 def raw_runs(study: ReferenceStudy) -> pl.DataFrame:
-    """The raw table of the failing runs of the main study."""
     telemetry: Telemetry = read_telemetry(REPOSITORY / "data/telemetry").select(
         (pl.col("kind") == "failure")
         & (pl.col("architecture") == study.architecture)

@@ -68,7 +68,6 @@ class RepositoryCopy:
         return copy
 
     def copied_to(self, root: Path) -> "RepositoryCopy":
-        """Another copy of it."""
         return RepositoryCopy(shutil.copytree(self.root, root))
 
     def run(self, *command: str, status: int = 0) -> str:
@@ -109,7 +108,6 @@ class RepositoryCopy:
         self.run("git", *AUTHOR, "commit", "--quiet", "--allow-empty", "--message", "As it is now")
 
     def changed(self) -> set[str]:
-        """Files that differ from the last commit, or are not in it."""
         lines = self.run("git", "status", "--porcelain", "--untracked-files=all").splitlines()
         return {line[3:] for line in lines}
 
@@ -125,7 +123,6 @@ class RepositoryCopy:
         return {path.relative_to(folder).as_posix() for path in files}
 
     def insert(self, insertion: Insertion) -> str:
-        """Put lines into a file; its path."""
         file = self.root / insertion.path
         text = file.read_text(encoding="utf-8")
         if insertion.before is None:

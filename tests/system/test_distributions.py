@@ -70,7 +70,6 @@ def environment(request, environments) -> Path:
 def called(
     program: list[object], folder: Path, *, path: Path | None = None, given: str | None = None
 ) -> subprocess.CompletedProcess[str]:
-    """Call a program in a folder, with nothing of this process about it."""
     return subprocess.run(
         [str(part) for part in program],
         cwd=folder,
@@ -127,7 +126,6 @@ def test_it_names_the_causes_of_recorded_runs_beside_a_clone_and_says_that_it_ne
 
 
 def kept(repository: Path, folder: str) -> set[str]:
-    """The files of a folder that git has, or would take."""
     asked = ["git", "ls-files", "--cached", "--others", "--exclude-standard", folder]
     return set(subprocess.check_output(asked, cwd=repository, text=True).splitlines())
 
@@ -156,7 +154,6 @@ def test_the_source_distribution_holds_what_builds_and_explains_it(repository, b
 
 @pytest.fixture(scope="module")
 def wheel(built, tmp_path_factory) -> Path:
-    """What the wheel holds, unpacked by pip."""
     site = tmp_path_factory.mktemp("wheel") / "site"
     subprocess.run([*PIP, "install", "--no-deps", "--target", site, built["wheel"]], check=True)
     return site

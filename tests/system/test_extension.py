@@ -28,7 +28,6 @@ def as_it_is(tmp_path_factory) -> RepositoryCopy:
 
 
 def to_run(copy: RepositoryCopy, *targets: str) -> list[str]:
-    """The stages that DVC would run for some targets, or for the whole pipeline."""
     return re.findall(r"^Running stage '(.+)':$", copy.dvc("repro", "--dry", *targets), re.M)
 
 

@@ -1,7 +1,4 @@
-"""What is written does not depend on the processor: methods are refitted as if on others.
-
-Those that this machine's processor cannot execute are skipped by name.
-"""
+"""Methods are refitted as if on other processors, but for those that this one cannot be."""
 
 import polars as pl
 import pytest

@@ -108,7 +108,6 @@ def without_step(run_id, step):
 
 
 def naming(setting, successes=10):
-    """Parameters that name another setting too."""
     wanted = RunsWanted(seeds=1, successes=successes)
     return RECORD.model_copy(update={"settings": {**RECORD.settings, setting: wanted}})
 
@@ -317,7 +316,6 @@ def rule(name, scenarios=SCENARIOS, seeds=1, **changes):
 
 
 def cells(counts, value, seed=0):
-    """A value for the first so many scenarios of each category."""
     return {(item, index, seed): value for item, count in counts.items() for index in range(count)}
 
 

@@ -149,8 +149,6 @@ class Spoilt(Causal):
 
 
 class SpoiltByHand(Two):
-    """The same, updating weights itself."""
-
     def training_step(self, batch, batch_idx):
         if batch_idx == 3:
             self.tiny.norm.weight.register_hook(lambda gradient: gradient * math.nan)

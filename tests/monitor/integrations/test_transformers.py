@@ -106,8 +106,6 @@ def test_evaluations_of_epochs_and_before_training_are_seen(tmp_path, callback, 
 
 
 class At(TrainerCallback):
-    """Does something at an event of the fifth step."""
-
     def __init__(self, event, act):
         setattr(self, event, self.event)
         self.act = act

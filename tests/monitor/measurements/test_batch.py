@@ -57,7 +57,6 @@ def some_batch(number):
 
 
 def learnt(vocabulary, *batches, level="standard"):
-    """A measurement that has seen its first batches."""
     measurement = BatchMeasurement(vocabulary, level)
     for batch in batches:
         measurement.measure(batch, [])

@@ -1,5 +1,4 @@
-"""What is measured of optimizers is what happened in a small training, or what was broken in it;
-and the published formulas make the steps that PyTorch's optimizers make."""
+"""Optimizers are measured as they stepped, and published formulas make the steps of PyTorch's."""
 
 import math
 import weakref
