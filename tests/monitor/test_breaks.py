@@ -31,13 +31,9 @@ FITTED = {STATISTIC.id: Bound(-math.inf, 1.0)}
 
 def history(end=COMPLETED, **signals):
     """A history with a measurement of each signal at every step."""
-    steps = zip_longest(*signals.values())
     rows = tuple(
-        Row(
-            step,
-            {name: value for name, value in zip(signals, each, strict=True) if value is not None},
-        )
-        for step, each in enumerate(steps)
+        Row(step, {k: v for k, v in zip(signals, each, strict=True) if v is not None})
+        for step, each in enumerate(zip_longest(*signals.values()))
     )
     return History("standard", 1, {}, {}, rows, end)
 

@@ -14,10 +14,10 @@ from small_campaign import (
     RUNS,
     SCENARIOS,
     deterministic,
-    living_in_session,
     record,
     wait_until,
 )
+from small_campaign import living_in_session as living
 
 from failbench.monitor.records.tables import histories, read_monitored
 
@@ -55,13 +55,13 @@ def test_a_campaign_killed_half_way_and_started_again_gives_the_same(
     process = start(folder, *options)
     wait_until(lambda: len(list((folder / JOURNAL).glob("*.gz"))) >= RUNS // 2)
     assert process.poll() is None
-    assert living_in_session(process.pid) > {process.pid}
+    assert living(process.pid) > {process.pid}
     process.kill()
     process.wait()
     entries = [gzip.decompress(path.read_bytes()) for path in (folder / JOURNAL).glob("*.gz")]
     kept = [json.loads(entry)["run"] for entry in entries]
 
-    wait_until(lambda: not living_in_session(process.pid))
+    wait_until(lambda: not living(process.pid))
     assert len(kept) < RUNS
     resumed = record(folder, *options)
 

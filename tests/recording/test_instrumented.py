@@ -42,20 +42,11 @@ def parts(corpus_cache, order, tmp_path, monkeypatch):
     fake = SimpleNamespace(FeatureExtractor=Extractor, ExtractionConfig=SimpleNamespace)
     monkeypatch.setitem(sys.modules, "defaultplusplus", fake)
     corpus = load_corpus(corpus_cache)
-    return {
-        "architecture": "distilbert",
-        "optimizer": "adamw",
-        "scale": "small",
-        "device": "cpu",
-        "nominal": replace(order.nominal, planned_steps=PLANNED),
-        "seeds": order.seeds,
-        "corpus": corpus.slices[0],
-        "tokenizer": corpus.tokenizer,
-        "capacity_bytes": None,
-        "meter": MemoryMeter(),
-        "scratch": tmp_path,
-        "hold": lambda _agent, _bytes: None,
-    }
+    setting = {"architecture": "distilbert", "optimizer": "adamw", "scale": "small"}
+    drawn = {"nominal": replace(order.nominal, planned_steps=PLANNED), "seeds": order.seeds}
+    texts = {"corpus": corpus.slices[0], "tokenizer": corpus.tokenizer, "scratch": tmp_path}
+    limits = {"device": "cpu", "capacity_bytes": None, "meter": MemoryMeter()}
+    return {**setting, **drawn, **texts, **limits, "hold": lambda _agent, _bytes: None}
 
 
 @pytest.fixture

@@ -119,9 +119,8 @@ def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges):
     assert all(1.6 <= item.capacity_multiple <= 2.0 for item in drawn)
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
+def test_ranges_that_make_no_sense_are_refused(ranges):
+    for changes, complaint in (
         ({"warmup_steps": (10, 5)}, r"given as \[low, high\]"),
         ({"onset_step": (0, 20)}, "must be positive"),
         ({"capacity_multiple": (-1.0, 2.0)}, "must be positive"),
@@ -131,11 +130,9 @@ def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges):
         ({"onset_step": (10, 31)}, "at least 100 steps before the shortest planned_steps"),
         ({"batch_size": ()}, "batch_size"),
         ({"colour": "red"}, "colour"),
-    ],
-)
-def test_ranges_that_make_no_sense_are_refused(ranges, changes, complaint):
-    with pytest.raises(ValidationError, match=complaint):
-        NominalRanges.model_validate(ranges.model_dump() | changes)
+    ):
+        with pytest.raises(ValidationError, match=complaint):
+            NominalRanges.model_validate(ranges.model_dump() | changes)
 
 
 def test_a_run_with_a_remedy_differs_from_the_failing_run_in_what_the_remedy_says(params):
