@@ -173,7 +173,7 @@ def shards_running(session):
     """Processes of a session that record a shard, and not those that wait for it."""
     alive = living(session)
     words = {pid: Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in alive}
-    return {pid for pid in living if b"--shard" in words[pid]}
+    return {pid for pid in alive if b"--shard" in words[pid]}
 
 
 @pytest.mark.system

@@ -269,11 +269,9 @@ def _breaks_of_table(path: str, read: tuple[str, ...]) -> Iterator[Break]:
 
 
 def _breaks_of_text(path: str) -> Iterator[Break]:
-    if path.endswith((".typ", ".svg", ".bib", ".md")):
-        # any text is a text, and an empty section of the paper is one
-        yield from _missing_or_garbage(path)
-        return
     yield from _breaks_of_bytes(path)
+    if path.endswith((".typ", ".svg", ".bib", ".md")):
+        return
     if path.endswith(".csv"):
         points = pl.read_csv(path, infer_schema_length=None)
         other = points.select(pl.lit(1).alias("not_a_column"))
@@ -285,14 +283,12 @@ def _breaks_of_text(path: str) -> Iterator[Break]:
         yield Break(path, "another key in", lambda: _write(path, b'{"not_a_key": 1}\n'))
 
 
-def _missing_or_garbage(path: str) -> Iterator[Break]:
+def _breaks_of_bytes(path: str) -> Iterator[Break]:
     yield Break(path, "without", Path(path).unlink)
     yield Break(path, "garbage in", lambda: _write(path, GARBAGE))
-
-
-def _breaks_of_bytes(path: str) -> Iterator[Break]:
-    yield from _missing_or_garbage(path)
-    yield Break(path, "nothing in", lambda: _write(path, b""))
+    # any text is a text, and an empty section of the paper is one
+    if not path.endswith((".typ", ".svg", ".bib", ".md")):
+        yield Break(path, "nothing in", lambda: _write(path, b""))
 
 
 def _breaks_of_section(section: str) -> Iterator[Break]:
@@ -348,10 +344,7 @@ def _copy_inputs(stage: Stage, item: str, root: Path) -> None:
     for path in stage.inputs:
         source, target = REPOSITORY / path, root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target)
-        else:
-            shutil.copy2(source, target)
+        (shutil.copytree if source.is_dir() else shutil.copy2)(source, target)
     for out in stage.outputs:
         target = root / out.replace("${item}", item)
         if not target.suffix:
@@ -369,8 +362,7 @@ def _answer(script: dict[str, Any], item: str, fault: Break) -> Answer:
     with contextlib.redirect_stderr(stderr), contextlib.redirect_stdout(io.StringIO()):
         signal.alarm(SECONDS)
         try:
-            runner = script.get("run") or script["st"].run
-            runner(script["main"])
+            (script.get("run") or script["st"].run)(script["main"])
         except SystemExit as end:
             status = end.code
         except Exception:  # what a user would see is what is asked

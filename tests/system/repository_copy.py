@@ -15,13 +15,8 @@ ADDITIONS = Path(__file__).parent / "additions"
 SECONDS = 300
 """Within which a command ends, on a slow machine too."""
 
-FEWER = {
-    "resamples": 1000,
-    "answer_resamples": 100,
-    "floor_draws": 100,
-    "permutations": 100,
-    "draws": 1000,
-}
+FEWER = {"resamples": 1000, "draws": 1000}
+FEWER |= dict.fromkeys(("answer_resamples", "floor_draws", "permutations"), 100)
 """Parameters of which most of the time of reports depends, and no claim of these tests."""
 
 AUTHOR = ("-c", "user.name=A test", "-c", "user.email=test@example.org")
@@ -53,11 +48,8 @@ class RepositoryCopy:
     @classmethod
     def of_working_tree(cls, root: Path) -> "RepositoryCopy":
         """Copy every file that git tracks or would track, as it is now, and commit the copy."""
-        listed = subprocess.check_output(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=REPOSITORY,
-            text=True,
-        )
+        asked = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.check_output(asked, cwd=REPOSITORY, text=True)
         for name in filter(None, listed.split("\0")):
             if (REPOSITORY / name).exists():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -80,15 +72,9 @@ class RepositoryCopy:
             "PYTHONDONTWRITEBYTECODE": "",
         }
         done = subprocess.run(
-            command,
-            cwd=self.root,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=SECONDS,
-        )
+            command, cwd=self.root, env=environment, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, check=False, timeout=SECONDS,
+        )  # fmt: skip
         assert done.returncode == status, f"{' '.join(command)}: {done.stdout[-4000:]}"
         return done.stdout
 
@@ -96,9 +82,8 @@ class RepositoryCopy:
         return self.run(sys.executable, *arguments, status=status)
 
     def pytest(self, *arguments: str, status: int = 0) -> str:
-        return self.python(
-            "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, status=status
-        )
+        quiet = ("-q", "-p", "no:cacheprovider")
+        return self.python("-m", "pytest", *quiet, *arguments, status=status)
 
     def dvc(self, *arguments: str) -> str:
         return self.python("-m", "dvc", *arguments)
@@ -125,11 +110,10 @@ class RepositoryCopy:
     def insert(self, insertion: Insertion) -> str:
         file = self.root / insertion.path
         text = file.read_text(encoding="utf-8")
-        if insertion.before is None:
-            file.write_text(text + insertion.text, encoding="utf-8")
-        else:
-            head, line, tail = text.partition(f"\n{insertion.before}\n")
-            assert line, f"{insertion.path} has no line {insertion.before!r}."
-            assert f"\n{insertion.before}\n" not in f"\n{tail}"
-            file.write_text(head + "\n" + insertion.text + line[1:] + tail, encoding="utf-8")
+        changed = text + insertion.text
+        if insertion.before is not None:
+            line = f"\n{insertion.before}\n"
+            assert text.count(line) == 1, f"{insertion.path} has not one line {insertion.before!r}."
+            changed = text.replace(line, "\n" + insertion.text + line[1:])
+        file.write_text(changed, encoding="utf-8")
         return insertion.path

@@ -28,7 +28,7 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> RepositoryCopy:
     return copy
 
 
-def test_the_paper_prints_it(changed: RepositoryCopy) -> None:
+def test_the_paper_prints_it(changed):
     before = (changed.root / "paper/paper.pdf").read_bytes()
     changed.python("experiments/paper.py")
     after = (changed.root / "paper/paper.pdf").read_bytes()
