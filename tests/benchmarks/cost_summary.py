@@ -34,19 +34,9 @@ DIGITS = 4
 
 def costs(benchmarks: list[dict[str, Any]]) -> pl.DataFrame:
     """The table of costs, from the entry ``benchmarks`` of a JSON."""
-    rows = []
-    for one in benchmarks:
-        extra = one["extra_info"]
-        rows.append(
-            {
-                "work": one["group"],
-                "grows_in": extra["axis"],
-                "size": extra["size"],
-                "cpu_seconds": extra["cpu_seconds"],
-                "peak_mib": extra["peak_mib"],
-            }
-        )
-    return pl.DataFrame(rows, COSTS).with_columns(
+    measured = ("axis", "size", "cpu_seconds", "peak_mib")
+    rows = [(one["group"], *(one["extra_info"][name] for name in measured)) for one in benchmarks]
+    return pl.DataFrame(rows, COSTS, orient="row").with_columns(
         pl.col("cpu_seconds", "peak_mib").round_sig_figs(DIGITS)
     )
 

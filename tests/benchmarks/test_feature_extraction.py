@@ -78,11 +78,9 @@ def features_of_one_run(run: pd.Series, steps: pd.DataFrame) -> dict[str, float]
     return {
         "learning_rate_at_failure": steps["learning_rate"].dropna().iloc[-1],
         "steps_before_failure": len(steps),
-        "max_loss": loss.max(),
-        "mean_loss": loss.mean(),
+        **{f"{name}_loss": getattr(loss, name)() for name in ("max", "mean")},
+        **{f"{name}_gradient_norm": getattr(norm, name)() for name in ("max", "mean")},
         "gradient_norm_variance": norm.var(),
-        "max_gradient_norm": norm.max(),
-        "mean_gradient_norm": norm.mean(),
         "loss_trend": slope_by_hand(steps["step"], loss),
         "peak_memory": memory.max(),
         "memory_at_failure": memory.dropna().iloc[-1],

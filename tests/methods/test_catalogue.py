@@ -1,10 +1,7 @@
 """What holds for every method that studies compare, scikit-learn's estimator checks among it.
 
-``check_estimator`` as a whole does not apply: most of its checks fit their own matrix of numbers,
-and methods take a frame of named features and error text, in which a missing feature is ordinary
-input, and answer with one of the five categories or abstain. The checks that need no data run as
-they are. Those that matter here and do fit are repeated over a frame: pickle, fit_idempotent,
-fit_returns_self, dict_unchanged, overwrite_params, methods_subset_invariance, classifiers_classes.
+Those that need no data run as they are. Others fit their own matrix of numbers where methods take a
+frame of named features and text: they are repeated over a frame.
 """
 
 import pickle

@@ -111,15 +111,12 @@ def test_probabilities_that_differ_by_less_than_stored_decimals_are_equal(runs, 
 def test_among_settings_that_differ_only_by_rounding_the_first_is_chosen(
     runs, monkeypatch, accuracies, taken
 ):
-    """Settings have given scores, equal in each inner fold."""
-    frame, labels, groups = runs
-    monkeypatch.setattr(
-        tuned_classifier,
-        "_accuracy",
-        lambda pipeline, X, y: accuracies[pipeline["classify"].constant],
-    )
+    def accuracy(pipeline, X, y):
+        return accuracies[pipeline["classify"].constant]
+
+    monkeypatch.setattr(tuned_classifier, "_accuracy", accuracy)
     grid = {"classify__constant": tuple(range(len(accuracies)))}
-    step = tuned(Answers(), grid).fit(frame, labels, groups)
+    step = tuned(Answers(), grid).fit(*runs)
     assert step.pipeline_["classify"].constant == taken
 
 
@@ -142,8 +139,7 @@ def test_a_scenario_stays_together_validated_on_in_one_bag_and_trained_on_in_the
     assert (bags == VALIDATED).sum(axis=1).tolist() == [1] * 60
     assert (bags == TRAINED).sum(axis=1).tolist() == [3] * 60
 
-
-def test_a_category_of_a_single_scenario_is_trained_on_in_every_bag():
+    # a category of a single scenario is trained on in every bag
     labels = np.array(["a"] * 2 + ["b"] * 8, dtype=object)
     groups = np.array(["x"] * 2 + [f"y{index // 2}" for index in range(8)])
     marks = group_bags(labels, groups, 4, 0)
@@ -156,7 +152,7 @@ both_solvers = pytest.mark.parametrize("solver", ["newton-cholesky", "newton-cg"
 
 @pytest.fixture
 def data():
-    """Sixty runs of three categories that overlap; some columns repeat others."""
+    """Three categories that overlap; some columns repeat others."""
     rng = np.random.default_rng(0)
     labels = np.repeat(["a", "b", "c"], 20)
     values = rng.normal(size=(60, 12)) + 0.3 * np.repeat(np.arange(3.0), 20)[:, None]
@@ -186,13 +182,12 @@ def test_a_fit_is_a_minimum_and_no_rounding_or_order_of_runs_moves_a_probability
 
 
 @both_solvers
-def test_a_fit_that_does_not_converge_is_an_error_that_names_the_remedy(data, solver):
+def test_a_fit_that_does_not_converge_or_stops_without_a_warning_is_an_error_with_its_remedy(
+    data, solver, monkeypatch
+):
     model = ConvergedLogisticRegression(C=100.0, solver=solver, max_iter=2)
     with pytest.raises(BadInputError, match=r"max_iterations: .* 100 did not converge in 2 steps"):
         model.fit(*data)
-
-
-def test_a_solver_that_stops_early_without_a_warning_is_detected(data, monkeypatch):
     fit = LogisticRegression.fit
 
     def stops_early(self, X, y):

@@ -81,8 +81,6 @@ def test_contradicting_signals_of_a_leaf_are_of_another_category_and_not_its_own
         assert leaf.category not in {POINTS_TO[signal] for signal in leaf.against}
         assert not set(leaf.against) & set(leaf.confirms)
 
-
-def test_only_the_last_child_takes_every_run():
     for children in (TREE.refinements, *(node.leaves for node in TREE.refinements)):
         assert [bool(child.when) for child in children] == [True] * (len(children) - 1) + [False]
 
