@@ -97,9 +97,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("method", ["simple_rules", "raw_text"])
-def test_a_broken_folder_is_named_before_anything_is_fitted(
-    checkout, tmp_path, monkeypatch, method, broken
-):
+def test_a_broken_folder_is_named_before_a_fit(checkout, tmp_path, monkeypatch, method, broken):
     def fit(*_):
         raise AssertionError("a method was fitted")
 

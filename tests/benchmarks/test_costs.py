@@ -58,9 +58,7 @@ def rounds_of(expected_seconds: float) -> int:
     indirect=["child"],
     ids=[f"{name}-{work}-{size}x" for name, size, work in WORKS],
 )
-def test_what_is_measured_grows_more_slowly_than_is_claimed(
-    benchmark, child, measured, name, size, work
-):
+def test_cost_grows_more_slowly_than_is_claimed(benchmark, child, measured, name, size, work):
     before = measured.get((name, size // STEP, work))
     costs: list[Cost] = []
     benchmark.group = f"{name} {work}"

@@ -12,9 +12,7 @@ LINES = 20_000
 ROUNDS = 6
 
 
-def times_as_long(
-    work: Callable[[], object], yardstick: Callable[[], object], most: float
-) -> float:
+def times_as_long(work, yardstick, most):
     """Quickest over quickest, in turns: a neighbour makes a round slower and never quicker."""
     worked, measured = [], []
     for _ in range(ROUNDS):

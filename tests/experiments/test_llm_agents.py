@@ -148,9 +148,7 @@ def test_a_prompt_is_printed_as_it_is_sent(capsys):
     assert "optimization_1" not in printed
 
 
-def test_the_arm_that_reads_the_monitor_is_asked_replayed_and_scored_beside_the_others(
-    telemetry, capsys
-):
+def test_the_arm_that_reads_the_monitor_is_asked_and_scored(telemetry, capsys):
     arm = {"name": "mistral", "digest": "6577803aa9a0", "reads": "telemetry_and_monitor"}
     of_agents = PARAMS["llm_agents"] | {"models": VALUES["models"] | {ARM: arm}}
     Path("params.yaml").write_text(yaml.safe_dump(PARAMS | {"llm_agents": of_agents}), "utf-8")

@@ -105,9 +105,7 @@ def test_keywords_find_wordings_that_no_recorded_run_has(message: str, keyword: 
     assert (found[f"keyword_{keyword}"], none[f"keyword_{keyword}"]) == (1.0, 0.0)
 
 
-def test_the_feature_table_has_a_row_per_run_and_methods_receive_no_key_but_the_run_id(
-    small_telemetry, small_scenarios
-):
+def test_methods_receive_no_key_but_the_run_id(small_telemetry, small_scenarios):
     table = feature_table(small_telemetry, small_scenarios)
     assert table.columns == [*KEYS, *ERROR_TEXT_COLUMNS, *(each.name for each in FEATURES)]
     assert table["run_id"].to_list() == sorted(small_telemetry.runs["run_id"])

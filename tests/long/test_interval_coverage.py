@@ -58,9 +58,7 @@ def true_values(rate: float, metrics: tuple[Metric, ...]) -> dict[str, float]:
     return {one.name: float(one.score(expected, CATEGORIES)) for one in metrics}
 
 
-def covers(
-    rate: float, concentration: float, metrics: tuple[Metric, ...], seed: int
-) -> dict[str, bool]:
+def covers(rate, concentration, metrics, seed):
     """Whether the interval of each metric in one study holds the true value."""
     found = scenario_intervals(simulated_answers(rate, concentration, seed), metrics, INTERVALS)
     truth = true_values(rate, metrics)

@@ -53,12 +53,8 @@ TRUE_VALUES = {
 }
 STRATEGIES = ("scenarios", "scenarios, then seeds")
 
-Runs = npt.NDArray[np.bool_]
 
-
-def drawn_runs(
-    rate: float, correlation: float, ranks: npt.NDArray[np.float64], rng: np.random.Generator
-) -> Runs:
+def drawn_runs(rate, correlation, ranks, rng):
     """Whether each run of scenarios with these ranks is diagnosed right: ``[n_scenarios, 3]``."""
     if correlation == 0:
         chances = np.full(len(ranks), rate)
@@ -99,9 +95,7 @@ def bounds_of_rates(correlation: float, seed: int) -> dict[tuple[str, str], tupl
     }
 
 
-def bounds_of_difference(
-    correlation: float, seed: int
-) -> dict[tuple[str, str], tuple[float, float]]:
+def bounds_of_difference(correlation, seed):
     """Bounds of the difference of two methods in one study, by strategy."""
     rng = np.random.default_rng([seed, 1])
     scenarios = scenarios_of(COUNTS)

@@ -47,9 +47,7 @@ def fold_masks(seed: int) -> npt.NDArray[np.bool_]:
     return masks.reshape(-1, len(CATEGORY))
 
 
-def fold_accuracies(
-    features: npt.NDArray[np.float64], masks: npt.NDArray[np.bool_], name: str
-) -> npt.NDArray[np.float64]:
+def fold_accuracies(features, masks, name):
     accuracies = []
     for tested in masks:
         classifier = CLASSIFIERS[name]().fit(features[~tested], CATEGORY[~tested])

@@ -5,7 +5,7 @@ from typing import Any
 
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
-from failbench.monitor.records.tables import Monitored, monitored_of, monitored_row, signal_rows
+from failbench.monitor.records.tables import monitored_of, monitored_row, signal_rows
 from failbench.neighbours.outside_list.bugs import STATES, Bug, run_ids
 
 Series = Mapping[int, Mapping[str, float]]
@@ -22,9 +22,7 @@ def bug_of(name: str = "library-1", **changes: Any) -> Bug:
     return Bug.model_validate(fields | {"deviations": "none", "left_out": ""} | changes)
 
 
-def recorded_bugs(
-    bugs: list[Bug], measured: Mapping[str, Series], level: Any = "full"
-) -> Monitored:
+def recorded_bugs(bugs, measured, level="full"):
     """What was measured of bugs; what is not given of a run is healthy."""
     rows = []
     for name in (name for bug in bugs for state in STATES for name in run_ids(bug, state)):

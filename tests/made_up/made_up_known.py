@@ -1,21 +1,15 @@
 """Made-up knowledge: what a monitor knew of made-up runs, whose features tell nothing of it."""
 
-from collections.abc import Iterable, Sequence
-
 import polars as pl
 
 from failbench.monitor.end import End
 from failbench.monitor.history import History
-from failbench.monitor.records.tables import Monitored
 from failbench.monitor.records.verdicts import break_table, ends_of, known_course
-from failbench.monitor.records.versions import Rules
 from failbench.prediction.known import Known
 from made_up_monitored import BOUNDS, COMPLETED, history, monitored, rules
 
 
-def judged(
-    table: Monitored, lenders: Sequence[str] = (), used: Rules | None = None
-) -> tuple[pl.DataFrame, pl.DataFrame, Rules]:
+def judged(table, lenders=(), used=None):
     """What broke in monitored runs, all of which failed at step 59, how they ended, and rules."""
     used = used or rules()
     detected = table.runs.select("run_id", failure_step=pl.lit(59, pl.Int32))
@@ -36,9 +30,7 @@ def sign(category: str | None, onset: int = 30) -> History:
     return history(end, **signals)
 
 
-def made_up_known(
-    runs: pl.DataFrame, bounded: Iterable[str], lenders: Sequence[str] = (), onset: int = 30
-) -> Known:
+def made_up_known(runs, bounded, lenders=(), onset=30):
     """What a monitor knew of runs of ``bounded`` settings, and of others by ``lenders``."""
     keys = runs.select("run_id", "architecture", "optimizer", "scale").to_dicts()
     signs = [sign(category, onset) for category in runs["category"]]

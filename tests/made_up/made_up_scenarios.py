@@ -4,15 +4,13 @@ import numpy as np
 import polars as pl
 
 from failbench.base.scenarios import Scenario
-from failbench.base.vocabulary import CATEGORIES, Category, Difficulty
+from failbench.base.vocabulary import CATEGORIES, Difficulty
 from failbench.features.catalogue import FEATURES
 
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 
 
-def made_up_scenario(
-    name: str, category: Category, difficulty: Difficulty = "easy", **changes: object
-) -> Scenario:
+def made_up_scenario(name, category, difficulty="easy", **changes):
     """A definition; a hard one looks like the category after its own."""
     after = CATEGORIES[(CATEGORIES.index(category) + 1) % len(CATEGORIES)]
     facts = {"id": name, "title": f"A title for {name}", "category": category}

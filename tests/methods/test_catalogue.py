@@ -41,9 +41,7 @@ def test_checks_of_estimators_that_need_no_data(name, check, unfitted):
 
 
 @every_method
-def test_a_fit_is_returned_changes_nothing_else_and_is_the_same_pickled_and_again(
-    name, unfitted, runs
-):
+def test_a_fit_changes_nothing_else_and_is_the_same_again(name, unfitted, runs):
     frame, labels, groups = runs
     method, before = unfitted(name), frame.copy()
     parameters = repr(method.get_params())

@@ -35,9 +35,7 @@ def test_inner_folds_never_part_the_runs_of_a_scenario(fit, monkeypatch):
     assert parted == [set(), set()]
 
 
-def test_only_the_columns_of_a_feature_set_are_read_and_no_measurement_by_the_baseline(
-    fitted, runs
-):
+def test_only_the_columns_of_a_feature_set_are_read(fitted, runs):
     """Of a measurement the baseline sees whether it was made."""
     frame = runs[0]
     measured = [name for name in FEATURE_SETS["19"] if name != "steps_before_failure"]
@@ -168,9 +166,7 @@ def gradient(model, values, labels):
 
 @both_solvers
 @pytest.mark.parametrize("penalty", [0.01, 1.0, 1000.0])
-def test_a_fit_is_a_minimum_and_no_rounding_or_order_of_runs_moves_a_probability(
-    data, solver, penalty
-):
+def test_a_fit_is_a_minimum_that_no_rounding_or_order_moves(data, solver, penalty):
     """The stored six decimals are four orders of magnitude away."""
     values, labels = data
     first = ConvergedLogisticRegression(C=penalty, solver=solver).fit(values, labels)
@@ -182,9 +178,7 @@ def test_a_fit_is_a_minimum_and_no_rounding_or_order_of_runs_moves_a_probability
 
 
 @both_solvers
-def test_a_fit_that_does_not_converge_or_stops_without_a_warning_is_an_error_with_its_remedy(
-    data, solver, monkeypatch
-):
+def test_a_fit_that_does_not_converge_is_an_error(data, solver, monkeypatch):
     model = ConvergedLogisticRegression(C=100.0, solver=solver, max_iter=2)
     with pytest.raises(BadInputError, match=r"max_iterations: .* 100 did not converge in 2 steps"):
         model.fit(*data)

@@ -92,7 +92,7 @@ def test_what_broke_tells_causes_apart_that_end_alike(name, built, runs):
     assert (ending == labels).mean() == pytest.approx(0.6)  # two complete, two raise the same
 
 
-def test_labels_move_how_sure_the_monitor_is_and_never_its_answer_nor_that_it_has_none(runs):
+def test_labels_move_how_sure_the_monitor_is_and_never_its_answer(runs):
     frame, labels, groups = runs
     wrong = np.roll(labels, 16)
     true, false = (BrokenInvariants().fit(frame, y, groups=groups) for y in (labels, wrong))

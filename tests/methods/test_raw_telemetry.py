@@ -95,9 +95,7 @@ def fitted(runs):
 
 
 @every_method
-def test_a_run_is_answered_alike_among_any_others_and_with_neither_steps_nor_text(
-    name, fitted, runs
-):
+def test_a_run_is_answered_alike_alone_and_with_nothing(name, fitted, runs):
     alone = fitted[name].predict_proba(runs[0][7:8])
     assert alone[0] == pytest.approx(fitted[name].predict_proba(runs[0])[7])
     nothing = {**dict.fromkeys(RAW_TEXT, ""), **dict.fromkeys(RAW_SERIES, np.array([]))}

@@ -204,9 +204,7 @@ def test_a_broken_or_foreign_file_of_bounds_is_refused_by_name(tmp_path):
         (52 + OUTRANKED, 50, "memory_hardware"),
     ],
 )  # fmt: skip
-def test_the_earliest_break_decides_and_logic_outranks_a_statistic_shortly_before(
-    logic_at, long_from, answer
-):
+def test_the_earliest_break_decides_and_logic_outranks_others(logic_at, long_from, answer):
     outside = [float(step >= (logic_at or 100)) for step in range(100)]
     long = [99.0 if step >= (long_from or 100) else 9.0 for step in range(100)]
     run = history(labels_outside=outside, longest_row=long)

@@ -74,9 +74,7 @@ def test_an_exception_ends_the_run_in_its_phase(tmp_path, monkeypatch, phase, gi
     assert monitor.history().rows[-1].step == (2 if phase == "data" else 3)
 
 
-def test_an_exception_while_building_is_noted_of_the_training_thread_and_of_no_other(
-    tmp_path, monkeypatch
-):
+def test_an_exception_of_the_training_thread_alone_is_noted(tmp_path, monkeypatch):
     with pytest.raises(CauseError), Monitor(tmp_path / "built") as monitor:
         raise CauseError
     assert monitor.history().end.phase == "build"

@@ -74,9 +74,7 @@ def trained(tmp_path, unwatched):
 
 @pytest.mark.parametrize("error", [ValueError("the cause"), MemoryError()], ids=type)
 @pytest.mark.parametrize("name", PLACES)
-def test_a_measurement_that_fails_warns_once_and_training_goes_on(
-    monkeypatch, trained, name, error
-):
+def test_a_measurement_that_fails_warns_and_training_goes_on(monkeypatch, trained, name, error):
     with monkeypatch.context() as patch:
         patch.setattr(memory, "MOST_SHARE", 1e9)
         patch.setattr(f"failbench.monitor.{PLACES[name]}", failing(error))

@@ -71,9 +71,7 @@ class Training:
         ("labels", {"logic"}, "labels_next", "0"),
     ],
 )
-def test_weights_stay_what_they_were_before_the_step_that_broke_and_the_log_says_so(
-    tmp_path, hurt, stop_on, signal, value
-):
+def test_weights_stay_as_before_the_step_that_broke(tmp_path, hurt, stop_on, signal, value):
     training = Training(tmp_path / "run", stop_on, hurt)
     stopped = training.stopped
     assert training.updates == stopped.broken.step == BREAK

@@ -24,9 +24,7 @@ def runs():
 
 
 @pytest.mark.parametrize("labelled", [False, True])
-def test_neighbours_are_those_whose_runs_are_nearest_on_average_in_standard_deviations(
-    runs, labelled
-):
+def test_neighbours_are_those_whose_runs_are_nearest_on_average(runs, labelled):
     """Whatever the units, missing values being medians; where labels are asked for, no unknown."""
     scaled = []
     for name in COLUMNS:

@@ -37,9 +37,7 @@ def predict(failures, successes, splits):
     return run
 
 
-def test_each_run_is_predicted_once_a_repeat_and_feature_set_whatever_the_workers(
-    predict, failures
-):
+def test_each_run_is_predicted_once_whatever_the_workers(predict, failures):
     predictions = predict("random_forest")
     assert predictions.schema == PREDICTION_SCHEMA
     key = ["study", "feature_set", "method", "repeat", "run_id"]
@@ -74,9 +72,7 @@ def test_nothing_of_the_tested_runs_reaches_the_training_and_a_leak_is_found(
     assert not leak_test(planted)["identical_predictions"]
 
 
-def test_a_simulation_is_handed_the_answers_of_the_runs_it_is_asked_about(
-    predict, failures, monkeypatch
-):
+def test_a_simulation_is_handed_the_answers_it_is_asked(predict, failures, monkeypatch):
     contexts: list[Context] = []
     declared = method_named("simulated_human")
 
@@ -131,7 +127,7 @@ def folds(features: pl.DataFrame) -> pl.DataFrame:
     return make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 2, seed=0)
 
 
-def test_each_failing_run_of_the_slice_is_predicted_once_and_pooling_is_the_main_study(
+def test_each_run_is_predicted_once_and_pooling_is_the_main_study(
     features, folds, runs_of_three_architectures
 ):
     across = across_architectures(features, folds, "decision_tree", TREE, ACROSS)
@@ -174,9 +170,7 @@ def test_thresholds_never_come_from_the_architecture_that_is_left_out(features, 
     assert bands == pytest.approx(expected)
 
 
-def test_methods_learn_nothing_from_a_tested_run_but_do_from_its_scenario_elsewhere(
-    features, folds
-):
+def test_methods_learn_from_known_scenarios_and_no_tested_run(features, folds):
     """A column that names the scenario tells nothing of a new one, and everything of a known."""
     values = dict.fromkeys(FEATURE_SETS["19"], pl.lit(0.0))
     values["max_loss"] = pl.col("scenario").rank("dense").cast(pl.Float64)

@@ -103,9 +103,7 @@ def test_a_seed_apart_is_tested_alone_and_a_plan_must_keep_something_back():
     repeats=st.integers(1, 3),
     seed=st.integers(0, 2**31),
 )
-def test_each_scenario_is_tested_once_a_repeat_and_categories_are_spread_evenly(
-    counts: list[int], folds: int, repeats: int, seed: int
-):
+def test_each_scenario_is_tested_once_and_categories_are_spread(counts, folds, repeats, seed):
     table = scenarios_of(dict(zip(CATEGORIES, counts, strict=False)))
     splits = make_splits(table, folds, repeats, seed)
     assert splits.schema == SPLIT_SCHEMA

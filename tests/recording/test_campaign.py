@@ -45,9 +45,7 @@ def test_every_run_is_recorded_and_ends_as_declared(uninterrupted):
     assert (capacities["capacity_bytes"] == capacities["capacity_bytes_right"]).all()
 
 
-def test_a_campaign_killed_half_way_and_started_again_gives_the_same(
-    uninterrupted, make_project, start
-):
+def test_a_campaign_killed_half_way_is_resumed(uninterrupted, make_project, start):
     known, telemetry = uninterrupted
     folder = make_project()
     # Everything is recorded again, but against the capacities that were measured before.

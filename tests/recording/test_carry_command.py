@@ -85,9 +85,7 @@ def made_up_project(make_project, campaign_in, made_up_runs, monkeypatch):
     signal.signal(signal.SIGINT, handler)
 
 
-def test_an_interruption_changes_nothing_and_the_same_command_goes_on(
-    made_up_project, made_up_runs, monkeypatch, capsys
-):
+def test_an_interruption_changes_nothing(made_up_project, made_up_runs, monkeypatch, capsys):
     before = files_of(made_up_project / TELEMETRY)
     journal = made_up_project / "data/.recording" / TELEMETRY / "carry"
 

@@ -49,9 +49,7 @@ def repeated(campaign, folder, sample):
     return carrying.repeat(sample, {SETTING: campaign}, known, 1, lambda *_: None, stop)
 
 
-def test_runs_of_another_fingerprint_are_candidates_with_the_draw_they_were_recorded_with(
-    again, folder
-):
+def test_runs_of_another_fingerprint_are_candidates_with_their_draw(again, folder):
     known, found = read_telemetry(folder), outdated(again, folder)
     assert [each.run_id for each in found] == sorted(known.runs["run_id"])
     assert len(found) == RUNS
@@ -93,9 +91,7 @@ def test_a_sample_is_spread_over_settings_and_kinds_and_drawn_by_the_seed(size, 
     assert max(drawn.values()) <= fewest + 1
 
 
-def test_equal_runs_carry_all_fingerprints_over_and_change_nothing_else(
-    again, folder, made_up_runs
-):
+def test_equal_runs_carry_fingerprints_over_and_nothing_else(again, folder, made_up_runs):
     before, steps = read_telemetry(folder), files_of(folder / "steps")
     found = outdated(again, folder)
     sample = drawn_sample(found, 7, seed=3)

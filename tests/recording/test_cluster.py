@@ -134,9 +134,7 @@ def test_what_no_cluster_can_do_ends_with_2_and_one_line(project, monkeypatch, c
     assert told.count("\n") == 1
 
 
-def test_a_missing_library_and_options_that_every_job_would_refuse_are_refused_before_any_job(
-    project, monkeypatch, capsys
-):
+def test_what_every_job_would_refuse_is_refused_before_any_job(project, monkeypatch, capsys):
     command = ["record", "--cluster", "local", "--jobs", "2"]
     (project / "params.yaml").write_text("record: {}\n", encoding="utf-8")
     assert main(command) == 2
@@ -177,9 +175,7 @@ def shards_running(session):
 
 
 @pytest.mark.system
-def test_local_jobs_can_be_stopped_and_lost_and_the_same_command_goes_on(
-    uninterrupted, make_project, start
-):
+def test_local_jobs_can_be_stopped_and_lost_and_resumed(uninterrupted, make_project, start):
     folder = make_project()
     process = start(folder, *ON_CLUSTER, "local")
     wait_until(lambda: len(list((folder / JOURNAL).glob("*.gz"))) >= 2)

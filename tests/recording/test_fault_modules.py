@@ -93,9 +93,7 @@ def test_machine_paths_become_package_relative():
         assert package_relative(f'File "{text}", line 1') == f'File "{relative}", line 1'
 
 
-def test_the_child_injects_the_fault_and_a_healthy_run_is_as_without_the_module(
-    module, nominal, order
-):
+def test_the_child_injects_the_fault_and_nothing_else(module, nominal, order):
     healthy = replace(order, nominal=replace(nominal, planned_steps=8, onset_step=4))
     declared = FaultDeclaration(name="stopped", onset="mid_run")
     failing = replace(healthy, declaration=declared, onset_step=4, capacity_bytes=2**30)

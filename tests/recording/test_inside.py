@@ -78,9 +78,7 @@ def test_a_run_that_crashed_is_last_not_trained_and_has_no_answer(campaign, trai
     assert len(trained) == 3
 
 
-def test_what_is_recorded_is_not_trained_again_until_the_peer_has_another_version(
-    trained, record, monkeypatch
-):
+def test_a_run_is_trained_again_for_another_version_alone(trained, record, monkeypatch):
     record(1)
     # a failing run may take as much memory more as its twin took
     assert [order.capacity_bytes for order in trained] == [None, 1030]
@@ -92,9 +90,7 @@ def test_what_is_recorded_is_not_trained_again_until_the_peer_has_another_versio
     assert len(trained) == 3
 
 
-def test_a_training_that_the_peer_ends_has_no_answer_but_its_error(
-    campaign, trained, record, monkeypatch
-):
+def test_a_training_that_the_peer_ends_has_its_error(campaign, trained, record, monkeypatch):
     error = {"error_type": "RuntimeError", "error_message": "The sizes differ\nat length"}
     report = RunReport(ending="exception", error=error)
     monkeypatch.setattr(inside, "execute", lambda *_: report)

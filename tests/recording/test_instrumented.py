@@ -71,9 +71,7 @@ def test_a_watched_run_trains_as_it_does_unwatched(parts, tmp_path, architecture
     assert watched == pytest.approx(losses(TrainingRun(**parts), 12), rel=1e-4)
 
 
-def test_the_extractor_is_handed_what_its_readme_asks_for_and_features_are_kept_at_the_end(
-    watched, tmp_path
-):
+def test_the_extractor_is_handed_what_its_readme_asks_for(watched, tmp_path):
     made = losses(watched, PLANNED - 1)
     extractor = watched._extractor
     assert extractor.arch == "encoder"

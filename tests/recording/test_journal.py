@@ -69,9 +69,7 @@ def test_settings_lie_side_by_side_in_files_of_their_own(folder, small_telemetry
 
 
 @pytest.mark.parametrize("whole", [False, True])
-def test_a_recording_replaces_runs_of_the_same_id_and_a_whole_one_all_of_its_setting(
-    folder, small_telemetry, whole
-):
+def test_a_recording_replaces_its_runs_or_its_setting(folder, small_telemetry, whole):
     of_setting, before = pl.col("optimizer") == "adamw", read_telemetry(folder)
     mine = (pl.col("scenario") == "runaway") & of_setting
     pair = small_telemetry.select(mine)

@@ -54,9 +54,7 @@ def test_pairs_are_recorded_in_random_order_so_that_categories_share_all_hours(p
     assert planned() == planned()
 
 
-def test_a_twin_differs_from_its_run_in_the_fault_alone_whose_onset_is_drawn_or_zero(
-    planned, params
-):
+def test_a_twin_differs_from_its_run_in_the_fault_alone(planned, params):
     low, high = params.nominal.onset_step
     for pair in planned():
         fault, onset = pair.failure.scenario.fault, pair.failure.onset_step

@@ -39,9 +39,7 @@ def record(campaign_in):
     return lambda name, shard=WHOLE: campaign_in(name).record(1, lambda _: None, shard)
 
 
-def test_merged_shards_give_the_tables_of_the_whole_campaign(
-    campaign_in, record, made_up_runs, tmp_path
-):
+def test_merged_shards_are_the_whole_campaign(campaign_in, record, made_up_runs, tmp_path):
     tables = campaign_in("whole").tables(record("whole"))
     archive(tmp_path / "expected", SETTING, tables, whole=True)
     once = Counter(made_up_runs.counts)
@@ -73,9 +71,7 @@ def test_journals_from_other_machines_are_merged_when_they_are_copied_together(r
         assert files_of(folder) == files_of(tmp_path / "whole")
 
 
-def test_what_is_missing_is_named_and_no_table_is_written(
-    campaign_in, record, made_up_runs, tmp_path, capsys
-):
+def test_what_is_missing_is_named(campaign_in, record, made_up_runs, tmp_path, capsys):
     record("journal")
     (tmp_path / "journal" / f"{REMEDIED}.json.gz").unlink()
     made_up_runs.counts.clear()

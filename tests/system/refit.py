@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -36,9 +35,7 @@ def section(name: str, record: Any) -> Any:
     return read_section(name, record, REPOSITORY / "params.yaml")
 
 
-def unlimited(
-    function: Callable[..., pl.DataFrame], arguments: Iterable[tuple[Any, ...]], workers: int
-) -> list[pl.DataFrame]:
+def unlimited(function, arguments, workers):
     """Like ``parallel_map`` with one worker, but with as many BLAS threads as the process has."""
     return [function(*task) for task in arguments]
 

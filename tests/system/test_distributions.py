@@ -102,9 +102,7 @@ def telemetry(repository, tmp_path_factory) -> Path:
     return folder
 
 
-def test_it_names_the_causes_of_recorded_runs_beside_a_clone_and_says_that_it_needs_one(
-    environment, telemetry, repository, tmp_path
-):
+def test_recorded_runs_are_diagnosed_beside_a_clone(environment, telemetry, repository, tmp_path):
     asked = [environment / "bin/failbench", "diagnose", telemetry, "--output", "named.csv"]
     without = called(asked, tmp_path)
     assert without.returncode == 2

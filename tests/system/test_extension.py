@@ -175,9 +175,7 @@ def with_scenario(as_it_is, tmp_path_factory) -> RepositoryCopy:
     return copy
 
 
-def test_check_says_that_a_new_scenario_is_to_be_recorded_and_finds_no_other_fault(
-    as_it_is, with_scenario
-):
+def test_check_says_that_a_new_scenario_is_to_be_recorded(as_it_is, with_scenario):
     before = as_it_is.python(*CHECK).splitlines()
     after = with_scenario.python(*CHECK, status=1).splitlines()
     added = [line.strip() for line in after if line not in before]
@@ -197,9 +195,7 @@ def test_a_new_scenario_is_accepted_and_checked_again_and_records_nothing_by_its
     assert "record" not in stages
 
 
-def test_a_small_run_of_a_new_scenario_ends_as_declared_and_like_its_twin_before_onset(
-    with_scenario,
-):
+def test_a_small_run_of_a_new_scenario_ends_as_declared(with_scenario):
     pytest.importorskip("torch", reason="recording needs the extra `record`")
     selected = f"test_a_fault_ends_as_declared and {ADDED_SCENARIO}"
     whichever = ("-m", "system or not system", "-k", selected)

@@ -2,7 +2,7 @@
 
 import polars as pl
 import pytest
-from processors import NATIVE, PROCESSORS, CannotExecuteError, Processor, differences, refitted
+from processors import NATIVE, PROCESSORS, CannotExecuteError, differences, refitted
 
 pytestmark = pytest.mark.system
 
@@ -13,9 +13,7 @@ def native(tmp_path_factory) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize("processor", PROCESSORS, ids=lambda processor: processor.name)
-def test_predictions_are_those_of_any_other_processor(
-    processor: Processor, native: pl.DataFrame, tmp_path
-):
+def test_predictions_are_those_of_any_processor(processor, native, tmp_path):
     try:
         rows = refitted(processor, tmp_path)
     except CannotExecuteError as error:

@@ -77,9 +77,7 @@ def test_the_pair_is_recorded_and_ends_as_declared_beside_its_twin(followed):
     )
 
 
-def test_the_work_lies_beside_the_telemetry_and_the_check_passes_without_the_benchmarks_counts(
-    followed,
-):
+def test_the_work_lies_beside_the_telemetry_and_the_check_passes(followed):
     folder, (_, check, *_) = followed
     names = {path.name for path in folder.iterdir()} - {path.name for path in EXAMPLE.iterdir()}
     assert names - {"__pycache__"} == {"telemetry", "diagnoses.parquet"}
@@ -103,9 +101,7 @@ def test_the_run_is_diagnosed_and_scored_by_every_method(followed):
     assert (method["right"], method["accuracy"]["value"]) == (int(right), float(right))
 
 
-def test_a_second_recording_keeps_everything_and_a_changed_fault_is_recorded_again(
-    followed, tmp_path
-):
+def test_only_a_changed_fault_is_recorded_again(followed, tmp_path):
     folder = shutil.copytree(followed[0], tmp_path / "copy")
     record, check, *_ = COMMANDS
     assert "12 kept" in execute(folder, record).stderr

@@ -225,9 +225,7 @@ def test_each_thing_that_is_wrong_has_its_sentence(telemetry, change, problems):
 
 
 @pytest.mark.parametrize("column", sorted(set(STEP_SCHEMA) - {"run_id", "step"}))
-def test_a_difference_before_onset_is_found_in_each_column_that_no_machine_decides(
-    telemetry, column
-):
+def test_a_difference_before_onset_is_found_in_each_column(telemetry, column):
     """From the onset on it is what a fault is for."""
     for run_id in (RUN, TWIN):
         (run,) = check_leak(with_step(run_id, ONSET - 1, column)(telemetry)).runs
@@ -403,9 +401,7 @@ def test_no_outcome_and_no_signal_belongs_to_one_category(name, column, value):
         ("error_type", None, (), False),
     ],
 )
-def test_an_unknown_scenario_has_two_partners_from_two_other_categories_that_look_alike(
-    column, value, partners, holds
-):
+def test_an_unknown_scenario_has_two_partners_that_look_alike(column, value, partners, holds):
     alike = cells(spread(*partners) | {"unknown": 1}, value)
     actual = rule("unknown_partners", **{column: alike})
     assert (actual.holds, rule("unknown_partners").holds) == (holds, True)

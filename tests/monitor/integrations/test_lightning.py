@@ -117,9 +117,7 @@ def test_training_is_equal_bit_for_bit_with_and_without(tmp_path, kind, level, s
 
 
 @pytest.mark.parametrize("clipped", [None, 0.1])
-def test_a_history_has_what_is_measured_of_batches_losses_updates_and_evaluations(
-    tmp_path, clipped
-):
+def test_a_history_has_all_that_is_measured(tmp_path, clipped):
     callback = callback_of(tmp_path, every=1)
     fit(Causal(), callback, val_check_interval=4, gradient_clip_val=clipped)
     assert_all_is_measured(callback, {"gradients_left", *MEASUREMENTS["probes"]})

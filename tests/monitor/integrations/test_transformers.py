@@ -73,7 +73,7 @@ def test_training_is_equal_bit_for_bit_with_and_without(tmp_path, unwatched, lev
     assert callback.monitor.history().end.kind == "completed"
 
 
-def test_a_history_has_what_is_measured_of_batches_losses_updates_and_evaluations(tmp_path):
+def test_a_history_has_all_that_is_measured(tmp_path):
     callback = callback_of(tmp_path, every=1)
     trainer_of(tmp_path, callback, **EVALUATED).train()
     assert_all_is_measured(callback)
@@ -135,9 +135,7 @@ def it_breaks():
     ("phase", "error"),
     [("forward", "BrokenError"), ("data", "OSError"), ("evaluation", ""), ("callback", "")],
 )
-def test_an_error_that_is_caught_is_noted_with_its_phase_when_the_process_goes_on(
-    tmp_path, callback, phase, error
-):
+def test_an_error_that_is_caught_is_noted_with_its_phase(tmp_path, callback, phase, error):
     model, data, callbacks = causal_model(), Texts(64), [callback]
     if phase == "callback":
         callbacks.append(At("on_step_end", it_breaks))

@@ -119,9 +119,7 @@ def test_spread_and_gain_are_those_of_the_matrices(seed, shift, scale):
 
 
 @pytest.mark.parametrize(("dtype", "large"), [(torch.float32, 1e30), (torch.float16, 6e4)])
-def test_large_weights_are_numbers_and_others_that_are_none_are_counted_and_left_out(
-    model, dtype, large
-):
+def test_large_weights_are_numbers_and_what_is_none_is_left_out(model, dtype, large):
     model.to(dtype)[2].weight.data.fill_(large)
     values = ModelMeasurement(model).weights()
     assert values["weights_nonfinite"] == 0
