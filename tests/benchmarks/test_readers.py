@@ -1,11 +1,9 @@
 """What reading a log and diagnosing it cost, as ratios within one run of processor time."""
 
-import json
 import time
 from collections.abc import Callable
 
 from failbench.diagnose.diagnosis import diagnosis_of
-from failbench.diagnose.readers.lines import lines_of
 from failbench.diagnose.readers.text import read_text
 
 LINES = 20_000
@@ -42,23 +40,6 @@ def test_four_times_the_lines_take_about_four_times_as_long():
     small, large = log_of(LINES), log_of(4 * LINES)
     assert len(read_text("-", small).rows)
     assert times_as_long(lambda: read_text("-", large), lambda: read_text("-", small), 7) <= 7
-
-
-def test_a_log_costs_a_few_times_what_its_lines_cost_as_json():
-    """A parser in C, told what each line is, is the yardstick."""
-    chunks = log_of(LINES)
-    records = [
-        json.dumps({"step": step, "loss": 3.5, "grad_norm": 1.5, "lr": 1e-4})
-        for step in range(LINES)
-    ]
-
-    def parse_and_split() -> None:
-        for record in records:
-            json.loads(record)
-        for _ in lines_of(chunks):
-            pass
-
-    assert times_as_long(lambda: read_text("-", chunks), parse_and_split, 15) <= 15
 
 
 def test_a_line_meant_to_be_slow_costs_no_more_than_lines_of_its_length():

@@ -46,18 +46,9 @@ def steps_of(run_id: str, **columns: object) -> pl.DataFrame:
 
 def telemetry_of(*steps: pl.DataFrame, **run: object) -> Telemetry:
     ids = [part["run_id"][0] for part in steps] or ["empty"]
-    runs = [
-        dict.fromkeys(RUN_SCHEMA)
-        | {
-            "run_id": item,
-            "kind": "failure",
-            "failure_step": STEPS - 1,
-            "capacity_bytes": CAPACITY,
-            "parameters": 12_345,
-        }
-        | run
-        for item in ids
-    ]
+    usual = dict.fromkeys(RUN_SCHEMA) | {"kind": "failure", "failure_step": STEPS - 1}
+    usual |= {"capacity_bytes": CAPACITY, "parameters": 12_345} | run
+    runs = [usual | {"run_id": item} for item in ids]
     return Telemetry(
         pl.DataFrame(runs, schema=RUN_SCHEMA), pl.concat([STEP_SCHEMA.to_frame(), *steps])
     )

@@ -158,18 +158,10 @@ def test_no_run_breaks_bounds_that_were_fitted_to_it():
     assert set(fitted) == {each.id for each in statistics}
     assert not any(breaks(run, statistics, fitted) for run in runs)
 
-
-def test_a_margin_goes_beyond_the_extreme_by_its_distance_from_the_median():
+    # and a margin goes beyond the extreme by its distance from the median
     invariant = replace(BY_ID["rows_of_one_length"], rows=2)
     runs = [history(row_length_ratio=[1, top, top, 1]) for top in (2.0, 3.0, 7.0)]
     assert fit_bounds(runs, (invariant,), 0.5) == {invariant.id: Bound(-math.inf, 9.0)}
-
-
-def test_bounds_are_read_as_they_were_written(tmp_path):
-    bounds = {STATISTIC.id: Bound(-math.inf, 1.25), "activations_steady": Bound(-2.0, 3.0)}
-    write_bounds(tmp_path / "bounds.json", bounds, 24, "made up")
-    stored = read_bounds(tmp_path / "bounds.json", CATALOGUE)
-    assert (stored.intervals(), stored.runs) == (bounds, 24)
 
 
 def bounds_file(form=1, **bounds):
@@ -177,8 +169,13 @@ def bounds_file(form=1, **bounds):
     return json.dumps({"format": form, "runs": 1, "fitted_on": "", "bounds": intervals})
 
 
-def test_a_broken_or_foreign_file_of_bounds_is_refused_by_name(tmp_path):
+def test_bounds_are_read_as_written_and_a_broken_or_foreign_file_refused_by_name(tmp_path):
     path = tmp_path / "bounds.json"
+    bounds = {STATISTIC.id: Bound(-math.inf, 1.25), "activations_steady": Bound(-2.0, 3.0)}
+    write_bounds(path, bounds, 24, "made up")
+    stored = read_bounds(path, CATALOGUE)
+    assert (stored.intervals(), stored.runs) == (bounds, 24)
+    path.unlink()
     for content, field in (
         (None, "cannot be read"),
         ("{", "(file)"),

@@ -6,9 +6,9 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from failbench.base.errors import BadInputError
-from failbench.base.params import read_section
 from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import COUNTS
 from failbench.base.slices import ReferenceStudy
@@ -176,15 +176,10 @@ def test_every_row_of_a_tested_view_is_tested_once_and_its_scenario_not_trained_
 # The runs of a study.
 
 
-@pytest.mark.parametrize(
-    ("seeds", "problem"), [([], "run_seeds"), ([0, 0], "twice"), ([-1], "run_seeds")]
-)
-def test_no_seed_and_a_seed_named_twice_are_refused(tmp_path, seeds, problem):
-    path = tmp_path / "params.yaml"
-    section = REFERENCE.model_dump(mode="json") | {"run_seeds": seeds}
-    path.write_text(yaml.safe_dump({"nested_cv": section}), encoding="utf-8")
-    with pytest.raises(BadInputError, match=problem):
-        read_section("nested_cv", ReferenceStudy, path)
+def test_no_seed_and_a_seed_named_twice_are_refused():
+    for seeds, problem in (([], "run_seeds"), ([0, 0], "twice"), ([-1], "run_seeds")):
+        with pytest.raises(ValidationError, match=problem):
+            ReferenceStudy.model_validate(REFERENCE.model_dump() | {"run_seeds": seeds})
 
 
 def test_the_files_across_architectures_are_those_that_are_committed(repository):

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from collections import Counter
+from itertools import product
 
 import pytest
 from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING
@@ -19,19 +20,14 @@ SHARDS = [Shard(number, 3) for number in (3, 1, 2)]
 """In another order than that of the plan."""
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 40])
-@pytest.mark.parametrize("units", [0, 1, 7, 31])
-def test_shards_have_every_unit_once_and_are_of_equal_size(count, units):
-    parts = [Shard(number + 1, count).part(range(units)) for number in range(count)]
-    assert sorted(unit for part in parts for unit in part) == list(range(units))
-    assert max(map(len, parts)) - min(map(len, parts)) <= 1
-
-
-@pytest.mark.parametrize("text", ["", "1", "0/4", "5/4", "1/0", "a/b", "1/4/7", "-1/4"])
-def test_a_shard_that_is_none_is_refused(text):
-    with pytest.raises(BadInputError, match="is no part of a plan") as error:
-        Shard.parse(text)
-    assert repr(text) in str(error.value)
+def test_shards_have_every_unit_once_and_are_of_equal_size_and_what_is_none_is_refused():
+    for count, units in product([1, 2, 7, 40], [0, 1, 7, 31]):
+        parts = [Shard(number + 1, count).part(range(units)) for number in range(count)]
+        assert sorted(unit for part in parts for unit in part) == list(range(units))
+        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    for text in ("", "1", "0/4", "5/4", "1/0", "a/b", "1/4/7", "-1/4"):
+        with pytest.raises(BadInputError, match=f"{text!r} is no part of a plan"):
+            Shard.parse(text)
 
 
 @pytest.fixture

@@ -109,15 +109,13 @@ def test_without_a_vocabulary_all_unseen_ids_are_one_token():
         assert measurement.surprise(torch.tensor([row])) == expected
 
 
-def test_a_batch_is_repeated_for_as_long_as_it_is_remembered():
+def test_a_batch_is_repeated_for_as_long_as_it_is_remembered_and_no_text_measured_if_light():
     for period, expected in ((REMEMBERED, 1.0), (REMEMBERED + 1, 0.0)):
         measurement = BatchMeasurement(None, "light")
         batches = [torch.tensor([[number, 1]]) for number in range(period)] * 2
         repeated = [measurement.measure(batch, [])["repeated_batch"] for batch in batches]
         assert repeated == [0.0] * period + [expected] * period
 
-
-def test_a_light_level_measures_no_text():
     first = [some_batch(number) for number in range(LEARNT)]
     measurement = learnt(VOCABULARY, *first, level="light")
     values = measurement.measure(first[0], [])

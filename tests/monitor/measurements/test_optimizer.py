@@ -204,7 +204,7 @@ def test_weights_that_change_between_steps_are_seen_at_once():
     assert training.step()["weights_moved_outside"] == 0
 
 
-def test_gradients_that_are_left_are_counted_once_after_a_step():
+def test_gradients_that_are_left_are_counted_once_and_those_of_a_closure_after_the_step():
     training = Training()
     measurement, parameters = training.measurement, list(training.model.parameters())
     training.backward()
@@ -216,9 +216,6 @@ def test_gradients_that_are_left_are_counted_once_after_a_step():
     training.step()
     training.optimizer.zero_grad(set_to_none=False)
     assert measurement.at_backward() == {"gradients_left": 0}
-
-
-def test_a_closure_is_measured_after_the_step():
     training = Training()
     measurement, optimizer = training.measurement, training.optimizer
 
