@@ -32,19 +32,16 @@ def observables_of_many_runs() -> Observables:
     types = {name: dtype for name, dtype in STEP_SCHEMA.items() if name != "run_id"}
     steps = pl.DataFrame(
         {
-            "row": rows,
-            **{name: rng.integers(1, 100, size) for name in types},
-            "step": step,
+            "row": rows, **{name: rng.integers(1, 100, size) for name in types}, "step": step,
             "loss": np.where((rows % 9 == 0) & (step > 100), np.inf, rng.uniform(1, 9, size)),
             "gradient_norm": rng.lognormal(0, 2, size),
-            "learning_rate": rng.uniform(1e-4, 1e-2, size),
-            "tokens": rng.integers(100, 200, size),
+            "learning_rate": rng.uniform(1e-4, 1e-2, size), "tokens": rng.integers(100, 200, size),
             "validation_loss": rng.uniform(1, 9, size),
         }
     ).with_columns(
         validation_loss=pl.when(pl.col("step") % 10 == 0).then("validation_loss"),
         clip_norm=pl.when(pl.col("row") % 3 > 0).then(1.0),
-    )
+    )  # fmt: skip
     raised = pl.col("row") % 2 == 0
     message = pl.lit("The size of tensor a (4) must match the size of tensor b (3)")
     runs = pl.DataFrame({"row": np.arange(RUNS)}).with_columns(

@@ -24,23 +24,17 @@ def steps_of(run_id: str, **columns: object) -> pl.DataFrame:
     """Sixty ordinary steps with some columns replaced."""
     rng = np.random.default_rng(sum(map(ord, run_id)))
     values: dict[str, object] = {
-        "run_id": [run_id] * STEPS,
-        "step": np.arange(STEPS),
+        "run_id": [run_id] * STEPS, "step": np.arange(STEPS),
         "loss": 6 - 0.02 * np.arange(STEPS) + rng.normal(0, 0.1, STEPS),
         "gradient_norm": rng.uniform(0.5, 2, STEPS),
-        "learning_rate": np.linspace(1e-3, 1e-4, STEPS),
-        "clip_norm": [1.0] * STEPS,
-        "memory_bytes": rng.integers(400_000, 800_000, STEPS),
-        "step_seconds": [0.01] * STEPS,
-        "sequences": [8] * STEPS,
-        "tokens": rng.integers(200, 256, STEPS),
+        "learning_rate": np.linspace(1e-3, 1e-4, STEPS), "clip_norm": [1.0] * STEPS,
+        "memory_bytes": rng.integers(400_000, 800_000, STEPS), "step_seconds": [0.01] * STEPS,
+        "sequences": [8] * STEPS, "tokens": rng.integers(200, 256, STEPS),
         "unknown_tokens": rng.integers(0, 5, STEPS),
-        "covered_tokens": rng.integers(150, 200, STEPS),
-        "max_token_id": [500] * STEPS,
-        "mean_length": rng.uniform(20, 30, STEPS),
-        "max_length": rng.integers(30, 33, STEPS),
+        "covered_tokens": rng.integers(150, 200, STEPS), "max_token_id": [500] * STEPS,
+        "mean_length": rng.uniform(20, 30, STEPS), "max_length": rng.integers(30, 33, STEPS),
         "validation_loss": [5 - 0.01 * i if i % 10 == 0 else None for i in range(STEPS)],
-    }
+    }  # fmt: skip
     return pl.DataFrame(values | columns).select(STEP_SCHEMA.names()).cast(STEP_SCHEMA)
 
 

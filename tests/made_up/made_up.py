@@ -52,12 +52,9 @@ def completed(predictions: pl.DataFrame) -> pl.DataFrame:
 def small_predictions(**columns: object) -> pl.DataFrame:
     """One run per scenario and one repeat, from ``category``, ``prediction`` and ``confidence``."""
     table = pl.DataFrame(columns).with_columns(
-        scenario=pl.format("{}_{}", "category", pl.int_range(pl.len())),
-        feature_set=pl.lit("19"),
-        method=pl.lit("made_up"),
-        repeat=pl.lit(0),
-        fold=pl.int_range(pl.len()) % 2,
-    )
+        scenario=pl.format("{}_{}", "category", pl.int_range(pl.len())), feature_set=pl.lit("19"),
+        method=pl.lit("made_up"), repeat=pl.lit(0), fold=pl.int_range(pl.len()) % 2,
+    )  # fmt: skip
     return completed(table.with_columns(run_id="scenario"))
 
 

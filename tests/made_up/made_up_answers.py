@@ -68,14 +68,11 @@ LEAVES = "The gradient norm leaves its band 4 steps before the loss does."
 NORM_AT = {"line": 95, "step": 87, "signal": "grad_norm", "value": math.inf, "threshold": 12.5}
 NORM = finding("norm_rises", statement=LEAVES, **NORM_AT)
 CRASH = finding(
-    "fp16_scale_at_minimum",
-    kind="message",
-    line=102,
+    "fp16_scale_at_minimum", kind="message", line=102,
     statement="The loss scale has fallen to its minimum.",
     quote="FloatingPointError: Minimum loss scale reached (0.0001). Your loss is exploding.",
-    **dict.fromkeys(("step", "value", "threshold")),
-    **dict.fromkeys(("signal", "relation"), ""),
-)
+    **dict.fromkeys(("step", "value", "threshold")), **dict.fromkeys(("signal", "relation"), ""),
+)  # fmt: skip
 HIGH = "The learning rate is three times the usual one for models of this size."
 RATE_AT = {"line": 40, "step": 36, "signal": "learning_rate", "value": 3e-4, "threshold": 1e-4}
 RATE = finding("rate_high", strength="circumstantial", statement=HIGH, **RATE_AT)

@@ -35,15 +35,10 @@ ENDINGS = {
 }
 
 SHAPE = LogShape(
-    signals=("loss", "grad_norm", "learning_rate", "perplexity", "memory", "throughput"),
-    every=1,
-    digits=6,
-    kept=60,
-    style="plain",
-    cut="none",
-    **dict.fromkeys(("validation", "ending"), True),
+    signals=("loss", "grad_norm", "learning_rate", "perplexity", "memory", "throughput"), every=1,
+    digits=6, kept=60, style="plain", cut="none", **dict.fromkeys(("validation", "ending"), True),
     **dict.fromkeys(("terminal", "prefixed", "coloured", "bars"), False),
-)
+)  # fmt: skip
 """Everything is logged, and nothing beside it."""
 
 

@@ -14,12 +14,9 @@ from failbench.monitor.records.versions import CURRENT, PROCEDURES, Rules
 SETTING = {"architecture": "gru", "optimizer": "sgd", "scale": "small"}
 COMPLETED = End("completed", "callback", 59)
 CALM = {
-    "blocked_data": 0.1,
-    "labels_outside": 0.0,
-    "gradient_norm": 1.0,
-    "loss_ratio": 1.0,
+    "blocked_data": 0.1, "labels_outside": 0.0, "gradient_norm": 1.0, "loss_ratio": 1.0,
     "learning_rate": 0.01,
-}
+}  # fmt: skip
 """Signals of a healthy run, at every step."""
 
 INVARIANTS = tuple(

@@ -50,13 +50,10 @@ class OllamaServer:
         if reply.status != 200:
             return reply, {"error": reply.text}
         return reply, {
-            "model": body["model"],
-            "created_at": "2025-01-01T00:00:00.0Z",
+            "model": body["model"], "created_at": "2025-01-01T00:00:00.0Z",
             "message": {"role": "assistant", "content": reply.text},
-            "done_reason": reply.done_reason,
-            "done": True,
-            "eval_count": 298,
-        }
+            "done_reason": reply.done_reason, "done": True, "eval_count": 298,
+        }  # fmt: skip
 
 
 @contextmanager

@@ -160,22 +160,16 @@ def two(model):
 
 
 LOOPS = {
-    "adamw": Loop(adamw),
-    "sgd": Loop(sgd),
-    "fused": Loop(fused),
-    "two optimizers": Loop(two),
-    "accumulation": Loop(adamw, accumulate=3),
-    "scaler": Loop(adamw, scaled=True),
-    "scaler and fused": Loop(fused, scaled=True),
-    "bfloat16": Loop(adamw, autocast=True),
-    "tied": Loop(adamw, tied=True),
-    "compiled": Loop(adamw, compiled=True),
+    "adamw": Loop(adamw), "sgd": Loop(sgd), "fused": Loop(fused), "two optimizers": Loop(two),
+    "accumulation": Loop(adamw, accumulate=3), "scaler": Loop(adamw, scaled=True),
+    "scaler and fused": Loop(fused, scaled=True), "bfloat16": Loop(adamw, autocast=True),
+    "tied": Loop(adamw, tied=True), "compiled": Loop(adamw, compiled=True),
     "no loader": Loop(adamw, loader_given=False),
     "no loader, accumulation": Loop(adamw, loader_given=False, accumulate=3),
     "closure": Loop(adamw, closure=True),
     "closure, no loader": Loop(adamw, closure=True, loader_given=False),
     "nothing given": Loop(sgd, loader_given=False, loss_given=False),
-}
+}  # fmt: skip
 
 
 def equal(left: Any, right: Any) -> bool:

@@ -225,13 +225,10 @@ def test_a_run_that_memory_or_a_clock_ends_may_be_of_another_length(end, apart):
 @pytest.mark.parametrize(
     ("end", "apart"),
     [
-        (NO_MEMORY, -1 - MOST_STEPS_APART),
-        (NO_MEMORY, 1 + MOST_STEPS_APART),
-        ({}, 1),
-        (BAD_INDEX, 1),
-        ({"ending": "signal", "exit_signal": "SIGSEGV"}, 1),
+        (NO_MEMORY, -1 - MOST_STEPS_APART), (NO_MEMORY, 1 + MOST_STEPS_APART), ({}, 1),
+        (BAD_INDEX, 1), ({"ending": "signal", "exit_signal": "SIGSEGV"}, 1),
     ],
-)
+)  # fmt: skip
 def test_but_not_of_a_length_that_memory_does_not_explain(end, apart):
     told = f"steps was {LENGTH} and is now {LENGTH + apart}"
     assert difference(recorded(**end), recorded(LENGTH + apart, **end)) == told

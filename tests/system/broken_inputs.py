@@ -78,13 +78,10 @@ READ_OF_LAST_VERSION = {
 """Folders of all frozen versions, and stages that read the last alone."""
 
 READ_FOR_ALL = {
-    "data/metrics": "intervals.json",
-    "figures": "twin.svg",
-    "paper/appendix": "appendix.typ",
-    "paper/lib": "metrics.typ",
-    "paper/sections": "05-results.typ",
+    "data/metrics": "intervals.json", "figures": "twin.svg", "paper/appendix": "appendix.typ",
+    "paper/lib": "metrics.typ", "paper/sections": "05-results.typ",
     "paper/tables": "intervals/methods.typ",
-}
+}  # fmt: skip
 """Of the paper, which names hundreds of files of a few forms, the one that is broken for all."""
 
 HYBRIDS = ("hybrid", "hybrid_two_way", "hybrid_monitor")

@@ -214,13 +214,9 @@ def test_runs_on_two_corpora_are_refused(as_it_is, tmp_path):
 
 ADDED_STUDY = "agreement"
 TOUCHED_FOR_A_STUDY = {
-    f"tests/studies/test_{ADDED_STUDY}.py",
-    f"experiments/{ADDED_STUDY}.py",
-    f"paper/captions/{ADDED_STUDY}.yaml",
-    "studies.yaml",
-    "params.yaml",
-    "data/files.csv",
-}
+    f"tests/studies/test_{ADDED_STUDY}.py", f"experiments/{ADDED_STUDY}.py",
+    f"paper/captions/{ADDED_STUDY}.yaml", "studies.yaml", "params.yaml", "data/files.csv",
+}  # fmt: skip
 OUTPUTS_OF_THE_STUDY = {
     f"data/metrics/{ADDED_STUDY}.json",
     f"data/plots/{ADDED_STUDY}.csv",

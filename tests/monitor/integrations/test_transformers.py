@@ -17,23 +17,14 @@ from made_up_training import hooks_of
 
 def trainer_of(folder, *callbacks, model=None, data=None, **settings):
     arguments = TrainingArguments(
-        str(folder / "trainer"),
-        max_steps=8,
-        per_device_train_batch_size=ROWS,
-        per_device_eval_batch_size=ROWS,
-        save_strategy="no",
-        report_to=[],
-        use_cpu=True,
-        disable_tqdm=True,
-        **{"logging_steps": 2, **settings},
-    )
+        str(folder / "trainer"), max_steps=8, per_device_train_batch_size=ROWS,
+        per_device_eval_batch_size=ROWS, save_strategy="no", report_to=[], use_cpu=True,
+        disable_tqdm=True, **{"logging_steps": 2, **settings},
+    )  # fmt: skip
     return Trainer(
-        model or causal_model(),
-        arguments,
-        train_dataset=data or Texts(64),
-        eval_dataset=Texts(6, seed=1),
-        callbacks=list(callbacks),
-    )
+        model or causal_model(), arguments, train_dataset=data or Texts(64),
+        eval_dataset=Texts(6, seed=1), callbacks=list(callbacks),
+    )  # fmt: skip
 
 
 EVALUATED = {"eval_strategy": "steps", "eval_steps": 4}

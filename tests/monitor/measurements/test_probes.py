@@ -66,15 +66,11 @@ def probe(model, *args, **kwargs):
 @pytest.mark.parametrize(
     ("model", "broken"),
     [
-        (Model(), ()),
-        (Model(future=True), ("causality",)),
-        (Model(rows=True), ("independence",)),
-        (Model(noise=True), KEYWORDS),
-        (Model(dropout=0.5), ("training",)),
-        (Model(normal=True), ("training",)),
-        (Encoder(), ("causality",)),
+        (Model(), ()), (Model(future=True), ("causality",)), (Model(rows=True), ("independence",)),
+        (Model(noise=True), KEYWORDS), (Model(dropout=0.5), ("training",)),
+        (Model(normal=True), ("training",)), (Encoder(), ("causality",)),
     ],
-)
+)  # fmt: skip
 def test_each_probe_sees_what_it_is_for(model, broken):
     values = probe(model, IDS)
     assert {name for name, value in values.items() if value > 1e-3} == set(broken)
@@ -107,17 +103,12 @@ def state_of(model):
     """All that a probe might change: generators, modes, weights, buffers and their versions."""
     buffers = {name: (id(each), each._version) for name, each in model.named_buffers()}
     return [
-        random.getstate(),
-        np.random.get_state()[1].tolist(),
-        torch.get_rng_state().tolist(),
-        [module.training for module in model.modules()],
-        buffers,
+        random.getstate(), np.random.get_state()[1].tolist(), torch.get_rng_state().tolist(),
+        [module.training for module in model.modules()], buffers,
         {name: each.tolist() for name, each in model.state_dict().items()},
-        [each.grad for each in model.parameters()],
-        torch.is_grad_enabled(),
-        torch.backends.mha.get_fastpath_enabled(),
-        IDS.tolist(),
-    ]
+        [each.grad for each in model.parameters()], torch.is_grad_enabled(),
+        torch.backends.mha.get_fastpath_enabled(), IDS.tolist(),
+    ]  # fmt: skip
 
 
 @pytest.mark.parametrize("fails", [False, True])
