@@ -14,7 +14,6 @@ from failbench.base.telemetry_stream import telemetry_batches
 from failbench.diagnose.batch import (
     DIAGNOSIS_SCHEMA,
     READ_BY,
-    declaration_named,
     diagnose_stream,
     diagnoses_of,
     fitted_method,
@@ -104,25 +103,13 @@ def test_a_feature_table_that_lacks_a_column_is_refused(tmp_path, features):
 NAMES = [name for names in READ_BY.values() for name in names]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_method_is_declared_and_has_settings(repository, name):
-    declaration = declaration_named(name)
-    assert (declaration.name, declaration.simulation) == (name, False)
-    assert isinstance(settings_of(name, repository / "params.yaml"), declaration.settings)
-
-
-@pytest.mark.parametrize(
-    ("name", "problem"),
-    [
-        ("crystal_ball", "'crystal_ball' is unknown."),
-        ("mistral_7b", "'mistral_7b' is unknown."),
-        ("simulated_human", "'simulated_human' needs the true causes"),
-        ("hybrid", "'hybrid' needs the true causes"),
-    ],
-)
-def test_what_cannot_diagnose_is_refused_with_all_that_can(name, problem):
-    with pytest.raises(BadInputError) as caught:
-        refuse_unknown(name)
-    assert caught.value.problem.startswith(problem)
-    assert {*NAMES} <= (listed := {*re.findall(r"\w+", caught.value.remedy)})
-    assert not {"simulated_human", "hybrid"} & listed
+def test_what_cannot_diagnose_is_refused_with_all_that_can():
+    for name, problem in {
+        **dict.fromkeys(("crystal_ball", "mistral_7b"), "is unknown."),
+        **dict.fromkeys(("simulated_human", "hybrid"), "needs the true causes"),
+    }.items():
+        with pytest.raises(BadInputError) as caught:
+            refuse_unknown(name)
+        assert caught.value.problem.startswith(f"{name!r} {problem}")
+        assert {*NAMES} <= (listed := {*re.findall(r"\w+", caught.value.remedy)})
+        assert not {"simulated_human", "hybrid"} & listed

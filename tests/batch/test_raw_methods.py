@@ -1,7 +1,5 @@
 """Methods of raw telemetry, fitted to a made-up benchmark and asked about a folder of a user."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 import yaml
@@ -99,9 +97,7 @@ BROKEN = {
 
 @pytest.mark.parametrize("broken", BROKEN)
 @pytest.mark.parametrize("method", ["simple_rules", "raw_text"])
-def test_a_broken_folder_is_named_before_anything_is_fitted(
-    checkout, tmp_path, monkeypatch, method, broken
-):
+def test_a_broken_folder_is_named_before_a_fit(checkout, tmp_path, monkeypatch, method, broken):
     def fit(*_):
         raise AssertionError("a method was fitted")
 

@@ -5,8 +5,6 @@ recorded, and returns what is to be measured, in the order in which it must be d
 are not among the methods here, as what they cost is the time of a server.
 """
 
-from __future__ import annotations
-
 import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -66,11 +64,9 @@ class Case:
     exponents: dict[str, float] = field(default_factory=dict)
 
     def exponent(self, work: str) -> float:
-        """The power of the size that a work is claimed to grow less than with."""
         return self.exponents.get(work, 2.0)
 
     def measured(self, work: str, size: int) -> bool:
-        """Whether a work is measured at a size."""
         return work not in self.limits or size <= self.limits[work][0]
 
 
@@ -88,37 +84,31 @@ LIMITS: dict[str, dict[str, tuple[int, str]]] = {
 """Largest sizes of what would take minutes without telling more, by case and work."""
 
 NEARLY_LINEAR = 1.5
-"""Halfway to the square: a processor's caches cost up to half more a row where tables outgrow them,
-and short times are uncertain, so that a closer claim would be upset by a busy machine."""
+"""Halfway to the square: caches cost up to half more a row, and short times are uncertain."""
 
 CUBE = 3.0
-"""Columns are rotated into as many coordinates as there are runs, which costs the square of the
-runs times the columns, and the classifier then has as many weights as runs."""
+"""Rotated into as many columns as runs, the square of these times columns, with as many weights."""
 
 RULES = frozenset({"simple_rules", "improved_rules"})
 
 
 @cache
 def recorded() -> Telemetry:
-    """The telemetry of the failing runs."""
     return read_telemetry(REPOSITORY / "data" / "telemetry").select(pl.col("kind") == "failure")
 
 
 @cache
 def features() -> pl.DataFrame:
-    """The feature table of all runs."""
     return read_features(REPOSITORY / "data" / "features" / "features.parquet")
 
 
 @cache
 def predictions(method: str) -> pl.DataFrame:
-    """What a method predicted in the main study, on the 19 features."""
     found = pl.read_parquet(PREDICTIONS / f"{method}.parquet")
     return found.filter(pl.col("feature_set") == "19")
 
 
 def settings_of(method: str) -> Record:
-    """The settings that params.yaml gives a method."""
     declaration = method_named(method)
     sections = declaration.sections.items()
     return declaration.assemble({name: read_section(name, one, PARAMS) for name, one in sections})
@@ -152,7 +142,6 @@ def stream_of_runs(runs: int) -> Works:
 
 
 def stream(size: int) -> Works:
-    """The same for a multiple of the recorded runs."""
     return stream_of_runs(size * recorded().runs.height)
 
 
@@ -169,7 +158,6 @@ def method(name: str, size: int) -> Works:
 
 
 def works_of(estimator: Method, runs: LabelledRuns) -> Works:
-    """A fit to all runs, and what follows from it."""
     return {
         "fit": partial(estimator.fit, runs.frame, runs.labels, groups=runs.groups),
         "predict": partial(estimator.predict, runs.frame),
@@ -178,10 +166,7 @@ def works_of(estimator: Method, runs: LabelledRuns) -> Works:
 
 
 def raw_method(name: str, size: int) -> Works:
-    """A method on raw telemetry, fitted to copies of the runs of the main study, search included.
-
-    The copies have other scenarios and the same series: a rotation costs the same for any numbers.
-    """
+    """A method on raw telemetry, fitted to copies of the runs of the main study."""
     study = read_section("nested_cv", ReferenceStudy, PARAMS)
     run_ids = study.failures(features())["run_id"]
     failing = recorded().select(pl.col("run_id").is_in(run_ids.implode()))
@@ -213,7 +198,6 @@ def significance(size: int) -> Works:
 
 
 def case_of_method(name: str) -> Case:
-    """A method's case; what rules cost is claimed to be nearly linear."""
     linear = dict.fromkeys(("predict", "diagnose"), NEARLY_LINEAR) if name in RULES else {}
     return Case(partial(method, name), METHOD_WORKS, "runs", LIMITS.get(name, {}), linear)
 

@@ -4,8 +4,6 @@
 pytest-benchmark, and prints the rows of `paper/tables/cost.md` that follow from it.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import sys
@@ -16,12 +14,9 @@ from typing import Any
 import polars as pl
 
 COSTS = {
-    "work": pl.String,
-    "grows_in": pl.String,
-    "size": pl.Int64,
-    "cpu_seconds": pl.Float64,
+    "work": pl.String, "grows_in": pl.String, "size": pl.Int64, "cpu_seconds": pl.Float64,
     "peak_mib": pl.Float64,
-}
+}  # fmt: skip
 """Columns of the table; its key is work and size, in the order in which they were measured."""
 
 UNIT = "features extract"
@@ -36,19 +31,9 @@ DIGITS = 4
 
 def costs(benchmarks: list[dict[str, Any]]) -> pl.DataFrame:
     """The table of costs, from the entry ``benchmarks`` of a JSON."""
-    rows = []
-    for one in benchmarks:
-        extra = one["extra_info"]
-        rows.append(
-            {
-                "work": one["group"],
-                "grows_in": extra["axis"],
-                "size": extra["size"],
-                "cpu_seconds": extra["cpu_seconds"],
-                "peak_mib": extra["peak_mib"],
-            }
-        )
-    return pl.DataFrame(rows, COSTS).with_columns(
+    measured = ("axis", "size", "cpu_seconds", "peak_mib")
+    rows = [(one["group"], *(one["extra_info"][name] for name in measured)) for one in benchmarks]
+    return pl.DataFrame(rows, COSTS, orient="row").with_columns(
         pl.col("cpu_seconds", "peak_mib").round_sig_figs(DIGITS)
     )
 
@@ -67,14 +52,11 @@ def rows_of_costs(table: pl.DataFrame, sizes: tuple[int, ...]) -> list[str]:
         grown = _ratio(seconds, largest, last)
         exponent = None if grown is None else math.log(grown, largest / last)
         cells = [
-            work,
-            mine["grows_in"][0],
+            work, mine["grows_in"][0],
             f"{seconds[1] / unit['cpu_seconds']:.3g}" if seconds[1] >= SHORTEST else "0",
-            *(_cell(ratio, 1) for ratio in ratios),
-            _cell(exponent, 2),
-            f"{mib[largest]:.0f}",
+            *(_cell(ratio, 1) for ratio in ratios), _cell(exponent, 2), f"{mib[largest]:.0f}",
             _cell(mib[largest] / mib[last], 1),
-        ]
+        ]  # fmt: skip
         rows.append(f"| {' | '.join(cells)} |")
     return rows
 

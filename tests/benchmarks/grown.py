@@ -8,8 +8,6 @@ otherwise see ties alone. They still lie close to the run that they copy, so tha
 nodes for them than for as many causes: what is measured of trees is the least that they would cost.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np
@@ -29,10 +27,7 @@ def copy_of(number: int, name: str) -> pl.Expr:
 
 
 def grown_table(table: pl.DataFrame, copies: int, seed: int = 0) -> pl.DataFrame:
-    """So many copies of a feature table of failing runs; the first has the values as they are.
-
-    What is counted stays a whole number: only features that have other values are made noisy.
-    """
+    """Copies of a feature table, noisy but for the first and for what is counted."""
     rng = np.random.default_rng(seed)
     noisy = [
         feature.name
@@ -62,11 +57,7 @@ def grown_telemetry(telemetry: Telemetry, copies: int) -> Telemetry:
 
 
 def write_grown_telemetry(telemetry: Telemetry, runs: int, folder: Path) -> None:
-    """Write copies of telemetry until there are so many runs, a copy at a time.
-
-    Files of steps are those of a recording, one a setting. A row group holds one copy, so that no
-    compression can profit from what the copies have in common.
-    """
+    """Write copies of telemetry, a row group each, which no compression profits from."""
     settings = telemetry.runs.select(
         "run_id", setting=pl.format("{}-{}", "architecture", "optimizer")
     )

@@ -6,8 +6,6 @@ LightGBM's and EBM's own. Its high-water mark is reset before each work; what th
 it began is taken off, so that the input counts and the libraries do not.
 """
 
-from __future__ import annotations
-
 import ctypes
 import gc
 import multiprocessing
@@ -48,11 +46,7 @@ def can_measure() -> bool:
 
 
 class MeasuredChild:
-    """A process that builds a case and does its works when it is told to.
-
-    Before, it does the works of the size ``warm_up``, so that libraries are set up by then;
-    ``warm_up_seconds`` says what processor time each work took.
-    """
+    """A process that does the works of a case, first at the size ``warm_up`` for libraries."""
 
     def __init__(self, build: Callable[[int], Works], size: int, warm_up: int) -> None:
         # The fork server is one for the whole process, and recordings need it with torch imported.
@@ -65,18 +59,15 @@ class MeasuredChild:
         self.warm_up_seconds: dict[str, float] = self._answer()
 
     def prepare(self, work: str) -> None:
-        """Do what the work needs first, give memory back, and forget the peak so far."""
         self._pipe.send(("prepare", work))
         self._answer()
 
     def do(self, work: str) -> Cost:
-        """Do the work."""
         self._pipe.send(("do", work))
         cost: Cost = self._answer()
         return cost
 
     def close(self) -> None:
-        """End the process, unless something has ended it before."""
         with suppress(BrokenPipeError):
             self._pipe.send(None)
         self._process.join()

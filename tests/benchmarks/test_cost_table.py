@@ -1,12 +1,10 @@
 """The table of costs says which runs it is of, and its figures are theirs."""
 
-from __future__ import annotations
-
 import re
 
 import polars as pl
 
-from cost_cases import REPOSITORY, SIZES
+from cost_cases import CASES, REPOSITORY, SIZES
 from cost_summary import COSTS, rows_of_costs, rows_of_runs
 
 TABLES = REPOSITORY / "paper" / "tables"
@@ -31,8 +29,6 @@ def test_its_rows_are_those_of_the_run():
 
 
 def test_every_work_was_measured_at_every_size_or_its_limit_is_declared():
-    from cost_cases import CASES
-
     expected = {
         (f"{name} {work}", size)
         for name, case in CASES.items()

@@ -1,13 +1,11 @@
 """What features, methods and statistics cost as their work grows: `make cost`."""
 
-from __future__ import annotations
-
-import math
 from collections.abc import Iterator
+from dataclasses import asdict
 
 import pytest
 
-from cost_cases import CASES, SIZES, Axis
+from cost_cases import CASES, SIZES
 from measured_child import Cost, MeasuredChild, can_measure
 
 pytestmark = [
@@ -25,8 +23,7 @@ RESOLUTION = 1e-3
 """Seconds below which times are too short to have a ratio: a fit that learns nothing takes less."""
 
 BOUNDED = 1.5
-"""Times the memory of the size before: batches differ a little in what their runs hold. What is
-recorded is a single batch or two, of which there is nothing to be said."""
+"""Times the memory of the size before: batches differ a little in what their runs hold."""
 
 ALL = [(name, size) for name in CASES for size in SIZES]
 WORKS = [
@@ -39,7 +36,6 @@ WORKS = [
 
 @pytest.fixture(scope="module")
 def measured() -> dict[tuple[str, int, str], Cost]:
-    """What was measured so far."""
     return {}
 
 
@@ -53,24 +49,7 @@ def child(request: pytest.FixtureRequest) -> Iterator[MeasuredChild]:
 
 
 def rounds_of(expected_seconds: float) -> int:
-    """How often to do what is expected to take so long."""
     return min(max(int(QUICK_SECONDS / (expected_seconds + 1e-9)), 1), MOST_ROUNDS)
-
-
-def described(axis: Axis, size: int, cost: Cost, before: Cost | None) -> dict[str, object]:
-    """What the benchmark's JSON says of a work beside its times."""
-    found: dict[str, object] = {
-        "axis": axis,
-        "size": size,
-        "cpu_seconds": cost.cpu_seconds,
-        "peak_mib": cost.peak_mib,
-    }
-    if before is not None:
-        ratio = cost.cpu_seconds / before.cpu_seconds
-        found["times_4x"] = ratio
-        found["exponent"] = math.log(ratio) / math.log(STEP)
-        found["memory_times_4x"] = cost.peak_mib / before.peak_mib
-    return found
 
 
 @pytest.mark.parametrize(
@@ -79,9 +58,7 @@ def described(axis: Axis, size: int, cost: Cost, before: Cost | None) -> dict[st
     indirect=["child"],
     ids=[f"{name}-{work}-{size}x" for name, size, work in WORKS],
 )
-def test_what_is_measured_grows_more_slowly_than_is_claimed(
-    benchmark, child, measured, name, size, work
-):
+def test_cost_grows_more_slowly_than_is_claimed(benchmark, child, measured, name, size, work):
     before = measured.get((name, size // STEP, work))
     costs: list[Cost] = []
     benchmark.group = f"{name} {work}"
@@ -92,7 +69,7 @@ def test_what_is_measured_grows_more_slowly_than_is_claimed(
     )
     cost = min(costs, key=lambda one: one.cpu_seconds)
     measured[name, size, work] = cost
-    benchmark.extra_info.update(described(CASES[name].axis, size, cost, before))
+    benchmark.extra_info.update(axis=CASES[name].axis, size=size, **asdict(cost))
     if before is not None:
         most = STEP ** CASES[name].exponent(work) * max(before.cpu_seconds, RESOLUTION)
         assert cost.cpu_seconds < most

@@ -1,7 +1,5 @@
 """All features of all runs at once, against the same formulas run by run in pandas."""
 
-from __future__ import annotations
-
 import re
 import time
 from collections.abc import Callable
@@ -33,19 +31,16 @@ def observables_of_many_runs() -> Observables:
     types = {name: dtype for name, dtype in STEP_SCHEMA.items() if name != "run_id"}
     steps = pl.DataFrame(
         {
-            "row": rows,
-            **{name: rng.integers(1, 100, size) for name in types},
-            "step": step,
+            "row": rows, **{name: rng.integers(1, 100, size) for name in types}, "step": step,
             "loss": np.where((rows % 9 == 0) & (step > 100), np.inf, rng.uniform(1, 9, size)),
             "gradient_norm": rng.lognormal(0, 2, size),
-            "learning_rate": rng.uniform(1e-4, 1e-2, size),
-            "tokens": rng.integers(100, 200, size),
+            "learning_rate": rng.uniform(1e-4, 1e-2, size), "tokens": rng.integers(100, 200, size),
             "validation_loss": rng.uniform(1, 9, size),
         }
     ).with_columns(
         validation_loss=pl.when(pl.col("step") % 10 == 0).then("validation_loss"),
         clip_norm=pl.when(pl.col("row") % 3 > 0).then(1.0),
-    )
+    )  # fmt: skip
     raised = pl.col("row") % 2 == 0
     message = pl.lit("The size of tensor a (4) must match the size of tensor b (3)")
     runs = pl.DataFrame({"row": np.arange(RUNS)}).with_columns(
@@ -79,11 +74,9 @@ def features_of_one_run(run: pd.Series, steps: pd.DataFrame) -> dict[str, float]
     return {
         "learning_rate_at_failure": steps["learning_rate"].dropna().iloc[-1],
         "steps_before_failure": len(steps),
-        "max_loss": loss.max(),
-        "mean_loss": loss.mean(),
+        **{f"{name}_loss": getattr(loss, name)() for name in ("max", "mean")},
+        **{f"{name}_gradient_norm": getattr(norm, name)() for name in ("max", "mean")},
         "gradient_norm_variance": norm.var(),
-        "max_gradient_norm": norm.max(),
-        "mean_gradient_norm": norm.mean(),
         "loss_trend": slope_by_hand(steps["step"], loss),
         "peak_memory": memory.max(),
         "memory_at_failure": memory.dropna().iloc[-1],

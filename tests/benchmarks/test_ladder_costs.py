@@ -3,13 +3,14 @@
 ``make monitor-cost`` writes what was measured to data/monitor/cost.csv, which the study shows.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import subprocess
 import sys
 import time
+from contextlib import contextmanager, nullcontext
+from functools import partial
+from itertools import product
 from pathlib import Path
 
 import polars as pl
@@ -94,24 +95,41 @@ def one_thread():
     torch.set_num_threads(threads)
 
 
+@contextmanager
+def watching(folder, level="full", signals=None):
+    with Monitor(folder, level, EVERY, Vocabulary(TOKENS, 0, 1)) as monitor:
+        if signals is not None:
+            monitor._guard.off |= {each.name for each in SIGNALS} - signals
+        yield monitor
+
+
+@pytest.fixture
+def fastest(tmp_path):
+    """Seconds of a step, by monitor: of rounds that take turns, the fastest of each step counts."""
+
+    def measured(seconds, **monitors):
+        rows, monitors = rows_for(seconds), {"none": lambda _: nullcontext(), **monitors}
+        rounds = {name: [] for name in monitors}
+        for number, (name, monitored) in product(range(ROUNDS), monitors.items()):
+            with monitored(tmp_path / f"{seconds}-{name}-{number}") as monitor:
+                rounds[name].append(seconds_of_steps(rows, LEARNT + EVERY, monitor)[-EVERY:])
+        return {
+            name: sum(map(min, zip(*taken, strict=True))) / EVERY for name, taken in rounds.items()
+        }
+
+    return measured
+
+
 @pytest.mark.parametrize(
     ("level", "step", "most"),
     [("light", 0.1, 1.05), ("standard", 0.1, 1.15), ("light", 0.03, 1.3), ("standard", 0.03, 1.3)],
 )
-def test_a_monitor_takes_a_small_part_of_the_time(tmp_path, record_property, level, step, most):
-    """Of each step from one check to the next, the fastest of several rounds counts."""
-    rows, steps = rows_for(step), LEARNT + EVERY
-    without, with_monitor = [], []
-    for number in range(ROUNDS):
-        without.append(seconds_of_steps(rows, steps)[-EVERY:])
-        vocabulary = Vocabulary(TOKENS, 0, 1)
-        with Monitor(tmp_path / str(number), level, EVERY, vocabulary) as monitor:
-            with_monitor.append(seconds_of_steps(rows, steps, monitor)[-EVERY:])
-    fastest = [sum(map(min, zip(*rounds, strict=True))) for rounds in (without, with_monitor)]
+def test_a_monitor_takes_a_small_part_of_the_time(fastest, record_property, level, step, most):
+    seconds = fastest(step, monitored=partial(watching, level=level))
     # Tensors are counted so seldom that it is rarely among these steps: its bound is added.
-    ratio = fastest[1] / fastest[0] + (0 if level == "light" else MOST_SHARE)
+    ratio = seconds["monitored"] / seconds["none"] + (0 if level == "light" else MOST_SHARE)
     record_property("ratio", ratio)
-    print(f"{level}, steps of {1000 * fastest[0] / EVERY:.0f} ms: {ratio:.3f}")
+    print(f"{level}, steps of {1000 * seconds['none']:.0f} ms: {ratio:.3f}")
     assert ratio <= most
 
 
@@ -124,27 +142,12 @@ def signals_by_rung():
     return rungs
 
 
-def test_cost_of_each_rung_of_the_ladder(tmp_path, record_property):
-    """Rounds take turns; of each step from one check to the next, the fastest counts."""
+def test_cost_of_each_rung_of_the_ladder(fastest, record_property):
     rungs, rows = signals_by_rung(), []
+    monitors = {name: partial(watching, signals=signals) for name, signals in rungs.items()}
     for wanted in STEPS:
-        size = rows_for(wanted)
-        rounds = {name: [] for name in ("none", *rungs)}
-        for number in range(ROUNDS):
-            for name, taken in rounds.items():
-                if name == "none":
-                    taken.append(seconds_of_steps(size, LEARNT + EVERY)[-EVERY:])
-                    continue
-                folder = tmp_path / f"{wanted}-{name}-{number}"
-                with Monitor(folder, "full", EVERY, Vocabulary(TOKENS, 0, 1)) as monitor:
-                    monitor._guard.off |= {each.name for each in SIGNALS} - rungs[name]
-                    steps = seconds_of_steps(size, LEARNT + EVERY, monitor)
-                taken.append(steps[-EVERY:])
-        seconds = {
-            name: sum(map(min, zip(*taken, strict=True))) / EVERY for name, taken in rounds.items()
-        }
+        seconds = fastest(wanted, **monitors)
         for name, signals in rungs.items():
-            # Tensors are counted so seldom that it is rarely among these steps: its bound is added.
             counted = MOST_SHARE if "live_tensors" in signals else 0.0
             ratio = seconds[name] / seconds["none"] + counted
             rows.append((name, 1000 * wanted, 1000 * seconds["none"], ratio))

@@ -1,7 +1,5 @@
 """A million runs are diagnosed in the memory that ten thousand take: `make million`."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from dataclasses import asdict
@@ -28,7 +26,6 @@ BOUNDED = 1.5
 
 @pytest.fixture(scope="module")
 def measured() -> dict[int, Cost]:
-    """What was measured so far, by the number of runs."""
     return {}
 
 

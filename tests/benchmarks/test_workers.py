@@ -1,23 +1,18 @@
 """Two workers are nearly twice as fast as one at the nested cross-validation."""
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable
 from functools import partial
 
-import numpy as np
-import polars as pl
 import pytest
 
 from failbench.base.method_settings import RandomForestSettings
-from failbench.base.scenarios import COUNTS
 from failbench.base.workers import parallel_map
-from failbench.features.catalogue import FEATURE_SETS, FEATURES
-from failbench.features.feature_table import KEYS
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
+from prediction_fixtures import made_up_table
 
 FOREST = RandomForestSettings(
     trees=40, inner_folds=3, max_features=("sqrt", 0.5), min_samples_leaf=(1,)
@@ -30,26 +25,7 @@ IDLE = 1.85
 """Two workers do this many times the work of one on a machine whose two cores are free."""
 
 
-def made_up_runs(kind: str) -> pl.DataFrame:
-    """A run for each of the study's 76 scenarios, of noise alone."""
-    rng = np.random.default_rng(0)
-    names = [(f"{name}_{n}", name) for name, count in COUNTS.items() for n in range(count)]
-    table = pl.DataFrame({feature.name: rng.normal(size=len(names)) for feature in FEATURES})
-    told = pl.DataFrame(names, ["scenario", "category"], orient="row")
-    if kind != "failure":
-        told = told.clear(len(names))
-    constant = {"kind": kind, "architecture": "transformer", "optimizer": "adamw", "scale": "small"}
-    return table.with_columns(
-        *told,
-        pl.Series("run_id", [f"{kind}-{scenario}" for scenario, _ in names]),
-        *(pl.lit(None, pl.String).alias(name) for name in ("error_type", "error_message")),
-        *(pl.lit(value).alias(name) for name, value in constant.items()),
-        seed=pl.lit(0),
-    ).select(*KEYS, pl.exclude(KEYS))
-
-
 def count(to: int) -> int:
-    """Work that needs a core and nothing else."""
     return sum(range(to))
 
 
@@ -60,22 +36,15 @@ def seconds(function: Callable[[], object]) -> float:
 
 
 def times_as_fast_at_counting() -> float:
-    one, two = (
-        seconds(lambda: parallel_map(count, [(10**7,)] * 4, workers))  # noqa: B023
-        for workers in (1, 2)
-    )
-    return one / two
+    work = partial(parallel_map, count, [(10**7,)] * 4)
+    return seconds(partial(work, 1)) / seconds(partial(work, 2))
 
 
 @pytest.mark.system
 @pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="two workers need two cores")
 def test_two_workers_are_at_least_1_7_times_as_fast_as_one_on_the_nested_cv(record_property):
-    """The best of three rounds or more, of those in which the machine has two cores to give.
-
-    That is measured before and after, by counting: where two workers cannot count nearly twice as
-    fast as one, other processes have the cores, and the ratio would be about them.
-    """
-    failures, successes = made_up_runs("failure"), made_up_runs("success")
+    """The best of rounds before and after which two workers count nearly twice as fast as one."""
+    failures, successes = (made_up_table(15, 1, kind) for kind in ("failure", "success"))
     splits = make_splits(failures.select("scenario", "category"), 4, 2, seed=0)
     sets = {"19": FEATURE_SETS["19"]}
     predict = partial(nested_cv, failures, successes, splits, "random_forest", FOREST, sets, seed=0)

@@ -1,7 +1,5 @@
 """From a server's answers to results: the command asks, one stage replays, another reports."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path
@@ -12,7 +10,6 @@ import yaml
 
 import llm_agents
 import measure_llm_agents
-from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry, categories_of, write_parquet
 from failbench.cli.main import main
 from failbench.features.feature_table import feature_table
@@ -84,14 +81,7 @@ def monitor(run_ids: list[str], telemetry: Telemetry) -> None:
     write_parquet(ends_of(table.runs, telemetry.runs), measured / "ends.parquet")
 
 
-def declare_the_arm() -> None:
-    arm = {"name": "mistral", "digest": "6577803aa9a0", "reads": "telemetry_and_monitor"}
-    of_agents = PARAMS["llm_agents"] | {"models": VALUES["models"] | {ARM: arm}}
-    Path("params.yaml").write_text(yaml.safe_dump(PARAMS | {"llm_agents": of_agents}), "utf-8")
-
-
 def results() -> tuple[dict[str, dict[str, object]], pl.DataFrame]:
-    """Metrics and predictions of the stages, run now."""
     measure_llm_agents.main()
     llm_agents.main()
     metrics = json.loads(Path("data/metrics/llm_agents.json").read_text(encoding="utf-8"))
@@ -158,10 +148,10 @@ def test_a_prompt_is_printed_as_it_is_sent(capsys):
     assert "optimization_1" not in printed
 
 
-def test_the_arm_that_reads_the_monitor_is_asked_replayed_and_scored_beside_the_others(
-    telemetry, capsys
-):
-    declare_the_arm()
+def test_the_arm_that_reads_the_monitor_is_asked_and_scored(telemetry, capsys):
+    arm = {"name": "mistral", "digest": "6577803aa9a0", "reads": "telemetry_and_monitor"}
+    of_agents = PARAMS["llm_agents"] | {"models": VALUES["models"] | {ARM: arm}}
+    Path("params.yaml").write_text(yaml.safe_dump(PARAMS | {"llm_agents": of_agents}), "utf-8")
     monitor(telemetry.runs.filter(kind="failure")["run_id"].to_list(), telemetry)
     with serving(OllamaServer()) as server:
         assert (asked(server), len(server.questions)) == (0, 3 * RUNS)
@@ -170,19 +160,3 @@ def test_the_arm_that_reads_the_monitor_is_asked_replayed_and_scored_beside_the_
     metrics, predictions = results()
     assert metrics[ARM]["available"] is True
     assert set(predictions["method"]) == {"mistral_7b", "llama_3_8b", ARM}
-
-
-def test_the_arm_of_a_run_that_was_not_monitored_is_one_line_that_says_what_to_do(capsys):
-    other = "unknown_0-adamw-s0"
-    remedy = "`failbench record --signals full --architecture transformer --optimizer adamw`"
-    assert main(["prompt", other, "--reads", "telemetry_and_monitor"]) == 2
-    printed = capsys.readouterr().err
-    assert (other in printed, remedy in printed, printed.count("\n")) == (True, True, 1)
-    declare_the_arm()
-    with serving(OllamaServer()) as server:
-        assert asked(server, "--limit", "1") == 2
-        assert remedy in capsys.readouterr().err
-        assert not server.questions
-        assert asked(server, "--limit", "1", *MISTRAL) == 0
-    with pytest.raises(BadInputError, match="was not monitored"):
-        measure_llm_agents.main()

@@ -1,10 +1,6 @@
 """What stages and reports read and write, when something is wrong with it."""
 
-from __future__ import annotations
-
 import json
-import subprocess
-import sys
 
 import polars as pl
 import pytest
@@ -35,21 +31,6 @@ def test_workers_come_from_the_environment_and_are_a_positive_number(monkeypatch
     monkeypatch.setenv("FAILBENCH_WORKERS", value)
     with pytest.raises(BadInputError, match="FAILBENCH_WORKERS"):
         stage.workers()
-
-
-def ran(root, path, *arguments):
-    """One line of complaint and no other word of a stage that ends with status two."""
-    done = subprocess.run(
-        [sys.executable, path, *arguments], cwd=root, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout, done.stderr.count("\n")) == (2, "", 1)
-    return done.stderr
-
-
-@pytest.mark.parametrize("script", [["features"], ["nested_cv", "random_forest"]])
-def test_a_stage_ends_bad_input_with_one_line_and_status_two(repository, tmp_path, script):
-    said = ran(tmp_path, repository / f"experiments/{script[0]}.py", *script[1:])
-    assert said.startswith("params.yaml: (file): cannot be read.")
 
 
 def test_points_are_read_and_their_absence_says_which_stage_to_run(tmp_path):

@@ -1,7 +1,5 @@
 """Simulations that take minutes: what every one of them prints, and how often it is repeated."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 import pytest

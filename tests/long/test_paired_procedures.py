@@ -7,8 +7,6 @@ models do not change with their training data here, so that tests which allow fo
 often than their level.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -18,6 +16,8 @@ from failbench.base.scenarios import COUNTS
 from failbench.base.workers import parallel_map
 from failbench.prediction.splits import make_splits
 from failbench.statistics.significance import SignificanceSettings, compare_all
+from prediction_fixtures import scenarios_of
+from study_settings import DRAWS, TESTS
 
 pytestmark = pytest.mark.long
 
@@ -27,22 +27,9 @@ CORRELATION = 0.5
 BASE = 0.65
 DIFFERENCES = (0.0, 0.1, 0.2)
 SETTINGS = SignificanceSettings(
-    feature_set="19",
-    contrasts=(("better", "worse"),),
-    resamples=1000,
-    confidence=0.95,
-    practical_equivalence=0.05,
-    equivalence_margin=0.10,
-    power=0.80,
-    seed=0,
+    feature_set="19", contrasts=(("better", "worse"),), **DRAWS, **TESTS
 )
-SCENARIOS = pl.DataFrame(
-    [
-        {"scenario": f"{category}_{number}", "category": category}
-        for category, count in COUNTS.items()
-        for number in range(count)
-    ]
-)
+SCENARIOS = scenarios_of(COUNTS)
 
 
 def simulated_predictions(difference: float, seed: int) -> pl.DataFrame:

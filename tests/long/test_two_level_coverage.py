@@ -13,8 +13,6 @@ method is above that of another. Of the two strategies of Davison and Hinkley (1
 the first draws scenarios with all their seeds, the second draws scenarios and then seeds.
 """
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
@@ -24,10 +22,12 @@ from scipy import stats
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import ABSTAIN, ANSWERS
 from failbench.base.workers import parallel_map
-from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals
+from failbench.statistics.intervals import scenario_intervals
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.pairs import difference_bounds, paired_shares
 from failbench.statistics.scenario_values import ScenarioAnswers
+from prediction_fixtures import scenarios_of
+from study_settings import INTERVALS
 
 pytestmark = pytest.mark.long
 
@@ -38,9 +38,7 @@ SEEDS = 3
 WIDEST = 1.02 * (1 + (SEEDS - 1) / SEEDS) ** 0.5
 """How much wider intervals are where the runs of a scenario are not alike, and a little more."""
 CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
-SETTINGS = ScenarioIntervalSettings(
-    resamples=1000, confidence=0.95, wilson_from=0.9, wilson_below=0, seed=0
-)
+
 METRICS = OVERALL[:2]
 RATES = dict(zip(COUNTS, (0.7, 0.6, 0.5, 0.6, 0.3), strict=True))
 """Probability that a run is diagnosed right, by category."""
@@ -55,12 +53,8 @@ TRUE_VALUES = {
 }
 STRATEGIES = ("scenarios", "scenarios, then seeds")
 
-Runs = npt.NDArray[np.bool_]
 
-
-def drawn_runs(
-    rate: float, correlation: float, ranks: npt.NDArray[np.float64], rng: np.random.Generator
-) -> Runs:
+def drawn_runs(rate, correlation, ranks, rng):
     """Whether each run of scenarios with these ranks is diagnosed right: ``[n_scenarios, 3]``."""
     if correlation == 0:
         chances = np.full(len(ranks), rate)
@@ -97,20 +91,14 @@ def bounds_of_rates(correlation: float, seed: int) -> dict[tuple[str, str], tupl
     return {
         (strategy, name): (interval.ci_low, interval.ci_high)
         for strategy, shares in by_strategy.items()
-        for name, interval in scenario_intervals(answers_of(shares), METRICS, SETTINGS).items()
+        for name, interval in scenario_intervals(answers_of(shares), METRICS, INTERVALS).items()
     }
 
 
-def bounds_of_difference(
-    correlation: float, seed: int
-) -> dict[tuple[str, str], tuple[float, float]]:
+def bounds_of_difference(correlation, seed):
     """Bounds of the difference of two methods in one study, by strategy."""
     rng = np.random.default_rng([seed, 1])
-    scenarios = pl.DataFrame(
-        [(f"{name}_{number}", name) for name, count in COUNTS.items() for number in range(count)],
-        schema=["scenario", "category"],
-        orient="row",
-    )
+    scenarios = scenarios_of(COUNTS)
     ties = [[1, BETWEEN_METHODS], [BETWEEN_METHODS, 1]]
     ranks = stats.norm.cdf(rng.multivariate_normal([0, 0], ties, scenarios.height))
     tables = []
@@ -127,7 +115,7 @@ def bounds_of_difference(
     bounds = {}
     for strategy, rows in by_strategy.items():
         (pair,) = difference_bounds(
-            paired_shares(rows), [("better", "worse")], SETTINGS.resamples, SETTINGS.confidence, 0
+            paired_shares(rows), [("better", "worse")], INTERVALS.resamples, INTERVALS.confidence, 0
         )
         assert pair is not None
         bounds[strategy, "difference"] = pair

@@ -6,8 +6,6 @@ blocks of features, drawn alike and independently given its category, and each c
 their expected accuracy over training sets of this size, the estimand, is the same by symmetry.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np
@@ -49,9 +47,7 @@ def fold_masks(seed: int) -> npt.NDArray[np.bool_]:
     return masks.reshape(-1, len(CATEGORY))
 
 
-def fold_accuracies(
-    features: npt.NDArray[np.float64], masks: npt.NDArray[np.bool_], name: str
-) -> npt.NDArray[np.float64]:
+def fold_accuracies(features, masks, name):
     accuracies = []
     for tested in masks:
         classifier = CLASSIFIERS[name]().fit(features[~tested], CATEGORY[~tested])

@@ -1,7 +1,5 @@
 """What is installed with the package and none of its extras, told from what is installed here."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import tomllib
@@ -12,13 +10,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 
 
 def _project(requirement: str) -> str:
-    """The normal name of what a requirement asks for."""
     (name,) = re.findall(r"^[\w.-]+", requirement)
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def needed() -> list[Distribution]:
-    """The declared dependencies, and all that these need."""
     declared = tomllib.loads((REPOSITORY / "pyproject.toml").read_text(encoding="utf-8"))
     waiting, found = [*map(_project, declared["project"]["dependencies"])], set[str]()
     while waiting:
@@ -42,7 +38,6 @@ def absent_modules() -> set[str]:
 
 
 def install(folder: Path) -> None:
-    """Put what is needed into a folder, as an installer would."""
     for each in needed():
         for file in each.files or ():
             source = Path(str(file.locate()))

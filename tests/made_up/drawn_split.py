@@ -1,7 +1,5 @@
 """The split of the corpus as it was drawn, once, before there was a predictor."""
 
-from __future__ import annotations
-
 import hashlib
 from collections import Counter
 from itertools import product
@@ -61,5 +59,4 @@ def _hash(seed, name):
 
 
 def write_split(path, assigned):
-    """Write the split."""
     pl.DataFrame([row.model_dump() for row in assigned]).write_csv(path)

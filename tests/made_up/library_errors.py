@@ -1,7 +1,5 @@
 """What libraries raise here and now, by the message of the catalogue that it is."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
@@ -24,15 +22,11 @@ def overrun():
         schedule.step()
 
 
-def backward_twice():
-    loss = torch.ones(2, requires_grad=True).square().sum()
-    loss.backward()
-    loss.backward()
+ONE = torch.ones(2, requires_grad=True)
 
 
 def in_place():
-    weight = torch.ones(2, requires_grad=True)
-    hidden = weight.exp()
+    hidden = ONE.exp()
     loss = hidden.sum()
     hidden += 1
     loss.backward()
@@ -40,8 +34,7 @@ def in_place():
 
 def anomaly():
     with torch.autograd.set_detect_anomaly(True):
-        weight = torch.zeros(1, requires_grad=True)
-        (weight.sqrt() * 0).sum().backward()
+        ((ONE - 1).sqrt() * 0).sum().backward()
 
 
 def norm_not_finite():
@@ -79,7 +72,7 @@ RAISED = {
     "index_type": lambda: nn.Embedding(3, 2)(torch.ones(1)),
     "number_types": lambda: nn.Linear(3, 2)(torch.ones(2, 3).double()),
     "no_graph": lambda: torch.ones(1).sum().backward(),
-    "graph_freed": backward_twice,
+    "graph_freed": lambda: [loss.backward() for loss in [(ONE + 1).square().sum()] * 2],
     "changed_in_place": in_place,
     "nan_in_backward": anomaly,
     "norm_not_finite": norm_not_finite,

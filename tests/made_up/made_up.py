@@ -1,8 +1,6 @@
 """Made-up predictions, with every column that a study stores."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Mapping
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -11,32 +9,22 @@ from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.vocabulary import CATEGORIES
 
 
-def made_up_predictions(
-    accuracy: float = 0.7,
-    repeats: int = 3,
-    scenarios: int | Mapping[str, int] = 12,
-    runs: int = 1,
-    seed: int = 0,
-) -> pl.DataFrame:
-    """Scenarios differ in how often they are diagnosed right; wrong answers are any category.
-
-    Confidence says nothing of correctness, and what it leaves is shared by the other categories.
-    """
+def made_up_predictions(accuracy=0.7, repeats=3, scenarios=12, runs=1, seed=0):
+    """Scenarios differ in how often they are diagnosed right; confidence says nothing of it."""
     rng = np.random.default_rng(seed)
     rows = []
     for category in CATEGORIES:
         count = scenarios if isinstance(scenarios, int) else scenarios[category]
         for number in range(count):
             chance = rng.beta(4 * accuracy, 4 * (1 - accuracy)) if 0 < accuracy < 1 else accuracy
-            for repeat in range(repeats):
-                for run in range(runs):
-                    right = rng.random() < chance
-                    wrong = rng.choice([other for other in CATEGORIES if other != category])
-                    name = f"{category}_{number}"
-                    keys = {"feature_set": "19", "method": "made_up", "repeat": repeat}
-                    keys |= {"fold": number % 3, "run_id": f"{name}_{run}", "scenario": name}
-                    prediction = category if right else wrong
-                    rows.append({**keys, "category": category, "prediction": prediction})
+            for repeat, run in product(range(repeats), range(runs)):
+                right = rng.random() < chance
+                wrong = rng.choice([other for other in CATEGORIES if other != category])
+                name = f"{category}_{number}"
+                keys = {"feature_set": "19", "method": "made_up", "repeat": repeat}
+                keys |= {"fold": number % 3, "run_id": f"{name}_{run}", "scenario": name}
+                keys |= {"category": category, "prediction": category if right else wrong}
+                rows.append(keys)
     confidence = np.random.default_rng([seed, 1]).uniform(0.2, 1.0, len(rows)).round(6)
     return completed(pl.DataFrame(rows).with_columns(confidence=pl.Series(confidence)))
 
@@ -44,11 +32,10 @@ def made_up_predictions(
 def completed(predictions: pl.DataFrame) -> pl.DataFrame:
     """Add the columns of ``PREDICTION_SCHEMA`` that are not there; probabilities by confidence."""
     sure = pl.when(pl.col("prediction") == "abstain").then(0.2).otherwise("confidence")
+    is_answer = {name: pl.col("prediction") == name for name in CATEGORIES}
     probabilities = {
-        f"p_{category}": pl.when(pl.col("prediction") == category)
-        .then(sure)
-        .otherwise((1 - sure) / 4)
-        for category in CATEGORIES
+        f"p_{name}": pl.when(answer).then(sure).otherwise((1 - sure) / 4)
+        for name, answer in is_answer.items()
     }
     absent = [
         pl.lit(None, dtype).alias(name)
@@ -65,38 +52,27 @@ def completed(predictions: pl.DataFrame) -> pl.DataFrame:
 def small_predictions(**columns: object) -> pl.DataFrame:
     """One run per scenario and one repeat, from ``category``, ``prediction`` and ``confidence``."""
     table = pl.DataFrame(columns).with_columns(
-        scenario=pl.format("{}_{}", "category", pl.int_range(pl.len())),
-        feature_set=pl.lit("19"),
-        method=pl.lit("made_up"),
-        repeat=pl.lit(0),
-        fold=pl.int_range(pl.len()) % 2,
-    )
+        scenario=pl.format("{}_{}", "category", pl.int_range(pl.len())), feature_set=pl.lit("19"),
+        method=pl.lit("made_up"), repeat=pl.lit(0), fold=pl.int_range(pl.len()) % 2,
+    )  # fmt: skip
     return completed(table.with_columns(run_id="scenario"))
 
 
-def over_resampled_rows(
-    predictions: pl.DataFrame, figure: Callable[[np.ndarray, np.ndarray], float]
-) -> Callable[..., float]:
-    """A figure of confidences and right answers over rows that were really drawn again.
-
-    It takes the indices of the scenarios drawn in each category, and averages over repeats.
-    """
-    numbers = [
-        [
-            (rows["confidence"].to_numpy(), (rows["prediction"] == category).to_numpy())
-            for _, rows in predictions.filter(pl.col("category") == category)
-            .sort("scenario", "repeat")
-            .group_by("scenario", maintain_order=True)
-        ]
-        for category in CATEGORIES
-    ]
+def over_resampled_rows(predictions, figure):
+    """A figure over rows that were really drawn again, averaged over repeats."""
+    numbers = []
+    for category in CATEGORIES:
+        mine = predictions.filter(pl.col("category") == category).sort("scenario", "repeat")
+        numbers.append(
+            [
+                (rows["confidence"].to_numpy(), (rows["prediction"] == category).to_numpy())
+                for _, rows in mine.group_by("scenario", maintain_order=True)
+            ]
+        )
 
     def plain(*indices):
-        drawn = [
-            scenarios[number]
-            for scenarios, index in zip(numbers, indices, strict=True)
-            for number in index
-        ]
+        pairs = zip(numbers, indices, strict=True)
+        drawn = [scenarios[number] for scenarios, index in pairs for number in index]
         confidence, right = (np.stack(part) for part in zip(*drawn, strict=True))
         repeats = range(confidence.shape[1])
         return np.mean([figure(confidence[:, r], right[:, r]) for r in repeats])

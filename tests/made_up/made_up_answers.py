@@ -1,10 +1,9 @@
 """Answers to made-up logs: as they would be given, with everything that an output must show."""
 
-from __future__ import annotations
-
 import math
 
-from failbench.causes.catalogue import Advice, Cause, Measurement, Remedy, causes
+from failbench.base.vocabulary import CATEGORIES
+from failbench.causes.catalogue import Advice, Measurement, Remedy, causes
 from failbench.diagnose.answer import Hypothesis, LogDiagnosis
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.text import read_text
@@ -36,17 +35,11 @@ NORMS = Measurement(
     tells="A norm that rises over 50 steps before the loss does speaks for the learning rate.",
     invariants=("gradient_norm_steady", "update_ratio_steady"),
 )
-ADVICE = Advice(
-    mechanism=(
-        "Steps are longer than the region in which the gradient describes the loss, so that each "
-        "one lands higher than the last."
-    ),
-    remedies=(HALVE, CLIP, REBUILD),
-    settle=(NORMS,),
-)
+LONGER = "Steps are longer than the region in which the gradient describes the loss."
+ADVICE = Advice(mechanism=LONGER, remedies=(HALVE, CLIP, REBUILD), settle=(NORMS,))
 
 
-def rows(steps: int, *, broken_from: int | None = None, every: int = 1) -> str:
+def rows(steps, *, broken_from=None, every=1):
     """A log that diverges at the end of its steps, and reads NaN from one of them on."""
     lines = []
     for step in range(0, steps, every):
@@ -63,81 +56,45 @@ def rows(steps: int, *, broken_from: int | None = None, every: int = 1) -> str:
     return "\n".join(lines) + "\n"
 
 
-def finding(identity: str = "loss_rises", **changes: object) -> Finding:
-    """A finding, in some parts changed."""
-    values: dict[str, object] = {
-        "id": identity,
-        "kind": "check",
-        "strength": "direct",
-        "statement": f"The loss rises to 2.7 times its lowest value ({identity}).",
-        "source": "train.log",
-        "line": 91,
-        "step": 83,
-        "signal": "loss",
-        "value": 11.2,
-        "relation": "above",
-        "threshold": 4.1,
-    }
-    return Finding(**{**values, **changes})
+def finding(identity="loss_rises", **changes):
+    values = {"kind": "check", "strength": "direct", "source": "train.log", "line": 91, "step": 83}
+    values |= {"statement": f"The loss rises to 2.7 times its lowest value ({identity})."}
+    values |= {"signal": "loss", "value": 11.2, "relation": "above", "threshold": 4.1}
+    return Finding(**{"id": identity, **values, **changes})
 
 
 SPIKE = finding()
-NORM = finding(
-    "norm_rises",
-    line=95,
-    step=87,
-    signal="grad_norm",
-    value=math.inf,
-    threshold=12.5,
-    statement="The gradient norm leaves its band 4 steps before the loss does.",
-)
+LEAVES = "The gradient norm leaves its band 4 steps before the loss does."
+NORM_AT = {"line": 95, "step": 87, "signal": "grad_norm", "value": math.inf, "threshold": 12.5}
+NORM = finding("norm_rises", statement=LEAVES, **NORM_AT)
 CRASH = finding(
-    "fp16_scale_at_minimum",
-    kind="message",
-    line=102,
-    step=None,
-    signal="",
-    relation="",
-    value=None,
-    threshold=None,
+    "fp16_scale_at_minimum", kind="message", line=102,
     statement="The loss scale has fallen to its minimum.",
     quote="FloatingPointError: Minimum loss scale reached (0.0001). Your loss is exploding.",
-)
-RATE = finding(
-    "rate_high",
-    strength="circumstantial",
-    line=40,
-    step=36,
-    signal="learning_rate",
-    value=3e-4,
-    threshold=1e-4,
-    statement="The learning rate is three times the usual one for models of this size.",
-)
+    **dict.fromkeys(("step", "value", "threshold")), **dict.fromkeys(("signal", "relation"), ""),
+)  # fmt: skip
+HIGH = "The learning rate is three times the usual one for models of this size."
+RATE_AT = {"line": 40, "step": 36, "signal": "learning_rate", "value": 3e-4, "threshold": 1e-4}
+RATE = finding("rate_high", strength="circumstantial", statement=HIGH, **RATE_AT)
 
 
-def hypothesis(
-    cause: str, confidence: float, *findings: Finding, advice: Advice = ADVICE
-) -> Hypothesis:
+def hypothesis(cause, confidence, *findings, advice=ADVICE):
     """A cause of the catalogue with made-up advice."""
-    known: Cause = causes()[cause]
-    return Hypothesis(known, confidence, "critical", findings, advice)
+    return Hypothesis(causes()[cause], confidence, "critical", findings, advice)
 
 
-def answer(**changes: object) -> LogDiagnosis:
+SHARES = (0.01, 0.93, 0.03, 0.02, 0.01)
+
+
+def answer(**changes):
     """A failed run of 100 steps with two causes to choose from, in some parts changed."""
     text = rows(100, broken_from=94)
-    values: dict[str, object] = {
+    values = {
         "log": read_text("train.log", [text.encode()]),
         "status": "failed",
         "category": "optimization",
         "confidence": 0.93,
-        "categories": {
-            "memory_hardware": 0.01,
-            "optimization": 0.93,
-            "data_pipeline": 0.03,
-            "model_software": 0.02,
-            "unknown": 0.01,
-        },
+        "categories": dict(zip(CATEGORIES, SHARES, strict=True)),
         "hypotheses": (
             hypothesis("learning_rate_too_high", 0.72, SPIKE, NORM, CRASH),
             hypothesis("loss_scale_wrong", 0.21, CRASH),
@@ -150,19 +107,15 @@ def answer(**changes: object) -> LogDiagnosis:
     return LogDiagnosis(**{**values, **changes})
 
 
-def healthy() -> LogDiagnosis:
+NOTHING = {"status": "healthy", "category": None, "hypotheses": (), "findings": ()}
+
+
+def healthy():
     """A run of which nothing was found."""
-    return answer(
-        log=read_text("train.log", [rows(100).encode()]),
-        status="healthy",
-        category=None,
-        confidence=0.88,
-        hypotheses=(),
-        findings=(),
-    )
+    return answer(log=read_text("train.log", [rows(100).encode()]), confidence=0.88, **NOTHING)
 
 
-def unknown() -> LogDiagnosis:
+def unknown():
     """A run with something wrong of which the log does not say the cause."""
     return answer(
         status="unknown",
@@ -177,18 +130,15 @@ def unknown() -> LogDiagnosis:
     )
 
 
-def empty() -> LogDiagnosis:
+def empty():
     """An answer to a log without a line."""
-    return answer(
-        log=read_text("-", []), status="healthy", category=None, hypotheses=(), findings=()
-    )
+    return answer(log=read_text("-", []), **NOTHING)
 
 
-def hostile(words: str = HOSTILE) -> LogDiagnosis:
+def hostile(words=HOSTILE):
     """An answer all of whose words of the log are hostile, or are others."""
-    said = finding(
-        words, statement=words, source=f"{words}.log", signal=words, relation=words, quote=words
-    )
+    of_log = dict.fromkeys(("statement", "signal", "relation", "quote"), words)
+    said = finding(words, source=f"{words}.log", **of_log)
     return answer(
         log=read_text(f"{words}.log", [rows(20).encode()]),
         hypotheses=(hypothesis("learning_rate_too_high", 0.6, said),),

@@ -1,7 +1,5 @@
 """One check of the audit, from its declaration to its finding."""
 
-from __future__ import annotations
-
 from failbench.base.records import kept_by_hand
 from failbench.publish.audit.claims import AuditedPaper
 from failbench.publish.audit.figures import AuditSettings

@@ -1,7 +1,5 @@
 """A made-up run as a log could tell of it."""
 
-from __future__ import annotations
-
 import math
 
 from failbench.neighbours.rendering.run import LoggedRun, LogShape, perplexity
@@ -36,15 +34,10 @@ ENDINGS = {
 }
 
 SHAPE = LogShape(
-    signals=("loss", "grad_norm", "learning_rate", "perplexity", "memory", "throughput"),
-    every=1,
-    digits=6,
-    kept=60,
-    style="plain",
-    cut="none",
-    **dict.fromkeys(("validation", "ending"), True),
+    signals=("loss", "grad_norm", "learning_rate", "perplexity", "memory", "throughput"), every=1,
+    digits=6, kept=60, style="plain", cut="none", **dict.fromkeys(("validation", "ending"), True),
     **dict.fromkeys(("terminal", "prefixed", "coloured", "bars"), False),
-)
+)  # fmt: skip
 """Everything is logged, and nothing beside it."""
 
 
@@ -62,13 +55,7 @@ def made_up_run(ending="completed", count=100, losses=None):
         "throughput": [number / time for number, time in zip(tokens, seconds, strict=True)],
         "perplexity": [perplexity(loss) for loss in losses],
     }
-    return LoggedRun(
-        steps=tuple(range(count)),
-        signals=signals,
-        validation=tuple(5.0 - 0.01 * step if step % 10 == 0 else None for step in range(count)),
-        seconds=seconds,
-        sequences=16,
-        steps_per_epoch=40,
-        planned_steps=count,
-        ending=ENDINGS[ending],
-    )
+    validation = tuple(5.0 - 0.01 * step if step % 10 == 0 else None for step in range(count))
+    sizes = {"sequences": 16, "steps_per_epoch": 40, "planned_steps": count, "seconds": seconds}
+    of_run = {"steps": tuple(range(count)), "signals": signals, "validation": validation}
+    return LoggedRun(**of_run, **sizes, ending=ENDINGS[ending])

@@ -1,7 +1,5 @@
 """Tiny models of Transformers and batches for them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import torch
@@ -51,7 +49,6 @@ class BrokenError(Exception):
 
 
 def break_at(module: torch.nn.Module, call: int) -> None:
-    """Make a call of a module fail, counted from 0."""
     calls = iter(range(call + 1))
 
     def count(*_: Any) -> None:

@@ -1,7 +1,5 @@
 """Monitored runs that are written down, and rules to judge them by."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,12 +14,9 @@ from failbench.monitor.records.versions import CURRENT, PROCEDURES, Rules
 SETTING = {"architecture": "gru", "optimizer": "sgd", "scale": "small"}
 COMPLETED = End("completed", "callback", 59)
 CALM = {
-    "blocked_data": 0.1,
-    "labels_outside": 0.0,
-    "gradient_norm": 1.0,
-    "loss_ratio": 1.0,
+    "blocked_data": 0.1, "labels_outside": 0.0, "gradient_norm": 1.0, "loss_ratio": 1.0,
     "learning_rate": 0.01,
-}
+}  # fmt: skip
 """Signals of a healthy run, at every step."""
 
 INVARIANTS = tuple(

@@ -1,15 +1,9 @@
-"""A server on this machine that speaks Ollama's HTTP API, and says what a test wants.
-
-It answers ``GET /api/tags`` and ``POST /api/chat`` in the form that Ollama documents.
-"""
-
-from __future__ import annotations
+"""A server on this machine that speaks Ollama's HTTP API, and says what a test wants."""
 
 import json
 import threading
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -18,7 +12,6 @@ DIGESTS = {"mistral:latest": "6577803aa9a0" + "1" * 52, "llama3:8b": "365c0bd3c0
 
 
 def answer_text(category: str = "optimization", **values: object) -> str:
-    """A good answer."""
     evidence = [{"signal": "loss", "value": 5.5, "step": 3}]
     facts = {"category": category, "confidence": 0.8, "explanation": "Why.", "evidence": evidence}
     return json.dumps(facts | values)
@@ -31,7 +24,6 @@ class Reply:
     text: str = answer_text()
     done_reason: str = "stop"
     status: int = 200
-    seconds: float = 0.0
     die: bool = False
 
 
@@ -46,12 +38,8 @@ class OllamaServer:
     host: str = ""
 
     def tags(self) -> dict[str, object]:
-        return {
-            "models": [
-                {"name": name, "model": name, "size": 4113301824, "digest": digest}
-                for name, digest in self.models.items()
-            ]
-        }
+        models = self.models.items()
+        return {"models": [{"name": name, "model": name, "digest": each} for name, each in models]}
 
     def chat(self, body: dict[str, Any]) -> tuple[Reply, dict[str, object]]:
         self.questions.append(body)
@@ -62,13 +50,10 @@ class OllamaServer:
         if reply.status != 200:
             return reply, {"error": reply.text}
         return reply, {
-            "model": body["model"],
-            "created_at": "2025-01-01T00:00:00.0Z",
+            "model": body["model"], "created_at": "2025-01-01T00:00:00.0Z",
             "message": {"role": "assistant", "content": reply.text},
-            "done_reason": reply.done_reason,
-            "done": True,
-            "eval_count": 298,
-        }
+            "done_reason": reply.done_reason, "done": True, "eval_count": 298,
+        }  # fmt: skip
 
 
 @contextmanager
@@ -82,7 +67,6 @@ def serving(ollama: OllamaServer) -> Iterator[OllamaServer]:
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             reply, content = ollama.chat(body)
-            time.sleep(reply.seconds)
             if reply.die:
                 self.close_connection = True
             else:
@@ -90,14 +74,12 @@ def serving(ollama: OllamaServer) -> Iterator[OllamaServer]:
 
         def _send(self, status: int, content: dict[str, object]) -> None:
             encoded = json.dumps(content).encode()
-            try:
+            with suppress(OSError):  # a client that waited no longer
                 self.send_response(status)
                 self.send_header("Content-Type", "application/json; charset=utf-8")
                 self.send_header("Content-Length", str(len(encoded)))
                 self.end_headers()
                 self.wfile.write(encoded)
-            except OSError:
-                pass  # a client that waited no longer
 
         def log_message(self, *_: object) -> None:
             pass

@@ -1,20 +1,16 @@
 """Made-up scenarios, with the reference runs that neighbours are looked for in."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 
 from failbench.base.scenarios import Scenario
-from failbench.base.vocabulary import CATEGORIES, Category, Difficulty
+from failbench.base.vocabulary import CATEGORIES, Difficulty
 from failbench.features.catalogue import FEATURES
 
 DIFFICULTIES: tuple[Difficulty, ...] = ("easy", "medium", "hard")
 
 
-def made_up_scenario(
-    name: str, category: Category, difficulty: Difficulty = "easy", **changes: object
-) -> Scenario:
+def made_up_scenario(name, category, difficulty="easy", **changes):
     """A definition; a hard one looks like the category after its own."""
     after = CATEGORIES[(CATEGORIES.index(category) + 1) % len(CATEGORIES)]
     facts = {"id": name, "title": f"A title for {name}", "category": category}
@@ -35,17 +31,23 @@ def made_up_scenarios(count: int) -> tuple[Scenario, ...]:
     )
 
 
-def reference_runs(scenarios: tuple[Scenario, ...]) -> pl.DataFrame:
+TEXTS = dict.fromkeys(("scenario", "category", "error_type", "error_message"), pl.String)
+"""Columns of a feature table that may be empty."""
+
+
+def feature_row(rng, max_loss, keys):
+    """A run of a feature table, of noise but for its largest loss."""
+    values = {feature.name: rng.normal() for feature in FEATURES} | {"max_loss": max_loss}
+    usual = {"kind": "failure", "seed": 0, "architecture": "transformer", "optimizer": "adamw"}
+    return dict.fromkeys(TEXTS) | usual | {"scale": "small"} | keys | values
+
+
+def reference_runs(scenarios):
     """A feature table with one run per scenario; the loss tells the category, more or less."""
     rng = np.random.default_rng(1)
     rows = []
-    for scenario in scenarios:
-        values = {feature.name: rng.normal() for feature in FEATURES}
-        values["max_loss"] = 3 * CATEGORIES.index(scenario.category) + rng.normal()
-        keys = {"run_id": f"{scenario.id}-transformer-adamw-s0", "kind": "failure", "seed": 0}
-        keys |= {"scenario": scenario.id, "category": scenario.category, "scale": "small"}
-        keys |= {"architecture": "transformer", "optimizer": "adamw"}
-        rows.append({**keys, "error_type": None, "error_message": None, **values})
-    return pl.DataFrame(
-        rows, schema_overrides={"error_type": pl.String, "error_message": pl.String}
-    )
+    for each in scenarios:
+        keys = {"run_id": f"{each.id}-transformer-adamw-s0", "scenario": each.id}
+        loss = 3 * CATEGORIES.index(each.category) + rng.normal()
+        rows.append(feature_row(rng, loss, keys | {"category": each.category}))
+    return pl.DataFrame(rows, schema_overrides=TEXTS)

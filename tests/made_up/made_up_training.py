@@ -1,11 +1,9 @@
 """Small real training loops, as users write them, with and without a monitor."""
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -21,9 +19,7 @@ PADDING, UNKNOWN = 0, 1
 
 
 class Tiny(nn.Module):
-    """A causal model of a few thousand parameters."""
-
-    def __init__(self, tied: bool = False, dropout: float = 0.1) -> None:
+    def __init__(self, tied=False, dropout=0.1):
         super().__init__()
         self.tokens = nn.Embedding(TOKENS, WIDTH)
         self.positions = nn.Embedding(POSITIONS + 1, WIDTH)
@@ -43,7 +39,7 @@ class Tiny(nn.Module):
 class Texts(torch.utils.data.Dataset):
     """Rows of tokens, of which each depends on the one before it."""
 
-    def __init__(self, rows: int = 400) -> None:
+    def __init__(self, rows=400):
         steps = np.random.default_rng(7).integers(1, 4, (rows, POSITIONS + 1))
         self.rows = torch.tensor(2 + steps.cumsum(axis=1) % (TOKENS - 2))
 
@@ -62,19 +58,9 @@ def cross_entropy(logits, labels):
     return nn.functional.cross_entropy(logits.flatten(0, 1), labels.flatten())
 
 
-def seed() -> None:
-    random.seed(0)
-    np.random.seed(0)  # noqa: NPY002
-    torch.manual_seed(0)
-
-
 @dataclass
 class Loop:
-    """A training loop, which takes ``accumulate`` batches a step and evaluates every so often.
-
-    It may have a ``GradScaler``, compute in bfloat16, tie weights, compile, or give the optimizer
-    a function that computes the gradients; the monitor may get the loader and the loss.
-    """
+    """A training loop, which takes ``accumulate`` batches a step and evaluates every so often."""
 
     optimizers: Callable[[Any], list[Any]]
     accumulate: int = 1
@@ -87,25 +73,18 @@ class Loop:
     closure: bool = False
     evaluate: int = 7
 
-    def run(
-        self, monitor: Any = None, steps: int = 25, at: Callable[[str, int], None] | None = None
-    ):
-        """Train, and return losses, parameters and the states of all generators.
-
-        ``at`` is called with what the loop does and the number of the batch.
-        """
-        at = at or (lambda what, number: None)
-        seed()
-        model = Tiny(self.tied)
+    def run(self, monitor=None, steps=25, at=lambda what, number: None):
+        """Train; return losses, parameters and the states of all generators."""
+        random.seed(0)
+        np.random.seed(0)  # noqa: NPY002
+        torch.manual_seed(0)
+        model, losses, batches = Tiny(self.tied), [], loader()
         optimizers = self.optimizers(model)
         called = torch.compile(model, backend="eager") if self.compiled else model
         scaler = torch.amp.GradScaler("cpu", enabled=self.scaled)
         if monitor is not None:
             monitor.watch(called, *optimizers)
-        losses = []
-        batches = loader()
-        if monitor is not None and self.loader_given:
-            batches = monitor.data(batches)
+            batches = monitor.data(batches) if self.loader_given else batches
         for number, batch in enumerate(batches):
             if number == steps * self.accumulate:
                 break
@@ -148,13 +127,10 @@ class Loop:
         return loss
 
 
-def evaluate(model, monitor: Any = None, loader_given: bool = True) -> float:
-    total = 0.0
-    with ExitStack() as stack:
-        stack.enter_context(nullcontext() if monitor is None else monitor.phase("evaluation"))
-        stack.enter_context(torch.no_grad())
+def evaluate(model, monitor=None, loader_given=True):
+    total, batches = 0.0, [Texts(8).rows[:4], Texts(8).rows[4:]]
+    with nullcontext() if monitor is None else monitor.phase("evaluation"), torch.no_grad():
         model.eval()
-        batches = [Texts(8).rows[:4], Texts(8).rows[4:]]
         for batch in monitor.data(batches) if monitor is not None and loader_given else batches:
             logits = model(batch[:, :-1])
             loss = cross_entropy(logits, batch[:, 1:])
@@ -184,29 +160,21 @@ def two(model):
 
 
 LOOPS = {
-    "adamw": Loop(adamw),
-    "sgd": Loop(sgd),
-    "fused": Loop(fused),
-    "accumulation": Loop(adamw, accumulate=3),
-    "scaler": Loop(adamw, scaled=True),
-    "scaler and fused": Loop(fused, scaled=True),
-    "bfloat16": Loop(adamw, autocast=True),
-    "tied": Loop(adamw, tied=True),
-    "two optimizers": Loop(two),
-    "compiled": Loop(adamw, compiled=True),
+    "adamw": Loop(adamw), "sgd": Loop(sgd), "fused": Loop(fused), "two optimizers": Loop(two),
+    "accumulation": Loop(adamw, accumulate=3), "scaler": Loop(adamw, scaled=True),
+    "scaler and fused": Loop(fused, scaled=True), "bfloat16": Loop(adamw, autocast=True),
+    "tied": Loop(adamw, tied=True), "compiled": Loop(adamw, compiled=True),
     "no loader": Loop(adamw, loader_given=False),
     "no loader, accumulation": Loop(adamw, loader_given=False, accumulate=3),
     "closure": Loop(adamw, closure=True),
     "closure, no loader": Loop(adamw, closure=True, loader_given=False),
     "nothing given": Loop(sgd, loader_given=False, loss_given=False),
-}
+}  # fmt: skip
 
 
 def equal(left: Any, right: Any) -> bool:
     """Whether two results are equal bit for bit."""
-    if isinstance(left, torch.Tensor):
-        return torch.equal(left, right)
-    if isinstance(left, np.ndarray):
+    if isinstance(left, torch.Tensor | np.ndarray):
         return np.array_equal(left, right)
     if isinstance(left, list | tuple):
         return len(left) == len(right) and all(map(equal, left, right))

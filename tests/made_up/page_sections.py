@@ -1,7 +1,5 @@
 """Sections of data of the committed page, as Python made them."""
 
-from __future__ import annotations
-
 import json
 import re
 from decimal import ROUND_HALF_UP, Decimal

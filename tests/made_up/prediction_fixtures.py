@@ -1,8 +1,5 @@
 """A made-up feature table: five categories, a few scenarios each, some of them told by features."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from itertools import product
 
 import numpy as np
@@ -11,45 +8,31 @@ import pytest
 
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.features.catalogue import FEATURES
 from failbench.features.feature_table import KEYS
 from failbench.prediction.splits import make_splits
+from made_up_scenarios import TEXTS, feature_row
 
 
-def made_up_table(
-    scenarios: int,
-    seeds: int,
-    kind: str = "failure",
-    architectures: tuple[str, ...] = ("transformer",),
-) -> pl.DataFrame:
+def made_up_table(scenarios, seeds, kind="failure", architectures=("transformer",)):
     rng = np.random.default_rng(1)
-    rows = []
-    for index, category in enumerate(CATEGORIES):
-        for number in range(scenarios):
-            offset = rng.normal(0, 0.8)
-            for architecture, seed in product(architectures, range(seeds)):
-                values = {feature.name: rng.normal() for feature in FEATURES}
-                values["max_loss"] = index + offset
-                scenario = f"{category}_{number}"
-                failed = kind == "failure"
-                keys = {"run_id": f"{kind}-{scenario}-{architecture}-s{seed}", "kind": kind}
-                keys |= {"scenario": scenario if failed else None, "seed": seed}
-                keys |= {"category": category if failed else None, "scale": "small"}
-                keys |= {"architecture": architecture, "optimizer": "adamw"}
-                rows.append({**keys, "error_type": None, "error_message": None, **values})
-    table = pl.DataFrame(
-        rows, schema_overrides={"error_type": pl.String, "error_message": pl.String}
-    )
-    return table.select(*KEYS, pl.exclude(KEYS))
+    rows, failed = [], kind == "failure"
+    for category, number in product(CATEGORIES, range(scenarios)):
+        offset, scenario = rng.normal(0, 0.8), f"{category}_{number}"
+        for architecture, seed in product(architectures, range(seeds)):
+            keys = {"run_id": f"{kind}-{scenario}-{architecture}-s{seed}", "kind": kind}
+            keys |= {"scenario": scenario, "category": category} if failed else {}
+            keys |= {"seed": seed, "architecture": architecture}
+            rows.append(feature_row(rng, CATEGORIES.index(category) + offset, keys))
+    return pl.DataFrame(rows, schema_overrides=TEXTS).select(*KEYS, pl.exclude(KEYS))
 
 
 @pytest.fixture(scope="session")
-def failures() -> pl.DataFrame:
+def failures():
     return made_up_table(scenarios=6, seeds=2)
 
 
 @pytest.fixture(scope="session")
-def out_of_memory(failures: pl.DataFrame) -> pl.DataFrame:
+def out_of_memory(failures):
     """Runs of which the rules recognise some by an error, and more or less surely."""
     category = pl.col("category")
     raised = (category == "memory_hardware") | (
@@ -66,34 +49,27 @@ def out_of_memory(failures: pl.DataFrame) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="session")
-def successes() -> pl.DataFrame:
+def successes():
     return made_up_table(scenarios=2, seeds=1, kind="success")
 
 
 @pytest.fixture(scope="session")
-def runs_of_three_architectures() -> pl.DataFrame:
+def runs_of_three_architectures():
     """Failing and successful runs of three architectures, two seeds a scenario."""
     architectures = ("bert", "gru", "lstm")
-    return pl.concat(
-        [
-            made_up_table(scenarios=4, seeds=2, architectures=architectures),
-            made_up_table(scenarios=2, seeds=1, kind="success", architectures=architectures),
-        ],
-        how="vertical_relaxed",
-    )
+    failing = made_up_table(4, 2, architectures=architectures)
+    return pl.concat([failing, made_up_table(2, 1, "success", architectures)])
 
 
-def made_up_answers(
-    rates: dict[str, float], repeats: int = 10, runs: int = 1, feature_set: str = "19"
-) -> pl.DataFrame:
+def scenarios_of(counts):
+    """So many scenarios of each category, without anything else."""
+    rows = [(f"{name}_{index}", name) for name, count in counts.items() for index in range(count)]
+    return pl.DataFrame(rows, schema=["scenario", "category"], orient="row")
+
+
+def made_up_answers(rates, repeats=10, runs=1, feature_set="19"):
     """Predictions of methods with these rates on the study's 76 scenarios; wrong is abstaining."""
-    scenarios = pl.DataFrame(
-        [
-            {"scenario": f"{category}_{number}", "category": category}
-            for category, count in COUNTS.items()
-            for number in range(count)
-        ]
-    )
+    scenarios = scenarios_of(COUNTS)
     rows = (
         make_splits(scenarios, folds=5, repeats=repeats, seed=0)
         .join(scenarios, on="scenario", maintain_order="left")
@@ -117,6 +93,6 @@ def made_up_answers(
 
 
 @pytest.fixture(scope="session")
-def answers() -> Callable[..., pl.DataFrame]:
+def answers():
     """Made-up predictions of several methods, by their rates."""
     return made_up_answers

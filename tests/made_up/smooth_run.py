@@ -1,7 +1,5 @@
 """Smooth run: telemetry of a training that goes well, and ways to spoil a signal of it."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 
@@ -16,29 +14,17 @@ def healthy(steps=STEPS, **changes):
     """A smooth run: every signal as a training that goes well has it."""
     at = np.arange(steps)
     loss = 3.0 + 3.0 * np.exp(-at / 80)
-    table = {
-        "run_id": ["run"] * steps,
-        "step": at,
-        "loss": loss,
-        "gradient_norm": np.full(steps, 0.8) + 0.01 * (at % 7),
-        "learning_rate": 4e-3 * (1 - at / (2 * steps)),
-        "clip_norm": np.ones(steps),
-        "memory_bytes": np.full(steps, 10_000_000),
-        "step_seconds": 0.02 + 0.0001 * (at % 5),
-        "sequences": np.full(steps, 16),
-        "tokens": np.full(steps, 16 * 34),
-        "unknown_tokens": np.zeros(steps),
-        "covered_tokens": np.full(steps, 16 * 34),
-        "max_token_id": np.full(steps, 500),
-        "mean_length": np.full(steps, 34.0),
-        "max_length": np.full(steps, 40),
-        "validation_loss": [
-            float(value) + 0.05 if step % 10 == 0 else None for step, value in enumerate(loss)
-        ],
-    }
+    usual = {"clip_norm": 1.0, "memory_bytes": 10_000_000, "sequences": 16, "tokens": 16 * 34}
+    usual |= {"unknown_tokens": 0, "covered_tokens": 16 * 34, "max_token_id": 500}
+    usual |= {"mean_length": 34.0, "max_length": 40}
+    table = {"run_id": ["run"] * steps, "step": at, "loss": loss}
+    table |= {name: np.full(steps, value) for name, value in usual.items()}
+    table |= {"gradient_norm": 0.8 + 0.01 * (at % 7), "step_seconds": 0.02 + 0.0001 * (at % 5)}
+    table["learning_rate"] = 4e-3 * (1 - at / (2 * steps))
+    table["validation_loss"] = [None if step % 10 else float(loss[step]) + 0.05 for step in at]
     for name, change in changes.items():
         table[name] = change(np.array(table[name], dtype=object))
-    return pl.DataFrame({name: list(values) for name, values in table.items()}).cast(STEP_SCHEMA)
+    return pl.DataFrame({name: list(table[name]) for name in STEP_SCHEMA}).cast(STEP_SCHEMA)
 
 
 def from_step(step, value):

@@ -1,7 +1,5 @@
 """What a worker of an engine tells of itself; without pytest, as a worker imports this module."""
 
-from __future__ import annotations
-
 import os
 
 
@@ -14,5 +12,4 @@ def threads_of_libraries() -> list[int]:
 
 
 def process() -> int:
-    """The process that runs this."""
     return os.getpid()

@@ -1,7 +1,5 @@
 """A frame of runs as methods receive it, and everything that a method is built with."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np
@@ -94,10 +92,8 @@ def made_up_runs():
     rng = np.random.default_rng(0)
     labels = np.repeat(np.array(CATEGORIES, dtype=object), 12)
     groups = np.array([f"scenario_{index // 2}" for index in range(60)], dtype=object)
-    frame = pd.DataFrame(
-        {feature.name: rng.normal(size=60) for feature in FEATURES},
-        index=pd.Index([f"run_{index}" for index in range(60)], name="run_id"),
-    )
+    names = pd.Index([f"run_{index}" for index in range(60)], name="run_id")
+    frame = pd.DataFrame({each.name: rng.normal(size=60) for each in FEATURES}, index=names)
     frame["max_loss"] = np.repeat(np.arange(5.0), 12) + rng.normal(0, 0.05, 60)
     frame.loc[::7, "perplexity"] = np.nan
     frame["error_type"] = np.where(labels == "model_software", "RuntimeError", "")

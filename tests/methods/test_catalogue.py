@@ -1,10 +1,7 @@
 """What holds for every method that studies compare, scikit-learn's estimator checks among it.
 
-``check_estimator`` as a whole does not apply: most of its checks fit their own matrix of numbers,
-and methods take a frame of named features and error text, in which a missing feature is ordinary
-input, and answer with one of the five categories or abstain. The checks that need no data run as
-they are. Those that matter here and do fit are repeated over a frame: pickle, fit_idempotent,
-fit_returns_self, dict_unchanged, overwrite_params, methods_subset_invariance, classifiers_classes.
+Those that need no data run as they are. Others fit their own matrix of numbers where methods take a
+frame of named features and text: they are repeated over a frame.
 """
 
 import pickle
@@ -44,9 +41,7 @@ def test_checks_of_estimators_that_need_no_data(name, check, unfitted):
 
 
 @every_method
-def test_a_fit_is_returned_changes_nothing_else_and_is_the_same_pickled_and_again(
-    name, unfitted, runs
-):
+def test_a_fit_changes_nothing_else_and_is_the_same_again(name, unfitted, runs):
     frame, labels, groups = runs
     method, before = unfitted(name), frame.copy()
     parameters = repr(method.get_params())

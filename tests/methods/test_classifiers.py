@@ -5,7 +5,6 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from interpret.glassbox import ExplainableBoostingClassifier
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedGroupKFold
@@ -35,9 +34,7 @@ def test_inner_folds_never_part_the_runs_of_a_scenario(fit, monkeypatch):
     assert parted == [set(), set()]
 
 
-def test_only_the_columns_of_a_feature_set_are_read_and_no_measurement_by_the_baseline(
-    fitted, runs
-):
+def test_only_the_columns_of_a_feature_set_are_read(fitted, runs):
     """Of a measurement the baseline sees whether it was made."""
     frame = runs[0]
     measured = [name for name in FEATURE_SETS["19"] if name != "steps_before_failure"]
@@ -103,16 +100,6 @@ def test_probabilities_that_differ_by_less_than_stored_decimals_are_equal(runs, 
     assert {each.confidence for each in diagnoses} == {round(0.3 + more, 6)}
 
 
-def test_a_search_scores_answers_as_they_are_given(runs):
-    """By its raw probabilities the second setting would be right about ``optimization`` alike."""
-    frame, _, groups = runs
-    labels = np.array(["optimization", "data_pipeline"] * 30, dtype=object)
-    labels[:12] = "data_pipeline"
-    settings = ((0.0, 0.5, 0.5 + 1e-9, 0.0, 0.0), (0.0, 0.4, 0.6, 0.0, 0.0))
-    step = tuned(Answers(), {"classify__probabilities": settings}).fit(frame, labels, groups)
-    assert step.pipeline_["classify"].probabilities == settings[1]
-
-
 @pytest.mark.parametrize(
     ("accuracies", "taken"),
     [([0.5, 0.5 + 1e-15, 0.4], 0), ([0.5 - 1e-15, 0.5], 0), ([0.5, 0.51], 1), ([0.4, 0.5, 0.5], 1)],
@@ -120,15 +107,12 @@ def test_a_search_scores_answers_as_they_are_given(runs):
 def test_among_settings_that_differ_only_by_rounding_the_first_is_chosen(
     runs, monkeypatch, accuracies, taken
 ):
-    """Settings have given scores, equal in each inner fold."""
-    frame, labels, groups = runs
-    monkeypatch.setattr(
-        tuned_classifier,
-        "_accuracy",
-        lambda pipeline, X, y: accuracies[pipeline["classify"].constant],
-    )
+    def accuracy(pipeline, X, y):
+        return accuracies[pipeline["classify"].constant]
+
+    monkeypatch.setattr(tuned_classifier, "_accuracy", accuracy)
     grid = {"classify__constant": tuple(range(len(accuracies)))}
-    step = tuned(Answers(), grid).fit(frame, labels, groups)
+    step = tuned(Answers(), grid).fit(*runs)
     assert step.pipeline_["classify"].constant == taken
 
 
@@ -151,28 +135,7 @@ def test_a_scenario_stays_together_validated_on_in_one_bag_and_trained_on_in_the
     assert (bags == VALIDATED).sum(axis=1).tolist() == [1] * 60
     assert (bags == TRAINED).sum(axis=1).tolist() == [3] * 60
 
-
-def test_scenarios_stay_together_in_the_bags_of_every_fit_of_the_search(
-    context, runs, settings_of, monkeypatch
-):
-    received = []
-    fit = ExplainableBoostingClassifier.fit
-
-    def watched(self, *arguments, **named):
-        received.append(named["bags"])
-        return fit(self, *arguments, **named)
-
-    monkeypatch.setattr(ExplainableBoostingClassifier, "fit", watched)
-    frame, labels, groups = runs
-    settings = settings_of("ebm").model_copy(update={"learning_rate": (0.02, 0.08)})
-    method_named("ebm").build(settings, context).fit(frame, labels, groups)
-    assert [len(bags) for bags in received] == [30, 30, 30, 30, 60]
-    for bags in received:
-        # The made-up runs of a scenario stand next to one another, and folds keep their order.
-        assert (bags[0::2] == bags[1::2]).all()
-
-
-def test_a_category_of_a_single_scenario_is_trained_on_in_every_bag():
+    # a category of a single scenario is trained on in every bag
     labels = np.array(["a"] * 2 + ["b"] * 8, dtype=object)
     groups = np.array(["x"] * 2 + [f"y{index // 2}" for index in range(8)])
     marks = group_bags(labels, groups, 4, 0)
@@ -185,7 +148,7 @@ both_solvers = pytest.mark.parametrize("solver", ["newton-cholesky", "newton-cg"
 
 @pytest.fixture
 def data():
-    """Sixty runs of three categories that overlap; some columns repeat others."""
+    """Three categories that overlap; some columns repeat others."""
     rng = np.random.default_rng(0)
     labels = np.repeat(["a", "b", "c"], 20)
     values = rng.normal(size=(60, 12)) + 0.3 * np.repeat(np.arange(3.0), 20)[:, None]
@@ -201,9 +164,7 @@ def gradient(model, values, labels):
 
 @both_solvers
 @pytest.mark.parametrize("penalty", [0.01, 1.0, 1000.0])
-def test_a_fit_is_a_minimum_and_no_rounding_or_order_of_runs_moves_a_probability(
-    data, solver, penalty
-):
+def test_a_fit_is_a_minimum_that_no_rounding_or_order_moves(data, solver, penalty):
     """The stored six decimals are four orders of magnitude away."""
     values, labels = data
     first = ConvergedLogisticRegression(C=penalty, solver=solver).fit(values, labels)
@@ -215,13 +176,10 @@ def test_a_fit_is_a_minimum_and_no_rounding_or_order_of_runs_moves_a_probability
 
 
 @both_solvers
-def test_a_fit_that_does_not_converge_is_an_error_that_names_the_remedy(data, solver):
+def test_a_fit_that_does_not_converge_is_an_error(data, solver, monkeypatch):
     model = ConvergedLogisticRegression(C=100.0, solver=solver, max_iter=2)
     with pytest.raises(BadInputError, match=r"max_iterations: .* 100 did not converge in 2 steps"):
         model.fit(*data)
-
-
-def test_a_solver_that_stops_early_without_a_warning_is_detected(data, monkeypatch):
     fit = LogisticRegression.fit
 
     def stops_early(self, X, y):

@@ -1,24 +1,18 @@
 """The terms that carry an answer and the tests on paths, against what the models themselves say."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
-from failbench.methods.catalogue import method_named
 from failbench.methods.evidence import (
-    SHARE,
     SHOWN_TESTS,
     additive_contributions,
     boosted_contributions,
     boosted_path_lengths,
-    leading_terms,
     leaf_conditions,
     linear_contributions,
-    tree_paths,
 )
 
 ADDITIVE = ("logistic_regression", "lightgbm", "ebm")
@@ -44,15 +38,6 @@ def of_answers(scores, positions):
     if scores.shape[1] == 1:
         return np.where(positions == 1, scores[:, 0], -scores[:, 0])
     return scores[np.arange(len(scores)), positions]
-
-
-def test_the_fewest_terms_reach_the_share_largest_first():
-    contributions = np.array([[1.0, -6.0, 3.0, 0.0], [5.0, 0.0, 0.0, 0.0], [1.0, 1.0, 1.0, 1.0]])
-    assert [terms.tolist() for terms in leading_terms(contributions, 0.9)] == [
-        [1, 2],
-        [0],
-        [0, 1, 2, 3],
-    ]
 
 
 @two_or_more
@@ -112,24 +97,6 @@ def test_evidence_is_led_by_what_tells_the_label_and_lies_on_the_side_it_says(na
             assert (item.value > item.threshold) == (item.relation == "above")
 
 
-def test_a_term_of_two_features_is_two_conditions_and_each_feature_is_evidence_once(
-    context, settings_of, runs
-):
-    frame, labels, groups = runs
-    settings = settings_of("ebm").model_copy(update={"interactions": 3, "max_rounds": 20})
-    method = method_named("ebm").build(settings, context).fit(frame, labels, groups)
-    members = method.pipeline_["classify"].term_features_
-    assert sum(len(member) == 2 for member in members) == 3
-    terms = leading_terms(
-        additive_contributions(method.pipeline_, frame, method.predict(frame)), SHARE
-    )
-    names = method.pipeline_["impute"].get_feature_names_out()
-    for diagnosis, leading in zip(method.diagnose(frame), terms, strict=True):
-        read = [names[feature] for term in leading for feature in members[term]]
-        assert diagnosis.conditions == len(read)
-        assert [item.signal for item in diagnosis.evidence] == list(dict.fromkeys(read))
-
-
 def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(fitted, runs):
     forest = fitted("random_forest")
     values = forest.pipeline_["impute"].transform(runs[0])
@@ -151,17 +118,6 @@ def test_evidence_is_the_tests_that_trees_of_the_answer_made_most_often(fitted, 
         assert min(made) > 0
         assert len(made) == min(SHOWN_TESTS, sum(count > 0 for count in counts.values()))
         assert diagnosis.conditions == length
-
-
-def test_repeated_tests_of_one_side_become_the_tightest_and_the_threshold_itself_is_below():
-    """The tree splits a alone, at 1, 2 and 3 (found midway), into classes 0, 1, 2 and 3."""
-    a = np.array([0.5, 1.5, 2.5, 3.5])
-    tree = DecisionTreeClassifier(random_state=0).fit(np.column_stack([a, 0 * a]), [0, 1, 2, 3])
-    paths = tree_paths(tree, ["a", "b"], np.array([[1.0, 0.0], [1.7, 0.0], [9.0, 0.0]]))
-    seen = [{(item.value, item.relation, item.threshold) for item in path} for path in paths]
-    below, between = {(1.0, "below", 1.0)}, {(1.7, "above", 1.0), (1.7, "below", 2.0)}
-    assert seen == [below, between, {(9.0, "above", 3.0)}]
-    assert {item.signal for path in paths for item in path} == {"a"}
 
 
 @pytest.mark.parametrize("limits", [{}, {"max_depth": 3}, {"max_leaf_nodes": 9}])

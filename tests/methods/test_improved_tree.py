@@ -8,7 +8,6 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.improved_tree import (
     POINTS_TO,
     TREE,
-    conditions_on_path,
     reduced_tree,
     route,
     signal_of,
@@ -82,8 +81,6 @@ def test_contradicting_signals_of_a_leaf_are_of_another_category_and_not_its_own
         assert leaf.category not in {POINTS_TO[signal] for signal in leaf.against}
         assert not set(leaf.against) & set(leaf.confirms)
 
-
-def test_only_the_last_child_takes_every_run():
     for children in (TREE.refinements, *(node.leaves for node in TREE.refinements)):
         assert [bool(child.when) for child in children] == [True] * (len(children) - 1) + [False]
 
@@ -101,43 +98,10 @@ def test_every_leaf_is_reached_alone_and_together(tree, frame):
         assert route(tree, EvaluatedConditions(frame.iloc[[row]])).tolist() == [position]
 
 
-def test_the_path_shows_that_each_child_passed_over_fails_and_each_taken_holds(tree, frame):
-    evaluated = EvaluatedConditions(frame)
-    for row, leaf in enumerate(route(tree, evaluated).tolist()):
-        checked = conditions_on_path(tree, leaf, evaluated, row)
-        assert len(set(checked)) == len(checked)
-        held = {item for item in checked if evaluated.holds(item)[row]}
-        before = 0
-        for node in tree.refinements:
-            if leaf < before + len(node.leaves):
-                break
-            assert set(node.when) & (set(checked) - held)
-            before += len(node.leaves)
-        assert set(node.when) <= held
-        for sibling in node.leaves[: leaf - before]:
-            assert set(sibling.when) & (set(checked) - held)
-        assert set(tree.leaves[leaf].when) <= held
-
-
 MEMORY = ("peak_memory", "memory_at_failure", "memory_growth_rate", "memory_warning")
-
-
-def leaves(*signals):
-    return {leaf.name: leaf for leaf in reduced_tree(TREE, signals).leaves}
 
 
 @pytest.mark.parametrize("signals", [MEMORY, ("perplexity",), (ERROR_TEXT_SIGNAL,), ("oov_rate",)])
 def test_no_condition_of_a_reduced_tree_looks_at_anything_else(signals):
     assert {signal_of(each) for each in reduced_tree(TREE, signals).conditions()} <= set(signals)
     assert reduced_tree(TREE, (*FEATURE_SETS["19"], ERROR_TEXT_SIGNAL)) == TREE
-
-
-def test_a_reduced_tree_takes_out_what_hidden_signals_lead_to_and_asks_leaves_for_what_is_left():
-    actual = leaves(*MEMORY)
-    assert "memory_grows_to_capacity" in actual
-    assert not {"out_of_memory_at_once", "explosion_that_the_loss_follows"} & set(actual)
-    whole = next(leaf for leaf in TREE.leaves if leaf.name == "perplexity_of_usual_training")
-    actual = leaves("perplexity")["perplexity_of_usual_training"]
-    assert (actual.confirms, actual.against) == (whole.confirms[:1], ())
-    nothing_left = leaves("oov_rate")["everything_looks_usual"]
-    assert (nothing_left.category, nothing_left.reason) == (None, "missing")

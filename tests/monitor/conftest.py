@@ -1,5 +1,7 @@
 """Fixtures of the monitor's tests."""
 
+import sys
+import threading
 from contextlib import contextmanager
 
 import pytest
@@ -12,8 +14,7 @@ except ModuleNotFoundError:
 
 @pytest.fixture(autouse=True, scope="session")
 def a_single_thread():
-    """Models of a test are so small that threads would wait for one another, on a busy machine
-    longer than anything takes; processes that a test starts inherit the variable."""
+    """Models are so small that threads would wait for one another; child processes inherit it."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("OMP_NUM_THREADS", "1")
         before = torch.get_num_threads()
@@ -24,17 +25,23 @@ def a_single_thread():
 
 @pytest.fixture
 def watched(tmp_path):
-    """A tiny model and its optimizer that a monitor watches, with a check at every step."""
+    """A tiny model and its optimizer that a monitor watches; no hook of it is left afterwards."""
     from failbench.monitor import Monitor
-    from made_up_training import Tiny, adamw
+    from made_up_training import Tiny, adamw, hooks_of
 
     @contextmanager
     def attached(level="standard", every=1, kind=Monitor, **settings):
         torch.manual_seed(0)
         model = Tiny()
         (optimizer,) = adamw(model)
-        with kind(tmp_path / "run", level, every, **settings) as monitor:
-            monitor.watch(model, optimizer)
-            yield monitor, model, optimizer
+        before = sys.excepthook, threading.excepthook
+        try:
+            with kind(tmp_path / "run", level, every, **settings) as monitor:
+                monitor.watch(model, optimizer)
+                assert list(hooks_of(model))
+                yield monitor, model, optimizer
+        finally:
+            assert not list(hooks_of(model))
+            assert (sys.excepthook, threading.excepthook) == before
 
     return attached

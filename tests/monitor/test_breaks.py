@@ -2,7 +2,9 @@
 
 import json
 import math
+import re
 from dataclasses import replace
+from itertools import zip_longest
 
 import numpy as np
 import pytest
@@ -29,10 +31,9 @@ FITTED = {STATISTIC.id: Bound(-math.inf, 1.0)}
 
 def history(end=COMPLETED, **signals):
     """A history with a measurement of each signal at every step."""
-    longest = max((len(values) for values in signals.values()), default=0)
     rows = tuple(
-        Row(step, {name: values[step] for name, values in signals.items() if step < len(values)})
-        for step in range(longest)
+        Row(step, {k: v for k, v in zip(signals, each, strict=True) if v is not None})
+        for step, each in enumerate(zip_longest(*signals.values()))
     )
     return History("standard", 1, {}, {}, rows, end)
 
@@ -63,11 +64,10 @@ def test_every_component_has_invariants_and_an_ending():
 # What values are held against.
 
 
-@given(
-    st.lists(st.floats(0.1, 1e6), min_size=1, max_size=60),
-    st.floats(0, 10),
-    st.integers(FEWEST, 30),
-)
+NUMBERS = st.lists(st.floats(0.1, 1e6), min_size=1, max_size=60)
+
+
+@given(NUMBERS, st.floats(0, 10), st.integers(FEWEST, 30))
 def test_ratios_are_those_of_the_definition(numbers, floor, window):
     values = np.array(numbers)
     size = np.log(values + floor)
@@ -81,6 +81,8 @@ def test_ratios_are_those_of_the_definition(numbers, floor, window):
         expected = size[place] - np.median(size[:window]) if place >= window else math.nan
         assert start[place] == pytest.approx(expected, nan_ok=True)
         assert peak[place] == pytest.approx(size[place] - size[: place + 1].max())
+    growth = compared(np.array([3.0, 5.0, 4.0, 5.0, 6.0, 8.0]), "growth", 0.0, 8)
+    assert growth[2:].tolist() == [-1.0, 0.0, 1.0, 2.0]
 
 
 def test_the_past_of_a_dense_stretch_is_that_of_the_checks_before():
@@ -96,11 +98,6 @@ def test_the_past_of_a_dense_stretch_is_that_of_the_checks_before():
         assert held[10] == pytest.approx(math.log(5))
         assert (held[10:] > 1).all() == each.past_of_checks
         assert breaks(run, (each,), bound)[0].step == 100
-
-
-def test_growth_is_over_the_largest_so_far():
-    growth = compared(np.array([3.0, 5.0, 4.0, 5.0, 6.0, 8.0]), "growth", 0.0, 8)
-    assert growth[2:].tolist() == [-1.0, 0.0, 1.0, 2.0]
 
 
 # Breaks.
@@ -161,18 +158,10 @@ def test_no_run_breaks_bounds_that_were_fitted_to_it():
     assert set(fitted) == {each.id for each in statistics}
     assert not any(breaks(run, statistics, fitted) for run in runs)
 
-
-def test_a_margin_goes_beyond_the_extreme_by_its_distance_from_the_median():
+    # and a margin goes beyond the extreme by its distance from the median
     invariant = replace(BY_ID["rows_of_one_length"], rows=2)
     runs = [history(row_length_ratio=[1, top, top, 1]) for top in (2.0, 3.0, 7.0)]
     assert fit_bounds(runs, (invariant,), 0.5) == {invariant.id: Bound(-math.inf, 9.0)}
-
-
-def test_bounds_are_read_as_they_were_written(tmp_path):
-    bounds = {STATISTIC.id: Bound(-math.inf, 1.25), "activations_steady": Bound(-2.0, 3.0)}
-    write_bounds(tmp_path / "bounds.json", bounds, 24, "made up")
-    stored = read_bounds(tmp_path / "bounds.json", CATALOGUE)
-    assert (stored.intervals(), stored.runs) == (bounds, 24)
 
 
 def bounds_file(form=1, **bounds):
@@ -180,24 +169,25 @@ def bounds_file(form=1, **bounds):
     return json.dumps({"format": form, "runs": 1, "fitted_on": "", "bounds": intervals})
 
 
-@pytest.mark.parametrize(
-    ("content", "field"),
-    [
+def test_bounds_are_read_as_written_and_a_broken_or_foreign_file_refused_by_name(tmp_path):
+    path = tmp_path / "bounds.json"
+    bounds = {STATISTIC.id: Bound(-math.inf, 1.25), "activations_steady": Bound(-2.0, 3.0)}
+    write_bounds(path, bounds, 24, "made up")
+    stored = read_bounds(path, CATALOGUE)
+    assert (stored.intervals(), stored.runs) == (bounds, 24)
+    path.unlink()
+    for content, field in (
         (None, "cannot be read"),
         ("{", "(file)"),
         (bounds_file(2), "format"),
         (bounds_file(x=(0, 1)), "x"),
         (bounds_file(activations_steady=(2, 1)), "activations_steady"),
-    ],
-)
-def test_a_broken_or_foreign_file_of_bounds_is_refused_by_name(tmp_path, content, field):
-    path = tmp_path / "bounds.json"
-    if content is not None:
-        path.write_text(content, "utf-8")
-    with pytest.raises(BadInputError) as refused:
-        read_bounds(path, CATALOGUE)
-    assert field in str(refused.value)
-    assert "bounds.json" in str(refused.value)
+    ):
+        if content is not None:
+            path.write_text(content, "utf-8")
+        with pytest.raises(BadInputError, match=re.escape(field)) as refused:
+            read_bounds(path, CATALOGUE)
+        assert "bounds.json" in str(refused.value)
 
 
 # Precedence.
@@ -206,17 +196,12 @@ def test_a_broken_or_foreign_file_of_bounds_is_refused_by_name(tmp_path, content
 @pytest.mark.parametrize(
     ("logic_at", "long_from", "answer"),
     [
-        (None, None, ABSTAIN),
-        (50, None, "data_pipeline"),
-        (None, 50, "memory_hardware"),
-        (40, 50, "data_pipeline"),
-        (51 + OUTRANKED, 50, "data_pipeline"),
+        (None, None, ABSTAIN), (50, None, "data_pipeline"), (None, 50, "memory_hardware"),
+        (40, 50, "data_pipeline"), (51 + OUTRANKED, 50, "data_pipeline"),
         (52 + OUTRANKED, 50, "memory_hardware"),
     ],
-)
-def test_the_earliest_break_decides_and_logic_outranks_a_statistic_shortly_before(
-    logic_at, long_from, answer
-):
+)  # fmt: skip
+def test_the_earliest_break_decides_and_logic_outranks_others(logic_at, long_from, answer):
     outside = [float(step >= (logic_at or 100)) for step in range(100)]
     long = [99.0 if step >= (long_from or 100) else 9.0 for step in range(100)]
     run = history(labels_outside=outside, longest_row=long)

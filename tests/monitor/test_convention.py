@@ -1,5 +1,6 @@
 """The first loss of a model's output tells which logits belong to which labels."""
 
+from functools import partial
 from types import SimpleNamespace
 
 import pytest
@@ -12,8 +13,6 @@ TOKENS = 11
 
 
 class Model(torch.nn.Module):
-    """Its output has a loss that is computed as it is told."""
-
     def __init__(self, loss):
         super().__init__()
         torch.manual_seed(0)
@@ -34,26 +33,12 @@ def beside(logits, labels, reduction="mean"):
     return cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction=reduction)
 
 
-def shifted(logits, labels, reduction="mean"):
-    return beside(logits[:, :-1], labels[:, 1:], reduction)
-
-
-def summed(logits, labels):
-    return beside(logits, labels, "sum")
-
-
-def shifted_and_summed(logits, labels):
-    return shifted(logits, labels, "sum")
-
-
-def divided(logits, labels, num_items_in_batch):
-    return shifted_and_summed(logits, labels) / num_items_in_batch
+def shifted(logits, labels, reduction="mean", num_items_in_batch=1):
+    return beside(logits[:, :-1], labels[:, 1:], reduction) / num_items_in_batch
 
 
 @pytest.fixture
 def seen(tmp_path):
-    """What a monitor sees of four steps."""
-
     def history(model, **given):
         generator = torch.Generator().manual_seed(0)
         optimizer = torch.optim.SGD(model.parameters(), 0.1)
@@ -79,7 +64,7 @@ def test_the_convention_that_agrees_is_kept_whatever_the_name_says(seen, kind, l
 
 
 def test_a_loss_that_agrees_with_neither_is_compared_with_none_and_the_log_says_so(seen):
-    history = seen(Model(summed))
+    history = seen(Model(partial(beside, reduction="sum")))
     assert list(history.series("loss")[0]) == [0, 1, 2, 3]
     for signal in ("loss_ratio", "labels_next", "logit_gradient_error"):
         assert not len(history.series(signal)[0])
@@ -87,12 +72,13 @@ def test_a_loss_that_agrees_with_neither_is_compared_with_none_and_the_log_says_
 
 
 def test_a_name_that_tells_is_believed_where_the_loss_agrees_with_neither(seen):
-    history = seen(ModelForCausalLM(shifted_and_summed))
+    history = seen(ModelForCausalLM(partial(shifted, reduction="sum")))
     assert history.series("loss_ratio")[1] == pytest.approx([18] * 4, rel=1e-4)
 
 
 def test_a_loss_divided_by_the_labels_of_a_whole_step_is_the_mean_of_its_batch(seen):
-    history = seen(Model(divided), num_items_in_batch=torch.tensor(54))
+    summed = partial(shifted, reduction="sum")
+    history = seen(Model(summed), num_items_in_batch=torch.tensor(54))
     assert history.series("loss_ratio")[1] == pytest.approx([1] * 4, rel=1e-4)
     assert history.series("loss")[1][0] > 2
     assert history.series("logit_gradient_scale")[1] == pytest.approx([1 / 3], rel=1e-4)

@@ -1,5 +1,4 @@
-"""What is written while a run lives is what is read afterwards, whatever ended the run; and the
-clock tells waiting from computing, and from waiting for a processor."""
+"""What is written is what is read, whatever ended the run; and the clock tells waits apart."""
 
 import json
 import math
@@ -21,9 +20,8 @@ from failbench.monitor.signals import SIGNAL_NAMES, SIGNALS
 
 HEADER = Header("standard", 10, {"ranks_disagree": "there is one rank"}, {"vocabulary": 512})
 VALUES = st.floats(width=32, allow_subnormal=False)
-STEPS = st.lists(
-    st.dictionaries(st.sampled_from(SIGNAL_NAMES), VALUES, max_size=6), min_size=1, max_size=60
-)
+STEP = st.dictionaries(st.sampled_from(SIGNAL_NAMES), VALUES, max_size=6)
+STEPS = st.lists(STEP, min_size=1, max_size=60)
 
 
 def written(folder, steps):
@@ -67,20 +65,11 @@ def test_header_events_and_end_are_read(tmp_path):
     assert history.end == End("exception", "loss", 7, "RuntimeError", "the cause")
 
 
-@pytest.mark.parametrize(
-    ("error", "kind"),
-    [
-        (MemoryError(), "out of memory"),
-        (
-            RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory"),
-            "out of memory",
-        ),
-        (ValueError("shapes differ"), "exception"),
-        (KeyboardInterrupt(), "exception"),
-    ],
-)
-def test_an_error_tells_whether_memory_ran_out(error, kind):
-    assert end_of_error(error, "forward", 3).kind == kind
+def test_an_error_tells_whether_memory_ran_out():
+    allocator = RuntimeError("[enforce fail] DefaultCPUAllocator: can't allocate memory")
+    out = (MemoryError(), allocator), (ValueError("shapes differ"), KeyboardInterrupt())
+    for errors, kind in zip(out, ("out of memory", "exception"), strict=True):
+        assert {end_of_error(error, "forward", 3).kind for error in errors} == {kind}
 
 
 def test_a_living_process_without_progress_hangs(tmp_path):
@@ -93,24 +82,20 @@ def test_a_living_process_without_progress_hangs(tmp_path):
     assert read_history(folder).end == End("hung", "data", 0)
 
 
-def test_a_line_cut_off_is_left_out(tmp_path):
+def test_a_line_cut_off_is_left_out_and_what_is_no_log_refused_by_name(tmp_path):
     folder = written(tmp_path / "run", [{"loss": 1.0}] * 40)
     (folder / LINES).write_bytes((folder / LINES).read_bytes()[:-4])
     (folder / NOW).unlink()
     assert [row.step for row in read_history(folder).rows] == [0, 10, 20]
-
-
-@pytest.mark.parametrize("content", [b"", b"\xff\x00\n", b"{}\n", b'{"format": 99}\n', b"[1]\n"])
-def test_what_is_no_log_is_refused_by_name(tmp_path, content):
-    (tmp_path / LINES).write_bytes(content)
-    with pytest.raises(BadInputError, match=LINES):
-        read_history(tmp_path)
+    for content in (b"", b"\xff\x00\n", b"{}\n", b'{"format": 99}\n', b"[1]\n"):
+        (tmp_path / LINES).write_bytes(content)
+        with pytest.raises(BadInputError, match=LINES):
+            read_history(tmp_path)
 
 
 def test_a_log_is_strict_json_and_never_overwritten(tmp_path):
     folder = written(tmp_path / "run", [{"loss": math.nan, "gradient_norm": math.inf}])
-    before = (folder / LINES).read_text("utf-8")
-    words = []
+    before, words = (folder / LINES).read_text("utf-8"), []
     for line in before.splitlines():
         json.loads(line, parse_constant=words.append)
     assert words == []
@@ -154,9 +139,9 @@ def shared_processor():
     os.sched_setaffinity(0, allowed)
 
 
-def test_a_wait_for_a_processor_is_neither_busy_nor_blocked(shared_processor):
-    clock = Clock()
-    began = time.perf_counter()
+@pytest.mark.usefixtures("shared_processor")
+def test_a_wait_for_a_processor_is_neither_busy_nor_blocked():
+    clock, began = Clock(), time.perf_counter()
     compute(0.5)
     busy, blocked = clock.lap()
     wall = time.perf_counter() - began

@@ -1,8 +1,4 @@
-"""A plain loop, a fault that is injected by hand, and what the monitor says of it.
-
-These faults show that measurements, invariants and precedence fit together. They are not the
-scenarios of the benchmark, and say nothing of how often the monitor is right.
-"""
+"""Faults that are injected into a plain loop by hand, and what is said of them."""
 
 import pytest
 import torch
@@ -28,9 +24,8 @@ class Loop:
 
     def __init__(self):
         torch.manual_seed(0)
-        self.model = nn.Sequential(
-            nn.Embedding(WORDS, 32), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, WORDS)
-        )
+        layers = nn.Embedding(WORDS, 32), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, WORDS)
+        self.model = nn.Sequential(*layers)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), 1e-2)
         self.read = ids()
         self.label = lambda ids: ids[:, 1:]
@@ -70,11 +65,7 @@ def one_batch(loop):
 
 
 def weights_changed_by_hand(loop):
-    def read():
-        loop.model[1].weight.data.mul_(1.01)
-        return ids()()
-
-    loop.read = read
+    loop.read = lambda: loop.model[1].weight.data.mul_(1.01) is None or ids()()
 
 
 @pytest.mark.parametrize(

@@ -20,13 +20,7 @@ class CauseError(RuntimeError):
     pass
 
 
-def raise_cause(*_):
-    raise CauseError
-
-
 def fail_in(monitor, phase, batch=3):
-    """A loop that fails in a phase."""
-
     def due(here):
         if (here, number) == (phase, batch):
             raise CauseError
@@ -57,9 +51,10 @@ def fail_in(monitor, phase, batch=3):
             due("evaluation")
 
 
-@pytest.mark.parametrize(
-    "phase", ["data", "forward", "loss", "backward", "step", "evaluation", "callback"]
-)
+PHASES = ("data", "forward", "loss", "backward", "step", "evaluation", "callback")
+
+
+@pytest.mark.parametrize("phase", PHASES)
 @pytest.mark.parametrize("given", [True, False])
 def test_an_exception_ends_the_run_in_its_phase(tmp_path, monkeypatch, phase, given):
     hooks = [lambda *_: None]
@@ -79,15 +74,10 @@ def test_an_exception_ends_the_run_in_its_phase(tmp_path, monkeypatch, phase, gi
     assert monitor.history().rows[-1].step == (2 if phase == "data" else 3)
 
 
-def test_an_exception_while_building_is_noted(tmp_path):
-    with pytest.raises(CauseError), Monitor(tmp_path / "run") as monitor:
+def test_an_exception_of_the_training_thread_alone_is_noted(tmp_path, monkeypatch):
+    with pytest.raises(CauseError), Monitor(tmp_path / "built") as monitor:
         raise CauseError
     assert monitor.history().end.phase == "build"
-
-
-def test_an_exception_of_the_training_thread_is_noted_and_that_of_another_is_not(
-    tmp_path, monkeypatch
-):
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
     monitor = Monitor(tmp_path / "run")
     monitor.watch(model := Tiny(), *adamw(model))
@@ -96,7 +86,10 @@ def test_an_exception_of_the_training_thread_is_noted_and_that_of_another_is_not
         model(torch.ones(2, 3, dtype=torch.long))
         raise CauseError
 
-    for target, kind in ((raise_cause, "running"), (train_and_fail, "exception")):
+    def fail():
+        raise CauseError
+
+    for target, kind in ((fail, "running"), (train_and_fail, "exception")):
         thread = threading.Thread(target=target)
         thread.start()
         thread.join()
@@ -114,7 +107,6 @@ TRAIN = "LOOPS['adamw'].run(monitor, steps=3)\n"
 
 
 def run(code, folder):
-    """What a process wrote, and the log that it left."""
     command = [sys.executable, "-c", PROLOGUE + code, folder]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     return done, read_history(folder)

@@ -7,48 +7,36 @@ from contextlib import nullcontext
 import pytest
 import torch
 
-from failbench.monitor import (
-    Monitor,
-    Vocabulary,
-    clock,
-    evaluation,
-    inputs,
-    losses,
-    memory,
-    step,
-    watcher,
-)
+from failbench.monitor import Monitor, Vocabulary, losses, memory, step
 from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.log import LogWriter
-from failbench.monitor.measurements.activations import ActivationMeasurement
 from failbench.monitor.signals import SIGNAL_NAMES
 from made_up_training import LOOPS, PADDING, TOKENS, UNKNOWN, Tiny, adamw, equal, loader
 
 STEPS = 12
 
 PLACES = {
-    "arguments": (inputs, "arguments_of"),
-    "batch": (inputs.BatchMeasurement, "measure"),
-    "labels": (losses, "measure_labels"),
-    "recomputed loss": (losses, "measure_loss"),
-    "output": (losses, "measure_output"),
-    "logit gradient": (losses, "measure_logit_gradient"),
-    "structure": (watcher.ModelMeasurement, "structure"),
-    "weights": (watcher.ModelMeasurement, "weights"),
-    "indices": (watcher.Tables, "measure"),
-    "activations": (ActivationMeasurement, "_see"),
-    "optimizer": (watcher.OptimizerMeasurement, "before_step"),
-    "gradients left": (watcher.OptimizerMeasurement, "at_backward"),
-    "update": (watcher.OptimizerMeasurement, "after_step"),
-    "memory": (memory.ProcessMemory, "highest"),
-    "live tensors": (memory.gc, "get_objects"),
-    "clock": (clock.Clock, "lap"),
-    "counters": (clock.Counters, "read"),
-    "evaluation": (evaluation.Evaluation, "batch"),
-    "probes": (watcher.Probes, "measure"),
+    "arguments": "inputs.arguments_of",
+    "batch": "inputs.BatchMeasurement.measure",
+    "labels": "losses.measure_labels",
+    "recomputed loss": "losses.measure_loss",
+    "output": "losses.measure_output",
+    "logit gradient": "losses.measure_logit_gradient",
+    "structure": "watcher.ModelMeasurement.structure",
+    "weights": "watcher.ModelMeasurement.weights",
+    "indices": "watcher.Tables.measure",
+    "activations": "measurements.activations.ActivationMeasurement._see",
+    "optimizer": "watcher.OptimizerMeasurement.before_step",
+    "gradients left": "watcher.OptimizerMeasurement.at_backward",
+    "update": "watcher.OptimizerMeasurement.after_step",
+    "memory": "memory.ProcessMemory.highest",
+    "live tensors": "memory.gc.get_objects",
+    "clock": "clock.Clock.lap",
+    "counters": "clock.Counters.read",
+    "evaluation": "evaluation.Evaluation.batch",
+    "probes": "watcher.Probes.measure",
 }
-"""What is made to fail for each measurement. The loss itself, the count of passes and a comparison
-of ranks are read elsewhere."""
+"""What fails for each measurement; the loss, the passes and the ranks are read elsewhere."""
 
 
 def test_each_signal_belongs_to_one_measurement_and_each_measurement_is_tried():
@@ -86,12 +74,10 @@ def trained(tmp_path, unwatched):
 
 @pytest.mark.parametrize("error", [ValueError("the cause"), MemoryError()], ids=type)
 @pytest.mark.parametrize("name", PLACES)
-def test_a_measurement_that_fails_warns_once_and_training_goes_on(
-    monkeypatch, trained, name, error
-):
+def test_a_measurement_that_fails_warns_and_training_goes_on(monkeypatch, trained, name, error):
     with monkeypatch.context() as patch:
         patch.setattr(memory, "MOST_SHARE", 1e9)
-        patch.setattr(*PLACES[name], failing(error))
+        patch.setattr(f"failbench.monitor.{PLACES[name]}", failing(error))
         history, messages = trained("full", vocabulary=Vocabulary(TOKENS, PADDING, UNKNOWN))
     about = [message for message in messages if f"measure {name} any more" in message]
     assert len(about) == 1, messages

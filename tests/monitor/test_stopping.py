@@ -14,14 +14,7 @@ from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import CATALOGUE
 from failbench.monitor.signals import SIGNALS
 from failbench.monitor.stopping.monitor import StoppingMonitor
-from failbench.monitor.stopping.stop import (
-    NOT_FINITE,
-    STOPPING,
-    Standing,
-    StopTraining,
-    choices,
-    chosen,
-)
+from failbench.monitor.stopping.stop import NOT_FINITE, STOPPING, Standing, StopTraining, chosen
 from made_up_training import LOOPS, Tiny, adamw, cross_entropy, equal, fused, hooks_of, loader
 
 BREAK = 4
@@ -32,15 +25,7 @@ def weights_of(model):
 
 
 class Training:
-    """A loop in which something goes wrong at one step.
-
-    Attributes
-    ----------
-    before
-        Weights before the update that was tried last.
-    stopped
-        What stopped it.
-    """
+    """A loop in which something goes wrong at one step, with the weights ``before`` its update."""
 
     def __init__(self, folder, stop_on, hurt, make=adamw, scaled=False, every=10):
         torch.manual_seed(0)
@@ -86,15 +71,11 @@ class Training:
         ("labels", {"logic"}, "labels_next", "0"),
     ],
 )
-def test_weights_stay_what_they_were_before_the_step_that_broke_and_the_log_says_so(
-    tmp_path, hurt, stop_on, signal, value
-):
+def test_weights_stay_as_before_the_step_that_broke(tmp_path, hurt, stop_on, signal, value):
     training = Training(tmp_path / "run", stop_on, hurt)
     stopped = training.stopped
-    assert training.updates == BREAK
+    assert training.updates == stopped.broken.step == BREAK
     assert equal(training.before, weights_of(training.model))
-    assert all(torch.isfinite(each).all() for each in training.model.parameters())
-    assert stopped.broken.step == BREAK
     assert stopped.evidence == stopped.diagnosis.evidence
     assert stopped.evidence.startswith(f"Step {BREAK}: {signal} is {value}. What must hold: ")
     assert str(stopped).startswith(f"{stopped.diagnosis.answer}: {stopped.evidence}")
@@ -110,15 +91,6 @@ def test_weights_stay_what_they_were_before_the_step_that_broke_and_the_log_says
     assert not list(hooks_of(training.model))
     training.optimizer.step()
     assert not equal(training.before, weights_of(training.model))
-
-
-@pytest.mark.parametrize("name", LOOPS)
-def test_healthy_training_is_equal_bit_for_bit_and_stops_nowhere(tmp_path, name):
-    steps = 25
-    with StoppingMonitor(tmp_path / "run", "full", every=3, stop_on=choices()) as monitor:
-        result = LOOPS[name].run(monitor, steps=steps)
-    assert monitor.history().end.kind == "completed"
-    assert equal(LOOPS[name].run(steps=steps), result)
 
 
 def test_the_measurements_are_those_of_a_monitor_that_stops_nothing(tmp_path):

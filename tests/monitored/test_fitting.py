@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -18,8 +17,6 @@ from failbench.monitor.invariants import CATALOGUE, Bound
 from failbench.monitor.records.tables import (
     MARGIN_SCHEMA,
     alarms_by_margin,
-    chosen_margin,
-    healthy_histories,
     measured_settings,
     write_monitored,
 )
@@ -91,33 +88,9 @@ def test_a_run_is_held_against_the_others_and_wider_bounds_alarm_less():
     assert counts[0][1] > counts[-1][1]
 
 
-@pytest.mark.parametrize(
-    ("alarmed", "margin"), [((9, 1, 0), 1.0), ((9, 1, 3), 1.0), ((9, 4, 2), 2.0), ((0, 0, 0), 0.0)]
-)
-def test_the_smallest_margin_with_few_alarms_is_taken_and_else_the_largest(alarmed, margin):
-    rows = [(float(place), "any", count, 100) for place, count in enumerate(alarmed)]
-    table = pl.DataFrame(rows, schema=MARGIN_SCHEMA, orient="row")
-    assert chosen_margin(table, most_alarmed=0.01) == margin
-
-
 def test_a_setting_without_measurements_is_refused_by_its_file(tmp_path):
     write_monitored(tmp_path, "gru-sgd", monitored([({"run_id": "a"}, calm())]))
     assert list(measured_settings(tmp_path)) == ["gru-sgd"]
     (tmp_path / "signals/gru-sgd.parquet").unlink()
     with pytest.raises(BadInputError, match=r"gru-sgd\.parquet: \(file\): has no measurement"):
         measured_settings(tmp_path)
-
-
-def test_only_successes_that_completed_are_healthy_each_in_its_setting(tmp_path):
-    crashed = calm(End("exception", "forward", 0, "ValueError", ""))
-    runs = [
-        ({"run_id": "a", "kind": "success"}, calm()),
-        ({"run_id": "b", "kind": "success"}, crashed),
-        ({"run_id": "c", "kind": "twin"}, calm()),
-        ({"run_id": "d", "kind": "failure"}, calm()),
-        ({"run_id": "e", "kind": "success", "architecture": "t5", "scale": "paper"}, calm()),
-    ]
-    write_monitored(tmp_path, "all", monitored(runs))
-    settings = measured_settings(tmp_path)
-    assert list(settings) == ["gru-sgd", "t5-sgd-paper"]
-    assert [len(healthy_histories(each)) for each in settings.values()] == [1, 1]

@@ -1,5 +1,4 @@
-"""What was measured comes back from tables as a log would hold it; what broke, and what the rules
-make of it, at the end and before."""
+"""What was measured comes back from tables as a log would hold it, and is judged."""
 
 import dataclasses
 import math
@@ -21,14 +20,12 @@ from failbench.monitor.records.verdicts import (
     BREAK_SCHEMA,
     OWN,
     RUNNING,
-    VERDICT_SCHEMA,
     break_table,
     ends_of,
-    of_bounded_settings,
     verdict_table,
 )
 from failbench.monitor.signals import SIGNALS
-from made_up_monitored import BOUNDS, history, monitored, rules
+from made_up_monitored import history, monitored, rules
 
 CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")
 ROWS = (Row(0, {"loss": 6.5, "token_min": -1.0}), Row(10, {"loss": math.nan, "labels_next": 1.0}))
@@ -81,27 +78,6 @@ def judged(table, failures, *changes):
     return verdict_table(break_table(table, used), ends_of(table.runs, failures), used, *changes)
 
 
-def test_a_verdict_says_what_decided_of_which_kind_and_when():
-    runs = {
-        "logic": history(labels_outside={30: 1.0}),
-        "statistic": history(blocked_data={30: 9.0}),
-        "symptom": history(gradients_nonfinite={30: 1.0}),
-        "ending": history(CRASH),
-        "nothing": history(),
-    }
-    table = monitored([({"run_id": name}, each) for name, each in runs.items()])
-    verdicts = judged(table, detected(**dict.fromkeys(runs, 59)))
-    assert verdicts.schema == VERDICT_SCHEMA
-    columns = ("run_id", "answer", "decided_by", "decided_kind", "decided_step", "broken")
-    assert sorted(verdicts.select(columns).rows()) == [
-        ("ending", "model_software", "error_elsewhere", "ending", 59, 0),
-        ("logic", "data_pipeline", "labels_are_classes", "logic", 30, 1),
-        ("nothing", "abstain", None, None, None, 0),
-        ("statistic", "unknown", "reads_not_blocked", "statistic", 32, 1),
-        ("symptom", "optimization", "gradients_finite", "symptom", 30, 1),
-    ]
-
-
 @pytest.mark.parametrize("seed", range(6))
 def test_a_cut_log_is_diagnosed_as_a_log_that_ends_there_in_a_living_run(seed):
     rng = np.random.default_rng(seed)
@@ -134,12 +110,6 @@ def test_a_run_has_no_verdict_before_it_began_or_where_it_did_not_fail():
     assert judged(healthy, detected(b=3), (None, 0))["steps_ahead"].to_list() == [None]
 
 
-def test_a_run_that_was_ended_failed_there_and_any_other_where_it_was_detected():
-    ended = history(End("out of memory", "forward", 41))
-    table = monitored([({"run_id": "a"}, ended), ({"run_id": "b"}, history())])
-    assert ends_of(table.runs, detected(a=7, b=8))["failure_step"].to_list() == [41, 8]
-
-
 def test_bounds_are_those_of_the_setting_and_lenders_lend_to_the_others():
     slow = history(blocked_data={30: 9.0})
     table = monitored([({"run_id": "a"}, slow), ({"run_id": "b", "architecture": "t5"}, slow)])
@@ -153,13 +123,6 @@ def test_bounds_are_those_of_the_setting_and_lenders_lend_to_the_others():
     assert verdicts.select("run_id", "bounds", "answer").rows() == expected
     with pytest.raises(BadInputError, match="bert-sgd: has no bounds to lend"):
         break_table(table, rules(), ["bert-sgd"])
-
-
-def test_a_version_can_be_held_to_the_settings_that_it_has_bounds_of():
-    settings = {"here": {}, "there": {"architecture": "t5"}, "larger": {"scale": "paper"}}
-    table = monitored([({"run_id": name, **keys}, history()) for name, keys in settings.items()])
-    here = of_bounded_settings(table, rules({"gru-sgd": BOUNDS}))
-    assert set(here.runs["run_id"]) == set(here.signals["run_id"]) == {"here"}
 
 
 def test_the_committed_halves_are_those_of_the_rule_and_of_equal_size(repository):

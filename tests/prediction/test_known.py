@@ -1,13 +1,10 @@
 """What the monitor knew of runs stands beside their features, for the methods that read it."""
 
-from __future__ import annotations
-
 import polars as pl
 import pytest
 
 from failbench.base import known_columns
 from failbench.base.errors import BadInputError
-from failbench.base.slices import AcrossArchitectures
 from failbench.base.studies import LEFT_OUT, POOLED
 from failbench.base.vocabulary import ABSTAIN
 from failbench.features.catalogue import FEATURE_SETS
@@ -25,19 +22,11 @@ from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import across_architectures, nested_cv
 from failbench.prediction.splits import make_splits
 from made_up_known import judged, made_up_known
-from made_up_monitored import BOUNDS, history, monitored, rules
-from study_settings import FOREST
+from made_up_monitored import history, monitored
+from study_settings import ACROSS, FOREST
 
 CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")
-STUDY = AcrossArchitectures(
-    optimizer="adamw",
-    scale="small",
-    known_seed=0,
-    monitored_seeds=(0, 1),
-    repeats=1,
-    feature_sets=("19",),
-    seed=3,
-)
+
 HISTORIES = {
     # what healthy runs bound, then what holds in every run; then it is ended
     "both": history(CRASH, blocked_data={10: 9.0}, labels_outside={30: 1.0}),
@@ -107,32 +96,6 @@ def test_what_a_log_says_after_the_failure_is_not_known_of_it(failed, answer):
     assert row["ended_completed"] == (failed is None)
 
 
-def test_logic_alone_speaks_of_an_architecture_that_is_left_out(known, features):
-    own, left = (
-        {row["run_id"]: row for row in known.beside(features, left_out=name).to_dicts()}
-        for name in (None, "gru")
-    )
-    assert (own["waits"]["answer"], left["waits"]["answer"]) == ("unknown", ABSTAIN)
-    flags = ("broke_reads_not_blocked", "broke_labels_are_classes")
-    assert [own["both"][name] for name in flags] == [1.0, 1.0]
-    assert [left["both"][name] for name in flags] == [0.0, 1.0]
-    assert known.beside(features, left_out="bert").equals(known.beside(features))
-
-
-def test_a_lender_lends_its_bounds_to_all_settings_but_its_own(features):
-    runs = [({"run_id": name}, HISTORIES[name]) for name in ("both", "ended", "waits")]
-    other = {"run_id": "nothing", "architecture": "t5"}
-    lenders = ("t5-sgd",)
-    used = rules({"t5-sgd": BOUNDS})
-    table = monitored([*runs, (other, HISTORIES["waits"])])
-    lent = Known(known_course(*judged(table, lenders, used), lenders))
-    answers = lent.beside(features[1:], "t5-sgd")["answer"].to_list()
-    assert answers == ["data_pipeline", "model_software", "unknown"]
-    assert lent.beside(features[1:])["answer"][2] == ABSTAIN
-    with pytest.raises(BadInputError, match="'nothing'"):
-        lent.beside(features, "t5-sgd")
-
-
 def test_a_run_that_no_monitor_watched_is_named_with_the_remedy(known, features):
     more = pl.concat([features, features[:1].with_columns(run_id=pl.lit("alone"))])
     cuts = more.select("run_id", run="run_id", last_step=1, at_failure=pl.lit(value=False))
@@ -169,9 +132,8 @@ def test_bounds_of_an_architecture_count_where_it_is_not_left_out(runs_of_three_
     splits = make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 1, 0)
     failing = features.filter(pl.col("kind") == "failure")
     known = made_up_known(failing, ("bert-adamw", "gru-adamw", "lstm-adamw"))
-    predictions = across_architectures(
-        features, splits, "invariants", NoSettings(), STUDY, known=known
-    )
+    asked = (features, splits, "invariants", NoSettings(), ACROSS)
+    predictions = across_architectures(*asked, known=known)
     of = predictions.partition_by("study", as_dict=True)
     assert accuracy(of[POOLED,]) == 1
     wrong = of[LEFT_OUT,].filter(pl.col("prediction") != pl.col("category"))

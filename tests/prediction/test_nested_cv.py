@@ -1,7 +1,5 @@
 """The cross-validation that every method goes through: what it predicts, and what it never sees."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +11,6 @@ from failbench.base.errors import BadInputError
 from failbench.base.method_settings import DecisionTreeSettings, SimulatedHumanSettings
 from failbench.base.methods import ENTRIES, FEATURE_METHODS
 from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.slices import AcrossArchitectures
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, POOLED
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.catalogue import method_named
@@ -23,7 +20,7 @@ from failbench.prediction import splits as fold_plans
 from failbench.prediction.nested_cv import across_architectures, nested_cv
 from failbench.prediction.splits import by_architecture, by_scenario, make_splits
 from measure_controls import planted_predictions
-from study_settings import FOREST
+from study_settings import ACROSS, FOREST
 
 
 @pytest.fixture(scope="module")
@@ -40,9 +37,7 @@ def predict(failures, successes, splits):
     return run
 
 
-def test_each_run_is_predicted_once_a_repeat_and_feature_set_whatever_the_workers(
-    predict, failures
-):
+def test_each_run_is_predicted_once_whatever_the_workers(predict, failures):
     predictions = predict("random_forest")
     assert predictions.schema == PREDICTION_SCHEMA
     key = ["study", "feature_set", "method", "repeat", "run_id"]
@@ -77,9 +72,7 @@ def test_nothing_of_the_tested_runs_reaches_the_training_and_a_leak_is_found(
     assert not leak_test(planted)["identical_predictions"]
 
 
-def test_a_simulation_is_handed_the_answers_of_the_runs_it_is_asked_about(
-    predict, failures, monkeypatch
-):
+def test_a_simulation_is_handed_the_answers_it_is_asked(predict, failures, monkeypatch):
     contexts: list[Context] = []
     declared = method_named("simulated_human")
 
@@ -115,31 +108,7 @@ def test_no_method_that_diagnoses_is_handed_answers(name, predict, monkeypatch):
     assert stopped.value.args == ({},)
 
 
-def test_a_method_that_reads_no_features_is_fitted_once_for_all_sets(predict, splits):
-    built: list[tuple[str, ...]] = []
-    forest = method_named("random_forest")
-
-    def build(settings, context):
-        built.append(context.features)
-        return forest.build(settings, replace(context, features=FEATURE_SETS["19"]))
-
-    answers = predict(replace(forest, build=build, reads_features=False))
-    assert len(built) == splits.select("repeat", "fold").unique().height
-    each = predict(forest).filter(feature_set="19").drop("feature_set")
-    for name in FEATURE_SETS:
-        assert answers.filter(feature_set=name).drop("feature_set").equals(each)
-
-
 TREE = DecisionTreeSettings(inner_folds=2, max_depth=(4,), min_samples_leaf=(1,))
-STUDY = AcrossArchitectures(
-    optimizer="adamw",
-    scale="small",
-    known_seed=0,
-    monitored_seeds=(0, 1),
-    repeats=1,
-    feature_sets=("19",),
-    seed=3,
-)
 
 
 @pytest.fixture(scope="module")
@@ -158,23 +127,23 @@ def folds(features: pl.DataFrame) -> pl.DataFrame:
     return make_splits(features.select("scenario", "category").drop_nulls().unique(), 2, 2, seed=0)
 
 
-def test_each_failing_run_of_the_slice_is_predicted_once_and_pooling_is_the_main_study(
+def test_each_run_is_predicted_once_and_pooling_is_the_main_study(
     features, folds, runs_of_three_architectures
 ):
-    across = across_architectures(features, folds, "decision_tree", TREE, STUDY)
+    across = across_architectures(features, folds, "decision_tree", TREE, ACROSS)
     of_kind = runs_of_three_architectures.partition_by("kind", as_dict=True)
     failing, healthy = of_kind["failure",], of_kind["success",]
-    known = failing.filter(seed=STUDY.known_seed)
+    known = failing.filter(seed=ACROSS.known_seed)
     for study, runs in ((POOLED, failing), (LEFT_OUT, failing), (KNOWN_SCENARIOS, known)):
         assert sorted(across.filter(study=study)["run_id"]) == sorted(runs["run_id"])
     sets, first = {"19": FEATURE_SETS["19"]}, folds.filter(repeat=0)
-    main = nested_cv(failing, healthy, first, "decision_tree", TREE, sets, STUDY.seed)
+    main = nested_cv(failing, healthy, first, "decision_tree", TREE, sets, ACROSS.seed)
     assert across.filter(study=POOLED).drop("study").equals(main.drop("study"))
     assert set(main["study"]) == {"nested_cv"}
     gru = features.filter(architecture="gru")
     complaint = r"1 architecture was recorded with adamw at scale small; leaving one out takes two"
     with pytest.raises(BadInputError, match=complaint):
-        across_architectures(gru, folds, "decision_tree", TREE, STUDY)
+        across_architectures(gru, folds, "decision_tree", TREE, ACROSS)
 
 
 def test_thresholds_never_come_from_the_architecture_that_is_left_out(features, folds, monkeypatch):
@@ -192,18 +161,16 @@ def test_thresholds_never_come_from_the_architecture_that_is_left_out(features, 
         return context
 
     monkeypatch.setattr(harness, "Context", note)
-    across_architectures(marked, folds, "decision_tree", TREE, STUDY)
+    across_architectures(marked, folds, "decision_tree", TREE, ACROSS)
     first = folds.filter(repeat=0)
-    plans = (*by_scenario(POOLED, first), *by_architecture(first, marks, STUDY.known_seed))
+    plans = (*by_scenario(POOLED, first), *by_architecture(first, marks, ACROSS.known_seed))
     expected = [
         np.mean([mark for name, mark in marks.items() if name != plan.left_out]) for plan in plans
     ]
     assert bands == pytest.approx(expected)
 
 
-def test_methods_learn_nothing_from_a_tested_run_but_do_from_its_scenario_elsewhere(
-    features, folds
-):
+def test_methods_learn_from_known_scenarios_and_no_tested_run(features, folds):
     """A column that names the scenario tells nothing of a new one, and everything of a known."""
     values = dict.fromkeys(FEATURE_SETS["19"], pl.lit(0.0))
     values["max_loss"] = pl.col("scenario").rank("dense").cast(pl.Float64)
@@ -212,7 +179,7 @@ def test_methods_learn_nothing_from_a_tested_run_but_do_from_its_scenario_elsewh
         failed.then(value).otherwise(name).alias(name) for name, value in values.items()
     )
     deep = TREE.model_copy(update={"max_depth": (None,)})
-    across = across_architectures(leaking, folds, "decision_tree", deep, STUDY)
+    across = across_architectures(leaking, folds, "decision_tree", deep, ACROSS)
     right = (pl.col("prediction") == pl.col("category")).mean()
     accuracy = dict(across.group_by("study").agg(right=right).iter_rows())
     assert accuracy[KNOWN_SCENARIOS] == 1

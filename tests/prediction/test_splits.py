@@ -1,16 +1,14 @@
 """Folds, which runs a study takes, and which a fit is tested on and learns from."""
 
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
+from pydantic import ValidationError
 
 from failbench.base.errors import BadInputError
-from failbench.base.params import read_section
 from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import COUNTS
 from failbench.base.slices import ReferenceStudy
@@ -25,15 +23,11 @@ from failbench.prediction.splits import (
     rows_in_fold,
     stacked,
 )
+from prediction_fixtures import scenarios_of
 from study_settings import REFERENCE
 
 ARCHITECTURES = ("bert", "gru", "lstm")
 FOLDS, REPEATS = 2, 2
-
-
-def scenarios_of(counts: dict[str, int]) -> pl.DataFrame:
-    rows = [(f"{name}_{index}", name) for name, count in counts.items() for index in range(count)]
-    return pl.DataFrame(rows, schema=["scenario", "category"], orient="row")
 
 
 SCENARIOS = scenarios_of(dict.fromkeys(CATEGORIES, 4))
@@ -109,9 +103,7 @@ def test_a_seed_apart_is_tested_alone_and_a_plan_must_keep_something_back():
     repeats=st.integers(1, 3),
     seed=st.integers(0, 2**31),
 )
-def test_each_scenario_is_tested_once_a_repeat_and_categories_are_spread_evenly(
-    counts: list[int], folds: int, repeats: int, seed: int
-):
+def test_each_scenario_is_tested_once_and_categories_are_spread(counts, folds, repeats, seed):
     table = scenarios_of(dict(zip(CATEGORIES, counts, strict=False)))
     splits = make_splits(table, folds, repeats, seed)
     assert splits.schema == SPLIT_SCHEMA
@@ -184,24 +176,10 @@ def test_every_row_of_a_tested_view_is_tested_once_and_its_scenario_not_trained_
 # The runs of a study.
 
 
-def test_failing_runs_of_every_named_seed_are_taken(failures):
-    study = REFERENCE.model_copy(update={"run_seeds": (0, 1)})
-    assert study.failures(failures).height == failures.height
-    of_seed = study.with_seed(1).failures(failures)
-    assert values(of_seed, "seed") == {1}
-    assert not of_seed["scenario"].is_duplicated().any()
-    assert values(of_seed, "scenario") == values(failures, "scenario")
-
-
-@pytest.mark.parametrize(
-    ("seeds", "problem"), [([], "run_seeds"), ([0, 0], "twice"), ([-1], "run_seeds")]
-)
-def test_no_seed_and_a_seed_named_twice_are_refused(tmp_path, seeds, problem):
-    path = tmp_path / "params.yaml"
-    section = REFERENCE.model_dump(mode="json") | {"run_seeds": seeds}
-    path.write_text(yaml.safe_dump({"nested_cv": section}), encoding="utf-8")
-    with pytest.raises(BadInputError, match=problem):
-        read_section("nested_cv", ReferenceStudy, path)
+def test_no_seed_and_a_seed_named_twice_are_refused():
+    for seeds, problem in (([], "run_seeds"), ([0, 0], "twice"), ([-1], "run_seeds")):
+        with pytest.raises(ValidationError, match=problem):
+            ReferenceStudy.model_validate(REFERENCE.model_dump() | {"run_seeds": seeds})
 
 
 def test_the_files_across_architectures_are_those_that_are_committed(repository):

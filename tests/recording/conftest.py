@@ -27,21 +27,10 @@ def corpus_cache(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def nominal():
-    return Nominal(
-        batch_size=4,
-        learning_rate=0.006,
-        width=32,
-        sequence_length=20,
-        warmup_steps=10,
-        clip_norm=1.0,
-        corpus_slice=1,
-        planned_steps=160,
-        onset_step=20,
-        capacity_multiple=1.8,
-        distractor="none",
-        distractor_step=5,
-        distractor_share=0.2,
-    )
+    sizes = {"batch_size": 4, "learning_rate": 0.006, "width": 32, "sequence_length": 20}
+    sizes |= {"warmup_steps": 10, "clip_norm": 1.0, "corpus_slice": 1, "planned_steps": 160}
+    distractor = {"distractor": "none", "distractor_step": 5, "distractor_share": 0.2}
+    return Nominal(**sizes, onset_step=20, capacity_multiple=1.8, **distractor)
 
 
 @pytest.fixture(scope="session")
@@ -58,7 +47,6 @@ def ranges():
 
 @pytest.fixture(scope="session")
 def make_project(tmp_path_factory, ranges, corpus_cache):
-    """Makes folders to record a small campaign in."""
     return lambda: make_folder(tmp_path_factory.mktemp("project"), ranges, corpus_cache)
 
 
@@ -75,12 +63,6 @@ def made_up_runs(monkeypatch):
     monkeypatch.setattr("failbench.recording.campaign.execute", runs.execute)
     monkeypatch.setattr("failbench.recording.campaign.fork_server", lambda *_: None)
     return runs
-
-
-@pytest.fixture
-def executed(made_up_runs):
-    """How often each run was executed, by a function that trains nothing."""
-    return made_up_runs.counts
 
 
 @pytest.fixture

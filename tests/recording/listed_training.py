@@ -1,7 +1,5 @@
 """A run that says what it imported; without pytest, as each child imports this module anew."""
 
-from __future__ import annotations
-
 import json
 import sys
 
@@ -10,10 +8,7 @@ from failbench.recording.sandbox import train
 
 
 def train_and_list_imports(order: RunOrder, line: Line) -> None:
-    """Train, and add to the configuration what was imported and is not of the standard library.
-
-    The standard library comes compiled; in a child that is killed nothing is listed.
-    """
+    """Train, and say what was imported beside the standard library, which comes compiled."""
     before = set(sys.modules)
     train(order, line)
     new = {name for name in sys.modules if name.partition(".")[0] not in sys.stdlib_module_names}

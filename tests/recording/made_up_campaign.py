@@ -38,13 +38,8 @@ class MadeUpRuns:
             curve += 50.0 * (order.seeds == first)
         same = {"gradient_norm": 1.0, "step_seconds": 0.01, "tokens": 80}
         steps = [
-            same
-            | {
-                "step": step,
-                "loss": loss,
-                "memory_bytes": int(rng.integers(2**24, 2**25)),
-                "validation_loss": loss if step % 10 == 0 else None,
-            }
+            {**same, "step": step, "loss": loss, "memory_bytes": int(rng.integers(2**24, 2**25))}
+            | {"validation_loss": None if step % 10 else loss}
             for step, loss in enumerate(curve.tolist())
         ]
         report = RunReport(steps=steps, wall_seconds=float(rng.uniform(1, 2)))

@@ -13,8 +13,7 @@ from failbench.recording.fingerprint import corpus_cache as kept_corpus
 from made_up_declarations import detector_params
 
 SCENARIOS = ("evaluation_batch_too_large", "killed_by_operator")
-"""One that runs out of memory at a stroke: which step of a creeping leak is the last is decided by
-an arena more or less, where the system does not let the recorder fix the address layout."""
+"""Memory runs out at a stroke in the first: of a creeping leak an arena decides the last step."""
 OUT_OF_MEMORY = f"{SCENARIOS[0]}-transformer-adamw-s0"
 SUCCESSES = 10
 RUNS = SUCCESSES + 2 * len(SCENARIOS)

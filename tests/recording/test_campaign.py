@@ -14,23 +14,21 @@ from small_campaign import (
     RUNS,
     SCENARIOS,
     deterministic,
-    living_in_session,
     record,
     wait_until,
 )
+from small_campaign import living_in_session as living
 
 from failbench.monitor.records.tables import histories, read_monitored
 
 pytestmark = pytest.mark.system
 
 ARENA_OF_SMALL_OBJECTS = 2**20
-"""Bytes that Python takes at once for small objects: the step at which it takes more may differ, so
-that some readings are one apart."""
+"""Bytes that Python takes at once, at a step that may differ: some readings are one apart."""
 
 
 @pytest.fixture
 def copy(uninterrupted, tmp_path):
-    """The folder of the uninterrupted campaign, to change."""
     return shutil.copytree(uninterrupted[0], tmp_path / "copy")
 
 
@@ -47,9 +45,7 @@ def test_every_run_is_recorded_and_ends_as_declared(uninterrupted):
     assert (capacities["capacity_bytes"] == capacities["capacity_bytes_right"]).all()
 
 
-def test_a_campaign_killed_half_way_and_started_again_gives_the_same(
-    uninterrupted, make_project, start
-):
+def test_a_campaign_killed_half_way_is_resumed(uninterrupted, make_project, start):
     known, telemetry = uninterrupted
     folder = make_project()
     # Everything is recorded again, but against the capacities that were measured before.
@@ -57,13 +53,13 @@ def test_a_campaign_killed_half_way_and_started_again_gives_the_same(
     process = start(folder, *options)
     wait_until(lambda: len(list((folder / JOURNAL).glob("*.gz"))) >= RUNS // 2)
     assert process.poll() is None
-    assert living_in_session(process.pid) > {process.pid}
+    assert living(process.pid) > {process.pid}
     process.kill()
     process.wait()
     entries = [gzip.decompress(path.read_bytes()) for path in (folder / JOURNAL).glob("*.gz")]
     kept = [json.loads(entry)["run"] for entry in entries]
 
-    wait_until(lambda: not living_in_session(process.pid))
+    wait_until(lambda: not living(process.pid))
     assert len(kept) < RUNS
     resumed = record(folder, *options)
 

@@ -72,25 +72,20 @@ def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(make_proj
 
 
 @pytest.fixture
-def made_up_project(make_project, campaign_in, executed, monkeypatch):
-    """A working directory with made-up runs of other fingerprints: its plan's, and others.
-
-    What the command does with interruptions is undone.
-    """
+def made_up_project(make_project, campaign_in, made_up_runs, monkeypatch):
+    """A working directory with the plan's made-up runs, of other fingerprints."""
     folder = make_project()
     recorded = campaign_in("recorded")
     tables = recorded.tables(recorded.record(1, lambda _: None))
     archive_stale(folder, tables.runs, tables.steps)
-    executed.clear()
+    made_up_runs.counts.clear()
     monkeypatch.chdir(folder)
     handler = signal.getsignal(signal.SIGINT)
     yield folder
     signal.signal(signal.SIGINT, handler)
 
 
-def test_an_interruption_changes_nothing_and_the_same_command_goes_on(
-    made_up_project, made_up_runs, monkeypatch, capsys
-):
+def test_an_interruption_changes_nothing(made_up_project, made_up_runs, monkeypatch, capsys):
     before = files_of(made_up_project / TELEMETRY)
     journal = made_up_project / "data/.recording" / TELEMETRY / "carry"
 

@@ -33,9 +33,9 @@ def folder(campaign_in, tmp_path):
 
 
 @pytest.fixture
-def again(campaign_in, folder, executed):
+def again(campaign_in, folder, made_up_runs):
     """The campaign that records a sample again, of which nothing is executed yet."""
-    executed.clear()
+    made_up_runs.counts.clear()
     return campaign_in("again")
 
 
@@ -49,9 +49,7 @@ def repeated(campaign, folder, sample):
     return carrying.repeat(sample, {SETTING: campaign}, known, 1, lambda *_: None, stop)
 
 
-def test_runs_of_another_fingerprint_are_candidates_with_the_draw_they_were_recorded_with(
-    again, folder
-):
+def test_runs_of_another_fingerprint_are_candidates_with_their_draw(again, folder):
     known, found = read_telemetry(folder), outdated(again, folder)
     assert [each.run_id for each in found] == sorted(known.runs["run_id"])
     assert len(found) == RUNS
@@ -69,11 +67,9 @@ def test_runs_of_another_fingerprint_are_candidates_with_the_draw_they_were_reco
 
 
 def test_runs_of_other_versions_or_that_would_be_planned_otherwise_are_refused(again, folder):
-    successes = again.successes
-    again.successes = [
-        *successes[:4],
-        *(replace(one, nominal=replace(one.nominal, warmup_steps=9999)) for one in successes[4:]),
-    ]
+    successes, first = again.successes, again.successes[0]
+    other = replace(first, nominal=replace(first.nominal, warmup_steps=9999))
+    again.successes = [other, *successes[1:]]
     with pytest.raises(BadInputError, match=r"nominal_warmup_steps: .* would now be planned with"):
         outdated(again, folder)
     again.successes = successes
@@ -95,9 +91,7 @@ def test_a_sample_is_spread_over_settings_and_kinds_and_drawn_by_the_seed(size, 
     assert max(drawn.values()) <= fewest + 1
 
 
-def test_equal_runs_carry_all_fingerprints_over_and_change_nothing_else(
-    again, folder, made_up_runs
-):
+def test_equal_runs_carry_fingerprints_over_and_nothing_else(again, folder, made_up_runs):
     before, steps = read_telemetry(folder), files_of(folder / "steps")
     found = outdated(again, folder)
     sample = drawn_sample(found, 7, seed=3)
@@ -125,19 +119,9 @@ def test_equal_runs_carry_all_fingerprints_over_and_change_nothing_else(
     assert table.select("candidates", "seed").unique().row(0) == (RUNS, 3)
 
 
-def test_a_loss_that_differs_is_named_with_its_step(again, folder):
-    path = folder / "steps" / f"{SETTING.name}.parquet"
-    here = (pl.col("run_id") == OUT_OF_MEMORY) & (pl.col("step") == 30)
-    changed = (pl.col("loss") + pl.when(here).then(1e-6).otherwise(0.0)).cast(pl.Float32)
-    write_parquet(pl.read_parquet(path).with_columns(changed), path)
-    found = [each for each in outdated(again, folder) if each.run_id.startswith(OUT_OF_MEMORY)]
-    compared = repeated(again, folder, found)
-    differences = {each.run_id: comparison.difference for each, comparison in compared}
-    assert differences.pop(OUT_OF_MEMORY).startswith("loss at step 30 was ")
-    assert set(differences.values()) == {None}
-
-
-def test_a_run_recorded_meanwhile_keeps_the_fingerprint_that_it_was_given(again, folder):
+def test_a_run_recorded_meanwhile_keeps_its_fingerprint_and_all_do_where_a_table_is_refused(
+    again, folder
+):
     first, *others = outdated(again, folder)
     is_first = pl.col("run_id") == first.run_id
     newer = pl.when(is_first).then(pl.lit("newer")).otherwise("fingerprint")
@@ -145,14 +129,11 @@ def test_a_run_recorded_meanwhile_keeps_the_fingerprint_that_it_was_given(again,
     carried = carrying.with_fingerprints(runs, [first, *others])
     expected = {each.run_id: each.fingerprint for each in others} | {first.run_id: "newer"}
     assert dict(carried.select("run_id", "fingerprint").rows()) == expected
-
-
-@pytest.mark.parametrize("content", ["run_id,steps\na,3\n", "", "\x00\xff"])
-def test_a_table_of_other_columns_is_refused_and_no_fingerprint_written(content, again, folder):
-    (folder / carrying.CARRIED).write_text(content, encoding="utf-8")
-    with pytest.raises(BadInputError, match="Restore it from the last commit"):
-        carrying.carry_over(folder, outdated(again, folder), [], seed=0)
-    assert set(read_telemetry(folder).runs["fingerprint"]) == {STALE}
+    for content in ("run_id,steps\na,3\n", "", "\x00\xff"):
+        (folder / carrying.CARRIED).write_text(content, encoding="utf-8")
+        with pytest.raises(BadInputError, match="Restore it from the last commit"):
+            carrying.carry_over(folder, [first, *others], [], seed=0)
+        assert set(read_telemetry(folder).runs["fingerprint"]) == {STALE}
 
 
 # Two recordings of a run are compared.
@@ -174,17 +155,10 @@ HUNG = {"ending": "timeout", "exit_signal": "SIGKILL"}
 
 
 def recorded(length=LENGTH, **run):
-    """A recording with a loss that becomes NaN, and nothing that varies but time and memory."""
+    usual = {"learning_rate": 0.001, "clip_norm": None, "step_seconds": 0.01 * length}
     steps = [
-        {
-            "step": step,
-            "loss": math.nan if step >= 20 else 6.0 - 0.1 * step,
-            "learning_rate": 0.001,
-            "clip_norm": None,
-            "memory_bytes": 1000 + length + step,
-            "step_seconds": 0.01 * length,
-            "validation_loss": 5.0 if step % 10 == 0 else None,
-        }
+        {"step": step, "loss": math.nan if step >= 20 else 6.0 - 0.1 * step, **usual}
+        | {"memory_bytes": 1000 + length + step, "validation_loss": None if step % 10 else 5.0}
         for step in range(length)
     ]
     row = {"run_id": "a", "ending": "completed", "steps": length, "wall_seconds": 1.0 * length}
@@ -212,19 +186,16 @@ def test_equal_runs_are_equal_in_all_their_steps_whatever_they_measured_of_the_m
     assert difference(recorded(), changed(recorded(), 25, loss=None)) == told
 
 
-@pytest.mark.parametrize(
-    ("values", "column"),
-    [
+def test_the_first_column_of_the_first_step_that_differs_is_named():
+    for values, column in (
         ({"loss": 5.7000003}, "loss"),
         ({"loss": None}, "loss"),
         ({"loss": math.nan}, "loss"),
         ({"validation_loss": 5.0, "max_length": 3}, "max_length"),
         ({"clip_norm": 1.0, "learning_rate": 0.002}, "learning_rate"),
-    ],
-)
-def test_the_first_column_of_the_first_step_that_differs_is_named(values, column):
-    again = changed(changed(recorded(), 9, loss=-1.0), 3, **values)
-    assert difference(recorded(), again).startswith(f"{column} at step 3 was ")
+    ):
+        again = changed(changed(recorded(), 9, loss=-1.0), 3, **values)
+        assert difference(recorded(), again).startswith(f"{column} at step 3 was ")
 
 
 @pytest.mark.parametrize("column", ["error_type", "error_message"])
@@ -254,13 +225,10 @@ def test_a_run_that_memory_or_a_clock_ends_may_be_of_another_length(end, apart):
 @pytest.mark.parametrize(
     ("end", "apart"),
     [
-        (NO_MEMORY, -1 - MOST_STEPS_APART),
-        (NO_MEMORY, 1 + MOST_STEPS_APART),
-        ({}, 1),
-        (BAD_INDEX, 1),
-        ({"ending": "signal", "exit_signal": "SIGSEGV"}, 1),
+        (NO_MEMORY, -1 - MOST_STEPS_APART), (NO_MEMORY, 1 + MOST_STEPS_APART), ({}, 1),
+        (BAD_INDEX, 1), ({"ending": "signal", "exit_signal": "SIGSEGV"}, 1),
     ],
-)
+)  # fmt: skip
 def test_but_not_of_a_length_that_memory_does_not_explain(end, apart):
     told = f"steps was {LENGTH} and is now {LENGTH + apart}"
     assert difference(recorded(**end), recorded(LENGTH + apart, **end)) == told

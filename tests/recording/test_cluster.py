@@ -7,16 +7,8 @@ from pathlib import Path
 
 import pytest
 from polars.testing import assert_frame_equal
-from small_campaign import (
-    JOURNAL,
-    PATIENCE,
-    RECORD,
-    RUNS,
-    deterministic,
-    living_in_session,
-    run,
-    wait_until,
-)
+from small_campaign import JOURNAL, PATIENCE, RECORD, RUNS, deterministic, run, wait_until
+from small_campaign import living_in_session as living
 
 from failbench.base.telemetry import read_telemetry
 from failbench.cli.cluster import job_executor, run_jobs, shard_command
@@ -102,19 +94,14 @@ def test_local_jobs_say_how_they_ended_and_a_lost_one_ends_no_other(project, cap
     assert str(project / "jobs") in told[1]
 
 
-def test_debug_runs_the_jobs_one_after_the_other_from_the_working_folder(project):
-    executor = job_executor("debug", [], project / "jobs")
-    commands = [["sh", "-c", 'echo "$0" >>order', str(shard)] for shard in SHARDS]
-    assert run_jobs(executor, "debug", SHARDS, commands) == dict.fromkeys(SHARDS, 0)
-    assert (project / "order").read_text(encoding="utf-8") == "1/3\n2/3\n3/3\n"
-
-
 def test_a_job_gets_every_option_of_the_command(monkeypatch):
     calls = []
-    monkeypatch.setattr(
-        "failbench.cli.cluster.record_settings",
-        lambda wanted, shard, *, merge: calls.append((wanted, shard)) or 0,
-    )
+
+    def recorded(wanted, shard, *, merge):
+        calls.append((wanted, shard))
+        return 0
+
+    monkeypatch.setattr("failbench.cli.cluster.record_settings", recorded)
     options = ["--architecture", "bert", "--only", "a", "b", "--minutes", "0", "--output", "out"]
     options += ["--faults", "one.py", "two.py", "--faults", "three.py", "--workers", "3"]
     assert main(["record", *options]) == 0
@@ -125,41 +112,29 @@ def test_a_job_gets_every_option_of_the_command(monkeypatch):
     assert calls[0][0].faults == ["one.py", "two.py", "three.py"]
 
 
-@pytest.mark.parametrize(
-    ("options", "complaint"),
-    [
-        ("--jobs 2", "--jobs: means nothing without --cluster."),
-        ("--cluster-options a=b", "--cluster-options: means nothing without --cluster."),
-        ("--cluster local", "--jobs: is missing."),
-        ("--shard 3/2", "--shard: '3/2' is no part of a plan."),
-        (
-            "--cluster local --jobs 2 --cluster-options fast",
-            "--cluster-options: 'fast' is not KEY=VALUE.",
-        ),
-        (
-            "--cluster local --jobs 2 --cluster-options slurm_colour=red",
-            "--cluster-options: Unknown argument 'colour' for executor 'slurm'",
-        ),
-        (
-            "--cluster local --jobs 2 --cluster-options timeout_min=soon",
-            '--cluster-options: Parameter "timeout_min" expected type',
-        ),
-        ("--cluster slurm --jobs 2", "--cluster: slurm is not here"),
-    ],
-)
-def test_what_no_cluster_can_do_ends_with_2_and_one_line(
-    project, monkeypatch, capsys, options, complaint
-):
+LOCAL = "--cluster local --jobs 2 --cluster-options"
+REFUSED = {
+    "--jobs 2": "--jobs: means nothing without --cluster.",
+    "--cluster-options a=b": "--cluster-options: means nothing without --cluster.",
+    "--cluster local": "--jobs: is missing.",
+    "--shard 3/2": "--shard: '3/2' is no part of a plan.",
+    f"{LOCAL} fast": "--cluster-options: 'fast' is not KEY=VALUE.",
+    f"{LOCAL} slurm_colour=red": "--cluster-options: Unknown argument 'colour' for executor",
+    f"{LOCAL} timeout_min=soon": '--cluster-options: Parameter "timeout_min" expected type',
+    "--cluster slurm --jobs 2": "--cluster: slurm is not here",
+}
+
+
+@pytest.mark.parametrize("options", REFUSED)
+def test_what_no_cluster_can_do_ends_with_2_and_one_line(project, monkeypatch, capsys, options):
     monkeypatch.setenv("PATH", str(project))
     assert main(["record", *options.split()]) == 2
     told = capsys.readouterr().err
-    assert told.startswith(f"command line: {complaint}")
+    assert told.startswith(f"command line: {REFUSED[options]}")
     assert told.count("\n") == 1
 
 
-def test_a_missing_library_and_options_that_every_job_would_refuse_are_refused_before_any_job(
-    project, monkeypatch, capsys
-):
+def test_what_every_job_would_refuse_is_refused_before_any_job(project, monkeypatch, capsys):
     command = ["record", "--cluster", "local", "--jobs", "2"]
     (project / "params.yaml").write_text("record: {}\n", encoding="utf-8")
     assert main(command) == 2
@@ -194,21 +169,19 @@ def test_jobs_in_this_process_record_what_one_command_records(uninterrupted, mak
 
 def shards_running(session):
     """Processes of a session that record a shard, and not those that wait for it."""
-    living = living_in_session(session)
-    words = {pid: Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in living}
-    return {pid for pid in living if b"--shard" in words[pid]}
+    alive = living(session)
+    words = {pid: Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0") for pid in alive}
+    return {pid for pid in alive if b"--shard" in words[pid]}
 
 
 @pytest.mark.system
-def test_local_jobs_can_be_stopped_and_lost_and_the_same_command_goes_on(
-    uninterrupted, make_project, start
-):
+def test_local_jobs_can_be_stopped_and_lost_and_resumed(uninterrupted, make_project, start):
     folder = make_project()
     process = start(folder, *ON_CLUSTER, "local")
     wait_until(lambda: len(list((folder / JOURNAL).glob("*.gz"))) >= 2)
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE) == 130
-    wait_until(lambda: not living_in_session(process.pid))
+    wait_until(lambda: not living(process.pid))
     assert 2 <= len(list((folder / JOURNAL).glob("*.gz"))) < RUNS
 
     process = start(folder, *ON_CLUSTER, "local")

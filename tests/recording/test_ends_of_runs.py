@@ -8,6 +8,7 @@ from failbench.base.scenarios import FaultDeclaration
 from failbench.recording.sandbox import execute, fork_server
 from failbench.recording.signals import compared_steps
 
+SYSTEM = pytest.mark.system
 ONSET, PLANNED = 6, 24
 CAPACITY = 2**26
 
@@ -29,9 +30,7 @@ def run(order):
     return executed
 
 
-@pytest.mark.parametrize(
-    "monitored", [{}, pytest.param({"level": "standard"}, marks=pytest.mark.system)], ids=str
-)
+@pytest.mark.parametrize("monitored", [{}, pytest.param({"level": "standard"}, marks=SYSTEM)])
 @pytest.mark.parametrize(("name", "reached"), [("stalled_input", False), ("logger_deadlock", True)])
 def test_a_hung_run_has_a_row_of_the_step_in_which_it_hangs(run, name, reached, monitored):
     report = run(name, **monitored)
@@ -58,7 +57,7 @@ def test_the_limit_of_a_run_is_the_one_that_was_in_force_and_memory_ends_its_log
     assert (end.kind, end.step) == ("out of memory", ONSET)
 
 
-@pytest.mark.parametrize("optimizer", ["adamw", pytest.param("sgd", marks=pytest.mark.system)])
+@pytest.mark.parametrize("optimizer", ["adamw", pytest.param("sgd", marks=SYSTEM)])
 def test_a_monitor_changes_no_step_and_sees_them_all(run, optimizer):
     without, watched = run(optimizer=optimizer), run(optimizer=optimizer, level="full")
     assert compared_steps(without.steps, watched.steps) == (PLANNED, True)

@@ -6,12 +6,8 @@ from dataclasses import replace
 import pytest
 
 from failbench.base.scenarios import FaultDeclaration
-from failbench.recording.fault_modules import (
-    OutsideFaults,
-    import_faults,
-    package_signatures,
-    read_outside_faults,
-)
+from failbench.recording.fault_modules import OutsideFaults, import_faults, read_outside_faults
+from failbench.recording.fault_modules import package_signatures as signatures
 from failbench.recording.faults import registry
 from failbench.recording.fingerprint import PROVENANCE, fault_code, fingerprint
 from failbench.recording.paths import package_relative
@@ -55,7 +51,7 @@ def test_what_acts_within_the_module_counts_for_the_fault_that_uses_it_alone(mod
 
 
 def test_no_recording_of_the_package_becomes_out_of_date(module, ranges):
-    names = sorted(package_signatures())
+    names = sorted(signatures())
     before = {name: fault_code(name) for name in names}
     faults = read_outside_faults([str(module)])
     import_faults(faults.modules)
@@ -69,15 +65,14 @@ def test_no_recording_of_the_package_becomes_out_of_date(module, ranges):
 
 def test_signatures_read_from_source_are_those_of_the_registered_functions():
     def parameters(signature):
-        empty = inspect.Parameter.empty
         found = signature.parameters.values()
-        return [(one.name, one.kind, one.annotation, one.default is empty) for one in found]
+        return [(one.name, one.kind, one.annotation, one.default is one.empty) for one in found]
 
     import_faults(())
     known = {name: each.install for name, each in registry._FAULTS.items()}
     own = {name for name in known if known[name].__module__.startswith("failbench.")}
-    assert set(package_signatures()) == own
-    for name, signature in package_signatures().items():
+    assert set(signatures()) == own
+    for name, signature in signatures().items():
         assert parameters(inspect.signature(known[name])) == parameters(signature)
 
 
@@ -87,23 +82,18 @@ def test_paths_in_error_text_begin_in_the_folder_of_the_module(module):
     assert relative == text.format("causes_of_a_test.py")
 
 
-@pytest.mark.parametrize(
-    ("text", "relative"),
-    [
-        ("/opt/env/lib/python3.11/site-packages/torch/nn/linear.py", "torch/nn/linear.py"),
-        ("/usr/lib/python3.11/json/decoder.py", "python3.11/json/decoder.py"),
-        ("/opt/project/src/failbench/recording/loop.py", "failbench/recording/loop.py"),
-        ("'/mnt/disk/failbench-run-x1_y/shard.npy'", "'scratch/shard.npy'"),
-        ("from /a/site-packages/b.py to /c/site-packages/d.py", "from b.py to d.py"),
-    ],
-)
-def test_machine_paths_become_package_relative(text, relative):
-    assert package_relative(f'File "{text}", line 1') == f'File "{relative}", line 1'
+def test_machine_paths_become_package_relative():
+    for text, relative in {
+        "/opt/env/lib/python3.11/site-packages/torch/nn/linear.py": "torch/nn/linear.py",
+        "/usr/lib/python3.11/json/decoder.py": "python3.11/json/decoder.py",
+        "/opt/project/src/failbench/recording/loop.py": "failbench/recording/loop.py",
+        "'/mnt/disk/failbench-run-x1_y/shard.npy'": "'scratch/shard.npy'",
+        "from /a/site-packages/b.py to /c/site-packages/d.py": "from b.py to d.py",
+    }.items():
+        assert package_relative(f'File "{text}", line 1') == f'File "{relative}", line 1'
 
 
-def test_the_child_injects_the_fault_and_a_healthy_run_is_as_without_the_module(
-    module, nominal, order
-):
+def test_the_child_injects_the_fault_and_nothing_else(module, nominal, order):
     healthy = replace(order, nominal=replace(nominal, planned_steps=8, onset_step=4))
     declared = FaultDeclaration(name="stopped", onset="mid_run")
     failing = replace(healthy, declaration=declared, onset_step=4, capacity_bytes=2**30)

@@ -1,7 +1,4 @@
-"""Every fault, in a small real run beside one twin.
-
-Each takes seconds: by default one of each category and ending is run, all others with ``system``.
-"""
+"""Every fault, in a small real run beside one twin."""
 
 from dataclasses import replace
 from pathlib import Path

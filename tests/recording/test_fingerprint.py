@@ -7,13 +7,7 @@ import pytest
 from failbench.base.scenarios import FaultDeclaration
 from failbench.recording import fingerprint as module
 from failbench.recording import signals
-from failbench.recording.fingerprint import (
-    PROVENANCE,
-    corpus_cache,
-    fault_code,
-    fingerprint,
-    loop_code,
-)
+from failbench.recording.fingerprint import PROVENANCE, corpus_cache, fault_code, loop_code
 from failbench.recording.signals import monitor_code
 
 FAULTS = '''
@@ -100,23 +94,21 @@ def test_what_does_not_act_does_not_count(write, old, new):
     assert fault_code("rate_jump") == before
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        pytest.param("learning_rate *= raised", "learning_rate += raised", id="its own code"),
-        pytest.param(
-            '("at_onset")\ndef rate', '("before_build")\ndef rate', id="the moment it acts at"
-        ),
-        pytest.param("return 2 * value", "return 4 * value", id="a helper it calls"),
-        pytest.param("FACTOR = 3.0", "FACTOR = 30.0", id="a constant it names"),
-        pytest.param("LIMIT: float = 5.0", "LIMIT: float = 4.0", id="an annotated constant"),
-        pytest.param("LOW, HIGH = 1, 2", "LOW, HIGH = 0, 2", id="one of a pair"),
-        pytest.param("return value + LOW", "return value - LOW", id="a chosen helper"),
-    ],
-)
-def test_what_acts_counts_for_the_fault_that_uses_it_alone(write, old, new):
+ACTING = {
+    "its own code": ("learning_rate *= raised", "learning_rate += raised"),
+    "the moment it acts at": ('("at_onset")\ndef rate', '("before_build")\ndef rate'),
+    "a helper it calls": ("return 2 * value", "return 4 * value"),
+    "a constant it names": ("FACTOR = 3.0", "FACTOR = 30.0"),
+    "an annotated constant": ("LIMIT: float = 5.0", "LIMIT: float = 4.0"),
+    "one of a pair": ("LOW, HIGH = 1, 2", "LOW, HIGH = 0, 2"),
+    "a chosen helper": ("return value + LOW", "return value - LOW"),
+}
+
+
+@pytest.mark.parametrize("change", ACTING)
+def test_what_acts_counts_for_the_fault_that_uses_it_alone(write, change):
     before, other = fault_code("rate_jump"), fault_code("other_fault")
-    write("faults/few.py", old, new)
+    write("faults/few.py", *ACTING[change])
     assert fault_code("rate_jump") != before
     assert fault_code("other_fault") == other
 
@@ -166,13 +158,14 @@ def test_a_fingerprint_covers_ranges_declaration_and_provenance(ranges):
     weak = FaultDeclaration(name="loss_graph_retained", parameters={"every": 5}, onset="mid_run")
     strong = weak.model_copy(update={"parameters": {"every": 1}})
     wider = ranges.model_copy(update={"width": (64,)})
+    mark = module.fingerprint
     found = [
-        *(fingerprint(ranges, "adamw", fault, provenance) for fault in (None, weak, strong)),
-        fingerprint(wider, "adamw", None, provenance),
-        *(fingerprint(ranges, "adamw", None, provenance | {name: "two"}) for name in PROVENANCE),
+        *(mark(ranges, "adamw", fault, provenance) for fault in (None, weak, strong)),
+        mark(wider, "adamw", None, provenance),
+        *(mark(ranges, "adamw", None, provenance | {name: "two"}) for name in PROVENANCE),
     ]
     assert len(set(found)) == len(found)
-    assert fingerprint(ranges, "adamw", weak, provenance | {"seed": 1}) == found[1]
+    assert mark(ranges, "adamw", weak, provenance | {"seed": 1}) == found[1]
 
 
 def test_what_reads_logs_is_no_part_of_what_measures(monkeypatch):

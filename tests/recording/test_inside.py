@@ -28,9 +28,9 @@ def campaign(ranges, repository):
 
     def entry(planned):
         ending = "exception" if planned is pairs[0].failure else "completed"
-        row = {"run_id": planned.run_id, "ending": ending, "capacity_bytes": 1000}
+        row = {"run_id": planned.run_id, "ending": ending, "fingerprint": "0"}
         steps = [{"step": 0, "loss": 2.0, "memory_bytes": 100}]
-        return JournalEntry({**row, "fingerprint": "0"}, steps)
+        return JournalEntry({**row, "capacity_bytes": 1000}, steps)
 
     return SimpleNamespace(
         pairs=pairs,
@@ -78,14 +78,10 @@ def test_a_run_that_crashed_is_last_not_trained_and_has_no_answer(campaign, trai
     assert len(trained) == 3
 
 
-def test_a_failing_run_may_take_as_much_memory_more_as_its_twin_took(trained, record):
+def test_a_run_is_trained_again_for_another_version_alone(trained, record, monkeypatch):
     record(1)
+    # a failing run may take as much memory more as its twin took
     assert [order.capacity_bytes for order in trained] == [None, 1030]
-
-
-def test_what_is_recorded_is_not_trained_again_until_the_peer_has_another_version(
-    trained, record, monkeypatch
-):
     rows = record()
     trained.clear()
     assert (record(), trained) == (rows, [])
@@ -94,9 +90,7 @@ def test_what_is_recorded_is_not_trained_again_until_the_peer_has_another_versio
     assert len(trained) == 3
 
 
-def test_a_training_that_the_peer_ends_has_no_answer_but_its_error(
-    campaign, trained, record, monkeypatch
-):
+def test_a_training_that_the_peer_ends_has_its_error(campaign, trained, record, monkeypatch):
     error = {"error_type": "RuntimeError", "error_message": "The sizes differ\nat length"}
     report = RunReport(ending="exception", error=error)
     monkeypatch.setattr(inside, "execute", lambda *_: report)

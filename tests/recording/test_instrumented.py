@@ -42,20 +42,11 @@ def parts(corpus_cache, order, tmp_path, monkeypatch):
     fake = SimpleNamespace(FeatureExtractor=Extractor, ExtractionConfig=SimpleNamespace)
     monkeypatch.setitem(sys.modules, "defaultplusplus", fake)
     corpus = load_corpus(corpus_cache)
-    return {
-        "architecture": "distilbert",
-        "optimizer": "adamw",
-        "scale": "small",
-        "device": "cpu",
-        "nominal": replace(order.nominal, planned_steps=PLANNED),
-        "seeds": order.seeds,
-        "corpus": corpus.slices[0],
-        "tokenizer": corpus.tokenizer,
-        "capacity_bytes": None,
-        "meter": MemoryMeter(),
-        "scratch": tmp_path,
-        "hold": lambda _agent, _bytes: None,
-    }
+    setting = {"architecture": "distilbert", "optimizer": "adamw", "scale": "small"}
+    drawn = {"nominal": replace(order.nominal, planned_steps=PLANNED), "seeds": order.seeds}
+    texts = {"corpus": corpus.slices[0], "tokenizer": corpus.tokenizer, "scratch": tmp_path}
+    limits = {"device": "cpu", "capacity_bytes": None, "meter": MemoryMeter()}
+    return {**setting, **drawn, **texts, **limits, "hold": lambda _agent, _bytes: None}
 
 
 @pytest.fixture
@@ -80,9 +71,7 @@ def test_a_watched_run_trains_as_it_does_unwatched(parts, tmp_path, architecture
     assert watched == pytest.approx(losses(TrainingRun(**parts), 12), rel=1e-4)
 
 
-def test_the_extractor_is_handed_what_its_readme_asks_for_and_features_are_kept_at_the_end(
-    watched, tmp_path
-):
+def test_the_extractor_is_handed_what_its_readme_asks_for(watched, tmp_path):
     made = losses(watched, PLANNED - 1)
     extractor = watched._extractor
     assert extractor.arch == "encoder"

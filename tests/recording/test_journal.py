@@ -6,14 +6,8 @@ from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry, read_telemetry
-from failbench.recording.journal import (
-    JournalEntry,
-    archive,
-    read_entry,
-    read_known,
-    tables_of,
-    write_entry,
-)
+from failbench.recording import journal
+from failbench.recording.journal import JournalEntry, archive, read_entry, tables_of, write_entry
 from failbench.recording.plan import Setting
 from made_up_declarations import detector_params
 
@@ -68,16 +62,14 @@ def folder(tmp_path, small_telemetry, of_sgd):
 
 def test_settings_lie_side_by_side_in_files_of_their_own(folder, small_telemetry, of_sgd):
     both = pl.concat([small_telemetry.runs, of_sgd.runs]).sort("run_id")
-    assert_frame_equal(read_known(folder).runs, both)
+    assert_frame_equal(journal.read_known(folder).runs, both)
     for setting, telemetry in ((ADAMW, small_telemetry), (SGD, of_sgd)):
         steps = pl.read_parquet(folder / "steps" / f"{setting.name}.parquet")
         assert_frame_equal(steps, telemetry.steps)
 
 
 @pytest.mark.parametrize("whole", [False, True])
-def test_a_recording_replaces_runs_of_the_same_id_and_a_whole_one_all_of_its_setting(
-    folder, small_telemetry, whole
-):
+def test_a_recording_replaces_its_runs_or_its_setting(folder, small_telemetry, whole):
     of_setting, before = pl.col("optimizer") == "adamw", read_telemetry(folder)
     mine = (pl.col("scenario") == "runaway") & of_setting
     pair = small_telemetry.select(mine)
@@ -87,11 +79,7 @@ def test_a_recording_replaces_runs_of_the_same_id_and_a_whole_one_all_of_its_set
     )
     held = archive(folder, ADAMW, again, whole=whole)
     back = read_telemetry(folder)
-    kept = ~of_setting if whole else ~mine
-    for part, expected in (
-        (back, held),
-        (back.select(mine), again),
-        (back.select(~mine), before.select(kept)),
-    ):
+    others = before.select(~of_setting if whole else ~mine)
+    for part, expected in ((back, held), (back.select(mine), again), (back.select(~mine), others)):
         assert_frame_equal(part.runs, expected.runs)
         assert_frame_equal(part.steps, expected.steps)

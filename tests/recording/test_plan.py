@@ -9,16 +9,9 @@ import pytest
 from pydantic import ValidationError
 
 from failbench.base.scenarios import read_scenarios
+from failbench.recording import plan
 from failbench.recording.nominal import NominalRanges, draw_nominal
-from failbench.recording.plan import (
-    RecordParams,
-    Setting,
-    order_for,
-    plan_pair,
-    plan_pairs,
-    plan_remedies,
-    plan_successes,
-)
+from failbench.recording.plan import RecordParams, Setting, order_for
 
 SLICES = 6
 ADAMW, SGD = Setting("transformer", "adamw"), Setting("transformer", "sgd")
@@ -35,12 +28,15 @@ def params(ranges):
 
 @pytest.fixture
 def planned(params):
-    return lambda setting=ADAMW, scenarios=SCENARIOS: plan_pairs(setting, scenarios, params, SLICES)
+    def pairs(setting=ADAMW, scenarios=SCENARIOS):
+        return plan.plan_pairs(setting, scenarios, params, SLICES)
+
+    return pairs
 
 
 def test_each_run_has_a_unique_id_from_its_setting_and_seed(planned, params):
     ids = [run.run_id for pair in planned() for run in (pair.failure, pair.twin)]
-    ids += [run.run_id for run in plan_successes(ADAMW, params, SLICES)]
+    ids += [run.run_id for run in plan.plan_successes(ADAMW, params, SLICES)]
     assert len(set(ids)) == len(ids) == 2 * 2 * len(SCENARIOS) + 12
     one = "killed_by_operator-transformer-adamw-s1"
     assert {one, f"{one}-twin", "success-transformer-adamw-s11"} < set(ids)
@@ -58,9 +54,7 @@ def test_pairs_are_recorded_in_random_order_so_that_categories_share_all_hours(p
     assert planned() == planned()
 
 
-def test_a_twin_differs_from_its_run_in_the_fault_alone_whose_onset_is_drawn_or_zero(
-    planned, params
-):
+def test_a_twin_differs_from_its_run_in_the_fault_alone(planned, params):
     low, high = params.nominal.onset_step
     for pair in planned():
         fault, onset = pair.failure.scenario.fault, pair.failure.onset_step
@@ -75,13 +69,8 @@ def test_a_twin_differs_from_its_run_in_the_fault_alone_whose_onset_is_drawn_or_
 
 
 def test_a_nominal_configuration_depends_on_nothing_but_id_and_seed(planned):
-    other = {
-        "category": "unknown",
-        "symptom_category": "unknown",
-        "difficulty": "easy",
-        "expected_outcome": "killed",
-        "fault": SCENARIOS[0].fault,
-    }
+    other = dict.fromkeys(("category", "symptom_category"), "unknown")
+    other |= {"difficulty": "easy", "expected_outcome": "killed", "fault": SCENARIOS[0].fault}
 
     def drawn(scenarios):
         pairs = planned(scenarios=scenarios)
@@ -128,9 +117,8 @@ def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges):
     assert all(1.6 <= item.capacity_multiple <= 2.0 for item in drawn)
 
 
-@pytest.mark.parametrize(
-    ("changes", "complaint"),
-    [
+def test_ranges_that_make_no_sense_are_refused(ranges):
+    for changes, complaint in (
         ({"warmup_steps": (10, 5)}, r"given as \[low, high\]"),
         ({"onset_step": (0, 20)}, "must be positive"),
         ({"capacity_multiple": (-1.0, 2.0)}, "must be positive"),
@@ -140,22 +128,20 @@ def test_draws_stay_in_their_ranges_and_reach_their_ends(ranges):
         ({"onset_step": (10, 31)}, "at least 100 steps before the shortest planned_steps"),
         ({"batch_size": ()}, "batch_size"),
         ({"colour": "red"}, "colour"),
-    ],
-)
-def test_ranges_that_make_no_sense_are_refused(ranges, changes, complaint):
-    with pytest.raises(ValidationError, match=complaint):
-        NominalRanges.model_validate(ranges.model_dump() | changes)
+    ):
+        with pytest.raises(ValidationError, match=complaint):
+            NominalRanges.model_validate(ranges.model_dump() | changes)
 
 
 def test_a_run_with_a_remedy_differs_from_the_failing_run_in_what_the_remedy_says(params):
     (jump,) = (scenario for scenario in SCENARIOS if scenario.id == "learning_rate_jump")
-    failure = plan_pair(ADAMW, jump, 0, 0, params, SLICES).failure
+    failure = plan.plan_pair(ADAMW, jump, 0, 0, params, SLICES).failure
     remedies = {
         "calmer": {"run": failure.run_id, "clip_norm": 0.25, "learning_rate_factor": 0.5},
         "elsewhere": {"run": "another-transformer-adamw-s0"},
     }
     params = RecordParams.model_validate(params.model_dump() | {"remedies": remedies})
-    (planned,) = plan_remedies(failure, params)
+    (planned,) = plan.plan_remedies(failure, params)
     assert (planned.run_id, planned.kind) == (f"{failure.run_id}-calmer", "remedy")
     assert planned.twin_of == failure.run_id
     failing, remedied = (order_for(item, ADAMW, 4, "corpus.json") for item in (failure, planned))

@@ -5,6 +5,7 @@ import json
 import os
 import signal
 from collections import Counter
+from itertools import product
 
 import pytest
 from made_up_campaign import DRAWN_AGAIN, REMEDIED, RUNS, SETTING
@@ -19,19 +20,14 @@ SHARDS = [Shard(number, 3) for number in (3, 1, 2)]
 """In another order than that of the plan."""
 
 
-@pytest.mark.parametrize("count", [1, 2, 7, 40])
-@pytest.mark.parametrize("units", [0, 1, 7, 31])
-def test_shards_have_every_unit_once_and_are_of_equal_size(count, units):
-    parts = [Shard(number + 1, count).part(range(units)) for number in range(count)]
-    assert sorted(unit for part in parts for unit in part) == list(range(units))
-    assert max(map(len, parts)) - min(map(len, parts)) <= 1
-
-
-@pytest.mark.parametrize("text", ["", "1", "0/4", "5/4", "1/0", "a/b", "1/4/7", "-1/4"])
-def test_a_shard_that_is_none_is_refused(text):
-    with pytest.raises(BadInputError, match="is no part of a plan") as error:
-        Shard.parse(text)
-    assert repr(text) in str(error.value)
+def test_shards_have_every_unit_once_and_are_of_equal_size_and_what_is_none_is_refused():
+    for count, units in product([1, 2, 7, 40], [0, 1, 7, 31]):
+        parts = [Shard(number + 1, count).part(range(units)) for number in range(count)]
+        assert sorted(unit for part in parts for unit in part) == list(range(units))
+        assert max(map(len, parts)) - min(map(len, parts)) <= 1
+    for text in ("", "1", "0/4", "5/4", "1/0", "a/b", "1/4/7", "-1/4"):
+        with pytest.raises(BadInputError, match=f"{text!r} is no part of a plan"):
+            Shard.parse(text)
 
 
 @pytest.fixture
@@ -39,22 +35,20 @@ def record(campaign_in):
     return lambda name, shard=WHOLE: campaign_in(name).record(1, lambda _: None, shard)
 
 
-def test_merged_shards_give_the_tables_of_the_whole_campaign(
-    campaign_in, record, executed, tmp_path
-):
+def test_merged_shards_are_the_whole_campaign(campaign_in, record, made_up_runs, tmp_path):
     tables = campaign_in("whole").tables(record("whole"))
     archive(tmp_path / "expected", SETTING, tables, whole=True)
-    once = Counter(executed)
+    once = Counter(made_up_runs.counts)
     assert once[DRAWN_AGAIN] == 2
     assert once.total() == RUNS + 1
-    executed.clear()
+    made_up_runs.counts.clear()
 
     for shard in [*SHARDS, *SHARDS]:
         record("sharded", shard)
-    assert executed == once
+    assert made_up_runs.counts == once
     assert files_of(tmp_path / "sharded") == files_of(tmp_path / "whole")
     assert merge_shards(campaign_in("sharded"), tmp_path / "merged", whole=True) == 0
-    assert executed == once
+    assert made_up_runs.counts == once
     assert files_of(tmp_path / "merged") == files_of(tmp_path / "expected")
     assert not (tmp_path / "sharded").exists()
 
@@ -73,16 +67,14 @@ def test_journals_from_other_machines_are_merged_when_they_are_copied_together(r
         assert files_of(folder) == files_of(tmp_path / "whole")
 
 
-def test_what_is_missing_is_named_and_no_table_is_written(
-    campaign_in, record, executed, tmp_path, capsys
-):
+def test_what_is_missing_is_named(campaign_in, record, made_up_runs, tmp_path, capsys):
     record("journal")
     (tmp_path / "journal" / f"{REMEDIED}.json.gz").unlink()
-    executed.clear()
+    made_up_runs.counts.clear()
     assert merge_shards(campaign_in("journal"), tmp_path / "out", whole=True) == INCOMPLETE
     printed = capsys.readouterr().out
     assert printed == f"transformer-adamw: 1 of {RUNS} runs are missing: {REMEDIED}.\n"
-    assert not executed
+    assert not made_up_runs.counts
     assert not (tmp_path / "out").exists()
 
 

@@ -1,9 +1,4 @@
-"""Broken inputs: every way in which the walk breaks what a stage reads, and what the stage answers.
-
-Each break is made in a copy of the stage's inputs, in one process for all: imports are paid once.
-"""
-
-from __future__ import annotations
+"""Every way in which the walk breaks a copy of what a stage reads, and what the stage answers."""
 
 import contextlib
 import io
@@ -18,6 +13,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -36,7 +32,7 @@ from failbench.publish.page.failure import LOG_SCHEMA
 from human_baseline import SCENARIO_SCHEMA, SHARE_SCHEMA
 from monitor import METHODS as MONITOR_STUDY
 from negative_results import DECLARED, RETIRED
-from pipeline import REPOSITORY, Stage, foreach_items, paths_named, stages
+from pipeline import REPOSITORY, Stage, foreach_items, paths_named, published_study, stages
 from shared.lead_time import methods_asked
 from shared.negative_results import NegativeResults
 from shared.peers import BREAKS, LOG_ANSWERS
@@ -76,21 +72,16 @@ ASKED = {"crash_prediction": ("crash_agents", "data/llm/crashes")}
 """Sections that name language models, and folders of their answers, of stages with their own."""
 
 READ_OF_LAST_VERSION = {
-    ("data/monitor/versions", "known"),
-    ("data/monitor/versions", "measure_llm_agents"),
-    ("data/monitor/versions", "measure_diagnose_logs"),
-    ("data/monitor/versions", "page"),
+    ("data/monitor/versions", stage)
+    for stage in ("known", "measure_llm_agents", "measure_diagnose_logs", "page")
 }
 """Folders of all frozen versions, and stages that read the last alone."""
 
 READ_FOR_ALL = {
-    "data/metrics": "intervals.json",
-    "figures": "twin.svg",
-    "paper/appendix": "appendix.typ",
-    "paper/lib": "metrics.typ",
-    "paper/sections": "05-results.typ",
+    "data/metrics": "intervals.json", "figures": "twin.svg", "paper/appendix": "appendix.typ",
+    "paper/lib": "metrics.typ", "paper/sections": "05-results.typ",
     "paper/tables": "intervals/methods.typ",
-}
+}  # fmt: skip
 """Of the paper, which names hundreds of files of a few forms, the one that is broken for all."""
 
 HYBRIDS = ("hybrid", "hybrid_two_way", "hybrid_monitor")
@@ -108,13 +99,13 @@ READ_BY_NAME = {
         for path in paths_named(stages()["page"].script)
         if path.startswith("data/metrics/")
     },
-    ("abstention", MAIN_STUDY): {
-        f"{name}.parquet" for name in ("improved_rules", "invariants", "invariants_abstaining")
-    },
-    ("monitor", MAIN_STUDY): {f"{name}.parquet" for name in MONITOR_STUDY},
-    ("hybrid", MAIN_STUDY): {
-        f"{name}.parquet"
-        for name in (*HYBRIDS, "improved_rules", "random_forest", "simulated_human")
+    **{
+        (stage, MAIN_STUDY): {f"{name}.parquet" for name in names}
+        for stage, names in {
+            "abstention": ("improved_rules", "invariants", "invariants_abstaining"),
+            "monitor": MONITOR_STUDY,
+            "hybrid": (*HYBRIDS, "improved_rules", "random_forest", "simulated_human"),
+        }.items()
     },
     ("crosswalk", "data/plots"): {f"{condition.points}.csv" for condition in CONDITIONS.values()},
 }
@@ -157,7 +148,6 @@ class Answer:
 
     @property
     def fault(self) -> str | None:
-        """What is wrong with the answer, or None."""
         problems = []
         if self.status != 2:
             problems.append(f"exit status {self.status}")
@@ -191,7 +181,6 @@ def readers_of_known() -> list[str]:
 
 
 def _read_of(stage: Stage, folder: str) -> list[str]:
-    """Names of the files of a folder that a stage reads."""
     if (stage.name, folder) in READ_BY_NAME:
         return sorted(READ_BY_NAME[stage.name, folder])
     methods = foreach_items()["nested_cv"]
@@ -220,24 +209,15 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
     if (folder, stage.name) == ("data/peers", "peers"):
         return [f"{name}.parquet" for name in params["peers"]["verdicts"]]
     if (folder, stage.name) in READ_OF_LAST_VERSION:
-        last = root / params["monitor"]["versions"][-1]
-        return sorted(
-            path.relative_to(root).as_posix() for path in last.rglob("*") if path.is_file()
-        )
-    return sorted(
-        path.relative_to(root).as_posix()
-        for path in root.rglob("*")
+        found = (root / params["monitor"]["versions"][-1]).rglob("*")
+    else:
         # notes, and what was compared before fingerprints were carried over, are for readers
-        if path.is_file() and path.suffix != ".md" and path.name != "carried.csv"
-    )
+        found = (p for p in root.rglob("*") if p.suffix != ".md" and p.name != "carried.csv")
+    return sorted(path.relative_to(root).as_posix() for path in found if path.is_file())
 
 
 def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
-    """Every break of every input of a stage.
-
-    Of the scenarios, which are files of one form, one is broken for all; and of the tables of a
-    folder that have the same columns, one lacks columns for all.
-    """
+    """Every break of every input; of scenarios, and of tables with equal columns, one for all."""
     first = foreach_items().get(stage.name, [""])[0]
     files = inputs_of(stage) if item == first else []
     if item and KNOWN in stage.inputs:
@@ -286,11 +266,9 @@ def _breaks_of_table(path: str, read: tuple[str, ...]) -> Iterator[Break]:
 
 
 def _breaks_of_text(path: str) -> Iterator[Break]:
-    if path.endswith((".typ", ".svg", ".bib", ".md")):
-        # any text is a text, and an empty section of the paper is one
-        yield from _missing_or_garbage(path)
-        return
     yield from _breaks_of_bytes(path)
+    if path.endswith((".typ", ".svg", ".bib", ".md")):
+        return
     if path.endswith(".csv"):
         points = pl.read_csv(path, infer_schema_length=None)
         other = points.select(pl.lit(1).alias("not_a_column"))
@@ -302,14 +280,12 @@ def _breaks_of_text(path: str) -> Iterator[Break]:
         yield Break(path, "another key in", lambda: _write(path, b'{"not_a_key": 1}\n'))
 
 
-def _missing_or_garbage(path: str) -> Iterator[Break]:
+def _breaks_of_bytes(path: str) -> Iterator[Break]:
     yield Break(path, "without", Path(path).unlink)
     yield Break(path, "garbage in", lambda: _write(path, GARBAGE))
-
-
-def _breaks_of_bytes(path: str) -> Iterator[Break]:
-    yield from _missing_or_garbage(path)
-    yield Break(path, "nothing in", lambda: _write(path, b""))
+    # any text is a text, and an empty section of the paper is one
+    if not path.endswith((".typ", ".svg", ".bib", ".md")):
+        yield Break(path, "nothing in", lambda: _write(path, b""))
 
 
 def _breaks_of_section(section: str) -> Iterator[Break]:
@@ -337,10 +313,7 @@ def _write(path: str, content: bytes) -> None:
 
 
 def answers(name: str) -> Iterator[Answer]:
-    """Break every input of a stage in turn, and see what the stage says.
-
-    Of a foreach stage, whose items read the same data, data is broken for the first item alone.
-    """
+    """Break every input in turn; data, which all items of a stage read, for the first alone."""
     stage = stages()[name]
     script = runpy.run_path(str(stage.script))
     signal.signal(signal.SIGALRM, _late)
@@ -352,10 +325,9 @@ def answers(name: str) -> Iterator[Answer]:
             patch.dict(os.environ, FAILBENCH_WORKERS="1"),
             warnings.catch_warnings(action="ignore"),
         ):
-            healthy, copy = Path(folder, "healthy"), Path(folder, "copy")
+            healthy = Path(folder, "healthy")
             _copy_inputs(stage, item, healthy)
-            shutil.copytree(healthy, copy)
-            with contextlib.chdir(copy):
+            with contextlib.chdir(shutil.copytree(healthy, Path(folder, "copy"))):
                 for fault in breaks_of(stage, item):
                     yield _answer(script, item, fault)
                     _restore(healthy)
@@ -369,10 +341,7 @@ def _copy_inputs(stage: Stage, item: str, root: Path) -> None:
     for path in stage.inputs:
         source, target = REPOSITORY / path, root / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target)
-        else:
-            shutil.copy2(source, target)
+        (shutil.copytree if source.is_dir() else shutil.copy2)(source, target)
     for out in stage.outputs:
         target = root / out.replace("${item}", item)
         if not target.suffix:
@@ -383,7 +352,6 @@ def _copy_inputs(stage: Stage, item: str, root: Path) -> None:
 
 
 def _answer(script: dict[str, Any], item: str, fault: Break) -> Answer:
-    """Run the stage on the broken input."""
     fault.apply()
     before = _files()
     stderr = io.StringIO()
@@ -391,8 +359,7 @@ def _answer(script: dict[str, Any], item: str, fault: Break) -> Answer:
     with contextlib.redirect_stderr(stderr), contextlib.redirect_stdout(io.StringIO()):
         signal.alarm(SECONDS)
         try:
-            runner = script.get("run") or script["st"].run
-            runner(script["main"])
+            (script.get("run") or script["st"].run)(script["main"])
         except SystemExit as end:
             status = end.code
         except Exception:  # what a user would see is what is asked
@@ -415,7 +382,6 @@ def _files(root: Path = Path()) -> dict[str, tuple[int, int]]:
 
 
 def _restore(healthy: Path) -> None:
-    """Make the working directory what it was before it was broken."""
     wanted, actual = _files(healthy), _files()
     for path in actual.keys() - wanted.keys():
         Path(path).unlink()
@@ -427,3 +393,25 @@ def _restore(healthy: Path) -> None:
 
 def _late(*_: object) -> None:
     raise TimeoutError(f"no answer within {SECONDS} s")
+
+
+INPUTS = [
+    (stage.name, place)
+    for stage in stages().values()
+    for place in sorted(stage.inputs | stage.sections)
+    if place != KNOWN or readers_of_known()
+]
+"""What every stage reads."""
+
+REPORTS = {stage.name for stage in stages().values() if published_study(stage.script)}
+
+walked = cache(lambda stage: tuple(answers(stage)))
+"""A stage is walked once for all tests of its inputs."""
+
+
+def assert_refused(stage: str, place: str) -> None:
+    """Every break of an input ends the stage with one line that names it, before it writes."""
+    to_input = [answer for answer in walked(stage) if answer.belongs_to(place)]
+    assert to_input, f"Nothing of {place} was broken for {stage}."
+    faults = [answer.fault for answer in to_input if answer.fault is not None]
+    assert not faults, "\n".join(faults)

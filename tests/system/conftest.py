@@ -1,6 +1,4 @@
 """What tests of the system share."""
 
-from __future__ import annotations
-
 collect_ignore = ["additions"]
 """Tests that are added to a copy of the repository, where what they test is added too."""

@@ -1,7 +1,5 @@
 """What each addition puts into files that are there: entries, sections, a stage, a fault."""
 
-from __future__ import annotations
-
 from repository_copy import Insertion
 
 METHOD = (

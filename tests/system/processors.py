@@ -5,8 +5,6 @@ leaves out loops by ``NPY_DISABLE_CPU_FEATURES``, Numba compiles for ``NUMBA_CPU
 library leaves out instructions in ``exp`` and ``log`` by ``GLIBC_TUNABLES``.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -30,11 +28,7 @@ class CannotExecuteError(Exception):
 
 @dataclass(frozen=True)
 class Processor:
-    """What a process is told to be run by: variables that libraries read at their import.
-
-    OpenBLAS may report its ``kernels`` by several names, and takes the best where there are none;
-    instructions that NumPy must be ``without`` have its names; threads are of BLAS and OpenMP.
-    """
+    """What a process is told to be run by, in variables that libraries read at their import."""
 
     name: str
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -78,26 +72,15 @@ PROCESSORS = (
 )
 
 
-def refitted(processor: Processor, scope: str, folder: Path) -> pl.DataFrame:
-    """Prediction rows as a processor writes them, from a process of its own.
-
-    Raises
-    ------
-    CannotExecuteError
-        If the machine lacks the instructions, or a library did not do as it was told.
-    """
+def refitted(processor: Processor, folder: Path) -> pl.DataFrame:
+    """Prediction rows as a processor writes them, from a process of its own."""
     rows = folder / "rows.parquet"
-    threads = str(processor.threads)
-    environment = {
-        **os.environ,
-        "PYTHONPATH": os.pathsep.join(str(REPOSITORY / name) for name in ("src", "experiments")),
-        "OPENBLAS_NUM_THREADS": threads,
-        "OMP_NUM_THREADS": threads,
-        **processor.environment,
-    }
+    threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(processor.threads))
+    paths = os.pathsep.join(str(REPOSITORY / name) for name in ("src", "experiments"))
+    environment = {**os.environ, "PYTHONPATH": paths, **threads, **processor.environment}
     if "NUMBA_CPU_NAME" in processor.environment:
         environment["NUMBA_CACHE_DIR"] = str(folder)  # what it compiles is of no use to others
-    program = [sys.executable, str(Path(__file__).with_name("refit.py")), str(rows), scope]
+    program = [sys.executable, str(Path(__file__).with_name("refit.py")), str(rows)]
     done = subprocess.run(
         program, env=environment, cwd=folder, capture_output=True, text=True, check=False
     )
@@ -106,25 +89,20 @@ def refitted(processor: Processor, scope: str, folder: Path) -> pl.DataFrame:
     if done.returncode:
         raise RuntimeError(f"{processor.name}: {done.stderr}")
     report = json.loads(done.stdout.splitlines()[-1])
+    why = ""
     if processor.kernels is not None and not set(report["kernels"]) <= set(processor.kernels):
-        raise CannotExecuteError(
-            f"{processor.name}: OpenBLAS took {report['kernels']} in its place: not run."
-        )
-    if report["threads"] != [processor.threads]:
-        raise CannotExecuteError(
-            f"{processor.name}: BLAS had {report['threads']} threads, not {threads}: not run."
-        )
-    if still := set(report["numpy"]) & set(processor.without):
-        raise CannotExecuteError(f"{processor.name}: NumPy still had {sorted(still)}: not run.")
+        why = f"OpenBLAS took {report['kernels']} in its place"
+    elif report["threads"] != [processor.threads]:
+        why = f"BLAS had {report['threads']} threads, not {processor.threads}"
+    elif still := set(report["numpy"]) & set(processor.without):
+        why = f"NumPy still had {sorted(still)}"
+    if why:
+        raise CannotExecuteError(f"{processor.name}: {why}: not run.")
     return pl.read_parquet(rows)
 
 
 def differences(rows: pl.DataFrame, expected: pl.DataFrame) -> dict[str, int]:
-    """How many rows differ in what readers of predictions see; empty if none does.
-
-    ``numbers`` are confidences and probabilities that differ by more than one in the last decimal,
-    which is as much as rounding can do to what is equal.
-    """
+    """How many rows differ, numbers by more than one in their last decimal; empty if none does."""
     numbers = [name for name, dtype in expected.schema.items() if dtype == pl.Float64]
     words = [name for name in expected.columns if name not in numbers]
     rows, expected = rows.sort(KEY), expected.sort(KEY)

@@ -1,14 +1,7 @@
-"""Refits methods to recorded runs as the stages do, and writes the prediction rows.
-
-Run as a program, in a process of its own: libraries read at their import which kernels to use. It
-takes the path of the rows and ``few`` or ``many``, and prints which kernels and threads it had.
-"""
-
-from __future__ import annotations
+"""Refits methods in a process of its own: libraries choose their kernels at import."""
 
 import json
 import sys
-from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -30,43 +23,24 @@ from failbench.prediction.splits import by_scenario
 from shared.raw_telemetry import raw_predictions
 
 REPOSITORY = Path(__file__).parents[2]
-SETTINGS_OF_A_METHOD = {
-    "few": ("logistic_regression",),
-    "many": (
-        "logistic_regression",
-        "learned_rules",
-        "random_forest",
-        "lightgbm",
-        "ebm",
-        "simple_rules",
-        "improved_rules",
-    ),
-}
-RAW = {"few": "raw_series", "many": "raw_telemetry"}
-FOLDS = {"few": (0,), "many": (0, 1)}
-"""Of the first repeat of the main study, for each method and feature set."""
-POOLED_FOLDS = {"few": (2,), "many": (1, 2)}
-"""Of all architectures, for logistic regression.
-
-The folds of ``few`` are two that once differed between the kernels Haswell and SkylakeX, when
-solvers stopped early and sums were rounded: the first of the main study in 26 of 32 rows of the raw
-series, the third of the pooled study in 221 rows.
-"""
+METHODS = (
+    "logistic_regression", "learned_rules", "random_forest", "lightgbm", "ebm", "simple_rules",
+    "improved_rules",
+)  # fmt: skip
+FOLDS, POOLED_FOLDS = (0, 1), (1, 2)
+"""Of the first repeat, and of all architectures: some once differed between two kernels."""
 
 
 def section(name: str, record: Any) -> Any:
     return read_section(name, record, REPOSITORY / "params.yaml")
 
 
-def unlimited(
-    function: Callable[..., pl.DataFrame], arguments: Iterable[tuple[Any, ...]], workers: int
-) -> list[pl.DataFrame]:
+def unlimited(function, arguments, workers):
     """Like ``parallel_map`` with one worker, but with as many BLAS threads as the process has."""
     return [function(*task) for task in arguments]
 
 
-def refit(scope: str) -> pl.DataFrame:
-    """Prediction rows of all methods of a scope, fold by fold of the first repeat."""
+def refit() -> pl.DataFrame:
     study, across = (
         section("nested_cv", ReferenceStudy),
         section("across_architectures", AcrossArchitectures),
@@ -74,45 +48,28 @@ def refit(scope: str) -> pl.DataFrame:
     features = pl.read_parquet(REPOSITORY / "data/features/features.parquet")
     splits = pl.read_parquet(REPOSITORY / "data/features/splits.parquet")
     splits = splits.filter(pl.col("repeat") == 0)
-    plans = [by_scenario(NESTED_CV, splits)[fold] for fold in FOLDS[scope]]
-    pooled = [by_scenario(POOLED, splits)[fold] for fold in POOLED_FOLDS[scope]]
+    plans = [by_scenario(NESTED_CV, splits)[fold] for fold in FOLDS]
+    pooled = [by_scenario(POOLED, splits)[fold] for fold in POOLED_FOLDS]
     everything, successes = across.slice(features), study.successes(features)
     parts = []
-    for name in SETTINGS_OF_A_METHOD[scope]:
+    for name in METHODS:
         method = method_named(name)
         settings = method.assemble(
             {part: section(part, record) for part, record in method.sections.items()}
         )
-        parts.append(
-            fits.nested_cv(
-                *(study.failures(features), successes, splits, name, settings, FEATURE_SETS),
-                seed=study.seed,
-                plans=plans,
-            )
-        )
+        asked = (study.failures(features), successes, splits, name, settings, FEATURE_SETS)
+        parts.append(fits.nested_cv(*asked, seed=study.seed, plans=plans))
         if name == "logistic_regression":
-            parts.append(
-                fits.nested_cv(
-                    everything.filter(pl.col("kind") == "failure"),
-                    everything.filter(pl.col("kind") == "success"),
-                    *(splits, name, settings, {"19": FEATURE_SETS["19"]}),
-                    seed=across.seed,
-                    plans=pooled,
-                )
-            )
+            both = [everything.filter(pl.col("kind") == kind) for kind in ("failure", "success")]
+            asked = (*both, splits, name, settings, {"19": FEATURE_SETS["19"]})
+            parts.append(fits.nested_cv(*asked, seed=across.seed, plans=pooled))
     raw_settings = section("raw_telemetry", RawTelemetrySettings)
-    parts.append(
-        raw_predictions(
-            *(study.failures(raw_runs(study)), successes, splits, RAW[scope], raw_settings),
-            seed=study.seed,
-            plans=plans,
-        )
-    )
+    asked = (study.failures(raw_runs(study)), successes, splits, "raw_telemetry", raw_settings)
+    parts.append(raw_predictions(*asked, seed=study.seed, plans=plans))
     return pl.concat(parts)
 
 
 def raw_runs(study: ReferenceStudy) -> pl.DataFrame:
-    """The raw table of the failing runs of the main study."""
     telemetry: Telemetry = read_telemetry(REPOSITORY / "data/telemetry").select(
         (pl.col("kind") == "failure")
         & (pl.col("architecture") == study.architecture)
@@ -124,10 +81,10 @@ def raw_runs(study: ReferenceStudy) -> pl.DataFrame:
 
 
 def main() -> None:
-    path, scope = sys.argv[1:]
+    (path,) = sys.argv[1:]
     # A stage gives each fit one thread; here the environment says how many there are.
     fits.parallel_map = unlimited
-    refit(scope).write_parquet(path)
+    refit().write_parquet(path)
     libraries = [library for library in threadpool_info() if library["user_api"] == "blas"]
     report = {
         "kernels": sorted({library.get("architecture") for library in libraries}),

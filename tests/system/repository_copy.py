@@ -1,7 +1,5 @@
 """A copy of the repository that a test adds something to, and in which it runs what follows."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -17,13 +15,8 @@ ADDITIONS = Path(__file__).parent / "additions"
 SECONDS = 300
 """Within which a command ends, on a slow machine too."""
 
-FEWER = {
-    "resamples": 1000,
-    "answer_resamples": 100,
-    "floor_draws": 100,
-    "permutations": 100,
-    "draws": 1000,
-}
+FEWER = {"resamples": 1000, "draws": 1000}
+FEWER |= dict.fromkeys(("answer_resamples", "floor_draws", "permutations"), 100)
 """Parameters of which most of the time of reports depends, and no claim of these tests."""
 
 AUTHOR = ("-c", "user.name=A test", "-c", "user.email=test@example.org")
@@ -53,13 +46,10 @@ class RepositoryCopy:
     root: Path
 
     @classmethod
-    def of_working_tree(cls, root: Path) -> RepositoryCopy:
+    def of_working_tree(cls, root: Path) -> "RepositoryCopy":
         """Copy every file that git tracks or would track, as it is now, and commit the copy."""
-        listed = subprocess.check_output(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=REPOSITORY,
-            text=True,
-        )
+        asked = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+        listed = subprocess.check_output(asked, cwd=REPOSITORY, text=True)
         for name in filter(None, listed.split("\0")):
             if (REPOSITORY / name).exists():
                 (root / name).parent.mkdir(parents=True, exist_ok=True)
@@ -69,8 +59,7 @@ class RepositoryCopy:
         copy.commit()
         return copy
 
-    def copied_to(self, root: Path) -> RepositoryCopy:
-        """Another copy of it."""
+    def copied_to(self, root: Path) -> "RepositoryCopy":
         return RepositoryCopy(shutil.copytree(self.root, root))
 
     def run(self, *command: str, status: int = 0) -> str:
@@ -83,15 +72,9 @@ class RepositoryCopy:
             "PYTHONDONTWRITEBYTECODE": "",
         }
         done = subprocess.run(
-            command,
-            cwd=self.root,
-            env=environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
-            timeout=SECONDS,
-        )
+            command, cwd=self.root, env=environment, stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT, text=True, check=False, timeout=SECONDS,
+        )  # fmt: skip
         assert done.returncode == status, f"{' '.join(command)}: {done.stdout[-4000:]}"
         return done.stdout
 
@@ -99,9 +82,8 @@ class RepositoryCopy:
         return self.run(sys.executable, *arguments, status=status)
 
     def pytest(self, *arguments: str, status: int = 0) -> str:
-        return self.python(
-            "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments, status=status
-        )
+        quiet = ("-q", "-p", "no:cacheprovider")
+        return self.python("-m", "pytest", *quiet, *arguments, status=status)
 
     def dvc(self, *arguments: str) -> str:
         return self.python("-m", "dvc", *arguments)
@@ -111,7 +93,6 @@ class RepositoryCopy:
         self.run("git", *AUTHOR, "commit", "--quiet", "--allow-empty", "--message", "As it is now")
 
     def changed(self) -> set[str]:
-        """Files that differ from the last commit, or are not in it."""
         lines = self.run("git", "status", "--porcelain", "--untracked-files=all").splitlines()
         return {line[3:] for line in lines}
 
@@ -127,14 +108,12 @@ class RepositoryCopy:
         return {path.relative_to(folder).as_posix() for path in files}
 
     def insert(self, insertion: Insertion) -> str:
-        """Put lines into a file; its path."""
         file = self.root / insertion.path
         text = file.read_text(encoding="utf-8")
-        if insertion.before is None:
-            file.write_text(text + insertion.text, encoding="utf-8")
-        else:
-            head, line, tail = text.partition(f"\n{insertion.before}\n")
-            assert line, f"{insertion.path} has no line {insertion.before!r}."
-            assert f"\n{insertion.before}\n" not in f"\n{tail}"
-            file.write_text(head + "\n" + insertion.text + line[1:] + tail, encoding="utf-8")
+        changed = text + insertion.text
+        if insertion.before is not None:
+            line = f"\n{insertion.before}\n"
+            assert text.count(line) == 1, f"{insertion.path} has not one line {insertion.before!r}."
+            changed = text.replace(line, "\n" + insertion.text + line[1:])
+        file.write_text(changed, encoding="utf-8")
         return insertion.path

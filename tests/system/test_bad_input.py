@@ -1,9 +1,7 @@
 """Every stage that measures answers a broken input in one line, before it writes anything."""
 
-from __future__ import annotations
-
 import pytest
-from walk import INPUTS, REPORTS, assert_refused
+from broken_inputs import INPUTS, REPORTS, assert_refused
 
 from pipeline import stages
 

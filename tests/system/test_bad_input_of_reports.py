@@ -1,9 +1,7 @@
 """Every report answers a broken input in one line; a file of its own, so that two workers walk."""
 
-from __future__ import annotations
-
 import pytest
-from walk import INPUTS, REPORTS, assert_refused
+from broken_inputs import INPUTS, REPORTS, assert_refused
 
 pytestmark = pytest.mark.system
 

@@ -1,7 +1,5 @@
 """Wheel and source distribution: each builds, installs alone, and diagnoses what it should."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil
@@ -30,8 +28,7 @@ SMALL = 4_000_000
 """Bytes that a distribution may have; with the data it would have some ten times as many."""
 LIGHT = 150e6
 """Bytes of an environment that only diagnoses logs; the extra `lab` has some ten times as many."""
-LEFT_OUT = ("data/", "examples/", "experiments/", "figures/", "paper/", "tests/", "dvc.")
-"""What is in the repository alone: what needs the data, and the data."""
+
 EXIT: dict[Status, int] = {"healthy": 0, "failed": 1, "unknown": 3}
 ERROR = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x2)\n"
 
@@ -68,19 +65,12 @@ def environment(request, environments) -> Path:
     return environments[request.param]
 
 
-def called(
-    program: list[object], folder: Path, *, path: Path | None = None, given: str | None = None
-) -> subprocess.CompletedProcess[str]:
-    """Call a program in a folder, with nothing of this process about it."""
+def called(program, folder, *, path=None, given=None):
+    environment = {"PATH": "/usr/bin:/bin", **({"PYTHONPATH": str(path)} if path else {})}
     return subprocess.run(
-        [str(part) for part in program],
-        cwd=folder,
-        env={"PATH": "/usr/bin:/bin", **({"PYTHONPATH": str(path)} if path else {})},
-        input=given,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+        [*map(str, program)], cwd=folder, env=environment, input=given, capture_output=True,
+        text=True, check=False,
+    )  # fmt: skip
 
 
 def test_it_is_installed_there_shows_its_help_and_diagnoses_a_small_log(environment, tmp_path):
@@ -111,9 +101,7 @@ def telemetry(repository, tmp_path_factory) -> Path:
     return folder
 
 
-def test_it_names_the_causes_of_recorded_runs_beside_a_clone_and_says_that_it_needs_one(
-    environment, telemetry, repository, tmp_path
-):
+def test_recorded_runs_are_diagnosed_beside_a_clone(environment, telemetry, repository, tmp_path):
     asked = [environment / "bin/failbench", "diagnose", telemetry, "--output", "named.csv"]
     without = called(asked, tmp_path)
     assert without.returncode == 2
@@ -128,7 +116,6 @@ def test_it_names_the_causes_of_recorded_runs_beside_a_clone_and_says_that_it_ne
 
 
 def kept(repository: Path, folder: str) -> set[str]:
-    """The files of a folder that git has, or would take."""
     asked = ["git", "ls-files", "--cached", "--others", "--exclude-standard", folder]
     return set(subprocess.check_output(asked, cwd=repository, text=True).splitlines())
 
@@ -147,9 +134,7 @@ def test_the_source_distribution_holds_what_builds_and_explains_it(repository, b
     wanted = kept(repository, "src/failbench") | kept(repository, "docs")
     wanted |= {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "README.md"}
     wanted |= {"pyproject.toml", "requirements.lock", "requirements-record.lock"}
-    assert wanted <= held
-    assert [path for path in held if path.startswith(LEFT_OUT)] == []
-    assert held - wanted == {"PKG-INFO", ".gitignore"}
+    assert held == wanted | {"PKG-INFO", ".gitignore"}
 
 
 # The wheel, with nothing of this project beside it.
@@ -157,7 +142,6 @@ def test_the_source_distribution_holds_what_builds_and_explains_it(repository, b
 
 @pytest.fixture(scope="module")
 def wheel(built, tmp_path_factory) -> Path:
-    """What the wheel holds, unpacked by pip."""
     site = tmp_path_factory.mktemp("wheel") / "site"
     subprocess.run([*PIP, "install", "--no-deps", "--target", site, built["wheel"]], check=True)
     return site

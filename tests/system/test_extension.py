@@ -1,7 +1,5 @@
 """Each addition of CONTRIBUTING.md, made once in a copy of the repository, and what follows."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re
@@ -11,14 +9,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 import yaml
-from insertions import (
-    FEATURE,
-    METHOD,
-    SCENARIO,
-    STUDY_FILES,
-    STUDY_PARAMETERS,
-    STUDY_ROW,
-)
+from insertions import FEATURE, METHOD, SCENARIO, STUDY_FILES, STUDY_PARAMETERS, STUDY_ROW
 from polars.testing import assert_frame_equal
 from repository_copy import REPOSITORY, RepositoryCopy
 
@@ -37,7 +28,6 @@ def as_it_is(tmp_path_factory) -> RepositoryCopy:
 
 
 def to_run(copy: RepositoryCopy, *targets: str) -> list[str]:
-    """The stages that DVC would run for some targets, or for the whole pipeline."""
     return re.findall(r"^Running stage '(.+)':$", copy.dvc("repro", "--dry", *targets), re.M)
 
 
@@ -49,13 +39,6 @@ TOUCHED_FOR_A_METHOD = {
     "src/failbench/base/data/methods.csv",
     "params.yaml",
 }
-MARKERS = """
-import importlib, yaml
-names = yaml.safe_load(open("params.yaml"))["methods"]
-styles = importlib.import_module("failbench.study.style").method_styles(names)
-for style in styles.values():
-    print(style.marker)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -76,12 +59,9 @@ def predicted(with_method) -> RepositoryCopy:
     return with_method
 
 
-def test_dvc_fits_a_method_by_itself_where_it_is_named(with_method):
+def test_dvc_fits_a_method_by_itself_where_it_is_named_and_else_all_methods(with_method):
     stage = f"nested_cv@{ADDED_METHOD}"
     assert to_run(with_method, "--single-item", stage) == [stage]
-
-
-def test_dvc_fits_all_methods_again_where_none_is_named(with_method):
     fitted = [stage for stage in to_run(with_method) if stage.startswith("nested_cv@")]
     params = yaml.safe_load((with_method.root / "params.yaml").read_text("utf-8"))
     # in which order is DVC's affair
@@ -106,22 +86,14 @@ def test_a_new_method_predicts_the_runs_that_all_others_do(predicted):
     assert table["conditions"].min() > 0
 
 
-@pytest.mark.parametrize(
-    ("study", "shown"),
-    [
-        ("intervals", "paper/tables/intervals/methods.md"),
-        ("risk_coverage", "figures/risk_coverage.svg"),
-    ],
-)
-def test_reports_of_all_methods_show_a_new_one_by_its_label(predicted, study, shown):
-    assert ITS_LABEL not in (predicted.root / shown).read_text("utf-8")
-    predicted.python(f"experiments/{study}.py")
-    assert ITS_LABEL in (predicted.root / shown).read_text("utf-8")
-
-
-def test_a_new_method_has_a_marker_of_its_own(with_method):
-    markers = with_method.python("-c", MARKERS).splitlines()
-    assert len(markers) == len(set(markers)) > 1
+def test_reports_of_all_methods_show_a_new_one_by_its_label(predicted):
+    for study, shown in {
+        "intervals": "paper/tables/intervals/methods.md",
+        "risk_coverage": "figures/risk_coverage.svg",
+    }.items():
+        assert ITS_LABEL not in (predicted.root / shown).read_text("utf-8")
+        predicted.python(f"experiments/{study}.py")
+        assert ITS_LABEL in (predicted.root / shown).read_text("utf-8")
 
 
 # A feature: one declaration.
@@ -166,12 +138,9 @@ def test_a_feature_set_may_name_a_new_feature_and_the_papers_has_19(with_feature
     assert with_feature.python("-c", TREE_THAT_SEES_IT).split() == ["19", ADDED_FEATURE]
 
 
-def test_the_tests_of_all_features_accept_a_new_one(with_feature):
+def test_a_new_feature_is_accepted_and_runs_the_studies_again_and_records_nothing(with_feature):
     others = ("tests/benchmarks/test_feature_extraction.py", "tests/test_committed_observables.py")
     assert " passed" in with_feature.pytest("tests/features", *others)
-
-
-def test_a_new_feature_runs_the_studies_again_and_records_nothing(with_feature):
     stages = to_run(with_feature)
     assert {"features", "nested_cv@ebm", "measure_importance"} <= set(stages)
     assert not {"record", "check"} & set(stages)
@@ -206,9 +175,7 @@ def with_scenario(as_it_is, tmp_path_factory) -> RepositoryCopy:
     return copy
 
 
-def test_check_says_that_a_new_scenario_is_to_be_recorded_and_finds_no_other_fault(
-    as_it_is, with_scenario
-):
+def test_check_says_that_a_new_scenario_is_to_be_recorded(as_it_is, with_scenario):
     before = as_it_is.python(*CHECK).splitlines()
     after = with_scenario.python(*CHECK, status=1).splitlines()
     added = [line.strip() for line in after if line not in before]
@@ -221,19 +188,14 @@ def test_check_says_that_a_new_scenario_is_to_be_recorded_and_finds_no_other_fau
     ]
 
 
-def test_the_tests_of_all_scenarios_accept_a_new_one(with_scenario):
+def test_a_new_scenario_is_accepted_and_checked_again_and_records_nothing_by_itself(with_scenario):
     assert " passed" in with_scenario.pytest("tests/test_scenarios.py")
-
-
-def test_a_new_scenario_is_checked_again_and_records_nothing_by_itself(with_scenario):
     stages = to_run(with_scenario)
     assert {"check", "features"} <= set(stages)
     assert "record" not in stages
 
 
-def test_a_small_run_of_a_new_scenario_ends_as_declared_and_like_its_twin_before_onset(
-    with_scenario,
-):
+def test_a_small_run_of_a_new_scenario_ends_as_declared(with_scenario):
     pytest.importorskip("torch", reason="recording needs the extra `record`")
     selected = f"test_a_fault_ends_as_declared and {ADDED_SCENARIO}"
     whichever = ("-m", "system or not system", "-k", selected)
@@ -252,13 +214,9 @@ def test_runs_on_two_corpora_are_refused(as_it_is, tmp_path):
 
 ADDED_STUDY = "agreement"
 TOUCHED_FOR_A_STUDY = {
-    f"tests/studies/test_{ADDED_STUDY}.py",
-    f"experiments/{ADDED_STUDY}.py",
-    f"paper/captions/{ADDED_STUDY}.yaml",
-    "studies.yaml",
-    "params.yaml",
-    "data/files.csv",
-}
+    f"tests/studies/test_{ADDED_STUDY}.py", f"experiments/{ADDED_STUDY}.py",
+    f"paper/captions/{ADDED_STUDY}.yaml", "studies.yaml", "params.yaml", "data/files.csv",
+}  # fmt: skip
 OUTPUTS_OF_THE_STUDY = {
     f"data/metrics/{ADDED_STUDY}.json",
     f"data/plots/{ADDED_STUDY}.csv",
@@ -323,21 +281,16 @@ def test_the_tests_of_the_pipeline_accept_a_new_study_and_its_own_pass(with_stud
 # What CONTRIBUTING.md says is to be touched.
 
 
-@pytest.mark.parametrize(
-    ("kind", "touched"),
-    [
-        ("scenario", TOUCHED_FOR_A_SCENARIO),
-        ("method", TOUCHED_FOR_A_METHOD),
-        ("feature", TOUCHED_FOR_A_FEATURE),
-        ("study", TOUCHED_FOR_A_STUDY),
-    ],
-)
-def test_every_file_that_was_touched_is_named_where_the_addition_is_described(kind, touched):
+def test_every_file_that_was_touched_is_named_where_the_addition_is_described():
     text = (REPOSITORY / "CONTRIBUTING.md").read_text("utf-8")
-    section = text.partition(f"\n### A {kind}\n")[2].partition("\n##")[0]
-    named = [re.sub(r"<\w+>", "*", path) for path in re.findall(r"`([\w.<>/]+)`", section)]
-    patterns = [f"{path}*" if path.endswith("/") else path for path in named]
-    unnamed = {
-        path for path in touched if not any(fnmatchcase(path, pattern) for pattern in patterns)
-    }
-    assert not unnamed
+    for kind, touched in {
+        "scenario": TOUCHED_FOR_A_SCENARIO,
+        "method": TOUCHED_FOR_A_METHOD,
+        "feature": TOUCHED_FOR_A_FEATURE,
+        "study": TOUCHED_FOR_A_STUDY,
+    }.items():
+        section = text.partition(f"\n### A {kind}\n")[2].partition("\n##")[0]
+        named = [re.sub(r"<\w+>", "*", path) for path in re.findall(r"`([\w.<>/]+)`", section)]
+        patterns = [f"{path}*" if path.endswith("/") else path for path in named]
+        for path in touched:
+            assert any(fnmatchcase(path, pattern) for pattern in patterns), (kind, path)

@@ -1,7 +1,5 @@
 """One number of the metrics is changed: paper and page show it, and the README is refused."""
 
-from __future__ import annotations
-
 import json
 
 import pytest
@@ -30,7 +28,7 @@ def changed(tmp_path_factory: pytest.TempPathFactory) -> RepositoryCopy:
     return copy
 
 
-def test_the_paper_prints_it(changed: RepositoryCopy) -> None:
+def test_the_paper_prints_it(changed):
     before = (changed.root / "paper/paper.pdf").read_bytes()
     changed.python("experiments/paper.py")
     after = (changed.root / "paper/paper.pdf").read_bytes()

@@ -1,7 +1,5 @@
 """docs/outside_causes.md, followed to the letter in a folder that is no checkout."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -37,30 +35,21 @@ def execute(folder: Path, command: str) -> subprocess.CompletedProcess[str]:
     program, *arguments = shlex.split(command)
     assert program == "failbench"
     return subprocess.run(
-        [sys.executable, "-m", "failbench.cli.main", *arguments],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")},
-        capture_output=True,
-        text=True,
-        check=False,
+        [sys.executable, "-m", "failbench.cli.main", *arguments], cwd=folder, capture_output=True,
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY / "src")}, text=True, check=False,
         timeout=TIMEOUT,
-    )
+    )  # fmt: skip
+
+
+COMMANDS = [line for block in blocks("sh") for line in block.splitlines()]
 
 
 @pytest.fixture(scope="module")
-def commands() -> list[str]:
-    (block,) = blocks("sh")
-    return block.splitlines()
-
-
-@pytest.fixture(scope="module")
-def followed(
-    tmp_path_factory: pytest.TempPathFactory, commands: list[str]
-) -> tuple[Path, list[subprocess.CompletedProcess[str]]]:
+def followed(tmp_path_factory):
     """The folder in which all commands of the guide were executed, and what they printed."""
     folder = shutil.copytree(EXAMPLE, tmp_path_factory.mktemp("outside") / "causes")
     done = []
-    for command in commands:
+    for command in COMMANDS:
         done.append(execute(folder, command))
         assert done[-1].returncode == 0, f"{command}\n{done[-1].stdout}{done[-1].stderr}"
     return folder, done
@@ -88,9 +77,7 @@ def test_the_pair_is_recorded_and_ends_as_declared_beside_its_twin(followed):
     )
 
 
-def test_the_work_lies_beside_the_telemetry_and_the_check_passes_without_the_benchmarks_counts(
-    followed,
-):
+def test_the_work_lies_beside_the_telemetry_and_the_check_passes(followed):
     folder, (_, check, *_) = followed
     names = {path.name for path in folder.iterdir()} - {path.name for path in EXAMPLE.iterdir()}
     assert names - {"__pycache__"} == {"telemetry", "diagnoses.parquet"}
@@ -104,23 +91,19 @@ def test_the_work_lies_beside_the_telemetry_and_the_check_passes_without_the_ben
 def test_the_run_is_diagnosed_and_scored_by_every_method(followed):
     folder, (*_, score, record) = followed
     diagnoses = pl.read_parquet(folder / "diagnoses.parquet")
-    assert diagnoses.select("run_id", "method").rows() == [
-        (RUN, "simple_rules"),
-        (RUN, "random_forest"),
-    ]
+    asked = ["simple_rules", "random_forest"]
+    assert diagnoses.select("run_id", "method").rows() == [(RUN, name) for name in asked]
     first, *lines = score.stdout.splitlines()
     assert first == "1 failing run of 1 scenario"
-    assert [line.partition(":")[0] for line in lines] == ["simple_rules", "random_forest"]
+    assert [line.partition(":")[0] for line in lines] == asked
     method = json.loads(record.stdout)["methods"]["simple_rules"]
     right = diagnoses["diagnosis"][0] == "data_pipeline"
     assert (method["right"], method["accuracy"]["value"]) == (int(right), float(right))
 
 
-def test_a_second_recording_keeps_everything_and_a_changed_fault_is_recorded_again(
-    followed, commands, tmp_path
-):
+def test_only_a_changed_fault_is_recorded_again(followed, tmp_path):
     folder = shutil.copytree(followed[0], tmp_path / "copy")
-    record, check, *_ = commands
+    record, check, *_ = COMMANDS
     assert "12 kept" in execute(folder, record).stderr
     faults = folder / "faults.py"
     source = faults.read_text(encoding="utf-8")

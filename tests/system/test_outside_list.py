@@ -1,7 +1,5 @@
 """Published bugs are recorded with their twins, and the monitor is asked what it saw."""
 
-from __future__ import annotations
-
 import pytest
 
 pytest.importorskip("torch")

@@ -1,7 +1,5 @@
 """Every picture of the published results is fit to print, not only those of made-up ones."""
 
-from __future__ import annotations
-
 import importlib
 import shutil
 from pathlib import Path

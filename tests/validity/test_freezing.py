@@ -22,7 +22,6 @@ BOUND = {"reads_not_blocked": Bound(float("-inf"), 1.5)}
 
 @pytest.fixture
 def package(tmp_path):
-    """A copy of what the hashes are of."""
     copy = tmp_path / "monitor"
     (copy / "data").mkdir(parents=True)
     for name in (*freezing.CODE, *(f"data/{name}" for name in freezing.FILES)):
@@ -32,7 +31,6 @@ def package(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder with bounds to freeze."""
     (tmp_path / "frozen" / BOUNDS).mkdir(parents=True)
     write_bounds(tmp_path / "frozen" / BOUNDS / "gru-sgd.json", BOUND, 3, "made up")
     return tmp_path / "frozen"

@@ -8,12 +8,7 @@ import pytest
 from failbench.methods.llm.answer import EvidenceItem, LlmAnswer, Unreadable, read_answer
 from failbench.methods.llm.faithfulness import Explanation, agrees, explanation_of, is_confirmed
 from failbench.methods.llm.prompt import prompt_of
-from failbench.methods.llm.record import (
-    SIGNALS,
-    MonitorRecord,
-    ShownBreak,
-    signal_named,
-)
+from failbench.methods.llm.record import SIGNALS, MonitorRecord, ShownBreak, signal_named
 from made_up_llm import one_run, settings
 from made_up_ollama import answer_text
 

@@ -1,7 +1,5 @@
 """What a language model is shown of the monitor's record, and what it is not."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from types import SimpleNamespace
@@ -27,7 +25,6 @@ OFF = {"ranks_disagree": "there is one process", "probe_causality": "it raised V
 
 
 def table_of(end=CRASH, off=OFF, **changes):
-    """The one run, in which signals change."""
     changes = changes or {"gradients_nonfinite": {12: 3.0}, "labels_outside": {10: 1.0}}
     key = {"run_id": RUN, "scenario": "model_software_1", "onset_step": ONSET}
     table = monitored([(key, history(end, STEPS, **changes))])

@@ -73,9 +73,7 @@ GIVEN = {
 
 
 @pytest.mark.parametrize("title", GIVEN)
-def test_each_block_runs_and_its_log_is_read_as_documented(
-    repository, tmp_path, monkeypatch, title, capsys
-):
+def test_each_block_runs_as_documented(repository, tmp_path, monkeypatch, title, capsys):
     assert blocks(repository).keys() == GIVEN.keys() | {"What a log is"}
     monkeypatch.chdir(tmp_path)
     exec(blocks(repository)[title], GIVEN[title]())

@@ -14,7 +14,7 @@ from failbench.monitor.signals import LEVELS
 from failbench.monitor.stopping.stop import StopTraining, choices
 from made_up_callbacks import assert_all_is_measured, series
 from made_up_models import ROWS, TOKENS, BrokenError, Texts, alarms, break_at, causal_model
-from made_up_training import Tiny, hooks_of
+from made_up_training import Tiny, hooks_of, two
 
 EVALUATED = Texts(6, seed=1)
 
@@ -29,8 +29,7 @@ class Causal(lightning.LightningModule):
     def training_step(self, batch, batch_idx):
         return self.model(**batch).loss
 
-    def validation_step(self, batch, batch_idx):
-        return self.model(**batch).loss
+    validation_step = training_step
 
     def configure_optimizers(self):
         return torch.optim.AdamW(self.parameters(), 1e-2)
@@ -72,9 +71,7 @@ class Two(Plain):
             optimizer.step()
 
     def configure_optimizers(self):
-        head = list(self.tiny.output.parameters())
-        rest = [each for each in self.parameters() if all(each is not other for other in head)]
-        return torch.optim.AdamW(rest, 1e-2), torch.optim.SGD(head, 0.1)
+        return two(self.tiny)
 
 
 def fit(module, *callbacks, data=None, evaluated=EVALUATED, **settings):
@@ -88,13 +85,13 @@ def fit(module, *callbacks, data=None, evaluated=EVALUATED, **settings):
     return trainer
 
 
+def callback_of(folder, level="standard", every=4, **given):
+    return LightningCallback(folder / "run", level, every, Vocabulary(TOKENS), **given)
+
+
 @pytest.fixture
 def callback(tmp_path):
     return callback_of(tmp_path)
-
-
-def callback_of(folder, level="standard", every=4, **given):
-    return LightningCallback(folder / "run", level, every, Vocabulary(TOKENS), **given)
 
 
 @pytest.mark.parametrize(
@@ -120,9 +117,7 @@ def test_training_is_equal_bit_for_bit_with_and_without(tmp_path, kind, level, s
 
 
 @pytest.mark.parametrize("clipped", [None, 0.1])
-def test_a_history_has_what_is_measured_of_batches_losses_updates_and_evaluations(
-    tmp_path, clipped
-):
+def test_a_history_has_all_that_is_measured(tmp_path, clipped):
     callback = callback_of(tmp_path, every=1)
     fit(Causal(), callback, val_check_interval=4, gradient_clip_val=clipped)
     assert_all_is_measured(callback, {"gradients_left", *MEASUREMENTS["probes"]})
@@ -149,8 +144,6 @@ class Spoilt(Causal):
 
 
 class SpoiltByHand(Two):
-    """The same, updating weights itself."""
-
     def training_step(self, batch, batch_idx):
         if batch_idx == 3:
             self.tiny.norm.weight.register_hook(lambda gradient: gradient * math.nan)
@@ -206,20 +199,15 @@ class Fails(lightning.Callback):
 
 @pytest.mark.parametrize("phase", ["forward", "data", "evaluation", "backward", "callback"])
 def test_an_error_is_noted_with_its_phase(callback, phase):
-    module, data, evaluated, callbacks = Causal(), Texts(64), Texts(6, seed=1), [callback]
+    module, callbacks = Causal(), [callback] + [Fails()] * (phase == "callback")
+    given = {"data": Texts(64, fails_at=13 if phase == "data" else None)}
+    given["evaluated"] = Texts(6, seed=1, fails_at=5 if phase == "evaluation" else None)
     if phase == "forward":
         break_at(module.model.transformer.h[1], 8)
     elif phase == "backward":
         module.model.lm_head.register_full_backward_hook(fails)
-    elif phase == "data":
-        data.fails_at = 13
-    elif phase == "evaluation":
-        evaluated.fails_at = 5
-    else:
-        callbacks.append(Fails())
-    settings = {"val_check_interval": 4, "num_sanity_val_steps": 0}
     with pytest.raises((BrokenError, OSError)):
-        fit(module, *callbacks, data=data, evaluated=evaluated, **settings)
+        fit(module, *callbacks, **given, val_check_interval=4, num_sanity_val_steps=0)
     end = callback.monitor.history().end
     assert (end.kind, end.phase) == ("exception", phase)
     assert end.error.endswith(("BrokenError", "OSError"))

@@ -76,37 +76,28 @@ def test_no_copy_is_larger_than_the_memory_that_it_may_take(monkeypatch):
     assert 0 < max(sizes) <= 2**16
 
 
-def test_labels_that_are_no_class_are_left_out():
+def test_labels_that_are_no_class_are_left_out_and_logits_that_are_no_number_counted(memory):
     logits, labels = example()
     wrong, left = labels.clone(), labels.clone()
     wrong[0, 1], wrong[1, 1] = CLASSES, -1
     left[0, 1], left[1, 1] = IGNORED, IGNORED
     assert measure_loss(logits, wrong, mean_loss(logits, left))["loss_ratio"] == pytest.approx(1)
-
-
-def test_logits_that_are_no_number_are_counted(memory):
-    logits, labels = example()
     large = measure_loss(logits * 1e37, labels, torch.tensor(1.0))
     assert large["logits_nonfinite"] == 0
     logits[0, 0, 0], logits[1, 2, 3], logits[3, 4, 6] = math.inf, math.nan, -math.inf
     assert measure_loss(logits, labels, torch.tensor(1.0))["logits_nonfinite"] == 3
 
 
-@pytest.mark.parametrize(
-    ("logits", "labels"), [((4, 5, 7), (4, 6)), ((4, 7), (5,)), ((7,), (7,)), ((), ())]
-)
-def test_shapes_that_do_not_fit_are_named(logits, labels):
-    integers = torch.zeros(labels, dtype=torch.long)
-    with pytest.raises(ValueError, match=r"Labels of shape .* do not fit logits of shape"):
-        measure_loss(torch.zeros(logits), integers, torch.tensor(1.0))
-
-
-def test_losses_of_another_kind_are_refused():
-    logits, labels = example()
+def test_shapes_that_do_not_fit_and_losses_of_another_kind_are_refused():
+    (logits, labels), one = example(), torch.tensor(1.0)
+    for shape, other in (((4, 5, 7), (4, 6)), ((4, 7), (5,)), ((7,), (7,)), ((), ())):
+        integers = torch.zeros(other, dtype=torch.long)
+        with pytest.raises(ValueError, match=r"Labels of shape .* do not fit logits of shape"):
+            measure_loss(torch.zeros(shape), integers, one)
     with pytest.raises(ValueError, match="is not one number"):
         measure_loss(logits, labels, torch.ones(2))
     with pytest.raises(ValueError, match="are no classes"):
-        measure_loss(logits, labels.float(), torch.tensor(1.0))
+        measure_loss(logits, labels.float(), one)
     with pytest.raises(ValueError, match="A gradient of shape"):
         measure_logit_gradient(logits[1:], logits, labels)
 
@@ -120,15 +111,12 @@ def test_entropy_is_that_of_the_distributions(memory):
 
 
 @pytest.mark.parametrize("last", [True, False])
-@pytest.mark.parametrize("factor", [1, 8])
-def test_the_gradient_of_the_mean_has_no_error_and_scale_one(memory, last, factor):
+def test_the_gradient_of_the_mean_has_no_error_and_scale_one_and_others_their_own(memory, last):
     logits, labels = example(last=last)
-    values = measure_logit_gradient(gradient_of(logits, labels) * factor, logits, labels)
-    assert values["logit_gradient_error"] < 1e-6
-    assert values["logit_gradient_scale"] == pytest.approx(factor, rel=1e-6)
-
-
-def test_the_error_is_that_of_the_gradients_themselves(memory):
+    for factor in (1, 8):
+        values = measure_logit_gradient(gradient_of(logits, labels) * factor, logits, labels)
+        assert values["logit_gradient_error"] < 1e-6
+        assert values["logit_gradient_scale"] == pytest.approx(factor, rel=1e-6)
     logits, labels = example()
     right = gradient_of(logits, labels).double()
     wrong = right.clone()
@@ -149,15 +137,12 @@ def test_a_gradient_of_zero_has_a_scale_alone_and_one_that_is_no_number_has_none
 
 
 def test_nothing_of_the_users_is_changed():
-    logits, labels = example()
+    logits, labels = parts = example()
     logits.requires_grad_()
-    loss = mean_loss(logits, labels)
-    parts = logits, labels
     before = [(each.detach().clone(), each._version) for each in parts]
-    measure_loss(logits, labels, loss)
+    measure_loss(logits, labels, mean_loss(logits, labels))
     measure_output(logits)
     measure_logit_gradient(logits.detach(), logits, labels)
     for each, (values, version) in zip(parts, before, strict=True):
-        assert torch.equal(each, values)
-        assert each._version == version
+        assert (torch.equal(each, values), each._version) == (True, version)
     assert logits.grad is None

@@ -1,7 +1,5 @@
 """Stage agreement: how often two methods give a run the same answer, right or wrong."""
 
-from __future__ import annotations
-
 from functools import partial
 from itertools import combinations
 
@@ -33,8 +31,7 @@ class AgreementSettings(Record):
 def estimates(predictions: pl.DataFrame, settings: AgreementSettings) -> pl.DataFrame:
     """Share of runs that two methods answer alike, mean over repeats, of every two methods."""
     asked = predictions.filter(
-        pl.col("feature_set") == settings.feature_set,
-        ~pl.col("method").is_in(settings.left_out),
+        pl.col("feature_set") == settings.feature_set, ~pl.col("method").is_in(settings.left_out)
     )
     answers = asked.pivot("method", index=["repeat", "run_id", "scenario"], values="prediction")
     rows = []

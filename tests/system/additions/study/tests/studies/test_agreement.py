@@ -1,7 +1,5 @@
 """Agreement of answers that were written by hand."""
 
-from __future__ import annotations
-
 import polars as pl
 from agreement import AgreementSettings, estimates
 
@@ -11,15 +9,11 @@ EVERYONE = AgreementSettings(feature_set="19")
 def answers(method: str, *given: str) -> list[dict[str, object]]:
     return [
         {
-            "feature_set": "19",
-            "method": method,
-            "repeat": 0,
-            "run_id": f"run_{place}",
-            "scenario": f"scenario_{place}",
-            "prediction": answer,
+            "feature_set": "19", "method": method, "repeat": 0, "run_id": f"run_{place}",
+            "scenario": f"scenario_{place}", "prediction": answer,
         }
         for place, answer in enumerate(given)
-    ]
+    ]  # fmt: skip
 
 
 PREDICTIONS = pl.DataFrame(

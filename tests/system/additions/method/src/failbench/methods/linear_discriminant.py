@@ -1,7 +1,5 @@
 """Linear discriminant analysis: categories as normal clouds with one covariance between them."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field
