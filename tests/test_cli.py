@@ -1,9 +1,5 @@
-"""The command line: exit statuses, and one sentence on standard error for bad input."""
-
-import io
 import shutil
 from pathlib import Path
-from types import SimpleNamespace
 
 import polars as pl
 import pytest
@@ -11,7 +7,7 @@ import yaml
 
 from failbench.base.telemetry import write_parquet
 from failbench.cli.main import commands, main, overview
-from failbench.cli.terminal import SECONDS_BETWEEN_LINES, Meter, progress_meter
+from failbench.cli.terminal import progress_meter
 
 RUNS = Path("data/telemetry/runs.parquet")
 
@@ -169,19 +165,6 @@ def test_a_command_that_cannot_be_understood_is_refused(arguments, complaint, re
     said = refusal(*arguments.split())
     assert complaint in said
     assert said.startswith(complaint) or not complaint.startswith("failbench")
-
-
-def test_off_a_terminal_a_line_is_written_when_the_last_is_long_ago():
-    clock, stream = SimpleNamespace(seconds=0.0), io.StringIO()
-    meter = Meter(stream, lambda: clock.seconds)
-    for done in range(1, 7):
-        clock.seconds += SECONDS_BETWEEN_LINES / 2
-        meter.show("recording", done, 6, kept=0)
-    assert stream.getvalue().splitlines() == [
-        "recording, 2 of 6 done, 1 min left",
-        "recording, 4 of 6 done, under a minute left",
-        "recording, 6 of 6 done",
-    ]
 
 
 @pytest.mark.parametrize(("terminal", "shown"), [(False, "diagnosing, 3 of 7 done"), (True, "━")])

@@ -1,5 +1,3 @@
-"""The detector on constructed series, where the right verdict is known."""
-
 import inspect
 
 import numpy as np
@@ -82,12 +80,6 @@ def test_a_loss_that_climbs_within_the_range_of_the_start_has_diverged(limits):
     values["loss"][60:] += 1.0
     assert values["loss"][60:].max() < limits.loss
     assert verdict(limits, values) == Detection("diverged", 60)
-
-
-def test_a_loss_that_never_falls_is_stalled(limits):
-    values = columns()
-    values["loss"][:] = values["validation_loss"][:] = 4.0
-    assert verdict(limits, values) == Detection("stalled", LAST)
 
 
 @pytest.mark.parametrize(("uphill", "outcome"), [(0.04, "stalled"), (0.06, "degraded")])

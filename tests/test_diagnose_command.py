@@ -1,5 +1,3 @@
-"""The command ``diagnose LOG``: what it prints and writes, and how it ends."""
-
 import io
 import json
 import math

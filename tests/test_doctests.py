@@ -1,7 +1,3 @@
-"""The examples in docstrings, which are true."""
-
-from __future__ import annotations
-
 import doctest
 import importlib
 from pathlib import Path

@@ -1,5 +1,3 @@
-"""Causes from outside: what is refused, before anything is recorded, in one line."""
-
 import json
 import shutil
 from pathlib import Path

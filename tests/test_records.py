@@ -1,5 +1,3 @@
-"""Records: what fits becomes one, and what does not is named by file, key and remedy."""
-
 import pickle
 
 import pytest

@@ -1,5 +1,3 @@
-"""What was answered is asked once, survives an interruption, and is given up when it is of old."""
-
 import polars as pl
 import pytest
 

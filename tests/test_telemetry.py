@@ -1,5 +1,3 @@
-"""Telemetry files, at once and in batches: what is refused, and what a failed write leaves."""
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -52,12 +50,6 @@ def test_batches_are_the_telemetry_whatever_their_size_and_hold_whole_runs(
         assert batch.runs.height + batch.steps.height <= rows or batch.runs.height == 1
 
 
-def test_a_batch_ends_only_where_the_next_run_would_be_too_much(folder):
-    assert pl.read_parquet(folder / "runs.parquet")["steps"].to_list() == [8, 10, 0, 10, 10, 10]
-    batches = telemetry_batches(folder, 22)
-    assert [each.steps.height + each.runs.height for each in batches] == [9 + 11 + 1, 11 + 11, 11]
-
-
 @pytest.mark.parametrize("rows", [7919, 131_072])
 def test_batches_of_what_is_recorded_are_what_is_read_at_once(repository, rows):
     folder = repository / "data" / "telemetry"
@@ -65,12 +57,6 @@ def test_batches_of_what_is_recorded_are_what_is_read_at_once(repository, rows):
     assert len(batches) > 4
     assert_same(batches, whole)
     assert number_of_runs(folder) == whole.runs.height
-
-
-def test_a_selection_keeps_the_steps_of_the_runs_it_keeps(small_telemetry):
-    twins = small_telemetry.select(pl.col("kind") == "twin")
-    assert twins.runs.height == 3
-    assert set(twins.steps["run_id"]) == set(twins.runs["run_id"])
 
 
 @pytest.mark.parametrize("file", ["runs.parquet", "steps/b.parquet"])

@@ -1,7 +1,3 @@
-"""Each kind of test against what a hand, or a library, computes from made-up figures."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,11 +7,8 @@ from statsmodels.stats.proportion import proportion_confint
 from failbench.publish.audit.counts import (
     fold_accuracies,
     numerators,
-    passing_by_chance,
-    smallest_denominator,
 )
 from failbench.publish.audit.figures import read_printed
-from failbench.publish.audit.intervals import implied_n
 from made_up_audit import check
 
 YES, NO, OPEN = "consistent", "inconsistent", "cannot be checked"
@@ -110,20 +103,6 @@ def test_numerators_are_those_whose_share_is_printed_so(text, n, expected):
         assert k in numerators(read_printed(f"{100 * k / n:.1f}%"), n)
 
 
-def test_the_smallest_denominator_fits_all_figures_together():
-    figures = tuple(map(read_printed, ("86.96%", "91.30%", "95.65%")))
-    assert smallest_denominator(figures) == 23
-    assert smallest_denominator((read_printed("57.1%"),)) == 7
-    assert smallest_denominator((read_printed("33.3334%"),)) is None
-
-
-def test_passing_by_chance_counts_the_figures_that_n_can_have():
-    # 0, 25, 50, 75 and 100 of the 101 whole percentages
-    assert passing_by_chance(read_printed("25%"), 4) == pytest.approx(5 / 101)
-    assert passing_by_chance(read_printed("57.1%"), 76) == pytest.approx(77 / 1001)
-    assert passing_by_chance(read_printed("57%"), 100) == 1.0
-
-
 def test_outcomes_of_folds_are_all_of_them_up_to_order():
     outcomes = fold_accuracies((2, 1, 2))
     # two for the fold of one, and six pairs in order of three rates
@@ -186,13 +165,6 @@ def test_percentiles_of_the_bootstrap_are_those_of_resampled_answers():
     assert (of_76.low, of_76.high) == pytest.approx(proportion_confint(73, 76, method="wilson"))
 
 
-@pytest.mark.parametrize("n", [20, 76, 380])
-def test_the_implied_n_is_that_of_a_wald_interval(n):
-    low, high = proportion_confint(0.6 * n, n, method="normal")
-    assert implied_n(0.6, (high - low) / 2, 0.95) == n
-    assert implied_n(0.6, 0.0, 0.95) is None
-
-
 @pytest.mark.parametrize(
     ("multiple", "verdict"),
     [
@@ -219,10 +191,3 @@ def test_the_width_of_a_difference_is_bounded_by_those_of_its_parts(half, verdic
         second=["96.0%", "87.0%", "100.0%"],
     )
     assert finding.verdict == verdict
-
-
-def test_the_interval_of_f1_is_that_of_resampled_scenarios():
-    # 8 right, 3 false alarms: 0.84; resampling gives about 0.60 to 1.00
-    finding = check("score_interval", interval=["0.60", "1.00"], **FOUND)
-    assert finding.verdict == YES
-    assert finding.value == pytest.approx(16 / 19)

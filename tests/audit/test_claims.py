@@ -1,12 +1,4 @@
-"""The claims that are declared, and the audit of them."""
-
-from __future__ import annotations
-
-import re
-from typing import get_args
-
 import numpy as np
-import polars as pl
 import pytest
 import yaml
 
@@ -14,7 +6,6 @@ from failbench.base.errors import BadInputError
 from failbench.base.records import kept_by_hand
 from failbench.publish.audit.claims import (
     AUDIT_SCHEMA,
-    AnyCheck,
     AuditedPaper,
     audit_paper,
 )
@@ -64,13 +55,6 @@ def test_every_declared_claim_is_tested_once(paper, audit):
     assert audit["computed"].str.len_chars().min() > 0
 
 
-def test_every_kind_of_test_is_used(audit, repository):
-    said = yaml.safe_load((repository / "paper/captions/paper_audit.yaml").read_text("utf-8"))
-    kinds = [get_args(check.model_fields["kind"].annotation) for check in get_args(AnyCheck)]
-    labels = said["paper_audit"]["labels"]
-    assert set(audit["kind"]) == {kind for names in kinds for kind in names} == {*labels}
-
-
 def test_every_rounded_figure_is_among_the_reported_numbers(paper, repository):
     text = (repository / "data/reported/paper.yaml").read_text(encoding="utf-8")
     known = np.array(sorted(set(numbers(yaml.safe_load(text)))))
@@ -85,40 +69,6 @@ def test_every_rounded_figure_is_among_the_reported_numbers(paper, repository):
         and not np.isclose(known, figure.value, rtol=1e-9, atol=1e-9).any()
     }
     assert unknown == set()
-
-
-def test_what_is_printed_has_a_figure_that_is_tested(paper):
-    for name, claim in paper.claims.items():
-        printed = [float(digits) for digits in re.findall(r"\d+(?:\.\d+)?(?:e\d+)?", claim.printed)]
-        tested = [
-            100 * figure.value if figure.unit else figure.value
-            for figure in figures(tuple(vars(claim.check).values()))
-        ]
-        # that all pairs differ is said with a level, and of figures that are printed elsewhere
-        if printed and tested and claim.check.kind != "ties":
-            assert np.isclose(np.array(printed)[:, None], tested).any(), name
-
-
-@pytest.mark.parametrize(
-    ("claim", "verdict"),
-    [
-        ("simple_rules_share", "inconsistent"),
-        ("improved_rules_share", "consistent"),
-        ("classifiers_share", "inconsistent"),
-        ("superadditivity", "inconsistent"),
-        ("confusion_accuracy", "inconsistent"),
-        ("committed_accuracy", "consistent"),
-        ("human_mean", "inconsistent"),
-        ("hybrid_two_way", "inconsistent"),
-        ("case_1_perplexity_before", "consistent"),
-        ("case_1_perplexity_after", "inconsistent"),
-        ("architecture_span", "inconsistent"),
-        ("f1_unknown", "inconsistent"),
-        ("annotation_agreement", "cannot be checked"),
-    ],
-)
-def test_claims_worked_by_hand_have_their_verdict(audit, claim, verdict):
-    assert audit.row(by_predicate=pl.col("claim") == claim, named=True)["verdict"] == verdict
 
 
 @pytest.mark.parametrize(

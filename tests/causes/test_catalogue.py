@@ -1,7 +1,4 @@
-"""What is known of causes: complete, specific, and in agreement with the rest of the project."""
-
 import functools
-import inspect
 import json
 import re
 from pathlib import Path
@@ -29,13 +26,6 @@ GENERIC = re.compile(
 LOWER_RATE = re.compile(
     r"(?:lower|reduce|halve|divide|decrease)[^.;]{0,40}learning rate", re.IGNORECASE
 )
-SPOILS = (
-    "device_defect", "learning_rate_too_high", "loss_scale_wrong", "optimizer_state_wrong",
-    "weight_decay_too_strong", "gradients_explode", "data_repeated", "text_corrupted",
-    "labels_wrong", "tokenization_mismatch", "ranks_diverge", "loss_wrong", "objective_reversed",
-    "layer_unstable", "gradients_not_cleared",
-)  # fmt: skip
-"""Causes that leave weights or state behind which cannot be trained on."""
 
 
 def test_causes_stand_in_the_order_of_categories_and_each_has_advice():
@@ -60,14 +50,6 @@ def test_no_remedy_is_generic_lowers_any_rate_or_is_called_quick_in_vain():
             assert (remedy.effort, remedy.risk != "high") == ("minutes", True), name
     lowered = {name for name, remedy in REMEDIES if LOWER_RATE.search(remedy.change)}
     assert lowered == {"learning_rate_too_high"}
-
-
-@pytest.mark.parametrize("name", SPOILS)
-def test_where_weights_are_spoilt_an_older_checkpoint_is_named(name):
-    assert any(
-        re.search(r"checkpoint (?:from before|whose|of)|start anew|from a fresh", remedy.change)
-        for remedy in advice()[name].remedies
-    )
 
 
 def test_settling_names_invariants_that_the_monitor_has():
@@ -97,24 +79,6 @@ def test_every_name_of_torch_is_one_that_it_has():
     for name in named:
         *path, last = name.strip(".").split(".")
         assert hasattr(functools.reduce(getattr, path, torch), last), name
-
-
-SETTINGS = (
-    "per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing",
-    "train_sampling_strategy", "per_device_eval_batch_size", "prediction_loss_only",
-    "eval_accumulation_steps", "batch_eval_metrics", "eval_on_start", "use_liger_kernel",
-    "dataloader_num_workers", "dataloader_prefetch_factor", "dataloader_persistent_workers",
-    "warmup_steps", "max_grad_norm", "load_best_model_at_end", "ddp_timeout",
-    "ddp_find_unused_parameters", "remove_unused_columns", "save_total_limit", "max_steps",
-)  # fmt: skip
-
-
-def test_settings_of_transformers_are_ones_that_it_has():
-    transformers = pytest.importorskip("transformers")
-    there = inspect.signature(transformers.TrainingArguments).parameters
-    for name in SETTINGS:
-        assert name in there, name
-        assert name in SAID, name
 
 
 COMPONENTS = {

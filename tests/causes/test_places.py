@@ -1,13 +1,9 @@
-"""Places against tracebacks that libraries print here and now, read as from a log."""
-
 import gzip
-import re
 import traceback
 from pathlib import Path
 
 import pytest
 
-from failbench.causes.catalogue import causes
 from failbench.causes.support import places, places_of
 from failbench.diagnose.readers.text import read_text
 
@@ -258,21 +254,3 @@ def test_every_place_has_an_example_and_what_all_pass_through_names_none():
         name: name for name in EXAMPLES
     }
     assert [frame for frame in SILENT if place_of(frame) is not None] == []
-
-
-def test_the_innermost_known_frame_counts():
-    outer, inner = EXAMPLES["optimizer_step"], EXAMPLES["loss"]
-    assert place_of("train.py:3 in main", outer, inner, SILENT[3]) == "loss"
-    assert [place.id for place in places_of((outer, inner, outer))] == ["optimizer_step", "loss"]
-    assert place_of() is None
-    long = "/" + "a" * 100_000 + "/torch/optim/adamw.py:133 in step"
-    assert place_of(long) == "optimizer_step", "it is searched at its end"
-    assert place_of("in " * 100_000) is None
-
-
-def test_places_point_at_components_and_causes_that_there_are():
-    for place in places():
-        assert len(set(place.causes)) == len(place.causes) <= 4
-        if place.component is not None:
-            assert causes()[place.causes[0]].category == place.component, place.id
-        assert re.fullmatch(r"[A-Z][^`]+\.", place.statement), place.id

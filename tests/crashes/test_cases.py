@@ -1,7 +1,3 @@
-"""Cases: what each arm tells of a notebook, and which notebook lends its summary to which."""
-
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import fields
 
@@ -9,10 +5,9 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.crashes.cases import lenders, read_cases
+from failbench.crashes.cases import read_cases
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import ARMS, Question
-from failbench.notebooks.corpus import read_corpus, read_split
 from failbench.notebooks.summaries import FACTS
 
 SEED = 20261123
@@ -52,20 +47,6 @@ def test_of_every_pair_one_notebook_crashed_and_the_control_rarely_has_its_names
     assert set(crashed.values()) == {1}
     shared = sum(case.summary.relevant == case.other.relevant for case in cases)
     assert shared < len(cases) / 10
-
-
-def test_every_notebook_lends_once_to_another_pair_of_its_library_and_part(corpus):
-    pairs = read_corpus(corpus)
-    parts = {name: row.part for name, row in read_split(corpus / "split.csv").items()}
-    libraries = {pair.card.pair: pair.card.library for pair in pairs}
-    lent = lenders(pairs, parts, SEED)
-    assert sorted(lent) == sorted(lent.values())
-    for (borrower, _), (lender, _) in lent.items():
-        assert borrower != lender
-        assert (libraries[borrower], parts[borrower]) == (libraries[lender], parts[lender])
-    # where a summary is from does not tell which notebook crashes: half are lent one of their kind
-    alike = sum(version == lender for (_, version), (_, lender) in lent.items())
-    assert 0.35 < alike / len(lent) < 0.65
 
 
 def test_a_notebook_that_was_not_observed_as_it_is_is_named(corpus, tmp_path):

@@ -1,9 +1,4 @@
-"""Checkers of types: what findings predict, and the tools themselves where they are installed."""
-
-from __future__ import annotations
-
 import builtins
-import json
 import subprocess
 import sys
 from importlib import import_module
@@ -121,28 +116,6 @@ def test_libraries_are_those_of_this_interpreter(tool):
     (answer,) = tool.predict_all([Question((), "import polars\n\npolars.DataFrame()")])
     assert answer.crash is False
     assert tool.predict(Question((), "import no_such_library")).exception == "ModuleNotFoundError"
-
-
-def test_the_maker_names_the_tool_python_and_the_libraries(tool):
-    made = tool.maker()
-    assert made.startswith(f"{tool.tool} ")
-    assert f"python {sys.version.split()[0]}, numpy " in made
-    assert "+" not in made
-
-
-@pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)
-def test_each_question_has_a_process_and_a_folder_of_its_own(tool, monkeypatch):
-    folders = []
-
-    def noted(command, **options):
-        folders.append(sorted(path.name for path in options["cwd"].glob("*.py")))
-        printed = json.dumps({"generalDiagnostics": [], "messages": []})
-        return subprocess.CompletedProcess(command, 0, stdout=printed, stderr="")
-
-    monkeypatch.setattr(checkers, "find_spec", lambda _: object())
-    monkeypatch.setattr(subprocess, "run", noted)
-    assert len(tool.predict_all([*QUESTIONS])) == len(QUESTIONS)
-    assert folders == [["failbench_question.py"]] * len(QUESTIONS)
 
 
 @pytest.mark.parametrize("tool", TOOLS.values(), ids=TOOLS)

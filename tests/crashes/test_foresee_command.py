@@ -1,7 +1,3 @@
-"""`failbench foresee`: any notebook, what its kernel holds, and what predictors say of it."""
-
-from __future__ import annotations
-
 import json
 import sys
 from types import SimpleNamespace
@@ -72,15 +68,6 @@ def test_what_an_exception_says_does_not_drive_the_terminal(
     printed = capsys.readouterr().out
     assert "ValueError: red and next line" in printed
     assert not {"\x1b", "\x07"} & set(printed)
-
-
-def test_code_alone_executes_nothing_and_asks_who_reads_code(notebook, questions, capsys):
-    assert run(notebook, "--code-only", "--json") == 1
-    (question,) = questions
-    assert question.summary is None
-    document = json.loads(capsys.readouterr().out)
-    assert document["told"] == "code"
-    assert document["predictions"].keys() == {"rules"}
 
 
 def test_a_summary_that_was_made_elsewhere_is_told(notebook, questions, tmp_path):

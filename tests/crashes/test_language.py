@@ -1,14 +1,9 @@
-"""Language models: from a notebook to a prompt, and from a server's answers to predictions."""
-
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path
 
 import pytest
 import yaml
-from pydantic import ValidationError
 
 from failbench.cli.main import main
 from failbench.cli.places import LLM_CRASH_ANSWERS
@@ -17,7 +12,6 @@ from failbench.crashes.language import (
     CRASH,
     CrashAgentsSettings,
     predicted,
-    prompt_hash,
     prompt_of,
     read_crash_answer,
     replayed,
@@ -143,17 +137,6 @@ def test_parts_are_left_out_in_the_order_that_is_stated():
     assert [*widths.items()] == [(("b", "a"), ()), (("b",), ()), ((), ())]
 
 
-def test_a_list_of_names_that_is_too_long_is_shortened_at_last():
-    many = Summary(tuple(f"name_{number}" for number in range(100)), {}, truncated=False)
-    text, cut = tell(many, 200)
-    names = json.loads(text)["relevant"]
-    assert cut == "names"
-    assert names == list(many.relevant[: len(names)])
-    assert len(names) > 5
-    with pytest.raises(ValueError, match="no summary has 10 characters"):
-        tell(NESTED, 10)
-
-
 # Prompts
 
 SUMMARY = Summary(("x",), {"x": {"type": {"kind": "mapping", "class": "dict"}}}, truncated=False)
@@ -194,33 +177,12 @@ def test_code_that_gives_orders_stands_between_marks_that_it_cannot_know():
     assert not any(token in prompt.user for token in ("<|", "[/INST]", "\x1b"))
 
 
-def test_the_hash_depends_on_everything_that_is_asked():
-    asked = [
-        prompt_hash(prompt_of(question, given), given)
-        for question in (CODE, TOLD, Question(CODE.executed, "x"), Question((), CODE.target))
-        for given in (settings(), settings(seed=1), settings(answer_tokens=64))
-    ]
-    assert len(set(asked)) == len(asked)
-
-
 def test_the_instructions_are_the_same_in_every_arm_that_tells_something(case):
     """The control is told as the other arms are: a model cannot know that it is one."""
     asked = {arm: prompt_of(case().ask(arm), settings()) for arm in ARMS}
     mark = {arm: mark_of(prompt) for arm, prompt in asked.items()}
     systems = {asked[arm].system.replace(mark[arm], "") for arm in ARMS if arm != "code"}
     assert len(systems) == 1
-
-
-@pytest.mark.parametrize(
-    ("models", "words"),
-    [
-        ({"rules": {"name": "mistral"}}, "'rules' must be mistral_7b or llama_3_8b"),
-        ({"mistral_7b": {"name": "mistral", "reads": "telemetry"}}, "reads"),
-    ],
-)
-def test_a_label_of_another_predictor_and_a_setting_of_diagnoses_are_refused(models, words):
-    with pytest.raises(ValidationError, match=words):
-        settings(models=models)
 
 
 # From a server to predictions: the command asks, the replay reads

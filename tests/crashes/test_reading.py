@@ -1,7 +1,3 @@
-"""Any notebook of format 4: what came before the target, in which order, without magics."""
-
-from __future__ import annotations
-
 import json
 
 import pytest

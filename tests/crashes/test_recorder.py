@@ -1,7 +1,3 @@
-"""Recorded answers: asked once, and kept by question and maker."""
-
-from __future__ import annotations
-
 import sys
 from types import SimpleNamespace
 from typing import get_args
@@ -52,19 +48,6 @@ def test_every_notebook_is_asked_about_in_every_arm_once_and_again_when_it_chang
     table = ANSWER_TABLE.read(path)  # what is gone is dropped
     assert table.select("pair", "arm").rows() == [("second", "all"), ("second", "code")]
     assert set(table["exception"]) == {"KeyError"}
-
-
-def test_a_predictor_of_many_questions_is_asked_once_for_a_chunk(case, told, tmp_path):
-    sizes = []
-
-    def predict_all(questions):
-        sizes.append(len(questions))
-        return [CrashPrediction(False, None, "Nothing is wrong.")] * len(questions)
-
-    told.module.predict_all = predict_all
-    record([case(), case("second")], [told.predictor], tmp_path / "a.parquet", lambda *_: None)
-    assert sizes == [4]
-    assert not told.questions
 
 
 def test_questions_differ_by_code_and_by_what_is_told(case):

@@ -1,7 +1,3 @@
-"""Small rules fire where the target contradicts what is certain, and are silent elsewhere."""
-
-from __future__ import annotations
-
 import pytest
 
 from failbench.crashes.question import Question

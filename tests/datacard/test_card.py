@@ -1,11 +1,6 @@
-"""The committed data card: it names every file and column, and its numbers are the data's."""
-
-from __future__ import annotations
-
 import re
 from fnmatch import fnmatchcase
 
-import polars as pl
 import pytest
 
 from failbench.publish.datacard.main_tables import columns_by_table
@@ -35,17 +30,6 @@ def test_every_column_is_in_the_card_with_what_it_holds_and_a_number_has_a_unit(
         assert column.description
         assert {column.name, column.stored, column.unit} <= CELLS, f"{table}.{column.name}"
         assert column.unit or column.kind != "number", f"{table}.{column.name}"
-
-
-def test_its_first_numbers_are_those_of_the_recordings():
-    runs = pl.read_parquet(REPOSITORY / "data/telemetry/runs.parquet")
-    failed = runs.filter(kind="failure")
-    sentence = (
-        f"{runs.height:,} recorded runs of {runs['scenario'].drop_nulls().n_unique()} scenarios in "
-        f"{runs.select('architecture', 'optimizer', 'scale').n_unique()} settings, "
-        f"with {runs['steps'].sum():,} steps; {failed.height:,} of them failed."
-    )
-    assert sentence in CARD
 
 
 def test_every_path_that_it_names_in_prose_is_there():

@@ -1,5 +1,3 @@
-"""What a series is held against, at the places where it matters."""
-
 import math
 
 import numpy as np
@@ -76,20 +74,6 @@ def test_short_and_broken_series_are_compared_too(check, count):
         assert len(CheckedSeries(check, None, held).lasting()) == count
 
 
-def test_a_limit_is_given_in_the_unit_of_the_signal():
-    ratio = compared(np.array([*STEADY, 6.0]), "past_ratio")
-    assert ratio.limit(20, math.log(2)) == pytest.approx(4.0)
-    difference = compared(np.array([*STEADY, 6.0]), "past_difference")
-    assert difference.limit(20, 1.5) == pytest.approx(3.5)
-
-
-def test_what_must_last_is_no_single_value():
-    check = checks()["memory_grows"]
-    for grown, extreme in (([4.0], 0.0), ([4.0, 4.0], math.log(4))):
-        held = compared(np.array([*[1.0] * 9, *grown, *[1.0] * 9]), check.against)
-        assert CheckedSeries(check, None, held).most_extreme() == pytest.approx(extreme)
-
-
 def test_a_bound_lies_beyond_the_most_extreme_healthy_log():
     check = checks()["loss_jumps"]
     of_logs = np.array([0.1, 0.2, 0.5, 9.0])
@@ -97,13 +81,3 @@ def test_a_bound_lies_beyond_the_most_extreme_healthy_log():
     (bound,) = fitted_bounds({check.id: check}, {check.id: of_logs}, healthy, 1.0).values()
     assert (bound.usual, bound.limit) == (0.2, pytest.approx(0.8))
     assert fitted_bounds({check.id: check}, {check.id: of_logs}, healthy[::-1] & False, 1.0) == {}
-
-
-def test_nothing_is_near_a_bound_that_a_number_has_by_its_meaning():
-    for check in checks().values():
-        if check.bound is not None:
-            none = np.array([np.nan])
-            (bound,) = fitted_bounds({check.id: check}, {check.id: none}, none > 0, 1.0).values()
-            sign = 1 if check.relation == "above" else -1
-            assert bound.nearness(sign * check.bound) == 0
-            assert bound.nearness(sign * check.bound + 0.1) == 2

@@ -1,5 +1,3 @@
-"""Settings are read from what trainings write, and their contradictions are found."""
-
 import json
 import os
 
@@ -8,7 +6,7 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.diagnose.configuration import read_configuration
 from failbench.diagnose.readers.text import read_text
-from failbench.diagnose.setting_rules import configuration_findings, setting_rules
+from failbench.diagnose.setting_rules import configuration_findings
 
 
 def configuration(tmp_path, text, name="config.txt"):
@@ -165,10 +163,6 @@ def test_a_rule_holds_where_it_must_and_not_beside_it(tmp_path, rule, wrong, log
     assert rule not in [finding.id for finding in found(tmp_path, right, other_log)]
 
 
-def test_every_rule_has_its_case():
-    assert [rule.id for rule in setting_rules()] == [case[0] for case in CASES]
-
-
 def test_a_finding_names_file_setting_value_and_line(tmp_path):
     (finding,) = found(tmp_path, {"seed": 1, "warmup_steps": 200, "max_steps": 100})
     assert (finding.kind, finding.source, finding.line) == ("setting", "config.json", 3)
@@ -176,11 +170,3 @@ def test_a_finding_names_file_setting_value_and_line(tmp_path):
     assert (finding.value, finding.relation, finding.threshold) == (200.0, "above", 100.0)
     assert finding.quote == "warmup_steps: 200"
     assert finding.statement.startswith("warmup_steps is 200, and the run ends after 100 steps")
-
-
-def test_a_usual_configuration_says_nothing(tmp_path):
-    usual = {
-        "learning_rate": 1e-3, "optim": "adamw_torch", "weight_decay": 0.1, "max_grad_norm": 1.0,
-        "warmup_steps": 100, "max_steps": 1000, "bf16": True, "fp16": False, "vocab_size": 50304,
-    }  # fmt: skip
-    assert found(tmp_path, usual, EXPLODED) == ()

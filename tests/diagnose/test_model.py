@@ -1,5 +1,3 @@
-"""The model learns what signs are worth, of scenarios that it has not seen, and is plain JSON."""
-
 import dataclasses
 import json
 

@@ -1,5 +1,3 @@
-"""The tables are those that were released, and nothing else is taken for them."""
-
 import hashlib
 import shutil
 

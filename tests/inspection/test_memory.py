@@ -1,5 +1,3 @@
-"""Memory is told by phase, and the phase that grew first is named; the command shows it all."""
-
 import json
 
 import pytest
@@ -44,15 +42,6 @@ def test_the_phase_that_left_its_start_first_is_named():
     assert first_to_leave(phases).phase == "evaluation"
     told = memory_text(phases)
     assert told.endswith("The first phase to leave its start: evaluation, at step 130.")
-
-
-@pytest.mark.parametrize(
-    "after", [[2 * MIB] * 12, [9 * MIB, MIB] * 6, [0.0] * 12], ids=["small", "single", "less"]
-)
-def test_small_single_and_lower_values_leave_no_start(after):
-    phases = phases_of(memory_step=[MIB] * 8 + after)
-    assert first_to_leave(phases) is None
-    assert memory_text(phases).endswith("No phase left its start.")
 
 
 def shown(capsys, log, *options):

@@ -1,10 +1,8 @@
-"""The lens ``hazard`` against calculations by hand, and on answers with known hazards."""
-
 import numpy as np
 import polars as pl
 import pytest
 
-from failbench.neighbours.lenses.hazard import RIGHT_EVENT, WRONG_EVENT, course_of, incidences
+from failbench.neighbours.lenses.hazard import course_of, incidences
 from failbench.neighbours.lenses.looking import look
 from failbench.neighbours.lenses.slices import Scale, Slice
 from made_up_traces import SETTINGS, made_up_slice
@@ -36,19 +34,6 @@ def test_incidences_are_those_calculated_by_hand():
     right, wrong = course_of(slice_of(TOKENS, OUTCOMES), np.ones((1, 6))).incidence
     assert right[0, 1:] == pytest.approx([1 / 6, 1 / 6 + 1 / 6, 1 / 3, 1 / 3])
     assert wrong[0, 1:] == pytest.approx([0, 1 / 6, 1 / 6, 1 / 6 + 1 / 4])
-
-
-def test_the_curves_and_the_arrays_that_are_resampled_agree_where_answers_end_together():
-    rng = np.random.default_rng(1)
-    tokens = rng.integers(1, 40, 90)
-    outcomes = rng.choice(["correct", "wrong", "truncated"], 90).tolist()
-    part = slice_of(tokens, outcomes)
-    events = (RIGHT_EVENT * part.right + WRONG_EVENT * part.wrong).astype(int)
-    at = np.arange(float(part.tokens.max() + 1))
-    curves = incidences(part.tokens, events, at, 0.95)
-    right, wrong = course_of(part, np.ones((1, 90))).incidence
-    assert curves["right_incidence"] == pytest.approx(right[0])
-    assert curves["wrong_incidence"] == pytest.approx(wrong[0])
 
 
 def test_exponential_times_have_a_constant_hazard_and_their_own_rate():

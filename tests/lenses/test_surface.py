@@ -1,7 +1,3 @@
-"""The lens ``surface`` on made-up answers whose accuracy is known."""
-
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import statsmodels.api as sm
@@ -21,17 +17,6 @@ def test_the_boundary_lies_where_accuracy_crosses_one_half():
     boundary = surface(accuracy=falling(6.5, 0.8), items=60).measures["boundary_length"]
     assert boundary.value == pytest.approx(6.5, abs=0.3)
     assert boundary.ci_low < 6.5 < boundary.ci_high
-
-
-def test_what_falls_by_depth_alone_is_no_chaos():
-    part, scale = made_up_slice(depths=(1, 2, 3, 4), items=30, accuracy=lambda length: 1.0)
-    rows = part.rows.with_columns(
-        outcome=part.rows["depth"].replace_strict({1: "correct", 2: "correct"}, default="wrong")
-    )
-    seen = look("surface", replace(part, rows=rows), scale, SETTINGS)
-    assert seen.verdict == "cliff"
-    assert seen.measures["boundary_depth"].value == pytest.approx(2.5, abs=0.05)
-    assert seen.measures["depth_effect"].value == 1.0
 
 
 @pytest.mark.parametrize(
@@ -63,14 +48,6 @@ def test_accuracy_has_wilsons_interval_of_the_adjusted_counts():
     assert (measure.ci_low, measure.ci_high) == pytest.approx(wilson(share, trials, 0.95))
 
 
-def test_truncated_answers_fail_in_one_accuracy_and_are_left_out_of_the_other():
-    part, scale = made_up_slice(accuracy=lambda n: 0.6, wrong_tokens=lambda n, rng: 1_000)
-    measures = look("surface", part, scale, SETTINGS).measures
-    assert measures["accuracy_answered"].value == 1.0
-    assert measures["accuracy"].value == pytest.approx(part.right.mean())
-    assert measures["truncated"].value == pytest.approx(1 - part.right.mean())
-
-
 def test_the_fit_agrees_with_maximum_likelihood_where_data_are_many():
     rng = np.random.default_rng(0)
     numbers = np.column_stack([np.repeat(np.arange(8.0), 3), np.tile([1.0, 2.0, 3.0], 8)])
@@ -84,10 +61,3 @@ def test_the_fit_agrees_with_maximum_likelihood_where_data_are_many():
     )
     (fitted,) = firth_fit(numbers, right[None], trials[None])
     assert fitted == pytest.approx(model.fit().params, rel=2e-3)
-
-
-def test_the_fit_is_finite_where_shares_are_all_or_nothing():
-    numbers = np.arange(6.0)[:, None]
-    (fitted,) = firth_fit(numbers, np.array([[5.0, 5, 5, 0, 0, 0]]), np.full((1, 6), 5.0))
-    assert np.isfinite(fitted).all()
-    assert -fitted[0] / fitted[1] == pytest.approx(2.5, abs=1e-6)

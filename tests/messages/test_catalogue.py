@@ -1,5 +1,3 @@
-"""The catalogue against an example of each message, and against itself."""
-
 import csv
 import re
 from pathlib import Path

@@ -1,7 +1,3 @@
-"""What was observed is whole, is of the notebooks as they are, and holds no secret of a machine."""
-
-from __future__ import annotations
-
 import json
 
 import polars as pl
@@ -26,34 +22,6 @@ def test_every_notebook_was_observed_as_it_is_by_the_code_that_is_here(corpus, o
     assert (observed["crash"] == (observed["version"] == "crashing")).all()
     assert observed["recorder"].unique().to_list() == [code_of_summary()]
     assert observed["versions"].n_unique() == 1
-
-
-def test_a_crash_passed_the_functions_of_its_card_and_has_a_line_of_its_target(corpus, observed):
-    rows = {row["pair"]: row for row in observed.filter("crash").iter_rows(named=True)}
-    for pair in corpus:
-        row = rows[pair.card.pair]
-        assert row["functions"] == pair.card.functions_between
-        assert pair.crashing.target.splitlines()[row["line"] - 1].strip() == row["source_line"]
-
-
-def test_twins_mended_in_their_target_have_one_summary_but_for_names_of_the_edit(corpus, observed):
-    texts = {
-        (row["pair"], row["version"]): row["summary"] for row in observed.iter_rows(named=True)
-    }
-    for pair in corpus:
-        if pair.crashing.target != pair.mended.target:
-            left, right = (
-                parse_summary(texts[pair.card.pair, version]).names
-                for version in ("crashing", "mended")
-            )
-            for name in left.keys() & right.keys():
-                assert facts(left[name]) == facts(right[name]), (pair.card.pair, name)
-
-
-def facts(entry):
-    """An entry without the attributes that the target asks for, which the edit may change."""
-    kind = {key: value for key, value in entry["type"].items() if key != "attributes"}
-    return entry | {"type": kind}
 
 
 def test_summaries_are_whole_strict_json_without_paths_or_addresses(observed):

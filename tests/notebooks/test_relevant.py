@@ -1,7 +1,3 @@
-"""Names that a target depends on, also through what the notebook defines."""
-
-from __future__ import annotations
-
 import pytest
 
 from failbench.notebooks.relevant import relevant_names

@@ -1,9 +1,3 @@
-"""The split is what was drawn, halves every class, and sees a notebook that changed."""
-
-from __future__ import annotations
-
-from collections import Counter
-
 import pytest
 
 from drawn_split import draw_split, write_split
@@ -19,14 +13,6 @@ def split(corpus_folder):
 
 def test_the_committed_split_is_the_one_that_was_drawn_of_the_same_bytes(corpus, split):
     assert tuple(split.values()) == draw_split(corpus)
-
-
-def test_the_parts_of_a_misuse_also_within_a_library_differ_by_one_pair_at_most(split):
-    rows = split.values()
-    for key in (lambda row: row.misuse, lambda row: (row.library, row.misuse)):
-        counts = Counter((key(row), row.part) for row in rows)
-        for group in {key(row) for row in rows}:
-            assert abs(counts[group, "test"] - counts[group, "development"]) <= 1
 
 
 @pytest.fixture

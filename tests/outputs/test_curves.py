@@ -10,7 +10,7 @@ from hypothesis.extra.numpy import arrays
 
 import made_up_answers as answers
 from failbench.base.errors import BadInputError
-from failbench.diagnose.outputs.curves import COLOURS, svg_of, write_plot
+from failbench.diagnose.outputs.curves import COLOURS, write_plot
 from failbench.diagnose.outputs.drawing import figure_of
 from failbench.diagnose.outputs.places import (
     Mark,
@@ -19,7 +19,6 @@ from failbench.diagnose.outputs.places import (
     places_of,
     thinned,
 )
-from failbench.diagnose.readers.log import joined
 from failbench.diagnose.readers.text import read_text
 
 
@@ -138,12 +137,6 @@ def test_what_cannot_be_written_is_refused(name, problem, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["taken"]
 
 
-def test_nothing_of_the_log_s_words_is_drawn():
-    picture = svg_of(answers.hostile())
-    assert "alert" not in picture
-    assert "loud" not in picture
-
-
 @pytest.mark.parametrize(
     ("text", "unit", "places"),
     [
@@ -160,15 +153,6 @@ def test_rows_stand_at_their_step_else_epoch_else_in_their_order(text, unit, pla
     found = places_of(log_of(text))
     assert found.unit == unit
     assert list(found.of_rows) == places
-
-
-def test_a_file_without_steps_is_placed_by_the_epochs_of_another():
-    train = log_of("epoch 1 step 100 loss 3\nepoch 2 step 200 loss 2\nepoch 3 step 300 loss 1")
-    held_out = log_of("epoch 1 val_loss: 3\nepoch 2.5 val_loss: 2", "held_out.log")
-    silent = log_of("val_loss: 3.0\nval_loss: 2.0", "silent.log")
-    places = places_of(joined((train, held_out, silent)))
-    assert list(places.of_rows) == [100, 200, 300, 100, 250, 100, 300]
-    assert places.guessed
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 import made_up_answers as answers
 from failbench.base.errors import BadInputError
-from failbench.diagnose.outputs.curves import COLOURS, write_plot
+from failbench.diagnose.outputs.curves import write_plot
 from failbench.diagnose.outputs.html_page import html_of
 from failbench.diagnose.outputs.outline import numbered, place_of
 
@@ -76,22 +76,6 @@ def test_every_finding_is_on_the_page_with_the_number_of_its_mark(make):
         assert ("id", f"evidence-{number}") in page.attributes
         for words in (place_of(finding), finding.statement, finding.quote):
             assert words in page.text
-
-
-def test_the_curves_take_the_colours_of_the_page():
-    page = html_of(answers.answer())
-    drawn = page[page.index("<svg") : page.index("</svg>")]
-    assert not any(colour in drawn for colour in COLOURS.values())
-    assert "stroke: var(--train)" in drawn
-    style = page[page.index("<style>") : page.index("</style>")]
-    for name in COLOURS:
-        assert style.count(f"--{name}:") == 3, "light, dark and print"
-
-
-def test_there_are_curves_where_something_was_measured_the_same_each_time():
-    assert "<svg" not in html_of(answers.empty())
-    assert html_of(answers.healthy()).count("<figure>") == 1
-    assert html_of(answers.answer()) == html_of(answers.answer())
 
 
 def test_without_what_draws_a_sentence_stands_where_curves_would(monkeypatch, tmp_path):

@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 import made_up_answers as answers
-from failbench.diagnose.outputs.outline import number_words, numbered, percent, place_of
+from failbench.diagnose.outputs.outline import numbered, percent, place_of
 from failbench.diagnose.outputs.page import print_page
 
 
@@ -55,22 +55,6 @@ def test_a_screen_says_how_much_it_leaves_out():
     assert "more" not in whole
 
 
-def test_a_change_of_high_risk_is_said_to_be_one():
-    advice = answers.ADVICE.model_copy(update={"remedies": (answers.REBUILD,)})
-    cause = answers.hypothesis("overfitting", 0.8, answers.SPIKE, advice=advice)
-    for whole in (False, True):
-        assert "high risk" in said(page(answers.answer(hypotheses=(cause,)), whole=whole))
-    assert "high risk" not in page(answers.answer())
-
-
-@pytest.mark.parametrize(("confidence", "shown"), [(0.95, False), (0.9, True), (0.5, True)])
-def test_other_causes_are_shown_where_the_first_is_not_sure(confidence, shown):
-    first, second = answers.answer().hypotheses
-    sure = answers.hypothesis(first.cause.id, confidence, *first.findings)
-    text = said(page(answers.answer(hypotheses=(sure, second))))
-    assert (second.cause.title in text) == shown
-
-
 def test_what_is_missing_how_it_was_read_and_what_to_measure_are_said():
     log = answers.answer().log
     noted = replace(log.sources[0], notes=("Lines 7 to 9 were cut.",))
@@ -104,14 +88,3 @@ def test_escapes_are_written_for_a_terminal_with_colours_alone_and_never_of_the_
     assert "<script>" in text
     monkeypatch.setenv("NO_COLOR", "1")
     assert "\x1b[1;31m" not in page(answers.answer(), **coloured)
-
-
-@pytest.mark.parametrize(
-    ("value", "words"),
-    [
-        (float("nan"), "NaN"), (0.0, "0"), (-3.0, "-3"), (1e9, "1e9"), (1e100, "1e100"),
-        (3e-5, "3e-5"), (1234567.0, "1,234,567"), (0.12345, "0.1235"),
-    ],
-)  # fmt: skip
-def test_numbers_are_short(value, words):
-    assert number_words(value) == words

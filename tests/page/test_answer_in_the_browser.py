@@ -1,7 +1,3 @@
-"""The page that ``failbench diagnose --html`` writes, opened from disk with the network cut."""
-
-from __future__ import annotations
-
 import pytest
 
 import made_up_answers as answers

@@ -1,7 +1,3 @@
-"""What a method says of a scenario is what most of its answers are."""
-
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,3 @@
-"""Curves are thinned honestly: what is drawn was recorded, and extremes are kept."""
-
-from __future__ import annotations
-
 from itertools import accumulate
 
 import polars as pl

@@ -1,7 +1,3 @@
-"""The page is one file, the same for the same sections, in which no data can act."""
-
-from __future__ import annotations
-
 import json
 import re
 from importlib.resources import files

@@ -1,7 +1,3 @@
-"""Cards say what was recorded, word by word, and refuse what is not there."""
-
-from __future__ import annotations
-
 import polars as pl
 import pytest
 
@@ -41,16 +37,6 @@ def index(**changed):
 
 def card_of(index, name=SOME):
     return next(card for card in index["cards"] if card["id"] == name)
-
-
-def test_there_is_a_card_for_every_scenario_with_all_its_settings_the_reference_first():
-    made = index()
-    assert len(made["cards"]) == len(made_up_scenarios())
-    assert list(made["settings"]) == [REFERENCE, "transformer-sgd"]
-    assert card_of(made)["settings"][REFERENCE]["outcomes"] == ["diverged", "diverged"]
-    answers = inputs()[2]
-    for card in made["cards"]:
-        assert card["verdicts"] == [answers[card["id"]]["ebm"].verdict]
 
 
 def test_an_error_is_shown_as_it_was_and_says_how_much_of_it_is_left_out():

@@ -1,7 +1,3 @@
-"""The section of methods: estimates are those of metrics, and a seed's are computed alike."""
-
-from __future__ import annotations
-
 import json
 from functools import cache
 
@@ -45,11 +41,6 @@ def paper():
     return Reported.model_validate(raw)
 
 
-@cache
-def made():
-    return methods_section(predictions(), metrics(), curves(), paper(), confidence=0.95)
-
-
 def of(method, feature_set="19"):
     return predictions().filter(pl.col("method") == method, pl.col("feature_set") == feature_set)
 
@@ -63,26 +54,6 @@ def test_what_is_computed_for_a_seed_gives_the_metrics_file_for_all_of_them(meth
     for name, (value,) in computed.items():
         assert value == pytest.approx(metrics()[feature_set][method][name]["value"], abs=2e-6)
     assert set(computed) == set(SHOWN)
-
-
-def test_confusions_hold_every_scenario_once_and_their_diagonal_is_the_recall():
-    categories = [category["id"] for category in made()["categories"]]
-    for feature_set, by_method in made()["confusions"].items():
-        for method, by_seed in by_method.items():
-            for row, category in enumerate(categories):
-                counts = by_seed["all"][row]
-                estimate = metrics()[feature_set][method][f"recall_{category}"]
-                assert sum(counts) == pytest.approx(estimate["n"], abs=0.04)
-                assert counts[row] / estimate["n"] == pytest.approx(estimate["value"], abs=2e-3)
-
-
-def test_a_curve_ends_in_the_share_of_all_answers_that_are_not_right():
-    drawn = made()["curves"]
-    assert drawn["coverage"][-1] == 1.0
-    for feature_set, by_method in drawn["risk"].items():
-        for method, risks in by_method.items():
-            accuracy = metrics()[feature_set][method]["accuracy"]["value"]
-            assert risks[-1] == pytest.approx(1 - accuracy, abs=1e-3), method
 
 
 def test_metrics_that_lack_a_method_or_a_figure_are_refused_by_name():

@@ -1,10 +1,3 @@
-"""The view of reported numbers in a browser filters, counts and opens verdicts."""
-
-from __future__ import annotations
-
-import re
-from collections import Counter
-
 from page_sections import estimate, section
 
 ROUTE = "#/reported"
@@ -25,28 +18,6 @@ def kept(**wanted):
     )
 
 
-def tally(text):
-    """By verdict the count that stands before its label."""
-    found = {
-        verdict: re.search(rf"(\d+) {label}", text)
-        for verdict, label in section("reported")["verdicts"].items()
-    }
-    return {verdict: int(match[1]) for verdict, match in found.items() if match}
-
-
-def test_rows_and_claims_are_counted_apart_and_alike_wherever_they_are(page_at):
-    page = page_at(ROUTE)
-    rows, counts = section("reported")["rows"], section("reported")["counts"]
-    text, said = page.locator("main").inner_text(), page.locator("#counted").inner_text()
-    of_rows, of_claims = said.partition("itself: ")[2].split("; ")
-    assert shown(page).count() == counts["rows"] == kept()
-    assert tally(of_rows) == Counter(row["verdict"] for row in rows)
-    assert sum(tally(of_rows).values()) == counts["rows"]
-    assert tally(of_claims) == counts["verdicts"]
-    assert set(re.findall(r"(\d+) claims", text)) == {str(counts["claims"])}
-    assert int(re.search(r"(\d+) more are statements", text)[1]) + counts["numbers"] == len(rows)
-
-
 def test_filters_leave_what_they_say(page_at):
     page = page_at(ROUTE)
     page.get_by_label("Place in the original").select_option("Section 6.1")
@@ -59,16 +30,6 @@ def test_filters_leave_what_they_say(page_at):
     assert f"{kept(verdict='inconsistent', ours=False)} of" in page.locator("#counted").inner_text()
     page.reload()
     assert shown(page).count() == kept(verdict="inconsistent", ours=False)
-
-
-def test_a_search_finds_words_and_says_when_nothing_is_left(page_at):
-    page = page_at(ROUTE)
-    page.get_by_label("Search").fill("random forest accuracy")
-    texts = shown(page).all_inner_texts()
-    assert texts
-    assert all("andom" in text for text in texts)
-    page.get_by_label("Search").fill("<b>zebra")
-    assert page.locator(".reported .nothing").is_visible()
 
 
 def test_a_row_has_the_paper_s_number_ours_and_the_verdict(page_at):

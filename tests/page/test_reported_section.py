@@ -1,10 +1,5 @@
-"""Every number of the paper has ours beside it or a reason, and every place named exists."""
-
-from __future__ import annotations
-
 import copy
 import json
-from collections import Counter
 from functools import cache
 
 import polars as pl
@@ -14,9 +9,7 @@ import yaml
 from failbench.base.errors import BadInputError
 from failbench.publish.page.reported import (
     AUDIT_SCHEMA,
-    VERDICTS,
     counterparts,
-    looked_up,
     paper_numbers,
     reported_section,
 )
@@ -47,11 +40,6 @@ def audit():
     )
 
 
-@cache
-def made():
-    return reported_section(paper(), metrics(), audit())
-
-
 def leaves(value, path=()):
     """Numbers and lists of numbers, by path, in the file itself."""
     if isinstance(value, dict):
@@ -68,42 +56,6 @@ def test_every_number_of_the_file_is_an_entry_and_nothing_else_is():
         expected.add(name.removesuffix(".value") if path[0] == "claims" else name)
     assert {number["path"] for number in paper_numbers(paper())} == expected
     assert set(counterparts()) == expected
-
-
-def test_every_place_named_among_the_metrics_has_a_number():
-    for counterpart in counterparts().values():
-        for reference in counterpart.ours:
-            assert "value" in looked_up(reference, metrics(), counterpart.path)
-
-
-def test_the_counts_are_those_of_the_audit_itself():
-    rates = json.loads((ROOT / "data/metrics/paper_audit.json").read_text())["all"]["claims"]
-    for verdict, count in made()["counts"]["verdicts"].items():
-        rate = rates[verdict.replace(" ", "_")]
-        assert count == round(rate["value"] * rate["n"])
-
-
-def test_rows_are_counted_as_shown_and_claims_once_however_many_rows_they_bear_on():
-    rows, counts = made()["rows"], made()["counts"]
-    claims = {part["claim"]: part["verdict"] for row in rows for part in row["audit"]}
-    declared = yaml.safe_load((ROOT / "data/reported/claims.yaml").read_text())["claims"]
-    assert claims.keys() == declared.keys()
-    statements = [row for row in rows if row["unit"] == "statement"]
-    assert counts["rows"] == len(rows) == counts["numbers"] + len(statements)
-    assert counts["claims"] == len(claims)
-    assert counts["verdicts"] == Counter(claims.values())
-
-
-def test_a_row_has_a_place_ours_or_a_reason_and_the_worst_verdict_of_its_claims():
-    for row in made()["rows"]:
-        assert row["ours"] or row["note"], row["path"]
-        assert row["sections"], row["path"]
-        if row["audit"]:
-            order = list(VERDICTS)
-            ranks = [order.index(part["verdict"]) for part in row["audit"]]
-            assert order.index(row["verdict"]) == min(ranks)
-        else:
-            assert row["verdict"] == "not audited"
 
 
 def test_a_number_that_moves_in_the_metrics_moves_and_one_that_is_gone_is_named():

@@ -1,9 +1,4 @@
-"""The paper as a document: what is refused, what does not change, and how long it is."""
-
-from __future__ import annotations
-
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -15,7 +10,7 @@ import typst
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
-from failbench.publish.paper import Compiled, compiled, facts, named_files, sources
+from failbench.publish.paper import Compiled, compiled, facts
 from failbench.publish.reproduction.printed import page_texts
 from failbench.statistics.settings import StatisticsSettings
 from paper import READS, TEXT
@@ -144,32 +139,7 @@ def test_the_text_ends_on_its_ninth_page() -> None:
     assert json.loads(page) <= 9
 
 
-def test_every_file_that_the_sources_name_is_there() -> None:
-    named = named_files(sources(REPOSITORY / "paper" / "paper.typ"))
-    assert len({found.path for found in named}) > 20
-    assert [found for found in named if not (REPOSITORY / found.path).is_file()] == []
-
-
 # The appendix, and the root causes that the text counts.
-
-SHARED = {"appendix", "parts"}
-APPENDIX = {
-    path.stem: path.read_text(encoding="utf-8")
-    for path in sources(REPOSITORY / "paper" / "paper.typ")
-    if path.parent.name == "appendix"
-}
-MOST_PAGES = 40
-
-
-def test_each_section_of_the_appendix_is_in_it_and_begins_with_prose_and_all_fit_their_pages():
-    sections = {name: text for name, text in APPENDIX.items() if name not in SHARED}
-    included = re.findall(r'#include "([^"]+)\.typ"', APPENDIX["appendix"])
-    assert included == sorted(sections)
-    for name in sections.keys() - {"e-wide-tables"}:
-        below = re.split(r"^= .*$", sections[name], maxsplit=1, flags=re.MULTILINE)[1]
-        assert re.match(r"\s*#(?:pictured|generated|long|wide)\(", below) is None, name
-    pages = page_texts((REPOSITORY / "paper" / "paper.pdf").read_bytes())
-    assert len(pages.splitlines()) <= MOST_PAGES
 
 
 def test_each_claim_of_the_original_that_does_not_fit_has_one_root_cause_which_the_paper_counts():

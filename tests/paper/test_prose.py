@@ -1,7 +1,3 @@
-"""Numbers of the paper come from the metrics: nothing that can be measured is typed."""
-
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -74,7 +70,3 @@ def test_a_typed_number_is_found(text: str) -> None:
 )
 def test_code_is_no_text(text: str) -> None:
     assert typed_numbers(text) == []
-
-
-def test_lines_are_counted_as_in_the_source() -> None:
-    assert typed_numbers("one\n\ntwo 2.5") == [(3, "2.5")]

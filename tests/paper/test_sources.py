@@ -1,7 +1,3 @@
-"""What the sources of the paper name, and what is refused before typst sees it."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -56,22 +52,3 @@ def test_a_file_that_is_missing_or_that_the_stage_does_not_read_is_refused(
         check_named([source], tmp_path, [Path(read)])
     with pytest.raises(BadInputError, match=r"b\.typ.*missing"):
         named_files([tmp_path / "b.typ"])
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "form"),
-    [
-        ("figures/a.svg", b"<svg", "SVG"),
-        ("data/metrics/a.json", b"{", "JSON"),
-        ("paper/tables/a.typ", b"\xff\xfe", "text"),
-    ],
-)
-def test_a_file_that_is_not_what_its_name_says_is_named(
-    tmp_path: Path, name: str, content: bytes, form: str
-) -> None:
-    (tmp_path / name).parent.mkdir(parents=True)
-    (tmp_path / name).write_bytes(content)
-    source = tmp_path / "a.typ"
-    source.write_text(f'#read("/{name}")\n', encoding="utf-8")
-    with pytest.raises(BadInputError, match=rf"{Path(name).name}.*not a {form} file"):
-        check_named([source], tmp_path, [Path(name)])

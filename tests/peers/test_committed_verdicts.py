@@ -1,7 +1,3 @@
-"""The committed table of verdicts, replayed; and where the peers are installed, asked again."""
-
-from __future__ import annotations
-
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path

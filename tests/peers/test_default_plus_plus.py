@@ -1,7 +1,3 @@
-"""The tool that is called inside a training: its answers, replayed, and what its table may hold."""
-
-from __future__ import annotations
-
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,8 +26,6 @@ NAMES = {
 }
 """Categories of the shipped models: the twelve of its paper, whose masking the one for decoders
 divides in two."""
-UNSTABLE = {"learning_rate_too_high", "initial_weights_too_large"}
-"""Scenarios whose losses amplify rounding from the first steps on."""
 
 
 @cache
@@ -66,17 +60,6 @@ def test_the_committed_verdicts_are_what_the_committed_answers_come_to():
     assert_frame_equal(
         VERDICT_TABLE.read(DATA / "peers/default_plus_plus_verdicts.parquet"), replayed
     )
-
-
-def test_every_training_of_a_bert_was_ended_and_others_are_those_of_the_recorded_runs():
-    completed = pl.col("recorded_ending") == "completed"
-    of_bert = committed().filter(completed, pl.col("run_id").str.contains("-bert-"))
-    assert set(of_bert["ending"]) == {"exception"}
-    assert all("size of tensor a" in reason for reason in of_bert["unreadable"])
-    watched = committed().filter(pl.col("unreadable").is_null(), ending="completed")
-    apart = watched.filter(pl.col("loss_apart") > 1e-6)["run_id"].str.split("-").list.first()
-    assert watched.height == 112
-    assert set(apart) == UNSTABLE
 
 
 def test_an_answer_is_a_verdict_with_its_category_mapped_and_none_is_not_readable():

@@ -1,14 +1,7 @@
-from __future__ import annotations
-
-import numpy as np
-import polars as pl
 import pytest
 
-from failbench.base.telemetry import Telemetry
-from failbench.neighbours.peers.recorder import SEED, Peer, record, renderer
+from failbench.neighbours.peers.recorder import Peer, record
 from failbench.neighbours.peers.verdicts import VERDICT_TABLE, Reading
-from failbench.neighbours.rendering.shape import draw_names
-from made_up_telemetry import STEPS, made_up_telemetry
 
 RUNS = ("run-a", "run-b")
 
@@ -70,21 +63,3 @@ def test_a_log_or_a_version_that_changed_is_asked_about_again_and_nothing_else(t
 def test_an_issue_that_is_not_mapped_stops_the_recording(tmp_path):
     with pytest.raises(ValueError, match="reports 'bad_weather'"):
         recorded(tmp_path / "verdicts.parquet", Asked(issue="bad_weather"))
-
-
-def test_the_names_of_users_are_those_that_the_peers_document():
-    names = draw_names(np.random.default_rng(SEED))
-    documented = {"step": "step", "loss": "loss", "grad_norm": "grad_norm", "learning_rate": "lr"}
-    documented |= {"validation": "eval_loss", "memory": "gpu_mem", "throughput": "tokens_per_sec"}
-    assert documented.items() <= names.items()
-
-
-def test_a_run_without_steps_can_be_rendered():
-    made_up = made_up_telemetry()
-    planned = {"nominal_batch_size": 4, "nominal_sequence_length": 16, "planned_steps": STEPS}
-    runs = made_up.runs.with_columns(
-        *(pl.lit(value, pl.Int32).alias(name) for name, value in planned.items()),
-        corpus_tokens=pl.lit(640, pl.Int64),
-    )
-    files = renderer(Telemetry(runs, made_up.steps.clear()))(runs["run_id"][0], "csv")
-    assert files["metrics.csv"].decode().count("\n") == 1

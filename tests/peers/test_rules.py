@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -105,13 +103,6 @@ def test_a_rule_fires_on_what_should_trip_it_and_on_nothing_else(rule):
     assert rule.first_firings(rule_signals(healthy().clear(), None)) == (None,)
 
 
-def test_what_a_step_did_not_reach_is_no_number_that_is_none():
-    steps = healthy(loss=only_at(299, None), gradient_norm=only_at(299, None))
-    invalid = {rule.name: rule for rule in rules_of("sagemaker_debugger")}
-    assert first(invalid["ExplodingTensor.loss"], steps) is None
-    assert first(invalid["ExplodingTensor.gradients"], steps) is None
-
-
 def test_stricter_thresholds_never_fire_earlier():
     factors = (0.1, 1.0, 10.0)
     for rule in APPLICABLE:
@@ -198,14 +189,6 @@ def test_the_first_alarm_detects_and_the_first_that_points_to_a_category_names_i
         "trainpulse",
     )
     assert (row["detected"], row["step"], row["prediction"]) == (True, 20, "optimization")
-
-
-def test_a_person_checks_a_condition_of_every_rule_and_all_of_the_one_that_decided():
-    rules = len(rules_of("sagemaker_debugger"))
-    nothing = said(alarms_of(), "sagemaker_debugger")
-    assert (nothing["detected"], nothing["conditions"]) == (False, rules)
-    two = alarms_of(("a", "sagemaker_debugger", "Overtraining", 1.0, 7))
-    assert said(two, "sagemaker_debugger")["conditions"] == rules + 1
 
 
 def verdicts(peer, issues):

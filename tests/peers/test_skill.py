@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -11,7 +9,6 @@ from failbench.neighbours.peers.skill import (
     PEER,
     Curves,
     reading_of_curves,
-    recorded_curves,
     skill_rules,
     skill_verdicts,
 )
@@ -76,14 +73,6 @@ def test_every_issue_of_the_rules_is_tried_and_names_what_there_is():
         assert not rule.fires(Curves(*[np.empty(0)] * 5))
 
 
-def test_thirds_tell_a_plateau_and_a_rise_of_less_than_the_margin_is_no_divergence():
-    wave = replace(healthy(), loss=3.0 + 0.1 * np.sin(np.arange(STEPS)))
-    assert "loss_plateau" in reading_of_curves(wave).issues
-    curves = healthy()
-    small = replace(curves, loss=changed(curves.loss, 250, curves.loss[250] * 1.14))
-    assert "loss_divergence" not in reading_of_curves(small).issues
-
-
 def test_two_issues_that_confirm_each_other_are_direct_evidence_and_a_hint_alone_detects_nothing():
     assert reading_of_curves(FAULTY["loss_divergence"]).confidences == (0.80,)
     grads = FAULTY["gradient_explosion"].grad_norm
@@ -92,18 +81,6 @@ def test_two_issues_that_confirm_each_other_are_direct_evidence_and_a_hint_alone
     assert confidences == {"loss_divergence": 0.95, "gradient_explosion": 0.95}
     (hint,) = reading_of_curves(FAULTY["learning_rate_high"]).confidences
     assert hint < float(standards()[PEER].detects_from) < float(standards()[PEER].commits_from)
-
-
-def test_a_validation_is_paired_with_the_training_loss_before_it():
-    nan = float("nan")
-    columns = {"loss": [5.0, 4.0, None, nan], "validation_loss": [None, 4.5, 3.75, 3.5]}
-    empty = pl.lit(None, pl.Float32)
-    steps = pl.DataFrame(columns).with_columns(gradient_norm=empty, learning_rate=empty)
-    curves = recorded_curves(steps)
-    np.testing.assert_array_equal(curves.loss, [5.0, 4.0, nan])
-    np.testing.assert_array_equal(curves.validation, [4.5, 3.75, 3.5])
-    np.testing.assert_array_equal(curves.training, [4.0, 4.0, nan])
-    assert curves.grad_norm.size == 0
 
 
 def test_the_skill_answers_for_every_run_and_for_one_without_steps():

@@ -1,7 +1,3 @@
-"""How peers are run: with stand-ins for them, and with themselves where they are installed."""
-
-from __future__ import annotations
-
 import json
 import sys
 from importlib.metadata import PackageNotFoundError

@@ -1,7 +1,3 @@
-"""docs/categories.md places the scenarios as they are labelled, or says that it does not."""
-
-from __future__ import annotations
-
 import re
 
 import pytest

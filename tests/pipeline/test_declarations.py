@@ -1,7 +1,3 @@
-"""dvc.yaml declares exactly what the stage scripts import, read and write."""
-
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,3 @@
-"""Every figure that is committed, as a printer and a reader of screens would find it."""
-
-from __future__ import annotations
-
 import re
 from xml.etree import ElementTree
 

@@ -1,7 +1,3 @@
-"""params.yaml: no key without a reader, and no record that lets an unknown one pass."""
-
-from __future__ import annotations
-
 import importlib
 from collections.abc import Iterator
 from functools import cache

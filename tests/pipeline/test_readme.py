@@ -1,13 +1,7 @@
-"""What README.md and CONTRIBUTING.md say of files, commands, numbers and costs is so."""
-
-from __future__ import annotations
-
 import json
 import re
 
-import polars as pl
 import pytest
-import yaml
 
 from failbench.base.methods import CATALOGUE
 from failbench.publish.reproduction.printed import generated_blocks, text_differences, text_share
@@ -28,7 +22,6 @@ ROWS = {
 }
 SHOWN = [entry for entry in CATALOGUE if entry.name in METRICS["19"] and entry.label in ROWS]
 FOLDERS = r"\.ci|data|docs|dvc|experiments|figures|paper|params|src|tests"
-TWO_CORES = 2
 
 
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["readme", "contributing"])
@@ -79,27 +72,3 @@ def test_the_numbers_of_the_readme_are_those_of_the_metrics() -> None:
     forest = printed(METRICS["19"]["random_forest"]["accuracy"])
     numbers = re.findall(r"\d+\.\d \[\d+\.\d, \d+\.\d\]", BLOCKS["finding"])
     assert min(text_share(number, forest) for number in numbers) <= 1
-
-
-def test_the_readme_is_a_front_door():
-    assert README.count("\n") - sum(block.count("\n") for block in BLOCKS.values()) < 110
-
-
-def test_a_new_scenario_and_recording_everything_again_cost_what_is_said():
-    runs = pl.read_parquet(REPOSITORY / "data/telemetry/runs.parquet")
-    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
-    text = " ".join(CONTRIBUTING.split())
-    (added,) = re.findall(r"up to (\d+) runs, three seeds and their twins in seven settings", text)
-    seeds = [wanted["seeds"] for wanted in params["record"]["settings"].values()]
-    assert seeds == [3] * 7
-    assert int(added) == 2 * sum(seeds)
-    assert runs["wall_seconds"].mean() == pytest.approx(10, abs=0.5)
-    (stated,) = re.findall(
-        r"(\d+) to (\d+) minutes per setting on two cores, seven settings, ([\d,]+) runs", text
-    )
-    seconds = runs.group_by("architecture", "optimizer").agg(pl.col("wall_seconds").sum())
-    minutes = seconds["wall_seconds"] / TWO_CORES / 60
-    assert seconds.height == 7
-    assert int(stated[0]) == pytest.approx(minutes.min(), abs=1)
-    assert int(stated[1]) == pytest.approx(minutes.max(), abs=1)
-    assert int(stated[2].replace(",", "")) == runs.height

@@ -1,7 +1,3 @@
-"""What a change of one parameter runs again, read off the graph of stages as DVC sees it."""
-
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
@@ -95,25 +91,6 @@ def test_what_studies_share_fits_nothing_again_and_a_key_runs_what_its_section_r
     assert {name for name in added if "@" in name} == fits
     assert {"intervals", "significance"} <= added
     assert "hybrids" not in added
-
-
-def test_stages_are_named_in_an_order_in_which_they_may_run(pipeline) -> None:
-    names = pipeline.reruns("difficulty")
-    assert names[0] == "measure_difficulty"
-    assert set(names[1:]) - DOCUMENTS == {"study@difficulty", "human_baseline", "benchmark"}
-    assert {"page", "paper"} <= set(names)
-    features = pipeline.reruns("features")
-    assert features[0] == "features"
-    assert features.index("nested_cv@ebm") < features.index("intervals")
-
-
-def test_the_command_prints_them(monkeypatch, capsys) -> None:
-    monkeypatch.chdir(REPOSITORY)
-    assert main(["reruns", "gallery"]) == 0
-    heading, *names = capsys.readouterr().out.splitlines()
-    assert heading.startswith(f"A change of gallery runs {len(names)} of ")
-    assert names[0] == "gallery"
-    assert set(names[1:]) <= DOCUMENTS
 
 
 @pytest.mark.parametrize(

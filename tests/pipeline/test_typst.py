@@ -1,7 +1,3 @@
-"""The tables that are written for typst, through typst itself."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,5 +1,3 @@
-"""The command ``failbench preflight``, end to end, and the example of its page."""
-
 import json
 import re
 import subprocess

@@ -9,7 +9,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.reasoning.declared import read_grid
-from failbench.reasoning.grid import MAKERS, Cell, problems_of, stream
+from failbench.reasoning.grid import MAKERS, stream
 from failbench.reasoning.problems import END_OF_PROMPT
 from failbench.reasoning.tokenizers import END, PAD, SPECIAL, make
 
@@ -51,32 +51,6 @@ def test_every_answer_of_the_test_is_right_by_another_way(declared, task):
     assert answers == [INDEPENDENT[task](problem.prompt) for problem in problems]
     if task == "brackets":
         assert 0.4 < answers.count("y") / len(answers) < 0.6
-
-
-@pytest.mark.parametrize(
-    ("task", "length", "depth"),
-    [
-        ("arithmetic", 2, 1),
-        ("arithmetic", 9, 2),
-        ("brackets", 8, 2),
-        ("brackets", 22, 3),
-        ("paths", 4, 1),
-        ("paths", 18, 3),
-    ],
-)
-def test_lengths_and_depths_are_those_of_the_cell(task, length, depth):
-    cell = Cell(task=task, length=length, depth=depth, trained=True)
-    for problem in problems_of(cell, 30, seed=1):
-        prompt = problem.prompt
-        if task == "arithmetic":
-            assert len(problem.steps) == length
-            assert any(name.isupper() for name in prompt) == (depth == 2)
-        elif task == "brackets":
-            assert len(re.findall("[a-z]", prompt)) == length
-            levels = np.cumsum([1 if each == "(" else -1 for each in re.findall("[()]", prompt)])
-            assert problem.answer == "n" or levels.max() == depth
-        else:
-            assert (prompt.count(",") + 1, len(problem.steps)) == (length, depth)
 
 
 def test_a_guess_is_right_as_often_as_it_says():
@@ -145,14 +119,3 @@ def test_decoding_gives_back_every_text_without_the_ids_of_filling_and_end(
             ids = tokenizer.encode(text)
             assert tokenizer.decode(ids) == text
             assert not {PAD, END} & set(ids)
-
-
-def test_mismatched_tokenizers_agree_on_characters_and_not_on_their_order_or_merges(tokenizers):
-    right, wrong = tokenizers["char"].tokens, tokenizers["char_by_frequency"].tokens
-    assert set(right) == set(wrong)
-    assert sum(a != b for a, b in zip(right, wrong, strict=True)) > len(right) / 2
-    alphabet = len(right)
-    right, wrong = tokenizers["bpe"].tokens, tokenizers["bpe_of_prompts"].tokens
-    assert right[:alphabet] == wrong[:alphabet]
-    assert right[alphabet:] != wrong[alphabet : len(right)]
-    assert len(wrong) <= len(right)  # or a model would have no embedding of an id

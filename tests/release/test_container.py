@@ -1,7 +1,3 @@
-"""The Dockerfile: the Makefile's Python and lock, files that are there, and no root."""
-
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,3 @@
-"""A version is declared once: what repeats it agrees, and the changelog has it on top."""
-
-from __future__ import annotations
-
 import re
 import tomllib
 

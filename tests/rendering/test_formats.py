@@ -1,5 +1,3 @@
-"""Formats are read back: what was written is what readers of users' logs find."""
-
 import math
 from dataclasses import replace
 

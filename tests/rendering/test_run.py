@@ -1,5 +1,3 @@
-"""Recorded runs as a log could tell of them, and their tracebacks as a user's scripts'."""
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,3 @@
-"""Results in a working tree against a commit: equal, as another processor has them, or changed."""
-
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess
@@ -242,22 +238,6 @@ def test_hashes_in_the_lock_say_no_more_and_a_figure_that_differs_needs_its_poin
     assert f"points in {POINTS}" in capsys.readouterr().out
 
 
-def test_changes_beyond_the_first_are_counted_and_close_files_come_after_them(
-    project, capsys
-) -> None:
-    predictions().with_columns(p_unknown=0.2).write_parquet(PREDICTIONS)
-    replace(METRICS, "0.5", "0.5003")
-    assert main(["compare"]) == 1
-    lines = capsys.readouterr().out.splitlines()
-    assert lines[1] == f"  {PREDICTIONS}"
-    assert len([line for line in lines if "p_unknown" in line]) == 5
-    assert lines[7:9] == [
-        "    and 4 more",
-        "Another processor may have made the differences in 1 others:",
-    ]
-    assert lines[9].startswith(f"  {METRICS}: a value differs, most at forest.brier: 0.5 -> 0.5003")
-
-
 def test_results_are_compared_with_any_commit(project, capsys) -> None:
     replace(METRICS, "0.5", "0.9")
     git("add", "--all")
@@ -313,12 +293,3 @@ def test_every_committed_result_has_a_rule_that_says_why(repository: Path) -> No
     paths = [path for path in listed.stdout.decode("utf-8").split("\0") if path]
     assert {rule_of(path).pattern for path in paths} >= {"dvc.lock", "figures/*.svg"}
     assert all(rule.reason.endswith(".") and rule.kind in READERS for rule in FILE_RULES)
-
-
-def test_every_figure_has_its_points_beside_it(repository: Path) -> None:
-    """A figure that shares its points with others has their name before its own."""
-    figures = {path.stem for path in (repository / "figures").glob("*.svg")}
-    points = {path.stem for path in (repository / "data" / "plots").glob("*.csv")}
-    assert figures
-    for figure in figures:
-        assert any(figure == name or figure.startswith(f"{name}_") for name in points), figure

@@ -1,7 +1,3 @@
-"""What the site is made of beside pages: links of paths, and the reference of the command line."""
-
-from __future__ import annotations
-
 import doctest
 import importlib.util
 from types import ModuleType

@@ -1,7 +1,3 @@
-"""Resampling on two levels, against loops, closed forms and SciPy."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

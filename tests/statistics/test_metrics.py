@@ -1,7 +1,3 @@
-"""Figures over scenarios: scores of probabilities, what is committed, reasons, routes, costs."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -257,11 +253,3 @@ def test_the_cost_of_predictions_is_that_of_the_shares_of_their_routes(costs, ro
     samples = [np.array([prices[route] for route in taken]) for taken in routes.values()]
     expected = scipy_bootstrap(samples, mean).confidence_interval
     assert (interval.ci_low, interval.ci_high) == pytest.approx(tuple(expected), abs=0.02)
-
-
-def test_a_cost_above_one_is_no_proportion_and_a_method_that_is_no_hybrid_has_none():
-    """All runs cost the same, and more than one: there is nothing to resample."""
-    interval = cost(answered(optimization=["human"] * 3, unknown=["human"] * 3), 0, 1, 40)
-    assert (interval.ci_low, interval.value, interval.ci_high) == (40, 40, 40)
-    free = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
-    assert cost_metrics(answered(unknown=[None, None]), free) == ()

@@ -1,7 +1,3 @@
-"""Methods and studies on the same scenarios, and how far apart they are."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

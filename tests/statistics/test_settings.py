@@ -1,7 +1,3 @@
-"""The section ``statistics``: studies take of it what they use, and nothing is filled in unsaid."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,9 +1,3 @@
-"""Comparisons of methods: families, Holm, posterior, and what a difference is not."""
-
-from __future__ import annotations
-
-import json
-
 import baycomp
 import numpy as np
 import polars as pl
@@ -13,7 +7,7 @@ from statsmodels.stats.multitest import multipletests
 
 from failbench.base.errors import BadInputError
 from failbench.statistics.pairs import paired_scores
-from failbench.statistics.significance import SignificanceSettings, compare_all, comparison_metrics
+from failbench.statistics.significance import SignificanceSettings, compare_all
 from study_settings import DRAWS, TESTS
 
 RATES = {"a": 0.55, "b": 0.5, "c": 0.8, "d": 0.75}
@@ -130,15 +124,3 @@ def test_abstaining_is_no_better_than_a_wrong_answer(answers):
 def test_settings_that_the_predictions_cannot_meet_are_refused(predictions, values, complaint):
     with pytest.raises(BadInputError, match=complaint):
         compare_all(predictions, settings_with(**values))
-
-
-def test_the_metrics_are_finite_scalars(compared):
-    metrics = comparison_metrics(compared, 0.05)
-    assert "null" not in json.dumps(metrics, allow_nan=False)
-    assert list(metrics["contrasts"]) == ["c_less_a", "b_less_a", "d_less_c"]
-    first = compared[0]
-    interval = {"value": first.difference, "ci_low": first.ci_low, "ci_high": first.ci_high}
-    assert metrics["contrasts"]["c_less_a"]["difference"] == interval | {"n": 76}
-    assert metrics["exploratory_below_level"]["19"]["n"] == 3
-    below = sum(each.p <= 0.05 for each in compared if each.feature_set == "19+keywords")
-    assert metrics["exploratory_below_level"]["19+keywords"]["value"] == below

@@ -1,10 +1,7 @@
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
 
-from failbench.base.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
@@ -20,7 +17,6 @@ from failbench.statistics.thresholds import (
     lowest_thresholds,
     pairs_of_thresholds,
     price,
-    random_half,
     routed_grid,
 )
 from made_up import made_up_predictions, small_predictions
@@ -129,11 +125,6 @@ def grid() -> RoutedGrid:
     return routed_grid(made_up_rules(), made_up_members(), 0.25)
 
 
-def test_pairs_start_with_the_most_cautious_and_hand_nothing_to_the_classifier_above_the_rules():
-    pairs = list(zip(*pairs_of_thresholds(0.5), strict=True))
-    assert pairs == [(1.0, 1.0), (0.5, 1.0), (0.0, 1.0), (0.5, 0.5), (0.0, 0.5), (0.0, 0.0)]
-
-
 @pytest.mark.parametrize("runs", [1, 3])
 def test_every_pair_routes_as_the_composed_hybrid_does(runs: int):
     rules, members = made_up_rules(runs), made_up_members(runs)
@@ -145,17 +136,6 @@ def test_every_pair_routes_as_the_composed_hybrid_does(runs: int):
         expected = [(composed["route"] == route).mean() for route in ROUTES]
         wrong = (composed["prediction"] != composed["category"]).mean()
         assert shares[:, position] == pytest.approx([*expected, wrong])
-
-
-def test_at_or_above_tau_the_grid_is_the_hybrid_of_stored_abstentions(grid):
-    members = made_up_members()
-    composed = compose("hybrid", Hybrid(None, None, None, 0.75, 0.5), made_up_rules(), members)
-    shares = grid.shares()[:, grid.position(0.5, 0.75)]
-    assert shares[0] == pytest.approx((composed["route"] == "rules").mean())
-    assert shares[WRONG] == pytest.approx((composed["prediction"] != composed["category"]).mean())
-    short = {**members, "human": members["human"].head(5)}
-    with pytest.raises(BadInputError, match="runs that the rules answered are missing"):
-        routed_grid(made_up_rules(), short, 0.25)
 
 
 def test_a_scenario_counts_once_whatever_its_runs():
@@ -192,10 +172,3 @@ def test_the_price_is_the_cost_of_the_routes_and_of_the_mistakes(grid):
     assert price(shares, COSTS, 0.0) == pytest.approx(0.1 * by_classifier + by_human)
     more = price(shares, COSTS, 3.0) - price(shares, COSTS, 0.0)
     assert more == pytest.approx(3 * shares[WRONG])
-
-
-def test_halves_are_halves_and_an_odd_scenario_goes_to_either():
-    rng = np.random.default_rng(0)
-    assert set(random_half(rng, 8, 50).sum(axis=1)) == {4}
-    assert set(random_half(rng, 7, 50).sum(axis=1)) == {3, 4}
-    assert random_half(rng, 8, 500).mean(axis=0) == pytest.approx(np.full(8, 0.5), abs=0.1)

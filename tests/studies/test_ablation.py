@@ -1,7 +1,3 @@
-"""Ablation: what a group of signals is worth, and whether two are worth more than their sum."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -102,15 +98,6 @@ def test_groups_are_superadditive_that_are_right_together_where_neither_is_alone
     over = surplus(set(), set(), {0, 1, 2, 3})["over_nothing"]
     assert (over["value"], over["verdict"]) == (pytest.approx(4 / 6), "superadditive")
     assert 0 < over["ci_low"] < over["value"] < over["ci_high"]
-
-
-def test_a_baseline_shifts_value_and_interval_alike():
-    over = surplus({0, 1}, {1, 2}, {0, 1, 2})
-    for name in ("value", "ci_low", "ci_high"):
-        assert over["over_chance"][name] - over["over_nothing"][name] == pytest.approx(0.2)
-    assert over["over_majority"]["baseline"] == pytest.approx(1 / 5)
-    assert over["over_majority"]["value"] == pytest.approx(over["over_chance"]["value"])
-    assert [row["over"] for row in over.values() if row["own"]] == ["over_nothing"]
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,3 @@
-"""The rules on the committed recordings of two architectures, and rates of made-up predictions."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,11 +1,6 @@
-"""What is declared fits the code and the data; what was recorded; the run over its twin."""
-
-from __future__ import annotations
-
 import polars as pl
 import pytest
 
-import benchmark
 from benchmark import declarations
 from failbench.base.errors import BadInputError
 from failbench.base.methods import ENTRIES, is_language_model
@@ -40,14 +35,6 @@ def test_the_declared_methods_abstain_learn_and_are_made_in_view_as_they_say(rep
     for *_, where in declarations("reproduction_checklist", 4)[1:]:
         for place in where.split(", "):
             assert (repository / place).exists(), place
-
-
-@pytest.mark.parametrize("row", ["ebm,folds,no", "ebm,,no,terms"])
-def test_a_broken_row_is_refused_by_its_number(tmp_path, monkeypatch, row):
-    (tmp_path / "methods.csv").write_text(f"method,learnt_from,abstains,readable\n{row}\n")
-    monkeypatch.setattr(benchmark, "DECLARED", tmp_path)
-    with pytest.raises(BadInputError, match=r"methods\.csv: row 1: "):
-        declarations("methods", 4)
 
 
 def test_every_method_has_a_box_of_the_workflow_that_all_its_sources_reach(repository):
@@ -92,19 +79,3 @@ def test_the_first_signal_to_depart_is_drawn_with_the_steps_around(telemetry, sm
     none = SETTINGS.model_copy(update={"twin": TwinRule(seed=7, onset="mid_run", outcome="hung")})
     with pytest.raises(BadInputError, match=r"params\.yaml: benchmark\.twin: no recorded run"):
         twin_of(telemetry, small_scenarios, REFERENCE, none)
-
-
-def test_the_middle_run_is_chosen_whatever_the_order_of_rows(telemetry, small_scenarios):
-    runs, steps = [], []
-    for name, lag in {"runaway_a": 9, "runaway_b": 2, "runaway_c": 4}.items():
-        for of, role in ((RUNAWAY, ""), (f"{RUNAWAY}-twin", "-twin")):
-            renamed = pl.lit(f"{name}{role}").alias("run_id")
-            step = pl.lit(5 + lag, pl.Int32) if not role else pl.col("failure_step")
-            twin_of_it = pl.lit(name) if role else pl.col("twin_of")
-            run = telemetry.runs.filter(run_id=of)
-            runs.append(run.with_columns(renamed, failure_step=step, twin_of=twin_of_it))
-            steps.append(telemetry.steps.filter(run_id=of).with_columns(renamed))
-    for order in (runs, runs[::-1]):
-        several = Telemetry(pl.concat(order), pl.concat(steps))
-        twin, _ = twin_of(several, small_scenarios, REFERENCE, SETTINGS)
-        assert (twin["run_id"], twin["candidates"]) == ("runaway_c", 3)

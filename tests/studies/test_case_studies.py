@@ -1,7 +1,3 @@
-"""The rule that picks a case, what is said of it, and that explanations are those scored."""
-
-from __future__ import annotations
-
 import math
 from pathlib import Path
 
@@ -14,7 +10,7 @@ from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.base.verdicts import Diagnosis, Evidence
 from failbench.base.vocabulary import PRIMARY_SET
 from made_up_scenarios import made_up_scenario
-from measure_case_studies import case_facts, pick_cases, picked_of
+from measure_case_studies import pick_cases
 from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
 from study_settings import REFERENCE
 
@@ -105,24 +101,6 @@ def test_the_median_explosion_and_mismatch_are_picked_from_what_the_rules_allow(
     twins = telemetry.select(pl.col("kind") != "failure")
     with pytest.raises(BadInputError, match=r"lower case_studies\.smallest_growth"):
         pick_cases(twins, SCENARIOS, REFERENCE, SETTINGS)
-
-
-def test_facts_are_those_of_each_recording_before_onset_and_from_it_on(telemetry):
-    case = next(picked_of(pick_cases(telemetry, SCENARIOS, REFERENCE, SETTINGS)))
-    facts = case_facts(telemetry, case, settled_steps=2)
-    values = {row[:2]: row[2] for row in facts.select("role", "quantity", "value").iter_rows()}
-    expected = {
-        ("failing", "largest_gradient_norm_before"): 1,
-        ("failing", "largest_gradient_norm_after"): 40,  # what is not finite is left out
-        ("twin", "largest_gradient_norm_after"): 1,
-        ("clipped", "largest_gradient_norm_after"): 20,
-        ("failing", "loss_before"): (5.7 + 5.6) / 2,
-        ("failing", "last_loss"): (5.2 + 5.1) / 2,
-        ("failing", "peak_memory"): 109 / 200,
-    }
-    assert {key: values[key] for key in expected} == pytest.approx(expected)
-    outcomes = dict(facts.select("role", "outcome").unique().iter_rows())
-    assert outcomes == {"failing": "diverged", "twin": "completed", "clipped": "degraded"}
 
 
 # Explanations of all fits of the main study.

@@ -1,7 +1,3 @@
-"""Crashes of notebooks foretold: which answers count, shares by pairs, and arms compared."""
-
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

@@ -1,7 +1,3 @@
-"""Every accuracy of the crosswalk stands as its study prints it, and is recomputed here."""
-
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

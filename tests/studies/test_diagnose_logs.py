@@ -1,7 +1,3 @@
-"""The study of logs: what is held out, what is counted, and what stands in a log."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,23 +1,13 @@
-"""Measured difficulty: how methods and architectures count, levels, and agreement with others."""
-
-from __future__ import annotations
-
 import polars as pl
 import pytest
-from scipy import stats
-from sklearn.metrics import cohen_kappa_score
 
-from difficulty import estimates
 from failbench.base.errors import BadInputError
 from failbench.base.studies import NESTED_CV, POOLED
-from failbench.base.vocabulary import DIFFICULTIES
-from failbench.study.estimates import Estimates
 from made_up import completed
 from made_up_scenarios import made_up_scenarios, reference_runs
 from made_up_studies import SCENARIOS, made_up_studies
 from measure_difficulty import measure
 from shared.difficulty import DifficultyDesign
-from study_settings import INTERVALS_OF_FEW
 
 DEFINED = made_up_scenarios(SCENARIOS)
 RUNS = reference_runs(DEFINED)
@@ -29,16 +19,6 @@ SETTINGS = DifficultyDesign(
 @pytest.fixture(scope="module")
 def predictions() -> pl.DataFrame:
     return made_up_studies(("random_forest", "ebm"))
-
-
-@pytest.fixture(scope="module")
-def measured(predictions) -> tuple[pl.DataFrame, pl.DataFrame]:
-    return measure(predictions, DEFINED, RUNS, SETTINGS)
-
-
-@pytest.fixture(scope="module")
-def found(measured) -> Estimates:
-    return Estimates(estimates(*measured, INTERVALS_OF_FEW, "transformer"))
 
 
 def of_one_scenario(*answers: tuple[str, str, str, int, int, str]) -> dict[str, object]:
@@ -92,15 +72,3 @@ def test_what_was_not_predicted_or_not_recorded_is_refused(predictions):
         measure(predictions, DEFINED[:-1], RUNS, SETTINGS)
     with pytest.raises(BadInputError, match=r"features.*'unknown_7' was predicted"):
         measure(predictions, DEFINED, RUNS.filter(pl.col("scenario") != "unknown_7"), SETTINGS)
-
-
-def test_agreement_is_that_of_scikit_learn_and_scipy(measured, found):
-    scenarios, _ = measured
-    levels = pl.col("declared", "measured").replace_strict(list(DIFFICULTIES), [0, 1, 2])
-    declared, level = scenarios.select(levels).get_columns()
-    kappa = cohen_kappa_score(declared, level, weights="quadratic", labels=[0, 1, 2])
-    tau = stats.kendalltau(declared, -scenarios["ease"]).statistic
-    row = found.row(part="agreement", metric="kappa")
-    assert row["value"] == pytest.approx(kappa)
-    assert row["ci_low"] < row["value"] < row["ci_high"]
-    assert found.value(part="agreement", metric="tau_declared") == pytest.approx(tau)

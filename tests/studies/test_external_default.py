@@ -1,7 +1,3 @@
-"""Released tables of another study: sessions on one side of a split, and our rules on them."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +8,6 @@ import pytest
 from external_default import estimates
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
-from failbench.features.feature import CEILING
 from failbench.neighbours.external import (
     BUGGY,
     CORRECT,
@@ -22,8 +17,6 @@ from failbench.neighbours.external import (
     ColumnNote,
     PrintedFigure,
     ReleasedTables,
-    our_features,
-    simple_answers,
 )
 from failbench.statistics.intervals import wilson
 from measure_external_default import Preparation, groups_of, host_clusters, measure
@@ -201,24 +194,3 @@ def test_intervals_count_groups_and_not_rows(tables, small):
     for groups in (of_groups([0] * 50 + [1] * 50), of_groups([0, 1] * (len(truth) // 2), 7)):
         with pytest.raises(BadInputError, match="has no group"):
             estimates(of_answers(truth), groups, tables, small)
-
-
-def test_what_is_not_finite_counts_as_the_ceiling_and_what_has_no_column_is_missing():
-    rows = pd.DataFrame({"train_loss": [1.0, np.nan, np.inf], "gradient_max": [1.0, 2e9, 3.0]})
-    features = our_features(rows, NOTES)
-    assert features["max_loss"].tolist() == [1.0, CEILING, CEILING]
-    assert features["max_gradient_norm"].tolist() == [1.0, CEILING, 3.0]
-    assert features["oov_rate"].isna().all()
-    assert set(features["error_message"]) == {""}
-
-
-@pytest.mark.parametrize(
-    ("last", "answers"), [(BUGGY, [BUGGY, CORRECT]), (CORRECT, [CORRECT, CORRECT])]
-)
-def test_a_loss_beyond_that_of_correct_training_runs_is_buggy(last, answers):
-    trained, tested = (
-        our_features(pd.DataFrame({"train_loss": losses, "gradient_max": 1.0}), NOTES)
-        for losses in ([1.0, 1.2, 0.8, 50.0], [1.7, 1.5])
-    )
-    labels = np.array([CORRECT] * 3 + [last], dtype=object)
-    assert simple_answers(trained, labels, tested, SIMPLE_RULES).tolist() == answers

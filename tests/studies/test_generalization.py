@@ -1,16 +1,12 @@
-"""Four studies side by side: rates over scenarios, however many runs they have, and the gain."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
 
-from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED, SAME_REPEATS
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.intervals import method_intervals
 from generalization import ASKED, GAIN, estimates
-from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies, made_up_study
+from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies
 from study_settings import METHOD_INTERVALS
 
 N = SCENARIOS * len(CATEGORIES)
@@ -78,17 +74,3 @@ def test_gain_is_the_paired_difference_over_scenarios_of_methods_asked_of_both(t
     both = estimated(pl.concat([predictions, fewer.with_columns(method=pl.lit("invariants"))]))
     assert set(both.filter(method="invariants")["study"]) == set(ASKED) - {KNOWN_SCENARIOS}
     assert both.filter(pl.col("method") != "invariants").equals(table)
-
-
-def test_the_main_study_is_there_once_more_in_the_repeats_of_the_others(predictions):
-    main = made_up_study(NESTED_CV)
-    later = main.with_columns(repeat=pl.lit(1, pl.Int32), prediction=pl.lit("abstain"))
-    table = estimated(
-        pl.concat([predictions, later, later.with_columns(method=pl.lit("raw_text"))])
-    )
-    forest = table.filter(method="random_forest")
-    same, every = row(forest, SAME_REPEATS), row(forest, NESTED_CV)
-    assert (same["repeats"], every["repeats"]) == (1, 2)
-    assert same["value"] == pytest.approx(scenario_means(main).mean())
-    assert every["value"] == pytest.approx(scenario_means(main).mean() / 2)
-    assert set(table.filter(study=SAME_REPEATS)["method"]) == {"random_forest"}

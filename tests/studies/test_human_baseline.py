@@ -1,15 +1,7 @@
-"""People who feel difficulty more or less, and how far studies of them would spread."""
-
-from __future__ import annotations
-
 import numpy as np
-import polars as pl
 import pytest
 
-from failbench.base.errors import BadInputError
 from failbench.base.method_settings import SkillLevel
-from failbench.base.vocabulary import CATEGORIES
-from human_baseline import GROUPS, HumanBaselineSettings, by_group, handed_over
 from shared.human_baseline_people import (
     DESIGNS,
     StudySize,
@@ -20,44 +12,13 @@ from shared.human_baseline_people import (
     spread,
     spread_bounds,
 )
-from study_settings import DRAWS, WILSON
 
 LEVELS = {
     "novice": SkillLevel(share=0.3, accuracy=0.5),
     "intermediate": SkillLevel(share=0.5, accuracy=0.75),
     "expert": SkillLevel(share=0.2, accuracy=0.9),
 }
-SETTINGS = HumanBaselineSettings(
-    **DRAWS | WILSON | {"wilson_below": 10},
-    feature_set="19",
-    studies=500,
-    couplings=(0.0, 1.0),
-    folds=5,
-    panel=3,
-)
-EASES = (0.0, 0.2, 0.5, 0.6, 0.8, 1.0)
-LEVELS_OF_EASE = ("hard", "hard", "medium", "medium", "easy", "easy")
-MEASURED = pl.DataFrame(
-    [
-        (category, f"{category}_{number}", level, ease)
-        for category in CATEGORIES
-        for number, (ease, level) in enumerate(zip(EASES, LEVELS_OF_EASE, strict=True))
-    ],
-    schema=["category", "scenario", "measured", "ease"],
-    orient="row",
-)
-HANDED = (pl.col("ease") == 0) | ((pl.col("ease") == 0.2) & (pl.col("repeat") == 0))
-HYBRID = MEASURED.join(pl.DataFrame({"repeat": [0, 1]}), how="cross").select(
-    "category",
-    "scenario",
-    "repeat",
-    route=pl.when(HANDED).then(pl.lit("human")).otherwise(pl.lit("rules")),
-    prediction="category",
-)
-"""It hands over the two hardest of each category, the second in half of the repeats."""
 
-SCENARIOS = handed_over(MEASURED.drop("category"), HYBRID)
-LOGITS = difficulties(SCENARIOS["ease"].to_numpy(), 2)
 
 SIZE = StudySize(fold=15, panel=15)
 DIFFICULTY = difficulties(np.linspace(0, 1, 76), 48)
@@ -107,29 +68,3 @@ def test_the_simulation_has_the_mean_and_the_spread_of_the_formula(people, desig
     assert abs(accuracies.mean() - 0.705) < 4 * error
     low, high = spread_bounds(accuracies, 0.9999)
     assert low < spread(people, design, SIZE) < high
-
-
-def groups_of(coupling: float) -> dict[str, dict]:
-    right = population(LEVELS, LOGITS, coupling).marginal
-    table = by_group(coupling, right, SCENARIOS, HYBRID, SETTINGS)
-    return {row["metric"]: row for row in table.rows(named=True)}
-
-
-def test_who_feels_no_difficulty_is_as_good_everywhere_and_who_does_is_worse_where_it_is_hard():
-    for row in groups_of(0.0).values():
-        assert (row["value"], row["ci_low"], row["ci_high"]) == pytest.approx((0.705,) * 3)
-    groups = groups_of(1.0)
-    assert set(groups) == set(GROUPS)
-    hard, medium, easy = (groups[f"accuracy_{level}"] for level in ("hard", "medium", "easy"))
-    assert hard["value"] < medium["value"] < easy["value"]
-    right = population(LEVELS, LOGITS, 1.0).marginal[:6]  # of one category, hardest first
-    handed = groups["accuracy_handed_over"]
-    assert handed["value"] == pytest.approx((right[0] + 0.5 * right[1]) / 1.5)
-    assert (hard["n"], handed["n"]) == (10, 10)
-
-
-def test_a_scenario_without_difficulty_and_a_hybrid_that_hands_nothing_over_are_refused():
-    with pytest.raises(BadInputError, match="'unknown_5' has no measured difficulty"):
-        handed_over(MEASURED.filter(pl.col("scenario") != "unknown_5"), HYBRID)
-    with pytest.raises(BadInputError, match="hands no run to a person"):
-        handed_over(MEASURED, HYBRID.with_columns(route=pl.lit("rules")))

@@ -1,7 +1,3 @@
-"""Hybrids: what each route costs, and which thresholds are the cheapest."""
-
-from __future__ import annotations
-
 from itertools import product
 
 import polars as pl
@@ -11,7 +7,6 @@ from failbench.base.method_settings import HybridSettings
 from failbench.base.vocabulary import CATEGORIES
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
-from failbench.statistics.intervals import method_intervals
 from failbench.statistics.metrics import UnitCosts
 from failbench.statistics.thresholds import at_threshold, price, routed_grid
 from failbench.study.estimates import Estimates
@@ -51,18 +46,6 @@ def of_routes(composed) -> Estimates:
 
 def cheapest(answers) -> Estimates:
     return Estimates(best_thresholds(*answers, THRESHOLDS, COSTS, SETTINGS, INTERVALS))
-
-
-def test_routes_and_totals_are_those_of_the_predictions(composed, of_routes):
-    expected = method_intervals(composed, INTERVALS, COSTS)
-    for metric in ("accuracy", "cost_per_run"):
-        row, same = of_routes.row(route="all", metric=metric), expected[metric]
-        assert [row[b] for b in BOUNDS] == pytest.approx([getattr(same, b) for b in BOUNDS])
-    for (route,), part in composed.group_by("route"):
-        right = (part["prediction"] == part["category"]).mean()
-        assert of_routes.value(route=route, metric="precision") == pytest.approx(right)
-        share = of_routes.value(route=route, metric="share")
-        assert share == pytest.approx(expected[f"route_{route}"].value)
 
 
 def test_the_cheapest_pair_is_the_cheapest_of_the_grid(answers, of_routes):

@@ -1,21 +1,14 @@
-"""Importance of features and groups by replacement, and the rules and shapes that fits learn."""
-
-from __future__ import annotations
-
-import numpy as np
 import polars as pl
 import pytest
 
 from failbench.base.method_settings import LearnedRulesSettings
-from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.prediction.splits import make_splits
 from importance import ImportanceSettings, answers, importance
 from learned_rules import signal_shares
-from measure_importance import Importances, donors, importances, units
+from measure_importance import Importances, importances
 from measure_learned_rules import learned_fits
-from shared.importance import BUILT_IN_SCHEMA, IMPORTANCE_SETS, REPLACEMENT_SCHEMA
 from shared.learned_rules import TOP_SCHEMA
 from study_settings import DRAWS, FOREST
 
@@ -39,24 +32,6 @@ def told_twice(failures) -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def measured(told_twice, splits) -> Importances:
     return importances(told_twice, splits, METHODS, SETTINGS, seed=0)
-
-
-def test_every_unit_is_replaced_in_every_held_out_run_from_both_sources(measured, told_twice):
-    assert measured.predictions.schema == PREDICTION_SCHEMA
-    assert measured.replacements.schema == REPLACEMENT_SCHEMA
-    assert measured.built_in.schema == BUILT_IN_SCHEMA
-    counts = measured.replacements.group_by("feature_set", "source").len()
-    expected = [told_twice.height * len(units(columns)) for columns in IMPORTANCE_SETS.values()]
-    by_source = [count for count in expected for _ in range(2)]
-    assert counts.sort("feature_set", "source")["len"].to_list() == by_source
-    tested, trained = np.arange(4.0)[:, None], np.arange(10.0, 20.0)[:, None]
-    permuted, others = (
-        donors(tested, trained, source, 50, np.random.default_rng(0))
-        for source in ("test_fold", "training_fold")
-    )
-    assert permuted.shape == others.shape == (50, 4, 1)
-    assert (np.sort(permuted[:, :, 0], axis=1) == tested[:, 0]).all()
-    assert np.isin(others, trained).all()
 
 
 def test_features_that_stand_in_for_one_another_are_found_as_a_group(measured):

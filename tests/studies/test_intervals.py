@@ -1,7 +1,3 @@
-"""The best classifier is a classifier; a trade-off counts conditions of held-out methods alone."""
-
-from __future__ import annotations
-
 import polars as pl
 
 from failbench.study.estimates import Estimates

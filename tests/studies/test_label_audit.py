@@ -1,7 +1,3 @@
-"""Two raters of the labels: their file, their agreement, and what they contest."""
-
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable, Mapping
 from pathlib import Path

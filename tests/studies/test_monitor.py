@@ -1,41 +1,23 @@
-"""The monitor's study from recordings to the report, on runs that are written down."""
-
-from __future__ import annotations
-
-import datetime
-import json
-import runpy
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-import yaml
 
 from failbench.base.errors import BadInputError
 from failbench.base.scenarios import read_scenarios
-from failbench.base.telemetry import RUN_SCHEMA, categories_of, write_parquet
 from failbench.base.vocabulary import CATEGORIES
-from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, KEYS
-from failbench.monitor.bounds import write_bounds
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
-from failbench.monitor.records.scoring import COST_SCHEMA, LADDER
 from failbench.monitor.records.tables import (
     Monitored,
     monitored_of,
     monitored_row,
     signal_rows,
-    write_monitored,
 )
-from failbench.prediction.splits import make_splits
-from failbench.recording.validity.freezing import PACKAGE, freeze
-from made_up_monitored import BOUNDS, history, monitored
-from monitor import METHODS
+from made_up_monitored import history
 from monitor_bounds import GROUPS, MarginSettings, metrics, rates, setting_bounds
 from pipeline import REPOSITORY
 from shared.monitor_estimates import blind_rates
@@ -52,17 +34,7 @@ SIGNS: dict[str, dict[str, Any]] = {
 }
 """What breaks at the onset of a cause of each component; memory leaves the ending alone."""
 
-DELAYS = {"data_pipeline": 0, "model_software": 10, "optimization": 0, "unknown": 2}
-"""Steps from onset to the break; waiting must last for three measurements."""
 
-CHANGED = {
-    "monitor": {"versions": ["1"], "halves": ["development"], "lenders": ["gru-sgd"]}
-    | {"steps_ahead": [0, 10, 40]},
-    "nested_cv": {"architecture": "gru", "optimizer": "sgd"},
-    "ebm": {"learning_rate": [0.08], "outer_bags": 2, "max_rounds": 30},
-    "random_forest": {"trees": 20, "max_features": ["sqrt"]},
-    "statistics": {"resamples": 1000},
-}
 HALVES = pl.read_csv(REPOSITORY / "data/monitor/halves.csv")
 DEVELOPMENT, TEST = (HALVES.filter(half=half) for half in ("development", "test"))
 
@@ -84,134 +56,6 @@ def recordings() -> Iterator[tuple[dict[str, Any], History]]:
                 yield {**key, "run_id": f"{name}-from-start", "kind": "from_start"}, begun
     yield {"run_id": "s0", "kind": "success"}, history()
     yield {"run_id": "s1", "kind": "success"}, history(blocked_data={30: 9.0})
-
-
-@pytest.fixture(scope="module")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the stages read, with recordings, bounds and a version, and what they wrote."""
-    root = tmp_path_factory.mktemp("project")
-    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
-    changed = {section: params[section] | values for section, values in CHANGED.items()}
-    (root / "params.yaml").write_text(yaml.safe_dump(params | changed), "utf-8")
-    for name in ("figures/matplotlibrc", "data/monitor/halves.csv"):
-        (root / name).parent.mkdir(parents=True)
-        shutil.copy(REPOSITORY / name, root / name)
-    for name in ("data/scenarios", "paper/captions"):
-        shutil.copytree(REPOSITORY / name, root / name)
-    folder = root / "data/monitor"
-    (folder / "bounds").mkdir()
-    table = monitored(list(recordings()))
-    for architecture in ("gru", "t5"):
-        part = table.select(pl.col("architecture") == architecture)
-        write_monitored(folder, f"{architecture}-sgd", part)
-    write_bounds(folder / "bounds/gru-sgd.json", BOUNDS, 2, "made up")
-    shutil.copytree(PACKAGE, root / "package")
-    _make_waits_a_statistic(root / "package/data/invariants.csv")
-    freeze(folder, "1", datetime.date(2026, 11, 22), "all", "the first", root / "package")
-    telemetry = [
-        dict.fromkeys(RUN_SCHEMA) | {"run_id": run_id, "failure_step": FAILURE}
-        for run_id in table.runs["run_id"]
-    ]
-    runs = pl.DataFrame(telemetry, schema=RUN_SCHEMA)
-    write_parquet(runs, root / "data/telemetry/runs.parquet")
-    judged = set(DEVELOPMENT["scenario"])
-    _write_features(root, table.runs, judged)
-    rungs = [(rung.name, 30.0, 31.0, 1.0 + place / 10) for place, rung in enumerate(LADDER)]
-    pl.DataFrame(rungs, schema=COST_SCHEMA, orient="row").write_csv(folder / "cost.csv")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.chdir(root)
-        patch.setenv("FAILBENCH_WORKERS", "1")
-        fits = [("nested_cv", method) for method in METHODS]
-        for stage, *arguments in (("invariants",), ("known",), *fits, ("monitor",)):
-            patch.setattr("sys.argv", [stage, *arguments])
-            runpy.run_path(str(REPOSITORY / f"experiments/{stage}.py"), run_name="__main__")
-    return root
-
-
-def _make_waits_a_statistic(path: Path) -> None:
-    """As in the rules that are made up: what a test expects is no version's matter."""
-    catalogue = pl.read_csv(path, infer_schema=False)
-    is_it = pl.when(pl.col("id") == "reads_not_blocked")
-    changed = {"kind": "statistic", "rows": "3", "window": "20", "past_of": ""}
-    catalogue.with_columns(
-        is_it.then(pl.lit(value)).otherwise(name).alias(name) for name, value in changed.items()
-    ).write_csv(path)
-
-
-def _write_features(root: Path, runs: pl.DataFrame, judged: set[str]) -> None:
-    """Features that tell nothing, and folds, of the half that is judged."""
-    runs = runs.filter(pl.col("scenario").is_in(judged) | pl.col("scenario").is_null())
-    generator = np.random.default_rng(0)
-    categories = categories_of(read_scenarios(REPOSITORY / "data/scenarios"))
-    keys = runs.join(categories, on="scenario", how="left").select(KEYS)
-    noise = {
-        name: pl.Series(generator.normal(size=runs.height))
-        for name in FEATURE_SCHEMA
-        if name not in (*KEYS, *ERROR_TEXT_COLUMNS)
-    }
-    empty = dict.fromkeys(ERROR_TEXT_COLUMNS, pl.lit(None, pl.String))
-    table = keys.with_columns(**noise, **empty).select(FEATURE_SCHEMA.names())
-    write_parquet(table.cast(FEATURE_SCHEMA), root / "data/features/features.parquet")
-    of_half = categories.filter(pl.col("scenario").is_in(judged))
-    splits = make_splits(of_half, folds=2, repeats=1, seed=0)
-    write_parquet(splits, root / "data/features/splits.parquet")
-
-
-@pytest.fixture(scope="module")
-def found(project: Path) -> dict[str, Any]:
-    content: dict[str, Any] = json.loads((project / "data/metrics/monitor.json").read_text("utf-8"))
-    return content["versions"]["1"]
-
-
-def test_accuracy_is_of_the_development_half_and_abstentions_are_wrong(found, project):
-    counts = dict(DEVELOPMENT["category"].value_counts().rows())
-    total = sum(counts.values())
-    of_setting, other = found["gru-sgd"], found["t5-sgd"]
-    whole, component = of_setting["whole"]["whole"], of_setting["component"]
-    # a crash while reading, and nothing else, is taken for a fault of the data
-    expected = pytest.approx(1 - counts["memory_hardware"] / total, abs=1e-6)
-    assert (whole["accuracy"]["n"], whole["accuracy"]["value"]) == (total, expected)
-    accuracies = [component[name]["accuracy"]["value"] for name in ("memory_hardware", "unknown")]
-    assert accuracies == [0, 1]
-    # without bounds of its own, waiting is not seen in the other setting, but with those of this
-    assert other["component"]["unknown"]["accuracy"]["value"] == 0
-    assert other["borrowed"]["gru-sgd"]["accuracy"]["value"] == expected
-    assert "borrowed" not in of_setting
-    begun = of_setting["from_start"]
-    assert begun["from_start"]["accuracy"]["value"] == 0
-    assert begun["with_past"]["accuracy"] == component["unknown"]["accuracy"]
-    assert of_setting["half"] == {"development": whole}
-    assert of_setting["log"] == {"whole": whole}  # the crash is the end of the log
-    for name in ("breaks", "verdicts", "ends"):
-        table = pl.read_parquet(project / f"data/measurements/invariants/{name}.parquet")
-        scenarios = table["run_id"].str.replace(r"-(gru|t5)(-twin|-from-start)?$", "")
-        assert not set(scenarios) & set(TEST["scenario"])
-
-
-def test_rungs_and_families_say_what_each_measurement_is_worth(found):
-    of_setting = found["gru-sgd"]
-    whole = of_setting["whole"]["whole"]["accuracy"]
-    rungs = {name: rate["accuracy"]["value"] for name, rate in of_setting["rung"].items()}
-    assert rungs["ending"] < rungs["batches"] < rungs["optimizer"] < rungs["memory"]
-    assert rungs["probes"] == whole["value"]
-    lost = {name: rate["lost"]["value"] for name, rate in of_setting["family"].items()}
-    assert (lost["labels"], lost["probes"]) == (0, 0)  # the ending says as much as labels do
-    of_schedule = of_setting["component"]["optimization"]["accuracy"]["n"] / whole["n"]
-    assert lost["schedule"] == pytest.approx(of_schedule, abs=1e-6)
-
-
-def test_first_breaks_and_false_alarms_are_counted(found, project):
-    first, alarms = (found["gru-sgd"][name] for name in ("first_break", "false_alarms"))
-    assert (first["before"], first["never"] > 0) == (0, True)
-    delays = [DELAYS[each] for each in DEVELOPMENT["category"] if each in DELAYS]
-    quartiles = np.quantile(delays, (0.25, 0.5, 0.75)).tolist()
-    assert [first["low"], first["median"], first["high"]] == quartiles
-    assert alarms["twin"]["own"]["value"] == alarms["success"]["logic"]["value"] == 0
-    assert (alarms["success"]["own"]["value"], alarms["twin"]["own"]["ci_high"] > 0) == (0.5, True)
-    decisive = pl.read_csv(project / "data/plots/monitor_decisive.csv")
-    (ending,) = decisive.filter(setting="gru-sgd", decided_by="error_in_data").to_dicts()
-    assert (ending["right"], ending["wrong"] > 0) == (0, True)
-    assert set(decisive["decided_by"]) >= {"labels_are_classes", "reads_not_blocked"}
 
 
 # A version on the half that it was not made on.

@@ -1,7 +1,3 @@
-"""Negative results: no typed number, no conclusion that the metrics do not bear out."""
-
-from __future__ import annotations
-
 import copy
 from pathlib import Path
 
@@ -41,11 +37,6 @@ def test_a_metric_that_is_gone_stops_the_stage(tmp_path, monkeypatch):
     Path("data/metrics/lead_time.json").write_text('{"alarm": {}}', encoding="utf-8")
     with pytest.raises(BadInputError, match=r"lead_time\.json: alarm\.diagnosed: is missing"):
         read_metrics("lead_time", {"alarm.diagnosed"})
-
-
-def test_every_table_that_is_named_is_there(repository, declared):
-    tables = {path.stem for path in (repository / "paper/tables").glob("*/*.typ")}
-    assert {name for each in declared.entries for name in each.source.split(", ")} <= tables
 
 
 def entry(**changed):

@@ -1,7 +1,3 @@
-"""Onset: what counts as a sign, association, rules of thumb, verdicts, and the recorded runs."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -10,7 +6,6 @@ from scipy.stats.contingency import association as scipy_association
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.base.vocabulary import CATEGORIES
-from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.statistics.agreement import cramers_v, permutation_test
 from onset import association, indicators, verdict
 from shared.onset_signs import (
@@ -21,7 +16,6 @@ from shared.onset_signs import (
     healthy_reach,
     persisting,
     step_distances,
-    texts,
 )
 from study_settings import DRAWS
 
@@ -178,17 +172,3 @@ def test_verdicts_follow_from_the_interval_alone(test, bounds, more, said):
 @pytest.fixture(scope="module")
 def features(repository):
     return pl.read_parquet(repository / "data/features/features.parquet")
-
-
-def test_a_text_that_runs_of_two_categories_left_is_shared_whatever_its_numbers(features):
-    left = {
-        "category": ["optimization", "data_pipeline", "data_pipeline"],
-        "error_type": ["RuntimeError", "RuntimeError", None],
-        "error_message": ["size mismatch 3", "size mismatch 17", None],
-    }
-    failing = features.filter(pl.col("kind") == "failure").head(3)
-    made_up = failing.with_columns(pl.Series(name, values) for name, values in left.items())
-    found = texts(made_up.cast(dict(FEATURE_SCHEMA)))
-    assert found["shared_text"].to_list() == [True, True, False]
-    assert found["named"].to_list() == ["model_software", "model_software", None]
-    assert found["has_text"].to_list() == [True, True, False]

@@ -1,7 +1,3 @@
-"""What counts as detected, told apart and named, and in how many steps."""
-
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

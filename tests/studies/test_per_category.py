@@ -1,7 +1,3 @@
-"""Precision of each category, and what is taken for what."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

@@ -1,7 +1,3 @@
-"""Portability: which runs are taken, how features are carried over, and what is compared."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -124,11 +120,3 @@ def test_adapting_does_not_see_a_factor_on_all_gradient_norms(home):
     moved = recalibrated(home.with_columns(factor), *bands, early.with_columns(factor))
     expected = recalibrated(home, *bands, early)["max_gradient_norm"].to_numpy()
     assert moved["max_gradient_norm"].to_numpy() == pytest.approx(expected)
-
-
-def test_a_run_without_early_history_keeps_its_features(home):
-    _, early = drawn_early(home, "mean_loss")
-    first = early.head(1)
-    moved = recalibrated(home, band_of(changes(home, early)), band_of(home), first)
-    kept = home.filter(pl.col("run_id") != first["run_id"][0]).select("run_id", "mean_loss")
-    assert moved.join(kept, on="run_id", how="semi").select("run_id", "mean_loss").equals(kept)

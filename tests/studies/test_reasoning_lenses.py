@@ -1,7 +1,3 @@
-"""The study on made-up models with planted conditions, and naming on made-up numbers."""
-
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -105,13 +101,6 @@ def numbers_of(origins, *, effect, noise=0.1):
     signs = np.select([origins.condition == "broken", origins.condition == "slow"], [1, -1])
     base = 100.0 * (origins.tokenizer == "bpe") + effect * signs
     return base[:, None] + noise * np.random.default_rng(0).standard_normal((len(signs), 6))
-
-
-def test_conditions_that_differ_are_named_whatever_the_tokenizer_and_others_by_chance():
-    origins, many = origins_of(), origins_of(seeds=30)
-    assert (named(numbers_of(origins, effect=1.0), origins, NearestMean) == origins.condition).all()
-    answers = named(numbers_of(many, effect=0.0), many, NearestMean)
-    assert 0.2 < (answers == many.condition).mean() < 0.47
 
 
 def test_what_was_done_to_a_held_out_model_is_not_read():

@@ -1,7 +1,3 @@
-"""Risk against coverage: curves by hand, areas by integration, intervals by resampled rows."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

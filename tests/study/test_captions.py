@@ -1,18 +1,11 @@
-"""Captions: how texts name numbers and what they may claim of them; what notes say of all runs."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.scenarios import read_scenarios
 from failbench.study.captions import Captions
-from failbench.study.labels import REPLACED, SCALE_NOTE
-from failbench.study.scope import Scope, scale_of
-from unknown_anatomy import ARBITRARY, CONFLICTING
+from failbench.study.scope import Scope
 
 NUMBERS = {
     "intervals": {
@@ -96,19 +89,6 @@ def test_a_condition_holds_or_says_why_not(condition, holds):
             said.caption("table")
 
 
-@pytest.mark.parametrize(
-    ("condition", "problem"),
-    [
-        ("intervals.difference", "is no comparison"),
-        ("intervals.difference < zero", "'zero' names no number"),
-        ("intervals.nowhere < 0", "'intervals.nowhere' names no number"),
-    ],
-)
-def test_a_condition_that_cannot_be_read_is_refused(condition, problem):
-    with pytest.raises(BadInputError, match=problem):
-        list(captions().unmet([condition], "table.holds"))
-
-
 def test_a_scope_is_counted_from_its_rows():
     rows = pl.DataFrame(
         [("a", "x", 0, "t5", 0), ("a", "x", 0, "t5", 1), ("b", None, 1, "gru", 0)],
@@ -118,14 +98,3 @@ def test_a_scope_is_counted_from_its_rows():
     assert Scope.of(rows) == Scope(2, 1, 2, ("gru-sgd", "t5-sgd"), repeats=2, folds=1)
     assert Scope.of(rows).setting == "2 settings (architecture and optimizer)"
     assert Scope.of(rows.head(2)).setting == "one setting (t5-sgd)"
-
-
-def test_notes_say_what_was_recorded_and_name_scenarios_that_are_there(repository):
-    runs = pl.read_parquet(repository / "data/telemetry/runs.parquet")
-    assert scale_of(runs) == SCALE_NOTE
-    assert set(runs["device"]) == {"cpu"}
-    assert set(runs["tokenizer_vocabulary"].drop_nulls()) == {512}
-    scenarios = {each.id: each.category for each in read_scenarios(repository / "data/scenarios")}
-    assert scenarios.keys().isdisjoint(REPLACED)
-    assert scenarios.keys() >= set(REPLACED.values())
-    assert {scenarios[name] for name in (*CONFLICTING, *ARBITRARY)} == {"unknown"}

@@ -1,27 +1,18 @@
-"""Pictures, dot plots and legends, and the style file that they are drawn with."""
-
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
-import matplotlib as mpl
-import polars as pl
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench.base.errors import BadInputError
 from failbench.study.picture import (
     POINTS,
     Picture,
-    dot_plot,
     legend_outside,
     save_picture,
 )
 from failbench.study.publication import check_style
-from failbench.study.style import FULL_WIDTH, HALF_WIDTH, Mark
-from printed_pictures import marks_of
+from failbench.study.style import FULL_WIDTH, HALF_WIDTH
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
@@ -72,27 +63,6 @@ def test_a_saved_picture_has_its_title_and_description_first_and_the_same_bytes(
     assert "date" not in text
 
 
-def test_marks_stand_at_their_values_and_bars_reach_to_bounds_that_there_are():
-    dots = pl.DataFrame(
-        [
-            ("one", "a", 0.5, 0.4, 0.7),
-            ("two", "a", 0.8, 0.7, 0.85),
-            ("one", "b", 0.1, None, None),
-            ("elsewhere", "a", 0.2, 0.1, 0.3),
-        ],
-        schema=["row", "mark", "value", "ci_low", "ci_high"],
-        orient="row",
-    )
-    with_bars, without = Figure().subplots(), Figure().subplots()
-    for axes, name in ((with_bars, "a"), (without, "b")):
-        dot_plot(axes, dots, {"one": "One", "two": "Two"}, {name: Mark(name, "red", "o")})
-    (line,), (bars,) = marks_of(with_bars), with_bars.collections
-    assert line.get_xydata().tolist() == [[50.0, 0.0], [80.0, 1.0]]
-    ends = [segment[:, 0].tolist() for segment in bars.get_segments()]
-    assert ends == [pytest.approx([40, 70]), pytest.approx([70, 85])]
-    assert not any(len(segment) for segment in without.collections[0].get_segments())
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -120,9 +90,3 @@ def test_a_file_that_is_missing_or_no_text_or_empty_is_refused(tmp_path, content
     problem = r"\(file\): (is missing or is not text|has no settings)"
     with pytest.raises(BadInputError, match=problem):
         check_style(path)
-
-
-def test_a_good_file_is_accepted_and_changes_nothing(repository):
-    with mpl.rc_context({"font.size": 11}):
-        check_style(repository / "figures/matplotlibrc")
-        assert mpl.rcParams["font.size"] == 11

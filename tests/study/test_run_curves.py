@@ -1,16 +1,10 @@
-"""Curves of runs over those of their twins, and the panels that are drawn from them."""
-
-from __future__ import annotations
-
 import math
 
-import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import Telemetry
 from failbench.study.run_curves import gallery_picture, run_curves, sheet_curves, sheet_runs
-from gallery import counts_of, run_of
+from gallery import run_of
 from printed_pictures import assert_printable
 
 RUNAWAY = "runaway-transformer-adamw-s0"
@@ -25,29 +19,6 @@ def test_run_curves_give_units_that_the_figure_states_of_failing_runs(small_tele
             run_curves(small_telemetry, unknown)
     with pytest.raises(BadInputError, match=r"gallery\.run_id.*no failing run"):
         run_of(small_telemetry, f"{RUNAWAY}-twin")
-
-
-def test_sheet_curves_keep_every_third_step_and_the_last_of_each_run(small_telemetry):
-    groups = sheet_curves(small_telemetry, 3).group_by("scenario", "role", maintain_order=True)
-    kept = {key: group["step"].to_list() for key, group in groups}
-    assert kept["runaway", "failing"] == [0, 3, 6, 9]
-    assert kept["late_crash", "failing"] == [0, 3, 6, 7]
-    assert ("no_start", "failing") not in kept
-    assert kept["no_start", "twin"] == [0, 3, 6, 9]
-
-
-def test_runs_of_the_sheet_are_counted_by_category_and_of_scenarios_that_exist(
-    small_telemetry, small_scenarios
-):
-    assert counts_of(sheet_runs(small_telemetry, small_scenarios)).rows() == [
-        ("memory_hardware", "crash", 1),
-        ("optimization", "diverged", 1),
-        ("model_software", "crash", 1),
-    ]
-    renamed = pl.col("scenario").replace("runaway", "foreign")
-    foreign = Telemetry(small_telemetry.runs.with_columns(renamed), small_telemetry.steps)
-    with pytest.raises(BadInputError, match="'foreign', which does not exist"):
-        sheet_runs(foreign, small_scenarios)
 
 
 @pytest.mark.usefixtures("project_style")

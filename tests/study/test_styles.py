@@ -1,7 +1,3 @@
-"""Colours that most eyes can tell apart, and labels and marks of methods."""
-
-from __future__ import annotations
-
 from itertools import combinations
 
 import numpy as np
@@ -9,17 +5,10 @@ import pytest
 from matplotlib.colors import to_rgb
 
 from abstention import REASONS
-from failbench.base.errors import BadInputError
-from failbench.base.methods import CATALOGUE
-from failbench.base.vocabulary import CATEGORIES
-from failbench.study.labels import METHOD_LABELS, in_label_order, method_label
 from failbench.study.style import (
     CATEGORY_COLOURS,
-    CATEGORY_LINES,
     LINE,
-    METHOD_STYLES,
     TWIN,
-    method_styles,
 )
 from hybrid import ROUTE_COLOURS
 
@@ -84,23 +73,3 @@ def test_colours_of_a_palette_stay_apart_for_every_eye(palette, eye):
     assert red == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
     for pair in combinations(PALETTES[palette], 2):
         assert distance(*pair, EYES[eye]) >= LEAST_DISTANCE, pair
-
-
-def test_lines_of_categories_differ_in_more_than_colour_but_for_the_two_farthest():
-    pairs = combinations(CATEGORIES, 2)
-    ((first, second),) = (
-        pair for pair in pairs if len({CATEGORY_LINES[name] for name in pair}) == 1
-    )
-    for eye in EYES.values():
-        assert distance(CATEGORY_COLOURS[first], CATEGORY_COLOURS[second], eye) > 35
-
-
-def test_every_method_has_a_marker_and_a_label_of_its_own_even_one_that_is_added():
-    assert set(METHOD_STYLES) == {entry.name for entry in CATALOGUE}
-    styles = method_styles([*METHOD_STYLES, "llm_qwen_7b", "llm_gemma_9b"]).values()
-    assert len({style.marker for style in styles}) == len(styles)
-    assert len({style.label for style in styles}) == len(styles)
-    assert in_label_order(reversed(METHOD_LABELS)) == list(METHOD_LABELS)
-    for look_up in (method_label, lambda name: method_styles([name])):
-        with pytest.raises(BadInputError, match="oracle"):
-            look_up("oracle")

@@ -1,7 +1,3 @@
-"""The frame of estimates, tables that are the frame pivoted, and their markup."""
-
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -9,7 +5,7 @@ import polars as pl
 import pytest
 
 from failbench.study.captions import Captions
-from failbench.study.estimates import Estimates, of_groups, reported
+from failbench.study.estimates import Estimates, reported
 from failbench.study.plain_table import Column, Divider, Table, markdown, typst
 from failbench.study.tables import Of, Row, Text, n_of, rows, table
 
@@ -63,16 +59,6 @@ def test_a_table_is_the_frame_pivoted_with_dividers_and_notes_that_apply():
     )
     assert shown.caption == "Accuracy of 3 methods."
     assert shown.notes == ("Percent.", "More.")
-
-
-def test_groups_are_estimated_in_the_order_of_their_keys():
-    frame = pl.DataFrame({"b": ["v", "u", "v"], "a": [1, 1, 0], "x": [1.0, 2.0, 3.0]})
-    expected = pl.DataFrame({"a": [0, 1, 1], "b": ["v", "u", "v"], "value": [3.0, 2.0, 1.0]})
-
-    def largest(part: pl.DataFrame, **keys: object) -> pl.DataFrame:
-        return pl.DataFrame({**keys, "value": part["x"].max()})
-
-    assert of_groups(frame, ("a", "b"), largest).equals(expected)
 
 
 NASTY = (

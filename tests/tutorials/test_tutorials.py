@@ -1,7 +1,3 @@
-"""Every tutorial, followed to the letter: its commands run, and print what it shows."""
-
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

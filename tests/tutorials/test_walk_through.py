@@ -1,7 +1,3 @@
-"""The harness of the tutorials can fail, and says where."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

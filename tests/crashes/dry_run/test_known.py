@@ -1,7 +1,3 @@
-"""What code says of names is read, and none of it is executed."""
-
-from __future__ import annotations
-
 import pytest
 
 from failbench.crashes.dry_run.known import Call, meanings

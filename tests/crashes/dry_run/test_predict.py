@@ -1,7 +1,3 @@
-"""A target is executed on what its summary tells of; of too little, nothing is said."""
-
-from __future__ import annotations
-
 import json
 
 import pytest

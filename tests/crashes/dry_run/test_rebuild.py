@@ -1,7 +1,3 @@
-"""What is made from an entry of a summary has the type, structure and values that it tells of."""
-
-from __future__ import annotations
-
 import collections
 import math
 
