@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from failbench.base.telemetry import write_parquet
-from failbench.cli.main import commands, main, overview
+from failbench.cli.main import main
 from failbench.cli.terminal import progress_meter
 
 RUNS = Path("data/telemetry/runs.parquet")
@@ -135,14 +135,6 @@ def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
     assert sorted(strange.rglob("*")) == before
 
 
-def test_every_command_has_its_function_with_arguments_that_can_be_read():
-    for command in commands().values():
-        arguments = command.app[command.name].assemble_argument_collection()
-        assert len(arguments) > 0
-        assert all(argument.names for argument in arguments)
-        assert command.name in overview()
-
-
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
@@ -184,18 +176,3 @@ def test_progress_goes_to_standard_error_even_if_a_command_ends_early(
     assert captured.out == ""
     assert shown in captured.err
     assert "under a minute left" in captured.err
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [
-        "--code=train.py train.log",
-        "--code train.py --failed train.log",
-        "train.log --code train.py",
-    ],
-)
-def test_an_option_that_lists_leaves_the_log_its_place(tmp_path, monkeypatch, arguments):
-    monkeypatch.chdir(tmp_path)
-    Path("train.py").write_text("x = 1\n", encoding="utf-8")
-    Path("train.log").write_text("step 1 loss 2.0\n", encoding="utf-8")
-    assert main(["diagnose", *arguments.split()]) in (1, 3)

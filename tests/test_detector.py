@@ -1,5 +1,3 @@
-import inspect
-
 import numpy as np
 import polars as pl
 import pytest
@@ -111,14 +109,3 @@ def test_limits_are_the_mean_plus_k_standard_deviations_of_ten_or_more_successfu
     complaint = r"kind: there are 9 successful runs .* it takes 10\. Raise its successes"
     with pytest.raises(BadInputError, match=complaint):
         healthy_limits(signals[:9], PARAMS)
-
-
-def test_the_detector_is_given_nothing_that_names_a_scenario():
-    # Every frame of these tests has the columns of SEEN alone, so nothing else can be looked at.
-    assert tuple(frame(columns()).columns) == SEEN
-    for function, names in {
-        detect: ["ending", "steps", "limits", "params"],
-        measure: ["steps", "params"],
-        healthy_limits: ["runs", "params"],
-    }.items():
-        assert list(inspect.signature(function).parameters) == names

@@ -40,13 +40,6 @@ def test_a_failure_is_a_page_and_exit_status_1(diagnose):
     assert "What to change" in page
 
 
-def test_everything_is_more_than_a_screen(diagnose):
-    _, short, _ = diagnose(UNEVEN)
-    status, page, _ = diagnose(UNEVEN, "--all")
-    assert status == 1
-    assert len(page) > len(short)
-
-
 def test_a_healthy_log_is_exit_status_0_and_one_that_says_nothing_2(diagnose):
     status, page, _ = diagnose(HEALTHY)
     assert (status, page[:7]) == (0, "Healthy")

@@ -102,10 +102,3 @@ def test_bad_parameters_are_refused_by_file_key_and_remedy(tmp_path, content, co
         path.write_bytes(content)
     with pytest.raises(BadInputError, match=r"params\.yaml: " + complaint):
         read_section("study", Inner, path)
-
-
-def test_parameters_that_have_changed_are_read_again(tmp_path):
-    path = tmp_path / "params.yaml"
-    for folds in (5, 6):
-        path.write_text(f"study: {{folds: {folds}}}\nother: {{x: 1}}", encoding="utf-8")
-        assert read_section("study", Inner, path) == Inner(folds=folds)

@@ -3,7 +3,7 @@ import json
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.scenarios import COUNTS, missing_from_counts, read_scenario, read_scenarios
+from failbench.base.scenarios import read_scenario, read_scenarios
 
 GOOD = {
     "id": "rate_too_high", "title": "The learning rate is too high", "category": "optimization",
@@ -88,16 +88,3 @@ def test_no_file_and_an_id_that_two_categories_share_are_refused(tmp_path):
     complaint = r"rate_too_high\.json: id: 'rate_too_high' is the id of a data_pipeline scenario\. "
     with pytest.raises(BadInputError, match=complaint + r"Give each scenario a unique id\."):
         read_scenarios(tmp_path)
-
-
-def test_counts_say_how_many_are_missing_or_too_many(repository):
-    scenarios = read_scenarios(repository / "data" / "scenarios")
-    assert all(count <= 0 for count in missing_from_counts(scenarios).values())
-    by_category = {
-        category: [scenario for scenario in scenarios if scenario.category == category][:count]
-        for category, count in COUNTS.items()
-    }
-    papers = tuple(scenario for group in by_category.values() for scenario in group)
-    assert missing_from_counts(papers) == {}
-    changed = (*papers[1:], *by_category["unknown"][:2])
-    assert missing_from_counts(changed) == {papers[0].category: 1, "unknown": -2}

@@ -117,16 +117,6 @@ def test_what_cannot_be_scored_ends_with_2_and_one_line(
     assert captured.out == ""
 
 
-def test_a_checkout_elsewhere_is_the_reference_of_a_diagnosis_too(
-    recorded, repository, capsys, monkeypatch
-):
-    monkeypatch.setattr("failbench.__file__", str(recorded / "site-packages/failbench/x.py"))
-    diagnose = ["diagnose", "out", "--output", "diagnoses.parquet"]
-    assert main(diagnose) == 2
-    assert main([*diagnose, "--reference", str(repository)]) == 0
-    assert pl.read_parquet("diagnoses.parquet").height == 3
-
-
 SIGNS = {"late_crash": {"labels_outside": {2: 1.0}}, "no_start": {}, "runaway": {}}
 """What the monitor saw in each of the made-up causes, the last two of which ended alike."""
 ERROR = End("exception", "data", 5, "OSError", "")

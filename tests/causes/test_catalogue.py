@@ -15,17 +15,7 @@ SCENARIOS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))["category"]
     for path in Path("data/scenarios").glob("*/*.json")
 }
-REMEDIES = [(name, remedy) for name, known in advice().items() for remedy in known.remedies]
 MEASUREMENTS = [(name, one) for name, known in advice().items() for one in known.settle]
-GENERIC = re.compile(
-    r"(?:another|different|other) optimizer|add more layers|(?:try|use) (?:another|a different)"
-    r"|batch norm|try (?:a|an) |play with|tune (?:the )?hyper|(?:more|better|clean) data\b"
-    r"|as needed|appropriate|carefully|make sure|simply|best practice",
-    re.IGNORECASE,
-)
-LOWER_RATE = re.compile(
-    r"(?:lower|reduce|halve|divide|decrease)[^.;]{0,40}learning rate", re.IGNORECASE
-)
 
 
 def test_causes_stand_in_the_order_of_categories_and_each_has_advice():
@@ -40,24 +30,6 @@ def test_every_scenario_has_a_cause_of_its_category():
     assert set(mapped) == set(SCENARIOS)
     for scenario, cause in mapped.items():
         assert causes()[cause].category == SCENARIOS[scenario], scenario
-
-
-def test_no_remedy_is_generic_lowers_any_rate_or_is_called_quick_in_vain():
-    for name, remedy in REMEDIES:
-        for text in remedy.model_dump(include={"change", "verify", "otherwise"}).values():
-            assert not GENERIC.search(text), (name, text)
-        if remedy.quick:
-            assert (remedy.effort, remedy.risk != "high") == ("minutes", True), name
-    lowered = {name for name, remedy in REMEDIES if LOWER_RATE.search(remedy.change)}
-    assert lowered == {"learning_rate_too_high"}
-
-
-def test_settling_names_invariants_that_the_monitor_has():
-    known = {invariant.id for invariant in CATALOGUE}
-    for name, measurement in MEASUREMENTS:
-        named = measurement.invariants
-        assert set(named) <= known, name
-        assert len(set(named)) == len(named) <= 3, name
 
 
 SAID = " ".join(

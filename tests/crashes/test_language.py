@@ -64,23 +64,6 @@ def test_an_answer_is_a_prediction_and_what_cannot_be_is_dropped():
 
 
 @pytest.mark.parametrize(
-    ("written", "name"),
-    [
-        ("KeyError", "KeyError"),
-        (" sklearn.exceptions.NotFittedError ", "NotFittedError"),
-        ("KeyError: 'b'", "KeyError"),
-        ("ValueError(shape)", "ValueError"),
-        ("a KeyError or so", None),
-        ("None", None),
-        ("", None),
-        (None, None),
-    ],
-)
-def test_an_exception_is_the_name_of_its_class_alone(written, name):
-    assert prediction(exception=written).exception == name
-
-
-@pytest.mark.parametrize(
     ("text", "reason"),
     [
         ("", "empty"),
@@ -146,15 +129,6 @@ TOLD = Question(CODE.executed, CODE.target, SUMMARY)
 
 def mark_of(prompt):
     return re.match(r"BEGIN NOTEBOOK (\w{16})\n", prompt.user)[1]
-
-
-def test_cells_stand_in_order_of_execution_before_the_target_whose_lines_are_numbered():
-    prompt = prompt_of(CODE, settings())
-    parts = re.split(rf"## {mark_of(prompt)}: (.*)\n", prompt.user)[1:]
-    assert parts[::2] == ["executed cell 1", "executed cell 2", "executed cell 3", "target"]
-    assert parts[1] == parts[5] == "x = {}\n\n"
-    assert parts[3] == "def f():\n\treturn x\n\n"
-    assert parts[7].startswith("1: y = 1\n2: x[y]\n")
 
 
 def test_the_kernel_is_told_with_its_legend_in_arms_that_tell_it_and_in_no_other():
@@ -236,15 +210,6 @@ def test_every_notebook_is_asked_about_in_every_arm_and_replayed_without_the_ser
             (True, "KeyError")
         }
     assert replay(questions, seed=1).answered == 0  # another prompt
-
-
-def test_an_answer_is_to_its_own_question(questions):
-    with serving(OllamaServer(otherwise=Reply(crash_text(crash=False)))) as server:
-        server.replies = [GOOD]  # to the first notebook in the first arm
-        assert ask("--model", "mistral_7b", server=server) == 0
-    answers = replay(questions)
-    crashing = [key for key, each in answers.predictions.items() if each.crash]
-    assert crashing == [("code", "crashing")]
 
 
 def test_a_part_of_the_answers_is_counted_and_is_not_available_and_the_command_goes_on(

@@ -30,10 +30,3 @@ def test_every_column_is_in_the_card_with_what_it_holds_and_a_number_has_a_unit(
         assert column.description
         assert {column.name, column.stored, column.unit} <= CELLS, f"{table}.{column.name}"
         assert column.unit or column.kind != "number", f"{table}.{column.name}"
-
-
-def test_every_path_that_it_names_in_prose_is_there():
-    named = set(re.findall(r"`((?:data|docs|src|paper)/[\w./<>]+)`", CARD))
-    missing = [p for p in named if not list(REPOSITORY.glob(re.sub(r"<\w+>", "*", p.rstrip("/"))))]
-    assert named
-    assert missing == []

@@ -34,11 +34,6 @@ def test_a_value_is_held_against_those_before_or_the_start_or_the_best():
     assert amounts(broken, "not_finite").tolist() == [*[0.0] * 20, 1.0, 1.0, 0.0]
 
 
-def test_a_zero_before_anything_else_is_a_warm_up():
-    assert amounts([0.0, 0.0, 1.0, 0.01, 0.0], "zero_inside").tolist() == [0, 0, 0, 0, 1]
-    assert amounts([0.0, 1.0], "zero").tolist() == [1, 0]
-
-
 def test_a_rate_that_is_printed_with_few_digits_is_not_zero():
     printed = [0.006, 0.003, 0.001, *[0.0] * 30]
     assert not (amounts(printed, "zero_inside") > 0).any()

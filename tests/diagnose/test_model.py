@@ -11,7 +11,6 @@ from failbench.diagnose.fitting import (
     Choices,
     KnownLog,
     calibrations_of,
-    chosen_margin,
     chosen_temperature,
     examples_of,
     fitted,
@@ -26,7 +25,6 @@ from failbench.diagnose.model import (
     supports_of,
     write_model,
 )
-from failbench.diagnose.series import checks
 from failbench.diagnose.signs import Sign
 
 CHOICES = Choices(
@@ -71,17 +69,6 @@ def test_a_cause_of_no_scenario_is_named_by_its_message(model):
     weighed = model.weighed(supports_of((message(unseen),), model.bounds))
     assert CATEGORIES[weighed.category] == "model_software"
     assert list(causes())[weighed.cause] == unseen
-
-
-def test_probabilities_add_up_and_causes_to_their_categories(model):
-    signs = (message("graph_kept"), message("deadlock", "circumstantial"))
-    weighed = model.weighed(supports_of(signs, model.bounds))
-    categories, of_causes = weighed.categories, weighed.causes
-    assert categories.sum() == pytest.approx(1)
-    assert categories.max() == categories[weighed.category]
-    for place, category in enumerate(CATEGORIES):
-        within = [cause.category == category for cause in causes().values()]
-        assert of_causes[within].sum() == pytest.approx(categories[place])
 
 
 @pytest.mark.parametrize(
@@ -143,16 +130,6 @@ def test_a_temperature_makes_scores_honest():
     scores = rng.normal(size=(4000, 3))
     truth = np.array([rng.choice(3, p=share) for share in softmax(scores)])
     assert chosen_temperature(4 * scores, truth, np.ones(4000)) == pytest.approx(4, rel=0.1)
-
-
-def test_a_margin_is_chosen_on_settings_that_were_left_out():
-    amounts = {"loss_jumps": np.concatenate([np.linspace(0, 1, 50), np.linspace(0, 2, 50)])}
-    amounts = {name: np.full(100, np.nan) for name in checks()} | amounts
-    settings = np.array(["small"] * 50 + ["large"] * 50, dtype=object)
-    healthy = np.ones(100, dtype=bool)
-    assert chosen_margin(amounts, healthy, settings, CHOICES) == 4.0
-    same = np.array(["small", "large"] * 50, dtype=object)
-    assert chosen_margin(amounts, healthy, same, CHOICES) == 0.0
 
 
 def test_a_model_is_json_and_read_back_and_refused_if_it_is_none(tmp_path, model):

@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import theilslopes
 
-from failbench.diagnose.inspection.loss_curve import Place, course, loss_curves, slope_of
-from failbench.diagnose.readers.opening import read_log
+from failbench.diagnose.inspection.loss_curve import Place, course, slope_of
 
 
 def curve(values, steps=True):
@@ -16,12 +15,6 @@ def curve(values, steps=True):
         for place, value in enumerate(values)
     ]
     return course("loss", "train", places)
-
-
-def log_of(folder, lines):
-    path = folder / "train.jsonl"
-    path.write_text("".join(f"{line}\n" for line in lines))
-    return read_log(path)
 
 
 def test_best_last_and_half_have_their_steps_and_lines_whatever_is_no_number():
@@ -70,17 +63,3 @@ def test_the_largest_jump_is_measured_in_deviations_of_the_usual_change():
     assert jump.deviations > 50
     assert curve([3, 2, 1]).jump is None
     assert curve([3, 2, 1, 5]).jump.deviations is None  # all other changes are equal
-
-
-def test_the_gap_compares_a_validation_with_the_training_since_the_one_before(tmp_path):
-    lines = []
-    for step in range(1, 21):
-        lines.append(f'{{"step": {step}, "loss": {2.0 if step <= 10 else 1.0}}}')
-        if step % 10 == 0:
-            lines.append(f'{{"step": {step}, "val_loss": {2.5 if step == 10 else 3.0}}}')
-    found = loss_curves(log_of(tmp_path, lines))
-    assert found.train.values == 20
-    assert (found.last_gap.train, found.last_gap.difference) == (1.0, 2.0)
-    assert found.last_gap.validation.step == 20
-    assert found.last_gap.validation.line == 22
-    assert found.widest_gap == found.last_gap

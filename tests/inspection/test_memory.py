@@ -49,19 +49,6 @@ def shown(capsys, log, *options):
     return capsys.readouterr().out
 
 
-def test_a_record_has_no_number_that_json_has_not(tmp_path, capsys):
-    lines = [f"step {step}: loss {4 - step / 10:.2f}, grad_norm 1.5" for step in range(20)]
-    path = tmp_path / "train.log"
-    path.write_text("\n".join([*lines, "step 20: loss nan, grad_norm inf"]) + "\n")
-    assert "loss" in shown(capsys, path)
-    record = json.loads(shown(capsys, path, "--json"), parse_constant=pytest.fail)
-    loss = record["curves"][0]
-    assert (loss["signal"], loss["values"], loss["not_finite"]) == ("loss", 21, 1)
-    assert loss["last"] == {"value": None, "step": 20, "line": 21}
-    assert loss["best"]["step"] == 19
-    assert (record["memory"], record["first_to_leave"]) == ([], None)
-
-
 def test_a_monitors_folder_shows_memory_by_phase_gradients_and_updates(tmp_path, capsys):
     pytest.importorskip("torch")
     from failbench.monitor import Monitor

@@ -2,7 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.neighbours.lenses.hazard import course_of, incidences
+from failbench.neighbours.lenses.hazard import course_of
 from failbench.neighbours.lenses.looking import look
 from failbench.neighbours.lenses.slices import Scale, Slice
 from made_up_traces import SETTINGS, made_up_slice
@@ -69,20 +69,3 @@ def test_wrong_answers_that_come_early_or_late_are_told_and_where_they_become_li
     if accuracy == 0.5:
         assert seen.measures["overtaking"].value == 20
         assert seen.measures["wrong_ahead"].value == pytest.approx(0.5, abs=0.05)
-
-
-def test_intervals_are_those_calculated_by_hand_and_within_0_and_1():
-    # nobody is truncated: the variance of a share is that of a binomial one
-    tokens, events = np.arange(1, 11), np.array([1, 2] * 5)
-    curves = incidences(tokens, events, np.array([0.5, 4.0]), 0.95)
-    share, deviation = 0.2, np.sqrt(0.2 * 0.8 / 10)
-    power = np.exp(1.959964 * deviation / (share * -np.log(share)))
-    assert curves["wrong_incidence"][1] == pytest.approx(share)
-    assert curves["wrong_incidence_low"][1] == pytest.approx(share**power)
-    assert curves["wrong_incidence_high"][1] == pytest.approx(share ** (1 / power))
-    hazard = 1 / 9 + 1 / 7
-    spread = np.exp(1.959964 * np.sqrt(1 / 81 + 1 / 49) / hazard)
-    assert curves["wrong_hazard_sum"][1] == pytest.approx(hazard)
-    assert curves["wrong_hazard_sum_high"][1] == pytest.approx(hazard * spread)
-    assert curves["wrong_incidence"][0] == 0
-    assert np.isnan(curves["wrong_incidence_low"][0])

@@ -4,7 +4,6 @@ import statsmodels.api as sm
 
 from failbench.neighbours.lenses.looking import look
 from failbench.neighbours.lenses.surface import firth_fit
-from failbench.statistics.intervals import wilson
 from made_up_traces import SETTINGS, falling, made_up_slice
 
 
@@ -37,15 +36,6 @@ def test_each_planted_shape_gets_its_verdict(verdict, changes):
     if verdict == "cliff":
         assert seen.measures["boundary_length"].value == pytest.approx(8.5, abs=0.05)
         assert seen.measures["relative_fall"].value < 0.1
-
-
-def test_accuracy_has_wilsons_interval_of_the_adjusted_counts():
-    part, scale = made_up_slice(guess=0.25, items=15)
-    measure = look("surface", part, scale, SETTINGS).measures["accuracy"]
-    trials = 0.75 * part.rows.height
-    share = (part.right.sum() - 0.25 * part.rows.height) / trials
-    assert measure.value == pytest.approx(share)
-    assert (measure.ci_low, measure.ci_high) == pytest.approx(wilson(share, trials, 0.95))
 
 
 def test_the_fit_agrees_with_maximum_likelihood_where_data_are_many():

@@ -2,7 +2,6 @@
 the command ``failbench lens``."""
 
 import itertools
-import json
 import math
 
 import numpy as np
@@ -116,18 +115,6 @@ def file(tmp_path_factory):
     short = made_up_answers("short-0", condition="short", accuracy=falling(4, 5), items=8)
     pl.concat([made_up_answers("healthy-0", items=8), short]).write_parquet(path)
     return path
-
-
-def test_the_document_holds_numbers_grounds_and_points(file, capsys):
-    assert main(["lens", "synthesis", str(file), "--json", "--against", "healthy-0"]) == 0
-    healthy, short = json.loads(capsys.readouterr().out)["slices"]
-    assert "against" not in healthy
-    assert short["against"]["model"] == "healthy-0"
-    assert short["against"]["differences"]["surface"]["boundary_length"]["ci_high"] < 0
-    assert short["looks"]["surface"]["verdict"] == "cliff"
-    assert short["looks"]["surface"]["because"][0]["reason"]
-    assert short["looks"]["hazard"]["points"]
-    assert short["synthesis"]["place"]
 
 
 @pytest.mark.parametrize(

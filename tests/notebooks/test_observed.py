@@ -1,9 +1,7 @@
 import json
 
-import polars as pl
 import pytest
 
-from failbench.base.errors import BadInputError
 from failbench.notebooks.observed import OBSERVED, code_of_summary, read_observed
 from failbench.notebooks.summaries import FACTS, parse_summary, without
 
@@ -51,19 +49,3 @@ def test_a_class_of_facts_is_taken_out_at_any_depth():
     assert summary.absent == ("y",)
     assert without(summary, ["value"]).names["x"]["items"]["0"] == {"type": {"kind": "text"}}
     assert without(summary, FACTS).names == {"x": {"items": {"0": {}}}}
-
-
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        (lambda table: table.drop("ename"), "ename"),
-        (lambda table: table.filter(pl.col("version") == "mended"), "version"),
-        (lambda table: table.with_columns(evalue=pl.lit(None, pl.String)), "evalue"),
-    ],
-)
-def test_a_bad_table_gives_one_line(observed, tmp_path, change, field):
-    path = tmp_path / OBSERVED
-    change(observed.head(4)).write_parquet(path)
-    with pytest.raises(BadInputError) as caught:
-        read_observed(path)
-    assert (caught.value.place, caught.value.field) == (str(path), field)

@@ -71,22 +71,6 @@ def test_an_estimator_says_whether_it_was_fitted_and_to_what(estimator, fitted, 
     assert (kind["fitted"], kind.get("n_features_in_")) == (fitted, features)
 
 
-def test_what_torch_trains():
-    torch = pytest.importorskip("torch")
-    tensor = of(torch.tensor([1.0, 2.0], requires_grad=True))
-    assert (tensor["type"]["device"], tensor["type"]["requires_grad"]) == ("cpu", True)
-    assert tensor["value"]["range"] == [1.0, 2.0]
-    meta = of(torch.zeros(3, device="meta"))
-    assert (meta["structural"], meta["type"]["device"]) == ({"shape": [3]}, "meta")
-    assert "value" not in meta
-    network = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
-    entry = of(network)
-    assert entry["structural"]["parameters"] == 9
-    assert entry["items"]["0"]["structural"]["parameter_shapes"]["weight"] == [3, 2]
-    loader = torch.utils.data.DataLoader(list(range(10)), batch_size=4)
-    assert of(loader)["structural"]["batches"] == 3
-
-
 @pytest.mark.parametrize(
     ("value", "facts", "expected"),
     [

@@ -23,14 +23,6 @@ def bugs(repository):
     return read_bugs(repository / "data/outside" / BUGS)
 
 
-def test_every_recreated_bug_has_a_program_and_every_program_a_bug(bugs):
-    for library in ("torch", "transformers", "accelerate"):
-        pytest.importorskip(library)
-    from failbench.neighbours.outside_list.bugs import programs
-
-    assert set(programs()) == {bug.id for bug in bugs if bug.is_recreated}
-
-
 @pytest.mark.parametrize(
     ("rows", "words"),
     [

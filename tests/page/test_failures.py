@@ -3,7 +3,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.publish.page.answers import answers_by_scenario
-from failbench.publish.page.failures import SHOWN_ERROR, error_text, failures
+from failbench.publish.page.failures import SHOWN_ERROR, failures
 from made_up import made_up_predictions
 from made_up_telemetry import SCENARIOS, made_up_scenarios, made_up_telemetry, together
 
@@ -51,20 +51,6 @@ def test_an_error_is_shown_as_it_was_and_says_how_much_of_it_is_left_out():
     whole = f"ValueError: {message}"
     assert shown["error"] == whole[:SHOWN_ERROR]
     assert shown["left_out"] == len(whole) - SHOWN_ERROR
-
-
-@pytest.mark.parametrize(
-    ("row", "text"),
-    [
-        (("RuntimeError", "size mismatch", None), "RuntimeError: size mismatch"),
-        (("MemoryError", "", None), "MemoryError"),
-        ((None, None, "SIGKILL"), "ended by SIGKILL"),
-        ((None, None, None), None),
-    ],
-)
-def test_an_error_is_its_type_and_message_or_the_signal(row, text):
-    names = ("error_type", "error_message", "exit_signal")
-    assert error_text(dict(zip(names, row, strict=True))) == text
 
 
 @pytest.mark.parametrize(

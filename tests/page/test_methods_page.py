@@ -103,9 +103,3 @@ def test_the_slider_says_how_often_the_surest_answers_are_wrong(page_at):
             shown = page.locator(f'[data-risk="{method}"]').inner_text()
             assert shown == percent(curves["risk"]["19"][method][place])
     assert slider.get_attribute("aria-valuetext") == f"{100 * curves['coverage'][-2]:.0f} %"
-
-
-def test_an_address_with_nonsense_opens_the_view_as_it_begins(page_at):
-    page = page_at(f"{ROUTE}?text=<b>&seed=99&coverage=-3&curves=nobody")
-    expect_column(page, 0, "19", "all", "accuracy")
-    assert "No method is chosen" in page.locator(".risk").inner_text()

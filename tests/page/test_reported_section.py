@@ -79,8 +79,3 @@ def test_a_number_without_a_row_and_a_row_without_a_number_are_refused(monkeypat
         monkeypatch.setattr("failbench.publish.page.reported.counterparts", lambda rows=rows: rows)
         with pytest.raises(BadInputError, match=problem):
             reported_section(paper(), metrics(), audit())
-
-
-def test_a_claim_that_the_audit_has_not_is_refused():
-    with pytest.raises(BadInputError, match="which the audit has not"):
-        reported_section(paper(), metrics(), audit().filter(pl.col("claim") != "gap"))

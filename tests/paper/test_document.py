@@ -3,8 +3,6 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import matplotlib as mpl
-import polars as pl
 import pytest
 import typst
 
@@ -124,28 +122,4 @@ def test_the_paper_is_the_committed_one_and_metrics_bear_it_out(paper: Compiled)
     assert (REPOSITORY / "paper" / "paper.pdf").read_bytes() == paper.document
 
 
-def test_the_text_ends_on_its_ninth_page() -> None:
-    fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
-    page = typst.query(
-        str(REPOSITORY / "paper" / "paper.typ"),
-        "<last-page-of-text>",
-        root=str(REPOSITORY),
-        font_paths=[str(fonts)],
-        ignore_system_fonts=True,
-        sys_inputs=FACTS,
-        field="value",
-        one=True,
-    )
-    assert json.loads(page) <= 9
-
-
 # The appendix, and the root causes that the text counts.
-
-
-def test_each_claim_of_the_original_that_does_not_fit_has_one_root_cause_which_the_paper_counts():
-    causes = pl.read_csv(REPOSITORY / "data" / "reported" / "audit_root_causes.csv")
-    points = REPOSITORY / "data" / "plots" / "paper_audit.csv"
-    claims = pl.read_csv(points, infer_schema_length=None)
-    assert sorted(causes["claim"]) == sorted(claims.filter(verdict="inconsistent")["claim"])
-    text = (REPOSITORY / "paper" / "sections" / "08-audit.typ").read_text(encoding="utf-8")
-    assert [each for each in set(causes["root_cause"]) if f'count-of("{each}")' not in text] == []

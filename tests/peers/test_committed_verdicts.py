@@ -6,13 +6,9 @@ import polars as pl
 import pytest
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry, read_table
-from failbench.neighbours.peers.mapping import mapping, standards
 from failbench.neighbours.peers.recorder import (
-    FORMATS,
     KINDS,
     digest_of,
-    installed_peers,
-    record,
     record_peers,
     renderer,
 )
@@ -46,17 +42,6 @@ def some_runs() -> Telemetry:
     return Telemetry(runs, kept.sort("run_id", "step"))
 
 
-def test_every_run_has_a_mapped_verdict_of_every_peer_in_each_of_its_formats():
-    asked = asked_runs()["run_id"].to_list()
-    parts = committed().partition_by("peer", "format", as_dict=True)
-    assert set(parts) == {(peer, form) for peer, forms in FORMATS.items() for form in forms}
-    for (peer, _), rows in parts.items():
-        assert rows["run_id"].to_list() == asked
-        assert set(rows["version"]) == {standards()[peer].version}
-    reported = committed().explode("issues").drop_nulls("issues").select("peer", "issues")
-    assert set(reported.iter_rows()) <= set(mapping())
-
-
 @pytest.mark.parametrize("form", SAME_EVERYWHERE)
 def test_the_peers_were_given_the_logs_that_are_rendered_today(form):
     render = renderer(some_runs())
@@ -73,15 +58,3 @@ def test_the_installed_peers_say_what_is_recorded(tmp_path):
     same = committed().join(table.select("run_id"), on="run_id", how="semi")
     said = [name for name in VERDICT_SCHEMA if name != "rendering"]
     assert table.select(said).equals(same.sort("run_id", "format", "peer").select(said))
-
-
-@pytest.mark.skipif(not INSTALLED, reason="the extra `peers` is not installed")
-@pytest.mark.parametrize("peer", sorted(FORMATS))
-def test_a_peer_that_cannot_read_says_so(peer, tmp_path):
-    (chosen,) = [one for one in installed_peers() if one.name == peer]
-    nothing = record(
-        tmp_path / "verdicts.parquet", ["run"], [chosen], lambda *_: {}, lambda *_: None
-    )
-    assert nothing["unreadable"].null_count() == 0
-    assert str(tmp_path) not in "".join(nothing["unreadable"])
-    assert nothing["issues"].list.len().sum() == 0

@@ -1,10 +1,7 @@
-from functools import cache
 from importlib.util import find_spec
-from pathlib import Path
 
 import polars as pl
 import pytest
-from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
 from failbench.neighbours.peers.default_plus_plus import (
@@ -15,22 +12,15 @@ from failbench.neighbours.peers.default_plus_plus import (
     read_inside_answers,
     verdicts_of,
 )
-from failbench.neighbours.peers.mapping import issues_of, mapping, standards
-from failbench.neighbours.peers.verdicts import VERDICT_TABLE, recorded_answers
+from failbench.neighbours.peers.mapping import issues_of, mapping
+from failbench.neighbours.peers.verdicts import recorded_answers
 
-DATA = Path(__file__).parents[2] / "data"
-TABLE = DATA / "peers/default_plus_plus.parquet"
 NAMES = {
     *("embedding", "ffn", "kernel", "kv_cache", "layernorm", "masking", "decoder_masking"),
     *("output", "positional", "qkv", "residual", "score", "variant"),
 }
 """Categories of the shipped models: the twelve of its paper, whose masking the one for decoders
 divides in two."""
-
-
-@cache
-def committed() -> pl.DataFrame:
-    return read_inside_answers(TABLE)
 
 
 def row(run_id: str = "run", **columns: object) -> dict[str, object]:
@@ -52,14 +42,6 @@ def test_every_category_of_its_models_is_mapped_and_no_other():
 
         shipped = [load_pretrained(family).category_names for family in ("encoder", "decoder")]
         assert {name for names in shipped for name in names} == NAMES
-
-
-def test_the_committed_verdicts_are_what_the_committed_answers_come_to():
-    replayed = verdicts_of(committed())
-    assert set(replayed["version"]) == {standards()[PEER].version}
-    assert_frame_equal(
-        VERDICT_TABLE.read(DATA / "peers/default_plus_plus_verdicts.parquet"), replayed
-    )
 
 
 def test_an_answer_is_a_verdict_with_its_category_mapped_and_none_is_not_readable():

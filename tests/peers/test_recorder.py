@@ -1,5 +1,3 @@
-import pytest
-
 from failbench.neighbours.peers.recorder import Peer, record
 from failbench.neighbours.peers.verdicts import VERDICT_TABLE, Reading
 
@@ -58,8 +56,3 @@ def test_a_log_or_a_version_that_changed_is_asked_about_again_and_nothing_else(t
     newer = Asked(version="0.1.2")
     assert recorded(path, newer, render=changed, runs=RUNS[:1]).height == 2
     assert newer.times == 2
-
-
-def test_an_issue_that_is_not_mapped_stops_the_recording(tmp_path):
-    with pytest.raises(ValueError, match="reports 'bad_weather'"):
-        recorded(tmp_path / "verdicts.parquet", Asked(issue="bad_weather"))

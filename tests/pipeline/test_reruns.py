@@ -4,15 +4,11 @@ import pytest
 import yaml
 
 from failbench.cli.main import main
-from failbench.methods.catalogue import method_named
 from failbench.publish.reproduction.reruns import Pipeline
-from pipeline import REPOSITORY, foreach_items
+from pipeline import REPOSITORY
 
 DOCUMENTS = {"crosswalk", "data_card", "negative_results", "page", "paper"}
 """Stages that show what others found, and run again whenever one of these does."""
-
-METHODS = [name for name in foreach_items()["nested_cv"] if method_named(name).sections]
-"""Methods with a section of their own."""
 
 
 @pytest.fixture(scope="module")
@@ -26,16 +22,6 @@ def reruns(pipeline: Pipeline) -> Callable[[str], set[str]]:
     return lambda section: (
         {name.removeprefix("study@") for name in pipeline.reruns(section)} - DOCUMENTS
     )
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_parameter_of_a_method_runs_no_other_method_and_its_readers_again(
-    reruns, method: str
-) -> None:
-    found = reruns(method)
-    fits = {f"nested_cv@{method}", f"across_architectures@{method}"}
-    assert {name for name in found if "@" in name} == fits
-    assert {"intervals", "significance", "tradeoff", "generalization"} <= found
 
 
 @pytest.mark.parametrize(
@@ -110,26 +96,4 @@ def test_an_unknown_parameter_is_one_sentence_that_names_known_ones(
     assert main(["reruns", parameter]) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"params.yaml: {parameter}: there is no such parameter. {known}")
-    assert error.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("files", "words"),
-    [
-        ({}, "params.yaml: (file): cannot be read."),
-        ({"params.yaml": "a: {b: 1}\n"}, "dvc.yaml: (file): cannot be read."),
-        ({"params.yaml": "a: {", "dvc.yaml": "stages: {}\n"}, "params.yaml: (file): is not YAML"),
-        ({"params.yaml": "", "dvc.yaml": "stages: {}\n"}, "params.yaml: (file): has no sections."),
-        ({"params.yaml": "a: {b: 1}\n", "dvc.yaml": "stages: {}\n"}, "DVC cannot read"),
-    ],
-)
-def test_a_folder_without_a_pipeline_is_one_sentence(
-    tmp_path, monkeypatch, capsys, files: dict[str, str], words: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    assert main(["reruns", "a"]) == 2
-    error = capsys.readouterr().err
-    assert words in error
     assert error.count("\n") == 1

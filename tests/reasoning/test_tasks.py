@@ -53,18 +53,6 @@ def test_every_answer_of_the_test_is_right_by_another_way(declared, task):
         assert 0.4 < answers.count("y") / len(answers) < 0.6
 
 
-def test_a_guess_is_right_as_often_as_it_says():
-    """Whoever knows the form of answers alone guesses one of them."""
-    random = np.random.default_rng(0)
-    for task, answers in [("arithmetic", 10), ("brackets", 2)]:
-        assert MAKERS[task](random, 8, 2).guess == 1 / answers
-    for _ in range(20):
-        problem = MAKERS["paths"](random, 8, 2)
-        printed = set(re.findall("[A-Z]", problem.prompt))
-        assert problem.answer in printed
-        assert problem.guess == 1 / len(printed)
-
-
 def test_what_is_trained_on_is_of_trained_cells_and_never_of_the_test(declared):
     mixture = declared.settings.mixture
     drawn = stream(declared.cells, mixture, np.random.default_rng(1), declared.held_out)

@@ -77,17 +77,6 @@ def test_a_broken_file_is_refused_in_every_format(tmp_path, suffix, rows, field)
     assert error.value.field == field
 
 
-@pytest.mark.parametrize("content", [None, b"\xff\xfe\x00", b"[1, 2]\n", b"{\n"])
-@pytest.mark.parametrize("suffix", [*SUFFIXES, ".txt"])
-def test_a_file_of_something_else_or_of_no_format_is_refused(tmp_path, suffix, content):
-    path = tmp_path / f"traces{suffix}"
-    if content is not None:
-        path.write_bytes(content)
-    expected = "no format" if suffix == ".txt" else "." if content else "(?i)missing or unreadable"
-    with pytest.raises(BadInputError, match=expected):
-        read_traces(path)
-
-
 @pytest.mark.parametrize(
     ("text", "is_ended", "expected"),
     [
@@ -117,15 +106,6 @@ def test_what_reads_traces_and_declarations_needs_no_torch():
 
 
 # Declarations.
-
-
-def test_every_condition_but_the_healthy_differs_from_it_in_one_thing(declared):
-    healthy = {each.tokenizer: each for each in declared.conditions if each.condition == "healthy"}
-    assert set(healthy) == {"char", "bpe"}
-    for each in declared.conditions:
-        twin = healthy[each.tokenizer].model_dump(exclude={"condition", "what"})
-        changed = {name for name, value in twin.items() if getattr(each, name) != value}
-        assert len(changed) == (each.condition != "healthy")
 
 
 HEADER = "condition,tokenizer,prompt_tokenizer,steps,rate,context,is_causal,shuffled,looped,what\n"

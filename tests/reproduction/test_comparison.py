@@ -238,15 +238,6 @@ def test_hashes_in_the_lock_say_no_more_and_a_figure_that_differs_needs_its_poin
     assert f"points in {POINTS}" in capsys.readouterr().out
 
 
-def test_results_are_compared_with_any_commit(project, capsys) -> None:
-    replace(METRICS, "0.5", "0.9")
-    git("add", "--all")
-    git("-c", "user.name=A", "-c", "user.email=a@b.c", "commit", "--quiet", "--message", "Other")
-    assert main(["compare"]) == 0
-    assert main(["compare", "--against", "HEAD~1"]) == 1
-    assert "those of HEAD~1, in 1 files" in capsys.readouterr().out
-
-
 @pytest.mark.parametrize(
     ("options", "alter", "words"),
     [

@@ -148,14 +148,6 @@ def test_every_link_leads_to_a_place_that_is_there(site: Path, pages: dict[Path,
     assert broken == []
 
 
-@pytest.mark.parametrize("page", ["index", "results"])
-def test_no_measured_number_is_typed_on_a_page_of_results(page: str) -> None:
-    text = (REPOSITORY / f"docs/{page}.md").read_text(encoding="utf-8")
-    assert re.findall(r"\d+\.\d+|\d+ ?%|\d{2,}", text.replace("Python 3.11", "")) == []
-    for name in re.findall(r'--8<-- "(.+)"', text):
-        assert name.startswith("paper/tables/")
-
-
 @pytest.fixture
 def documentation(tmp_path: Path) -> Path:
     """A folder with pages that a test may change, beside the repository's own files."""

@@ -61,10 +61,3 @@ def test_keys_without_effect_and_values_out_of_range_are_refused(
 ):
     with pytest.raises(BadInputError, match=r"params\.yaml: " + complaint):
         read_with_statistics("study", StudySettings, params(statistics, study=study))
-
-
-@pytest.mark.parametrize("key", sorted(SHARED))
-def test_a_missing_key_is_refused_and_not_filled_in(params, key):
-    missing = {name: value for name, value in SHARED.items() if name != key}
-    with pytest.raises(BadInputError, match=rf"statistics\.{key}: Field required"):
-        read_statistics(BootstrapSettings, params(missing))

@@ -1,7 +1,6 @@
 import numpy as np
 import polars as pl
 import pytest
-from pydantic import ValidationError
 
 from ablation import AblationSettings, measured_interaction, variant
 from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
@@ -98,16 +97,3 @@ def test_groups_are_superadditive_that_are_right_together_where_neither_is_alone
     over = surplus(set(), set(), {0, 1, 2, 3})["over_nothing"]
     assert (over["value"], over["verdict"]) == (pytest.approx(4 / 6), "superadditive")
     assert 0 < over["ci_low"] < over["value"] < over["ci_high"]
-
-
-@pytest.mark.parametrize(
-    ("values", "problem"),
-    [
-        ({"kept": (("memroy",),)}, "memroy"),
-        ({"kept": (BOTH, BOTH[::-1])}, "named twice"),
-        ({"superadditive": ("memory", "vocabulary")}, "kept alone and together"),
-    ],
-)
-def test_settings_that_make_no_sense_are_refused(values, problem):
-    with pytest.raises(ValidationError, match=problem):
-        AblationSettings.model_validate(VALUES | values)

@@ -1,11 +1,9 @@
 import polars as pl
 import pytest
 
-from benchmark import declarations
 from failbench.base.errors import BadInputError
-from failbench.base.methods import ENTRIES, is_language_model
+from failbench.base.methods import ENTRIES
 from failbench.base.telemetry import Telemetry
-from failbench.base.vocabulary import ABSTAIN
 from failbench.study.inputs import read_facts
 from shared.benchmark_drawing import Workflow
 from shared.benchmark_twin import BenchmarkSettings, TwinRule, twin_of
@@ -20,21 +18,6 @@ SETTINGS = BenchmarkSettings(
     confidence=0.95,
 )
 RUNAWAY = "runaway-transformer-adamw-s0"
-
-
-def test_the_declared_methods_abstain_learn_and_are_made_in_view_as_they_say(repository):
-    rows = declarations("methods", 4)[1:]
-    for name, _, abstains, _ in rows:
-        if not is_language_model(name):
-            path = repository / f"data/predictions/nested_cv/{name}.parquet"
-            answers = pl.read_parquet(path, columns=["prediction"])
-            assert (ABSTAIN in answers["prediction"]) == abstains.startswith("yes"), name
-    named = {name for name, learnt, *_ in rows if "made in view" in learnt}
-    in_view = {name for name, entry in ENTRIES.items() if entry.made_in_view}
-    assert named | {"invariants_abstaining"} == in_view  # which refers to the row of invariants
-    for *_, where in declarations("reproduction_checklist", 4)[1:]:
-        for place in where.split(", "):
-            assert (repository / place).exists(), place
 
 
 def test_every_method_has_a_box_of_the_workflow_that_all_its_sources_reach(repository):

@@ -1,5 +1,4 @@
 import math
-from pathlib import Path
 
 import polars as pl
 import pytest
@@ -8,13 +7,11 @@ from failbench.base.errors import BadInputError
 from failbench.base.explanations import SHOWN, evidence_of, explained
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.base.verdicts import Diagnosis, Evidence
-from failbench.base.vocabulary import PRIMARY_SET
 from made_up_scenarios import made_up_scenario
 from measure_case_studies import pick_cases
 from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
 from study_settings import REFERENCE
 
-DATA = Path(__file__).parents[2] / "data"
 SETTINGS = CaseStudiesSettings(run_seed=0, smallest_growth=10, settled_steps=2)
 ONSET, LENGTH = 5, 10
 SUFFIX = "-transformer-adamw-s0"
@@ -128,14 +125,3 @@ def test_of_many_conditions_a_path_keeps_its_end_and_a_sum_its_beginning(method,
     given, conditions = explained(*of_run)
     assert conditions["number"].to_list() == [float(first + i) for i in range(SHOWN)]
     assert given["evidence"][0] == SHOWN + 4
-
-
-def test_committed_explanations_are_of_the_answers_that_the_main_study_scores():
-    given = pl.read_parquet(DATA / "measurements/explanations/answers.parquet")
-    methods = given["method"].unique().to_list()
-    scored = pl.concat(
-        pl.read_parquet(DATA / f"predictions/nested_cv/{method}.parquet") for method in methods
-    ).filter(feature_set=PRIMARY_SET, repeat=0)
-    both = given.join(scored, on=("run_id", "method"), suffix="_scored")
-    assert both.height == given.height == 76 * len(methods)
-    assert both["prediction"].equals(both["prediction_scored"], check_names=False)

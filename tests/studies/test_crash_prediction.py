@@ -3,7 +3,7 @@ import pytest
 
 from crash_prediction import COMBINED, DRY_RUN, LENGTH, RULES, collect, contrasts, estimates
 from failbench.base.errors import BadInputError
-from failbench.crashes.answer_table import ANSWER_TABLE, read_published
+from failbench.crashes.answer_table import ANSWER_TABLE
 from failbench.crashes.cases import CrashPredictionSettings, read_cases
 from failbench.crashes.question import ARMS
 from failbench.statistics.settings import read_with_statistics
@@ -116,29 +116,3 @@ def test_arms_are_compared_on_the_same_notebooks_where_a_predictor_was_asked_in_
     # a crash with another name is not told right where names count
     assert named["difference"] == pytest.approx((15 - 5 - 2) / 40)
     assert (named["left_only"], named["right_only"]) == (10, 2)
-
-
-HEAD = "model,counted,told,precision,recall,f1,accuracy\n"
-WHOLE = "".join(
-    f"M,{counted},{told},,,0.5,0.5\n"
-    for counted in ("detection", "detection and diagnosis")
-    for told in ("no", "yes")
-)
-
-
-@pytest.mark.parametrize(
-    ("row", "field"),
-    [
-        ("", "counted"),
-        (WHOLE.replace("M,detection,", "pylint,detection,"), "counted"),
-        (f"{WHOLE}N,detection,no,,,0.5,0.5\n", "told"),
-        ("M,detection,maybe,,,0.5,0.5\n", "told"),
-        ("M,detection,no,,,0.5,50\n", "accuracy"),
-        ("M,guess,no,,,0.5,0.5\n", "counted"),
-    ],
-)
-def test_a_bad_row_is_named(tmp_path, row, field):
-    path = tmp_path / "crane.csv"
-    path.write_text(HEAD + row)
-    with pytest.raises(BadInputError, match=field):
-        read_published(path)

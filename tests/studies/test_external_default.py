@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -19,7 +17,7 @@ from failbench.neighbours.external import (
     ReleasedTables,
 )
 from failbench.statistics.intervals import wilson
-from measure_external_default import Preparation, groups_of, host_clusters, measure
+from measure_external_default import Preparation, measure
 from pipeline import REPOSITORY
 from shared.external_default import (
     ANSWER_SCHEMA,
@@ -114,30 +112,6 @@ def small() -> ExternalDefaultSettings:
 @pytest.fixture(scope="module")
 def measured(tables, small):
     return measure(tables, small, SIMPLE_RULES)
-
-
-def test_runs_of_a_session_are_one_cluster_and_have_one_group_in_every_table(tables):
-    task = tasks_of(tables)[DETECTION]
-    clusters = host_clusters(task, 16, seed=0)[~task.crashed].reshape(16, RUNS)
-    assert (clusters == clusters[:, :1]).mean() > 0.9
-    assert len(np.unique(clusters)) == 16
-    groups = groups_of(tasks_of(tables), tables, (16, 8), folds=5, seed=0)
-    of_category = groups.filter(task=CATEGORY, groups=16)
-    known = tables.categories.with_row_index("known").join(
-        of_category.with_columns(known=pl.col("row").cast(pl.UInt32)), on="known"
-    )
-    for name in POSITIVES:
-        table = tables.tables[name].with_row_index("row").with_columns(pl.col("row").cast(pl.Int32))
-        rows = table.join(groups.filter(task=name), on="row")
-        same = rows.join(known, on=[*tables.categories.columns, "grouping"], suffix="_known")
-        assert same.height == 2 * table.height
-        assert (same["group"] == same["group_known"]).all()
-    strange = tables.tables["loss"].with_columns(
-        cpu=pl.when(pl.col("label") == "Weight").then(-1.0).otherwise("cpu")
-    )
-    other = replace(tables, tables={**tables.tables, "loss": strange})
-    with pytest.raises(BadInputError, match=r"tables/loss\.parquet"):
-        groups_of(tasks_of(other), other, (16,), folds=5, seed=0)
 
 
 @pytest.mark.parametrize("task", [DETECTION, CATEGORY])

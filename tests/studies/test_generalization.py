@@ -2,9 +2,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, POOLED
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.intervals import method_intervals
 from generalization import ASKED, GAIN, estimates
 from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies
 from study_settings import METHOD_INTERVALS
@@ -36,17 +35,6 @@ def scenario_means(predictions: pl.DataFrame, *study: str) -> np.ndarray:
     of_study = predictions.filter(pl.col("study").is_in(study)) if study else predictions
     right = (pl.col("prediction") == pl.col("category")).mean()
     return of_study.group_by("scenario").agg(right=right).sort("scenario")["right"].to_numpy()
-
-
-def test_values_and_intervals_are_those_of_the_main_study_where_they_are_the_same(
-    table, predictions
-):
-    number = pl.col("scenario").str.extract(r"(\d+)$").cast(pl.Int32)
-    main = predictions.filter(study=NESTED_CV).with_columns(fold=number % 2)
-    expected = method_intervals(main, METHOD_INTERVALS)
-    for metric in ("accuracy", "balanced_accuracy", "macro_f1", "abstention_rate"):
-        rate = row(table, NESTED_CV, metric)
-        assert [rate[name] for name in BOUNDS] == [getattr(expected[metric], n) for n in BOUNDS]
 
 
 def test_a_scenario_counts_once_however_many_runs_it_has_or_lacks(table, predictions):

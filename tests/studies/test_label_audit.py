@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
 from failbench.study.estimates import Estimates
-from label_audit import ALL, PAIRS, contested, estimates, read_ratings
+from label_audit import ALL, PAIRS, estimates, read_ratings
 from made_up_scenarios import made_up_scenarios
 from study_settings import INTERVALS_OF_FEW
 
@@ -96,15 +96,3 @@ def test_estimates_are_those_of_a_count_and_of_scikit_learn(ratings):
     assert (agreed["interval"], agreed["ci_low"], agreed["ci_high"]) == ("point", 1.0, 1.0)
     differing = found.row(subject="rater_1", scope="data_pipeline", metric="kappa")
     assert differing["ci_low"] < differing["value"] < 1.0
-
-
-def test_contested_are_those_that_differ_or_divide_evenly(ratings):
-    assert set(contested(ratings)["scenario"]) == {"unknown_0", "data_pipeline_2", "optimization_3"}
-    found = Estimates(estimates(ratings, INTERVALS_OF_FEW))
-    expected = {
-        "contested": [0.1, 0.1, 0.2],
-        "evenly_divided": [0.05, 0.05, 0.1],
-        "label_among_two": [0.95, 1.0],  # rater 1 has no second for unknown_0
-    }
-    for metric, shares in expected.items():
-        assert found.where(scope=ALL, metric=metric).frame["value"].to_list() == shares

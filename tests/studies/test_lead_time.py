@@ -7,9 +7,9 @@ from failbench.base.telemetry import Telemetry, categories_of
 from failbench.methods.healthy_course import healthy_course
 from failbench.prediction.splits import make_splits
 from failbench.statistics.lead import alarm_limit
-from lead_time import diagnosed, early_rates, estimates
+from lead_time import diagnosed, estimates
 from made_up_telemetry import made_up_scenarios, made_up_telemetry
-from measure_lead_time import cut_before_failure, measure, snapshot_predictions
+from measure_lead_time import cut_before_failure, measure
 from shared.lead_time import LeadTimeSettings
 from study_settings import FOREST, INTERVALS, REFERENCE, SIMPLE_RULES
 
@@ -85,40 +85,6 @@ def test_before_the_failure_no_error_text_is_known(small_telemetry, small_scenar
     alone = small_telemetry.select(pl.col("kind") == "failure")
     with pytest.raises(BadInputError, match="has no twin"):
         cut_before_failure(alone, small_scenarios, alone.runs, 0)
-
-
-AHEAD = 10
-
-
-def test_what_has_not_begun_is_not_diagnosed_but_counts(failures, successes):
-    """A run per scenario, of which the first of each category fails before it can be cut."""
-    first = pl.col("scenario").str.ends_with("_0")
-    runs = failures.filter(seed=0).with_columns(
-        onset_step=pl.lit(0), failure_step=pl.when(first).then(AHEAD - 1).otherwise(AHEAD)
-    )
-    begun = runs.filter(pl.col("failure_step") >= AHEAD)
-    healthy = begun.with_columns(pl.lit(0.0).alias("max_loss"), kind=pl.lit("twin"))
-    splits = make_splits(runs.select("scenario", "category"), folds=3, repeats=2, seed=0)
-    asked = (begun, healthy, successes, splits, "simple_rules", SIMPLE_RULES)
-    predictions = snapshot_predictions(AHEAD, *asked, 0)
-
-    def early(table):
-        found = early_rates(predictions, table, INTERVALS, "simple_rules", AHEAD)
-        return {row["metric"]: row for row in found.to_dicts()}
-
-    rates = early(runs)
-    names = ("accuracy", "accuracy_past_onset", "gain_over_twin")
-    every, past, gain = (rates[name] for name in names)
-    assert (every["n"], past["n"], gain["n"]) == (30, 25, 25)
-    assert every["value"] == pytest.approx(past["value"] * 25 / 30)
-    assert gain["value"] == pytest.approx(past["value"] - rates["twin_accuracy"]["value"])
-    # a further seed that has not begun is a run of its scenario
-    late = runs.with_columns(pl.format("{}-late", "run_id").alias("run_id"), failure_step=AHEAD - 1)
-    more = early(pl.concat([runs, late]))
-    counted = (more["accuracy"]["n"], more["accuracy"]["resampling_unit"])
-    assert counted == (30, "scenario, then seed")
-    assert more["accuracy"]["value"] == pytest.approx(every["value"] / 2)
-    assert more["accuracy_past_onset"] == past
 
 
 @pytest.mark.parametrize(

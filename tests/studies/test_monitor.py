@@ -1,13 +1,10 @@
-from collections.abc import Iterator
 from types import SimpleNamespace
-from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.scenarios import read_scenarios
 from failbench.base.vocabulary import CATEGORIES
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
@@ -17,46 +14,9 @@ from failbench.monitor.records.tables import (
     monitored_row,
     signal_rows,
 )
-from made_up_monitored import history
 from monitor_bounds import GROUPS, MarginSettings, metrics, rates, setting_bounds
-from pipeline import REPOSITORY
 from shared.monitor_estimates import blind_rates
 from study_settings import INTERVALS
-
-ONSET, FAILURE = 20, 50
-CRASH = End("exception", "data", FAILURE, "OSError", "")
-SIGNS: dict[str, dict[str, Any]] = {
-    "data_pipeline": {"labels_outside": {ONSET: 1.0}},
-    "model_software": {"loss_ratio": {ONSET + 10: 3.0}},
-    "optimization": {"learning_rate": {ONSET: 0.0}},
-    "unknown": {"blocked_data": {ONSET: 9.0}},
-    "memory_hardware": {},
-}
-"""What breaks at the onset of a cause of each component; memory leaves the ending alone."""
-
-
-HALVES = pl.read_csv(REPOSITORY / "data/monitor/halves.csv")
-DEVELOPMENT, TEST = (HALVES.filter(half=half) for half in ("development", "test"))
-
-
-def recordings() -> Iterator[tuple[dict[str, Any], History]]:
-    """Failing runs and twins in two settings, and two healthy runs, of which one waits."""
-    for scenario in read_scenarios(REPOSITORY / "data/scenarios"):
-        for architecture in ("gru", "t5"):
-            key = {"scenario": scenario.id, "architecture": architecture}
-            name = f"{scenario.id}-{architecture}"
-            signs = SIGNS[scenario.category]
-            if scenario.id in set(TEST["scenario"]):
-                signs = {"labels_outside": {0: 1.0}}  # whoever reads these is wrong
-            failing = history(CRASH, FAILURE + 1, **signs)
-            yield {**key, "run_id": name, "onset_step": ONSET}, failing
-            yield {**key, "run_id": f"{name}-twin", "kind": "twin"}, history()
-            if scenario.category == "unknown":  # reading waits as it always did
-                begun = history(CRASH, FAILURE + 1, blocked_data={0: 9.0})
-                yield {**key, "run_id": f"{name}-from-start", "kind": "from_start"}, begun
-    yield {"run_id": "s0", "kind": "success"}, history()
-    yield {"run_id": "s1", "kind": "success"}, history(blocked_data={30: 9.0})
-
 
 # A version on the half that it was not made on.
 

@@ -4,16 +4,14 @@ import pytest
 from sklearn.metrics import f1_score
 
 from failbench.base.errors import BadInputError
-from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA
+from failbench.base.predictions import SPLIT_SCHEMA
 from failbench.base.telemetry import RUN_SCHEMA as ALL_RUNS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.neighbours.peers.verdicts import DOCUMENTED, with_best_thresholds
 from failbench.statistics.lead import lead_interval
 from peers import rate_table
-from shared.peers import BREAKS, RUN_SCHEMA, SAID_SCHEMA
+from shared.peers import RUN_SCHEMA, SAID_SCHEMA
 from shared.peers_answers import (
-    MONITORED,
-    of_methods,
     runs_of,
 )
 from study_settings import INTERVALS_OF_FEW, REFERENCE
@@ -138,32 +136,6 @@ def test_a_choice_is_never_made_on_the_scenarios_that_it_is_judged_on():
 
 
 # Who is asked.
-
-
-OF_A_PAIR = pl.DataFrame(
-    [
-        {"run_id": "a", "kind": "failure", "scenario": "s", "category": "memory_hardware"},
-        {"run_id": "b", "kind": "twin", "scenario": "s", "category": "memory_hardware"},
-        {"run_id": "c", "kind": "success"},
-    ],
-    schema=RUN_SCHEMA,
-)
-
-
-def test_the_monitor_alarms_where_something_broke_and_other_methods_are_told():
-    said_of = {"repeat": 0, "run_id": "a", "prediction": "optimization"}
-    rows = [
-        dict.fromkeys(PREDICTION_SCHEMA) | said_of | {"method": method}
-        for method in ("simple_rules", MONITORED)
-    ]
-    predictions = pl.DataFrame(rows, schema=PREDICTION_SCHEMA)
-    breaks = pl.DataFrame([{"run_id": "a", "first_break": 7}], schema=BREAKS)
-    table = of_methods(predictions, breaks, OF_A_PAIR)
-    of_monitor = table.filter(method=MONITORED).sort("run_id").select("detected", "step").rows()
-    assert of_monitor == [(True, 7), (False, None), (False, None)]
-    assert table.filter(method="simple_rules")["detected"].to_list() == [None]
-    with pytest.raises(BadInputError, match="judged none of the runs"):
-        of_methods(predictions, BREAKS.to_frame(), OF_A_PAIR)
 
 
 def test_a_run_whose_scenario_is_not_defined_and_no_run_at_all_are_refused():

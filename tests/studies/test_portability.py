@@ -7,10 +7,8 @@ from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.telemetry import categories_of
 from failbench.methods.healthy import MOVED, RATIOS, band_of, changes, recalibrated
 from failbench.methods.improved_tree import all_band_features
-from failbench.methods.monitor_methods import NoSettings
 from failbench.prediction.splits import make_splits
 from failbench.statistics.significance import ComparisonSettings
-from made_up_known import made_up_known
 from made_up_telemetry import made_up_scenarios, made_up_telemetry, together
 from measure_portability import TRAINED, condition_tables, measure
 from portability import contrasts
@@ -71,21 +69,6 @@ def test_a_run_is_predicted_in_every_condition_and_conditions_are_compared_on_th
     assert pairs == [("fixed", "home"), ("adaptive", "home")]
     accuracy = accuracies(predictions)
     assert compared[0].difference == pytest.approx(accuracy["fixed"] - accuracy["home"])
-
-
-def test_methods_of_the_monitor_carry_bounds_over_and_adapt_to_no_history():
-    """Bounds of AdamW are lent to SGD."""
-    labelled = TELEMETRY.runs.join(categories_of(SCENARIOS), on="scenario", how="left")
-    setting = ("transformer-adamw",)
-    known = made_up_known(labelled.filter(kind="failure"), setting, setting)
-    methods = {"invariants": NoSettings(), "forest_on_invariants": SETTINGS.random_forest}
-    predictions = measure(TELEMETRY, SCENARIOS, SPLITS, methods, SETTINGS, known=known)
-    invariants = predictions.filter(method="invariants")
-    # waiting is bounded where bounds are fitted or lent, and SGD has none of its own
-    expected = {"home": 1.0, "fixed": 1.0, "recalibrated": pytest.approx(0.8)}
-    assert accuracies(invariants) == expected
-    compared = contrasts(invariants, SETTINGS.contrasts, COMPARED)
-    assert [(each.left, each.right) for each in compared] == [("fixed", "home")]
 
 
 @pytest.fixture(scope="module")

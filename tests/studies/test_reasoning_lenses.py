@@ -1,5 +1,3 @@
-from itertools import combinations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -10,7 +8,7 @@ from sklearn.preprocessing import StandardScaler
 from failbench.base.errors import BadInputError
 from failbench.neighbours.lenses.catalogue import Expected, read_expected, verdicts_given
 from failbench.neighbours.lenses.looking import look_at_models, verdict_table
-from failbench.neighbours.lenses.naming import NearestMean, Origins, from_healthy, named, told_apart
+from failbench.neighbours.lenses.naming import NearestMean, Origins, named
 from made_up_traces import made_up_study
 from reasoning_lenses import Pictured, ReasoningLensesSettings, as_expected, check_traces, naming
 
@@ -114,19 +112,6 @@ def test_what_was_done_to_a_held_out_model_is_not_read():
     exchanged = Origins(np.array(swapped), origins.tokenizer, origins.seed, origins.healthy)
     answers, again = (named(numbers, each, NearestMean) for each in (origins, exchanged))
     assert (answers[origins.seed == 0] == again[origins.seed == 0]).all()
-
-
-def test_pairs_are_told_apart_where_they_differ_and_healthy_models_are_the_zero():
-    origins = origins_of(tokenizers=("char",))
-    numbers = numbers_of(origins, effect=1.0)
-    pairs = {frozenset(pair) for pair in combinations(CONDITIONS, 2)}
-    assert told_apart(numbers, origins, NearestMean) == pairs
-    assert told_apart(np.ones_like(numbers), origins, NearestMean) == set()
-    for each in (origins, origins_of()):
-        numbers = numbers_of(each, effect=1.0, noise=0.0)
-        differences = np.abs(from_healthy(numbers, each, each.seed != 0))
-        assert differences[each.healthy].max() == 0
-        assert differences[~each.healthy].min() == 1
 
 
 def test_the_nearest_mean_answers_as_scikit_learns():

@@ -41,15 +41,6 @@ def test_the_curve_of_four_runs_is_what_a_hand_computes(answers, confidence, cur
         assert risk_curve(rankings(predictions), grid) == pytest.approx(curve)
 
 
-def test_at_full_coverage_the_risk_is_one_less_accuracy_abstentions_counted_as_wrong():
-    surest = pl.when(pl.col("confidence") > 0.9)
-    predictions = made_up_predictions().with_columns(
-        prediction=surest.then(pl.lit("abstain")).otherwise("prediction")
-    )
-    right = (predictions["prediction"] == predictions["category"]).mean()
-    assert risk_curve(rankings(predictions), np.ones(1))[0] == pytest.approx(1 - right)
-
-
 def test_the_area_is_the_integral_of_the_curve_and_with_many_runs_that_of_geifman_and_el_yaniv():
     once, many = made_up_predictions(repeats=1), made_up_predictions(repeats=1, scenarios=400)
     for predictions in (once, once.with_columns(pl.col("confidence").round(1))):

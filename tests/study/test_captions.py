@@ -1,11 +1,9 @@
 from pathlib import Path
 
-import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.study.captions import Captions
-from failbench.study.scope import Scope
 
 NUMBERS = {
     "intervals": {
@@ -87,14 +85,3 @@ def test_a_condition_holds_or_says_why_not(condition, holds):
         assert unmet[0].startswith(f"{condition} is not so, with ")
         with pytest.raises(BadInputError, match="is not so, with "):
             said.caption("table")
-
-
-def test_a_scope_is_counted_from_its_rows():
-    rows = pl.DataFrame(
-        [("a", "x", 0, "t5", 0), ("a", "x", 0, "t5", 1), ("b", None, 1, "gru", 0)],
-        schema=["run_id", "scenario", "seed", "architecture", "repeat"],
-        orient="row",
-    ).with_columns(optimizer=pl.lit("sgd"))
-    assert Scope.of(rows) == Scope(2, 1, 2, ("gru-sgd", "t5-sgd"), repeats=2, folds=1)
-    assert Scope.of(rows).setting == "2 settings (architecture and optimizer)"
-    assert Scope.of(rows.head(2)).setting == "one setting (t5-sgd)"
