@@ -3,6 +3,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
+from failbench.base.slices import partners
 from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.base.telemetry_stream import number_of_runs, refuse_foreign, telemetry_batches
 
@@ -152,3 +153,24 @@ def test_a_full_disk_is_one_error_and_keeps_the_old_file(folder):
         write_parquet(pl.read_parquet(path), path)
     assert path.read_bytes() == before
     assert not partial.is_symlink()
+
+
+def test_partners_share_outcome_presence_of_an_error_and_signal_and_are_labelled():
+    rows = [
+        ("mystery", "unknown", "killed", None, "SIGKILL"),
+        ("other_mystery", "unknown", "killed", None, "SIGKILL"),
+        ("same", "data_pipeline", "killed", None, "SIGKILL"),
+        ("other_outcome", "data_pipeline", "hung", None, "SIGKILL"),
+        ("with_error", "data_pipeline", "killed", "KeyError", "SIGKILL"),
+        ("without_signal", "memory_hardware", "killed", None, None),
+        # any error is like any other, and no signal like no signal
+        ("crash", "unknown", "crash", "KeyError", None),
+        ("like_crash", "model_software", "crash", "RuntimeError", None),
+    ]
+    columns = ("scenario", "category", "outcome", "error_type", "exit_signal")
+    failing = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    assert partners(failing).rows() == [
+        ("crash", "like_crash", "model_software"),
+        ("mystery", "same", "data_pipeline"),
+        ("other_mystery", "same", "data_pipeline"),
+    ]

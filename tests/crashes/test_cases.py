@@ -1,13 +1,21 @@
+import sys
 from dataclasses import fields
+from types import SimpleNamespace
+from typing import get_args
 
 import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.cli.options import PREDICTORS as NAMES
+from failbench.crashes.answer_table import ANSWER_TABLE, record
+from failbench.crashes.answers import asked
 from failbench.crashes.cases import read_cases
+from failbench.crashes.catalogue import PREDICTORS, Predictor
 from failbench.crashes.prediction import CrashPrediction
 from failbench.crashes.question import ARMS, Question
-from failbench.notebooks.summaries import FACTS
+from failbench.crashes.small_rules.predict import predict
+from failbench.notebooks.summaries import FACTS, Summary
 
 SEED = 20261123
 
@@ -49,3 +57,93 @@ def test_a_notebook_that_was_not_observed_as_it_is_is_named(corpus, tmp_path):
     table.with_columns(changed).write_parquet(tmp_path / "observed.parquet")
     with pytest.raises(BadInputError, match="was not observed as it is"):
         read_cases(tmp_path, SEED)
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """A predictor that says that every target crashes, and the questions it was asked."""
+    questions = []
+
+    def predict(question):
+        questions.append(question)
+        return CrashPrediction(True, "KeyError", "It always does.", 1)
+
+    module = SimpleNamespace(predict=predict, maker=lambda: module.version, version="1")
+    monkeypatch.setitem(sys.modules, "a_predictor", module)
+    predictor = Predictor("told", "Told", "a_predictor", ("code", "all"), recorded=True)
+    return SimpleNamespace(questions=questions, predictor=predictor, module=module)
+
+
+def recorded(cases, told, path):
+    before = len(told.questions)
+    number = record(cases, [told.predictor], path, lambda *_: None)
+    assert len(told.questions) - before == number
+    return number
+
+
+def test_every_notebook_is_asked_about_in_every_arm_once_and_again_when_it_changes(
+    case, told, tmp_path
+):
+    path = tmp_path / "answers.parquet"
+    for asked_about, number in (
+        ([case(), case("second")], 4),
+        ([case(), case("second")], 0),
+        ([case(target="x[1]"), case("second")], 2),
+    ):
+        assert recorded(asked_about, told, path) == number
+    told.module.version = "2"
+    assert recorded([case("second")], told, path) == 2
+    table = ANSWER_TABLE.read(path)  # what is gone is dropped
+    assert table.select("pair", "arm").rows() == [("second", "all"), ("second", "code")]
+    assert set(table["exception"]) == {"KeyError"}
+
+
+def test_questions_differ_by_code_and_by_what_is_told(case):
+    one = case()
+    assert len({asked(one.ask(arm)) for arm in ("code", "type", "all", "other")}) == 4
+    assert asked(one.ask("all")) == asked(case(version="mended").ask("all"))
+    # and the command knows who may be asked
+    assert tuple(predictor.name for predictor in PREDICTORS) == get_args(NAMES)
+
+
+FRAME = {
+    "type": {"kind": "frame", "class": "pandas.core.frame.DataFrame"},
+    "structural": {"columns": ["a", "b"], "shape": [3, 2]},
+}
+
+
+KERNEL = {"df": FRAME}
+
+
+@pytest.mark.parametrize(
+    ("target", "executed", "names", "exception"),
+    [
+        ("x = (1", (), {}, "SyntaxError"),
+        ("print(total)", ("totals = 3",), {}, "NameError"),
+        ("print(x)", ("x = 1", "del x"), {}, "NameError"),
+        ("import numpy as np\nnp.no_such_function(3)", (), {}, "AttributeError"),
+        ("d['b']", ("d = {'a': 1}",), {}, "KeyError"),
+        ("x[3]", ("x = [1, 2, 3]",), {}, "IndexError"),
+        ("a, b = x", ("x = (1, 2, 3)",), {}, "ValueError"),
+        # what is not certain
+        ("print(total)", ("from somewhere import *",), {}, None),
+        ("d['b']", ("d = make()", "d['a'] = 1"), {}, None),
+        ("x[3]", ("x = [1, 2, 3]", "x.append(4)"), {}, None),
+        ("try:\n    d['b']\nexcept KeyError:\n    pass", ("d = {'a': 1}",), {}, None),
+        ("if flag:\n    print(total)", ("flag = read()",), {}, None),
+        # the summary says which columns are there
+        ("df['c']", (), KERNEL, "KeyError"),
+        ("df['a']", (), KERNEL, None),
+        ("df['c']", (), {}, "NameError"),
+        # cells that were executed raised nothing, whatever a rule says
+        ("print(total)", ("print(total)", "total = 1"), {}, None),
+    ],
+)
+def test_what_code_and_summary_contradict_is_foreseen(target, executed, names, exception):
+    summary = Summary(tuple(names), names, truncated=False) if names else None
+    assert predict(Question(executed, target, summary)).exception == exception
+
+
+def test_a_name_that_the_kernel_lacks_is_not_there_whatever_ran_before():
+    summary = Summary(("x",), {}, truncated=False)
+    assert predict(Question(("x = 1",), "x + 1", summary)).exception == "NameError"

@@ -5,16 +5,9 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.crashes import checkers
-from failbench.crashes.checkers import (
-    PYLINT,
-    PYRIGHT,
-    Finding,
-    module_of,
-    prediction_of,
-)
 from failbench.crashes.question import Question
 
-TOOLS = {"pyright": PYRIGHT, "pylint": PYLINT}
+TOOLS = {"pyright": checkers.PYRIGHT, "pylint": checkers.PYLINT}
 BEFORE = 3
 FIRST = BEFORE + 1
 
@@ -33,7 +26,7 @@ UNBOUND = next(iter(QUESTIONS))
 
 
 def finding(line, rule="reportUndefinedVariable", column=0):
-    return Finding(line, column, rule, "it is not defined")
+    return checkers.Finding(line, column, rule, "it is not defined")
 
 
 def told(answer):
@@ -55,18 +48,18 @@ def told(answer):
     ],
 )
 def test_the_first_error_in_the_target_is_the_crash(tool, findings, expected):
-    assert told(prediction_of(tool, BEFORE, findings)) == expected
+    assert told(checkers.prediction_of(tool, BEFORE, findings)) == expected
 
 
 def test_cells_are_in_order_of_execution_and_lines_before_the_target_are_counted():
-    module = module_of(Question(("b = 1", "if False:\n    x = 1", "b = 1"), "a = 2"))
+    module = checkers.module_of(Question(("b = 1", "if False:\n    x = 1", "b = 1"), "a = 2"))
     lines = [line for line in module.text.splitlines() if line]
     assert lines == ["b = 1", "if False:", "    x = 1", "b = 1", "a = 2"]
     known: dict[str, object] = {}
     exec(module.text, known)
     assert known["a"] == 2
     for cell in ("x = 1", "x = 1\n", "x = 1\r\ny = 2\r", "y = 3  # \f"):
-        module = module_of(Question((cell, cell), "here"))
+        module = checkers.module_of(Question((cell, cell), "here"))
         assert module.text.split("\n").index("here") == module.before
 
 

@@ -4,8 +4,10 @@ from typing import Any
 import polars as pl
 import pytest
 
+import made_up_answers as answers
 from failbench.base.scenarios import Scenario, read_scenarios
 from failbench.base.vocabulary import ABSTAIN, PRIMARY_SET
+from failbench.diagnose.outputs.html_page import html_of
 from opened_page import DESKTOP, PHONE
 from pipeline import REPOSITORY
 
@@ -158,3 +160,25 @@ def test_every_failure_opens(page_at):
         page.evaluate("name => { location.hash = `#/failure/${name}` }", name)
         page.locator("main h1", has_text=scenario.title).wait_for()
         page.locator("section figure svg[role=img]").wait_for()
+
+
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+@pytest.mark.parametrize("make", [answers.answer, answers.unknown, answers.hostile])
+def test_an_answer_is_readable_by_everyone(browser, axe, tmp_path, make, viewport):
+    path = tmp_path / "why.html"
+    path.write_text(html_of(make()), encoding="utf-8")
+    context = browser.new_context(viewport=viewport)
+    context.set_offline(True)
+    page = context.new_page()
+    troubles = []
+    page.on("pageerror", lambda error: troubles.append(str(error)))
+    page.on(
+        "request",
+        lambda request: None if request.url == path.as_uri() else troubles.append(request.url),
+    )
+    page.goto(path.as_uri())
+    page.locator("main h1").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+    assert axe(page) == []
+    assert troubles == []
+    context.close()

@@ -1,11 +1,33 @@
+from itertools import accumulate
+
 import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.publish.page.answers import answers_by_scenario
+from failbench.base.explanations import explained
+from failbench.base.telemetry import Telemetry
+from failbench.base.verdicts import Diagnosis, Evidence
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.publish.page.answers import Answers, answers_by_scenario, method_facts, shown_order
+from failbench.publish.page.curves import SIGNALS, curves
+from failbench.publish.page.document import significant
+from failbench.publish.page.failure import (
+    NOTHING_BROKE,
+    decided_sentence,
+    explanations,
+)
 from failbench.publish.page.failures import SHOWN_ERROR, failures
 from made_up import made_up_predictions
-from made_up_telemetry import SCENARIOS, made_up_scenarios, made_up_telemetry, together
+from made_up_monitored import rules
+from made_up_telemetry import (
+    ONSET,
+    SCENARIOS,
+    STEPS,
+    made_up_scenarios,
+    made_up_telemetry,
+    together,
+)
 
 REFERENCE = "transformer-adamw"
 SOME = "optimization_0"
@@ -68,3 +90,124 @@ def test_a_scenario_of_which_something_is_missing_is_one_clear_error(lacking, me
     without = {name: table.filter(pl.col("scenario") != SOME) for name, table in given.items()}
     with pytest.raises(BadInputError, match=message):
         index(**{lacking: {**without, "answers": others}[lacking]})
+
+
+END = {"end_step": 30, "end_phase": "backward", "error": "ValueError", "message": "</script>"}
+
+
+def test_nothing_broken_and_an_ending_that_decided_with_its_error_are_said():
+    decided = {"decided_by": None, "decided_kind": None}
+    assert decided_sentence(decided, END, pl.DataFrame(), rules()) == NOTHING_BROKE
+    ending = rules().endings[0]
+    decided = {"decided_by": ending.id, "decided_kind": "ending"}
+    text = decided_sentence(decided, END, pl.DataFrame(), rules())
+    assert text.endswith(f"{ending.statement} ValueError: </script>")
+
+
+@pytest.mark.parametrize("method", ["simple_rules", "random_forest"])
+def test_conditions_come_back_as_sentences_and_those_left_out_are_counted(method):
+    signals = FEATURE_SETS[PRIMARY_SET][:7]
+    evidence = tuple(Evidence(name, float(i), "above", 0.5) for i, name in enumerate(signals))
+    made = explained([("run", "scenario")], method, [Diagnosis("unknown", 0.5, evidence)])
+    section = explanations(*made)["scenario"][method]
+    assert section["left_out"] == 2
+    assert len(section["evidence"]) == 5
+    first = 2 if method == "simple_rules" else 0
+    assert f" is {first}, above 0.5." in section["evidence"][0]
+
+
+def named(predictions: pl.DataFrame, method: str) -> pl.DataFrame:
+    return predictions.with_columns(method=pl.lit(method))
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict"),
+    [
+        ({"unknown": 6, "abstain": 4}, "right"),
+        ({"optimization": 3, "data_pipeline": 3, "unknown": 4}, "wrong"),
+        ({"abstain": 6, "unknown": 4}, "abstained"),
+        ({"unknown": 5, "abstain": 5}, "divided"),
+        ({"unknown": 5, "optimization": 5}, "divided"),
+        ({"unknown": 4, "optimization": 3, "abstain": 3}, "divided"),
+    ],
+)
+def test_more_than_half_of_the_answers_make_a_verdict(counts, verdict):
+    assert Answers("unknown", counts, (0,), 10).verdict == verdict
+
+
+def test_answers_are_counted_over_repeats_and_seeds_of_one_feature_set():
+    predictions = made_up_predictions(1.0, repeats=3, scenarios=1, runs=2).with_columns(
+        method=pl.lit("ebm"), seed=pl.col("run_id").str.tail(1).cast(pl.Int32)
+    )
+    given = answers_by_scenario(predictions)["unknown_0"]["ebm"]
+    assert (given.counts, given.right_by_seed, given.repeats) == ({"unknown": 6}, (3, 3), 3)
+    other = predictions.with_columns(feature_set=pl.lit("19+keywords"))
+    assert answers_by_scenario(pl.concat([predictions, other])) == answers_by_scenario(predictions)
+
+
+def test_a_method_that_does_not_answer_a_scenario_is_named_with_the_remedy():
+    predictions = made_up_predictions(scenarios=2)
+    some = named(predictions.filter(pl.col("scenario") != "unknown_1"), "ebm")
+    both = pl.concat([named(predictions, "random_forest"), some])
+    with pytest.raises(BadInputError, match=r"ebm: .*'unknown_1'.* Run `dvc repro nested_cv@ebm`"):
+        answers_by_scenario(both)
+
+
+def test_methods_that_are_told_come_last_and_development_before_them():
+    order = shown_order(["hybrid", "invariants", "simulated_human", "ebm", "simple_rules"])
+    assert order == ["simple_rules", "ebm", "invariants", "simulated_human", "hybrid"]
+    for method, is_told in (("simulated_human", True), ("invariants", False)):
+        facts = method_facts(method)
+        assert (facts["told"], facts["development"]) == (is_told, not is_told)
+
+
+SETTING = "transformer-adamw"
+SCENARIO = "optimization_0"
+RUN = f"{SCENARIO}-adamw-s0"
+
+
+def drawn(stored):
+    distances, values = stored
+    return dict(zip(accumulate(distances), values, strict=True))
+
+
+def test_every_value_was_recorded_at_its_step_and_extremes_are_kept():
+    telemetry = made_up_telemetry()
+    losses = drawn(curves(telemetry, SETTING, 0, most=8)[SCENARIO]["run"]["loss"])
+    recorded = telemetry.steps.filter(pl.col("run_id") == RUN)
+    assert 2 < len(losses) <= 8
+    for step, value in losses.items():
+        assert value == significant(recorded["loss"][step])
+    assert max(losses.values()) == significant(recorded["loss"].max())
+    assert min(losses.values()) == significant(recorded["loss"].min())
+
+
+def test_a_twin_begins_at_onset_but_for_what_measures_the_machine():
+    twin = curves(made_up_telemetry(), SETTING, 0)[SCENARIO]["twin"]
+    first = {name: min(drawn(stored)) for name, stored in twin.items()}
+    of_machine = {signal.name for signal in SIGNALS if signal.of_machine}
+    assert {first[name] for name in of_machine} == {0}
+    assert first["loss"] == ONSET
+
+
+def test_a_loss_that_is_not_finite_breaks_the_line_and_what_was_not_reached_is_no_point():
+    step = pl.col("step")
+    loss = pl.when(step == 12).then(float("inf")).when(step < STEPS - 1).then(pl.col("loss"))
+    telemetry = made_up_telemetry()
+    odd = Telemetry(telemetry.runs, telemetry.steps.with_columns(loss=loss.cast(pl.Float32)))
+    losses = drawn(curves(odd, SETTING, 0)[SCENARIO]["run"]["loss"])
+    assert losses[12] is None
+    assert list(losses) == list(range(STEPS - 1))
+
+
+def test_memory_is_a_share_of_capacity_and_perplexity_follows_the_held_out_loss():
+    run = curves(made_up_telemetry(), SETTING, 0)[SCENARIO]["run"]
+    assert all(0.4 <= value <= 0.5 for value in drawn(run["memory"]).values())
+    assert all(step % 3 == 0 for step in drawn(run["perplexity"]))
+
+
+def test_a_failing_run_without_a_twin_is_one_clear_error():
+    telemetry = made_up_telemetry()
+    alone = telemetry.select(pl.col("run_id") != f"{RUN}-twin")
+    with pytest.raises(BadInputError, match=rf"twin_of: .*{RUN}.*record it again"):
+        curves(alone, SETTING, 0)

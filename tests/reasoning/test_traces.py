@@ -1,3 +1,4 @@
+import csv
 import json
 import re
 from pathlib import Path
@@ -5,12 +6,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from failbench import reasoning
 from failbench.base.errors import BadInputError
-from failbench.reasoning import traces
-from failbench.reasoning.declared import read_conditions, read_settings
+from failbench.reasoning.declared import fingerprint, read_conditions, read_settings
 from failbench.reasoning.grading import outcome
 from failbench.reasoning.problems import Problem
-from failbench.reasoning.traces import KEY, TRACE_SCHEMA, read_traces
+from failbench.reasoning.traces import KEY, MODELS, TRACE_SCHEMA, TRACES, read_models, read_traces
 
 ROW = {
     "model": "healthy-char-1",
@@ -97,7 +98,7 @@ def test_grading(text, is_ended, expected):
 
 def test_what_reads_traces_and_declarations_needs_no_torch():
     """The stages of the pipeline read traces, and run without it."""
-    paths = Path(traces.__file__).parent.glob("*.py")
+    paths = Path(reasoning.__file__).parent.glob("*.py")
     sources = {path.stem: path.read_text(encoding="utf-8") for path in paths}
     direct = {name for name, text in sources.items() if re.search("(?m)^(import|from) torch", text)}
     imports = rf"failbench\.reasoning\.({'|'.join(direct)}) import"
@@ -134,3 +135,57 @@ def test_broken_conditions_and_settings_are_refused(folder, tmp_path, text, fiel
     with pytest.raises(BadInputError) as error:
         read_settings(path) if is_settings else read_conditions(path, frozenset({"char"}))
     assert error.value.field == field
+
+
+@pytest.fixture(scope="module")
+def traces(folder):
+    return read_traces(folder / TRACES)
+
+
+@pytest.fixture(scope="module")
+def models(folder):
+    return read_models(folder / MODELS)
+
+
+@pytest.fixture(scope="module")
+def problems(declared):
+    """By the key of their traces."""
+    return {
+        (cell.task, cell.length, cell.depth, item): problem
+        for cell, item, problem in declared.problems
+    }
+
+
+def test_every_model_of_the_plan_is_recorded_by_the_code_of_today_and_answered_every_problem(
+    declared, problems, traces, models
+):
+    planned = {each.name: fingerprint(declared, each) for each in declared.plan}
+    assert dict(models.select("model", "fingerprint").iter_rows()) == planned
+    assert models["torch"].n_unique() == 1
+    for model in planned:
+        rows = traces.filter(pl.col("model") == model).select(KEY[1:])
+        assert sorted(rows.iter_rows()) == sorted(problems)
+    assert traces.height == len(problems) * models.height
+
+
+def test_what_is_said_of_a_trace_follows_from_its_prompt_and_text(
+    declared, problems, folder, traces, models
+):
+    with (folder / "vocabularies.csv").open(encoding="utf-8", newline="") as file:
+        tokens = {(row["tokenizer"], int(row["id"])): row["token"] for row in csv.DictReader(file)}
+    of_model = dict(models.select("model", "prompt_tokenizer").iter_rows())
+    budget = declared.settings.budget
+    assert traces["tokens"].max() == budget
+    for row in traces.sample(3000, seed=0).iter_rows(named=True):
+        problem = problems[tuple(row[name] for name in KEY[1:])]
+        is_ended = row["outcome"] != "truncated"
+        assert is_ended or row["tokens"] == budget
+        assert row["outcome"] == outcome(problem, row["text"], is_ended=is_ended)
+        assert row["guess"] == problem.guess
+        if row["tokenizer"] == "char":
+            assert row["tokens"] == len(row["text"]) + is_ended
+        prompt = "".join(tokens[of_model[row["model"]], number] for number in row["prompt_ids"])
+        assert prompt == problem.prompt
+
+
+# That training ran as it was meant, and that each condition shows for the reason that is stated.

@@ -7,18 +7,10 @@ from sklearn.metrics import brier_score_loss, log_loss
 from failbench.base.predictions import DECIMALS
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
+from failbench.statistics import scenario_values
 from failbench.statistics.bootstrap import resample, single_seeds
 from failbench.statistics.intervals import method_intervals, scenario_intervals
 from failbench.statistics.metrics import UnitCosts, ValueMetric, cost_metrics
-from failbench.statistics.scenario_values import (
-    RESOLUTION,
-    over_committed,
-    over_scenarios,
-    ratio,
-    scenario_answers,
-    weighted_mean,
-)
-from failbench.statistics.scenario_values import right as right_answer
 from made_up import completed, made_up_predictions, small_predictions
 from study_settings import BOOTSTRAP, INTERVALS, METHOD_INTERVALS, scipy_bootstrap
 
@@ -71,7 +63,7 @@ def test_being_certain_costs_nothing_if_right_and_the_resolution_of_the_files_if
     wrong = intervals_of(predictions)
     assert wrong["brier"].value == pytest.approx(2.0)
     assert wrong["log_loss"].value == pytest.approx(-np.log(10.0**-DECIMALS))
-    assert pytest.approx(10.0**-DECIMALS) == RESOLUTION
+    assert pytest.approx(10.0**-DECIMALS) == scenario_values.RESOLUTION
     # and a number of which all resamples agree is a point
     certain = made_up_predictions(accuracy=1.0).with_columns(confidence=pl.lit(1.0))
     right = intervals_of(completed(certain.drop(PROBABILITIES)))
@@ -95,7 +87,7 @@ def test_committed_accuracy_is_the_ratio_of_right_to_committed_with_wilsons_inte
     assert count < 50
     assert (interval.method, interval.ci_low) == ("Wilson", pytest.approx(wilson.low))
     # a resample that commits to nothing counts as nothing right
-    assert ratio(np.array([[0.0, 0.0], [1.0, 4.0]])).tolist() == [0.0, 0.25]
+    assert scenario_values.ratio(np.array([[0.0, 0.0], [1.0, 4.0]])).tolist() == [0.0, 0.25]
 
 
 def test_abstaining_is_never_right_but_on_unknown_in_the_sensitivity_row():
@@ -168,7 +160,7 @@ def test_where_bca_has_no_answer_quantiles_of_the_resamples_take_its_place():
 
 def test_sums_with_weights_are_those_of_rows_repeated():
     predictions = made_up_predictions(repeats=1, scenarios=3)
-    values = over_scenarios(predictions, pl.col("confidence"))
+    values = scenario_values.over_scenarios(predictions, pl.col("confidence"))
     weights = tuple(np.array([2.0, 0.0, 1.0]) for _ in CATEGORIES)
     repeated = [part[[0, 0, 2]].sum(axis=0) for part in values.values.values()]
     assert values.sums(weights) == pytest.approx(np.sum(repeated, axis=0))
@@ -193,10 +185,13 @@ def test_bca_covers_the_true_committed_accuracy():
             rows, schema=["repeat", "seed", "scenario", "category", "prediction"], orient="row"
         )
         committed = ValueMetric(
-            "committed", over_committed(predictions, right_answer()), "", kind="proportion"
+            "committed",
+            scenario_values.over_committed(predictions, scenario_values.right()),
+            "",
+            kind="proportion",
         )
         intervals = scenario_intervals(
-            scenario_answers(predictions), (), METHOD_INTERVALS, (committed,)
+            scenario_values.scenario_answers(predictions), (), METHOD_INTERVALS, (committed,)
         )
         covered.append(intervals["committed"].ci_low <= truth <= intervals["committed"].ci_high)
     assert 0.90 <= np.mean(covered) <= 0.99
@@ -206,9 +201,13 @@ def test_a_weighted_mean_is_that_of_numpy_whatever_the_order_of_scenarios():
     rows = [("unknown", "b", 0.2, 1.0), ("optimization", "a", 0.8, 3.0), ("unknown", "c", 0.5, 0.0)]
     table = pl.DataFrame(rows, schema=["category", "scenario", "value", "weight"], orient="row")
     for ordered in (table, table.reverse()):
-        sums = weighted_mean(ordered, pl.col("value"), pl.col("weight")).sums()
-        assert ratio(sums) == pytest.approx(np.average([0.2, 0.8, 0.5], weights=[1, 3, 0]))
-    chosen = weighted_mean(table, pl.col("value") > 0.4, pl.col("scenario") != "a").sums()
+        sums = scenario_values.weighted_mean(ordered, pl.col("value"), pl.col("weight")).sums()
+        assert scenario_values.ratio(sums) == pytest.approx(
+            np.average([0.2, 0.8, 0.5], weights=[1, 3, 0])
+        )
+    chosen = scenario_values.weighted_mean(
+        table, pl.col("value") > 0.4, pl.col("scenario") != "a"
+    ).sums()
     assert chosen.tolist() == [1.0, 2.0]
 
 
@@ -226,7 +225,7 @@ def answered(**routes: list[str | None]) -> pl.DataFrame:
 
 def cost(predictions: pl.DataFrame, rules: float, classifier: float, human: float):
     metrics = cost_metrics(predictions, UnitCosts(rules=rules, classifier=classifier, human=human))
-    answers = scenario_answers(predictions)
+    answers = scenario_values.scenario_answers(predictions)
     return scenario_intervals(answers, (), INTERVALS, metrics)["cost_per_run"]
 
 

@@ -6,28 +6,11 @@ import pytest
 from external_default import estimates
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
-from failbench.neighbours.external import (
-    BUGGY,
-    CORRECT,
-    DETECTION,
-    LABEL,
-    POSITIVES,
-    ColumnNote,
-    PrintedFigure,
-    ReleasedTables,
-)
+from failbench.neighbours import external
 from failbench.statistics.intervals import wilson
 from measure_external_default import Preparation, measure
 from pipeline import REPOSITORY
-from shared.external_default import (
-    ANSWER_SCHEMA,
-    CATEGORY,
-    GROUP_SCHEMA,
-    SHUFFLED,
-    THEIR_FOREST,
-    ExternalDefaultSettings,
-    tasks_of,
-)
+from shared import external_default
 from study_settings import SIMPLE_RULES
 
 RUNS = 12
@@ -41,12 +24,12 @@ COLUMNS = {
     "memory": ("host", "both", ""),
 }
 NOTES = tuple(
-    ColumnNote(column=column, part=part, levels=levels, feature=feature, why=".")
+    external.ColumnNote(column=column, part=part, levels=levels, feature=feature, why=".")
     for column, (part, levels, feature) in COLUMNS.items()
 )
 PRINTED_FIGURES = tuple(
-    PrintedFigure(table=name, metric="accuracy", value=0.9, place="Table 0")
-    for name in (DETECTION, "category", *POSITIVES)
+    external.PrintedFigure(table=name, metric="accuracy", value=0.9, place="Table 0")
+    for name in (external.DETECTION, "category", *external.POSITIVES)
 )
 
 
@@ -60,7 +43,7 @@ def sessions(labels: list[str], rng: np.random.Generator) -> pl.DataFrame:
                 "oscillation": rng.normal(size=RUNS),
                 "cpu": 10.0 * number + rng.normal(0.0, 0.1, RUNS),
                 "memory": 7.0 * (number % 5) + rng.normal(0.0, 0.1, RUNS),
-                LABEL: [label] * RUNS,
+                external.LABEL: [label] * RUNS,
             }
         )
         for number, label in enumerate(labels)
@@ -69,29 +52,33 @@ def sessions(labels: list[str], rng: np.random.Generator) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def tables() -> ReleasedTables:
+def tables() -> external.ReleasedTables:
     """Detection of 16 sessions and six crashed runs, and seven categories of four sessions."""
     rng = np.random.default_rng(0)
-    detection = sessions([BUGGY, CORRECT] * 8, rng).drop("oscillation")
-    empty = pl.DataFrame({LABEL: [CORRECT] * 6}, schema={LABEL: pl.String()})
+    detection = sessions([external.BUGGY, external.CORRECT] * 8, rng).drop("oscillation")
+    empty = pl.DataFrame(
+        {external.LABEL: [external.CORRECT] * 6}, schema={external.LABEL: pl.String()}
+    )
     detection = pl.concat([detection, empty], how="diagonal").select(detection.columns)
     positives = {
         name: sessions([label] * 4, rng).with_columns(cpu=pl.col("cpu") + 100 * number)
-        for number, (name, label) in enumerate(POSITIVES.items())
+        for number, (name, label) in enumerate(external.POSITIVES.items())
     }
-    tables = {DETECTION: detection}
+    tables = {external.DETECTION: detection}
     for name, own in positives.items():
         others = (part.head(8) for other, part in positives.items() if other != name)
         tables[name] = pl.concat([own, *others])
-    return ReleasedTables(tables, NOTES, PRINTED_FIGURES)
+    return external.ReleasedTables(tables, NOTES, PRINTED_FIGURES)
 
 
 @pytest.fixture(scope="module")
-def small() -> ExternalDefaultSettings:
+def small() -> external_default.ExternalDefaultSettings:
     """The settings of the pipeline, with fewer groups and trees."""
     shared = {"resamples": 1000, "confidence": 0.95}
     params = REPOSITORY / "params.yaml"
-    whole = read_section("external_default", ExternalDefaultSettings, params, shared=shared)
+    whole = read_section(
+        "external_default", external_default.ExternalDefaultSettings, params, shared=shared
+    )
     few = {"lightgbm": {"trees": 3}, "ebm": {"max_rounds": 2}, "random_forest": {"trees": 3}}
     methods = {
         name: getattr(whole.methods, name).model_copy(update=each) for name, each in few.items()
@@ -114,17 +101,24 @@ def measured(tables, small):
     return measure(tables, small, SIMPLE_RULES)
 
 
-@pytest.mark.parametrize("task", [DETECTION, CATEGORY])
+@pytest.mark.parametrize("task", [external.DETECTION, external_default.CATEGORY])
 def test_the_host_tells_the_label_only_while_sessions_are_on_both_sides(
     measured, tables, small, task
 ):
     def accuracy(protocol):
-        key = {"task": task, "protocol": protocol, "columns": "host", "method": THEIR_FOREST}
+        key = {
+            "task": task,
+            "protocol": protocol,
+            "columns": "host",
+            "method": external_default.THEIR_FOREST,
+        }
         rows = measured[0].filter(**key)
-        return (rows["answer"] == tasks_of(tables)[task].labels[rows["row"].to_numpy()]).mean()
+        return (
+            rows["answer"] == external_default.tasks_of(tables)[task].labels[rows["row"].to_numpy()]
+        ).mean()
 
-    assert accuracy(SHUFFLED) > 0.8
-    assert accuracy(f"clusters_{small.groups}") < accuracy(SHUFFLED) - 0.2
+    assert accuracy(external_default.SHUFFLED) > 0.8
+    assert accuracy(f"clusters_{small.groups}") < accuracy(external_default.SHUFFLED) - 0.2
 
 
 def test_other_rows_are_prepared_by_those_that_it_was_fitted_to():
@@ -133,17 +127,24 @@ def test_other_rows_are_prepared_by_those_that_it_was_fitted_to():
     assert other["a"].tolist() == pytest.approx([0.1, 5.0, 9.9, 9.9])
 
 
-FOREST = {"task": DETECTION, "protocol": SHUFFLED, "columns": "all", "method": THEIR_FOREST}
+FOREST = {
+    "task": external.DETECTION,
+    "protocol": external_default.SHUFFLED,
+    "columns": "all",
+    "method": external_default.THEIR_FOREST,
+}
 
 
 def of_groups(numbers, groups=16):
-    key = {"task": DETECTION, "grouping": "blocks", "groups": groups}
-    return pl.DataFrame({**key, "row": range(len(numbers)), "group": numbers}, schema=GROUP_SCHEMA)
+    key = {"task": external.DETECTION, "grouping": "blocks", "groups": groups}
+    return pl.DataFrame(
+        {**key, "row": range(len(numbers)), "group": numbers}, schema=external_default.GROUP_SCHEMA
+    )
 
 
 def of_answers(named):
     rows = {**FOREST, "row": range(len(named)), "answer": named}
-    return pl.DataFrame(rows, schema=ANSWER_SCHEMA)
+    return pl.DataFrame(rows, schema=external_default.ANSWER_SCHEMA)
 
 
 def row_of(table, **key):
@@ -152,8 +153,8 @@ def row_of(table, **key):
 
 
 def test_intervals_count_groups_and_not_rows(tables, small):
-    truth = tables.detection[LABEL].to_list()
-    wrong = {BUGGY: CORRECT, CORRECT: BUGGY}
+    truth = tables.detection[external.LABEL].to_list()
+    wrong = {external.BUGGY: external.CORRECT, external.CORRECT: external.BUGGY}
     numbers = [number * 16 // len(truth) for number in range(len(truth))]
     together = [wrong[name] if numbers[row] < 8 else name for row, name in enumerate(truth)]
     apart = [name if row % 2 else wrong[name] for row, name in enumerate(truth)]

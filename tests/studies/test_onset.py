@@ -8,19 +8,11 @@ from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.agreement import cramers_v, permutation_test
 from onset import association, indicators
-from shared.onset_signs import (
-    SIGNALS,
-    Limits,
-    OnsetSettings,
-    first_signs,
-    healthy_reach,
-    persisting,
-    step_distances,
-)
+from shared import onset_signs
 from study_settings import DRAWS
 
-LIMITS = dict.fromkeys(SIGNALS, Limits(3.0, 3.0))
-SETTINGS = OnsetSettings(
+LIMITS = dict.fromkeys(onset_signs.SIGNALS, onset_signs.Limits(3.0, 3.0))
+SETTINGS = onset_signs.OnsetSettings(
     **DRAWS,
     persistence=5,
     near_steps=10,
@@ -66,10 +58,10 @@ SPREAD = np.std([2.0, 2.1, 2.2] * 4, ddof=1)
 def test_a_distance_is_in_standard_deviations_of_successful_runs(losses, distances):
     parts = (healthy(), recorded([losses], "failure"))
     both = Telemetry(pl.concat(p.runs for p in parts), pl.concat(p.steps for p in parts))
-    found = step_distances(both).filter(run_id="failure-0")
+    found = onset_signs.step_distances(both).filter(run_id="failure-0")
     np.testing.assert_allclose(found["loss"], distances, atol=1e-5)
     with pytest.raises(BadInputError, match="a setting has 3 successful runs"):
-        step_distances(healthy(runs=3))
+        onset_signs.step_distances(healthy(runs=3))
 
 
 @pytest.mark.parametrize(
@@ -87,20 +79,23 @@ def test_a_distance_is_in_standard_deviations_of_successful_runs(losses, distanc
     ],
 )
 def test_a_deviation_persists_for_some_steps_or_up_to_the_failure(distance, single, position):
-    assert persisting(np.array(distance, dtype=float), Limits(3.0, single), 3) == position
+    assert (
+        onset_signs.persisting(np.array(distance, dtype=float), onset_signs.Limits(3.0, single), 3)
+        == position
+    )
 
 
 def test_the_step_of_the_failure_is_no_sign_of_it_nor_what_successful_runs_reach():
-    still = {**dict.fromkeys(SIGNALS, 0.0), "run_id": "a", "step": range(4)}
+    still = {**dict.fromkeys(onset_signs.SIGNALS, 0.0), "run_id": "a", "step": range(4)}
     run = pl.DataFrame(still | {"loss": [0.0, 0.0, 0.0, 9.0]})
     for failure_step, lead in ((3, None), (4, 1)):
         ends = pl.DataFrame({"run_id": ["a"], "failure_step": [failure_step]})
-        assert first_signs(run, ends, LIMITS, 3)["lead"].to_list() == [lead]
+        assert onset_signs.first_signs(run, ends, LIMITS, 3)["lead"].to_list() == [lead]
     noisy = [list(2.0 + np.random.default_rng(run).normal(0, 0.1, 60)) for run in range(12)]
     recordings = recorded(noisy)
-    distances = step_distances(recordings)
+    distances = onset_signs.step_distances(recordings)
     ends = recordings.runs.select("run_id", failure_step=pl.lit(60))
-    signs = first_signs(distances, ends, healthy_reach(distances, 5), 5)
+    signs = onset_signs.first_signs(distances, ends, onset_signs.healthy_reach(distances, 5), 5)
     assert signs["lead"].null_count() == 12
 
 

@@ -1,9 +1,14 @@
+import math
+from itertools import combinations
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 
+from abstention import REASONS
 from failbench.base.errors import BadInputError
 from failbench.study.picture import (
     POINTS,
@@ -12,7 +17,17 @@ from failbench.study.picture import (
     save_picture,
 )
 from failbench.study.publication import check_style
-from failbench.study.style import FULL_WIDTH, HALF_WIDTH
+from failbench.study.run_curves import gallery_picture, run_curves, sheet_curves, sheet_runs
+from failbench.study.style import (
+    CATEGORY_COLOURS,
+    FULL_WIDTH,
+    HALF_WIDTH,
+    LINE,
+    TWIN,
+)
+from gallery import run_of
+from hybrid import ROUTE_COLOURS
+from printed_pictures import assert_printable
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
@@ -90,3 +105,98 @@ def test_a_file_that_is_missing_or_no_text_or_empty_is_refused(tmp_path, content
     problem = r"\(file\): (is missing or is not text|has no settings)"
     with pytest.raises(BadInputError, match=problem):
         check_style(path)
+
+
+LEAST_DISTANCE = 20.0
+"""In CIE Lab; 2.3 is just noticed (Mahy, Van Eycken and Oosterlinck, 1994)."""
+
+EYES = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+}
+"""Of linear RGB, at full severity: Machado, Oliveira and Fernandes (2009), "A Physiologically-based
+Model for Simulation of Color Vision Deficiency", table 1."""
+
+TO_XYZ = np.array(
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
+)
+"""Of linear sRGB (IEC 61966-2-1), with its white point."""
+
+PALETTES = {
+    "categories": list(CATEGORY_COLOURS.values()),
+    "reasons to abstain": [colour for _, colour in REASONS.values()],
+    "routes of hybrids": list(ROUTE_COLOURS.values()),
+    "run and twin": [LINE, TWIN],
+}
+
+
+def lab(colour: str, eye: np.ndarray) -> np.ndarray:
+    """CIE Lab of what an eye makes of a colour."""
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    ratio = TO_XYZ @ np.clip(eye @ linear, 0.0, 1.0) / TO_XYZ.sum(axis=1)
+    edge = 6 / 29
+    f = np.where(ratio > edge**3, np.cbrt(ratio), ratio / (3 * edge**2) + 4 / 29)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def distance(first: str, second: str, eye: np.ndarray) -> float:
+    return float(np.linalg.norm(lab(first, eye) - lab(second, eye)))
+
+
+@pytest.mark.parametrize("eye", EYES)
+@pytest.mark.parametrize("palette", PALETTES)
+def test_colours_of_a_palette_stay_apart_for_every_eye(palette, eye):
+    red = lab("#FF0000", EYES["normal"])  # as published of this colour space
+    assert red == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
+    for pair in combinations(PALETTES[palette], 2):
+        assert distance(*pair, EYES[eye]) >= LEAST_DISTANCE, pair
+
+
+RUNAWAY = "runaway-transformer-adamw-s0"
+
+
+def test_run_curves_give_units_that_the_figure_states_of_failing_runs(small_telemetry):
+    curves = run_curves(small_telemetry, RUNAWAY).filter(role="failing", step=5)
+    (step_5,) = curves.select("memory", "tokens_per_second", "perplexity").rows()
+    assert step_5 == pytest.approx((105 / 200, 50 / 0.5, math.exp(2.0)), rel=1e-4)
+    for unknown, named in (("nobody", "'nobody'"), (f"{RUNAWAY}-twin", "run_id")):
+        with pytest.raises(BadInputError, match=named):
+            run_curves(small_telemetry, unknown)
+    with pytest.raises(BadInputError, match=r"gallery\.run_id.*no failing run"):
+        run_of(small_telemetry, f"{RUNAWAY}-twin")
+
+
+@pytest.mark.usefixtures("project_style")
+@pytest.mark.parametrize(
+    ("category", "name"),
+    [
+        ("memory_hardware", "late crash"),
+        ("optimization", "runaway"),
+        ("model_software", "no start"),
+    ],
+)
+def test_gallery_has_a_cell_for_every_failing_run_even_one_without_steps(
+    small_telemetry, small_scenarios, category, name
+):
+    runs, curves = sheet_runs(small_telemetry, small_scenarios), sheet_curves(small_telemetry, 1)
+    figure = assert_printable(gallery_picture(category, runs, curves, setting="all runs"))
+    loss_axes, _ = sorted(figure.axes, key=lambda axes: -axes.get_position().y0)
+    assert loss_axes.get_title(loc="left") == name
