@@ -93,7 +93,6 @@ def test_runs_of_scenarios_that_were_learnt_from_are_left_out_and_named(recorded
     ("change", "options", "complaint"),
     [
         (None, "--method crystal_ball", "command line: --method: 'crystal_ball' is"),
-        (None, "--method simulated_human", "command line: --method: 'simulated_h"),
         (lambda: Path("scenarios/optimization/runaway.json").unlink(), "",
          "out/runs.parquet: scenario: 'runaway-transformer-adamw-s0' has no label: no file in"),
         (lambda: change_runs(scenario=pl.lit(TRAINED_ON)), "",
@@ -102,7 +101,6 @@ def test_runs_of_scenarios_that_were_learnt_from_are_left_out_and_named(recorded
          "out/runs.parquet: kind: no run is a failure."),
         (lambda: Path("out/runs.parquet").unlink(), "", "out/runs.parquet: (file): is not a read"),
         (None, "--reference out", "out: --reference: has no out/params.yaml."),
-        (None, "--scenarios nowhere", "nowhere: (folder): holds no scenario files."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_scored_ends_with_2_and_one_line(

@@ -49,19 +49,11 @@ def test_every_declared_claim_is_tested_once(paper, audit):
 @pytest.mark.parametrize(
     ("check", "field", "problem"),
     [
-        ({"kind": "guess"}, "claims.made_up.check", "guess"),
         ({}, "claims.made_up.check", "kind"),
-        ({"kind": "sum", "value": 1, "where": {"a": 1}}, "check.sum.formula", "required"),
         (
             {"kind": "sum", "value": 0.5, "formula": "a", "where": {"a": 1}},
             "claims.made_up.check.sum.value",
             "no printed figure",
-        ),
-        ({"kind": "granularity", "values": ["5%"], "n": 0}, "granularity.n", "greater"),
-        (
-            {"kind": "unverifiable", "missing": "labels", "n": 5},
-            "unverifiable.n",
-            "the key is unknown",
         ),
         (
             {"kind": "recalls", "value": 1, "recalls": [1], "counts": []},
@@ -69,7 +61,6 @@ def test_every_declared_claim_is_tested_once(paper, audit):
             "as many counts",
         ),
         ({"kind": "largest", "name": "c", "values": {"a": 1, "b": 2}}, "largest", "one of the"),
-        ({"kind": "same", "values": [[1], [1, 2]]}, "same", "as many figures"),
         (
             {"kind": "rate_interval", "value": "5%", "interval": ["9%", "1%"], "n": 9},
             "rate_interval",
@@ -89,10 +80,7 @@ def test_a_wrong_declaration_is_one_error_with_its_path(check, field, problem):
     [
         ("57.1%", 0.571, 0.0005, "%"),
         ("91.30%", 0.913, 0.00005, "%"),
-        ("20%", 0.2, 0.005, "%"),
-        ("38.6 points", 0.386, 0.0005, "points"),
         ("0.62", 0.62, 0.005, ""),
-        ("-3", -3.0, 0.5, ""),
         ("2.3e11", 2.3e11, 0.05e11, ""),
         ("87±1%", 0.87, 0.01, "%"),
         ("20/76", 20 / 76, 0.0, ""),

@@ -29,8 +29,6 @@ def bugs(repository):
         ([ROW | {"component": "weather"}], "line 2"),
         ([ROW | {"left_out": "it needs a GPU"}], "line 2"),
         ([ROW | {"onset": ""}], "line 2"),
-        ([ROW | {"ranks": "-1"}], "line 2"),
-        ([ROW | {"id": ""}], "line 2"),
         ([ROW, ROW], "line 3: id: 'library-1' is there twice"),
     ],
 )

@@ -125,13 +125,9 @@ ROW = {
     ("change", "problem"),
     [
         ({"signal": "accuracy"}, "'accuracy' is none of loss"),
-        ({"statistic": "mood"}, "'mood' is none of value"),
-        ({"relation": "near"}, "relation"),
-        ({"scope": "guessed"}, "scope"),
         ({"peer": "nobody"}, "is no peer"),
         ({"source": ""}, "source"),
         ({"scope": "mapped"}, "of its signal"),
-        ({"missing": "weights"}, "of its signal"),
     ],
 )
 def test_a_row_that_says_too_little_or_what_there_is_not_is_refused(change, problem):

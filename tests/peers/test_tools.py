@@ -150,8 +150,6 @@ def test_an_answer_is_a_verdict_with_its_category_mapped_and_none_is_not_readabl
         ([row(), row()], "run_id: 'run' has two answers"),
         ([row(category="weather")], "category: 'run' has a category that is not mapped"),
         ([row(category=None)], "category: 'run' is faulty without a category"),
-        ([row(is_faulty=False)], "category: 'run' is faulty without a category, or has one"),
-        ([row(unreadable="It ended.")], "unreadable: 'run' needs either"),
         ([row(is_faulty=None, category=None)], "unreadable: 'run' needs either"),
     ],
 )

@@ -70,14 +70,10 @@ def test_what_is_trained_on_is_of_trained_cells_and_never_of_the_test(declared):
     ("rows", "field"),
     [
         ("task,length\narithmetic,2", "depth"),
-        ("chess,2,1,yes", "task"),
-        ("paths,0,1,yes", "length"),
         ("paths,4,1,yes\npaths,4,1,no", "task"),
         ("paths,4,1,yes", "trained"),
         ("brackets,7,1,yes", "(file)"),
-        ("brackets,4,3,yes", "(file)"),
         ("paths,2,3,yes", "(file)"),
-        ("arithmetic,26,1,yes", "(file)"),
     ],
 )
 def test_a_broken_grid_is_refused(tmp_path, rows, field):

@@ -63,11 +63,8 @@ def without(name):
     ("rows", "field"),
     [
         ([ROW | {"item": 1}, ROW | {"outcome": "right"}], "outcome"),
-        ([ROW | {"item": 1}, ROW | {"guess": 1.5}], "guess"),
-        ([ROW | {"item": 1}, ROW | {"tokens": -1}], "tokens"),
         ([ROW | {"item": 1}, ROW | {"task": None}], "task"),
         ([ROW, ROW], "(key)"),
-        ([ROW | {"length": "long"}], "length"),
         ([ROW | {"colour": "red"}], "colour"),
         (without("tokens"), "tokens"),
     ],
@@ -117,12 +114,10 @@ CONDITION = "healthy,char,char,1,1,96,yes,0,0,nothing\n"
     ("text", "field"),
     [
         (HEADER + CONDITION.replace("char,char", "char,words"), "prompt_tokenizer"),
-        (HEADER + CONDITION.replace("yes", "perhaps"), "is_causal"),
         (HEADER + CONDITION.replace("yes,0", "yes,2"), "shuffled"),
         (HEADER + CONDITION + CONDITION, "condition"),
         (HEADER.replace(",looped", "") + CONDITION.replace("0,0", "0"), "looped"),
         ({"batch": 0}, "batch"),
-        ({"speed": 1}, "speed"),
         ({"shape": {"width": 10, "layers": 1, "heads": 2}}, "shape"),
     ],
 )

@@ -214,10 +214,8 @@ def test_examples_of_hooks_are_true() -> None:
     ("text", "linked"),
     [
         ("`docs/logs.md`", "[`docs/logs.md`](logs.md)"),
-        ("`docs/tutorials/index.md`", "[`docs/tutorials/index.md`](tutorials/index.md)"),
         ("`CONTRIBUTING.md`", "[`CONTRIBUTING.md`](contributing.md)"),
         ("[`docs/logs.md`](logs.md)", "[`docs/logs.md`](logs.md)"),
-        ("`docs/studies`", "`docs/studies`"),
         ("`paper/tables/cost.md`", "`paper/tables/cost.md`"),
         ("```text\n`docs/logs.md`\n```\n", "```text\n`docs/logs.md`\n```\n"),
     ],

@@ -53,7 +53,6 @@ def test_a_record_gets_the_keys_that_it_has_and_what_the_section_of_a_study_says
         (SHARED | {"power": 2}, {"points": 3}, r"statistics\.power: .*less than 1 \(found 2\)"),
         (SHARED, {"points": 3, "power": 0.8}, r"study\.power: the key is unknown"),
         (SHARED, {"points": 0}, r"study\.points: .*\(found 0\)"),
-        (SHARED, {"seed": 1}, r"study\.points: Field required"),
     ],
 )
 def test_keys_without_effect_and_values_out_of_range_are_refused(

@@ -64,7 +64,6 @@ TYPED = "is typed; name the metric that it comes from"
     ("changed", "problem"),
     [
         ({"measured": "Right in 27.9 of {intervals.19.ebm.accuracy}."}, TYPED),
-        ({"measured": "Right in 28 % and {intervals.19.ebm.accuracy}."}, TYPED),
         ({"measured": "It gains 3 points over {intervals.19.ebm.accuracy}."}, TYPED),
         ({"measured": "It did not help at all, we think."}, "measured must name a metric"),
         ({"holds": []}, "holds"),
