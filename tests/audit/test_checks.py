@@ -4,9 +4,7 @@ from scipy import stats
 from sklearn.metrics import f1_score
 from statsmodels.stats.proportion import proportion_confint
 
-from failbench.publish.audit.counts import (
-    numerators,
-)
+from failbench.publish.audit.counts import numerators
 from failbench.publish.audit.figures import read_printed
 from made_up_audit import check
 

@@ -3,11 +3,7 @@ import yaml
 
 from failbench.base.errors import BadInputError
 from failbench.base.records import kept_by_hand
-from failbench.publish.audit.claims import (
-    AUDIT_SCHEMA,
-    AuditedPaper,
-    audit_paper,
-)
+from failbench.publish.audit.claims import AUDIT_SCHEMA, AuditedPaper, audit_paper
 from failbench.publish.audit.figures import VERDICTS, Printed, over_rounding, read_printed
 from made_up_audit import SETTINGS, declared
 

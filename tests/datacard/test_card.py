@@ -11,9 +11,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.publish.datacard.main_tables import columns_by_table, described_columns
-from failbench.publish.datacard.statements import (
-    read_dictionary,
-)
+from failbench.publish.datacard.statements import read_dictionary
 from pipeline import REPOSITORY, patterns, tracked
 
 CARD = (REPOSITORY / "data/README.md").read_text(encoding="utf-8")

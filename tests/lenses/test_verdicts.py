@@ -74,12 +74,7 @@ def traces():
 
 
 @pytest.mark.parametrize(
-    ("text", "kept"),
-    [
-        ("length=3..", {3, 4}),
-        ("length=2..3", {2, 3}),
-        ("length=2,4", {2, 4}),
-    ],
+    ("text", "kept"), [("length=3..", {3, 4}), ("length=2..3", {2, 3}), ("length=2,4", {2, 4})]
 )
 def test_numbers_are_filtered_by_range_and_by_list(traces, text, kept):
     assert set(slices.filtered(traces, [slices.filter_of(text)], "file")["length"]) == kept

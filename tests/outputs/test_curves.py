@@ -11,12 +11,7 @@ from hypothesis.extra.numpy import arrays
 import made_up_answers as answers
 from failbench.diagnose.outputs.curves import COLOURS, write_plot
 from failbench.diagnose.outputs.drawing import figure_of
-from failbench.diagnose.outputs.places import (
-    Mark,
-    labels_apart,
-    places_of,
-    thinned,
-)
+from failbench.diagnose.outputs.places import Mark, labels_apart, places_of, thinned
 from failbench.diagnose.readers.text import read_text
 
 

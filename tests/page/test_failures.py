@@ -12,11 +12,7 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.publish.page.answers import Answers, answers_by_scenario, method_facts, shown_order
 from failbench.publish.page.curves import SIGNALS, curves
 from failbench.publish.page.document import significant
-from failbench.publish.page.failure import (
-    NOTHING_BROKE,
-    decided_sentence,
-    explanations,
-)
+from failbench.publish.page.failure import NOTHING_BROKE, decided_sentence, explanations
 from failbench.publish.page.failures import SHOWN_ERROR, failures
 from made_up import made_up_predictions
 from made_up_monitored import rules

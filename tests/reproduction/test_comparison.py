@@ -234,12 +234,7 @@ def test_hashes_in_the_lock_say_no_more_and_a_figure_that_differs_needs_its_poin
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence(
-    project: Path,
-    monkeypatch,
-    capsys,
-    options: list[str],
-    alter: Alter,
-    words: list[str],
+    project: Path, monkeypatch, capsys, options: list[str], alter: Alter, words: list[str]
 ) -> None:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.parent))
     alter()

@@ -11,9 +11,7 @@ from failbench.neighbours.peers.verdicts import DOCUMENTED, with_best_thresholds
 from failbench.statistics.lead import lead_interval
 from peers import rate_table
 from shared.peers import RUN_SCHEMA, SAID_SCHEMA
-from shared.peers_answers import (
-    runs_of,
-)
+from shared.peers_answers import runs_of
 from study_settings import INTERVALS_OF_FEW, REFERENCE
 
 SCENARIOS = {f"{category}_{number}": category for category in CATEGORIES for number in range(3)}

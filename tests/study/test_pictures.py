@@ -10,21 +10,10 @@ from matplotlib.lines import Line2D
 
 from abstention import REASONS
 from failbench.base.errors import BadInputError
-from failbench.study.picture import (
-    POINTS,
-    Picture,
-    legend_outside,
-    save_picture,
-)
+from failbench.study.picture import POINTS, Picture, legend_outside, save_picture
 from failbench.study.publication import check_style
 from failbench.study.run_curves import gallery_picture, run_curves, sheet_curves, sheet_runs
-from failbench.study.style import (
-    CATEGORY_COLOURS,
-    FULL_WIDTH,
-    HALF_WIDTH,
-    LINE,
-    TWIN,
-)
+from failbench.study.style import CATEGORY_COLOURS, FULL_WIDTH, HALF_WIDTH, LINE, TWIN
 from gallery import run_of
 from hybrid import ROUTE_COLOURS
 from printed_pictures import assert_printable
