@@ -206,48 +206,6 @@ def test_what_ends_a_trainer_names_its_place_and_those_around_it(tmp_path, optio
     assert found[: len(expected)] == expected
 
 
-class Module(lightning.LightningModule):
-    def __init__(self, where):
-        super().__init__()
-        self.layer = nn.Linear(3, 1)
-        self.where = where
-
-    def fail(self, where):
-        if self.where == where:
-            raise ValueError("no loss, no metric, nothing to log")
-
-    def training_step(self, batch, _):
-        self.fail("training")
-        return self.layer(batch[:, :2] if self.where == "forward" else batch).mean()
-
-    def validation_step(self, *_):
-        self.fail("validation")
-
-    def on_train_batch_end(self, *_):
-        self.fail("hook")
-
-    def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), 0.1)
-
-
-@pytest.mark.parametrize(
-    ("where", "expected"),
-    [
-        ("training", "training_step"),
-        ("forward", "forward"),
-        ("validation", "evaluation"),
-        ("hook", "callback"),
-    ],
-)
-def test_what_ends_a_trainer_of_lightning_names_its_place(tmp_path, where, expected):
-    rows = torch.utils.data.DataLoader(torch.ones(2, 3))
-    quiet = ("enable_checkpointing", "enable_progress_bar", "enable_model_summary", "logger")
-    trainer = lightning.Trainer(
-        max_steps=1, accelerator="cpu", default_root_dir=tmp_path, **dict.fromkeys(quiet, False)
-    )
-    assert place_of(*frames_of(lambda: trainer.fit(Module(where), rows, rows))) == expected
-
-
 def test_every_place_has_an_example_and_what_all_pass_through_names_none():
     assert list(EXAMPLES) == [place.id for place in places()]
     assert {name: place_of(frame) for name, frame in EXAMPLES.items()} == {

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 import statsmodels.api as sm
 
-from failbench.neighbours.lenses.compression import compressed_bytes, ends_in_loop, loop_letters
+from failbench.neighbours.lenses.compression import compressed_bytes, loop_letters
 from failbench.neighbours.lenses.fft import amplitudes
 from failbench.neighbours.lenses.hazard import course_of
 from failbench.neighbours.lenses.looking import look
@@ -100,30 +100,6 @@ def test_exponential_times_have_a_constant_hazard_and_their_own_rate():
     assert hazards == pytest.approx(np.full(len(hazards), 0.05), rel=0.3)
 
 
-@pytest.mark.parametrize(
-    ("verdict", "accuracy", "right", "wrong"),
-    [
-        ("early_hazard", 0.3, (1, 60), (1, 12)),
-        ("delayed_hazard", 0.3, (1, 60), (50, 60)),
-        ("delayed_hazard", 0.5, (1, 20), (20, 40)),
-    ],
-)
-def test_wrong_answers_that_come_early_or_late_are_told_and_where_they_become_likelier(
-    verdict, accuracy, right, wrong
-):
-    part, scale = made_up_slice(
-        accuracy=lambda length: accuracy,
-        right_tokens=lambda n, rng: int(rng.integers(*right)),
-        wrong_tokens=lambda n, rng: int(rng.integers(*wrong)),
-        items=30,
-    )
-    seen = look("hazard", part, scale, SETTINGS)
-    assert seen.verdict == verdict
-    if accuracy == 0.5:
-        assert seen.measures["overtaking"].value == 20
-        assert seen.measures["wrong_ahead"].value == pytest.approx(0.5, abs=0.05)
-
-
 def compression(items=30, **changes):
     return look("compression", *made_up_slice(items=items, **changes), SETTINGS)
 
@@ -190,22 +166,6 @@ def test_loops_are_those_that_trying_every_block_finds():
     for _ in range(300):
         text = "".join(rng.choice(list("ab"), int(rng.integers(0, 30))))
         assert loop_letters(text) == brute_loop(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "loops"),
-    [
-        ("", False),
-        ("111111", False),
-        ("1" * 16, True),
-        ("abcdefghijklmnopqrstuvwxyz" + "12," * 9, True),
-        ("abcdefghijklmnopqrstuvwxyz" + "12," * 8, False),
-        ("gK+4=K7," * 5 + "gK+", True),
-        ("gK+4=K7,hB-1=B4:4", False),
-    ],
-)
-def test_a_loop_is_half_of_the_text_and_sixteen_letters(text, loops):
-    assert ends_in_loop(text) is loops
 
 
 # The lens ``fft``.

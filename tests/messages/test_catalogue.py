@@ -71,22 +71,6 @@ def test_an_entry_that_contradicts_itself_is_refused(field, value, told):
         Message(**{**WHOLE, field: value})
 
 
-def test_modules_that_are_named_as_sources_are_there():
-    packages = Path(pytest.importorskip("torch").__file__).parents[1]
-    pytest.importorskip("transformers")
-    named = {
-        f"{library}{path}"
-        for known in messages()
-        for library, path in re.findall(
-            r"(?<![\w/])(torch/|(?:transformers|accelerate|lightning|safetensors): )([\w/]+\.py)",
-            known.source,
-        )
-    }
-    assert len(named) > 40
-    paths = {name: packages / name.replace(": ", "/") for name in named}
-    assert {name for name, path in paths.items() if not path.is_file()} == set()
-
-
 @pytest.mark.parametrize(
     ("pattern", "literals"),
     [

@@ -4,7 +4,7 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.monitor.records.tables import histories, read_monitored
-from failbench.neighbours.outside_list.bugs import BUGS, read_bugs
+from failbench.neighbours.outside_list.bugs import read_bugs
 
 ROW = {
     **dict.fromkeys(
@@ -16,11 +16,6 @@ ROW = {
     "onset": "0",
     "left_out": "",
 }
-
-
-@pytest.fixture(scope="module")
-def bugs(repository):
-    return read_bugs(repository / "data/outside" / BUGS)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,3 @@
-import pytest
-
 from page_sections import estimate, percent, section
 
 ROUTE = "#/methods"
@@ -70,24 +68,6 @@ def test_methods_that_saw_the_scenarios_stand_apart_and_those_that_are_told_are_
     assert "Invariants" in rows_of(page, DEVELOPMENT)
     assert "Invariants" not in rows_of(page)
     assert "in view" in page.locator(f'[data-group="{DEVELOPMENT}"] .note').inner_text()
-
-
-def test_the_confusions_open_and_close_by_keyboard_and_give_the_focus_back(page_at):
-    page = page_at(ROUTE)
-    button = page.locator('button.opens[data-method="random_forest"]')
-    button.focus()
-    page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog", name="What Random forest takes each category for")
-    dialog.wait_for()
-    counts = section("methods")["confusions"]["19"]["random_forest"]["all"]
-    shown = dialog.locator("table.confusion tbody tr").evaluate_all(
-        "rows => rows.map(row => [...row.querySelectorAll('.mean')].map(cell => cell.textContent))"
-    )
-    for row, texts in zip(counts, shown, strict=True):
-        assert [float(text) for text in texts] == pytest.approx(row, abs=0.051)
-    page.keyboard.press("Escape")
-    dialog.wait_for(state="detached")
-    assert page.evaluate("document.activeElement.dataset.method") == "random_forest"
 
 
 def test_the_slider_says_how_often_the_surest_answers_are_wrong(page_at):

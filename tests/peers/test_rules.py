@@ -2,7 +2,6 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import RUN_SCHEMA, Telemetry
 from failbench.neighbours.peers.mapping import issues_of, refuse_unmapped
 from failbench.neighbours.peers.rules import (
     ALARM_SCHEMA,
@@ -134,18 +133,6 @@ def test_a_row_that_says_too_little_or_what_there_is_not_is_refused(change, prob
     assert rule_of(ROW).applies
     with pytest.raises(ValueError, match=problem):
         rule_of(ROW | change)
-
-
-def telemetry():
-    broken = healthy(loss=from_step(100, NAN)).with_columns(run_id=pl.lit("broken"))
-    runs = pl.DataFrame(
-        [
-            {"run_id": name, "parameters": PARAMETERS, "kind": "failure"}
-            for name in ("broken", "run", "unborn")
-        ],
-        schema=RUN_SCHEMA,
-    )
-    return Telemetry(runs, pl.concat([broken, healthy(120)]))
 
 
 def alarms_of(*rows):

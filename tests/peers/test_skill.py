@@ -1,13 +1,10 @@
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 
 from failbench.neighbours.peers import skill
 from failbench.neighbours.peers.mapping import SEVERITIES, standards
-from failbench.neighbours.peers.verdicts import recorded_answers
-from made_up_telemetry import made_up_telemetry
 
 STEPS = 300
 
@@ -79,12 +76,3 @@ def test_two_issues_that_confirm_each_other_are_direct_evidence_and_a_hint_alone
         < float(standards()[skill.PEER].detects_from)
         < float(standards()[skill.PEER].commits_from)
     )
-
-
-def test_the_skill_answers_for_every_run_and_for_one_without_steps():
-    telemetry = made_up_telemetry()
-    runs = pl.concat([telemetry.runs["run_id"], pl.Series(["no-steps"])])
-    answers = recorded_answers(skill.skill_verdicts(telemetry.steps, runs))
-    assert sorted(answers["run_id"]) == sorted(runs)
-    (empty,) = answers.filter(pl.col("run_id") == "no-steps").to_dicts()
-    assert (empty["issues"], empty["prediction"]) == ([], "abstain")

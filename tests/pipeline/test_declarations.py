@@ -130,16 +130,6 @@ def test_everything_that_people_look_at_is_the_output_of_one_stage():
     } == set()
 
 
-def test_no_list_of_a_stage_names_a_thing_twice():
-    declared = yaml.safe_load((pipeline.REPOSITORY / "dvc.yaml").read_text(encoding="utf-8"))[
-        "stages"
-    ]
-    for name, body in declared.items():
-        for key in ("deps", "params"):
-            listed = body.get("do", body).get(key, [])
-            assert len(listed) == len(set(listed)), (name, key)
-
-
 def test_record_is_frozen_and_has_nothing_but_outputs_that_are_kept():
     record = STAGES["record"]
     assert record.body["frozen"] is True
@@ -190,19 +180,6 @@ def test_parameter_sections_are_all_read_by_some_stage():
     items = {item for names in pipeline.foreach_items().values() for item in names}
     lists = {section for section, value in declared.items() if isinstance(value, list)}
     assert set(declared) == (read - {"${item}"}) | items | lists
-
-
-def test_every_parameter_has_a_comment_above_it():
-    lines = (pipeline.REPOSITORY / "params.yaml").read_text(encoding="utf-8").splitlines()
-    bare = [
-        line.strip()
-        for above, line in zip(["", *lines], lines, strict=False)
-        if line.startswith("  ")
-        and not line.startswith("   ")
-        and not line.strip().startswith(("#", "-"))
-        and not above.strip().startswith("#")
-    ]
-    assert bare == []
 
 
 PUBLIC = {"monitor/__init__.py", "study/__init__.py"}

@@ -102,15 +102,3 @@ def test_a_conflict_names_the_label_and_another_category(row):
     scenario, label, placed, _ = row
     assert LABELS[scenario] == label
     assert placed in set(CATEGORIES) - {label}
-
-
-def test_every_category_has_a_question_and_a_row():
-    rows = rows_below("## The categories")
-    assert {row[0] for row in rows} == set(CATEGORIES)
-    questions = re.findall(r"^[1-5]\. .*?`(\w+)`$", TEXT, flags=re.MULTILINE | re.DOTALL)
-    assert sorted(questions) == sorted(CATEGORIES)
-
-
-def test_whatever_it_names_is_a_scenario_or_a_category():
-    named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", TEXT)) - {"zero_grad"}
-    assert named <= {*LABELS, *CATEGORIES}

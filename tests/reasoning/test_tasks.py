@@ -11,7 +11,6 @@ from failbench.base.errors import BadInputError
 from failbench.reasoning.declared import read_grid
 from failbench.reasoning.grid import MAKERS, stream
 from failbench.reasoning.problems import END_OF_PROMPT
-from failbench.reasoning.tokenizers import END, PAD, SPECIAL, make
 
 
 def by_evaluation(prompt):
@@ -83,23 +82,3 @@ def test_a_broken_grid_is_refused(tmp_path, rows, field):
     with pytest.raises(BadInputError) as error:
         read_grid(path)
     assert error.value.field == field
-
-
-@pytest.fixture(scope="module")
-def tokenizers(declared):
-    pytest.importorskip("tokenizers")
-    known = declared.tokenizers
-    return {name: make(declaration, declared.cells) for name, declaration in known.items()}
-
-
-@pytest.mark.parametrize("name", ["char", "bpe", "char_by_frequency", "bpe_of_prompts"])
-def test_decoding_gives_back_every_text_without_the_ids_of_filling_and_end(
-    tokenizers, declared, name
-):
-    tokenizer = tokenizers[name]
-    assert tokenizer.tokens[: len(SPECIAL)] == SPECIAL
-    for _, _, problem in declared.problems[::7]:
-        for text in (problem.prompt, problem.response):
-            ids = tokenizer.encode(text)
-            assert tokenizer.decode(ids) == text
-            assert not {PAD, END} & set(ids)

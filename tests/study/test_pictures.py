@@ -12,11 +12,10 @@ from abstention import REASONS
 from failbench.base.errors import BadInputError
 from failbench.study.picture import POINTS, Picture, legend_outside, save_picture
 from failbench.study.publication import check_style
-from failbench.study.run_curves import gallery_picture, run_curves, sheet_curves, sheet_runs
+from failbench.study.run_curves import run_curves
 from failbench.study.style import CATEGORY_COLOURS, FULL_WIDTH, HALF_WIDTH, LINE, TWIN
 from gallery import run_of
 from hybrid import ROUTE_COLOURS
-from printed_pictures import assert_printable
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
@@ -171,21 +170,3 @@ def test_run_curves_give_units_that_the_figure_states_of_failing_runs(small_tele
             run_curves(small_telemetry, unknown)
     with pytest.raises(BadInputError, match=r"gallery\.run_id.*no failing run"):
         run_of(small_telemetry, f"{RUNAWAY}-twin")
-
-
-@pytest.mark.usefixtures("project_style")
-@pytest.mark.parametrize(
-    ("category", "name"),
-    [
-        ("memory_hardware", "late crash"),
-        ("optimization", "runaway"),
-        ("model_software", "no start"),
-    ],
-)
-def test_gallery_has_a_cell_for_every_failing_run_even_one_without_steps(
-    small_telemetry, small_scenarios, category, name
-):
-    runs, curves = sheet_runs(small_telemetry, small_scenarios), sheet_curves(small_telemetry, 1)
-    figure = assert_printable(gallery_picture(category, runs, curves, setting="all runs"))
-    loss_axes, _ = sorted(figure.axes, key=lambda axes: -axes.get_position().y0)
-    assert loss_axes.get_title(loc="left") == name

@@ -4,6 +4,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 
 from failbench.base.errors import BadInputError
 from failbench.base.records import kept_by_hand
@@ -181,6 +182,11 @@ def test_a_condition_holds_or_says_why_not(condition, holds):
         assert unmet[0].startswith(f"{condition} is not so, with ")
         with pytest.raises(BadInputError, match="is not so, with "):
             said.caption("table")
+
+
+@pytest.fixture(scope="module")
+def raw_reported(repository):
+    return yaml.safe_load((repository / "data/reported/paper.yaml").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(
