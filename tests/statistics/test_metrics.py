@@ -119,33 +119,6 @@ def test_conditions_are_averaged_over_scenarios_that_have_any():
     assert interval.method == "point"
 
 
-def test_reasons_add_up_to_the_abstention_rate_and_routes_to_one():
-    conflict = pl.when(pl.col("repeat") == 0).then(pl.lit("conflict")).otherwise(pl.lit("missing"))
-    sure = pl.col("confidence")
-    predictions = abstaining(made_up_predictions()).with_columns(
-        reason=pl.when(pl.col("prediction") == "abstain").then(conflict),
-        route=pl.when(sure > 0.7)
-        .then(pl.lit("rules"))
-        .when(sure > 0.4)
-        .then(pl.lit("classifier"))
-        .otherwise(pl.lit("human")),
-    )
-    intervals = intervals_of(predictions)
-    reasons = ("missing", "conflict", "low_confidence")
-    missing, conflicting, low = (intervals[f"abstained_{reason}"] for reason in reasons)
-    total = missing.value + conflicting.value
-    assert total == pytest.approx(intervals["abstention_rate"].value)
-    assert 0 < conflicting.value < missing.value
-    assert (low.value, low.method) == (0, "Wilson")
-    assert all(part.ci_low <= part.value < part.ci_high for part in (missing, conflicting, low))
-    routes = {name: each.value for name, each in intervals.items() if name.startswith("route_")}
-    assert set(routes) == {"route_rules", "route_classifier", "route_human"}
-    assert sum(routes.values()) == pytest.approx(1)
-    assert routes["route_rules"] == pytest.approx((predictions["confidence"] > 0.7).mean())
-    plain = intervals_of(made_up_predictions())
-    assert not [name for name in plain if name.startswith(("route_", "abstained_"))]
-
-
 def test_where_bca_has_no_answer_quantiles_of_the_resamples_take_its_place():
     """A figure that resampling can only raise: how many scenarios were not drawn."""
     resampled = resample(

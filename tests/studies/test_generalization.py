@@ -8,19 +8,15 @@ from scipy import stats
 import architectures
 from failbench.base.errors import BadInputError
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
-from failbench.base.telemetry import STEP_SCHEMA, Telemetry
 from failbench.base.vocabulary import CATEGORIES
-from failbench.methods.healthy import HealthyBand
-from failbench.methods.improved_tree import band_features
 from generalization import ASKED, GAIN, estimates
 from made_up import completed
 from made_up_scenarios import made_up_scenarios, reference_runs
 from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies, made_up_study
-from measure_architectures import calibrations, with_noise
 from measure_difficulty import measure
 from shared.architectures import RECORDED, RULES
 from shared.difficulty import DifficultyDesign
-from study_settings import IMPROVED_RULES, INTERVALS, METHOD_INTERVALS
+from study_settings import INTERVALS, METHOD_INTERVALS
 
 N = SCENARIOS * len(CATEGORIES)
 BOUNDS = ("value", "ci_low", "ci_high")
@@ -90,44 +86,6 @@ def features(repository: Path) -> pl.DataFrame:
     kept = (pl.col("architecture") == "transformer") | (pl.col("seed") == 0)
     pair = pl.col("architecture").is_in(("transformer", "gru"))
     return features.filter(kept | (pl.col("kind") == "success"), pair, optimizer="adamw")
-
-
-def test_thresholds_of_its_own_come_from_an_architectures_successful_runs_alone(features):
-    reference = HealthyBand(
-        dict.fromkeys(band_features(), 1.0), dict.fromkeys(band_features(), 0.0)
-    )
-    taken = {
-        each.thresholds: each
-        for each in calibrations(features, reference, IMPROVED_RULES, SETTINGS)
-        if each.architecture == "gru"
-    }
-    assert taken.pop("reference").band is reference
-    norms = features.filter(kind="success", architecture="gru")["max_gradient_norm"].to_numpy()
-    percentile = np.quantile(norms, 0.99)
-    expected = {
-        "own_deviations": norms.mean() + 3 * norms.std(ddof=1),
-        "own_percentile": percentile,
-        "own_percentile_and_limit": percentile,
-    }
-    upper = {name: each.band.upper("max_gradient_norm", 3) for name, each in taken.items()}
-    assert upper == pytest.approx(expected)
-    assert taken["own_percentile"].gradient_norm == 1000
-    assert taken["own_percentile_and_limit"].gradient_norm == pytest.approx(percentile)
-    gone = features.filter((pl.col("kind") == "failure") | (pl.col("architecture") != "gru"))
-    with pytest.raises(BadInputError, match="Record the successful runs of this architecture"):
-        list(calibrations(gone, HealthyBand({}, {}), IMPROVED_RULES, SETTINGS))
-
-
-def test_factors_have_a_median_of_one_and_the_level_as_deviation_of_their_logarithm():
-    ones = {name: [1.0] * 20_000 for name in STEP_SCHEMA if name != "run_id"}
-    many = pl.DataFrame(ones).with_columns(run_id=pl.lit("a"), memory_bytes=pl.lit(10**9))
-    telemetry = Telemetry(pl.DataFrame(), many.select(STEP_SCHEMA.names()).cast(STEP_SCHEMA))
-    noised = with_noise(telemetry, 0.2, np.random.default_rng(0)).steps
-    logarithms = np.log(noised["loss"].cast(pl.Float64).to_numpy())
-    assert np.median(logarithms) == pytest.approx(0, abs=0.005)
-    assert logarithms.std() == pytest.approx(0.2, rel=0.02)
-    memory = np.log(noised["memory_bytes"].to_numpy() / 1e9)
-    assert abs(np.corrcoef(logarithms, memory)[0, 1]) < 0.03  # each column has factors of its own
 
 
 def test_a_rate_is_the_mean_over_scenarios_of_all_noisy_logs_together():

@@ -4,7 +4,6 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry, categories_of
-from failbench.methods.healthy_course import healthy_course
 from failbench.prediction.splits import make_splits
 from failbench.statistics.lead import alarm_limit
 from lead_time import diagnosed, estimates
@@ -28,38 +27,10 @@ SETTINGS = LeadTimeSettings.model_validate(
         "random_forest": FOREST,
     }
 )
-SIGNALS = ("max_loss", "oov_rate")
 
 
 def failing(telemetry):
     return telemetry.runs.filter(pl.col("kind") == "failure")
-
-
-def snapshots(values):
-    rows = [(f"{run}@{step}", *pair) for run, steps in values.items() for step, pair in steps]
-    return pl.DataFrame(rows, schema=["run_id", *SIGNALS], orient="row")
-
-
-@pytest.mark.parametrize(
-    ("step", "loss", "oov", "score"),
-    [
-        (5, 2.0, 0.5, 0.0),
-        (5, 5.0, 0.5, 3.0),
-        (5, -1.0, 0.5, 3.0),
-        (10, 5.0, 0.5, 0.5),
-        (5, None, 0.5, 0.0),
-        (5, 2.0, 0.9, 0.0),
-        (1, 99.0, 0.5, 0.0),
-    ],
-)
-def test_the_score_is_the_distance_in_the_furthest_that_a_healthy_run_strayed(
-    step, loss, oov, score
-):
-    # at step 5 max_loss has mean 2 and sd 1, at step 10 mean 4 and sd 2; oov_rate never varies
-    values = {"a": (1.0, 2.0), "b": (2.0, 4.0), "c": (3.0, 6.0)}
-    healthy = {run: [(5, (at, 0.5)), (10, (later, 0.5))] for run, (at, later) in values.items()}
-    course = healthy_course(snapshots(healthy), SIGNALS)
-    assert course.scores(snapshots({"x": [(step, (loss, oov))]}))["score"].item() == score
 
 
 def test_the_limit_is_the_conformal_order_statistic_and_holds_what_it_promises():
