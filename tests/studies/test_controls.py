@@ -83,12 +83,11 @@ def test_a_planted_leak_fails_and_noise_does_not():
 
 def test_permuted_labels_pass_whatever_features_tell_but_not_if_folds_part_a_scenario(monkeypatch):
     """Runs look like their scenario: with a sister run in training the label is remembered."""
+    by_scenario = measure_controls.cross_validated_answers
 
-    def by_run(whole: measure_controls.GroupedTable, labels, settings, seed):
+    def by_run(whole, labels, settings, seed):
         alone = replace(whole, members=np.arange(len(whole.members)))
-        return measure_controls.cross_validated_answers(
-            alone, labels[whole.members], settings, seed
-        )
+        return by_scenario(alone, labels[whole.members], settings, seed)
 
     telling = judged(permuted_labels=table_of(signal=4.0, by_scenario=3.0))[PERMUTED_LABELS]
     assert (telling["verdict"], telling["value"]) == ("pass", pytest.approx(0.20, abs=0.03))
