@@ -179,6 +179,8 @@ def test_progress_goes_to_standard_error_even_if_a_command_ends_early(
     assert "under a minute left" in captured.err
 
 
+# `failbench diagnose LOG`.
+
 UNEVEN = """\
 step=1 loss=3.0
 Traceback (most recent call last):

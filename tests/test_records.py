@@ -101,6 +101,8 @@ def test_bad_parameters_are_refused_by_file_key_and_remedy(tmp_path, content, co
         read_section("study", Inner, path)
 
 
+# What was answered is asked once.
+
 SCHEMA = pl.Schema({"run": pl.String(), "look": pl.Int64(), "said": pl.String(), "by": pl.Int64()})
 TABLE = AnswerTable(SCHEMA, ("run", "look"), ("run",), ("by",), "Record it again.", DENSE)
 

@@ -106,6 +106,8 @@ def test_questions_differ_by_code_and_by_what_is_told(case):
     assert tuple(predictor.name for predictor in PREDICTORS) == get_args(NAMES)
 
 
+# Small rules.
+
 FRAME = {
     "type": {"kind": "frame", "class": "pandas.core.frame.DataFrame"},
     "structural": {"columns": ["a", "b"], "shape": [3, 2]},

@@ -157,9 +157,9 @@ def test_methods_that_are_told_come_last_and_development_before_them():
         assert (facts["told"], facts["development"]) == (is_told, not is_told)
 
 
-SETTING = "transformer-adamw"
-SCENARIO = "optimization_0"
-RUN = f"{SCENARIO}-adamw-s0"
+# Curves.
+
+RUN = f"{SOME}-adamw-s0"
 
 
 def drawn(stored):
@@ -169,7 +169,7 @@ def drawn(stored):
 
 def test_every_value_was_recorded_at_its_step_and_extremes_are_kept():
     telemetry = made_up_telemetry()
-    losses = drawn(curves(telemetry, SETTING, 0, most=8)[SCENARIO]["run"]["loss"])
+    losses = drawn(curves(telemetry, REFERENCE, 0, most=8)[SOME]["run"]["loss"])
     recorded = telemetry.steps.filter(pl.col("run_id") == RUN)
     assert 2 < len(losses) <= 8
     for step, value in losses.items():
@@ -179,7 +179,7 @@ def test_every_value_was_recorded_at_its_step_and_extremes_are_kept():
 
 
 def test_a_twin_begins_at_onset_but_for_what_measures_the_machine():
-    twin = curves(made_up_telemetry(), SETTING, 0)[SCENARIO]["twin"]
+    twin = curves(made_up_telemetry(), REFERENCE, 0)[SOME]["twin"]
     first = {name: min(drawn(stored)) for name, stored in twin.items()}
     of_machine = {signal.name for signal in SIGNALS if signal.of_machine}
     assert {first[name] for name in of_machine} == {0}
@@ -191,13 +191,13 @@ def test_a_loss_that_is_not_finite_breaks_the_line_and_what_was_not_reached_is_n
     loss = pl.when(step == 12).then(float("inf")).when(step < STEPS - 1).then(pl.col("loss"))
     telemetry = made_up_telemetry()
     odd = Telemetry(telemetry.runs, telemetry.steps.with_columns(loss=loss.cast(pl.Float32)))
-    losses = drawn(curves(odd, SETTING, 0)[SCENARIO]["run"]["loss"])
+    losses = drawn(curves(odd, REFERENCE, 0)[SOME]["run"]["loss"])
     assert losses[12] is None
     assert list(losses) == list(range(STEPS - 1))
 
 
 def test_memory_is_a_share_of_capacity_and_perplexity_follows_the_held_out_loss():
-    run = curves(made_up_telemetry(), SETTING, 0)[SCENARIO]["run"]
+    run = curves(made_up_telemetry(), REFERENCE, 0)[SOME]["run"]
     assert all(0.4 <= value <= 0.5 for value in drawn(run["memory"]).values())
     assert all(step % 3 == 0 for step in drawn(run["perplexity"]))
 
@@ -206,4 +206,4 @@ def test_a_failing_run_without_a_twin_is_one_clear_error():
     telemetry = made_up_telemetry()
     alone = telemetry.select(pl.col("run_id") != f"{RUN}-twin")
     with pytest.raises(BadInputError, match=rf"twin_of: .*{RUN}.*record it again"):
-        curves(alone, SETTING, 0)
+        curves(alone, REFERENCE, 0)

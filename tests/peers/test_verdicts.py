@@ -79,6 +79,8 @@ def test_cause_and_confidence_are_those_of_the_answer_and_the_most_cautious_dete
         answered("runmedic", Reading(("bad_weather",), ("critical",)))
 
 
+# Recording.
+
 RUNS = ("run-a", "run-b")
 
 

@@ -106,6 +106,8 @@ def test_groups_are_superadditive_that_are_right_together_where_neither_is_alone
     assert 0 < over["ci_low"] < over["value"] < over["ci_high"]
 
 
+# Importance.
+
 IMPORTANCE = ImportanceSettings(
     **DRAWS, repeats=1, replacements=5, source="training_fold", shapes=2
 )

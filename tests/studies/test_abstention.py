@@ -96,6 +96,8 @@ def test_the_labels_of_tested_scenarios_have_no_part_in_the_choice(
     assert not before.equals(after)
 
 
+# Hybrids.
+
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 ROUTING = RoutingSettings(
     feature_set="19", step=0.25, human_costs=(0.2, 1.0), wrong_answer_costs=(0.0, 3.0), halves=200

@@ -58,6 +58,8 @@ def test_the_first_signal_to_depart_is_drawn_with_the_steps_around(telemetry, sm
         twin_of(telemetry, small_scenarios, ONE_SETTING, none)
 
 
+# Case studies.
+
 OF_CASES = CaseStudiesSettings(run_seed=0, smallest_growth=10, settled_steps=2)
 ONSET, LENGTH = 5, 10
 SUFFIX = "-transformer-adamw-s0"

@@ -119,6 +119,8 @@ def test_arms_are_compared_on_the_same_notebooks_where_a_predictor_was_asked_in_
     assert (named["left_only"], named["right_only"]) == (10, 2)
 
 
+# Preflight.
+
 INDEX = ("crash", "token_ids_beyond_table", "IndexError: index out of range in self")
 TARGET = ("crash", "label_outside_classes", "IndexError: Target 600")
 SHAPES = ("crash", "shapes_mismatch", "RuntimeError: no")

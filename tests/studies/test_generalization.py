@@ -74,6 +74,8 @@ def test_gain_is_the_paired_difference_over_scenarios_of_methods_asked_of_both(t
     assert both.filter(pl.col("method") != "invariants").equals(table)
 
 
+# Architectures.
+
 SETTINGS = architectures.ArchitecturesSettings(
     noise=(0.05,), noisy_logs=2, percentile=0.99, equivalence_margin=0.1, power=0.8, seed=0
 )
@@ -128,6 +130,8 @@ def test_a_rate_is_the_mean_over_scenarios_of_all_noisy_logs_together():
     half = stats.t.ppf(0.975, 1) * abs(first - second) / 2
     assert over["ci_high"] - over["value"] == pytest.approx(half)
 
+
+# Difficulty.
 
 DEFINED = made_up_scenarios(SCENARIOS)
 RUNS = reference_runs(DEFINED)

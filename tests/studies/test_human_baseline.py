@@ -66,6 +66,8 @@ def test_the_simulation_has_the_mean_and_the_spread_of_the_formula(people, desig
     assert low < human_baseline_people.spread(people, design, SIZE) < high
 
 
+# Raters of the labels.
+
 SCENARIOS = made_up_scenarios(4)
 Row = dict[str, object]
 CONTESTS = {"contest_1": 0, "second_1": "", "contest_2": 0, "second_2": ""}

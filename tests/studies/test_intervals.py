@@ -50,6 +50,9 @@ def test_the_contrasts_are_tested_on_the_primary_set_and_then_on_the_others(answ
     assert first.difference > 0 > second.difference
 
 
+# Precision of each category.
+
+
 def precision(predictions: pl.DataFrame, settings=INTERVALS) -> dict[str, dict[str, object]]:
     rows = precisions(settings, predictions).to_dicts()
     return {row["metric"].removeprefix("precision_"): row for row in rows}

@@ -83,7 +83,7 @@ def test_a_run_without_the_level_or_any_measurement_is_refused_and_not_taken_for
         judge(empty, [bug], {}, "standard")
 
 
-# A version on the half that it was not made on.
+# Of the monitor: a version on the half that it was not made on.
 
 OTHER = {category: CATEGORIES[place - 1] for place, category in enumerate(CATEGORIES)}
 
