@@ -131,16 +131,6 @@ def test_more_than_half_of_the_answers_make_a_verdict(counts, verdict):
     assert Answers("unknown", counts, (0,), 10).verdict == verdict
 
 
-def test_answers_are_counted_over_repeats_and_seeds_of_one_feature_set():
-    predictions = made_up_predictions(1.0, repeats=3, scenarios=1, runs=2).with_columns(
-        method=pl.lit("ebm"), seed=pl.col("run_id").str.tail(1).cast(pl.Int32)
-    )
-    given = answers_by_scenario(predictions)["unknown_0"]["ebm"]
-    assert (given.counts, given.right_by_seed, given.repeats) == ({"unknown": 6}, (3, 3), 3)
-    other = predictions.with_columns(feature_set=pl.lit("19+keywords"))
-    assert answers_by_scenario(pl.concat([predictions, other])) == answers_by_scenario(predictions)
-
-
 def test_a_method_that_does_not_answer_a_scenario_is_named_with_the_remedy():
     predictions = made_up_predictions(scenarios=2)
     some = named(predictions.filter(pl.col("scenario") != "unknown_1"), "ebm")
@@ -194,12 +184,6 @@ def test_a_loss_that_is_not_finite_breaks_the_line_and_what_was_not_reached_is_n
     losses = drawn(curves(odd, REFERENCE, 0)[SOME]["run"]["loss"])
     assert losses[12] is None
     assert list(losses) == list(range(STEPS - 1))
-
-
-def test_memory_is_a_share_of_capacity_and_perplexity_follows_the_held_out_loss():
-    run = curves(made_up_telemetry(), REFERENCE, 0)[SOME]["run"]
-    assert all(0.4 <= value <= 0.5 for value in drawn(run["memory"]).values())
-    assert all(step % 3 == 0 for step in drawn(run["perplexity"]))
 
 
 def test_a_failing_run_without_a_twin_is_one_clear_error():

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-import typst
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
@@ -39,36 +38,6 @@ def small(tmp_path: Path) -> Callable[[str], Compiled]:
         return compiled(tmp_path, main, FACTS, READS)
 
     return compile_text
-
-
-def shown(tmp_path: Path, expression: str) -> str:
-    """What an expression of the library gives, asked of typst itself."""
-    main = tmp_path / "paper" / "asked.typ"
-    main.write_text(
-        f'#import "/paper/lib/metrics.typ": *\n#metadata({expression}) <answer>\n', encoding="utf-8"
-    )
-    answer = typst.query(str(main), "<answer>", root=str(tmp_path), field="value", one=True)
-    return str(json.loads(answer)).replace("\u00a0", " ")
-
-
-@pytest.mark.parametrize(
-    ("expression", "text"),
-    [
-        ('ci("study", "forest", "accuracy")', "60.7 [51.8, 68.6] %"),
-        ('rates("study", "forest", "accuracy", digits: 0)', "61 [52, 69]"),
-        ('pct("study", "forest", "accuracy")', "60.7 %"),
-        ('points("study", "forest", "accuracy")', "+60.7 [+51.8, +68.6] points"),
-        ('number("study", "forest", "accuracy", interval: true)', "0.61 [0.52, 0.69]"),
-        ('n-of("study", "forest", "accuracy")', "76"),
-        ('whole(value("study", "forest", "count"))', "3,403"),
-        ("fixed(-0.04)", "0.0"),
-        ("fixed(0.25, sign: true)", "+0.3"),
-        ("fixed(99.96)", "100.0"),
-    ],
-)
-@pytest.mark.usefixtures("small")
-def test_a_number_is_printed_as_the_house_prints_it(tmp_path, expression, text):
-    assert shown(tmp_path, expression) == text
 
 
 @pytest.mark.parametrize(
@@ -119,7 +88,7 @@ def test_the_paper_is_the_committed_one_and_metrics_bear_it_out(paper: Compiled)
     assert (REPOSITORY / "paper" / "paper.pdf").read_bytes() == paper.document
 
 
-# The appendix, and the root causes that the text counts.
+# What the sources name.
 
 
 def named(tmp_path: Path, text: str) -> list[str]:

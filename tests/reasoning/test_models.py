@@ -1,13 +1,11 @@
-import numpy as np
 import pytest
 import torch
 
-from failbench.reasoning.examples import IGNORED, arrays, examples
-from failbench.reasoning.grid import Cell, problems_of, stream
+from failbench.reasoning.grid import Cell, problems_of
 from failbench.reasoning.model import Cache, Decoder
 from failbench.reasoning.problems import ALPHABET
 from failbench.reasoning.sampling import sample
-from failbench.reasoning.tokenizers import PAD, of_characters
+from failbench.reasoning.tokenizers import of_characters
 from failbench.reasoning.training import train
 
 TOKENIZER = of_characters("char", ALPHABET)
@@ -63,16 +61,6 @@ def test_a_causal_model_alone_does_not_see_the_token_to_be_predicted(decoder, is
     assert (apart == 0) if is_causal else (apart > 1e-3)
 
 
-@causal_or_not
-def test_reading_the_prompt_at_once_or_filled_at_its_beginning_is_the_same(decoder, is_causal):
-    model = decoder(is_causal)
-    ids = torch.arange(2, 9)[None]
-    filled = torch.cat([torch.full((1, 3), PAD), ids], dim=1)
-    with torch.inference_mode():
-        padded = model(filled, Cache(), torch.tensor([3]))[:, 3:]
-        assert torch.allclose(model(ids), padded, atol=1e-4)
-
-
 def test_a_causal_model_with_its_cache_gives_what_it_gives_without(decoder):
     model = decoder()
     ids = torch.arange(2, 10)[None].repeat(2, 1)
@@ -92,15 +80,3 @@ def test_a_tiny_model_learns_in_seconds(trained, fit):
     prompts = [TOKENIZER.encode(problem.prompt) for problem in problems_of(CELLS[0], 20, seed=5)]
     answers = sample(trained.model, prompts, budget=12, temperature=0.7, seed=1)
     assert sum(answer.is_ended for answer in answers) >= 15  # it knows the form of answers
-
-
-def test_losses_count_responses_alone(settings, condition):
-    problems = stream(CELLS, settings.mixture, np.random.default_rng(1))
-    drawn = examples(problems, condition(), TOKENIZER, 1)
-    rows = [next(drawn) for _ in range(5)]
-    ids, labels = arrays(rows)
-    assert ids.shape == (5, labels.shape[1] + 1)
-    for row, line, label in zip(rows, ids, labels, strict=True):
-        counted = label != IGNORED
-        assert tuple(label[counted]) == row.ids[row.prompt :]
-        assert (label[counted] == line[1:][counted]).all()

@@ -181,6 +181,3 @@ def test_what_is_said_of_a_trace_follows_from_its_prompt_and_text(
             assert row["tokens"] == len(row["text"]) + is_ended
         prompt = "".join(tokens[of_model[row["model"]], number] for number in row["prompt_ids"])
         assert prompt == problem.prompt
-
-
-# That training ran as it was meant, and that each condition shows for the reason that is stated.

@@ -102,23 +102,6 @@ def test_abstaining_is_never_right_but_on_unknown_in_the_sensitivity_row():
     assert {name: intervals[name].value for name in expected} == pytest.approx(expected)
 
 
-def test_conditions_are_averaged_over_scenarios_that_have_any():
-    first = pl.when(pl.col("repeat") == 0).then(8)
-    conditions = (
-        pl.when(pl.col("category") == "unknown")
-        .then(None)
-        .when(pl.col("category") == "optimization")
-        .then(first)
-        .otherwise(3)
-    )
-    predictions = made_up_predictions().with_columns(conditions=conditions.cast(pl.Int32))
-    interval = intervals_of(predictions)["conditions_to_read"]
-    assert interval.value == pytest.approx((8 + 3 * 3) / 4)
-    # categories keep their sizes in every resample, and here they decide on everything
-    assert interval.ci_low == interval.value == interval.ci_high
-    assert interval.method == "point"
-
-
 def test_where_bca_has_no_answer_quantiles_of_the_resamples_take_its_place():
     """A figure that resampling can only raise: how many scenarios were not drawn."""
     resampled = resample(

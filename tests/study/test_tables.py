@@ -126,24 +126,6 @@ def captions(text: object = "", numbers: dict[str, object] = NUMBERS) -> Caption
 
 
 @pytest.mark.parametrize(
-    ("placeholder", "written"),
-    [
-        ("{intervals.19.ebm.accuracy} %", "27.9 [19.6, 36.4] %"),
-        ("{intervals.19.rules.accuracy} %", "60.0 %"),
-        ("{intervals.19.ebm.accuracy|two}", "0.28 [0.20, 0.36]"),
-        ("{intervals.19.ebm.accuracy.n}", "76"),
-        ("{intervals.difference|points} points", "−30.9 [−40.7, +1.8] points"),
-        ("{intervals.gain} points", "20.4 [13.7, 27.0] points"),
-        ("{intervals.thresholds.0.60.coverage} %", "50.0 %"),
-        ("{intervals.all over code.p|two}", "0.00"),
-        ("{intervals.peer:setting|count}", "3"),
-    ],
-)
-def test_a_number_is_written_in_its_form(placeholder, written):
-    assert captions(f"It is {placeholder}.").caption("table") == f"It is {written}."
-
-
-@pytest.mark.parametrize(
     ("placeholder", "problem"),
     [
         ("{intervals.19.ebm.accuracies}", "'intervals.19.ebm.accuracies' names no number"),
@@ -154,12 +136,6 @@ def test_a_number_is_written_in_its_form(placeholder, written):
 def test_a_path_that_is_not_there_and_an_unknown_form_are_refused(placeholder, problem):
     with pytest.raises(BadInputError, match=problem):
         captions(placeholder).caption("table")
-
-
-def test_parts_are_joined_by_spaces_but_before_punctuation():
-    parts = ["It is {a}", {"when": "a", "text": ", says {b}"}, {"unless": "a", "text": "no"}, "So."]
-    said = captions(parts, {"a": 1, "b": "somebody"})
-    assert said.caption("table") == "It is 1, says somebody So."
 
 
 @pytest.mark.parametrize(
