@@ -23,18 +23,6 @@ def audit(paper):
     return audit_paper(paper, SETTINGS)
 
 
-def figures(value):
-    """All printed figures within a check."""
-    if isinstance(value, Printed):
-        yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from figures(part)
-    elif isinstance(value, tuple):
-        for part in value:
-            yield from figures(part)
-
-
 def test_every_declared_claim_is_tested_once(paper, audit):
     assert audit.schema == AUDIT_SCHEMA
     assert audit["claim"].to_list() == list(paper.claims)

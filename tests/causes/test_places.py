@@ -9,7 +9,6 @@ from failbench.diagnose.readers.text import read_text
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
-lightning = pytest.importorskip("lightning")
 
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import numpy as np
 import polars as pl
 import pytest
@@ -79,15 +77,6 @@ def test_gain_is_the_paired_difference_over_scenarios_of_methods_asked_of_both(t
 SETTINGS = architectures.ArchitecturesSettings(
     noise=(0.05,), noisy_logs=2, percentile=0.99, equivalence_margin=0.1, power=0.8, seed=0
 )
-
-
-@pytest.fixture(scope="module")
-def features(repository: Path) -> pl.DataFrame:
-    """Of the reference, and of one seed of another architecture."""
-    features = pl.read_parquet(repository / "data/features/features.parquet")
-    kept = (pl.col("architecture") == "transformer") | (pl.col("seed") == 0)
-    pair = pl.col("architecture").is_in(("transformer", "gru"))
-    return features.filter(kept | (pl.col("kind") == "success"), pair, optimizer="adamw")
 
 
 def test_a_rate_is_the_mean_over_scenarios_of_all_noisy_logs_together():
