@@ -179,6 +179,21 @@ def test_progress_goes_to_standard_error_even_if_a_command_ends_early(
     assert "under a minute left" in captured.err
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--code=train.py train.log",
+        "--code train.py --failed train.log",
+        "train.log --code train.py",
+    ],
+)
+def test_an_option_that_lists_leaves_the_log_its_place(tmp_path, monkeypatch, arguments):
+    monkeypatch.chdir(tmp_path)
+    Path("train.py").write_text("x = 1\n", encoding="utf-8")
+    Path("train.log").write_text("step 1 loss 2.0\n", encoding="utf-8")
+    assert main(["diagnose", *arguments.split()]) in (1, 3)
+
+
 # `failbench diagnose LOG`.
 
 UNEVEN = """\

@@ -4,7 +4,7 @@ from scipy import stats
 from sklearn.metrics import f1_score
 from statsmodels.stats.proportion import proportion_confint
 
-from failbench.publish.audit.counts import numerators
+from failbench.publish.audit.counts import numerators, passing_by_chance, smallest_denominator
 from failbench.publish.audit.figures import read_printed
 from made_up_audit import check
 
@@ -88,6 +88,20 @@ def test_numerators_are_those_whose_share_is_printed_so(text, n, expected):
         assert k in numerators(read_printed(f"{100 * k / n:.1f}%"), n)
 
 
+def test_passing_by_chance_counts_the_figures_that_n_can_have():
+    # 0, 25, 50, 75 and 100 of the 101 whole percentages
+    assert passing_by_chance(read_printed("25%"), 4) == pytest.approx(5 / 101)
+    assert passing_by_chance(read_printed("57.1%"), 76) == pytest.approx(77 / 1001)
+    assert passing_by_chance(read_printed("57%"), 100) == 1.0
+
+
+def test_the_smallest_denominator_fits_all_figures_together():
+    figures = tuple(map(read_printed, ("86.96%", "91.30%", "95.65%")))
+    assert smallest_denominator(figures) == 23
+    assert smallest_denominator((read_printed("57.1%"),)) == 7
+    assert smallest_denominator((read_printed("33.3334%"),)) is None
+
+
 def test_a_deviation_over_folds_must_be_that_of_some_outcome():
     outcome = np.array([15 / 16, 1, 14 / 15, 14 / 15, 1])
     printed = {"mean": f"{100 * outcome.mean():.2f}%", "deviation": f"{100 * outcome.std():.1f}%"}
@@ -102,6 +116,17 @@ def test_f1_is_that_of_the_counts_behind_precision_and_recall():
     finding = check("f_score", value="0.84", **F1)
     assert finding.verdict == YES
     assert finding.low == finding.high == pytest.approx(f1_score(truth, guess))
+
+
+@pytest.mark.parametrize(("effect", "n", "fits"), [("0.62", 5, False), ("0.62", 76, True)])
+def test_p_is_that_of_a_paired_t_test_with_this_effect(effect, n, fits):
+    differences = np.random.default_rng(0).normal(size=n)
+    differences += float(effect) * differences.std(ddof=1) - differences.mean()
+    p = stats.ttest_1samp(differences, 0).pvalue
+    assert (p < 0.05) == fits
+    finding = check("paired_t", effect=effect, n=n)
+    assert (finding.verdict == YES) == fits
+    assert float(finding.computed.split("p = ")[1]) == pytest.approx(p, abs=2e-3)
 
 
 def printed(low, high):

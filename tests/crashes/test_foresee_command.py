@@ -70,6 +70,15 @@ def test_what_an_exception_says_does_not_drive_the_terminal(
     assert not {"\x1b", "\x07"} & set(printed)
 
 
+def test_code_alone_executes_nothing_and_asks_who_reads_code(notebook, questions, capsys):
+    assert run(notebook, "--code-only", "--json") == 1
+    (question,) = questions
+    assert question.summary is None
+    document = json.loads(capsys.readouterr().out)
+    assert document["told"] == "code"
+    assert document["predictions"].keys() == {"rules"}
+
+
 def test_a_summary_that_was_made_elsewhere_is_told(notebook, questions, tmp_path):
     path = tmp_path / "summary.json"
     path.write_text(json.dumps({"relevant": ["y"], "names": {}, "truncated": False}))

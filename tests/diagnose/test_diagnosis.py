@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
-from failbench.diagnose.diagnosis import diagnosis_of
+from failbench.diagnose.diagnosis import diagnose_log, diagnosis_of
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.outputs.outline import headline
 from failbench.diagnose.readers.text import read_text
@@ -151,6 +151,18 @@ def test_settings_and_code_are_weighed_but_are_no_alarm():
     assert told.hypotheses[0].cause.id == "gradients_not_cleared"
     alone = diagnosis_of(log, failed=True)
     assert told.categories["model_software"] > alone.categories["model_software"]
+
+
+def test_a_configuration_and_code_are_read_beside_the_log(tmp_path):
+    (tmp_path / "train.log").write_text(lines([*falling(60), *[math.nan] * 5]))
+    (tmp_path / "config.json").write_text('{"learning_rate": 30.0, "optim": "adamw_torch"}')
+    (tmp_path / "train.py").write_text(
+        "for batch in loader:\n    loss = model(batch)\n    loss.backward()\n    optimizer.step()\n"
+    )
+    diagnosis = diagnose_log(
+        tmp_path / "train.log", configuration=tmp_path / "config.json", code=[tmp_path / "train.py"]
+    )
+    assert {"setting", "code"} <= {each.kind for each in diagnosis.findings}
 
 
 @pytest.mark.parametrize("text", [OUT_OF_MEMORY, UNEVEN, lines([*falling(60), math.nan])])

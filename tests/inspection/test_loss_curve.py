@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import theilslopes
 
-from failbench.diagnose.inspection.loss_curve import Place, course, slope_of
+from failbench.diagnose.inspection.loss_curve import Place, course, loss_curves, slope_of
+from failbench.diagnose.readers.opening import read_log
 
 
 def curve(values, steps=True):
@@ -63,3 +64,23 @@ def test_the_largest_jump_is_measured_in_deviations_of_the_usual_change():
     assert jump.deviations > 50
     assert curve([3, 2, 1]).jump is None
     assert curve([3, 2, 1, 5]).jump.deviations is None  # all other changes are equal
+
+
+def log_of(folder, lines):
+    path = folder / "train.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return read_log(path)
+
+
+def test_the_gap_compares_a_validation_with_the_training_since_the_one_before(tmp_path):
+    lines = []
+    for step in range(1, 21):
+        lines.append(f'{{"step": {step}, "loss": {2.0 if step <= 10 else 1.0}}}')
+        if step % 10 == 0:
+            lines.append(f'{{"step": {step}, "val_loss": {2.5 if step == 10 else 3.0}}}')
+    found = loss_curves(log_of(tmp_path, lines))
+    assert found.train.values == 20
+    assert (found.last_gap.train, found.last_gap.difference) == (1.0, 2.0)
+    assert found.last_gap.validation.step == 20
+    assert found.last_gap.validation.line == 22
+    assert found.widest_gap == found.last_gap

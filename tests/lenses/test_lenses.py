@@ -8,7 +8,7 @@ import statsmodels.api as sm
 
 from failbench.neighbours.lenses.compression import compressed_bytes, loop_letters
 from failbench.neighbours.lenses.fft import amplitudes
-from failbench.neighbours.lenses.hazard import course_of
+from failbench.neighbours.lenses.hazard import course_of, incidences
 from failbench.neighbours.lenses.looking import look
 from failbench.neighbours.lenses.slices import Slice
 from failbench.neighbours.lenses.surface import firth_fit
@@ -78,6 +78,23 @@ def test_incidences_are_those_calculated_by_hand():
     right, wrong = course_of(slice_of(TOKENS, OUTCOMES), np.ones((1, 6))).incidence
     assert right[0, 1:] == pytest.approx([1 / 6, 1 / 6 + 1 / 6, 1 / 3, 1 / 3])
     assert wrong[0, 1:] == pytest.approx([0, 1 / 6, 1 / 6, 1 / 6 + 1 / 4])
+
+
+def test_intervals_are_those_calculated_by_hand_and_within_0_and_1():
+    # nobody is truncated: the variance of a share is that of a binomial one
+    tokens, events = np.arange(1, 11), np.array([1, 2] * 5)
+    curves = incidences(tokens, events, np.array([0.5, 4.0]), 0.95)
+    share, deviation = 0.2, np.sqrt(0.2 * 0.8 / 10)
+    power = np.exp(1.959964 * deviation / (share * -np.log(share)))
+    assert curves["wrong_incidence"][1] == pytest.approx(share)
+    assert curves["wrong_incidence_low"][1] == pytest.approx(share**power)
+    assert curves["wrong_incidence_high"][1] == pytest.approx(share ** (1 / power))
+    hazard = 1 / 9 + 1 / 7
+    spread = np.exp(1.959964 * np.sqrt(1 / 81 + 1 / 49) / hazard)
+    assert curves["wrong_hazard_sum"][1] == pytest.approx(hazard)
+    assert curves["wrong_hazard_sum_high"][1] == pytest.approx(hazard * spread)
+    assert curves["wrong_incidence"][0] == 0
+    assert np.isnan(curves["wrong_incidence_low"][0])
 
 
 def compression(items=30, **changes):

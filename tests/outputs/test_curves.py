@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import made_up_answers as answers
-from failbench.diagnose.outputs.curves import COLOURS, write_plot
+from failbench.diagnose.outputs.curves import COLOURS, svg_of, write_plot
 from failbench.diagnose.outputs.drawing import figure_of
 from failbench.diagnose.outputs.places import Mark, labels_apart, places_of, thinned
 from failbench.diagnose.readers.text import read_text
@@ -113,6 +113,12 @@ def test_the_same_answer_is_the_same_file_whatever_the_style_of_the_user(suffix,
     assert one == two
     assert b"dc:date" not in one
     assert b"CreationDate" not in one
+
+
+def test_nothing_of_the_log_s_words_is_drawn():
+    picture = svg_of(answers.hostile())
+    assert "alert" not in picture
+    assert "loud" not in picture
 
 
 @pytest.mark.parametrize(

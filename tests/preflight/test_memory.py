@@ -97,6 +97,24 @@ def test_a_step_that_needs_more_than_there_is_will_crash():
     assert preflight(*step, capacity_bytes=margin().of(need)).findings == ()
 
 
+def differences(outputs, labels):
+    return LOSS(outputs, labels) + (outputs[None] - outputs[:, None]).square().mean()
+
+
+@pytest.mark.parametrize(
+    ("rows", "loss", "cause"),
+    [
+        (9000, LOSS, "batch_exceeds_memory"),
+        (2, LOSS, "model_exceeds_memory"),
+        (512, differences, "tensor_blows_up"),
+    ],
+)
+def test_the_largest_part_names_the_cause(rows, loss, cause):
+    model, batch = perceptron(rows)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)
+    assert preflight(model, optimizer, loss, batch, capacity_bytes=1000).crash.cause == cause
+
+
 UNDER_A_LIMIT = """
 import json, resource, torch
 from failbench.preflight.capacity import free_bytes

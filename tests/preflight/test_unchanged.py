@@ -123,3 +123,12 @@ def test_a_training_goes_on_as_one_without_a_preflight():
         return losses
 
     assert trained(()) == trained((0, 2, 3))
+
+
+def test_gradients_of_another_model_that_the_loss_reaches_are_kept():
+    model, optimizer, batch = made()
+    teacher = nn.Linear(3, 3)
+    teacher.weight.grad = torch.full_like(teacher.weight, 7.0)
+    preflight(model, optimizer, lambda outputs, labels: LOSS(teacher(outputs), labels), batch)
+    assert torch.equal(teacher.weight.grad, torch.full_like(teacher.weight, 7.0))
+    assert teacher.bias.grad is None

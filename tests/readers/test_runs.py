@@ -85,6 +85,14 @@ def test_of_tensorboard_the_newest_run_is_read_with_what_its_writer_put_below_it
     assert note.endswith("name the folder of another to read it: runs/b, runs/a.")
 
 
+def test_train_and_validation_beside_one_another_are_one_run(tmp_path, tensorboard_run):
+    tensorboard_run(tmp_path / "fit/train", 3.0, 1_700_000_000)
+    tensorboard_run(tmp_path / "fit/validation", 2.0, 1_700_000_001)
+    log = read_log(tmp_path)
+    assert {2.0, 3.0} <= set(losses(log))
+    assert notes(log) == []
+
+
 def test_versions_of_a_logger_of_lightning_are_counted_as_numbers(tmp_path):
     pytest.importorskip("tensorboard")
     loggers = pytest.importorskip("lightning.pytorch.loggers")

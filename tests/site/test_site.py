@@ -152,6 +152,10 @@ def test_every_link_leads_to_a_place_that_is_there(site: Path, pages: dict[Path,
     assert broken == []
 
 
+def test_every_picture_says_what_it_shows(pages: dict[Path, Page]) -> None:
+    assert [each for page in pages.values() for each in page.without_text] == []
+
+
 @pytest.fixture
 def documentation(tmp_path: Path) -> Path:
     """A folder with pages that a test may change, beside the repository's own files."""

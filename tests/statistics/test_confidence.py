@@ -107,6 +107,18 @@ def test_the_interval_of_the_error_is_the_value_and_the_spread_of_resampled_rows
     )
 
 
+def test_the_floor_at_76_scenarios_is_near_what_theory_says_of_ten_bins():
+    """A bin of m answers is off by about sqrt(2 c (1 - c) / (pi m)): half a normal deviation."""
+    predictions = made_up_predictions(repeats=1, scenarios=COUNTS)
+    confidence = predictions["confidence"].to_numpy()
+    number = np.ceil(confidence * BINS)
+    expected = sum(
+        np.sqrt(2 / np.pi * (confidence * (1 - confidence))[number == bin_number].sum())
+        for bin_number in range(1, BINS + 1)
+    ) / len(confidence)
+    assert floor_of(predictions, 2000).mean() == pytest.approx(expected, rel=0.06)
+
+
 def test_the_floor_is_the_errors_of_a_calibrated_method_whatever_repeats_and_runs():
     rng = np.random.default_rng(5)
     errors = []

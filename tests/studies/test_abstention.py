@@ -5,12 +5,14 @@ import pytest
 
 from abstention import estimates as estimates_of
 from failbench.base.method_settings import HybridSettings
+from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.studies import NESTED_CV
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
+from failbench.prediction.splits import make_splits, within_training
 from failbench.statistics.intervals import method_intervals
 from failbench.statistics.metrics import UnitCosts
 from failbench.statistics.thresholds import at_threshold, lowest_thresholds, price, routed_grid
@@ -56,6 +58,24 @@ def study(predictions, inner):
         return {(row["part"], row["key"], row["metric"]): row for row in estimates.rows(named=True)}
 
     return run
+
+
+def test_an_inner_fit_sees_neither_fold_that_it_predicts_and_every_training_run_is_predicted_once(
+    out_of_memory, splits, inner
+):
+    plans = within_training(NESTED_CV, splits)
+    assert len({(plan.repeat, plan.fold) for plan in plans}) == len(plans) == 3
+    folds = {row["scenario"]: row["fold"] for row in splits.rows(named=True)}
+    of_run = out_of_memory["scenario"].replace_strict(folds).to_numpy()
+    for plan in plans:
+        tested, trained = plan.rows(splits, out_of_memory)
+        assert set(of_run[tested]) == {plan.split, plan.also}
+        assert set(of_run[trained]) == {0, 1, 2} - {plan.split, plan.also}
+    assert inner.schema == PREDICTION_SCHEMA
+    assert inner.equals(inner.sort(PREDICTION_SCHEMA.names()[:6]))
+    for fold in range(3):
+        trained = out_of_memory.filter(pl.Series(of_run != fold))
+        assert inner.filter(fold=fold)["run_id"].sort().equals(trained["run_id"].sort())
 
 
 def test_the_estimates_of_the_study_itself_are_those_of_the_main_study(study, predictions):

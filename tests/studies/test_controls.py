@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import measure_controls
-from controls import ControlSettings, estimates
+from controls import ControlSettings, estimates, permutation_p
 from failbench.base.errors import BadInputError
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.telemetry import Telemetry
@@ -96,6 +96,18 @@ def test_permuted_labels_pass_whatever_features_tell_but_not_if_folds_part_a_sce
     monkeypatch.setattr(measure_controls, "cross_validated_answers", by_run)
     parted = judged(permuted_labels=alike)[PERMUTED_LABELS]
     assert (parted["verdict"], parted["p"] < 1e-6) == ("fail", True)
+
+
+def test_p_counts_the_true_labels_and_balanced_accuracy_weighs_scenarios_and_not_runs():
+    permuted = np.array([0.1, 0.2, 0.3, 0.2])
+    assert [permutation_p(each, permuted) for each in (0.2, 0.9)] == pytest.approx([4 / 5, 1 / 5])
+    members = np.array([0, 0, 0, 1, 2])
+    table = measure_controls.GroupedTable(
+        np.zeros((5, 1)), tuple("12345"), tuple("abc"), tuple("xxy"), members
+    )
+    answers = np.array([["x", "x", "x", "y", "y"]])
+    accuracy = measure_controls.balanced_accuracy(table, np.array(["x", "x", "y"]), answers)
+    assert accuracy == pytest.approx((0.5 + 1) / 2)
 
 
 def test_a_control_without_a_category_is_refused_because_chance_would_differ():
