@@ -1,8 +1,5 @@
 """Fixtures that tests of several packages share."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib as mpl
@@ -12,10 +9,9 @@ from hypothesis import settings
 
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.statistics.significance import Comparison
 from made_up_scenarios import made_up_scenario
 
-pytest_plugins = ["opened_page", "prediction_fixtures", "reporting_fixtures"]
+pytest_plugins = ["opened_page", "prediction_fixtures"]
 
 # Two slow cores must not turn a passing property into a failing one.
 settings.register_profile("failbench", deadline=None)
@@ -97,21 +93,3 @@ def small_scenarios() -> tuple[Scenario, ...]:
             ("no_start", "model_software", "start_crash", "crash"),
         ]
     )
-
-
-@pytest.fixture
-def compared() -> Callable[..., Comparison]:
-    """A made-up comparison; whatever a test is about it names."""
-
-    tested: dict[str, object] = {"n": 76, "folds": 50, "t": 2.5, "df": 49, "p": 0.0159}
-    tested |= {"accuracy_left": 0.7, "accuracy_right": 0.6, "difference": 0.1}
-    tested |= {"ci_low": 0.0125, "ci_high": 0.2, "legacy_t": 3.5, "legacy_p": 0.0249}
-    tested |= {"p_left": 0.8, "p_rope": 0.19, "p_right": 0.01, "cohens_d": 0.31}
-    tested |= {"left_only": 12, "right_only": 4, "p_mcnemar": 0.0768, "p_equivalence": 0.5}
-    tested |= {"equivalent": False, "smallest_margin": 0.167, "detectable_difference": 0.115}
-
-    def make(left: str, right: str, **values: object) -> Comparison:
-        named = {"feature_set": "19", "left": left, "right": right, "family": "exploratory"}
-        return Comparison.model_validate(named | tested | values)
-
-    return make

@@ -1,7 +1,3 @@
-"""The tool runs where nothing is installed but what the package declares, extras left out."""
-
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,17 +1,19 @@
-"""The command line: exit statuses, and one sentence on standard error for bad input."""
-
 import io
+import json
+import math
 import shutil
+import sys
 from pathlib import Path
-from types import SimpleNamespace
 
+import jsonschema
 import polars as pl
 import pytest
 import yaml
 
 from failbench.base.telemetry import write_parquet
-from failbench.cli.main import commands, main, overview
-from failbench.cli.terminal import SECONDS_BETWEEN_LINES, Meter, progress_meter
+from failbench.cli.main import main
+from failbench.cli.terminal import progress_meter
+from failbench.diagnose.outputs.document import schema
 
 RUNS = Path("data/telemetry/runs.parquet")
 
@@ -139,49 +141,23 @@ def test_diagnosis_that_is_interrupted_ends_with_130_and_writes_nothing(
     assert sorted(strange.rglob("*")) == before
 
 
-def test_every_command_has_its_function_with_arguments_that_can_be_read():
-    for command in commands().values():
-        arguments = command.app[command.name].assemble_argument_collection()
-        assert len(arguments) > 0
-        assert all(argument.names for argument in arguments)
-        assert command.name in overview()
-
-
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
         ("diagnos train.log", "failbench: diagnos: there is no such command (diagnose)."),
         ("diagnose", 'failbench diagnose: Command "diagnose" parameter LOG requires an'),
         ("diagnose a.log b.log", "failbench diagnose: Unused Tokens: ['b.log']."),
-        ("diagnose a.log b.log", "`failbench diagnose --help` says more."),
         ("diagnose a.log --colour", "failbench diagnose: Unknown option: --colour."),
         ("diagnose a.log --code", 'failbench diagnose: Command "diagnose" parameter --code'),
-        ("lens microscope a.csv", 'failbench lens: Invalid value "microscope" for LENS.'),
         ("record --workers 0", 'failbench record: Invalid value "0" for --workers.'),
-        ("record --shard 1/2 --merge", "failbench record: Invalid values for group"),
         ("freeze 5 --date soon", "failbench freeze: Invalid value for --date: unable"),
         ("foresee tried.ipynb --target 0.7", "'0.7' is no whole number."),
-        ("record --workers 2.5", "'2.5' is no whole number."),
-        ("record --seeds 1e1", "'1e1' is no whole number."),
     ],
 )
 def test_a_command_that_cannot_be_understood_is_refused(arguments, complaint, refusal):
     said = refusal(*arguments.split())
     assert complaint in said
     assert said.startswith(complaint) or not complaint.startswith("failbench")
-
-
-def test_off_a_terminal_a_line_is_written_when_the_last_is_long_ago():
-    clock, stream = SimpleNamespace(seconds=0.0), io.StringIO()
-    meter = Meter(stream, lambda: clock.seconds)
-    for done in range(1, 7):
-        clock.seconds += SECONDS_BETWEEN_LINES / 2
-        meter.show("recording", done, 6, kept=0)
-    assert stream.getvalue().splitlines() == [
-        "recording, 2 of 6 done, 1 min left",
-        "recording, 4 of 6 done, under a minute left",
-        "recording, 6 of 6 done",
-    ]
 
 
 @pytest.mark.parametrize(("terminal", "shown"), [(False, "diagnosing, 3 of 7 done"), (True, "━")])
@@ -216,3 +192,77 @@ def test_an_option_that_lists_leaves_the_log_its_place(tmp_path, monkeypatch, ar
     Path("train.py").write_text("x = 1\n", encoding="utf-8")
     Path("train.log").write_text("step 1 loss 2.0\n", encoding="utf-8")
     assert main(["diagnose", *arguments.split()]) in (1, 3)
+
+
+# `failbench diagnose LOG`.
+
+UNEVEN = """\
+step=1 loss=3.0
+Traceback (most recent call last):
+  File "/home/me/train.py", line 12, in <module>
+    for batch in loader:
+RuntimeError: stack expects each tensor to be equal size, but got [4] at entry 0 and [5] at entry 1
+"""
+HEALTHY = "\n".join(f"step={step} loss={9 * math.exp(-step / 80):.4f}" for step in range(120))
+
+
+@pytest.fixture
+def diagnose(tmp_path, capsys):
+    """The status of the command for a text, and what it printed."""
+
+    def run(text, *options, name="train.log"):
+        (tmp_path / name).write_text(text)
+        status = main(["diagnose", str(tmp_path / name), *map(str, options)])
+        printed = capsys.readouterr()
+        return status, printed.out, printed.err
+
+    return run
+
+
+def test_a_failure_is_a_page_and_exit_status_1(diagnose):
+    status, page, _ = diagnose(UNEVEN)
+    assert status == 1
+    assert page.startswith("Failed: data pipeline")
+    assert "train.log:5" in page
+    assert "What to change" in page
+
+
+def test_a_healthy_log_is_exit_status_0_and_one_that_says_nothing_2(diagnose):
+    status, page, _ = diagnose(HEALTHY)
+    assert (status, page[:7]) == (0, "Healthy")
+    assert diagnose(HEALTHY, "--failed")[0] == 3
+    status, page, error = diagnose("the moon is full\n", name="train\x1b[31m.log")
+    assert (status, page, error.count("\n")) == (2, "", 1)
+    assert "\x1b" not in error
+
+
+def test_a_document_is_as_the_published_schema_says(diagnose, tmp_path):
+    page, plot = tmp_path / "why.html", tmp_path / "why.svg"
+    status, document, _ = diagnose(UNEVEN, "--json", "--html", page, "--plot", plot)
+    document = json.loads(document)
+    jsonschema.validate(document, schema())
+    assert status == 1
+    assert document["analysis_artifacts"] == {"page": str(page), "curves": str(plot)}
+    assert page.is_file()
+    assert plot.is_file()
+
+
+def test_a_paste_is_read_from_standard_input(monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(UNEVEN.encode())))
+    assert main(["diagnose", "-"]) == 1
+    assert "line 5" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        ("--method simple_rules", "--method"), ("--features features.parquet", "--features"),
+        ("--output a.csv --json", "--json"), ("--output a.csv --all", "--all"),
+        ("--output a.csv --run x", "--run"),
+        ("--output a.csv --code a.py", "--code"), ("--plot why.gif", ".gif"),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_fit_are_refused(diagnose, options, named):
+    status, page, error = diagnose(UNEVEN, *options.split())
+    assert (status, page) == (2, "")
+    assert named in error

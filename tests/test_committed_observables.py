@@ -1,7 +1,3 @@
-"""What the committed recordings let a diagnosis see."""
-
-from __future__ import annotations
-
 import re
 
 import polars as pl

@@ -1,7 +1,3 @@
-"""The examples in docstrings, which are true."""
-
-from __future__ import annotations
-
 import doctest
 import importlib
 from pathlib import Path
@@ -21,7 +17,3 @@ def test_the_examples_of_a_module_are_true(name: str) -> None:
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted
     assert not result.failed
-
-
-def test_there_are_examples() -> None:
-    assert len(MODULES) >= 10

@@ -1,5 +1,3 @@
-"""Causes from outside: what is refused, before anything is recorded, in one line."""
-
 import json
 import shutil
 from pathlib import Path
@@ -76,11 +74,7 @@ def write_code(text):
     [
         (lambda: shutil.rmtree("scenarios"),
          "scenarios: (folder): holds no scenario files. Name a folder of files"),
-        (lambda: Path("faults.py").unlink(),
-         "faults.py: --faults: is no file. Name a file that ends in .py."),
         (lambda: write_code("def ("), "faults.py: (file): is no Python module ("),
-        (lambda: write_code("LIMIT = 1\n"),
-         "faults.py: @fault: marks no function as a fault. Mark one with"),
         (lambda: write_faults("byte_order_swapped", "byte_order_swapped"),
          "faults.py, line 13: @fault: the fault 'byte_order_swapped' is registered twice."),
         (lambda: write_faults("byte_order_swapped", "batch_too_large"),

@@ -1,5 +1,3 @@
-"""Scores: accuracies of methods on runs of scenarios that they have not learnt from."""
-
 import json
 from pathlib import Path
 
@@ -12,10 +10,8 @@ from failbench.monitor.end import End
 from failbench.monitor.records.tables import write_monitored
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, verdict_table
 from failbench.monitor.records.versions import read_rules
-from failbench.statistics.intervals import ScenarioIntervalSettings, scenario_intervals, wilson
-from failbench.statistics.metrics import OVERALL
-from failbench.statistics.scenario_values import scenario_answers
-from failbench.study.scoring import accuracy_interval, method_scores
+from failbench.statistics.intervals import ScenarioIntervalSettings, wilson
+from failbench.study.scoring import method_scores
 from made_up_monitored import history, monitored
 
 SETTINGS = ScenarioIntervalSettings(
@@ -47,18 +43,6 @@ def test_a_single_scenario_of_a_category_gets_wilsons_interval():
     accuracy = score.accuracy
     assert (accuracy.value, accuracy.n, accuracy.method) == (0.75, 2, "Wilson")
     assert (accuracy.ci_low, accuracy.ci_high) == wilson(0.75, 2, 0.95)
-
-
-def test_several_scenarios_of_each_category_get_the_interval_of_the_studies():
-    runs = runs_of(12)
-    wrong = ["cause_0-s0", "cause_3-s0", "cause_3-s1", "cause_4-s1", "cause_7-s0"]
-    answers = answered(runs, wrong, "unknown").rename({"diagnosis": "prediction"})
-    predictions = answers.join(runs, on="run_id").with_columns(repeat=pl.lit(0))
-    accuracy = accuracy_interval(predictions, SETTINGS)
-    expected = scenario_intervals(scenario_answers(predictions), OVERALL[:1], SETTINGS)
-    assert accuracy == expected["accuracy"]
-    assert accuracy.method == "BCa bootstrap"
-    assert accuracy.value == pytest.approx(1 - len(wrong) / runs.height)
 
 
 @pytest.fixture
@@ -109,7 +93,6 @@ def test_runs_of_scenarios_that_were_learnt_from_are_left_out_and_named(recorded
     ("change", "options", "complaint"),
     [
         (None, "--method crystal_ball", "command line: --method: 'crystal_ball' is"),
-        (None, "--method simulated_human", "command line: --method: 'simulated_h"),
         (lambda: Path("scenarios/optimization/runaway.json").unlink(), "",
          "out/runs.parquet: scenario: 'runaway-transformer-adamw-s0' has no label: no file in"),
         (lambda: change_runs(scenario=pl.lit(TRAINED_ON)), "",
@@ -118,7 +101,6 @@ def test_runs_of_scenarios_that_were_learnt_from_are_left_out_and_named(recorded
          "out/runs.parquet: kind: no run is a failure."),
         (lambda: Path("out/runs.parquet").unlink(), "", "out/runs.parquet: (file): is not a read"),
         (None, "--reference out", "out: --reference: has no out/params.yaml."),
-        (None, "--scenarios nowhere", "nowhere: (folder): holds no scenario files."),
     ],
 )  # fmt: skip
 def test_what_cannot_be_scored_ends_with_2_and_one_line(
@@ -131,16 +113,6 @@ def test_what_cannot_be_scored_ends_with_2_and_one_line(
     assert captured.err.startswith(complaint)
     assert captured.err.count("\n") == 1
     assert captured.out == ""
-
-
-def test_a_checkout_elsewhere_is_the_reference_of_a_diagnosis_too(
-    recorded, repository, capsys, monkeypatch
-):
-    monkeypatch.setattr("failbench.__file__", str(recorded / "site-packages/failbench/x.py"))
-    diagnose = ["diagnose", "out", "--output", "diagnoses.parquet"]
-    assert main(diagnose) == 2
-    assert main([*diagnose, "--reference", str(repository)]) == 0
-    assert pl.read_parquet("diagnoses.parquet").height == 3
 
 
 SIGNS = {"late_crash": {"labels_outside": {2: 1.0}}, "no_start": {}, "runaway": {}}

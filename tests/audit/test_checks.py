@@ -1,21 +1,11 @@
-"""Each kind of test against what a hand, or a library, computes from made-up figures."""
-
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
 from sklearn.metrics import f1_score
 from statsmodels.stats.proportion import proportion_confint
 
-from failbench.publish.audit.counts import (
-    fold_accuracies,
-    numerators,
-    passing_by_chance,
-    smallest_denominator,
-)
+from failbench.publish.audit.counts import numerators, passing_by_chance, smallest_denominator
 from failbench.publish.audit.figures import read_printed
-from failbench.publish.audit.intervals import implied_n
 from made_up_audit import check
 
 YES, NO, OPEN = "consistent", "inconsistent", "cannot be checked"
@@ -37,13 +27,9 @@ MEAN_OF_FOLDS = f"{100 * (14 / 16 + 4 * 13 / 15) / 5:.2f}%"
     [
         ("bound", {"value": "47.4%", "relation": "above", "parts": PARTS}, NO, ""),
         ("bound", {"value": "51.5%", "relation": "above", "parts": PARTS}, YES, ""),
-        ("bound", {"value": "51.5%", "relation": "below", "parts": PARTS}, NO, ""),
         ("bound", {"value": "47.4%", "relation": "at_most", "parts": PARTS}, YES, ""),
-        ("bound", {"value": "47.4%", "relation": "at_least", "parts": PARTS}, NO, ""),
-        ("bound", {"value": 5, "relation": "above", "parts": [2, 3]}, NO, ""),
         ("bound", {"value": 5, "relation": "at_least", "parts": [2, 3]}, YES, ""),
         ("same", {"values": [["95.65%"], ["95.7%"], ["96%"]]}, YES, ""),
-        ("same", {"values": [["95.65%"], ["95.6%"]]}, YES, ""),
         ("same", {"values": [["87.0%"], ["93.2%"]]}, NO, "87.0 % against 93.2 %"),
         (
             "same",
@@ -53,8 +39,6 @@ MEAN_OF_FOLDS = f"{100 * (14 / 16 + 4 * 13 / 15) / 5:.2f}%"
         ),
         ("largest", {"name": "b", "values": {"a": 15, "b": 20}}, YES, ""),
         ("largest", {"name": "a", "values": {"a": 15, "b": 20}}, NO, ""),
-        ("largest", {"name": "b", "values": {"a": 15, "b": 20, "c": 20}}, NO, ""),
-        ("within", {"values": [10, 100], "range": [10, 100]}, YES, ""),
         ("within", {"values": [50, 110], "range": [10, 100]}, NO, "110 beyond 10 to 100"),
         ("unverifiable", {"missing": "the raters"}, OPEN, "not given: the raters"),
         ("granularity", {"values": ["61.8%"], "n": 76}, YES, "47 of 76"),
@@ -72,25 +56,19 @@ MEAN_OF_FOLDS = f"{100 * (14 / 16 + 4 * 13 / 15) / 5:.2f}%"
         # 7 of 10 right; 3 of 10 in the last column; 5 of the 7 others right
         ("confusion_share", {"value": "70%", "rows": ROWS, "share": "right"}, YES, ""),
         ("confusion_share", {"value": "30%", "rows": ROWS, "share": "abstained"}, YES, ""),
-        ("confusion_share", {"value": "71%", "rows": ROWS, "share": "right_of_committed"}, YES, ""),
         ("confusion_share", {"value": "50%", "rows": ROWS, "share": "right"}, NO, ""),
-        ("confusion_share", {"value": "50%", "rows": ROWS, "share": "abstained"}, NO, ""),
-        ("confusion_share", {"value": "50%", "rows": ROWS, "share": "right_of_committed"}, NO, ""),
         ("f_score", {"value": "0.83", **F1}, NO, ""),
         ("f_score", {"value": "0.95", **F1, "recall": "0.90", "support": 15}, NO, "no counts"),
         # over scenarios d = 0.3 / 0.4528; over folds 0.30 / 0.06 = 5 pooled, paired 2.5 or more
         ("effect_size", {"value": "0.66", "means": MEANS}, YES, ""),
         ("effect_size", {"value": "3.00", "means": MEANS}, OPEN, "10.0 points"),
         ("effect_size", {"value": "5.00", **SPREAD}, YES, ""),
-        ("effect_size", {"value": "2.60", **SPREAD}, YES, ""),
         ("effect_size", {"value": "1.85", **SPREAD}, NO, ""),
         ("ties", {"values": {"a": "57.1%", "b": "61.8%"}, "n": 76}, YES, ""),
         ("ties", {"values": TIED, "n": 76}, NO, "equal as printed: b and c"),
         ("binomial", {"value": "55.3%", "n": 76, "relation": "above", "rate": "20/100"}, YES, ""),
         ("binomial", {"value": "26.3%", "n": 76, "relation": "above", "rate": "20/76"}, NO, ""),
         ("binomial", {"value": "26.3%", "n": 76, "relation": "equal", "rate": "30/100"}, YES, ""),
-        ("binomial", {"value": "55.3%", "n": 76, "relation": "equal", "rate": "20/100"}, NO, ""),
-        ("disjoint", {"intervals": APART}, YES, ""),
         ("disjoint", {"intervals": APART | {"c": ["25%", "40%"]}}, NO, "overlapping: b and c"),
         ("score_interval", {"interval": ["0.75", "0.93"], **FOUND}, NO, ""),
     ],
@@ -110,13 +88,6 @@ def test_numerators_are_those_whose_share_is_printed_so(text, n, expected):
         assert k in numerators(read_printed(f"{100 * k / n:.1f}%"), n)
 
 
-def test_the_smallest_denominator_fits_all_figures_together():
-    figures = tuple(map(read_printed, ("86.96%", "91.30%", "95.65%")))
-    assert smallest_denominator(figures) == 23
-    assert smallest_denominator((read_printed("57.1%"),)) == 7
-    assert smallest_denominator((read_printed("33.3334%"),)) is None
-
-
 def test_passing_by_chance_counts_the_figures_that_n_can_have():
     # 0, 25, 50, 75 and 100 of the 101 whole percentages
     assert passing_by_chance(read_printed("25%"), 4) == pytest.approx(5 / 101)
@@ -124,14 +95,11 @@ def test_passing_by_chance_counts_the_figures_that_n_can_have():
     assert passing_by_chance(read_printed("57%"), 100) == 1.0
 
 
-def test_outcomes_of_folds_are_all_of_them_up_to_order():
-    outcomes = fold_accuracies((2, 1, 2))
-    # two for the fold of one, and six pairs in order of three rates
-    assert outcomes.shape == (12, 3)
-    assert len({tuple(row) for row in outcomes}) == 12
-    assert set(outcomes.mean(axis=1).round(9)) == {
-        round((a + (b + c) / 2) / 3, 9) for a in (0, 1) for b in (0, 1, 2) for c in (0, 1, 2)
-    }
+def test_the_smallest_denominator_fits_all_figures_together():
+    figures = tuple(map(read_printed, ("86.96%", "91.30%", "95.65%")))
+    assert smallest_denominator(figures) == 23
+    assert smallest_denominator((read_printed("57.1%"),)) == 7
+    assert smallest_denominator((read_printed("33.3334%"),)) is None
 
 
 def test_a_deviation_over_folds_must_be_that_of_some_outcome():
@@ -186,13 +154,6 @@ def test_percentiles_of_the_bootstrap_are_those_of_resampled_answers():
     assert (of_76.low, of_76.high) == pytest.approx(proportion_confint(73, 76, method="wilson"))
 
 
-@pytest.mark.parametrize("n", [20, 76, 380])
-def test_the_implied_n_is_that_of_a_wald_interval(n):
-    low, high = proportion_confint(0.6 * n, n, method="normal")
-    assert implied_n(0.6, (high - low) / 2, 0.95) == n
-    assert implied_n(0.6, 0.0, 0.95) is None
-
-
 @pytest.mark.parametrize(
     ("multiple", "verdict"),
     [
@@ -219,10 +180,3 @@ def test_the_width_of_a_difference_is_bounded_by_those_of_its_parts(half, verdic
         second=["96.0%", "87.0%", "100.0%"],
     )
     assert finding.verdict == verdict
-
-
-def test_the_interval_of_f1_is_that_of_resampled_scenarios():
-    # 8 right, 3 false alarms: 0.84; resampling gives about 0.60 to 1.00
-    finding = check("score_interval", interval=["0.60", "1.00"], **FOUND)
-    assert finding.verdict == YES
-    assert finding.value == pytest.approx(16 / 19)

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -99,40 +97,6 @@ def test_means_and_deviations_are_those_of_draws_and_the_missing_member_restores
     assert f"{100 * middle:.1f} %" == finding.computed
 
 
-def test_words_hold_expressions_of_the_figures_and_without_them_the_middle_is_what_was_computed():
-    finding = check(
-        "exponential",
-        value="2.3e11",
-        formula="exp(loss)",
-        where={"loss": "47.2"},
-        words="{value} is exp of {log(value)}, not of {loss:.0f}; from {low} to {high}",
-    )
-    assert finding.verdict == "inconsistent"
-    assert finding.computed.startswith(f"2.3e+11 is exp of {math.log(2.3e11):.2f}, not of 47; from")
-    assert f"{math.exp(47.15):.4g} to {math.exp(47.25):.4g}" in finding.computed
-    plain = check("difference", value="3 points", formula="a - b", where={"a": "9%", "b": "4%"})
-    assert plain.computed == "5.0 points"
-    assert (plain.low, plain.high) == pytest.approx((0.04, 0.06))
-
-
-def test_the_largest_mean_plus_three_deviations_of_a_range_is_reached_at_its_ends():
-    shares = np.linspace(0, 1, 100_001)
-    reached = 0.8 + 0.4 * (shares + 3 * np.sqrt(shares * (1 - shares)))
-    where = {"lowest": "0.8", "highest": "1.2", "sigmas": 3}
-    finding = check("sigma_threshold", value=1000, where=where, **THRESHOLD)
-    assert finding.high == pytest.approx(reached.max())
-
-
-def test_no_numbers_of_a_range_exceed_the_bound_of_their_variance():
-    rng = np.random.default_rng(0)
-    for _ in range(50):
-        values = rng.beta(*rng.uniform(0.1, 3, 2), size=20)
-        mean, variance = values.mean(), values.var()
-        where = {"mean": f"{mean:.9f}", "lowest": 0, "highest": 1}
-        finding = check("variance", value=f"{variance:.9f}", where=where, **VARIANCE)
-        assert finding.verdict == "consistent"
-
-
 @pytest.mark.parametrize(
     ("formula", "where", "words", "problem"),
     [
@@ -142,9 +106,6 @@ def test_no_numbers_of_a_range_exceed_the_bound_of_their_variance():
         ("a / (a - a)", {"a": 1}, "", "cannot be computed"),
         ("a; b", {"a": 1, "b": 1}, "", "is no formula"),
         ("dot(a, b)", {"a": [1], "b": [1, 2]}, "", "as many weights as values"),
-        ("a", {"a": [1, 2]}, "", "does not come to a number"),
-        ("a", {"a": 0.5}, "", "no printed figure"),
-        ("a", {}, "", "at least 1"),
     ],
 )
 def test_a_formula_that_cannot_be_computed_is_one_error_with_its_path(
@@ -168,11 +129,9 @@ LISTS = {"shares": np.array([0.3, 0.7]), "values": np.array([1.0, 2.0])}
         ("exp(a)", {"a": 3.8}, math.exp(3.8)),
         ("a - b / c", {"a": 1.0, "b": 3.0, "c": 4.0}, 0.25),
         ("-(a + 2) ** 2", {"a": 1.0}, -9),
-        ("1e3 * a", {"a": 0.5}, 500),
         ("sqrt(exp(log(a)) * log10(100))", {"a": 8.0}, 4),
         ("sum(values) / len(values)", LISTS, 1.5),
         ("max(values) - min(values) + dot(shares, values)", LISTS, 2.7),
-        ("std(values)", LISTS, 0.5),
         ("sum((values - 1) ** 2)", LISTS, 1),
     ],
 )
@@ -192,21 +151,3 @@ NO_FORMULAS = (
 def test_anything_but_arithmetic_is_refused(text):
     with pytest.raises(ValueError, match="is no formula"):
         Expression.parse(text)
-
-
-@pytest.mark.parametrize(
-    ("text", "problem"),
-    [
-        ("values / 0 + a", "does not come to a number"),
-        ("a / (a - a)", "cannot be computed"),
-        ("log(-a)", "math domain error|positive"),
-        ("values", "does not come to a number"),
-        ("sum(a)", "cannot be computed"),
-        ("dot(shares, values) + dot(longer, values)", "as many weights as values"),
-    ],
-)
-@pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_an_expression_without_a_finite_value_is_an_error(text, problem):
-    numbers = {**LISTS, "a": 1.0, "longer": np.ones(3)}
-    with pytest.raises(ValueError, match=problem):
-        Expression.parse(text).value(numbers)

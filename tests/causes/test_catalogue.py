@@ -1,9 +1,4 @@
-"""What is known of causes: complete, specific, and in agreement with the rest of the project."""
-
-import functools
-import inspect
 import json
-import re
 from pathlib import Path
 
 import pytest
@@ -18,24 +13,6 @@ SCENARIOS = {
     path.stem: json.loads(path.read_text(encoding="utf-8"))["category"]
     for path in Path("data/scenarios").glob("*/*.json")
 }
-REMEDIES = [(name, remedy) for name, known in advice().items() for remedy in known.remedies]
-MEASUREMENTS = [(name, one) for name, known in advice().items() for one in known.settle]
-GENERIC = re.compile(
-    r"(?:another|different|other) optimizer|add more layers|(?:try|use) (?:another|a different)"
-    r"|batch norm|try (?:a|an) |play with|tune (?:the )?hyper|(?:more|better|clean) data\b"
-    r"|as needed|appropriate|carefully|make sure|simply|best practice",
-    re.IGNORECASE,
-)
-LOWER_RATE = re.compile(
-    r"(?:lower|reduce|halve|divide|decrease)[^.;]{0,40}learning rate", re.IGNORECASE
-)
-SPOILS = (
-    "device_defect", "learning_rate_too_high", "loss_scale_wrong", "optimizer_state_wrong",
-    "weight_decay_too_strong", "gradients_explode", "data_repeated", "text_corrupted",
-    "labels_wrong", "tokenization_mismatch", "ranks_diverge", "loss_wrong", "objective_reversed",
-    "layer_unstable", "gradients_not_cleared",
-)  # fmt: skip
-"""Causes that leave weights or state behind which cannot be trained on."""
 
 
 def test_causes_stand_in_the_order_of_categories_and_each_has_advice():
@@ -50,71 +27,6 @@ def test_every_scenario_has_a_cause_of_its_category():
     assert set(mapped) == set(SCENARIOS)
     for scenario, cause in mapped.items():
         assert causes()[cause].category == SCENARIOS[scenario], scenario
-
-
-def test_no_remedy_is_generic_lowers_any_rate_or_is_called_quick_in_vain():
-    for name, remedy in REMEDIES:
-        for text in remedy.model_dump(include={"change", "verify", "otherwise"}).values():
-            assert not GENERIC.search(text), (name, text)
-        if remedy.quick:
-            assert (remedy.effort, remedy.risk != "high") == ("minutes", True), name
-    lowered = {name for name, remedy in REMEDIES if LOWER_RATE.search(remedy.change)}
-    assert lowered == {"learning_rate_too_high"}
-
-
-@pytest.mark.parametrize("name", SPOILS)
-def test_where_weights_are_spoilt_an_older_checkpoint_is_named(name):
-    assert any(
-        re.search(r"checkpoint (?:from before|whose|of)|start anew|from a fresh", remedy.change)
-        for remedy in advice()[name].remedies
-    )
-
-
-def test_settling_names_invariants_that_the_monitor_has():
-    known = {invariant.id for invariant in CATALOGUE}
-    for name, measurement in MEASUREMENTS:
-        named = measurement.invariants
-        assert set(named) <= known, name
-        assert len(set(named)) == len(named) <= 3, name
-
-
-SAID = " ".join(
-    text
-    for known in advice().values()
-    for remedy in known.remedies
-    for text in (
-        known.mechanism, remedy.change, remedy.why, remedy.expected, remedy.verify, remedy.otherwise
-    )
-) + " ".join(f"{one.measure} {one.tells}" for _, one in MEASUREMENTS)  # fmt: skip
-
-
-def test_every_name_of_torch_is_one_that_it_has():
-    torch = pytest.importorskip("torch")
-    for module in ("distributed.algorithms.join", "distributed.optim", "utils.collect_env"):
-        pytest.importorskip(f"torch.{module}")
-    named = set(re.findall(r"\btorch((?:\.\w+)+)", SAID))
-    assert len(named) > 30
-    for name in named:
-        *path, last = name.strip(".").split(".")
-        assert hasattr(functools.reduce(getattr, path, torch), last), name
-
-
-SETTINGS = (
-    "per_device_train_batch_size", "gradient_accumulation_steps", "gradient_checkpointing",
-    "train_sampling_strategy", "per_device_eval_batch_size", "prediction_loss_only",
-    "eval_accumulation_steps", "batch_eval_metrics", "eval_on_start", "use_liger_kernel",
-    "dataloader_num_workers", "dataloader_prefetch_factor", "dataloader_persistent_workers",
-    "warmup_steps", "max_grad_norm", "load_best_model_at_end", "ddp_timeout",
-    "ddp_find_unused_parameters", "remove_unused_columns", "save_total_limit", "max_steps",
-)  # fmt: skip
-
-
-def test_settings_of_transformers_are_ones_that_it_has():
-    transformers = pytest.importorskip("transformers")
-    there = inspect.signature(transformers.TrainingArguments).parameters
-    for name in SETTINGS:
-        assert name in there, name
-        assert name in SAID, name
 
 
 COMPONENTS = {

@@ -1,19 +1,14 @@
-"""Places against tracebacks that libraries print here and now, read as from a log."""
-
 import gzip
-import re
 import traceback
 from pathlib import Path
 
 import pytest
 
-from failbench.causes.catalogue import causes
 from failbench.causes.support import places, places_of
 from failbench.diagnose.readers.text import read_text
 
 torch = pytest.importorskip("torch")
 transformers = pytest.importorskip("transformers")
-lightning = pytest.importorskip("lightning")
 
 from torch import nn  # noqa: E402
 from torch.nn import functional  # noqa: E402
@@ -210,69 +205,9 @@ def test_what_ends_a_trainer_names_its_place_and_those_around_it(tmp_path, optio
     assert found[: len(expected)] == expected
 
 
-class Module(lightning.LightningModule):
-    def __init__(self, where):
-        super().__init__()
-        self.layer = nn.Linear(3, 1)
-        self.where = where
-
-    def fail(self, where):
-        if self.where == where:
-            raise ValueError("no loss, no metric, nothing to log")
-
-    def training_step(self, batch, _):
-        self.fail("training")
-        return self.layer(batch[:, :2] if self.where == "forward" else batch).mean()
-
-    def validation_step(self, *_):
-        self.fail("validation")
-
-    def on_train_batch_end(self, *_):
-        self.fail("hook")
-
-    def configure_optimizers(self):
-        return torch.optim.SGD(self.parameters(), 0.1)
-
-
-@pytest.mark.parametrize(
-    ("where", "expected"),
-    [
-        ("training", "training_step"),
-        ("forward", "forward"),
-        ("validation", "evaluation"),
-        ("hook", "callback"),
-    ],
-)
-def test_what_ends_a_trainer_of_lightning_names_its_place(tmp_path, where, expected):
-    rows = torch.utils.data.DataLoader(torch.ones(2, 3))
-    quiet = ("enable_checkpointing", "enable_progress_bar", "enable_model_summary", "logger")
-    trainer = lightning.Trainer(
-        max_steps=1, accelerator="cpu", default_root_dir=tmp_path, **dict.fromkeys(quiet, False)
-    )
-    assert place_of(*frames_of(lambda: trainer.fit(Module(where), rows, rows))) == expected
-
-
 def test_every_place_has_an_example_and_what_all_pass_through_names_none():
     assert list(EXAMPLES) == [place.id for place in places()]
     assert {name: place_of(frame) for name, frame in EXAMPLES.items()} == {
         name: name for name in EXAMPLES
     }
     assert [frame for frame in SILENT if place_of(frame) is not None] == []
-
-
-def test_the_innermost_known_frame_counts():
-    outer, inner = EXAMPLES["optimizer_step"], EXAMPLES["loss"]
-    assert place_of("train.py:3 in main", outer, inner, SILENT[3]) == "loss"
-    assert [place.id for place in places_of((outer, inner, outer))] == ["optimizer_step", "loss"]
-    assert place_of() is None
-    long = "/" + "a" * 100_000 + "/torch/optim/adamw.py:133 in step"
-    assert place_of(long) == "optimizer_step", "it is searched at its end"
-    assert place_of("in " * 100_000) is None
-
-
-def test_places_point_at_components_and_causes_that_there_are():
-    for place in places():
-        assert len(set(place.causes)) == len(place.causes) <= 4
-        if place.component is not None:
-            assert causes()[place.causes[0]].category == place.component, place.id
-        assert re.fullmatch(r"[A-Z][^`]+\.", place.statement), place.id

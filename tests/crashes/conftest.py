@@ -1,7 +1,5 @@
 """Cases of a test's own: small pairs of notebooks with what was observed of them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,19 +1,19 @@
-"""Cases: what each arm tells of a notebook, and which notebook lends its summary to which."""
-
-from __future__ import annotations
-
-from collections import Counter
+import sys
 from dataclasses import fields
+from types import SimpleNamespace
+from typing import get_args
 
 import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.crashes.cases import lenders, read_cases
-from failbench.crashes.prediction import CrashPrediction
+from failbench.cli.places import PREDICTORS as NAMES
+from failbench.crashes.answers import asked
+from failbench.crashes.cases import ANSWER_TABLE, read_cases, record
+from failbench.crashes.prediction import PREDICTORS, CrashPrediction, Predictor
 from failbench.crashes.question import ARMS, Question
-from failbench.notebooks.corpus import read_corpus, read_split
-from failbench.notebooks.summaries import FACTS
+from failbench.crashes.small_rules.predict import predict
+from failbench.notebooks.summaries import FACTS, Summary
 
 SEED = 20261123
 
@@ -46,28 +46,6 @@ def test_each_arm_tells_its_facts_the_control_those_of_another_and_none_what_the
         CrashPrediction(None, "KeyError", "a reason")
 
 
-def test_of_every_pair_one_notebook_crashed_and_the_control_rarely_has_its_names(cases):
-    crashed = Counter(case.notebook.card.pair for case in cases if case.exception)
-    assert len(cases) == 2 * len(crashed)
-    assert set(crashed.values()) == {1}
-    shared = sum(case.summary.relevant == case.other.relevant for case in cases)
-    assert shared < len(cases) / 10
-
-
-def test_every_notebook_lends_once_to_another_pair_of_its_library_and_part(corpus):
-    pairs = read_corpus(corpus)
-    parts = {name: row.part for name, row in read_split(corpus / "split.csv").items()}
-    libraries = {pair.card.pair: pair.card.library for pair in pairs}
-    lent = lenders(pairs, parts, SEED)
-    assert sorted(lent) == sorted(lent.values())
-    for (borrower, _), (lender, _) in lent.items():
-        assert borrower != lender
-        assert (libraries[borrower], parts[borrower]) == (libraries[lender], parts[lender])
-    # where a summary is from does not tell which notebook crashes: half are lent one of their kind
-    alike = sum(version == lender for (_, version), (_, lender) in lent.items())
-    assert 0.35 < alike / len(lent) < 0.65
-
-
 def test_a_notebook_that_was_not_observed_as_it_is_is_named(corpus, tmp_path):
     for path in corpus.iterdir():
         (tmp_path / path.name).symlink_to(path)
@@ -77,3 +55,95 @@ def test_a_notebook_that_was_not_observed_as_it_is_is_named(corpus, tmp_path):
     table.with_columns(changed).write_parquet(tmp_path / "observed.parquet")
     with pytest.raises(BadInputError, match="was not observed as it is"):
         read_cases(tmp_path, SEED)
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """A predictor that says that every target crashes, and the questions it was asked."""
+    questions = []
+
+    def predict(question):
+        questions.append(question)
+        return CrashPrediction(True, "KeyError", "It always does.", 1)
+
+    module = SimpleNamespace(predict=predict, maker=lambda: module.version, version="1")
+    monkeypatch.setitem(sys.modules, "a_predictor", module)
+    predictor = Predictor("told", "Told", "a_predictor", ("code", "all"), recorded=True)
+    return SimpleNamespace(questions=questions, predictor=predictor, module=module)
+
+
+def recorded(cases, told, path):
+    before = len(told.questions)
+    number = record(cases, [told.predictor], path, lambda *_: None)
+    assert len(told.questions) - before == number
+    return number
+
+
+def test_every_notebook_is_asked_about_in_every_arm_once_and_again_when_it_changes(
+    case, told, tmp_path
+):
+    path = tmp_path / "answers.parquet"
+    for asked_about, number in (
+        ([case(), case("second")], 4),
+        ([case(), case("second")], 0),
+        ([case(target="x[1]"), case("second")], 2),
+    ):
+        assert recorded(asked_about, told, path) == number
+    told.module.version = "2"
+    assert recorded([case("second")], told, path) == 2
+    table = ANSWER_TABLE.read(path)  # what is gone is dropped
+    assert table.select("pair", "arm").rows() == [("second", "all"), ("second", "code")]
+    assert set(table["exception"]) == {"KeyError"}
+
+
+def test_questions_differ_by_code_and_by_what_is_told(case):
+    one = case()
+    assert len({asked(one.ask(arm)) for arm in ("code", "type", "all", "other")}) == 4
+    assert asked(one.ask("all")) == asked(case(version="mended").ask("all"))
+    # and the command knows who may be asked
+    assert tuple(predictor.name for predictor in PREDICTORS) == get_args(NAMES)
+
+
+# Small rules.
+
+FRAME = {
+    "type": {"kind": "frame", "class": "pandas.core.frame.DataFrame"},
+    "structural": {"columns": ["a", "b"], "shape": [3, 2]},
+}
+
+
+KERNEL = {"df": FRAME}
+
+
+@pytest.mark.parametrize(
+    ("target", "executed", "names", "exception"),
+    [
+        ("x = (1", (), {}, "SyntaxError"),
+        ("print(total)", ("totals = 3",), {}, "NameError"),
+        ("print(x)", ("x = 1", "del x"), {}, "NameError"),
+        ("import numpy as np\nnp.no_such_function(3)", (), {}, "AttributeError"),
+        ("d['b']", ("d = {'a': 1}",), {}, "KeyError"),
+        ("x[3]", ("x = [1, 2, 3]",), {}, "IndexError"),
+        ("a, b = x", ("x = (1, 2, 3)",), {}, "ValueError"),
+        # what is not certain
+        ("print(total)", ("from somewhere import *",), {}, None),
+        ("d['b']", ("d = make()", "d['a'] = 1"), {}, None),
+        ("x[3]", ("x = [1, 2, 3]", "x.append(4)"), {}, None),
+        ("try:\n    d['b']\nexcept KeyError:\n    pass", ("d = {'a': 1}",), {}, None),
+        ("if flag:\n    print(total)", ("flag = read()",), {}, None),
+        # the summary says which columns are there
+        ("df['c']", (), KERNEL, "KeyError"),
+        ("df['a']", (), KERNEL, None),
+        ("df['c']", (), {}, "NameError"),
+        # cells that were executed raised nothing, whatever a rule says
+        ("print(total)", ("print(total)", "total = 1"), {}, None),
+    ],
+)
+def test_what_code_and_summary_contradict_is_foreseen(target, executed, names, exception):
+    summary = Summary(tuple(names), names, truncated=False) if names else None
+    assert predict(Question(executed, target, summary)).exception == exception
+
+
+def test_a_name_that_the_kernel_lacks_is_not_there_whatever_ran_before():
+    summary = Summary(("x",), {}, truncated=False)
+    assert predict(Question(("x = 1",), "x + 1", summary)).exception == "NameError"

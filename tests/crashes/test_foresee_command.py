@@ -1,7 +1,3 @@
-"""`failbench foresee`: any notebook, what its kernel holds, and what predictors say of it."""
-
-from __future__ import annotations
-
 import json
 import sys
 from types import SimpleNamespace

@@ -1,5 +1,3 @@
-"""What is made of a log: the cause, the evidence, how sure, and what to measure next."""
-
 import dataclasses
 import math
 
@@ -9,7 +7,6 @@ from hypothesis import strategies as st
 
 from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
-from failbench.diagnose.answer import NAMED
 from failbench.diagnose.diagnosis import diagnose_log, diagnosis_of
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.outputs.outline import headline
@@ -55,14 +52,6 @@ JUMPS = lines([*falling(60), 30.0, *falling(20)], grad_norm=[*[1.0] * 60, 90.0, 
 
 def diagnosed(text, **options):
     return diagnosis_of(read_text("train.log", [text.encode()]), **options)
-
-
-def test_a_log_that_falls_is_healthy():
-    diagnosis = diagnosed(lines(falling(), grad_norm=[1.0] * 120))
-    assert diagnosis.status == "healthy"
-    assert diagnosis.hypotheses == ()
-    assert diagnosis.category is None
-    assert diagnosis.confidence > NAMED
 
 
 @pytest.mark.parametrize(
@@ -128,22 +117,6 @@ def test_a_number_is_found_at_its_line_and_step_with_a_threshold_in_its_unit():
     (jump,) = [each for each in diagnosed(JUMPS).findings if each.id == "loss_jumps"]
     assert (jump.line, jump.step, jump.value, jump.relation) == (61, 60, 30.0, "above")
     assert falling(60)[-1] < jump.threshold < 30.0
-
-
-@pytest.mark.parametrize("text", [OUT_OF_MEMORY, UNEVEN, JUMPS, lines([*falling(60), math.nan])])
-def test_the_first_cause_lies_in_the_category_that_is_named_or_the_most_probable(text):
-    diagnosis = diagnosed(text, failed=True)
-    first = diagnosis.hypotheses[0].cause.category
-    assert diagnosis.category in (None, first)
-    assert diagnosis.confidence == diagnosis.categories[first]
-
-
-def test_what_evidence_names_first_is_shown_though_no_scenario_has_it():
-    rising = "epoch,loss,val_loss\n" + "\n".join(
-        f"{epoch},{2 * math.exp(-epoch / 6):.4f},{1.2 + max(0, epoch - 8) * 0.05:.4f}"
-        for epoch in range(40)
-    )
-    assert "overfitting" in [each.cause.id for each in diagnosed(rising).hypotheses]
 
 
 SCHEDULES = {

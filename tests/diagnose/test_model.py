@@ -1,7 +1,6 @@
-"""The model learns what signs are worth, of scenarios that it has not seen, and is plain JSON."""
-
 import dataclasses
 import json
+import math
 
 import numpy as np
 import pytest
@@ -9,16 +8,7 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
-from failbench.diagnose.fitting import (
-    Choices,
-    KnownLog,
-    calibrations_of,
-    chosen_margin,
-    chosen_temperature,
-    examples_of,
-    fitted,
-    fitted_weights,
-)
+from failbench.diagnose import fitting
 from failbench.diagnose.model import (
     SHARED,
     category_scores,
@@ -28,10 +18,17 @@ from failbench.diagnose.model import (
     supports_of,
     write_model,
 )
-from failbench.diagnose.series import checks
+from failbench.diagnose.series import (
+    FROM_SCRATCH,
+    WINDOW,
+    CheckedSeries,
+    checks,
+    compared,
+    fitted_bounds,
+)
 from failbench.diagnose.signs import Sign
 
-CHOICES = Choices(
+CHOICES = fitting.Choices(
     penalties=(0.3, 3.0), margins=(0.0, 1.0, 4.0), most_alarmed=0.05, inner_folds=3, seed=0
 )
 OF_CATEGORY = {
@@ -55,16 +52,18 @@ def known_logs(rng, right=0.9):
         cause = OF_CATEGORY[category][number // len(CATEGORIES) % len(OF_CATEGORY[category])]
         named = cause if rng.random() < right else str(rng.choice(list(causes())))
         jump = Sign("check", "loss_jumps", amount=float(rng.random()))
-        logs.append(KnownLog((message(named), jump), cause, f"scenario {number}", "small"))
+        logs.append(fitting.KnownLog((message(named), jump), cause, f"scenario {number}", "small"))
     for number in range(40):
         jump = Sign("check", "loss_jumps", amount=float(rng.random()))
-        logs.append(KnownLog((jump,), None, f"success {number}", ("small", "large")[number % 2]))
+        logs.append(
+            fitting.KnownLog((jump,), None, f"success {number}", ("small", "large")[number % 2])
+        )
     return logs
 
 
 @pytest.fixture(scope="module")
 def model():
-    return fitted(known_logs(np.random.default_rng(0)), CHOICES, "made-up logs")
+    return fitting.fitted(known_logs(np.random.default_rng(0)), CHOICES, "made-up logs")
 
 
 def test_a_cause_of_no_scenario_is_named_by_its_message(model):
@@ -73,17 +72,6 @@ def test_a_cause_of_no_scenario_is_named_by_its_message(model):
     weighed = model.weighed(supports_of((message(unseen),), model.bounds))
     assert CATEGORIES[weighed.category] == "model_software"
     assert list(causes())[weighed.cause] == unseen
-
-
-def test_probabilities_add_up_and_causes_to_their_categories(model):
-    signs = (message("graph_kept"), message("deadlock", "circumstantial"))
-    weighed = model.weighed(supports_of(signs, model.bounds))
-    categories, of_causes = weighed.categories, weighed.causes
-    assert categories.sum() == pytest.approx(1)
-    assert categories.max() == categories[weighed.category]
-    for place, category in enumerate(CATEGORIES):
-        within = [cause.category == category for cause in causes().values()]
-        assert of_causes[within].sum() == pytest.approx(categories[place])
 
 
 @pytest.mark.parametrize(
@@ -115,18 +103,18 @@ def test_a_confidence_that_is_more_often_wrong_the_higher_it_is_is_made_flat():
     truth = (rng.random(60) < sure).astype(int)
     supports = [supports_of((), {})] * 60
     scenarios = np.array([f"scenario {number}" for number in range(60)], dtype=object)
-    made = calibrations_of(held_out, supports, truth, scenarios)["complete"]
+    made = fitting.calibrations_of(held_out, supports, truth, scenarios)["complete"]
     assert np.ptp(made.right) < 0.1
     assert max(made.right) == pytest.approx((truth == 0).mean(), abs=0.1)
-    honest = calibrations_of(held_out, supports, 1 - truth, scenarios)["complete"]
+    honest = fitting.calibrations_of(held_out, supports, 1 - truth, scenarios)["complete"]
     assert (np.diff(honest.right) >= 0).all()
     assert 0.8 < max(honest.right) < 1
 
 
 def test_weights_are_at_a_minimum():
     failing = [log for log in known_logs(np.random.default_rng(2)) if log.cause is not None]
-    examples = examples_of(failing, [supports_of(log.signs, {}) for log in failing])
-    weights = fitted_weights(examples, 1.0)
+    examples = fitting.examples_of(failing, [supports_of(log.signs, {}) for log in failing])
+    weights = fitting.fitted_weights(examples, 1.0)
 
     def loss(shared):
         moved = weights.model_copy(update={"shared": tuple(shared)})
@@ -144,17 +132,7 @@ def test_a_temperature_makes_scores_honest():
     rng = np.random.default_rng(0)
     scores = rng.normal(size=(4000, 3))
     truth = np.array([rng.choice(3, p=share) for share in softmax(scores)])
-    assert chosen_temperature(4 * scores, truth, np.ones(4000)) == pytest.approx(4, rel=0.1)
-
-
-def test_a_margin_is_chosen_on_settings_that_were_left_out():
-    amounts = {"loss_jumps": np.concatenate([np.linspace(0, 1, 50), np.linspace(0, 2, 50)])}
-    amounts = {name: np.full(100, np.nan) for name in checks()} | amounts
-    settings = np.array(["small"] * 50 + ["large"] * 50, dtype=object)
-    healthy = np.ones(100, dtype=bool)
-    assert chosen_margin(amounts, healthy, settings, CHOICES) == 4.0
-    same = np.array(["small", "large"] * 50, dtype=object)
-    assert chosen_margin(amounts, healthy, same, CHOICES) == 0.0
+    assert fitting.chosen_temperature(4 * scores, truth, np.ones(4000)) == pytest.approx(4, rel=0.1)
 
 
 def test_a_model_is_json_and_read_back_and_refused_if_it_is_none(tmp_path, model):
@@ -173,3 +151,69 @@ def test_a_model_is_json_and_read_back_and_refused_if_it_is_none(tmp_path, model
         path.write_text(json.dumps(content | change))
         with pytest.raises(BadInputError, match=field):
             read_model(path)
+
+
+STEADY = np.full(20, 2.0)
+
+
+def amounts(values, against):
+    return compared(np.array(values, float), against).amounts
+
+
+def test_a_value_is_held_against_those_before_or_the_start_or_the_best():
+    values = [*STEADY, 6.0]
+    assert amounts(values, "past_difference")[-1] == pytest.approx(4.0)
+    assert amounts(values, "past_ratio")[-1] == pytest.approx(math.log(3))
+    ratios = amounts([*[2.0] * WINDOW, *[4.0] * (2 * WINDOW)], "start_ratio")
+    assert np.isnan(ratios[:WINDOW]).all()
+    assert ratios[-1] == pytest.approx(math.log(2))
+    one_outlier = [*STEADY, 50.0, *STEADY]
+    assert np.nanmax(amounts(one_outlier, "best_difference")) == 0
+    assert np.nanmax(amounts([*STEADY, *[50.0] * 5], "best_difference")) == pytest.approx(48.0)
+    broken = [*STEADY, math.nan, math.inf, 2.0]
+    assert amounts(broken, "past_difference")[-1] == 0
+    assert amounts(broken, "not_finite").tolist() == [*[0.0] * 20, 1.0, 1.0, 0.0]
+
+
+def test_a_rate_that_is_printed_with_few_digits_is_not_zero():
+    printed = [0.006, 0.003, 0.001, *[0.0] * 30]
+    assert not (amounts(printed, "zero_inside") > 0).any()
+    assert not (amounts(printed, "faded_share") > 0).any()
+    exact = [0.006, 0.003, 0.0001, *[0.0] * 30]
+    assert amounts(exact, "zero_inside")[-1] == 1
+    assert amounts(exact, "faded_share")[-1] == pytest.approx(30 / 33)
+
+
+def test_a_warm_up_is_no_new_peak_and_a_jump_after_it_is():
+    warm_up = [*np.linspace(1e-6, 1e-3, 20), *np.linspace(1e-3, 1e-4, 30)]
+    assert np.nanmax(amounts(warm_up, "new_peak")) < 0
+    assert amounts([*warm_up, 1e-2], "new_peak")[-1] == pytest.approx(math.log(10))
+
+
+def test_a_rise_since_the_best_a_fall_from_scratch_and_a_climb_with_time():
+    assert amounts([*range(20, 5, -1), *range(5, 15)], "since_best")[-1] == 1
+    assert np.isnan(amounts(range(20, 0, -1), "since_best")[-1])
+    falling = np.linspace(2 * FROM_SCRATCH, FROM_SCRATCH, 30)
+    assert amounts(falling, "progress")[-1] == pytest.approx(0.4, abs=0.05)
+    assert np.isnan(amounts(falling / 10, "progress")).all()
+    assert amounts(range(50), "climb")[-1] == 1
+    assert amounts(range(50, 0, -1), "climb")[-1] == -1
+    assert abs(amounts(np.random.default_rng(0).random(500), "climb")[-1]) < 0.2
+
+
+@pytest.mark.parametrize("check", checks().values(), ids=lambda check: check.id)
+@pytest.mark.parametrize("count", [1, 2, 9])
+def test_short_and_broken_series_are_compared_too(check, count):
+    for value in (1.0, 0.0, -1.0, math.nan, math.inf, 1e308):
+        held = compared(np.full(count, value), check.against)
+        assert len(held.amounts) == len(held.references) == count
+        assert len(CheckedSeries(check, None, held).lasting()) == count
+
+
+def test_a_bound_lies_beyond_the_most_extreme_healthy_log():
+    check = checks()["loss_jumps"]
+    of_logs = np.array([0.1, 0.2, 0.5, 9.0])
+    healthy = np.array([True, True, True, False])
+    (bound,) = fitted_bounds({check.id: check}, {check.id: of_logs}, healthy, 1.0).values()
+    assert (bound.usual, bound.limit) == (0.2, pytest.approx(0.8))
+    assert fitted_bounds({check.id: check}, {check.id: of_logs}, healthy[::-1] & False, 1.0) == {}

@@ -1,5 +1,3 @@
-"""Slips of training loops are found in a program, and what looks like one is not."""
-
 import os
 
 import pytest

@@ -1,5 +1,3 @@
-"""The tables are those that were released, and nothing else is taken for them."""
-
 import hashlib
 import shutil
 
@@ -8,19 +6,11 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.cli.main import main
-from failbench.neighbours.external import (
-    BUGGY,
-    DETECTION,
-    as_released,
-    copy_released,
-    path_of,
-    read_released,
-    read_sources,
-)
+from failbench.neighbours import external
 from pipeline import REPOSITORY
 
 COPY = REPOSITORY / "data/external/default"
-SOURCES = read_sources(COPY)
+SOURCES = external.read_sources(COPY)
 WRITTEN = "loss,memory,label\n0.1,inf,buggy\n,1e-09,correct\n12.000000000000002,-3.5,buggy\n"
 
 
@@ -45,7 +35,7 @@ def folders(tmp_path):
 
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.table)
 def test_a_table_written_back_is_the_released_file_byte_for_byte(source):
-    content = as_released(pl.read_parquet(path_of(COPY, source.table)))
+    content = external.as_released(pl.read_parquet(external.path_of(COPY, source.table)))
     assert len(content) == source.bytes
     assert hashlib.sha256(content).hexdigest() == source.sha256
 
@@ -73,16 +63,7 @@ def test_a_missing_file_is_named_with_the_place_to_fetch_it_from(folders):
     released, copy = folders
     (released / "a.csv").unlink()
     with pytest.raises(BadInputError, match=r"a\.csv: \(file\): cannot be read\. Fetch g/a\.csv"):
-        copy_released(released, copy)
-
-
-def test_numbers_that_a_copy_would_not_give_back_are_refused(folders):
-    released, copy = folders
-    longer = WRITTEN.replace("0.1", "0.10000000000000001")
-    put(released, copy, longer)
-    with pytest.raises(BadInputError, match="does not give the file back"):
-        copy_released(released, copy)
-    assert not (copy / "tables").exists()
+        external.copy_released(released, copy)
 
 
 @pytest.fixture
@@ -97,14 +78,17 @@ def copy(tmp_path):
         (lambda table: table.drop("epoch"), "epoch: the column is missing"),
         (lambda table: table.with_columns(epoch=pl.lit(1)), "epoch: is Int32, not Float64"),
         (lambda table: table.clear(), "there are none"),
-        (lambda table: table.with_columns(label=pl.lit(BUGGY)), "label: has the labels buggy"),
+        (
+            lambda table: table.with_columns(label=pl.lit(external.BUGGY)),
+            "label: has the labels buggy",
+        ),
     ],
 )
 def test_a_damaged_table_is_refused(copy, change, words):
-    path = path_of(copy, DETECTION)
+    path = external.path_of(copy, external.DETECTION)
     change(pl.read_parquet(path)).write_parquet(path)
     with pytest.raises(BadInputError, match=words):
-        read_released(copy)
+        external.read_released(copy)
     path.unlink()
     with pytest.raises(BadInputError, match="failbench external-default"):
-        read_released(copy)
+        external.read_released(copy)

@@ -1,5 +1,3 @@
-"""The course of a loss is told with steps and lines."""
-
 import math
 
 import numpy as np
@@ -18,12 +16,6 @@ def curve(values, steps=True):
         for place, value in enumerate(values)
     ]
     return course("loss", "train", places)
-
-
-def log_of(folder, lines):
-    path = folder / "train.jsonl"
-    path.write_text("".join(f"{line}\n" for line in lines))
-    return read_log(path)
 
 
 def test_best_last_and_half_have_their_steps_and_lines_whatever_is_no_number():
@@ -74,11 +66,10 @@ def test_the_largest_jump_is_measured_in_deviations_of_the_usual_change():
     assert curve([3, 2, 1, 5]).jump.deviations is None  # all other changes are equal
 
 
-def test_the_longest_stretch_without_a_new_lowest_value_is_a_plateau():
-    plateau = curve([5, 4, 4.5, 4.2, 4, 3, 3.1, 2]).plateau
-    assert (plateau.since.value, plateau.since.step) == (4, 10)
-    assert (plateau.until.step, plateau.values) == (40, 3)
-    assert curve([3, 2, 1]).plateau is None
+def log_of(folder, lines):
+    path = folder / "train.jsonl"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return read_log(path)
 
 
 def test_the_gap_compares_a_validation_with_the_training_since_the_one_before(tmp_path):
@@ -93,11 +84,3 @@ def test_the_gap_compares_a_validation_with_the_training_since_the_one_before(tm
     assert found.last_gap.validation.step == 20
     assert found.last_gap.validation.line == 22
     assert found.widest_gap == found.last_gap
-
-
-def test_losses_without_steps_have_no_gap_and_no_loss_no_curve(tmp_path):
-    found = loss_curves(log_of(tmp_path, ['{"loss": 2.0, "val_loss": 3.0}'] * 3))
-    assert found.train is not None
-    assert found.last_gap is None
-    found = loss_curves(log_of(tmp_path, ['{"step": 1, "lr": 0.1}'] * 3))
-    assert (found.train, found.validation, found.widest_gap) == (None, None, None)

@@ -1,5 +1,3 @@
-"""Memory is told by phase, and the phase that grew first is named; the command shows it all."""
-
 import json
 
 import pytest
@@ -46,31 +44,9 @@ def test_the_phase_that_left_its_start_first_is_named():
     assert told.endswith("The first phase to leave its start: evaluation, at step 130.")
 
 
-@pytest.mark.parametrize(
-    "after", [[2 * MIB] * 12, [9 * MIB, MIB] * 6, [0.0] * 12], ids=["small", "single", "less"]
-)
-def test_small_single_and_lower_values_leave_no_start(after):
-    phases = phases_of(memory_step=[MIB] * 8 + after)
-    assert first_to_leave(phases) is None
-    assert memory_text(phases).endswith("No phase left its start.")
-
-
 def shown(capsys, log, *options):
     assert main(["inspect", str(log), *options]) == 0
     return capsys.readouterr().out
-
-
-def test_a_record_has_no_number_that_json_has_not(tmp_path, capsys):
-    lines = [f"step {step}: loss {4 - step / 10:.2f}, grad_norm 1.5" for step in range(20)]
-    path = tmp_path / "train.log"
-    path.write_text("\n".join([*lines, "step 20: loss nan, grad_norm inf"]) + "\n")
-    assert "loss" in shown(capsys, path)
-    record = json.loads(shown(capsys, path, "--json"), parse_constant=pytest.fail)
-    loss = record["curves"][0]
-    assert (loss["signal"], loss["values"], loss["not_finite"]) == ("loss", 21, 1)
-    assert loss["last"] == {"value": None, "step": 20, "line": 21}
-    assert loss["best"]["step"] == 19
-    assert (record["memory"], record["first_to_leave"]) == ([], None)
 
 
 def test_a_monitors_folder_shows_memory_by_phase_gradients_and_updates(tmp_path, capsys):

@@ -2,11 +2,9 @@
 
 from itertools import combinations
 
-from matplotlib.axes import Axes
 from matplotlib.axes._base import _AxesBase
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.text import Text
 
 from failbench.study.picture import Picture
@@ -59,12 +57,3 @@ def _undrawn(figure: Figure) -> set[Text]:
                 if not (axes.axison and low - room <= tick.get_loc() <= high + room):
                     undrawn |= {tick.label1, tick.label2}
     return undrawn
-
-
-def marks_of(axes: Axes) -> list[Line2D]:
-    """The marks of a dot plot, those of a name together, without what is drawn beside them."""
-    return [
-        line
-        for line in axes.lines
-        if line.get_linestyle() == "None" and not str(line.get_label()).startswith("_")
-    ]

@@ -1,5 +1,3 @@
-"""The catalogue against an example of each message, and against itself."""
-
 import csv
 import re
 from pathlib import Path
@@ -62,34 +60,15 @@ WHOLE = {
         ("causes", "labels_wrong", "first cause of x does not lie in optimization"),
         ("causes", "learning_rate_too_high;disk_full", "in none of its categories"),
         ("causes", "the_moon", "'the_moon' is no cause"),
-        ("causes", "", "at least 1 item"),
         ("causes", ";".join(["learning_rate_too_high"] * 5), "at most 4 items"),
         ("category", "weather", "category"),
-        ("also", "weather", "also"),
         ("strength", "weak", "strength"),
-        ("said", "whispered", "said"),
     ],
 )
 def test_an_entry_that_contradicts_itself_is_refused(field, value, told):
     assert Message(**WHOLE).causes == ("learning_rate_too_high", "labels_wrong")
     with pytest.raises(ValueError, match=re.escape(told)):
         Message(**{**WHOLE, field: value})
-
-
-def test_modules_that_are_named_as_sources_are_there():
-    packages = Path(pytest.importorskip("torch").__file__).parents[1]
-    pytest.importorskip("transformers")
-    named = {
-        f"{library}{path}"
-        for known in messages()
-        for library, path in re.findall(
-            r"(?<![\w/])(torch/|(?:transformers|accelerate|lightning|safetensors): )([\w/]+\.py)",
-            known.source,
-        )
-    }
-    assert len(named) > 40
-    paths = {name: packages / name.replace(": ", "/") for name in named}
-    assert {name for name, path in paths.items() if not path.is_file()} == set()
 
 
 @pytest.mark.parametrize(

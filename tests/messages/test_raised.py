@@ -1,5 +1,3 @@
-"""The catalogue against what libraries raise and warn of here and now."""
-
 import asyncio
 import copy
 import importlib

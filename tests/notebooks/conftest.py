@@ -1,7 +1,5 @@
 """The committed corpus, and small notebooks of a test's own."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

@@ -1,7 +1,3 @@
-"""Notebooks are executed in kernels of their own, and what does not do what it says is refused."""
-
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,3 @@
-"""The summary says what objects of each library are, and runs no code of a notebook."""
-
-from __future__ import annotations
-
 import json
 from types import ModuleType
 
@@ -73,30 +69,6 @@ def test_an_estimator_says_whether_it_was_fitted_and_to_what(estimator, fitted, 
     kind = of(estimator)["type"]
     assert kind["kind"] == "estimator"
     assert (kind["fitted"], kind.get("n_features_in_")) == (fitted, features)
-
-
-def test_what_torch_trains():
-    torch = pytest.importorskip("torch")
-    tensor = of(torch.tensor([1.0, 2.0], requires_grad=True))
-    assert (tensor["type"]["device"], tensor["type"]["requires_grad"]) == ("cpu", True)
-    assert tensor["value"]["range"] == [1.0, 2.0]
-    meta = of(torch.zeros(3, device="meta"))
-    assert (meta["structural"], meta["type"]["device"]) == ({"shape": [3]}, "meta")
-    assert "value" not in meta
-    network = torch.nn.Sequential(torch.nn.Linear(2, 3), torch.nn.ReLU())
-    entry = of(network)
-    assert entry["structural"]["parameters"] == 9
-    assert entry["items"]["0"]["structural"]["parameter_shapes"]["weight"] == [3, 2]
-    loader = torch.utils.data.DataLoader(list(range(10)), batch_size=4)
-    assert of(loader)["structural"]["batches"] == 3
-
-
-@pytest.mark.system  # torch imports half of itself for its first optimizer
-def test_an_optimizer_has_its_settings_and_how_many_parameters_it_changes():
-    torch = pytest.importorskip("torch")
-    entry = of(torch.optim.SGD(torch.nn.Linear(2, 3).parameters(), lr=0.5))
-    assert entry["value"]["settings"]["lr"] == 0.5
-    assert entry["structural"]["parameters"] == [2]
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 import made_up_answers as answers
-from failbench.base.errors import BadInputError
 from failbench.diagnose.outputs.curves import COLOURS, svg_of, write_plot
-from failbench.diagnose.outputs.drawing import (
-    Mark,
-    figure_of,
-    labels_apart,
-    place_of_finding,
-    places_of,
-    thinned,
-)
-from failbench.diagnose.readers.log import joined
+from failbench.diagnose.outputs.drawing import Mark, figure_of, labels_apart, places_of, thinned
 from failbench.diagnose.readers.text import read_text
 
 
@@ -123,21 +114,6 @@ def test_the_same_answer_is_the_same_file_whatever_the_style_of_the_user(suffix,
     assert b"CreationDate" not in one
 
 
-@pytest.mark.parametrize(
-    ("name", "problem"),
-    [
-        ("plot.gif", r"\.svg, \.png, \.pdf"),
-        ("plot", r"\.png"),
-        ("taken/a.svg", "cannot be written"),
-    ],
-)
-def test_what_cannot_be_written_is_refused(name, problem, tmp_path):
-    (tmp_path / "taken").write_text("")
-    with pytest.raises(BadInputError, match=problem):
-        write_plot(answers.answer(), tmp_path / name)
-    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
-
-
 def test_nothing_of_the_log_s_words_is_drawn():
     picture = svg_of(answers.hostile())
     assert "alert" not in picture
@@ -160,35 +136,6 @@ def test_rows_stand_at_their_step_else_epoch_else_in_their_order(text, unit, pla
     found = places_of(log_of(text))
     assert found.unit == unit
     assert list(found.of_rows) == places
-
-
-def test_a_file_without_steps_is_placed_by_the_epochs_of_another():
-    train = log_of("epoch 1 step 100 loss 3\nepoch 2 step 200 loss 2\nepoch 3 step 300 loss 1")
-    held_out = log_of("epoch 1 val_loss: 3\nepoch 2.5 val_loss: 2", "held_out.log")
-    silent = log_of("val_loss: 3.0\nval_loss: 2.0", "silent.log")
-    places = places_of(joined((train, held_out, silent)))
-    assert list(places.of_rows) == [100, 200, 300, 100, 250, 100, 300]
-    assert places.guessed
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "step", "place"),
-    [
-        ("step 10 loss 3\nnoise\nnoise\nstep 20 loss 2\nend", 5, None, 20),
-        ("step 10 loss 3\nnoise\nnoise\nstep 20 loss 2\nend", 3, None, 10),
-        ("noise\nstep 10 loss 3", 1, None, 10),
-        ("step 10 loss 3", None, None, None),
-        ("step 10 loss 3", None, 17, 17),
-        ("loss 3.0\nloss 2.0\nend", 3, 12, 2),
-        ("", 3, None, None),
-    ],
-)
-def test_evidence_in_words_stands_with_the_row_before_it(text, line, step, place):
-    log = log_of(text)
-    found = answers.finding(line=line, step=step)
-    assert place_of_finding(found, log, places_of(log)) == place
-    elsewhere = answers.finding(line=line, step=None, source="other.log")
-    assert place_of_finding(elsewhere, log, places_of(log)) is None
 
 
 @settings(max_examples=50, deadline=None)

@@ -1,15 +1,10 @@
-"""The list of published bugs is whole; what is stored of each shows its fault, and no twin does."""
-
-from __future__ import annotations
-
 import csv
-from collections import Counter
 
 import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.monitor.records.tables import histories, read_monitored
-from failbench.neighbours.outside_list.bugs import BUGS, read_bugs
+from failbench.neighbours.outside_list.bugs import read_bugs
 
 ROW = {
     **dict.fromkeys(
@@ -23,33 +18,12 @@ ROW = {
 }
 
 
-@pytest.fixture(scope="module")
-def bugs(repository):
-    return read_bugs(repository / "data/outside" / BUGS)
-
-
-def test_at_least_twelve_are_recreated_and_every_other_says_why_not(bugs):
-    left_out = Counter(bool(bug.left_out) for bug in bugs)
-    assert left_out[False] >= 12
-    assert all(bug.is_recreated != bool(bug.left_out) for bug in bugs)
-
-
-def test_every_recreated_bug_has_a_program_and_every_program_a_bug(bugs):
-    for library in ("torch", "transformers", "accelerate"):
-        pytest.importorskip(library)
-    from failbench.neighbours.outside_list.bugs import programs
-
-    assert set(programs()) == {bug.id for bug in bugs if bug.is_recreated}
-
-
 @pytest.mark.parametrize(
     ("rows", "words"),
     [
         ([ROW | {"component": "weather"}], "line 2"),
         ([ROW | {"left_out": "it needs a GPU"}], "line 2"),
         ([ROW | {"onset": ""}], "line 2"),
-        ([ROW | {"ranks": "-1"}], "line 2"),
-        ([ROW | {"id": ""}], "line 2"),
         ([ROW, ROW], "line 3: id: 'library-1' is there twice"),
     ],
 )

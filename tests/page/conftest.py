@@ -1,7 +1,5 @@
 """A browser without a network, in which the committed page is opened from disk."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from typing import Any
 

@@ -1,7 +1,3 @@
-"""The page is one file, the same for the same sections, in which no data can act."""
-
-from __future__ import annotations
-
 import json
 import re
 from importlib.resources import files
@@ -9,14 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from failbench.publish.page.document import (
-    SCRIPTS,
-    STYLES,
-    TEMPLATE,
-    data_block,
-    page_of,
-    script_hash,
-)
+from failbench.publish.page import document
 
 ASSETS = Path(str(files("failbench.publish.page"))) / "assets"
 HOSTILE = "</script><script>alert(1)</script><!-- <script> \u2028 & \" ' ]]>"
@@ -28,27 +17,27 @@ def blocks(page: str) -> dict[str, object]:
 
 
 def test_text_of_any_kind_comes_back_ends_no_block_and_is_the_same_bytes_in_order():
-    block = data_block("a", {"error": HOSTILE})
+    block = document.data_block("a", {"error": HOSTILE})
     assert block.count("</script>") == 1
     assert "<!--" not in block
     assert blocks(block) == {"a": {"error": HOSTILE}}
     sections = {"b": [1, 2], "a": {"x": HOSTILE}}
-    assert page_of(sections) == page_of(sections)
-    assert list(blocks(page_of(sections))) == ["b", "a"]
-    assert "{{" not in page_of({})
+    assert document.page_of(sections) == document.page_of(sections)
+    assert list(blocks(document.page_of(sections))) == ["b", "a"]
+    assert "{{" not in document.page_of({})
     with pytest.raises(ValueError, match="JSON"):
-        data_block("a", [float("nan")])
+        document.data_block("a", [float("nan")])
 
 
 def test_the_only_script_that_may_run_is_the_one_whose_hash_the_policy_names():
-    page = page_of({"a": HOSTILE})
+    page = document.page_of({"a": HOSTILE})
     (script,) = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
-    assert f"script-src 'sha256-{script_hash(script)}'" in page
+    assert f"script-src 'sha256-{document.script_hash(script)}'" in page
     assert "default-src 'none'" in page
 
 
 def test_every_asset_is_declared_once_and_every_declared_one_is_there():
-    declared = [*STYLES, *SCRIPTS, TEMPLATE]
+    declared = [*document.STYLES, *document.SCRIPTS, document.TEMPLATE]
     assert sorted(declared) == sorted(path.name for path in ASSETS.iterdir())
 
 
@@ -56,7 +45,7 @@ def test_no_two_scripts_declare_the_same_name():
     """They share one scope, in which a later function would silently replace an earlier one."""
     names = [
         name
-        for script in SCRIPTS
+        for script in document.SCRIPTS
         for name in re.findall(
             r"^(?:async )?(?:function|const|let|class) (\w+)",
             (ASSETS / script).read_text(encoding="utf-8"),
@@ -67,7 +56,7 @@ def test_no_two_scripts_declare_the_same_name():
     assert len(names) == len(set(names))
 
 
-@pytest.mark.parametrize("name", [*STYLES, *SCRIPTS, TEMPLATE])
+@pytest.mark.parametrize("name", [*document.STYLES, *document.SCRIPTS, document.TEMPLATE])
 def test_no_asset_names_anything_on_a_network(name):
     text = (ASSETS / name).read_text(encoding="utf-8")
     addresses = set(re.findall(r"(?:https?:)?//[\w.-]+\.\w+[^\s\"']*", text))

@@ -1,15 +1,28 @@
-"""Cards say what was recorded, word by word, and refuse what is not there."""
-
-from __future__ import annotations
+from itertools import accumulate
 
 import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.publish.page.answers import answers_by_scenario
-from failbench.publish.page.failures import SHOWN_ERROR, error_text, failures
+from failbench.base.telemetry import Telemetry
+from failbench.base.verdicts import Diagnosis, Evidence, explained
+from failbench.base.vocabulary import PRIMARY_SET
+from failbench.features.catalogue import FEATURE_SETS
+from failbench.publish.page.answers import Answers, answers_by_scenario, method_facts, shown_order
+from failbench.publish.page.curves import SIGNALS, curves
+from failbench.publish.page.document import significant
+from failbench.publish.page.failure import NOTHING_BROKE, decided_sentence, explanations
+from failbench.publish.page.failures import SHOWN_ERROR, failures
 from made_up import made_up_predictions
-from made_up_telemetry import SCENARIOS, made_up_scenarios, made_up_telemetry, together
+from made_up_monitored import rules
+from made_up_telemetry import (
+    ONSET,
+    SCENARIOS,
+    STEPS,
+    made_up_scenarios,
+    made_up_telemetry,
+    together,
+)
 
 REFERENCE = "transformer-adamw"
 SOME = "optimization_0"
@@ -43,16 +56,6 @@ def card_of(index, name=SOME):
     return next(card for card in index["cards"] if card["id"] == name)
 
 
-def test_there_is_a_card_for_every_scenario_with_all_its_settings_the_reference_first():
-    made = index()
-    assert len(made["cards"]) == len(made_up_scenarios())
-    assert list(made["settings"]) == [REFERENCE, "transformer-sgd"]
-    assert card_of(made)["settings"][REFERENCE]["outcomes"] == ["diverged", "diverged"]
-    answers = inputs()[2]
-    for card in made["cards"]:
-        assert card["verdicts"] == [answers[card["id"]]["ebm"].verdict]
-
-
 def test_an_error_is_shown_as_it_was_and_says_how_much_of_it_is_left_out():
     _, runs, _, _ = inputs()
     message = "</script> " + "x" * 400
@@ -65,20 +68,6 @@ def test_an_error_is_shown_as_it_was_and_says_how_much_of_it_is_left_out():
     whole = f"ValueError: {message}"
     assert shown["error"] == whole[:SHOWN_ERROR]
     assert shown["left_out"] == len(whole) - SHOWN_ERROR
-
-
-@pytest.mark.parametrize(
-    ("row", "text"),
-    [
-        (("RuntimeError", "size mismatch", None), "RuntimeError: size mismatch"),
-        (("MemoryError", "", None), "MemoryError"),
-        ((None, None, "SIGKILL"), "ended by SIGKILL"),
-        ((None, None, None), None),
-    ],
-)
-def test_an_error_is_its_type_and_message_or_the_signal(row, text):
-    names = ("error_type", "error_message", "exit_signal")
-    assert error_text(dict(zip(names, row, strict=True))) == text
 
 
 @pytest.mark.parametrize(
@@ -96,3 +85,108 @@ def test_a_scenario_of_which_something_is_missing_is_one_clear_error(lacking, me
     without = {name: table.filter(pl.col("scenario") != SOME) for name, table in given.items()}
     with pytest.raises(BadInputError, match=message):
         index(**{lacking: {**without, "answers": others}[lacking]})
+
+
+END = {"end_step": 30, "end_phase": "backward", "error": "ValueError", "message": "</script>"}
+
+
+def test_nothing_broken_and_an_ending_that_decided_with_its_error_are_said():
+    decided = {"decided_by": None, "decided_kind": None}
+    assert decided_sentence(decided, END, pl.DataFrame(), rules()) == NOTHING_BROKE
+    ending = rules().endings[0]
+    decided = {"decided_by": ending.id, "decided_kind": "ending"}
+    text = decided_sentence(decided, END, pl.DataFrame(), rules())
+    assert text.endswith(f"{ending.statement} ValueError: </script>")
+
+
+@pytest.mark.parametrize("method", ["simple_rules", "random_forest"])
+def test_conditions_come_back_as_sentences_and_those_left_out_are_counted(method):
+    signals = FEATURE_SETS[PRIMARY_SET][:7]
+    evidence = tuple(Evidence(name, float(i), "above", 0.5) for i, name in enumerate(signals))
+    made = explained([("run", "scenario")], method, [Diagnosis("unknown", 0.5, evidence)])
+    section = explanations(*made)["scenario"][method]
+    assert section["left_out"] == 2
+    assert len(section["evidence"]) == 5
+    first = 2 if method == "simple_rules" else 0
+    assert f" is {first}, above 0.5." in section["evidence"][0]
+
+
+def named(predictions: pl.DataFrame, method: str) -> pl.DataFrame:
+    return predictions.with_columns(method=pl.lit(method))
+
+
+@pytest.mark.parametrize(
+    ("counts", "verdict"),
+    [
+        ({"unknown": 6, "abstain": 4}, "right"),
+        ({"optimization": 3, "data_pipeline": 3, "unknown": 4}, "wrong"),
+        ({"abstain": 6, "unknown": 4}, "abstained"),
+        ({"unknown": 5, "abstain": 5}, "divided"),
+        ({"unknown": 5, "optimization": 5}, "divided"),
+        ({"unknown": 4, "optimization": 3, "abstain": 3}, "divided"),
+    ],
+)
+def test_more_than_half_of_the_answers_make_a_verdict(counts, verdict):
+    assert Answers("unknown", counts, (0,), 10).verdict == verdict
+
+
+def test_a_method_that_does_not_answer_a_scenario_is_named_with_the_remedy():
+    predictions = made_up_predictions(scenarios=2)
+    some = named(predictions.filter(pl.col("scenario") != "unknown_1"), "ebm")
+    both = pl.concat([named(predictions, "random_forest"), some])
+    with pytest.raises(BadInputError, match=r"ebm: .*'unknown_1'.* Run `dvc repro nested_cv@ebm`"):
+        answers_by_scenario(both)
+
+
+def test_methods_that_are_told_come_last_and_development_before_them():
+    order = shown_order(["hybrid", "invariants", "simulated_human", "ebm", "simple_rules"])
+    assert order == ["simple_rules", "ebm", "invariants", "simulated_human", "hybrid"]
+    for method, is_told in (("simulated_human", True), ("invariants", False)):
+        facts = method_facts(method)
+        assert (facts["told"], facts["development"]) == (is_told, not is_told)
+
+
+# Curves.
+
+RUN = f"{SOME}-adamw-s0"
+
+
+def drawn(stored):
+    distances, values = stored
+    return dict(zip(accumulate(distances), values, strict=True))
+
+
+def test_every_value_was_recorded_at_its_step_and_extremes_are_kept():
+    telemetry = made_up_telemetry()
+    losses = drawn(curves(telemetry, REFERENCE, 0, most=8)[SOME]["run"]["loss"])
+    recorded = telemetry.steps.filter(pl.col("run_id") == RUN)
+    assert 2 < len(losses) <= 8
+    for step, value in losses.items():
+        assert value == significant(recorded["loss"][step])
+    assert max(losses.values()) == significant(recorded["loss"].max())
+    assert min(losses.values()) == significant(recorded["loss"].min())
+
+
+def test_a_twin_begins_at_onset_but_for_what_measures_the_machine():
+    twin = curves(made_up_telemetry(), REFERENCE, 0)[SOME]["twin"]
+    first = {name: min(drawn(stored)) for name, stored in twin.items()}
+    of_machine = {signal.name for signal in SIGNALS if signal.of_machine}
+    assert {first[name] for name in of_machine} == {0}
+    assert first["loss"] == ONSET
+
+
+def test_a_loss_that_is_not_finite_breaks_the_line_and_what_was_not_reached_is_no_point():
+    step = pl.col("step")
+    loss = pl.when(step == 12).then(float("inf")).when(step < STEPS - 1).then(pl.col("loss"))
+    telemetry = made_up_telemetry()
+    odd = Telemetry(telemetry.runs, telemetry.steps.with_columns(loss=loss.cast(pl.Float32)))
+    losses = drawn(curves(odd, REFERENCE, 0)[SOME]["run"]["loss"])
+    assert losses[12] is None
+    assert list(losses) == list(range(STEPS - 1))
+
+
+def test_a_failing_run_without_a_twin_is_one_clear_error():
+    telemetry = made_up_telemetry()
+    alone = telemetry.select(pl.col("run_id") != f"{RUN}-twin")
+    with pytest.raises(BadInputError, match=rf"twin_of: .*{RUN}.*record it again"):
+        curves(alone, REFERENCE, 0)

@@ -1,21 +1,13 @@
-"""The paper as a document: what is refused, what does not change, and how long it is."""
-
-from __future__ import annotations
-
 import json
-import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
-import matplotlib as mpl
-import polars as pl
 import pytest
-import typst
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
-from failbench.publish.paper import Compiled, compiled, facts, named_files, sources
+from failbench.publish.paper import Compiled, check_named, compiled, facts, named_files
 from failbench.publish.reproduction.printed import page_texts
 from failbench.statistics.settings import StatisticsSettings
 from paper import READS, TEXT
@@ -46,39 +38,6 @@ def small(tmp_path: Path) -> Callable[[str], Compiled]:
         return compiled(tmp_path, main, FACTS, READS)
 
     return compile_text
-
-
-def shown(tmp_path: Path, expression: str) -> str:
-    """What an expression of the library gives, asked of typst itself."""
-    main = tmp_path / "paper" / "asked.typ"
-    main.write_text(
-        f'#import "/paper/lib/metrics.typ": *\n#metadata({expression}) <answer>\n', encoding="utf-8"
-    )
-    answer = typst.query(str(main), "<answer>", root=str(tmp_path), field="value", one=True)
-    return str(json.loads(answer)).replace("\u00a0", " ")
-
-
-@pytest.mark.parametrize(
-    ("expression", "text"),
-    [
-        ('ci("study", "forest", "accuracy")', "60.7 [51.8, 68.6] %"),
-        ('rates("study", "forest", "accuracy", digits: 0)', "61 [52, 69]"),
-        ('pct("study", "forest", "accuracy")', "60.7 %"),
-        ('points("study", "forest", "accuracy")', "+60.7 [+51.8, +68.6] points"),
-        ('number("study", "forest", "accuracy", interval: true)', "0.61 [0.52, 0.69]"),
-        ('n-of("study", "forest", "accuracy")', "76"),
-        ('whole(value("study", "forest", "count"))', "3,403"),
-        ("fixed(-2.96)", "−3.0"),
-        ("fixed(-0.04)", "0.0"),
-        ("fixed(0.25, sign: true)", "+0.3"),
-        ("fixed(99.96)", "100.0"),
-        ("fixed(7, digits: 0)", "7"),
-        ("whole(1234567)", "1,234,567"),
-    ],
-)
-@pytest.mark.usefixtures("small")
-def test_a_number_is_printed_as_the_house_prints_it(tmp_path, expression, text):
-    assert shown(tmp_path, expression) == text
 
 
 @pytest.mark.parametrize(
@@ -129,53 +88,52 @@ def test_the_paper_is_the_committed_one_and_metrics_bear_it_out(paper: Compiled)
     assert (REPOSITORY / "paper" / "paper.pdf").read_bytes() == paper.document
 
 
-def test_the_text_ends_on_its_ninth_page() -> None:
-    fonts = Path(mpl.get_data_path()) / "fonts" / "ttf"
-    page = typst.query(
-        str(REPOSITORY / "paper" / "paper.typ"),
-        "<last-page-of-text>",
-        root=str(REPOSITORY),
-        font_paths=[str(fonts)],
-        ignore_system_fonts=True,
-        sys_inputs=FACTS,
-        field="value",
-        one=True,
-    )
-    assert json.loads(page) <= 9
+# What the sources name.
 
 
-def test_every_file_that_the_sources_name_is_there() -> None:
-    named = named_files(sources(REPOSITORY / "paper" / "paper.typ"))
-    assert len({found.path for found in named}) > 20
-    assert [found for found in named if not (REPOSITORY / found.path).is_file()] == []
+def named(tmp_path: Path, text: str) -> list[str]:
+    source = tmp_path / "a.typ"
+    source.write_text(text, encoding="utf-8")
+    return [found.path for found in named_files([source])]
 
 
-# The appendix, and the root causes that the text counts.
-
-SHARED = {"appendix", "parts"}
-APPENDIX = {
-    path.stem: path.read_text(encoding="utf-8")
-    for path in sources(REPOSITORY / "paper" / "paper.typ")
-    if path.parent.name == "appendix"
-}
-MOST_PAGES = 40
-
-
-def test_each_section_of_the_appendix_is_in_it_and_begins_with_prose_and_all_fit_their_pages():
-    sections = {name: text for name, text in APPENDIX.items() if name not in SHARED}
-    included = re.findall(r'#include "([^"]+)\.typ"', APPENDIX["appendix"])
-    assert included == sorted(sections)
-    for name in sections.keys() - {"e-wide-tables"}:
-        below = re.split(r"^= .*$", sections[name], maxsplit=1, flags=re.MULTILINE)[1]
-        assert re.match(r"\s*#(?:pictured|generated|long|wide)\(", below) is None, name
-    pages = page_texts((REPOSITORY / "paper" / "paper.pdf").read_bytes())
-    assert len(pages.splitlines()) <= MOST_PAGES
+@pytest.mark.parametrize(
+    ("text", "path"),
+    [
+        ('#ci("intervals", "19", "ebm", "accuracy")', "data/metrics/intervals.json"),
+        ('fixed(100 * value("benchmark", "runs"))', "data/metrics/benchmark.json"),
+        ('#drawing(\n  "twin",', "figures/twin.svg"),
+        ('#drawings("a", "b")', "figures/a.svg"),
+        ('#let a = csv("/data/plots/audit.csv", row-type: dictionary)', "data/plots/audit.csv"),
+        ('#generated("intervals/headline", size: 7pt)', "paper/tables/intervals/headline.typ"),
+    ],
+)
+def test_a_name_leads_to_its_file(tmp_path: Path, text: str, path: str) -> None:
+    assert path in named(tmp_path, text)
+    assert named(tmp_path, f"// {text.splitlines()[0]}") == named(tmp_path, '#my-ci("a")') == []
 
 
-def test_each_claim_of_the_original_that_does_not_fit_has_one_root_cause_which_the_paper_counts():
-    causes = pl.read_csv(REPOSITORY / "data" / "reported" / "audit_root_causes.csv")
-    points = REPOSITORY / "data" / "plots" / "paper_audit.csv"
-    claims = pl.read_csv(points, infer_schema_length=None)
-    assert sorted(causes["claim"]) == sorted(claims.filter(verdict="inconsistent")["claim"])
-    text = (REPOSITORY / "paper" / "sections" / "08-audit.typ").read_text(encoding="utf-8")
-    assert [each for each in set(causes["root_cause"]) if f'count-of("{each}")' not in text] == []
+@pytest.mark.parametrize(
+    ("text", "read", "words"),
+    [
+        (
+            'one\n#drawing(\n  "nowhere",\n)\n',
+            ".",
+            r"line 2.*figures/nowhere\.svg, which does not exist.*dvc repro",
+        ),
+        (
+            '#let rows = csv("/data/plots/a.csv")\n',
+            "data/metrics",
+            "would not compile the paper again",
+        ),
+    ],
+)
+def test_a_file_that_is_missing_or_that_the_stage_does_not_read_is_refused(
+    tmp_path, text, read, words
+):
+    source = tmp_path / "a.typ"
+    source.write_text(text, encoding="utf-8")
+    with pytest.raises(BadInputError, match=words):
+        check_named([source], tmp_path, [Path(read)])
+    with pytest.raises(BadInputError, match=r"b\.typ.*missing"):
+        named_files([tmp_path / "b.typ"])

@@ -1,14 +1,9 @@
-from __future__ import annotations
-
-import numpy as np
 import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import RUN_SCHEMA, Telemetry
 from failbench.neighbours.peers.rules import (
     ALARM_SCHEMA,
-    alarm_table,
     peer_rules,
     rule_of,
     rule_peers,
@@ -104,21 +99,6 @@ def test_a_rule_fires_on_what_should_trip_it_and_on_nothing_else(rule):
     assert rule.first_firings(rule_signals(healthy().clear(), None)) == (None,)
 
 
-def test_what_a_step_did_not_reach_is_no_number_that_is_none():
-    steps = healthy(loss=only_at(299, None), gradient_norm=only_at(299, None))
-    invalid = {rule.name: rule for rule in rules_of("sagemaker_debugger")}
-    assert first(invalid["ExplodingTensor.loss"], steps) is None
-    assert first(invalid["ExplodingTensor.gradients"], steps) is None
-
-
-def test_stricter_thresholds_never_fire_earlier():
-    factors = (0.1, 1.0, 10.0)
-    for rule in APPLICABLE:
-        signals = rule_signals(healthy(**TRIPPED[rule.peer, rule.name]), PARAMETERS)
-        fired = [np.inf if step is None else step for step in rule.first_firings(signals, factors)]
-        assert fired == sorted(fired), rule
-
-
 def test_every_issue_of_a_rule_that_applies_is_mapped_and_no_other():
     for peer in rule_peers():
         assert issues_of(peer) == {rule.issue for rule in rules_of(peer)}
@@ -143,39 +123,15 @@ ROW = {
     ("change", "problem"),
     [
         ({"signal": "accuracy"}, "'accuracy' is none of loss"),
-        ({"statistic": "mood"}, "'mood' is none of value"),
-        ({"relation": "near"}, "relation"),
-        ({"scope": "guessed"}, "scope"),
         ({"peer": "nobody"}, "is no peer"),
         ({"source": ""}, "source"),
         ({"scope": "mapped"}, "of its signal"),
-        ({"missing": "weights"}, "of its signal"),
     ],
 )
 def test_a_row_that_says_too_little_or_what_there_is_not_is_refused(change, problem):
     assert rule_of(ROW).applies
     with pytest.raises(ValueError, match=problem):
         rule_of(ROW | change)
-
-
-def telemetry():
-    broken = healthy(loss=from_step(100, NAN)).with_columns(run_id=pl.lit("broken"))
-    runs = pl.DataFrame(
-        [
-            {"run_id": name, "parameters": PARAMETERS, "kind": "failure"}
-            for name in ("broken", "run", "unborn")
-        ],
-        schema=RUN_SCHEMA,
-    )
-    return Telemetry(runs, pl.concat([broken, healthy(120)]))
-
-
-def test_alarms_are_of_the_runs_and_rules_that_fire():
-    alarms = alarm_table(telemetry(), (1.0,))
-    assert alarms.schema == ALARM_SCHEMA
-    assert set(alarms["run_id"]) == {"broken"}
-    (row,) = alarms.filter(peer="composer", rule="NaNMonitor").to_dicts()
-    assert row["step"] == 100
 
 
 def alarms_of(*rows):
@@ -197,14 +153,6 @@ def test_the_first_alarm_detects_and_the_first_that_points_to_a_category_names_i
         "trainpulse",
     )
     assert (row["detected"], row["step"], row["prediction"]) == (True, 20, "optimization")
-
-
-def test_a_person_checks_a_condition_of_every_rule_and_all_of_the_one_that_decided():
-    rules = len(rules_of("sagemaker_debugger"))
-    nothing = said(alarms_of(), "sagemaker_debugger")
-    assert (nothing["detected"], nothing["conditions"]) == (False, rules)
-    two = alarms_of(("a", "sagemaker_debugger", "Overtraining", 1.0, 7))
-    assert said(two, "sagemaker_debugger")["conditions"] == rules + 1
 
 
 def verdicts(peer, issues):

@@ -1,30 +1,19 @@
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
-import polars as pl
 import pytest
 
-from failbench.neighbours.peers.skill import (
-    PEER,
-    Curves,
-    reading_of_curves,
-    recorded_curves,
-    skill_rules,
-    skill_verdicts,
-)
-from failbench.neighbours.peers.verdicts import SEVERITIES, recorded_answers, standards
-from made_up_telemetry import made_up_telemetry
+from failbench.neighbours.peers import skill
+from failbench.neighbours.peers.verdicts import SEVERITIES, standards
 
 STEPS = 300
 
 
-def healthy() -> Curves:
+def healthy() -> skill.Curves:
     """A loss that falls with a little noise, and everything else inside the documented ranges."""
     noise = np.random.default_rng(3).normal(scale=0.02, size=STEPS)
     loss = 3.0 + 4.0 * np.exp(-np.arange(STEPS) / 80) + noise
-    return Curves(
+    return skill.Curves(
         loss=loss,
         grad_norm=np.full(STEPS, 1.0),
         learning_rate=np.full(STEPS, 5e-4),
@@ -63,52 +52,27 @@ FAULTY = {
 
 @pytest.mark.parametrize("issue", FAULTY)
 def test_an_issue_is_found_where_its_threshold_is_passed(issue):
-    assert issue in reading_of_curves(FAULTY[issue]).issues
-    assert reading_of_curves(healthy()).issues == ()
+    assert issue in skill.reading_of_curves(FAULTY[issue]).issues
+    assert skill.reading_of_curves(healthy()).issues == ()
 
 
 def test_every_issue_of_the_rules_is_tried_and_names_what_there_is():
-    assert set(FAULTY) == {rule.issue for rule in skill_rules()}
-    for rule in skill_rules():
+    assert set(FAULTY) == {rule.issue for rule in skill.skill_rules()}
+    for rule in skill.skill_rules():
         assert rule.confirmed_by <= set(FAULTY)
         assert rule.severity in SEVERITIES
-        assert not rule.fires(Curves(*[np.empty(0)] * 5))
-
-
-def test_thirds_tell_a_plateau_and_a_rise_of_less_than_the_margin_is_no_divergence():
-    wave = replace(healthy(), loss=3.0 + 0.1 * np.sin(np.arange(STEPS)))
-    assert "loss_plateau" in reading_of_curves(wave).issues
-    curves = healthy()
-    small = replace(curves, loss=changed(curves.loss, 250, curves.loss[250] * 1.14))
-    assert "loss_divergence" not in reading_of_curves(small).issues
+        assert not rule.fires(skill.Curves(*[np.empty(0)] * 5))
 
 
 def test_two_issues_that_confirm_each_other_are_direct_evidence_and_a_hint_alone_detects_nothing():
-    assert reading_of_curves(FAULTY["loss_divergence"]).confidences == (0.80,)
+    assert skill.reading_of_curves(FAULTY["loss_divergence"]).confidences == (0.80,)
     grads = FAULTY["gradient_explosion"].grad_norm
-    both = reading_of_curves(replace(FAULTY["loss_divergence"], grad_norm=grads))
+    both = skill.reading_of_curves(replace(FAULTY["loss_divergence"], grad_norm=grads))
     confidences = dict(zip(both.issues, both.confidences, strict=True))
     assert confidences == {"loss_divergence": 0.95, "gradient_explosion": 0.95}
-    (hint,) = reading_of_curves(FAULTY["learning_rate_high"]).confidences
-    assert hint < float(standards()[PEER].detects_from) < float(standards()[PEER].commits_from)
-
-
-def test_a_validation_is_paired_with_the_training_loss_before_it():
-    nan = float("nan")
-    columns = {"loss": [5.0, 4.0, None, nan], "validation_loss": [None, 4.5, 3.75, 3.5]}
-    empty = pl.lit(None, pl.Float32)
-    steps = pl.DataFrame(columns).with_columns(gradient_norm=empty, learning_rate=empty)
-    curves = recorded_curves(steps)
-    np.testing.assert_array_equal(curves.loss, [5.0, 4.0, nan])
-    np.testing.assert_array_equal(curves.validation, [4.5, 3.75, 3.5])
-    np.testing.assert_array_equal(curves.training, [4.0, 4.0, nan])
-    assert curves.grad_norm.size == 0
-
-
-def test_the_skill_answers_for_every_run_and_for_one_without_steps():
-    telemetry = made_up_telemetry()
-    runs = pl.concat([telemetry.runs["run_id"], pl.Series(["no-steps"])])
-    answers = recorded_answers(skill_verdicts(telemetry.steps, runs))
-    assert sorted(answers["run_id"]) == sorted(runs)
-    (empty,) = answers.filter(pl.col("run_id") == "no-steps").to_dicts()
-    assert (empty["issues"], empty["prediction"]) == ([], "abstain")
+    (hint,) = skill.reading_of_curves(FAULTY["learning_rate_high"]).confidences
+    assert (
+        hint
+        < float(standards()[skill.PEER].detects_from)
+        < float(standards()[skill.PEER].commits_from)
+    )

@@ -1,23 +1,21 @@
-"""How peers are run: with stand-ins for them, and with themselves where they are installed."""
-
-from __future__ import annotations
-
 import json
 import sys
 from importlib.metadata import PackageNotFoundError
 from importlib.util import find_spec
 from types import ModuleType
 
+import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.neighbours.peers import verdicts
+from failbench.neighbours.peers import default_plus_plus
 from failbench.neighbours.peers.recorder import (
     installed_peers,
     read_by_runmedic,
     read_by_training_doctor,
 )
-from failbench.neighbours.peers.verdicts import Reading
+from failbench.neighbours.peers.verdicts import Reading, issues_of, mapping, recorded_answers
+from failbench.neighbours.peers.verdicts import mapping as versions
 
 
 def fail():
@@ -69,7 +67,7 @@ def test_a_peer_that_is_not_installed_or_is_of_another_version_is_refused(
             raise PackageNotFoundError(package)
         return found[package]
 
-    monkeypatch.setattr(verdicts, "version", version)
+    monkeypatch.setattr(versions, "version", version)
     with pytest.raises(BadInputError, match=problem):
         installed_peers()
 
@@ -101,3 +99,61 @@ def test_a_real_peer_sees_a_loss_that_breaks_and_nothing_in_one_that_falls(
     reading = read(tmp_path)
     assert (reading.issues[0], reading.severities[0]) == (issue, "critical")
     assert all(confidence >= 0.5 for confidence in reading.confidences[:1])
+
+
+NAMES = {
+    *("embedding", "ffn", "kernel", "kv_cache", "layernorm", "masking", "decoder_masking"),
+    *("output", "positional", "qkv", "residual", "score", "variant"),
+}
+"""Categories of the shipped models: the twelve of its paper, whose masking the one for decoders
+divides in two."""
+
+
+def row(run_id: str = "run", **columns: object) -> dict[str, object]:
+    answer = {"is_faulty": True, "detection_probability": 0.9, "category": "qkv"}
+    answer |= {"version": "0.4.1", "rendering": "0", "recorded_ending": "completed"}
+    answer |= {"groups": ["attention"], "importances": [1.0]}
+    return {**dict.fromkeys(default_plus_plus.ANSWER_SCHEMA), "run_id": run_id, **answer, **columns}
+
+
+def answer_table(*rows: dict[str, object]) -> pl.DataFrame:
+    return pl.DataFrame(list(rows), schema=default_plus_plus.ANSWER_SCHEMA)
+
+
+def test_every_category_of_its_models_is_mapped_and_no_other():
+    assert issues_of(default_plus_plus.PEER) == NAMES
+    assert {mapping()[default_plus_plus.PEER, name].category for name in NAMES} == {
+        "model_software"
+    }
+    if find_spec(default_plus_plus.PACKAGE):
+        from defaultplusplus.diagnosis import load_pretrained
+
+        shipped = [load_pretrained(family).category_names for family in ("encoder", "decoder")]
+        assert {name for names in shipped for name in names} == NAMES
+
+
+def test_an_answer_is_a_verdict_with_its_category_mapped_and_none_is_not_readable():
+    no_answer = row("third", is_faulty=None, category=None, unreadable="It ended.")
+    made = answer_table(row("first"), row("second", is_faulty=False, category=None), no_answer)
+    answers = recorded_answers(default_plus_plus.verdicts_of(made))
+    assert answers["issues"].to_list() == [["qkv"], [], []]
+    assert answers["format"].unique().to_list() == [default_plus_plus.INSIDE]
+    assert answers["detected"].to_list() == [True, False, False]
+    assert answers["prediction"].to_list() == ["model_software", "abstain", "abstain"]
+    assert answers["readable"].to_list() == [True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("rows", "field"),
+    [
+        ([row(), row()], "run_id: 'run' has two answers"),
+        ([row(category="weather")], "category: 'run' has a category that is not mapped"),
+        ([row(category=None)], "category: 'run' is faulty without a category"),
+        ([row(is_faulty=None, category=None)], "unreadable: 'run' needs either"),
+    ],
+)
+def test_a_broken_table_gives_one_clear_error(tmp_path, rows, field):
+    path = tmp_path / "answers.parquet"
+    answer_table(*rows).write_parquet(path)
+    with pytest.raises(BadInputError, match=field):
+        default_plus_plus.read_inside_answers(path)

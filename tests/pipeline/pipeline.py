@@ -4,8 +4,6 @@ Run as a program, from anywhere, it prints, as YAML, the parameters of each stag
 dependencies that it may declare.
 """
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

@@ -1,11 +1,9 @@
-"""Every figure that is committed, as a printer and a reader of screens would find it."""
-
-from __future__ import annotations
-
 import re
+from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
+import typst
 
 from failbench.study.style import FULL_WIDTH, HALF_WIDTH, LEAST_TEXT
 from pipeline import REPOSITORY
@@ -76,3 +74,25 @@ def test_figures_are_sized_in_one_module_of_each_and_letters_by_the_style():
         text = path.read_text(encoding="utf-8")
         assert "figsize=" not in text or path in (PICTURE, DRAWING, LENSES), path
         assert not re.search(r"(fontsize|labelsize|textsize)=[\d.]", text), path
+
+
+TABLES = sorted((REPOSITORY / "paper" / "tables").rglob("*.typ"))
+
+
+def page_of(table: Path) -> bytes:
+    """A document that holds nothing but the table."""
+    return f'#include "{table.name}"\n'.encode()
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda path: path.stem)
+def test_a_table_compiles(table: Path) -> None:
+    root = str(table.parent)
+    drawn = typst.compile(page_of(table), root=root, format="pdf")
+    assert drawn.startswith(b"%PDF")
+
+
+def test_a_table_with_an_open_cell_does_not(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.typ"
+    broken.write_text(TABLES[0].read_text(encoding="utf-8").rstrip()[:-1], encoding="utf-8")
+    with pytest.raises(typst.TypstError, match="unclosed"):
+        typst.compile(page_of(broken), root=str(tmp_path), format="pdf")

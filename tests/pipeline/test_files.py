@@ -1,7 +1,3 @@
-"""data/files.csv says what every file of data, figures and tables is."""
-
-from __future__ import annotations
-
 import csv
 from fnmatch import fnmatchcase
 

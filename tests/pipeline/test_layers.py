@@ -1,7 +1,3 @@
-"""Data flows one way through the library, and so do imports."""
-
-from __future__ import annotations
-
 import ast
 from functools import cache
 

@@ -1,7 +1,3 @@
-"""The locks name, with hashes, everything that pyproject.toml asks for."""
-
-from __future__ import annotations
-
 import re
 import tomllib
 

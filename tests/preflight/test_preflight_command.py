@@ -1,5 +1,3 @@
-"""The command ``failbench preflight``, end to end, and the example of its page."""
-
 import json
 import re
 import subprocess
@@ -82,7 +80,6 @@ def test_a_sound_step_ends_with_0_and_one_that_will_crash_with_1(
         ("missing.py", "is no Python file"),
         ("{file}:nothing", "there is no function nothing"),
         ("{file}:three", "returns a tuple of 3"),
-        ("{file}:other_key", "unknown key 'batches'"),
         ("{file}:raises", "no such checkpoint nor any other"),
     ],
 )

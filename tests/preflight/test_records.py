@@ -1,5 +1,3 @@
-"""Runs that are looked at are the recorded ones, and what is said of them is what is committed."""
-
 import contextlib
 
 import pytest

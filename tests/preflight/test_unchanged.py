@@ -1,5 +1,3 @@
-"""A preflight leaves model, optimizer, batch and generators bit for bit as they were."""
-
 # ruff: noqa: NPY002 - the generator that must not be touched
 
 import copy

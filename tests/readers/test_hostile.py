@@ -1,5 +1,3 @@
-"""Input that was made to break a reader is read as far as it goes, or refused in one sentence."""
-
 import os
 import socket
 import subprocess

@@ -1,5 +1,3 @@
-"""Lines outside of tracebacks that say what went wrong."""
-
 import csv
 from pathlib import Path
 

@@ -1,5 +1,3 @@
-"""Files that the real libraries write, in a training of their own, whole and damaged."""
-
 import contextlib
 import math
 import os

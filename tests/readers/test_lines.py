@@ -1,5 +1,3 @@
-"""What a line is, what a name means, and any bytes at all."""
-
 import csv
 from importlib.resources import files
 

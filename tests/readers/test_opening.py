@@ -1,5 +1,3 @@
-"""Files, folders and standard input; what is there is read, and what is not is said."""
-
 import io
 import json
 import subprocess

@@ -1,5 +1,3 @@
-"""Lines as libraries print them: each in the form that its own source or documentation gives."""
-
 import math
 
 import pytest

@@ -1,5 +1,3 @@
-"""Of several runs in a folder the newest is read, or one has to be named."""
-
 import json
 
 import pytest

@@ -1,5 +1,3 @@
-"""Tracebacks as Python and rich print them, and as they arrive: prefixed, boxed, cut off."""
-
 import io
 import subprocess
 import sys

@@ -1,15 +1,11 @@
-"""The decoder sees what it should, learns, and answers within its budget."""
-
-import numpy as np
 import pytest
 import torch
 
-from failbench.reasoning.examples import IGNORED, arrays, examples
-from failbench.reasoning.grid import Cell, problems_of, stream
+from failbench.reasoning.grid import Cell, problems_of
 from failbench.reasoning.model import Cache, Decoder
 from failbench.reasoning.problems import ALPHABET
 from failbench.reasoning.sampling import sample
-from failbench.reasoning.tokenizers import END, PAD, of_characters
+from failbench.reasoning.tokenizers import of_characters
 from failbench.reasoning.training import train
 
 TOKENIZER = of_characters("char", ALPHABET)
@@ -65,21 +61,6 @@ def test_a_causal_model_alone_does_not_see_the_token_to_be_predicted(decoder, is
     assert (apart == 0) if is_causal else (apart > 1e-3)
 
 
-def test_a_model_without_mask_learns_what_it_cannot_use(fit):
-    """Its loss is lower than that of the causal twin, and its answers are worse."""
-    assert fit(steps=0.6, is_causal=False).loss < fit(steps=0.6).loss
-
-
-@causal_or_not
-def test_reading_the_prompt_at_once_or_filled_at_its_beginning_is_the_same(decoder, is_causal):
-    model = decoder(is_causal)
-    ids = torch.arange(2, 9)[None]
-    filled = torch.cat([torch.full((1, 3), PAD), ids], dim=1)
-    with torch.inference_mode():
-        padded = model(filled, Cache(), torch.tensor([3]))[:, 3:]
-        assert torch.allclose(model(ids), padded, atol=1e-4)
-
-
 def test_a_causal_model_with_its_cache_gives_what_it_gives_without(decoder):
     model = decoder()
     ids = torch.arange(2, 10)[None].repeat(2, 1)
@@ -99,32 +80,3 @@ def test_a_tiny_model_learns_in_seconds(trained, fit):
     prompts = [TOKENIZER.encode(problem.prompt) for problem in problems_of(CELLS[0], 20, seed=5)]
     answers = sample(trained.model, prompts, budget=12, temperature=0.7, seed=1)
     assert sum(answer.is_ended for answer in answers) >= 15  # it knows the form of answers
-
-
-def test_a_loss_that_is_no_number_is_an_error(fit):
-    with pytest.raises(FloatingPointError, match="step"):
-        fit(rate=1e30)
-
-
-def test_sampling_keeps_its_budget_and_stops_at_the_end(trained, decoder):
-    prompts = [TOKENIZER.encode(text) for text in ("aB?a1>", "cD,eF?e1>", "xY?x1>")]
-    for answer in sample(trained.model, prompts, budget=4, temperature=0.7, seed=1):
-        assert len(answer.ids) <= 4
-        assert answer.is_ended == (answer.ids[-1] == END)
-        assert END not in answer.ids[:-1]
-        assert PAD not in answer.ids
-    untrained = sample(decoder(), prompts * 50, budget=3, temperature=5.0, seed=1)
-    assert {len(answer.ids) for answer in untrained if not answer.is_ended} == {3}
-    assert not any(PAD in answer.ids for answer in untrained)
-
-
-def test_losses_count_responses_alone(settings, condition):
-    problems = stream(CELLS, settings.mixture, np.random.default_rng(1))
-    drawn = examples(problems, condition(), TOKENIZER, 1)
-    rows = [next(drawn) for _ in range(5)]
-    ids, labels = arrays(rows)
-    assert ids.shape == (5, labels.shape[1] + 1)
-    for row, line, label in zip(rows, ids, labels, strict=True):
-        counted = label != IGNORED
-        assert tuple(label[counted]) == row.ids[row.prompt :]
-        assert (label[counted] == line[1:][counted]).all()

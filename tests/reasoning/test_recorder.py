@@ -1,5 +1,3 @@
-"""A recording goes on where it was interrupted, and records again what changed and nothing else."""
-
 import json
 from concurrent.futures import ThreadPoolExecutor
 

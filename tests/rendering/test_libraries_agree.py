@@ -1,5 +1,3 @@
-"""What is written is what the libraries themselves write, or what they read."""
-
 import contextlib
 import io
 import math

@@ -1,5 +1,3 @@
-"""Recorded runs as a log could tell of them, and their tracebacks as a user's scripts'."""
-
 import json
 import re
 from pathlib import Path
@@ -9,14 +7,8 @@ import polars as pl
 import pytest
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, read_table
+from failbench.neighbours.rendering import tracebacks
 from failbench.neighbours.rendering.run import logged_run
-from failbench.neighbours.rendering.tracebacks import (
-    draw_places,
-    neutral_traceback,
-    notebook,
-    plain,
-    rich,
-)
 from made_up_logs import ERROR
 
 DATA = Path(__file__).resolve().parents[2] / "data"
@@ -54,7 +46,7 @@ def test_a_step_without_its_end_is_not_logged(ending, kind):
 
 
 def test_frames_of_the_recorder_become_those_of_a_script():
-    traceback = neutral_traceback(ERROR)
+    traceback = tracebacks.neutral_traceback(ERROR)
     assert [(frame.file, frame.function) for frame in traceback.frames] == [
         ("train.py", "<module>"),
         ("train.py", "main"),
@@ -80,12 +72,12 @@ def test_no_recorded_error_tells_what_was_injected():
     assert len(names) > 70
     telling = "|".join(re.escape(name.replace("_", " ")) for name in sorted(names))
     telling = re.compile(rf"{telling}|(?<!de)fault")
-    places = draw_places(np.random.default_rng(0))
+    places = tracebacks.draw_places(np.random.default_rng(0))
     for text in texts:
-        traceback = neutral_traceback(text)
+        traceback = tracebacks.neutral_traceback(text)
         assert traceback.frames
         assert text.rstrip("\n").endswith("\n".join(traceback.error))
         assert re.match(r"[\w.]+(Error|Exception)\b", traceback.error[0])
-        for shown in (plain, rich, notebook):
+        for shown in (tracebacks.plain, tracebacks.rich, tracebacks.notebook):
             words = re.sub(r"[_\s]+", " ", "\n".join(shown(traceback, places)).lower())
             assert telling.search(words) is None, telling.search(words)

@@ -1,7 +1,3 @@
-"""The site in a browser, opened from disk and without a network: it asks for nothing, and finds."""
-
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -54,15 +50,3 @@ def test_the_search_finds_a_page_without_a_server(site: Path, browser: Any) -> N
     found.click()
     page.wait_for_load_state()
     assert "StoppingMonitor" in page.locator("article").inner_text()
-
-
-def test_what_is_copied_of_a_console_is_its_commands(site: Path, browser: Any) -> None:
-    page = browser.new_page(viewport={"width": 1280, "height": 900})
-    page.goto(f"file://{site}/tutorials/sweep_a_parameter.html")
-    console = page.locator(".language-console code").first
-    assert console.inner_text().startswith("$ grep")
-    copied = console.evaluate("""code => {
-        code.setAttribute("data-md-copying", "");
-        return code.innerText.trim();
-    }""")
-    assert copied == 'grep "precision:" params.yaml'

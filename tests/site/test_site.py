@@ -1,7 +1,5 @@
-"""The site builds without a network, asks for none, and every link in it leads somewhere."""
-
-from __future__ import annotations
-
+import doctest
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -9,10 +7,12 @@ import sys
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
+from types import ModuleType
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from failbench.cli.main import commands
 from pipeline import REPOSITORY
 
 pytest.importorskip("mkdocs", reason="the site needs the extra `site`")
@@ -156,14 +156,6 @@ def test_every_picture_says_what_it_shows(pages: dict[Path, Page]) -> None:
     assert [each for page in pages.values() for each in page.without_text] == []
 
 
-@pytest.mark.parametrize("page", ["index", "results"])
-def test_no_measured_number_is_typed_on_a_page_of_results(page: str) -> None:
-    text = (REPOSITORY / f"docs/{page}.md").read_text(encoding="utf-8")
-    assert re.findall(r"\d+\.\d+|\d+ ?%|\d{2,}", text.replace("Python 3.11", "")) == []
-    for name in re.findall(r'--8<-- "(.+)"', text):
-        assert name.startswith("paper/tables/")
-
-
 @pytest.fixture
 def documentation(tmp_path: Path) -> Path:
     """A folder with pages that a test may change, beside the repository's own files."""
@@ -196,18 +188,48 @@ def test_broken_links_and_pages_without_a_place_end_the_build(documentation: Pat
     assert "Aborted with 4 warnings" in done.stdout
 
 
-@pytest.mark.system
+def hook(name: str) -> ModuleType:
+    path = REPOSITORY / f"docs/hooks/{name}.py"
+    spec = importlib.util.spec_from_file_location(f"site_{name}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_reference_has_every_command_with_its_options() -> None:
+    page = hook("command_line").reference()
+    assert page.count("### failbench ") == len(commands())
+    sections = page.split("### failbench ")[1:]
+    for command, section in zip(commands().values(), sections, strict=True):
+        assert section.startswith(f"{command.name} {{ #{command.name} }}")
+        arguments = command.app[command.name].assemble_argument_collection()
+        options = {argument.name for argument in arguments if argument.name.startswith("--")}
+        assert all(name in section for name in options)
+
+
+def test_examples_of_hooks_are_true() -> None:
+    result = doctest.testmod(hook("page_links"))
+    assert (bool(result.attempted), result.failed) == (True, 0)
+
+
 @pytest.mark.parametrize(
-    ("page", "added", "complaint"),
+    ("text", "linked"),
     [
-        ("docs/logs.md", '--8<-- "paper/tables/gone.md"', "gone.md' could not be found"),
-        ("docs/reference/readers.md", "::: failbench.gone", "failbench.gone could not be found"),
+        ("`docs/logs.md`", "[`docs/logs.md`](logs.md)"),
+        ("`CONTRIBUTING.md`", "[`CONTRIBUTING.md`](contributing.md)"),
+        ("[`docs/logs.md`](logs.md)", "[`docs/logs.md`](logs.md)"),
+        ("`paper/tables/cost.md`", "`paper/tables/cost.md`"),
+        ("```text\n`docs/logs.md`\n```\n", "```text\n`docs/logs.md`\n```\n"),
     ],
 )
-def test_a_table_or_a_module_that_is_not_there_ends_the_build(
-    documentation: Path, page: str, added: str, complaint: str
-) -> None:
-    add(documentation, page, added)
-    done = build(documentation / "mkdocs.yml", documentation / "built")
-    assert done.returncode == 1
-    assert complaint in done.stdout + done.stderr
+def test_paths_in_prose_are_linked_and_nothing_else(text: str, linked: str) -> None:
+    shared = {"CONTRIBUTING.md": "contributing.md"}
+    assert hook("page_links").with_links(text, "page.md", shared) == linked
+    around = f"a `docs/logs.md`\n\n{text}\n\nz `docs/logs.md`\n"
+    link = "[`docs/logs.md`](logs.md)"
+    assert (
+        hook("page_links").with_links(around, "page.md", shared)
+        == f"a {link}\n\n{linked}\n\nz {link}\n"
+    )

@@ -1,22 +1,10 @@
-"""Resampling on two levels, against loops, closed forms and SciPy."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
 
 from failbench.base.errors import BadInputError
-from failbench.statistics.bootstrap import (
-    all_seeds,
-    drawn_seeds,
-    once,
-    resample,
-    seed_counts,
-    single_seeds,
-    unit_of,
-)
+from failbench.statistics import bootstrap
 from failbench.statistics.intervals import method_intervals
 from made_up import made_up_predictions
 from study_settings import BOOTSTRAP, METHOD_INTERVALS, scipy_bootstrap
@@ -60,7 +48,7 @@ def two_level_loop(right, resamples):
 
 
 def test_resamples_are_those_of_a_loop_over_scenarios_and_their_seeds(right):
-    resampled = resample(SEEDS, mean_of(right), SETTINGS)
+    resampled = bootstrap.resample(SEEDS, mean_of(right), SETTINGS)
     means = two_level_loop(right, 4000)
     assert resampled.percentile[0] == pytest.approx(np.quantile(means, (0.025, 0.975)), abs=0.01)
     assert resampled.reach[0] == pytest.approx(stats.norm.ppf(0.975) * means.std(), rel=0.05)
@@ -74,7 +62,7 @@ def test_the_variance_is_that_between_scenarios_and_that_of_their_seeds(right):
         between = np.var([seeds.mean() for seeds in scenarios])
         within = np.mean([seeds.var() / len(seeds) for seeds in scenarios])
         variance += len(rows) * (between + within) / N**2
-    reach = resample(SEEDS, mean_of(right), SETTINGS).reach[0]
+    reach = bootstrap.resample(SEEDS, mean_of(right), SETTINGS).reach[0]
     assert reach == pytest.approx(stats.norm.ppf(0.975) * np.sqrt(variance), rel=0.03)
 
 
@@ -88,16 +76,16 @@ def test_the_acceleration_leaves_out_whole_scenarios(right):
         taken.append(figures.round(12))
         return figures
 
-    (low, high) = resample(SEEDS, recorded, SETTINGS).bca[0]
+    (low, high) = bootstrap.resample(SEEDS, recorded, SETTINGS).bca[0]
     distribution = np.concatenate([figures[0] for figures in taken if figures.shape == (1, 1000)])
-    value = statistic(once(SEEDS))[0]
+    value = statistic(bootstrap.once(SEEDS))[0]
     bias = stats.norm.ppf(np.mean(distribution < value) + np.mean(distribution == value) / 2)
     cubes, squares = 0.0, 0.0
     for position, rows in enumerate(SEEDS):
         left_out = []
         for scenario in range(len(rows)):
-            weights = list(once(SEEDS))
-            weights[position] = all_seeds(1.0 - np.eye(len(rows))[scenario], rows)
+            weights = list(bootstrap.once(SEEDS))
+            weights[position] = bootstrap.all_seeds(1.0 - np.eye(len(rows))[scenario], rows)
             left_out.append(statistic(weights)[0])
         # each left out counts for its category's size less one
         influence = (len(rows) - 1) * (np.mean(left_out) - np.array(left_out))
@@ -117,7 +105,7 @@ def test_with_single_seeds_it_is_the_bootstrap_of_scipy_over_scenarios_draw_by_d
         return (sum(part.sum(axis=axis) for part in parts) / N).round(12)
 
     expected = scipy_bootstrap(values, mean, SETTINGS)
-    resampled = resample(single_seeds((8, 5)), mean_of(values), SETTINGS)
+    resampled = bootstrap.resample(bootstrap.single_seeds((8, 5)), mean_of(values), SETTINGS)
     assert resampled.bca[0] == pytest.approx(tuple(expected.confidence_interval), abs=1e-9)
     assert resampled.reach[0] == pytest.approx(stats.norm.ppf(0.975) * expected.standard_error)
 
@@ -157,9 +145,12 @@ def test_seeds_are_counted_once_whatever_their_runs_and_repeats_and_name_the_uni
     rows = pl.DataFrame(
         {"scenario": ["b", "a", "a", "a", "b"], "seed": [0, 0, 1, 1, 0], "repeat": [0, 0, 0, 1, 1]}
     )
-    assert seed_counts(rows).tolist() == [2, 1]
-    assert unit_of(single_seeds([3, 2])) == "scenario"
-    assert unit_of((*single_seeds([3]), np.array([3, 1, 2]))) == "scenario, then seed"
+    assert bootstrap.seed_counts(rows).tolist() == [2, 1]
+    assert bootstrap.unit_of(bootstrap.single_seeds([3, 2])) == "scenario"
+    assert (
+        bootstrap.unit_of((*bootstrap.single_seeds([3]), np.array([3, 1, 2])))
+        == "scenario, then seed"
+    )
 
 
 def test_seeds_are_drawn_as_by_a_loop_over_the_draws_of_a_scenario():
@@ -171,12 +162,14 @@ def test_seeds_are_drawn_as_by_a_loop_over_the_draws_of_a_scenario():
             for _ in range(20_000)
         ]
     )
-    weights = drawn_seeds(np.full((20_000, 1), 2.0), np.array([3]), np.random.default_rng(1))
+    weights = bootstrap.drawn_seeds(
+        np.full((20_000, 1), 2.0), np.array([3]), np.random.default_rng(1)
+    )
     assert weights.mean(axis=0) == pytest.approx(drawn.mean(axis=0), abs=0.01)
     assert np.cov(weights.T) == pytest.approx(np.cov(drawn.T), abs=0.01)
     assert {tuple(row) for row in weights.round(6)} == {tuple(row) for row in drawn.round(6)}
     # where scenarios have a single seed nothing is drawn
     rng, counts = np.random.default_rng(0), np.array([[2.0, 0.0, 1.0]])
-    (seeds,) = single_seeds([3])
-    assert drawn_seeds(counts, seeds, rng).tolist() == counts.tolist()
+    (seeds,) = bootstrap.single_seeds([3])
+    assert bootstrap.drawn_seeds(counts, seeds, rng).tolist() == counts.tolist()
     assert rng.random() == np.random.default_rng(0).random()

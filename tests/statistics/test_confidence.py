@@ -1,7 +1,3 @@
-"""Calibration error and its floor, entropy and separation, by hand and against scikit-learn."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

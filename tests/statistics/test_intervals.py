@@ -1,7 +1,3 @@
-"""Intervals of a method's rates, against scikit-learn, SciPy and Wilson's formula."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest

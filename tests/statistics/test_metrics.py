@@ -1,7 +1,3 @@
-"""Figures over scenarios: scores of probabilities, what is committed, reasons, routes, costs."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -11,18 +7,10 @@ from sklearn.metrics import brier_score_loss, log_loss
 from failbench.base.predictions import DECIMALS
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
+from failbench.statistics import scenario_values
 from failbench.statistics.bootstrap import resample, single_seeds
 from failbench.statistics.intervals import method_intervals, scenario_intervals
 from failbench.statistics.metrics import UnitCosts, ValueMetric, cost_metrics
-from failbench.statistics.scenario_values import (
-    RESOLUTION,
-    over_committed,
-    over_scenarios,
-    ratio,
-    scenario_answers,
-    weighted_mean,
-)
-from failbench.statistics.scenario_values import right as right_answer
 from made_up import completed, made_up_predictions, small_predictions
 from study_settings import BOOTSTRAP, INTERVALS, METHOD_INTERVALS, scipy_bootstrap
 
@@ -75,7 +63,7 @@ def test_being_certain_costs_nothing_if_right_and_the_resolution_of_the_files_if
     wrong = intervals_of(predictions)
     assert wrong["brier"].value == pytest.approx(2.0)
     assert wrong["log_loss"].value == pytest.approx(-np.log(10.0**-DECIMALS))
-    assert pytest.approx(10.0**-DECIMALS) == RESOLUTION
+    assert pytest.approx(10.0**-DECIMALS) == scenario_values.RESOLUTION
     # and a number of which all resamples agree is a point
     certain = made_up_predictions(accuracy=1.0).with_columns(confidence=pl.lit(1.0))
     right = intervals_of(completed(certain.drop(PROBABILITIES)))
@@ -99,7 +87,7 @@ def test_committed_accuracy_is_the_ratio_of_right_to_committed_with_wilsons_inte
     assert count < 50
     assert (interval.method, interval.ci_low) == ("Wilson", pytest.approx(wilson.low))
     # a resample that commits to nothing counts as nothing right
-    assert ratio(np.array([[0.0, 0.0], [1.0, 4.0]])).tolist() == [0.0, 0.25]
+    assert scenario_values.ratio(np.array([[0.0, 0.0], [1.0, 4.0]])).tolist() == [0.0, 0.25]
 
 
 def test_abstaining_is_never_right_but_on_unknown_in_the_sensitivity_row():
@@ -112,50 +100,6 @@ def test_abstaining_is_never_right_but_on_unknown_in_the_sensitivity_row():
         "abstention_rate": 0.4,
     }
     assert {name: intervals[name].value for name in expected} == pytest.approx(expected)
-
-
-def test_conditions_are_averaged_over_scenarios_that_have_any():
-    first = pl.when(pl.col("repeat") == 0).then(8)
-    conditions = (
-        pl.when(pl.col("category") == "unknown")
-        .then(None)
-        .when(pl.col("category") == "optimization")
-        .then(first)
-        .otherwise(3)
-    )
-    predictions = made_up_predictions().with_columns(conditions=conditions.cast(pl.Int32))
-    interval = intervals_of(predictions)["conditions_to_read"]
-    assert interval.value == pytest.approx((8 + 3 * 3) / 4)
-    # categories keep their sizes in every resample, and here they decide on everything
-    assert interval.ci_low == interval.value == interval.ci_high
-    assert interval.method == "point"
-
-
-def test_reasons_add_up_to_the_abstention_rate_and_routes_to_one():
-    conflict = pl.when(pl.col("repeat") == 0).then(pl.lit("conflict")).otherwise(pl.lit("missing"))
-    sure = pl.col("confidence")
-    predictions = abstaining(made_up_predictions()).with_columns(
-        reason=pl.when(pl.col("prediction") == "abstain").then(conflict),
-        route=pl.when(sure > 0.7)
-        .then(pl.lit("rules"))
-        .when(sure > 0.4)
-        .then(pl.lit("classifier"))
-        .otherwise(pl.lit("human")),
-    )
-    intervals = intervals_of(predictions)
-    reasons = ("missing", "conflict", "low_confidence")
-    missing, conflicting, low = (intervals[f"abstained_{reason}"] for reason in reasons)
-    total = missing.value + conflicting.value
-    assert total == pytest.approx(intervals["abstention_rate"].value)
-    assert 0 < conflicting.value < missing.value
-    assert (low.value, low.method) == (0, "Wilson")
-    assert all(part.ci_low <= part.value < part.ci_high for part in (missing, conflicting, low))
-    routes = {name: each.value for name, each in intervals.items() if name.startswith("route_")}
-    assert set(routes) == {"route_rules", "route_classifier", "route_human"}
-    assert sum(routes.values()) == pytest.approx(1)
-    assert routes["route_rules"] == pytest.approx((predictions["confidence"] > 0.7).mean())
-    plain = intervals_of(made_up_predictions())
-    assert not [name for name in plain if name.startswith(("route_", "abstained_"))]
 
 
 def test_where_bca_has_no_answer_quantiles_of_the_resamples_take_its_place():
@@ -172,7 +116,7 @@ def test_where_bca_has_no_answer_quantiles_of_the_resamples_take_its_place():
 
 def test_sums_with_weights_are_those_of_rows_repeated():
     predictions = made_up_predictions(repeats=1, scenarios=3)
-    values = over_scenarios(predictions, pl.col("confidence"))
+    values = scenario_values.over_scenarios(predictions, pl.col("confidence"))
     weights = tuple(np.array([2.0, 0.0, 1.0]) for _ in CATEGORIES)
     repeated = [part[[0, 0, 2]].sum(axis=0) for part in values.values.values()]
     assert values.sums(weights) == pytest.approx(np.sum(repeated, axis=0))
@@ -197,10 +141,13 @@ def test_bca_covers_the_true_committed_accuracy():
             rows, schema=["repeat", "seed", "scenario", "category", "prediction"], orient="row"
         )
         committed = ValueMetric(
-            "committed", over_committed(predictions, right_answer()), "", kind="proportion"
+            "committed",
+            scenario_values.over_committed(predictions, scenario_values.right()),
+            "",
+            kind="proportion",
         )
         intervals = scenario_intervals(
-            scenario_answers(predictions), (), METHOD_INTERVALS, (committed,)
+            scenario_values.scenario_answers(predictions), (), METHOD_INTERVALS, (committed,)
         )
         covered.append(intervals["committed"].ci_low <= truth <= intervals["committed"].ci_high)
     assert 0.90 <= np.mean(covered) <= 0.99
@@ -210,9 +157,13 @@ def test_a_weighted_mean_is_that_of_numpy_whatever_the_order_of_scenarios():
     rows = [("unknown", "b", 0.2, 1.0), ("optimization", "a", 0.8, 3.0), ("unknown", "c", 0.5, 0.0)]
     table = pl.DataFrame(rows, schema=["category", "scenario", "value", "weight"], orient="row")
     for ordered in (table, table.reverse()):
-        sums = weighted_mean(ordered, pl.col("value"), pl.col("weight")).sums()
-        assert ratio(sums) == pytest.approx(np.average([0.2, 0.8, 0.5], weights=[1, 3, 0]))
-    chosen = weighted_mean(table, pl.col("value") > 0.4, pl.col("scenario") != "a").sums()
+        sums = scenario_values.weighted_mean(ordered, pl.col("value"), pl.col("weight")).sums()
+        assert scenario_values.ratio(sums) == pytest.approx(
+            np.average([0.2, 0.8, 0.5], weights=[1, 3, 0])
+        )
+    chosen = scenario_values.weighted_mean(
+        table, pl.col("value") > 0.4, pl.col("scenario") != "a"
+    ).sums()
     assert chosen.tolist() == [1.0, 2.0]
 
 
@@ -230,7 +181,7 @@ def answered(**routes: list[str | None]) -> pl.DataFrame:
 
 def cost(predictions: pl.DataFrame, rules: float, classifier: float, human: float):
     metrics = cost_metrics(predictions, UnitCosts(rules=rules, classifier=classifier, human=human))
-    answers = scenario_answers(predictions)
+    answers = scenario_values.scenario_answers(predictions)
     return scenario_intervals(answers, (), INTERVALS, metrics)["cost_per_run"]
 
 
@@ -257,11 +208,3 @@ def test_the_cost_of_predictions_is_that_of_the_shares_of_their_routes(costs, ro
     samples = [np.array([prices[route] for route in taken]) for taken in routes.values()]
     expected = scipy_bootstrap(samples, mean).confidence_interval
     assert (interval.ci_low, interval.ci_high) == pytest.approx(tuple(expected), abs=0.02)
-
-
-def test_a_cost_above_one_is_no_proportion_and_a_method_that_is_no_hybrid_has_none():
-    """All runs cost the same, and more than one: there is nothing to resample."""
-    interval = cost(answered(optimization=["human"] * 3, unknown=["human"] * 3), 0, 1, 40)
-    assert (interval.ci_low, interval.value, interval.ci_high) == (40, 40, 40)
-    free = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
-    assert cost_metrics(answered(unknown=[None, None]), free) == ()

@@ -1,7 +1,3 @@
-"""Paired tests, against SciPy, statsmodels and baycomp."""
-
-from __future__ import annotations
-
 import baycomp
 import numpy as np
 import polars as pl

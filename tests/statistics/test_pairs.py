@@ -1,7 +1,3 @@
-"""Methods and studies on the same scenarios, and how far apart they are."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -12,20 +8,6 @@ from failbench.statistics.pairs import difference_bounds, paired_scores, study_d
 from study_settings import BOOTSTRAP, scipy_bootstrap
 
 OF_A = pl.col("method") == "a"
-
-
-def test_scores_are_kept_by_fold_by_scenario_and_of_the_first_repeat(answers):
-    predictions = answers({"b": 0.5, "a": 0.7})
-    scores = paired_scores(predictions)
-    assert scores.methods == ("a", "b")
-    assert (scores.n, scores.repeats, scores.tested) == (76, 10, 15.2)
-    assert (len(scores.fold_scores("a")), len(scores.scenario_scores("a"))) == (50, 76)
-    assert scores.first_repeat("a").tolist() == scores.fold_scores("a")[:5].tolist()
-    assert (scores.first["a"].dtype, scores.first.height) == (pl.Boolean, 76)
-    # a scenario with many runs counts no more than one with a single run
-    again = predictions.filter(scenario="unknown_0").with_columns(run_id=pl.lit("another"))
-    more = paired_scores(pl.concat([predictions, again]))
-    assert more.fold_scores("a") == pytest.approx(scores.fold_scores("a"))
 
 
 def test_runs_are_averaged_within_their_scenario_before_anything_else(answers):

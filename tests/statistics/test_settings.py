@@ -1,14 +1,9 @@
-"""The section ``statistics``: studies take of it what they use, and nothing is filled in unsaid."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 import yaml
 from pydantic import Field
 
-from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.settings import read_statistics, read_with_statistics
 from failbench.statistics.significance import ComparisonSettings
@@ -48,27 +43,3 @@ def test_a_record_gets_the_keys_that_it_has_and_what_the_section_of_a_study_says
     named = settings.named("19", (("a", "b"),))
     assert (named.feature_set, named.contrasts) == ("19", (("a", "b"),))
     assert named.model_dump(exclude={"feature_set", "contrasts"}) == settings.model_dump()
-
-
-@pytest.mark.parametrize(
-    ("statistics", "study", "complaint"),
-    [
-        (SHARED | {"powr": 0.8}, {"points": 3}, r"statistics\.powr: the key is unknown"),
-        (SHARED | {"power": 2}, {"points": 3}, r"statistics\.power: .*less than 1 \(found 2\)"),
-        (SHARED, {"points": 3, "power": 0.8}, r"study\.power: the key is unknown"),
-        (SHARED, {"points": 0}, r"study\.points: .*\(found 0\)"),
-        (SHARED, {"seed": 1}, r"study\.points: Field required"),
-    ],
-)
-def test_keys_without_effect_and_values_out_of_range_are_refused(
-    params, statistics, study, complaint
-):
-    with pytest.raises(BadInputError, match=r"params\.yaml: " + complaint):
-        read_with_statistics("study", StudySettings, params(statistics, study=study))
-
-
-@pytest.mark.parametrize("key", sorted(SHARED))
-def test_a_missing_key_is_refused_and_not_filled_in(params, key):
-    missing = {name: value for name, value in SHARED.items() if name != key}
-    with pytest.raises(BadInputError, match=rf"statistics\.{key}: Field required"):
-        read_statistics(BootstrapSettings, params(missing))

@@ -1,28 +1,14 @@
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
 
-from failbench.base.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import make_splits
+from failbench.statistics import thresholds
 from failbench.statistics.metrics import UnitCosts
-from failbench.statistics.thresholds import (
-    ROUNDING,
-    ROUTES,
-    WRONG,
-    RoutedGrid,
-    at_threshold,
-    lowest_thresholds,
-    pairs_of_thresholds,
-    price,
-    random_half,
-    routed_grid,
-)
 from made_up import made_up_predictions, small_predictions
 from study_settings import IMPROVED_RULES
 
@@ -57,7 +43,7 @@ def test_answers_at_another_tau_are_those_of_a_refit(table, successes):
     answered = []
     for tau in (0.05, 0.3, 0.45, 0.6, 0.9):
         committed = refit(tau)
-        assert at_threshold(stored, tau).equals(committed)
+        assert thresholds.at_threshold(stored, tau).equals(committed)
         answered.append((committed["prediction"] != "abstain").sum())
     assert len(set(answered)) > 2
 
@@ -66,13 +52,13 @@ def test_a_threshold_given_run_by_run_is_applied_run_by_run_and_must_be_above_ze
     predictions = made_up_predictions().with_columns(
         threshold=pl.when(pl.col("repeat") == 0).then(0.9).otherwise(0.4)
     )
-    committed = at_threshold(predictions, pl.col("threshold")).drop("threshold")
+    committed = thresholds.at_threshold(predictions, pl.col("threshold")).drop("threshold")
     for repeat, tau in ((0, 0.9), (1, 0.4)):
-        expected = at_threshold(predictions.drop("threshold").filter(repeat=repeat), tau)
+        expected = thresholds.at_threshold(predictions.drop("threshold").filter(repeat=repeat), tau)
         assert committed.filter(repeat=repeat).equals(expected)
     # nothing is known of confidence zero
     with pytest.raises(ValueError, match="must be above zero"):
-        at_threshold(predictions, 0.0)
+        thresholds.at_threshold(predictions, 0.0)
 
 
 def by_confidence() -> pl.DataFrame:
@@ -95,10 +81,12 @@ def by_confidence() -> pl.DataFrame:
 )
 def test_the_lowest_threshold_that_reaches_the_precision_is_taken_if_any_does(precision, found):
     taus = np.arange(1, 11) / 10
-    (row,) = lowest_thresholds(by_confidence(), taus, precision, ("repeat",)).rows()
+    (row,) = thresholds.lowest_thresholds(by_confidence(), taus, precision, ("repeat",)).rows()
     assert row == (0, *map(pytest.approx, found))
     wrong = by_confidence().with_columns(category=pl.lit("data_pipeline"))
-    assert lowest_thresholds(wrong, taus, precision, ("repeat",)).rows() == [(0, None, None, None)]
+    assert thresholds.lowest_thresholds(wrong, taus, precision, ("repeat",)).rows() == [
+        (0, None, None, None)
+    ]
 
 
 COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
@@ -114,7 +102,7 @@ def made_up_rules(runs: int = 1) -> pl.DataFrame:
     rules = made_up_study(0.7, runs, seed=0).with_columns(
         reason=pl.when(pl.int_range(pl.len()) % 7 == 0).then(pl.lit("conflict"))
     )
-    return at_threshold(rules, 0.6)
+    return thresholds.at_threshold(rules, 0.6)
 
 
 def made_up_members(runs: int = 1) -> dict[str, pl.DataFrame]:
@@ -125,37 +113,23 @@ def made_up_members(runs: int = 1) -> dict[str, pl.DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def grid() -> RoutedGrid:
-    return routed_grid(made_up_rules(), made_up_members(), 0.25)
-
-
-def test_pairs_start_with_the_most_cautious_and_hand_nothing_to_the_classifier_above_the_rules():
-    pairs = list(zip(*pairs_of_thresholds(0.5), strict=True))
-    assert pairs == [(1.0, 1.0), (0.5, 1.0), (0.0, 1.0), (0.5, 0.5), (0.0, 0.5), (0.0, 0.0)]
+def grid() -> thresholds.RoutedGrid:
+    return thresholds.routed_grid(made_up_rules(), made_up_members(), 0.25)
 
 
 @pytest.mark.parametrize("runs", [1, 3])
 def test_every_pair_routes_as_the_composed_hybrid_does(runs: int):
     rules, members = made_up_rules(runs), made_up_members(runs)
-    shares = routed_grid(rules, members, 0.25).shares()
-    low, high = pairs_of_thresholds(0.25)
+    shares = thresholds.routed_grid(rules, members, 0.25).shares()
+    low, high = thresholds.pairs_of_thresholds(0.25)
     for position, (classifier_from, rules_from) in enumerate(zip(low, high, strict=True)):
         hybrid = Hybrid(None, None, None, rules_from, classifier_from)
-        composed = compose("hybrid", hybrid, at_threshold(rules, ROUNDING), members)
-        expected = [(composed["route"] == route).mean() for route in ROUTES]
+        composed = compose(
+            "hybrid", hybrid, thresholds.at_threshold(rules, thresholds.ROUNDING), members
+        )
+        expected = [(composed["route"] == route).mean() for route in thresholds.ROUTES]
         wrong = (composed["prediction"] != composed["category"]).mean()
         assert shares[:, position] == pytest.approx([*expected, wrong])
-
-
-def test_at_or_above_tau_the_grid_is_the_hybrid_of_stored_abstentions(grid):
-    members = made_up_members()
-    composed = compose("hybrid", Hybrid(None, None, None, 0.75, 0.5), made_up_rules(), members)
-    shares = grid.shares()[:, grid.position(0.5, 0.75)]
-    assert shares[0] == pytest.approx((composed["route"] == "rules").mean())
-    assert shares[WRONG] == pytest.approx((composed["prediction"] != composed["category"]).mean())
-    short = {**members, "human": members["human"].head(5)}
-    with pytest.raises(BadInputError, match="runs that the rules answered are missing"):
-        routed_grid(made_up_rules(), short, 0.25)
 
 
 def test_a_scenario_counts_once_whatever_its_runs():
@@ -165,9 +139,9 @@ def test_a_scenario_counts_once_whatever_its_runs():
         first = table.filter(pl.col("scenario").str.ends_with("_0"))
         return pl.concat([table, first.with_columns(run_id=pl.col("run_id") + "_again")])
 
-    once = routed_grid(rules, members, 0.25).shares()
+    once = thresholds.routed_grid(rules, members, 0.25).shares()
     more = {route: again(member) for route, member in members.items()}
-    assert routed_grid(again(rules), more, 0.25).shares() == pytest.approx(once)
+    assert thresholds.routed_grid(again(rules), more, 0.25).shares() == pytest.approx(once)
 
 
 def test_weights_are_how_often_scenarios_were_drawn(grid):
@@ -188,14 +162,9 @@ def test_weights_are_how_often_scenarios_were_drawn(grid):
 
 def test_the_price_is_the_cost_of_the_routes_and_of_the_mistakes(grid):
     shares = grid.shares()
-    by_classifier, by_human = (shares[ROUTES.index(route)] for route in ("classifier", "human"))
-    assert price(shares, COSTS, 0.0) == pytest.approx(0.1 * by_classifier + by_human)
-    more = price(shares, COSTS, 3.0) - price(shares, COSTS, 0.0)
-    assert more == pytest.approx(3 * shares[WRONG])
-
-
-def test_halves_are_halves_and_an_odd_scenario_goes_to_either():
-    rng = np.random.default_rng(0)
-    assert set(random_half(rng, 8, 50).sum(axis=1)) == {4}
-    assert set(random_half(rng, 7, 50).sum(axis=1)) == {3, 4}
-    assert random_half(rng, 8, 500).mean(axis=0) == pytest.approx(np.full(8, 0.5), abs=0.1)
+    by_classifier, by_human = (
+        shares[thresholds.ROUTES.index(route)] for route in ("classifier", "human")
+    )
+    assert thresholds.price(shares, COSTS, 0.0) == pytest.approx(0.1 * by_classifier + by_human)
+    more = thresholds.price(shares, COSTS, 3.0) - thresholds.price(shares, COSTS, 0.0)
+    assert more == pytest.approx(3 * shares[thresholds.WRONG])

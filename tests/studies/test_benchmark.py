@@ -1,21 +1,18 @@
-"""What is declared fits the code and the data; what was recorded; the run over its twin."""
-
-from __future__ import annotations
+import math
 
 import polars as pl
 import pytest
 
-import benchmark
-from benchmark import declarations
 from failbench.base.errors import BadInputError
-from failbench.base.methods import ENTRIES, is_language_model
-from failbench.base.telemetry import Telemetry
-from failbench.base.vocabulary import ABSTAIN
-from failbench.study.inputs import read_facts
-from shared.benchmark_drawing import Workflow
+from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.verdicts import Diagnosis, Evidence, evidence_of, explained
+from made_up_scenarios import made_up_scenario
+from measure_case_studies import pick_cases
 from shared.benchmark_twin import BenchmarkSettings, TwinRule, twin_of
+from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
+from study_settings import REFERENCE
 
-REFERENCE = (pl.col("architecture") == "transformer") & (pl.col("optimizer") == "adamw")
+ONE_SETTING = (pl.col("architecture") == "transformer") & (pl.col("optimizer") == "adamw")
 SETTINGS = BenchmarkSettings(
     twin=TwinRule(seed=0, onset="mid_run", outcome="diverged"),
     signals=("learning_rate", "gradient_norm"),
@@ -25,40 +22,6 @@ SETTINGS = BenchmarkSettings(
     confidence=0.95,
 )
 RUNAWAY = "runaway-transformer-adamw-s0"
-
-
-def test_the_declared_methods_abstain_learn_and_are_made_in_view_as_they_say(repository):
-    rows = declarations("methods", 4)[1:]
-    for name, _, abstains, _ in rows:
-        if not is_language_model(name):
-            path = repository / f"data/predictions/nested_cv/{name}.parquet"
-            answers = pl.read_parquet(path, columns=["prediction"])
-            assert (ABSTAIN in answers["prediction"]) == abstains.startswith("yes"), name
-    named = {name for name, learnt, *_ in rows if "made in view" in learnt}
-    in_view = {name for name, entry in ENTRIES.items() if entry.made_in_view}
-    assert named | {"invariants_abstaining"} == in_view  # which refers to the row of invariants
-    for *_, where in declarations("reproduction_checklist", 4)[1:]:
-        for place in where.split(", "):
-            assert (repository / place).exists(), place
-
-
-@pytest.mark.parametrize("row", ["ebm,folds,no", "ebm,,no,terms"])
-def test_a_broken_row_is_refused_by_its_number(tmp_path, monkeypatch, row):
-    (tmp_path / "methods.csv").write_text(f"method,learnt_from,abstains,readable\n{row}\n")
-    monkeypatch.setattr(benchmark, "DECLARED", tmp_path)
-    with pytest.raises(BadInputError, match=r"methods\.csv: row 1: "):
-        declarations("methods", 4)
-
-
-def test_every_method_has_a_box_of_the_workflow_that_all_its_sources_reach(repository):
-    workflow = read_facts(repository / "paper/captions/benchmark/workflow.json", Workflow)
-    drawn = [method for box in workflow.boxes for method in box.methods]
-    assert sorted([*drawn, *workflow.left_out]) == sorted(ENTRIES)
-    sources = {box.id: set(box.sources) for box in workflow.boxes}
-    for box in workflow.boxes:
-        reaching = set().union(*(sources[of] for of, to in workflow.joined if to == box.id))
-        for method in box.methods:
-            assert ENTRIES[method].reads - {"true category"} <= reaching, method
 
 
 @pytest.fixture
@@ -73,7 +36,7 @@ def telemetry(small_telemetry) -> Telemetry:
 
 
 def test_the_first_signal_to_depart_is_drawn_with_the_steps_around(telemetry, small_scenarios):
-    twin, points = twin_of(telemetry, small_scenarios, REFERENCE, SETTINGS)
+    twin, points = twin_of(telemetry, small_scenarios, ONE_SETTING, SETTINGS)
     expected = {
         "run_id": RUNAWAY,
         "candidates": 1,
@@ -91,20 +54,87 @@ def test_the_first_signal_to_depart_is_drawn_with_the_steps_around(telemetry, sm
         assert points.filter(role=role)["step"].to_list() == list(range(2, 9))
     none = SETTINGS.model_copy(update={"twin": TwinRule(seed=7, onset="mid_run", outcome="hung")})
     with pytest.raises(BadInputError, match=r"params\.yaml: benchmark\.twin: no recorded run"):
-        twin_of(telemetry, small_scenarios, REFERENCE, none)
+        twin_of(telemetry, small_scenarios, ONE_SETTING, none)
 
 
-def test_the_middle_run_is_chosen_whatever_the_order_of_rows(telemetry, small_scenarios):
+# Case studies.
+
+OF_CASES = CaseStudiesSettings(run_seed=0, smallest_growth=10, settled_steps=2)
+ONSET, LENGTH = 5, 10
+SUFFIX = "-transformer-adamw-s0"
+RUNS = {  # category, outcome, the norms of gradients from onset on, and the largest token
+    "mild": ("optimization", "diverged", 9.0, 511),
+    "small": ("optimization", "diverged", 11.0, 511),
+    "middle": ("optimization", "diverged", 40.0, 511),
+    "large": ("optimization", "diverged", 80.0, 511),
+    "early": ("optimization", "diverged", 60.0, 511),
+    "tokens": ("data_pipeline", "crash", 1.0, 513),
+    "padding": ("data_pipeline", "crash", 1.0, 511),
+    "shape": ("model_software", "crash", 1.0, 600),
+}
+SCENARIOS = tuple(
+    made_up_scenario(
+        name,
+        category,
+        "easy",
+        fault={"name": name, "onset": "from_start" if name == "early" else "mid_run"},
+    )
+    for name, (category, *_) in RUNS.items()
+)
+
+
+@pytest.fixture(scope="module")
+def recorded() -> Telemetry:
+    """Failing runs with a gradient norm of one before onset, and one that is not finite."""
     runs, steps = [], []
-    for name, lag in {"runaway_a": 9, "runaway_b": 2, "runaway_c": 4}.items():
-        for of, role in ((RUNAWAY, ""), (f"{RUNAWAY}-twin", "-twin")):
-            renamed = pl.lit(f"{name}{role}").alias("run_id")
-            step = pl.lit(5 + lag, pl.Int32) if not role else pl.col("failure_step")
-            twin_of_it = pl.lit(name) if role else pl.col("twin_of")
-            run = telemetry.runs.filter(run_id=of)
-            runs.append(run.with_columns(renamed, failure_step=step, twin_of=twin_of_it))
-            steps.append(telemetry.steps.filter(run_id=of).with_columns(renamed))
-    for order in (runs, runs[::-1]):
-        several = Telemetry(pl.concat(order), pl.concat(steps))
-        twin, _ = twin_of(several, small_scenarios, REFERENCE, SETTINGS)
-        assert (twin["run_id"], twin["candidates"]) == ("runaway_c", 3)
+    for name, (_, outcome, norm, token) in RUNS.items():
+        run_id = {"run_id": f"{name}{SUFFIX}"}
+        known = {"kind": "failure", "scenario": name, "outcome": outcome, "seed": 0}
+        known |= {"architecture": "transformer", "optimizer": "adamw", "scale": "small"}
+        known |= {"onset_step": ONSET, "failure_step": LENGTH - 1, "model_vocabulary": 512}
+        runs.append(dict.fromkeys(RUN_SCHEMA) | run_id | known | {"steps": LENGTH})
+        for step in range(LENGTH):
+            faulty = {"gradient_norm": math.inf if step == 7 else norm, "max_token_id": token}
+            sound = {"gradient_norm": 1.0, "max_token_id": 511}
+            measured = faulty if step >= ONSET else sound
+            steps.append(dict.fromkeys(STEP_SCHEMA) | run_id | {"step": step} | measured)
+    return Telemetry(
+        pl.DataFrame(runs, schema=RUN_SCHEMA).sort("run_id"),
+        pl.DataFrame(steps, schema=STEP_SCHEMA).sort("run_id", "step"),
+    )
+
+
+def test_the_median_explosion_and_mismatch_are_picked_from_what_the_rules_allow(recorded):
+    cases = pick_cases(recorded, SCENARIOS, REFERENCE, OF_CASES)
+    explosions, mismatches = cases.partition_by("case", maintain_order=True)
+    names = [run_id.removesuffix(SUFFIX) for run_id in explosions["candidate"]]
+    assert names == ["small", "middle", "large"]
+    assert set(explosions.select("case", "scenario").rows()) == {(EXPLOSION, "middle")}
+    assert mismatches.select("case", "candidate").rows() == [(MISMATCH, f"tokens{SUFFIX}")]
+    # another threshold, another median: of an even number the lower of the middle two
+    wider = OF_CASES.model_copy(update={"smallest_growth": 5})
+    assert pick_cases(recorded, SCENARIOS, REFERENCE, wider)["scenario"][0] == "small"
+    other = OF_CASES.model_copy(update={"run_seed": 1})
+    with pytest.raises(BadInputError, match="no failing run of the main study is a gradient"):
+        pick_cases(recorded, SCENARIOS, REFERENCE, other)
+    twins = recorded.select(pl.col("kind") != "failure")
+    with pytest.raises(BadInputError, match=r"lower case_studies\.smallest_growth"):
+        pick_cases(twins, SCENARIOS, REFERENCE, OF_CASES)
+
+
+# Explanations of all fits of the main study.
+
+
+@pytest.mark.parametrize(
+    "evidence",
+    [
+        Evidence("max_loss", 8.5, "above", 6.25),
+        Evidence("perplexity", math.nan, "below", 3.0),
+        Evidence("error_text", "size mismatch", "matches", "size"),
+        Evidence("error_text", "", "matches", "killed"),
+    ],
+)
+def test_evidence_comes_back_as_it_was(evidence):
+    of_run = [("run", "scenario")], "ebm", [Diagnosis("unknown", 0.5, (evidence,))]
+    _, conditions = explained(*of_run)
+    assert repr(evidence_of(conditions.row(0, named=True))) == repr(evidence)

@@ -1,7 +1,3 @@
-"""The study of logs: what is held out, what is counted, and what stands in a log."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -13,10 +9,8 @@ from failbench.diagnose.finding import Finding
 from failbench.diagnose.findings import look_up
 from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import Sign
-from failbench.monitor.end import End
-from failbench.monitor.history import History, Row
 from failbench.neighbours.rendering.run import COMPLETE
-from measure_diagnose_logs import MODELS, MONITOR, MONITOR_LOGIC, at_failure, cross_validated
+from measure_diagnose_logs import MODELS, MONITOR, MONITOR_LOGIC, cross_validated
 from shared.diagnose_logs import DiagnosedLogs
 
 SETTINGS = DiagnosedLogs(
@@ -101,17 +95,6 @@ def test_an_answer_among_the_surest_is_never_less_sure_than_one_that_is_withheld
     given = kept.filter(~withheld)
     assert given["confidence"].min() > kept.filter(withheld)["confidence"].max()
     assert given.height == pytest.approx(0.25 * failing.height, abs=1)
-
-
-def test_a_monitors_log_is_cut_at_the_failure_and_its_end_is_then_not_known():
-    rows = tuple(Row(step, {"loss": 1.0}) for step in range(10))
-    lived, killed = (
-        History("standard", 1, {}, {}, rows, End(end, "step", 9)) for end in ("completed", "killed")
-    )
-    cut = at_failure(lived, 4)
-    assert ([row.step for row in cut.rows], cut.end.kind) == ([0, 1, 2, 3, 4], "running")
-    assert at_failure(killed, 9).end.kind == "killed"
-    assert at_failure(lived, None) == lived
 
 
 LINES = b"step=1 loss=2.5000 mem=1.5GiB\n\x1b[31mRuntimeError: the batch is broken\x1b[0m\n"

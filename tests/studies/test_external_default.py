@@ -1,9 +1,3 @@
-"""Released tables of another study: sessions on one side of a split, and our rules on them."""
-
-from __future__ import annotations
-
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,31 +6,11 @@ import pytest
 from external_default import estimates
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
-from failbench.features.feature import CEILING
-from failbench.neighbours.external import (
-    BUGGY,
-    CORRECT,
-    DETECTION,
-    LABEL,
-    POSITIVES,
-    ColumnNote,
-    PrintedFigure,
-    ReleasedTables,
-    our_features,
-    simple_answers,
-)
+from failbench.neighbours import external
 from failbench.statistics.intervals import wilson
-from measure_external_default import Preparation, groups_of, host_clusters, measure
+from measure_external_default import Preparation, measure
 from pipeline import REPOSITORY
-from shared.external_default import (
-    ANSWER_SCHEMA,
-    CATEGORY,
-    GROUP_SCHEMA,
-    SHUFFLED,
-    THEIR_FOREST,
-    ExternalDefaultSettings,
-    tasks_of,
-)
+from shared import external_default as study
 from study_settings import SIMPLE_RULES
 
 RUNS = 12
@@ -50,12 +24,12 @@ COLUMNS = {
     "memory": ("host", "both", ""),
 }
 NOTES = tuple(
-    ColumnNote(column=column, part=part, levels=levels, feature=feature, why=".")
+    external.ColumnNote(column=column, part=part, levels=levels, feature=feature, why=".")
     for column, (part, levels, feature) in COLUMNS.items()
 )
 PRINTED_FIGURES = tuple(
-    PrintedFigure(table=name, metric="accuracy", value=0.9, place="Table 0")
-    for name in (DETECTION, "category", *POSITIVES)
+    external.PrintedFigure(table=name, metric="accuracy", value=0.9, place="Table 0")
+    for name in (external.DETECTION, "category", *external.POSITIVES)
 )
 
 
@@ -69,7 +43,7 @@ def sessions(labels: list[str], rng: np.random.Generator) -> pl.DataFrame:
                 "oscillation": rng.normal(size=RUNS),
                 "cpu": 10.0 * number + rng.normal(0.0, 0.1, RUNS),
                 "memory": 7.0 * (number % 5) + rng.normal(0.0, 0.1, RUNS),
-                LABEL: [label] * RUNS,
+                external.LABEL: [label] * RUNS,
             }
         )
         for number, label in enumerate(labels)
@@ -78,29 +52,31 @@ def sessions(labels: list[str], rng: np.random.Generator) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def tables() -> ReleasedTables:
+def tables() -> external.ReleasedTables:
     """Detection of 16 sessions and six crashed runs, and seven categories of four sessions."""
     rng = np.random.default_rng(0)
-    detection = sessions([BUGGY, CORRECT] * 8, rng).drop("oscillation")
-    empty = pl.DataFrame({LABEL: [CORRECT] * 6}, schema={LABEL: pl.String()})
+    detection = sessions([external.BUGGY, external.CORRECT] * 8, rng).drop("oscillation")
+    empty = pl.DataFrame(
+        {external.LABEL: [external.CORRECT] * 6}, schema={external.LABEL: pl.String()}
+    )
     detection = pl.concat([detection, empty], how="diagonal").select(detection.columns)
     positives = {
         name: sessions([label] * 4, rng).with_columns(cpu=pl.col("cpu") + 100 * number)
-        for number, (name, label) in enumerate(POSITIVES.items())
+        for number, (name, label) in enumerate(external.POSITIVES.items())
     }
-    tables = {DETECTION: detection}
+    tables = {external.DETECTION: detection}
     for name, own in positives.items():
         others = (part.head(8) for other, part in positives.items() if other != name)
         tables[name] = pl.concat([own, *others])
-    return ReleasedTables(tables, NOTES, PRINTED_FIGURES)
+    return external.ReleasedTables(tables, NOTES, PRINTED_FIGURES)
 
 
 @pytest.fixture(scope="module")
-def small() -> ExternalDefaultSettings:
+def small() -> study.ExternalDefaultSettings:
     """The settings of the pipeline, with fewer groups and trees."""
     shared = {"resamples": 1000, "confidence": 0.95}
     params = REPOSITORY / "params.yaml"
-    whole = read_section("external_default", ExternalDefaultSettings, params, shared=shared)
+    whole = read_section("external_default", study.ExternalDefaultSettings, params, shared=shared)
     few = {"lightgbm": {"trees": 3}, "ebm": {"max_rounds": 2}, "random_forest": {"trees": 3}}
     methods = {
         name: getattr(whole.methods, name).model_copy(update=each) for name, each in few.items()
@@ -123,41 +99,19 @@ def measured(tables, small):
     return measure(tables, small, SIMPLE_RULES)
 
 
-def test_runs_of_a_session_are_one_cluster_and_have_one_group_in_every_table(tables):
-    task = tasks_of(tables)[DETECTION]
-    clusters = host_clusters(task, 16, seed=0)[~task.crashed].reshape(16, RUNS)
-    assert (clusters == clusters[:, :1]).mean() > 0.9
-    assert len(np.unique(clusters)) == 16
-    groups = groups_of(tasks_of(tables), tables, (16, 8), folds=5, seed=0)
-    of_category = groups.filter(task=CATEGORY, groups=16)
-    known = tables.categories.with_row_index("known").join(
-        of_category.with_columns(known=pl.col("row").cast(pl.UInt32)), on="known"
-    )
-    for name in POSITIVES:
-        table = tables.tables[name].with_row_index("row").with_columns(pl.col("row").cast(pl.Int32))
-        rows = table.join(groups.filter(task=name), on="row")
-        same = rows.join(known, on=[*tables.categories.columns, "grouping"], suffix="_known")
-        assert same.height == 2 * table.height
-        assert (same["group"] == same["group_known"]).all()
-    strange = tables.tables["loss"].with_columns(
-        cpu=pl.when(pl.col("label") == "Weight").then(-1.0).otherwise("cpu")
-    )
-    other = replace(tables, tables={**tables.tables, "loss": strange})
-    with pytest.raises(BadInputError, match=r"tables/loss\.parquet"):
-        groups_of(tasks_of(other), other, (16,), folds=5, seed=0)
-
-
-@pytest.mark.parametrize("task", [DETECTION, CATEGORY])
+@pytest.mark.parametrize("task", [external.DETECTION, study.CATEGORY])
 def test_the_host_tells_the_label_only_while_sessions_are_on_both_sides(
     measured, tables, small, task
 ):
     def accuracy(protocol):
-        key = {"task": task, "protocol": protocol, "columns": "host", "method": THEIR_FOREST}
-        rows = measured[0].filter(**key)
-        return (rows["answer"] == tasks_of(tables)[task].labels[rows["row"].to_numpy()]).mean()
+        key = {"protocol": protocol, "columns": "host", "method": study.THEIR_FOREST}
+        rows = measured[0].filter(**key, task=task)
+        return (
+            rows["answer"] == study.tasks_of(tables)[task].labels[rows["row"].to_numpy()]
+        ).mean()
 
-    assert accuracy(SHUFFLED) > 0.8
-    assert accuracy(f"clusters_{small.groups}") < accuracy(SHUFFLED) - 0.2
+    assert accuracy(study.SHUFFLED) > 0.8
+    assert accuracy(f"clusters_{small.groups}") < accuracy(study.SHUFFLED) - 0.2
 
 
 def test_other_rows_are_prepared_by_those_that_it_was_fitted_to():
@@ -166,17 +120,20 @@ def test_other_rows_are_prepared_by_those_that_it_was_fitted_to():
     assert other["a"].tolist() == pytest.approx([0.1, 5.0, 9.9, 9.9])
 
 
-FOREST = {"task": DETECTION, "protocol": SHUFFLED, "columns": "all", "method": THEIR_FOREST}
+FOREST = {"task": external.DETECTION, "columns": "all"}
+FOREST |= {"protocol": study.SHUFFLED, "method": study.THEIR_FOREST}
 
 
 def of_groups(numbers, groups=16):
-    key = {"task": DETECTION, "grouping": "blocks", "groups": groups}
-    return pl.DataFrame({**key, "row": range(len(numbers)), "group": numbers}, schema=GROUP_SCHEMA)
+    key = {"task": external.DETECTION, "grouping": "blocks", "groups": groups}
+    return pl.DataFrame(
+        {**key, "row": range(len(numbers)), "group": numbers}, schema=study.GROUP_SCHEMA
+    )
 
 
 def of_answers(named):
     rows = {**FOREST, "row": range(len(named)), "answer": named}
-    return pl.DataFrame(rows, schema=ANSWER_SCHEMA)
+    return pl.DataFrame(rows, schema=study.ANSWER_SCHEMA)
 
 
 def row_of(table, **key):
@@ -185,8 +142,8 @@ def row_of(table, **key):
 
 
 def test_intervals_count_groups_and_not_rows(tables, small):
-    truth = tables.detection[LABEL].to_list()
-    wrong = {BUGGY: CORRECT, CORRECT: BUGGY}
+    truth = tables.detection[external.LABEL].to_list()
+    wrong = {external.BUGGY: external.CORRECT, external.CORRECT: external.BUGGY}
     numbers = [number * 16 // len(truth) for number in range(len(truth))]
     together = [wrong[name] if numbers[row] < 8 else name for row, name in enumerate(truth)]
     apart = [name if row % 2 else wrong[name] for row, name in enumerate(truth)]
@@ -201,24 +158,3 @@ def test_intervals_count_groups_and_not_rows(tables, small):
     for groups in (of_groups([0] * 50 + [1] * 50), of_groups([0, 1] * (len(truth) // 2), 7)):
         with pytest.raises(BadInputError, match="has no group"):
             estimates(of_answers(truth), groups, tables, small)
-
-
-def test_what_is_not_finite_counts_as_the_ceiling_and_what_has_no_column_is_missing():
-    rows = pd.DataFrame({"train_loss": [1.0, np.nan, np.inf], "gradient_max": [1.0, 2e9, 3.0]})
-    features = our_features(rows, NOTES)
-    assert features["max_loss"].tolist() == [1.0, CEILING, CEILING]
-    assert features["max_gradient_norm"].tolist() == [1.0, CEILING, 3.0]
-    assert features["oov_rate"].isna().all()
-    assert set(features["error_message"]) == {""}
-
-
-@pytest.mark.parametrize(
-    ("last", "answers"), [(BUGGY, [BUGGY, CORRECT]), (CORRECT, [CORRECT, CORRECT])]
-)
-def test_a_loss_beyond_that_of_correct_training_runs_is_buggy(last, answers):
-    trained, tested = (
-        our_features(pd.DataFrame({"train_loss": losses, "gradient_max": 1.0}), NOTES)
-        for losses in ([1.0, 1.2, 0.8, 50.0], [1.7, 1.5])
-    )
-    labels = np.array([CORRECT] * 3 + [last], dtype=object)
-    assert simple_answers(trained, labels, tested, SIMPLE_RULES).tolist() == answers

@@ -1,17 +1,20 @@
-"""Four studies side by side: rates over scenarios, however many runs they have, and the gain."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
-from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED, SAME_REPEATS
+import architectures
+from failbench.base.errors import BadInputError
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.base.vocabulary import CATEGORIES
-from failbench.statistics.intervals import method_intervals
 from generalization import ASKED, GAIN, estimates
+from made_up import completed
+from made_up_scenarios import made_up_scenarios, reference_runs
 from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies, made_up_study
-from study_settings import METHOD_INTERVALS
+from measure_difficulty import measure
+from shared.architectures import RECORDED, RULES
+from shared.difficulty import DifficultyDesign
+from study_settings import INTERVALS, METHOD_INTERVALS
 
 N = SCENARIOS * len(CATEGORIES)
 BOUNDS = ("value", "ci_low", "ci_high")
@@ -42,17 +45,6 @@ def scenario_means(predictions: pl.DataFrame, *study: str) -> np.ndarray:
     return of_study.group_by("scenario").agg(right=right).sort("scenario")["right"].to_numpy()
 
 
-def test_values_and_intervals_are_those_of_the_main_study_where_they_are_the_same(
-    table, predictions
-):
-    number = pl.col("scenario").str.extract(r"(\d+)$").cast(pl.Int32)
-    main = predictions.filter(study=NESTED_CV).with_columns(fold=number % 2)
-    expected = method_intervals(main, METHOD_INTERVALS)
-    for metric in ("accuracy", "balanced_accuracy", "macro_f1", "abstention_rate"):
-        rate = row(table, NESTED_CV, metric)
-        assert [rate[name] for name in BOUNDS] == [getattr(expected[metric], n) for n in BOUNDS]
-
-
 def test_a_scenario_counts_once_however_many_runs_it_has_or_lacks(table, predictions):
     accuracy = row(table, POOLED)
     assert (accuracy["n"], accuracy["runs"]) == (N, 2 * N * len(ARCHITECTURES))
@@ -80,15 +72,116 @@ def test_gain_is_the_paired_difference_over_scenarios_of_methods_asked_of_both(t
     assert both.filter(pl.col("method") != "invariants").equals(table)
 
 
-def test_the_main_study_is_there_once_more_in_the_repeats_of_the_others(predictions):
+# Architectures.
+
+SETTINGS = architectures.ArchitecturesSettings(
+    noise=(0.05,), noisy_logs=2, percentile=0.99, equivalence_margin=0.1, power=0.8, seed=0
+)
+
+
+def test_a_rate_is_the_mean_over_scenarios_of_all_noisy_logs_together():
+    """Two noisy logs that differ, over recorded ones; a second repeat abstains from everything."""
+    study = made_up_study(LEFT_OUT)
+    of_rules = {"study": pl.lit(RULES), "method": pl.lit("improved_rules")}
+    silent = [pl.int_range(pl.len()) % (7 - log) == 0 for log in (1, 2)]
+    made_up = pl.concat(
+        study.with_columns(
+            thresholds=pl.lit("reference"),
+            noise=pl.lit(noise),
+            log=pl.lit(log, pl.Int32),
+            prediction=pl.when(mute).then(pl.lit("abstain")).otherwise("prediction"),
+            **of_rules,
+        )
+        for log, (noise, mute) in enumerate(
+            [(RECORDED, pl.lit(value=False)), (0.05, silent[0]), (0.05, silent[1])]
+        )
+    )
     main = made_up_study(NESTED_CV)
     later = main.with_columns(repeat=pl.lit(1, pl.Int32), prediction=pl.lit("abstain"))
-    table = estimated(
-        pl.concat([predictions, later, later.with_columns(method=pl.lit("raw_text"))])
+    sizes = made_up.select("run_id", "architecture", parameter_count=pl.lit(1e5)).unique()
+    table = architectures.estimates(
+        made_up, pl.concat([study, main, later]), sizes, INTERVALS, SETTINGS
     )
-    forest = table.filter(method="random_forest")
-    same, every = row(forest, SAME_REPEATS), row(forest, NESTED_CV)
-    assert (same["repeats"], every["repeats"]) == (1, 2)
-    assert same["value"] == pytest.approx(scenario_means(main).mean())
-    assert every["value"] == pytest.approx(scenario_means(main).mean() / 2)
-    assert set(table.filter(study=SAME_REPEATS)["method"]) == {"random_forest"}
+    of_noise = table.filter(pl.col("noise") > 0, study=RULES, architecture="gru")
+    rates = {row["metric"]: row for row in of_noise.iter_rows(named=True)}
+
+    def rate(*logs: int) -> float:
+        rows = made_up.filter(pl.col("log").is_in(logs), architecture="gru")
+        right = (pl.col("prediction") == pl.col("category")).mean()
+        return rows.group_by("scenario").agg(right=right)["right"].to_numpy().mean()
+
+    accuracy, over = rates["accuracy"], rates[architectures.OVER_LOGS]
+    assert accuracy["value"] == pytest.approx(rate(1, 2))
+    assert (accuracy["n"], accuracy["unit"]) == (8 * len(CATEGORIES), "scenario")
+    first, second = rate(1), rate(2)
+    assert (over["n"], over["unit"]) == (2, "noisy log")
+    assert over["value"] == pytest.approx((first + second) / 2)
+    half = stats.t.ppf(0.975, 1) * abs(first - second) / 2
+    assert over["ci_high"] - over["value"] == pytest.approx(half)
+
+
+# Difficulty.
+
+DEFINED = made_up_scenarios(SCENARIOS)
+RUNS = reference_runs(DEFINED)
+DESIGN = DifficultyDesign(
+    feature_set="19", left_out=(), hard_below=0.45, easy_from=0.7, hardest=3, neighbours=5
+)
+
+
+@pytest.fixture(scope="module")
+def of_two_methods() -> pl.DataFrame:
+    return made_up_studies(("random_forest", "ebm"))
+
+
+def of_one_scenario(*answers: tuple[str, str, str, int, int, str]) -> dict[str, object]:
+    """What is measured of a scenario by study, method, architecture, seed, repeat and answer.
+
+    All others are told by every method, in every study.
+    """
+    columns = ["study", "method", "architecture", "seed", "repeat", "prediction"]
+    asked = pl.DataFrame(list(answers), schema=columns, orient="row")
+    names = [(each.id, each.category) for each in DEFINED if each.id != "optimization_0"]
+    others = pl.DataFrame(names, schema=["scenario", "category"], orient="row")
+    told = asked.drop("prediction").unique().join(others, how="cross")
+    one = asked.with_columns(scenario=pl.lit("optimization_0"), category=pl.lit("optimization"))
+    both = pl.concat([one, told.with_columns(prediction="category")], how="diagonal")
+    same = {"feature_set": pl.lit("19"), "confidence": pl.lit(0.5), "fold": pl.lit(0)}
+    table = completed(both.with_columns(**same, run_id="scenario"))
+    scenarios, _ = measure(table, DEFINED, RUNS, DESIGN)
+    (row,) = scenarios.filter(scenario="optimization_0").to_dicts()
+    return row
+
+
+def test_methods_and_architectures_count_alike_however_many_predictions_they_have():
+    right, wrong = "optimization", "unknown"
+    row = of_one_scenario(
+        # the reference run: right in half of the repeats, and in the other study: 0.75
+        (NESTED_CV, "ebm", "transformer", 0, 0, right),
+        (NESTED_CV, "ebm", "transformer", 0, 1, wrong),
+        (POOLED, "ebm", "transformer", 0, 0, right),
+        # with another seed, never: the architecture has 0.375
+        (POOLED, "ebm", "transformer", 1, 0, wrong),
+        # the other architecture, always: the method has 0.6875
+        (POOLED, "ebm", "lstm", 0, 0, right),
+        # the other method, never
+        (POOLED, "random_forest", "transformer", 0, 0, wrong),
+        (POOLED, "random_forest", "lstm", 0, 0, "abstain"),
+    )
+    assert row["ease"] == pytest.approx((0.375 + 1 + 0 + 0) / 4)
+    assert (row["runs"], row["measured"]) == (3, "hard")
+    assert (row["instead"], row["instead_share"]) == ("unknown", pytest.approx(0.40625))
+    # an abstention is never right, and may be what is given most often
+    repeats = [(study, repeat) for study in (NESTED_CV, POOLED) for repeat in range(2)]
+    row = of_one_scenario(*((of, "ebm", "transformer", 0, each, "abstain") for of, each in repeats))
+    assert (row["ease"], row["instead"], row["by_surface"]) == (0.0, "abstain", False)
+
+
+def test_what_was_not_predicted_or_not_recorded_is_refused(of_two_methods):
+    settings = DESIGN.model_copy(update={"left_out": ("oracle",)})
+    with pytest.raises(BadInputError, match="'oracle' was not predicted"):
+        measure(of_two_methods, DEFINED, RUNS, settings)
+    with pytest.raises(BadInputError, match="'unknown_7' was predicted and is not there"):
+        measure(of_two_methods, DEFINED[:-1], RUNS, DESIGN)
+    with pytest.raises(BadInputError, match=r"features.*'unknown_7' was predicted"):
+        measure(of_two_methods, DEFINED, RUNS.filter(pl.col("scenario") != "unknown_7"), DESIGN)

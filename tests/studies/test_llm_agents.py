@@ -1,7 +1,3 @@
-"""Language models: what a replayed answer counts for, and what is not answered."""
-
-from __future__ import annotations
-
 import polars as pl
 import pytest
 

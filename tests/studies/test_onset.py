@@ -1,7 +1,3 @@
-"""Onset: what counts as a sign, association, rules of thumb, verdicts, and the recorded runs."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -10,23 +6,13 @@ from scipy.stats.contingency import association as scipy_association
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.base.vocabulary import CATEGORIES
-from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.statistics.agreement import cramers_v, permutation_test
-from onset import association, indicators, verdict
-from shared.onset_signs import (
-    SIGNALS,
-    Limits,
-    OnsetSettings,
-    first_signs,
-    healthy_reach,
-    persisting,
-    step_distances,
-    texts,
-)
+from onset import association, indicators
+from shared import onset_signs
 from study_settings import DRAWS
 
-LIMITS = dict.fromkeys(SIGNALS, Limits(3.0, 3.0))
-SETTINGS = OnsetSettings(
+LIMITS = dict.fromkeys(onset_signs.SIGNALS, onset_signs.Limits(3.0, 3.0))
+SETTINGS = onset_signs.OnsetSettings(
     **DRAWS,
     persistence=5,
     near_steps=10,
@@ -72,10 +58,10 @@ SPREAD = np.std([2.0, 2.1, 2.2] * 4, ddof=1)
 def test_a_distance_is_in_standard_deviations_of_successful_runs(losses, distances):
     parts = (healthy(), recorded([losses], "failure"))
     both = Telemetry(pl.concat(p.runs for p in parts), pl.concat(p.steps for p in parts))
-    found = step_distances(both).filter(run_id="failure-0")
+    found = onset_signs.step_distances(both).filter(run_id="failure-0")
     np.testing.assert_allclose(found["loss"], distances, atol=1e-5)
     with pytest.raises(BadInputError, match="a setting has 3 successful runs"):
-        step_distances(healthy(runs=3))
+        onset_signs.step_distances(healthy(runs=3))
 
 
 @pytest.mark.parametrize(
@@ -93,20 +79,23 @@ def test_a_distance_is_in_standard_deviations_of_successful_runs(losses, distanc
     ],
 )
 def test_a_deviation_persists_for_some_steps_or_up_to_the_failure(distance, single, position):
-    assert persisting(np.array(distance, dtype=float), Limits(3.0, single), 3) == position
+    assert (
+        onset_signs.persisting(np.array(distance, dtype=float), onset_signs.Limits(3.0, single), 3)
+        == position
+    )
 
 
 def test_the_step_of_the_failure_is_no_sign_of_it_nor_what_successful_runs_reach():
-    still = {**dict.fromkeys(SIGNALS, 0.0), "run_id": "a", "step": range(4)}
+    still = {**dict.fromkeys(onset_signs.SIGNALS, 0.0), "run_id": "a", "step": range(4)}
     run = pl.DataFrame(still | {"loss": [0.0, 0.0, 0.0, 9.0]})
     for failure_step, lead in ((3, None), (4, 1)):
         ends = pl.DataFrame({"run_id": ["a"], "failure_step": [failure_step]})
-        assert first_signs(run, ends, LIMITS, 3)["lead"].to_list() == [lead]
+        assert onset_signs.first_signs(run, ends, LIMITS, 3)["lead"].to_list() == [lead]
     noisy = [list(2.0 + np.random.default_rng(run).normal(0, 0.1, 60)) for run in range(12)]
     recordings = recorded(noisy)
-    distances = step_distances(recordings)
+    distances = onset_signs.step_distances(recordings)
     ends = recordings.runs.select("run_id", failure_step=pl.lit(60))
-    signs = first_signs(distances, ends, healthy_reach(distances, 5), 5)
+    signs = onset_signs.first_signs(distances, ends, onset_signs.healthy_reach(distances, 5), 5)
     assert signs["lead"].null_count() == 12
 
 
@@ -148,47 +137,3 @@ def test_more_seeds_of_the_same_scenarios_are_no_more_evidence_and_scenarios_are
     values = [found[name]["value"] for name in ("precision", "recall", "base")]
     assert values == pytest.approx([3 / 4, 3 / 6, 1 / 5])
     assert found["shown_by"] == {"scenarios": 4.0, "runs": 4}
-
-
-@pytest.mark.parametrize(
-    ("test", "bounds", "more", "said"),
-    [
-        ("chance", (0.3, 0.2, 0.4), {"p": 0.01}, "holds"),
-        ("chance", (0.3, 0.2, 0.4), {"p": 0.2}, "undecided"),
-        ("base", (0.7, 0.5, 0.8), {"against": 0.46}, "holds"),
-        ("base", (0.5, 0.4, 0.55), {"against": 0.46}, "does not hold"),
-        ("base", (0.5, 0.4, 0.65), {"against": 0.46}, "undecided"),
-        ("half", (0.7, 0.51, 0.8), {}, "holds"),
-        ("half", (0.3, 0.2, 0.49), {}, "does not hold"),
-        ("half", (0.6, 0.4, 0.8), {}, "undecided"),
-        ("margin", (0.2, 0.11, 0.3), {}, "holds"),
-        ("margin", (0.05, 0.01, 0.09), {}, "does not hold"),
-        ("gain", (0.05, 0.01, 0.09), {}, "holds"),
-        ("gain", (0.0, -0.1, 0.09), {}, "does not hold"),
-        ("gain", (0.0, -0.1, 0.2), {}, "undecided"),
-        ("absent", (0.0, 0.0, 0.1), {}, "holds"),
-        ("absent", (0.01, 0.0, 0.1), {}, "does not hold"),
-    ],
-)
-def test_verdicts_follow_from_the_interval_alone(test, bounds, more, said):
-    measured = {"against": 0.0} | dict(zip(("value", "ci_low", "ci_high"), bounds, strict=True))
-    assert verdict(test, measured | more, 0.1, 0.05) == said
-
-
-@pytest.fixture(scope="module")
-def features(repository):
-    return pl.read_parquet(repository / "data/features/features.parquet")
-
-
-def test_a_text_that_runs_of_two_categories_left_is_shared_whatever_its_numbers(features):
-    left = {
-        "category": ["optimization", "data_pipeline", "data_pipeline"],
-        "error_type": ["RuntimeError", "RuntimeError", None],
-        "error_message": ["size mismatch 3", "size mismatch 17", None],
-    }
-    failing = features.filter(pl.col("kind") == "failure").head(3)
-    made_up = failing.with_columns(pl.Series(name, values) for name, values in left.items())
-    found = texts(made_up.cast(dict(FEATURE_SCHEMA)))
-    assert found["shared_text"].to_list() == [True, True, False]
-    assert found["named"].to_list() == ["model_software", "model_software", None]
-    assert found["has_text"].to_list() == [True, True, False]

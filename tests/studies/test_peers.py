@@ -1,30 +1,17 @@
-"""The study of peers: rates of alarms and categories, choices of thresholds, and who is asked."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
 from sklearn.metrics import f1_score
 
 from failbench.base.errors import BadInputError
-from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA
-from failbench.base.scenarios import read_scenarios
+from failbench.base.predictions import SPLIT_SCHEMA
 from failbench.base.telemetry import RUN_SCHEMA as ALL_RUNS
 from failbench.base.vocabulary import CATEGORIES
-from failbench.neighbours.peers.verdicts import DOCUMENTED, VERDICT_SCHEMA, with_best_thresholds
+from failbench.neighbours.peers.verdicts import DOCUMENTED, with_best_thresholds
 from failbench.statistics.intervals import lead_interval
 from peers import rate_table
-from pipeline import REPOSITORY
-from shared.peers import BREAKS, RUN_SCHEMA, SAID_SCHEMA
-from shared.peers_answers import (
-    MONITORED,
-    asked_elsewhere,
-    best_formats,
-    of_methods,
-    of_recorded,
-    runs_of,
-)
+from shared.peers import RUN_SCHEMA, SAID_SCHEMA
+from shared.peers_answers import runs_of
 from study_settings import INTERVALS_OF_FEW, REFERENCE
 
 SCENARIOS = {f"{category}_{number}": category for category in CATEGORIES for number in range(3)}
@@ -149,62 +136,6 @@ def test_a_choice_is_never_made_on_the_scenarios_that_it_is_judged_on():
 # Who is asked.
 
 
-def verdict(run_id, issue=None, peer="default_plus_plus", form="inside_training", **more):
-    return dict.fromkeys(VERDICT_SCHEMA) | {
-        "run_id": run_id,
-        "format": form,
-        "peer": peer,
-        "issues": [issue] if issue else [],
-        "severities": ["faulty"] if issue else [],
-        "confidences": [0.9] if issue else [],
-        **more,
-    }
-
-
-OF_A_PAIR = pl.DataFrame(
-    [
-        {"run_id": "a", "kind": "failure", "scenario": "s", "category": "memory_hardware"},
-        {"run_id": "b", "kind": "twin", "scenario": "s", "category": "memory_hardware"},
-        {"run_id": "c", "kind": "success"},
-    ],
-    schema=RUN_SCHEMA,
-)
-
-
-def test_a_tool_is_taken_in_its_best_format_and_tried_from_each_severity_on():
-    critical = {"severities": ["critical"]}
-    given = [
-        verdict("a", peer="runmedic", form="csv"),
-        verdict("b", peer="runmedic", form="csv"),
-        verdict("a", "log:cuda_oom", "runmedic", "mlflow", **critical),
-        verdict("b", "overfitting", "runmedic", "mlflow", severities=["info"]),
-        verdict("elsewhere", "divergence", "runmedic", "mlflow", **critical),
-    ]
-    best = best_formats(pl.DataFrame(given, schema=VERDICT_SCHEMA), OF_A_PAIR)
-    assert (set(best["format"]), set(best["run_id"])) == ({"mlflow"}, {"a", "b"})
-    table = of_recorded(best)
-    assert table["step"].null_count() == table.height
-    twin = dict(table.filter(run_id="b").select("choice", "detected").iter_rows())
-    choices = (DOCUMENTED, "from info on", "from critical on")
-    assert [twin[name] for name in choices] == [False, True, False]
-
-
-def test_the_monitor_alarms_where_something_broke_and_other_methods_are_told():
-    said_of = {"repeat": 0, "run_id": "a", "prediction": "optimization"}
-    rows = [
-        dict.fromkeys(PREDICTION_SCHEMA) | said_of | {"method": method}
-        for method in ("simple_rules", MONITORED)
-    ]
-    predictions = pl.DataFrame(rows, schema=PREDICTION_SCHEMA)
-    breaks = pl.DataFrame([{"run_id": "a", "first_break": 7}], schema=BREAKS)
-    table = of_methods(predictions, breaks, OF_A_PAIR)
-    of_monitor = table.filter(method=MONITORED).sort("run_id").select("detected", "step").rows()
-    assert of_monitor == [(True, 7), (False, None), (False, None)]
-    assert table.filter(method="simple_rules")["detected"].to_list() == [None]
-    with pytest.raises(BadInputError, match="judged none of the runs"):
-        of_methods(predictions, BREAKS.to_frame(), OF_A_PAIR)
-
-
 def test_a_run_whose_scenario_is_not_defined_and_no_run_at_all_are_refused():
     setting = {"architecture": "transformer", "optimizer": "adamw", "scale": "small"}
     run = {"run_id": "a", "kind": "failure", "scenario": "lost", "ending": "completed", "seed": 0}
@@ -215,42 +146,3 @@ def test_a_run_whose_scenario_is_not_defined_and_no_run_at_all_are_refused():
     ):
         with pytest.raises(BadInputError, match=problem):
             runs_of(runs, (), REFERENCE)
-
-
-def test_what_a_tool_could_not_read_is_not_detected_and_what_it_read_has_figures_of_its_own():
-    """Four pairs, of which two failing runs crashed; whatever came to its end is called faulty."""
-    defined = read_scenarios(REPOSITORY / "data/scenarios")
-    of_model = [each.id for each in defined if each.category == "model_software"][:4]
-    rows, verdicts = [], []
-    for number, scenario in enumerate(of_model):
-        key = {"architecture": "distilbert", "optimizer": "adamw", "scenario": scenario, "seed": 0}
-        for kind in ("failure", "twin"):
-            crashed = number < 2 and kind == "failure"
-            run = {"run_id": f"{scenario}-{kind}", "kind": kind}
-            ending = {"ending": "exception" if crashed else "completed"}
-            rows.append(dict.fromkeys(ALL_RUNS) | key | run | ending)
-            ended = {"unreadable": "It ended."} if crashed else {"issue": "qkv"}
-            verdicts.append(verdict(run["run_id"], **ended))
-    recorded = pl.DataFrame(rows, schema=ALL_RUNS)
-    reference = pl.DataFrame([{"run_id": "reference", "kind": "failure"}], schema=RUN_SCHEMA)
-
-    def asked(*more):
-        given = pl.DataFrame([*verdicts, *more], schema=VERDICT_SCHEMA)
-        return asked_elsewhere(given, reference, recorded, defined)
-
-    table, runs, _ = asked()
-    found = {
-        (row["method"].removeprefix("default_plus_plus:distilbert-adamw"), row["metric"]): row
-        for row in rate_table(table, runs, INTERVALS_OF_FEW).to_dicts()
-    }
-    detected = [
-        (found[of, "detected"]["value"], found[of, "detected"]["n"]) for of in ("", ":read")
-    ]
-    assert detected == [(0.5, 4), (1.0, 2)]
-    assert found[":read", "accuracy"]["value"] == 1.0
-    assert found[":read", "alarm_twin"]["n"] == 4
-    # a pair of which one run was not read is no pair
-    assert found[":read", "gain"]["value"] == 0.0
-    assert found[":read", "f1"]["value"] == pytest.approx(2 / 3)
-    with pytest.raises(BadInputError, match="asked about 'nowhere', which was not recorded"):
-        asked(verdict("nowhere"))

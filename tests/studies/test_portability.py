@@ -1,20 +1,13 @@
-"""Portability: which runs are taken, how features are carried over, and what is compared."""
-
-from __future__ import annotations
-
-import numpy as np
 import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.telemetry import categories_of
-from failbench.methods.healthy import MOVED, RATIOS, band_of, changes, recalibrated
+from failbench.methods.healthy import MOVED, RATIOS, band_of, recalibrated
 from failbench.methods.improved_tree import all_band_features
-from failbench.methods.monitor_methods import NoSettings
 from failbench.prediction.splits import make_splits
 from failbench.statistics.significance import ComparisonSettings
-from made_up_known import made_up_known
 from made_up_telemetry import made_up_scenarios, made_up_telemetry, together
 from measure_portability import TRAINED, condition_tables, measure
 from portability import contrasts
@@ -77,31 +70,9 @@ def test_a_run_is_predicted_in_every_condition_and_conditions_are_compared_on_th
     assert compared[0].difference == pytest.approx(accuracy["fixed"] - accuracy["home"])
 
 
-def test_methods_of_the_monitor_carry_bounds_over_and_adapt_to_no_history():
-    """Bounds of AdamW are lent to SGD."""
-    labelled = TELEMETRY.runs.join(categories_of(SCENARIOS), on="scenario", how="left")
-    setting = ("transformer-adamw",)
-    known = made_up_known(labelled.filter(kind="failure"), setting, setting)
-    methods = {"invariants": NoSettings(), "forest_on_invariants": SETTINGS.random_forest}
-    predictions = measure(TELEMETRY, SCENARIOS, SPLITS, methods, SETTINGS, known=known)
-    invariants = predictions.filter(method="invariants")
-    # waiting is bounded where bounds are fitted or lent, and SGD has none of its own
-    expected = {"home": 1.0, "fixed": 1.0, "recalibrated": pytest.approx(0.8)}
-    assert accuracies(invariants) == expected
-    compared = contrasts(invariants, SETTINGS.contrasts, COMPARED)
-    assert [(each.left, each.right) for each in compared] == [("fixed", "home")]
-
-
 @pytest.fixture(scope="module")
 def home(successes):
     return successes.with_columns(pl.col(name).abs() + 1.0 for name in RATIOS)
-
-
-def drawn_early(home, name):
-    """Early history of half of each value, but for one that varies."""
-    drawn = pl.Series(np.random.default_rng(0).uniform(1, 2, home.height))
-    halved = home.with_columns(pl.col(each) * 0.5 for each in MOVED)
-    return halved, halved.with_columns(drawn.alias(name))
 
 
 def test_recalibrating_undoes_a_change_of_scale_of_every_feature_with_a_threshold(home):
@@ -111,24 +82,3 @@ def test_recalibrating_undoes_a_change_of_scale_of_every_feature_with_a_threshol
     for name in MOVED:
         assert moved[name].to_numpy() == pytest.approx(home[name].to_numpy())
     assert moved.drop(MOVED).equals(home.drop(MOVED))
-
-
-def test_adapting_does_not_see_a_factor_on_all_gradient_norms(home):
-    halved, early = drawn_early(home, "max_gradient_norm")
-    # changes are ratios where the optimizer sets the scale
-    changed = changes(home, halved)
-    assert changed["max_gradient_norm"].to_numpy() == pytest.approx(np.log(2))
-    assert changed["mean_loss"].to_numpy() == pytest.approx(home["mean_loss"].to_numpy() / 2)
-    bands = band_of(changes(home, early)), band_of(home)
-    factor = pl.col("max_gradient_norm") * 50
-    moved = recalibrated(home.with_columns(factor), *bands, early.with_columns(factor))
-    expected = recalibrated(home, *bands, early)["max_gradient_norm"].to_numpy()
-    assert moved["max_gradient_norm"].to_numpy() == pytest.approx(expected)
-
-
-def test_a_run_without_early_history_keeps_its_features(home):
-    _, early = drawn_early(home, "mean_loss")
-    first = early.head(1)
-    moved = recalibrated(home, band_of(changes(home, early)), band_of(home), first)
-    kept = home.filter(pl.col("run_id") != first["run_id"][0]).select("run_id", "mean_loss")
-    assert moved.join(kept, on="run_id", how="semi").select("run_id", "mean_loss").equals(kept)

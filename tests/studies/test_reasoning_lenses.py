@@ -1,9 +1,3 @@
-"""The study on made-up models with planted conditions, and naming on made-up numbers."""
-
-from __future__ import annotations
-
-from itertools import combinations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -12,9 +6,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from failbench.base.errors import BadInputError
-from failbench.neighbours.lenses.catalogue import Expected, read_expected, verdicts_given
+from failbench.neighbours.lenses.catalogue import Expected, verdicts_given
 from failbench.neighbours.lenses.looking import look_at_models, verdict_table
-from failbench.neighbours.lenses.naming import NearestMean, Origins, from_healthy, named, told_apart
+from failbench.neighbours.lenses.naming import NearestMean, Origins, named
 from made_up_traces import made_up_study
 from reasoning_lenses import Pictured, ReasoningLensesSettings, as_expected, check_traces, naming
 
@@ -78,22 +72,6 @@ def test_traces_that_do_not_fit_the_question_are_refused(traces, change, field, 
     assert (raised.value.field, says in str(raised.value)) == (field, True)
 
 
-@pytest.mark.parametrize(
-    ("rows", "field", "says"),
-    [
-        (["a,ear,cliff,true,because it is so"], "lens", "fft"),
-        (["a,surface,slope,true,because it is so"], "verdicts", "no verdict of surface"),
-        (["a,surface,cliff,true,because it is so"] * 2, "condition", "is there twice"),
-    ],
-)
-def test_a_wrong_expectation_is_named(tmp_path, rows, field, says):
-    path = tmp_path / "expected.csv"
-    path.write_text("\n".join(["condition,lens,verdicts,telling,why", *rows, ""]), "utf-8")
-    with pytest.raises(BadInputError) as raised:
-        read_expected(path)
-    assert (raised.value.field, says in str(raised.value)) == (field, True)
-
-
 def origins_of(tokenizers=("char", "bpe"), seeds=3):
     rows = [(c, t, seed) for c in CONDITIONS for t in tokenizers for seed in range(seeds)]
     condition, tokenizer, seed = map(np.array, zip(*rows, strict=True))
@@ -107,13 +85,6 @@ def numbers_of(origins, *, effect, noise=0.1):
     return base[:, None] + noise * np.random.default_rng(0).standard_normal((len(signs), 6))
 
 
-def test_conditions_that_differ_are_named_whatever_the_tokenizer_and_others_by_chance():
-    origins, many = origins_of(), origins_of(seeds=30)
-    assert (named(numbers_of(origins, effect=1.0), origins, NearestMean) == origins.condition).all()
-    answers = named(numbers_of(many, effect=0.0), many, NearestMean)
-    assert 0.2 < (answers == many.condition).mean() < 0.47
-
-
 def test_what_was_done_to_a_held_out_model_is_not_read():
     origins = origins_of()
     numbers = numbers_of(origins, effect=0.2)
@@ -125,19 +96,6 @@ def test_what_was_done_to_a_held_out_model_is_not_read():
     exchanged = Origins(np.array(swapped), origins.tokenizer, origins.seed, origins.healthy)
     answers, again = (named(numbers, each, NearestMean) for each in (origins, exchanged))
     assert (answers[origins.seed == 0] == again[origins.seed == 0]).all()
-
-
-def test_pairs_are_told_apart_where_they_differ_and_healthy_models_are_the_zero():
-    origins = origins_of(tokenizers=("char",))
-    numbers = numbers_of(origins, effect=1.0)
-    pairs = {frozenset(pair) for pair in combinations(CONDITIONS, 2)}
-    assert told_apart(numbers, origins, NearestMean) == pairs
-    assert told_apart(np.ones_like(numbers), origins, NearestMean) == set()
-    for each in (origins, origins_of()):
-        numbers = numbers_of(each, effect=1.0, noise=0.0)
-        differences = np.abs(from_healthy(numbers, each, each.seed != 0))
-        assert differences[each.healthy].max() == 0
-        assert differences[~each.healthy].min() == 1
 
 
 def test_the_nearest_mean_answers_as_scikit_learns():

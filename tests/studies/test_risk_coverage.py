@@ -1,7 +1,3 @@
-"""Risk against coverage: curves by hand, areas by integration, intervals by resampled rows."""
-
-from __future__ import annotations
-
 import numpy as np
 import polars as pl
 import pytest
@@ -43,15 +39,6 @@ def test_the_curve_of_four_runs_is_what_a_hand_computes(answers, confidence, cur
     grid = np.array([0.25, 0.5, 0.75, 1.0])
     for predictions in (four, four.sort("scenario", descending=True)):
         assert risk_curve(rankings(predictions), grid) == pytest.approx(curve)
-
-
-def test_at_full_coverage_the_risk_is_one_less_accuracy_abstentions_counted_as_wrong():
-    surest = pl.when(pl.col("confidence") > 0.9)
-    predictions = made_up_predictions().with_columns(
-        prediction=surest.then(pl.lit("abstain")).otherwise("prediction")
-    )
-    right = (predictions["prediction"] == predictions["category"]).mean()
-    assert risk_curve(rankings(predictions), np.ones(1))[0] == pytest.approx(1 - right)
 
 
 def test_the_area_is_the_integral_of_the_curve_and_with_many_runs_that_of_geifman_and_el_yaniv():

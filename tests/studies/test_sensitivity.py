@@ -1,7 +1,3 @@
-"""Sensitivity: one seed, faults kept apart, interactions; each against the same main study."""
-
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,3 @@
-"""What is answered to unknown runs, and whether a further measurement would tell them."""
-
-from __future__ import annotations
-
 import polars as pl
 import pytest
 from statsmodels.stats.proportion import proportion_confint
@@ -12,12 +8,12 @@ from failbench.features.observables import measurements
 from failbench.prediction.splits import make_splits
 from failbench.statistics.settings import StatisticsSettings
 from failbench.study.estimates import Estimates
-from made_up import made_up_predictions, small_predictions
+from made_up import made_up_predictions
 from made_up_scenarios import made_up_scenarios, reference_runs
 from measure_unknown_anatomy import measure, with_measurements
 from shared.unknown_anatomy import UnknownAnatomyDesign
 from study_settings import DRAWS, FOREST, REFERENCE, TESTS, WILSON
-from unknown_anatomy import answers_to_unknown, contrasts, estimates, gains
+from unknown_anatomy import contrasts, estimates, gains
 
 COUNT, STEPS = 6, 12
 DESIGN = UnknownAnatomyDesign(
@@ -83,15 +79,6 @@ def test_a_measurement_that_tells_unknown_runs_is_found_to_tell_them():
     gain = ending.value(metric="accuracy") - found.value(group="forest_19", metric="accuracy")
     assert ending.value(metric="difference") == pytest.approx(gain)
     assert gain > 0
-
-
-def test_the_answer_given_most_often_is_named_with_its_share():
-    given = ["unknown", "optimization", "optimization", "abstain"]
-    asked = small_predictions(category=["unknown"] * 4, prediction=given, confidence=[0.6] * 4)
-    one = asked.with_columns(scenario=pl.lit("mystery"), repeat=pl.int_range(4, dtype=pl.Int32))
-    (row,) = answers_to_unknown(one).to_dicts()
-    assert (row["answer"], row["share"], row["right"]) == ("optimization", 0.5, 0.25)
-    assert 0 < row["entropy"] < 1
 
 
 def test_a_run_without_measurements_is_refused():

@@ -1,27 +1,21 @@
-"""Pictures, dot plots and legends, and the style file that they are drawn with."""
-
-from __future__ import annotations
-
+import math
+from itertools import combinations
 from xml.etree import ElementTree
 
-import matplotlib as mpl
-import polars as pl
+import numpy as np
 import pytest
 from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
+from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 
+from abstention import REASONS
 from failbench.base.errors import BadInputError
-from failbench.study.picture import (
-    POINTS,
-    Picture,
-    dot_plot,
-    legend_outside,
-    save_picture,
-)
+from failbench.study.picture import POINTS, Picture, legend_outside, save_picture
 from failbench.study.publication import check_style
-from failbench.study.style import FULL_WIDTH, HALF_WIDTH, Mark
-from printed_pictures import marks_of
+from failbench.study.run_curves import run_curves
+from failbench.study.style import CATEGORY_COLOURS, FULL_WIDTH, HALF_WIDTH, LINE, TWIN
+from gallery import run_of
+from hybrid import ROUTE_COLOURS
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
@@ -72,27 +66,6 @@ def test_a_saved_picture_has_its_title_and_description_first_and_the_same_bytes(
     assert "date" not in text
 
 
-def test_marks_stand_at_their_values_and_bars_reach_to_bounds_that_there_are():
-    dots = pl.DataFrame(
-        [
-            ("one", "a", 0.5, 0.4, 0.7),
-            ("two", "a", 0.8, 0.7, 0.85),
-            ("one", "b", 0.1, None, None),
-            ("elsewhere", "a", 0.2, 0.1, 0.3),
-        ],
-        schema=["row", "mark", "value", "ci_low", "ci_high"],
-        orient="row",
-    )
-    with_bars, without = Figure().subplots(), Figure().subplots()
-    for axes, name in ((with_bars, "a"), (without, "b")):
-        dot_plot(axes, dots, {"one": "One", "two": "Two"}, {name: Mark(name, "red", "o")})
-    (line,), (bars,) = marks_of(with_bars), with_bars.collections
-    assert line.get_xydata().tolist() == [[50.0, 0.0], [80.0, 1.0]]
-    ends = [segment[:, 0].tolist() for segment in bars.get_segments()]
-    assert ends == [pytest.approx([40, 70]), pytest.approx([70, 85])]
-    assert not any(len(segment) for segment in without.collections[0].get_segments())
-
-
 @pytest.mark.parametrize(
     ("text", "line"),
     [
@@ -122,7 +95,78 @@ def test_a_file_that_is_missing_or_no_text_or_empty_is_refused(tmp_path, content
         check_style(path)
 
 
-def test_a_good_file_is_accepted_and_changes_nothing(repository):
-    with mpl.rc_context({"font.size": 11}):
-        check_style(repository / "figures/matplotlibrc")
-        assert mpl.rcParams["font.size"] == 11
+LEAST_DISTANCE = 20.0
+"""In CIE Lab; 2.3 is just noticed (Mahy, Van Eycken and Oosterlinck, 1994)."""
+
+EYES = {
+    "normal": np.eye(3),
+    "protanopia": np.array(
+        [
+            [0.152286, 1.052583, -0.204868],
+            [0.114503, 0.786281, 0.099216],
+            [-0.003882, -0.048116, 1.051998],
+        ]
+    ),
+    "deuteranopia": np.array(
+        [
+            [0.367322, 0.860646, -0.227968],
+            [0.280085, 0.672501, 0.047413],
+            [-0.011820, 0.042940, 0.968881],
+        ]
+    ),
+}
+"""Of linear RGB, at full severity: Machado, Oliveira and Fernandes (2009), "A Physiologically-based
+Model for Simulation of Color Vision Deficiency", table 1."""
+
+TO_XYZ = np.array(
+    [
+        [0.4124564, 0.3575761, 0.1804375],
+        [0.2126729, 0.7151522, 0.0721750],
+        [0.0193339, 0.1191920, 0.9503041],
+    ]
+)
+"""Of linear sRGB (IEC 61966-2-1), with its white point."""
+
+PALETTES = {
+    "categories": list(CATEGORY_COLOURS.values()),
+    "reasons to abstain": [colour for _, colour in REASONS.values()],
+    "routes of hybrids": list(ROUTE_COLOURS.values()),
+    "run and twin": [LINE, TWIN],
+}
+
+
+def lab(colour: str, eye: np.ndarray) -> np.ndarray:
+    """CIE Lab of what an eye makes of a colour."""
+    rgb = np.array(to_rgb(colour))
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    ratio = TO_XYZ @ np.clip(eye @ linear, 0.0, 1.0) / TO_XYZ.sum(axis=1)
+    edge = 6 / 29
+    f = np.where(ratio > edge**3, np.cbrt(ratio), ratio / (3 * edge**2) + 4 / 29)
+    return np.array([116 * f[1] - 16, 500 * (f[0] - f[1]), 200 * (f[1] - f[2])])
+
+
+def distance(first: str, second: str, eye: np.ndarray) -> float:
+    return float(np.linalg.norm(lab(first, eye) - lab(second, eye)))
+
+
+@pytest.mark.parametrize("eye", EYES)
+@pytest.mark.parametrize("palette", PALETTES)
+def test_colours_of_a_palette_stay_apart_for_every_eye(palette, eye):
+    red = lab("#FF0000", EYES["normal"])  # as published of this colour space
+    assert red == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
+    for pair in combinations(PALETTES[palette], 2):
+        assert distance(*pair, EYES[eye]) >= LEAST_DISTANCE, pair
+
+
+RUNAWAY = "runaway-transformer-adamw-s0"
+
+
+def test_run_curves_give_units_that_the_figure_states_of_failing_runs(small_telemetry):
+    curves = run_curves(small_telemetry, RUNAWAY).filter(role="failing", step=5)
+    (step_5,) = curves.select("memory", "tokens_per_second", "perplexity").rows()
+    assert step_5 == pytest.approx((105 / 200, 50 / 0.5, math.exp(2.0)), rel=1e-4)
+    for unknown, named in (("nobody", "'nobody'"), (f"{RUNAWAY}-twin", "run_id")):
+        with pytest.raises(BadInputError, match=named):
+            run_curves(small_telemetry, unknown)
+    with pytest.raises(BadInputError, match=r"gallery\.run_id.*no failing run"):
+        run_of(small_telemetry, f"{RUNAWAY}-twin")

@@ -1,7 +1,5 @@
 """Which pages are executed, and where."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal

@@ -3,8 +3,6 @@
 Read the difference before it is committed: dots that no longer hold give way to what was printed.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from pathlib import Path

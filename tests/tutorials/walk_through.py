@@ -18,8 +18,6 @@ for anything, lines included, as in doctests. A block of another kind is refused
 a page is left untried.
 """
 
-from __future__ import annotations
-
 import contextlib
 import doctest
 import io

@@ -1,7 +1,5 @@
 """A sandbox with small limits, and what is asked of it."""
 
-from __future__ import annotations
-
 import os
 import textwrap
 from dataclasses import replace

@@ -1,7 +1,3 @@
-"""A cell writes nothing outside its folder, reaches no network, and does not outlive its limits."""
-
-from __future__ import annotations
-
 import os
 import shutil
 import signal

@@ -1,9 +1,3 @@
-"""The view of methods in a browser shows and switches what Python computed."""
-
-from __future__ import annotations
-
-import pytest
-
 from page_sections import estimate, percent, section
 
 ROUTE = "#/methods"
@@ -76,50 +70,6 @@ def test_methods_that_saw_the_scenarios_stand_apart_and_those_that_are_told_are_
     assert "in view" in page.locator(f'[data-group="{DEVELOPMENT}"] .note').inner_text()
 
 
-def test_headings_sort_by_keyboard_and_switches_keep_the_order(page_at):
-    page = page_at(ROUTE)
-    heading = page.locator(f'[data-group="{HELD_OUT}"] thead button', has_text="Method")
-    heading.focus()
-    page.keyboard.press("Enter")
-    labels = list(rows_of(page))
-    assert labels == sorted(labels, key=str.lower)
-    page.get_by_role("radio", name="1", exact=True).check()
-    assert list(rows_of(page)) == labels
-    accuracy = page.locator(f'[data-group="{HELD_OUT}"] thead button', has_text="Accuracy")
-    accuracy.first.click()
-    values = [cells[0] for cells in rows_of(page).values() if cells[0][0].isdigit()]
-    numbers = [float(value.split()[0]) for value in values]
-    assert numbers == sorted(numbers, reverse=True)
-
-
-def test_the_confusions_open_and_close_by_keyboard_and_give_the_focus_back(page_at):
-    page = page_at(ROUTE)
-    button = page.locator('button.opens[data-method="random_forest"]')
-    button.focus()
-    page.keyboard.press("Enter")
-    dialog = page.get_by_role("dialog", name="What Random forest takes each category for")
-    dialog.wait_for()
-    counts = section("methods")["confusions"]["19"]["random_forest"]["all"]
-    shown = dialog.locator("table.confusion tbody tr").evaluate_all(
-        "rows => rows.map(row => [...row.querySelectorAll('.mean')].map(cell => cell.textContent))"
-    )
-    for row, texts in zip(counts, shown, strict=True):
-        assert [float(text) for text in texts] == pytest.approx(row, abs=0.051)
-    page.keyboard.press("Escape")
-    dialog.wait_for(state="detached")
-    assert page.evaluate("document.activeElement.dataset.method") == "random_forest"
-
-
-def test_confusions_of_committed_answers_leave_abstentions_out(page_at):
-    page = page_at(f"{ROUTE}?committed=1")
-    page.locator('button.opens[data-method="improved_rules"]').click()
-    table = page.locator("dialog table.confusion")
-    assert "Abstains" not in table.locator("thead").inner_text()
-    counts = section("methods")["confusions"]["19"]["improved_rules"]["all"][0][:5]
-    share = f"{round(100 * counts[0] / sum(counts))} %"
-    assert table.locator("tbody td strong").first.inner_text() == share
-
-
 def test_the_slider_says_how_often_the_surest_answers_are_wrong(page_at):
     page = page_at(ROUTE)
     curves = section("methods")["curves"]
@@ -135,20 +85,52 @@ def test_the_slider_says_how_often_the_surest_answers_are_wrong(page_at):
     assert slider.get_attribute("aria-valuetext") == f"{100 * curves['coverage'][-2]:.0f} %"
 
 
-def test_a_method_s_curve_can_be_chosen_and_at_most_six_are_drawn(page_at):
-    page = page_at(ROUTE)
-    boxes = page.locator('input[name="curve"]')
-    names = [box.get_attribute("value") for box in boxes.all()]
-    unchosen = [name for name in names if not page.locator(f'input[value="{name}"]').is_checked()]
-    for name in unchosen[:2]:
-        page.locator(f'input[value="{name}"]').check()
-    assert page.locator(".risk .line[d]").count() >= 6
-    page.locator(f'input[value="{unchosen[2]}"]').click()
-    assert not page.locator(f'input[value="{unchosen[2]}"]').is_checked()
-    assert "At most 6" in page.locator("#said").inner_text()
+REPORTED = "#/reported"
 
 
-def test_an_address_with_nonsense_opens_the_view_as_it_begins(page_at):
-    page = page_at(f"{ROUTE}?text=<b>&seed=99&coverage=-3&curves=nobody")
-    expect_column(page, 0, "19", "all", "accuracy")
-    assert "No method is chosen" in page.locator(".risk").inner_text()
+def shown(page):
+    return page.locator(".reported tbody tr")
+
+
+def kept(**wanted):
+    """How many entries of the section a filter leaves."""
+    rows = section("reported")["rows"]
+    return sum(
+        ("place" not in wanted or wanted["place"] in row["sections"])
+        and ("verdict" not in wanted or row["verdict"] == wanted["verdict"])
+        and ("ours" not in wanted or bool(row["ours"]) == wanted["ours"])
+        for row in rows
+    )
+
+
+def test_filters_leave_what_they_say(page_at):
+    page = page_at(REPORTED)
+    page.get_by_label("Place in the original").select_option("Section 6.1")
+    assert shown(page).count() == kept(place="Section 6.1")
+    page.get_by_label("Place in the original").select_option("")
+    page.get_by_label("The original against itself").select_option("inconsistent")
+    assert shown(page).count() == kept(verdict="inconsistent")
+    page.get_by_label("Number of ours").select_option("without")
+    assert shown(page).count() == kept(verdict="inconsistent", ours=False)
+    assert f"{kept(verdict='inconsistent', ours=False)} of" in page.locator("#counted").inner_text()
+    page.reload()
+    assert shown(page).count() == kept(verdict="inconsistent", ours=False)
+
+
+def test_a_row_has_the_paper_s_number_ours_and_the_verdict(page_at):
+    page = page_at(REPORTED)
+    page.get_by_label("Search").fill("Simple Rules: accuracy")
+    row = shown(page).first
+    (entry,) = [
+        row
+        for row in section("reported")["rows"]
+        if row["path"] == "tables.methods.rows.simple_rules.accuracy"
+    ]
+    ours = entry["ours"][0]
+    text = row.inner_text()
+    assert "57.1 %" in text
+    assert estimate(*(ours[key] for key in ("value", "ci_low", "ci_high"))) in text
+    assert section("reported")["verdicts"][entry["verdict"]] in text
+    row.locator("summary").focus()
+    page.keyboard.press("Enter")
+    assert "By its own figures" in row.inner_text()
