@@ -57,7 +57,8 @@ class View:
     def estimator(self, band: HealthyBand, seed: int) -> Method:
         """The method, unfitted."""
         if isinstance(self.settings, st.RandomForestSettings):
-            return random_forest(self.settings, self.signals, seed)
+            # nobody reads here why a forest answers, which costs as much as to fit it
+            return random_forest(self.settings, self.signals, seed).set_params(explain=None)
         signals = self.signals if self.method == REDUCED else None
         return ImprovedRules(band, **self.settings.model_dump(), signals=signals)
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import sparse
 from sklearn.tree import BaseDecisionTree
 
 from failbench.base.arrays import Array, Labels, Positions
@@ -279,7 +280,9 @@ def explain_forest(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Expl
     explanations: list[Explanation] = []
     for start in range(0, len(values), RUNS_PER_BATCH):
         batch = values[start : start + RUNS_PER_BATCH]
-        paths, _ = forest.decision_path(batch)
+        # asked of the trees, as the forest checks the runs again for each of them
+        runs = batch.astype(np.float32)
+        paths = sparse.hstack([tree.decision_path(runs) for tree in trees]).tocsr()
         votes = _votes(forest, batch, answers[start : start + RUNS_PER_BATCH])
         for run, row in enumerate(batch):
             nodes = paths.indices[paths.indptr[run] : paths.indptr[run + 1]]
