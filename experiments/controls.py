@@ -164,7 +164,7 @@ def draw(
     for position, text in enumerate(points["verdict"]):
         axes.text(1.06 * last, position, text, verticalalignment="center_baseline")
     axes.set_xlabel("balanced accuracy in percent, with interval")
-    look = {"color": st.MARK, "linewidth": 0.7}
+    look: dict[str, Any] = {"color": st.MARK, "linewidth": 0.7}
     lines = (Line2D([], [], linestyle=line, label=label, **look) for line, label in LIMITS.items())
     st.legend_outside(figure, [*MARKS.values(), *lines], columns=2)
 

@@ -201,7 +201,7 @@ def draw(found: st.Estimates, figure: Figure) -> None:
         for source in ("reported", None)
     }
     drawn = {label: bar for label, bar in bars.items() if bar.frame.height}
-    answering = {"rules": RULES, **MEMBERS}
+    answering = {"rules": RULES} | {**MEMBERS}
     for place, bar in enumerate(drawn.values()):
         start = 0.0
         for route, method in answering.items():

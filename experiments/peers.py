@@ -257,7 +257,8 @@ def tables(
     yield st.table("peers_best", rates, None, below(peers, texts), said)
 
     # beside categories: whether anybody needs a tool to see the failure
-    headings = {**st.SHORT_LABELS, **said.labels("peers_categories")}
+    headings = {str(name): label for name, label in st.SHORT_LABELS.items()}
+    headings |= said.labels("peers_categories")
     columns = [st.Text("Tool or method")]
     for group, heading in headings.items():
         (n,) = detail.where(group=group, metric="accuracy").frame.select(pl.col("n").max()).row(0)
