@@ -121,7 +121,7 @@ def test_a_format_is_read_back_with_its_name_its_values_and_its_validation(name)
     assert not len(read(name, run, validation=False).series("loss", "validation"))
 
 
-@pytest.mark.parametrize("style", [style for style, _ in STYLES])
+@pytest.mark.parametrize("style", list(STYLES))
 @pytest.mark.parametrize("name", [name for name in FORMATS if name != "llm_c_log"])
 def test_endings_are_events(name, style):
     for ending in ENDINGS:

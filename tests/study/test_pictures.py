@@ -13,9 +13,10 @@ from failbench.base.errors import BadInputError
 from failbench.study.picture import POINTS, Picture, legend_outside, save_picture
 from failbench.study.publication import check_style
 from failbench.study.run_curves import run_curves
+from failbench.study.labels import METHOD_STYLES
 from failbench.study.style import CATEGORY_COLOURS, FULL_WIDTH, HALF_WIDTH, LINE, TWIN
 from gallery import run_of
-from hybrid import ROUTE_COLOURS
+from hybrid import MEMBERS, RULES
 
 pytestmark = pytest.mark.usefixtures("project_style")
 
@@ -130,7 +131,7 @@ TO_XYZ = np.array(
 PALETTES = {
     "categories": list(CATEGORY_COLOURS.values()),
     "reasons to abstain": [colour for _, colour in REASONS.values()],
-    "routes of hybrids": list(ROUTE_COLOURS.values()),
+    "routes of hybrids": [METHOD_STYLES[name].colour for name in (RULES, *MEMBERS.values())],
     "run and twin": [LINE, TWIN],
 }
 

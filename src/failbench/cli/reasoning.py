@@ -50,7 +50,7 @@ def lens(
     lenses = [name for name in LENSES if lens in {name, "synthesis"}]
     views = views_of(kept, reference, lenses, scale_of(table), DEFAULT)
     if figure is not None:
-        from failbench.neighbours.lenses.drawing import write_figure
+        from failbench.neighbours.lenses.picture import write_figure
 
         write_figure(views, figure)
     if json:
