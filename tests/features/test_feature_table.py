@@ -42,9 +42,8 @@ def test_a_series_is_what_the_run_logged_up_to_its_failure(small_telemetry, smal
     for name in RAW_SERIES:
         assert mine[name] == logged[name].cast(pl.Float64).to_list()
     # of a run that failed before its end neither later steps nor its error are shown
-    early = runs.with_columns(
-        failure_step=pl.when(OF_IT).then(4).otherwise("failure_step").cast(pl.Int32)
-    )
+    fourth = pl.when(OF_IT).then(4).otherwise("failure_step").cast(pl.Int32)
+    early = runs.with_columns(failure_step=fourth)
     mine = raw(early, steps, small_scenarios)
     assert mine["step"] == [0, 1, 2, 3, 4]
     assert [mine[name] for name in RAW_TEXT] == ["", "", ""]

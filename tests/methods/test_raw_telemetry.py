@@ -56,9 +56,8 @@ def test_whatever_was_logged_becomes_finite(trained, tested):
     assert np.isfinite(aligned(train, test)).all()
 
 
-SETTINGS = RawTelemetrySettings(
-    kernels=168, inner_folds=2, inverse_penalty=(1.0, 100.0), max_iterations=1000
-)
+SEARCH = {"inner_folds": 2, "inverse_penalty": (1.0, 100.0), "max_iterations": 1000}
+SETTINGS = RawTelemetrySettings(kernels=168, **SEARCH)
 every_method = pytest.mark.parametrize("name", DECLARATIONS)
 
 

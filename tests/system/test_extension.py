@@ -76,9 +76,8 @@ def test_the_tests_of_all_methods_accept_a_new_one(with_method):
 
 def test_a_new_method_predicts_the_runs_that_all_others_do(predicted):
     folder = predicted.root / "data/predictions/nested_cv"
-    table, other = (
-        pl.read_parquet(folder / f"{name}.parquet") for name in (ADDED_METHOD, "random_forest")
-    )
+    names = (ADDED_METHOD, "random_forest")
+    table, other = (pl.read_parquet(folder / f"{name}.parquet") for name in names)
     assert table.schema == PREDICTION_SCHEMA
     assert set(table["method"]) == {ADDED_METHOD}
     key = [name for name in PREDICTION_SCHEMA.names()[:6] if name != "method"]
