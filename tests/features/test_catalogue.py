@@ -5,12 +5,7 @@ import polars as pl
 import pytest
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.features.catalogue import (
-    FEATURE_SETS,
-    FEATURES,
-    extract,
-    signal_groups,
-)
+from failbench.features.catalogue import FEATURE_SETS, FEATURES, extract, signal_groups
 from failbench.features.feature import CEILING
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, feature_table, to_frame
 from failbench.features.observables import observe

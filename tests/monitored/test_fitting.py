@@ -14,11 +14,7 @@ from failbench.monitor.breaks import breaks
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import CATALOGUE, Bound
-from failbench.monitor.records.fitting import (
-    MARGIN_SCHEMA,
-    alarms_by_margin,
-    measured_settings,
-)
+from failbench.monitor.records.fitting import MARGIN_SCHEMA, alarms_by_margin, measured_settings
 from failbench.monitor.records.tables import write_monitored
 from failbench.monitor.signals import SIGNALS
 from made_up_monitored import history as calm
