@@ -35,9 +35,8 @@ def read_back(path):
         return pl.read_parquet(path)
     if path.suffix == ".csv":
         cells = DIAGNOSIS_SCHEMA | {"evidence": pl.String()}
-        return pl.read_csv(path, schema=cells).with_columns(
-            pl.col("evidence").str.json_decode(EVIDENCE)
-        )
+        decoded = pl.col("evidence").str.json_decode(EVIDENCE)
+        return pl.read_csv(path, schema=cells).with_columns(decoded)
     text = path.read_text(encoding="ascii")
     rows = json.loads(text) if path.suffix == ".json" else map(json.loads, text.splitlines())
     return pl.DataFrame(list(rows), schema=DIAGNOSIS_SCHEMA)

@@ -58,12 +58,10 @@ def grown_telemetry(telemetry: Telemetry, copies: int) -> Telemetry:
 
 def write_grown_telemetry(telemetry: Telemetry, runs: int, folder: Path) -> None:
     """Write copies of telemetry, a row group each, which no compression profits from."""
-    settings = telemetry.runs.select(
-        "run_id", setting=pl.format("{}-{}", "architecture", "optimizer")
-    )
-    parts = telemetry.steps.join(settings, on="run_id", how="left").partition_by(
-        "setting", as_dict=True
-    )
+    setting = pl.format("{}-{}", "architecture", "optimizer")
+    settings = telemetry.runs.select("run_id", setting=setting)
+    steps = telemetry.steps.join(settings, on="run_id", how="left")
+    parts = steps.partition_by("setting", as_dict=True)
     (folder / "steps").mkdir(parents=True)
     paths = {name: folder / "steps" / f"{name}.parquet" for (name,) in parts}
     of_steps = {name: _writer(path, STEP_SCHEMA) for name, path in paths.items()}

@@ -113,9 +113,8 @@ def fastest(tmp_path):
         for number, (name, monitored) in product(range(ROUNDS), monitors.items()):
             with monitored(tmp_path / f"{seconds}-{name}-{number}") as monitor:
                 rounds[name].append(seconds_of_steps(rows, LEARNT + EVERY, monitor)[-EVERY:])
-        return {
-            name: sum(map(min, zip(*taken, strict=True))) / EVERY for name, taken in rounds.items()
-        }
+        steps = {name: map(min, zip(*taken, strict=True)) for name, taken in rounds.items()}
+        return {name: sum(fastest) / EVERY for name, fastest in steps.items()}
 
     return measured
 

@@ -66,9 +66,8 @@ def _project(tmp_path, monkeypatch, repository, telemetry):
 
 def monitor(run_ids: list[str], telemetry: Telemetry) -> None:
     """Write what a monitor would have recorded of runs, and what broke by two versions."""
-    table = monitored(
-        [({"run_id": run_id}, history(labels_outside={10: 7.0})) for run_id in run_ids]
-    )
+    seen = history(labels_outside={10: 7.0})
+    table = monitored([({"run_id": run_id}, seen) for run_id in run_ids])
     write_monitored(Path("data/monitor"), "gru-sgd", table)
     breaks = break_table(table, read_rules(Path("data/monitor"), VERSION))
     step = pl.col("step").cast(pl.Int32)

@@ -11,26 +11,19 @@ from failbench.study.inputs import read_metrics
 from failbench.study.publication import run
 
 
-@pytest.mark.parametrize(
-    ("value", "error", "problem"),
-    [
-        (None, TypeError, "must be a scalar"),  # dvc does not show others
-        ([1, 2], TypeError, "must be a scalar"),
-        (float("nan"), ValueError, "not JSON compliant"),
-    ],
-)
-def test_a_metric_must_be_a_number(tmp_path, value, error, problem):
-    with pytest.raises(error, match=problem):
-        stage.write_metrics(tmp_path / "metrics.json", {"a": value})
-
-
-@pytest.mark.parametrize("value", ["0", "-1", "two", ""])
-def test_workers_come_from_the_environment_and_are_a_positive_number(monkeypatch, value):
+def test_a_metric_must_be_a_number_and_workers_a_positive_one(tmp_path, monkeypatch):
+    path = tmp_path / "metrics.json"
+    for value in (None, [1, 2]):  # dvc does not show others
+        with pytest.raises(TypeError, match="must be a scalar"):
+            stage.write_metrics(path, {"a": value})
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        stage.write_metrics(path, {"a": float("nan")})
     monkeypatch.setenv("FAILBENCH_WORKERS", "3")
     assert stage.workers() == 3
-    monkeypatch.setenv("FAILBENCH_WORKERS", value)
-    with pytest.raises(BadInputError, match="FAILBENCH_WORKERS"):
-        stage.workers()
+    for value in ("0", "-1", "two", ""):
+        monkeypatch.setenv("FAILBENCH_WORKERS", value)
+        with pytest.raises(BadInputError, match="FAILBENCH_WORKERS"):
+            stage.workers()
 
 
 def test_points_are_read_and_their_absence_says_which_stage_to_run(tmp_path):
@@ -49,7 +42,6 @@ TABLE = pl.DataFrame({"method": ["ebm"], "other": [1], "value": [0.5]})
 @pytest.mark.parametrize(
     ("broken", "line"),
     [
-        (TABLE.drop("value"), "value: the column is missing."),
         (TABLE.rename({"value": "values"}), "value: the column is missing."),
         (TABLE.cast({"value": pl.String}), "value: is String, not Float64."),
         (TABLE.clear(), "(rows): there are none."),
@@ -76,26 +68,21 @@ ESTIMATE = {"value": 0.5, "ci_low": 0.4, "ci_high": 0.6, "n": 76}
 METRICS = {"19": {"ebm": {"accuracy": ESTIMATE}}}
 
 
-@pytest.mark.parametrize(
-    ("content", "field"),
-    [
-        ("no JSON", "(file)"),
-        ("[]", "(file)"),
-        ("{}", "19"),
-        (json.dumps({"19": {"ebm": {}}}), "19.ebm.accuracy"),
-        (json.dumps({"19": {"ebm": {"accuracy": {"value": 0.5}}}}), "19.ebm.accuracy.ci_low"),
-        (json.dumps({"19": {"ebm": {"accuracy": ESTIMATE | {"n": "many"}}}}), "19.ebm.accuracy.n"),
-    ],
-)
-def test_metrics_that_lack_an_estimate_are_refused_by_its_name(tmp_path, content, field):
+def test_metrics_that_lack_an_estimate_are_refused_by_its_name(tmp_path):
     path = tmp_path / "intervals.json"
     path.write_text(json.dumps(METRICS), encoding="utf-8")
     assert read_metrics(path, "19") == METRICS
-    path.write_text(content, encoding="utf-8")
-    with pytest.raises(BadInputError) as error:
-        read_metrics(path, "19")
-    assert (error.value.place, error.value.field) == (str(path), field)
-    assert "dvc repro" in error.value.remedy
+    for content, field in (
+        ([], "(file)"),
+        ({}, "19"),
+        ({"19": {"ebm": {}}}, "19.ebm.accuracy"),
+        ({"19": {"ebm": {"accuracy": {"value": 0.5}}}}, "19.ebm.accuracy.ci_low"),
+        ({"19": {"ebm": {"accuracy": ESTIMATE | {"n": "many"}}}}, "19.ebm.accuracy.n"),
+    ):
+        path.write_text(json.dumps(content), encoding="utf-8")
+        with pytest.raises(BadInputError, match="dvc repro") as error:
+            read_metrics(path, "19")
+        assert (error.value.place, error.value.field) == (str(path), field)
 
 
 def test_a_broken_style_ends_a_stage_before_it_computes(tmp_path, monkeypatch, capsys):

@@ -5,12 +5,7 @@ import polars as pl
 import pytest
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
-from failbench.features.catalogue import (
-    FEATURE_SETS,
-    FEATURES,
-    extract,
-    signal_groups,
-)
+from failbench.features.catalogue import FEATURE_SETS, FEATURES, extract, signal_groups
 from failbench.features.feature import CEILING
 from failbench.features.feature_table import ERROR_TEXT_COLUMNS, KEYS, feature_table, to_frame
 from failbench.features.observables import observe
@@ -43,9 +38,8 @@ def telemetry_of(*steps: pl.DataFrame, **run: object) -> Telemetry:
     usual = dict.fromkeys(RUN_SCHEMA) | {"kind": "failure", "failure_step": STEPS - 1}
     usual |= {"capacity_bytes": CAPACITY, "parameters": 12_345} | run
     runs = [usual | {"run_id": item} for item in ids]
-    return Telemetry(
-        pl.DataFrame(runs, schema=RUN_SCHEMA), pl.concat([STEP_SCHEMA.to_frame(), *steps])
-    )
+    rows = pl.concat([STEP_SCHEMA.to_frame(), *steps])
+    return Telemetry(pl.DataFrame(runs, schema=RUN_SCHEMA), rows)
 
 
 def features_of(*steps: pl.DataFrame, **run: object) -> pl.DataFrame:
@@ -61,9 +55,8 @@ def features_of_run(*steps: pl.DataFrame, **run: object) -> dict[str, float | No
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf, 1e30])
 def test_a_loss_that_is_not_finite_or_huge_counts_as_the_ceiling(bad: float):
     losses = [2.0] * (STEPS - 1) + [bad]
-    actual = features_of_run(
-        steps_of("a", loss=losses, gradient_norm=losses, validation_loss=losses)
-    )
+    names = ("loss", "gradient_norm", "validation_loss")
+    actual = features_of_run(steps_of("a", **dict.fromkeys(names, losses)))
     assert actual["max_loss"] == CEILING
     assert actual["max_gradient_norm"] == CEILING
     assert actual["mean_loss"] == pytest.approx((2 * (STEPS - 1) + CEILING) / STEPS)

@@ -26,9 +26,8 @@ REPEATS = 10
 CORRELATION = 0.5
 BASE = 0.65
 DIFFERENCES = (0.0, 0.1, 0.2)
-SETTINGS = SignificanceSettings(
-    feature_set="19", contrasts=(("better", "worse"),), **DRAWS, **TESTS
-)
+PAIR = (("better", "worse"),)
+SETTINGS = SignificanceSettings(feature_set="19", contrasts=PAIR, **DRAWS, **TESTS)
 SCENARIOS = scenarios_of(COUNTS)
 
 
@@ -72,9 +71,8 @@ def test_comparisons_of_two_methods_are_reported(report):
     rates = {}
     for difference in DIFFERENCES:
         found = parallel_map(verdicts, [(difference, seed) for seed in range(STUDIES)], 2)
-        rates |= {
-            (difference, name): float(np.mean([one[name] for one in found])) for name in found[0]
-        }
+        for name in found[0]:
+            rates[difference, name] = float(np.mean([one[name] for one in found]))
     report(
         f"Comparisons of two methods, {STUDIES} studies for each true difference",
         ("difference", "verdict", "share"),

@@ -70,9 +70,8 @@ def p_values(name: str, seed: int) -> tuple[float, float, float]:
 
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_the_corrected_t_rejects_equal_methods_no_more_than_it_should(name, report):
-    found = np.array(
-        parallel_map(p_values, [(name, seed) for seed in range(REPLICATES)], workers=2)
-    )
+    tasks = [(name, seed) for seed in range(REPLICATES)]
+    found = np.array(parallel_map(p_values, tasks, workers=2))
     corrected, plain = (found[:, :2] <= 0.05).mean(axis=0)
     report(
         f"Rejections of equally good methods at 0.05, {REPLICATES} replicates, {name}",

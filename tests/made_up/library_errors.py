@@ -45,9 +45,8 @@ def norm_not_finite():
 
 def other_groups():
     parameters = [nn.Parameter(torch.ones(1)) for _ in range(2)]
-    torch.optim.SGD(parameters, 0.1).load_state_dict(
-        torch.optim.SGD(parameters[:1], 0.1).state_dict()
-    )
+    of_one = torch.optim.SGD(parameters[:1], 0.1)
+    torch.optim.SGD(parameters, 0.1).load_state_dict(of_one.state_dict())
 
 
 class Broken(torch.utils.data.Dataset):

@@ -35,9 +35,8 @@ def failures():
 def out_of_memory(failures):
     """Runs of which the rules recognise some by an error, and more or less surely."""
     category = pl.col("category")
-    raised = (category == "memory_hardware") | (
-        (category == "data_pipeline") & (pl.col("seed") == 0)
-    )
+    first_of_data = (category == "data_pipeline") & (pl.col("seed") == 0)
+    raised = (category == "memory_hardware") | first_of_data
     memory = pl.when(raised).then(1.0).otherwise(0.5)
     return failures.with_columns(
         error_type=pl.when(raised).then(pl.lit("torch.OutOfMemoryError")),

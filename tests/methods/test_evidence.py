@@ -65,22 +65,16 @@ def test_path_lengths_of_boosted_trees_are_those_that_the_library_reports(pipeli
     classifier = pipeline["classify"]
     table = classifier.booster_.trees_to_dataframe()
     leaves = table[table["split_feature"].isna()]
-    depth = {
-        (row.tree_index, int(row.node_index.split("L")[1] if "-L" in row.node_index else 0)): (
-            row.node_depth - 1
-        )
-        for row in leaves.itertuples()
-    }
+    depth = {}
+    for row in leaves.itertuples():
+        leaf = int(row.node_index.split("L")[1] if "-L" in row.node_index else 0)
+        depth[row.tree_index, leaf] = row.node_depth - 1
     actual = classifier.predict(pipeline["impute"].transform(frame), pred_leaf=True)
     turns = 1 if categories == 2 else categories
-    expected = [
-        sum(
-            depth.get((tree, leaf), 0)
-            for tree, leaf in enumerate(row)
-            if tree % turns == position % turns
-        )
-        for row, position in zip(actual, positions, strict=True)
-    ]
+    expected = []
+    for row, position in zip(actual, positions, strict=True):
+        own = [each for each in enumerate(row) if each[0] % turns == position % turns]
+        expected.append(sum(depth.get(each, 0) for each in own))
     assert boosted_path_lengths(pipeline, frame, answers).tolist() == expected
     assert min(expected) > 0
 

@@ -103,11 +103,6 @@ def test_the_member_that_answers_gives_category_confidence_evidence_and_conditio
     assert named.tolist() == method.predict(X).tolist()
 
 
-def test_thresholds_must_be_in_order():
-    with pytest.raises(ValidationError, match="classifier_from must not be above rules_from"):
-        HybridSettings(rules_from=0.5, classifier_from=0.6)
-
-
 def test_only_the_simulated_human_in_a_hybrid_holds_the_answers(context, settings_of):
     method = method_named("hybrid").build(settings_of("hybrid"), context)
     assert method.human.true_categories == context.true_categories
@@ -117,15 +112,16 @@ def test_only_the_simulated_human_in_a_hybrid_holds_the_answers(context, setting
         assert "true_categories" not in parameters
 
 
-def test_a_run_without_an_answer_is_refused():
+def test_thresholds_out_of_order_and_a_run_without_an_answer_are_refused():
+    with pytest.raises(ValidationError, match="classifier_from must not be above rules_from"):
+        HybridSettings(rules_from=0.5, classifier_from=0.6)
     settings = SimulatedHumanSettings(levels={"expert": SkillLevel(share=1, accuracy=0.9)})
     human = SimulatedHuman({}, settings.levels, seed=0).fit(pd.DataFrame(), np.array([]))
     unknown = pd.DataFrame(index=pd.Index(["run_x"], name="run_id"))
     with pytest.raises(BadInputError, match="run_x: is not in the answer key"):
         human.predict(unknown)
 
-
-def test_only_methods_with_a_simulated_person_receive_the_answers():
+    # and only methods with a simulated person receive the answers
     simulations = [name for name in FEATURE_METHODS if method_named(name).simulation]
     assert simulations == ["simulated_human", "hybrid"]
     assert simulations == [name for name in FEATURE_METHODS if ENTRIES[name].reads_true_category]

@@ -5,13 +5,7 @@ import pytest
 
 from failbench.base.vocabulary import ERROR_TEXT_SIGNAL
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.improved_tree import (
-    POINTS_TO,
-    TREE,
-    reduced_tree,
-    route,
-    signal_of,
-)
+from failbench.methods.improved_tree import POINTS_TO, TREE, reduced_tree, route, signal_of
 from failbench.methods.rules import EvaluatedConditions, resolve
 
 LEAVES = {leaf.name: position for position, leaf in enumerate(TREE.leaves)}

@@ -71,9 +71,7 @@ NUMBERS = st.lists(st.floats(0.1, 1e6), min_size=1, max_size=60)
 def test_ratios_are_those_of_the_definition(numbers, floor, window):
     values = np.array(numbers)
     size = np.log(values + floor)
-    past, start, peak = (
-        compared(values, kind, floor, window) for kind in ("past", "start", "peak")
-    )
+    past, start, peak = (compared(values, k, floor, window) for k in ("past", "start", "peak"))
     for place in range(len(values)):
         before = size[max(0, place - window) : place]
         expected = size[place] - np.median(before) if place >= FEWEST else math.nan

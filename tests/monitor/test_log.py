@@ -106,10 +106,8 @@ def test_a_log_is_strict_json_and_never_overwritten(tmp_path):
 
 def test_ten_thousand_steps_in_which_everything_varies_take_less_than_a_megabyte(tmp_path):
     varying = [signal.name for signal in SIGNALS if not signal.exact]
-    steps = (
-        {name: math.sin(step + place) for place, name in enumerate(varying)}
-        for step in range(10_000)
-    )
+    names = [*enumerate(varying)]
+    steps = ({name: math.sin(step + place) for place, name in names} for step in range(10_000))
     folder = written(tmp_path / "run", steps)
     assert sum(path.stat().st_size for path in folder.iterdir()) < 1_000_000
 

@@ -42,10 +42,7 @@ STOPPING = {"kind": StoppingMonitor, "stop_on": choices()}
 
 @pytest.mark.parametrize(
     ("name", "level", "options"),
-    [
-        *(("adamw", level, {}) for level in LEVELS),
-        *((name, "full", STOPPING) for name in LOOPS),
-    ],
+    [*(("adamw", level, {}) for level in LEVELS), *((name, "full", STOPPING) for name in LOOPS)],
 )
 def test_training_is_equal_bit_for_bit_with_and_without_a_monitor(run, name, level, options):
     with warnings.catch_warnings():

@@ -125,7 +125,7 @@ LOOPS["adamw"].run(monitor, at=kill)
     assert history.series("loss")[0][-1] == 12
 
 
-def test_an_uncaught_exception_and_a_quiet_end_are_noted(tmp_path):
+def test_an_uncaught_exception_and_a_quiet_end_are_noted_and_a_forked_process_ends_no_run(tmp_path):
     done, history = run(TRAIN + "raise ValueError('the cause')", tmp_path / "failed")
     assert "ValueError: the cause" in done.stderr, "whatever was called before is called still"
     end = history.end
@@ -133,10 +133,8 @@ def test_an_uncaught_exception_and_a_quiet_end_are_noted(tmp_path):
     done, history = run(TRAIN, tmp_path / "completed")
     assert (done.stderr, history.end.kind) == ("", "completed")
 
-
-def test_a_forked_process_ends_no_run(tmp_path):
     code = "if os.fork() == 0: sys.exit(1)\nos.wait()\nos.kill(os.getpid(), signal.SIGKILL)"
-    assert run(code, tmp_path / "run")[1].end.kind == "killed"
+    assert run(code, tmp_path / "forked")[1].end.kind == "killed"
 
 
 def test_the_reserve_goes_back_to_the_system():

@@ -109,16 +109,15 @@ def test_a_full_disk_ends_the_log_with_one_warning(monkeypatch, trained):
     assert history.series("loss")[0][0] == 0
 
 
-def test_a_warning_that_is_an_error_ends_no_training(tmp_path, monkeypatch, unwatched, capsys):
+def test_a_warning_that_is_an_error_ends_no_training_but_a_user_can_interrupt_a_measurement(
+    tmp_path, monkeypatch, unwatched, capsys
+):
     monkeypatch.setattr(losses, "measure_labels", None)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with Monitor(tmp_path / "run", every=3) as monitor:
+        with Monitor(tmp_path / "other", every=3) as monitor:
             assert equal(unwatched, LOOPS["adamw"].run(monitor, steps=STEPS))
     assert "labels" in capsys.readouterr().err
-
-
-def test_a_user_can_interrupt_a_measurement(tmp_path, monkeypatch):
     monkeypatch.setattr(losses, "measure_labels", failing(KeyboardInterrupt()))
     with pytest.raises(KeyboardInterrupt), Monitor(tmp_path / "run") as monitor:
         LOOPS["adamw"].run(monitor, steps=STEPS)

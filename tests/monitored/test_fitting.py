@@ -29,26 +29,26 @@ STATISTICS = [invariant for invariant in CATALOGUE if invariant.bound is None]
 
 
 def history(**signals):
-    steps = zip(*signals.values(), strict=True)
-    rows = [Row(step, dict(zip(signals, values, strict=True))) for step, values in enumerate(steps)]
-    return History("standard", 10, {}, {}, tuple(rows), End("completed", "callback", 79))
+    steps = enumerate(zip(*signals.values(), strict=True))
+    rows = tuple(Row(step, dict(zip(signals, values, strict=True))) for step, values in steps)
+    return History("standard", 10, {}, {}, rows, End("completed", "callback", 79))
 
 
 def healthy_runs(n):
     """Runs in which every signal varies, from run to run too."""
     rng = np.random.default_rng(0)
-    return [
-        history(
-            **{one.name: rng.lognormal(rng.normal(0, 0.2), 0.3, 60).tolist() for one in SIGNALS}
-        )
-        for _ in range(n)
-    ]
+
+    def drawn():
+        return rng.lognormal(rng.normal(0, 0.2), 0.3, 60).tolist()
+
+    return [history(**{one.name: drawn() for one in SIGNALS}) for _ in range(n)]
+
+
+VALUES = st.floats(0.01, 100) | st.sampled_from([math.nan, math.inf, 0.0])
 
 
 @given(
-    st.lists(
-        st.floats(0.01, 100) | st.sampled_from([math.nan, math.inf, 0.0]), min_size=1, max_size=40
-    ),
+    st.lists(VALUES, min_size=1, max_size=40),
     st.sampled_from(["value", "first", "start", "past", "peak", "growth"]),
     st.sampled_from(["at most", "at least", "between"]),
     st.integers(1, 3),

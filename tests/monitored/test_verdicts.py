@@ -59,11 +59,10 @@ def test_runs_recorded_again_replace_themselves_alone(tmp_path):
     assert read.signals.height == 6
     assert read.select(pl.col("run_id") == "a").signals.height == 2
 
-
-def test_a_run_that_ended_before_its_first_step_has_no_measurements(tmp_path):
+    # a run that ended before its first step has no measurements
     early = History("standard", 10, {}, {}, (), End("exception", "build", 0, "ValueError", ""))
-    write_monitored(tmp_path, "gru-sgd", monitored([({"run_id": "a"}, early)]))
-    ((run, again),) = histories(read_monitored(tmp_path))
+    write_monitored(tmp_path / "early", "gru-sgd", monitored([({"run_id": "a"}, early)]))
+    ((run, again),) = histories(read_monitored(tmp_path / "early"))
     assert (run["message"], again.end.message, again.rows) == (None, "", ())
 
 

@@ -42,9 +42,8 @@ def make_folder(folder, ranges, corpus_cache):
 
 
 def run(command, folder):
-    return subprocess.run(
-        command, cwd=folder, capture_output=True, text=True, check=False, timeout=PATIENCE
-    )
+    kept = {"capture_output": True, "text": True, "timeout": PATIENCE}
+    return subprocess.run(command, cwd=folder, check=False, **kept)
 
 
 def record(folder, *options):

@@ -84,16 +84,6 @@ def test_jobs_on_slurm_are_one_array_and_a_lost_one_ends_no_other(project, monke
     assert told.startswith("Shard 2/3 was not recorded to its end: job 7_1 ended with no exit")
 
 
-def test_local_jobs_say_how_they_ended_and_a_lost_one_ends_no_other(project, capsys):
-    executor = job_executor("local", [], project / "jobs")
-    codes = run_jobs(executor, "local", SHARDS, [exits_with(1), LOST, exits_with(0)])
-    assert codes == dict(zip(SHARDS, (1, None, 0), strict=True))
-    told = sorted(capsys.readouterr().err.splitlines())
-    assert [line.partition(" was not")[0] for line in told] == ["Shard 1/3", "Shard 2/3"]
-    assert "with 1 exit status" in told[0]
-    assert str(project / "jobs") in told[1]
-
-
 def test_a_job_gets_every_option_of_the_command(monkeypatch):
     calls = []
 

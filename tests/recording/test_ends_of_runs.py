@@ -78,8 +78,7 @@ def test_a_log_that_is_read_in_the_meantime_holds_the_steps_before(run):
     assert all({"loss", "learning_rate", "busy_forward"} <= rows[step].keys() for step in range(9))
     assert "weight_spread" in rows[0], "a check has what is measured at checks"
 
-
-def test_recordings_are_compared_in_what_the_machine_does_not_decide():
+    # recordings are compared in what the machine does not decide
     first = [{"step": step, "loss": loss} for step, loss in enumerate((3.0, float("nan"), None))]
     assert compared_steps(first, [{**row, "memory_bytes": 7} for row in first]) == (3, True)
     assert compared_steps(first, [*first[:2], {"step": 2, "loss": 1.0}]) == (3, False)

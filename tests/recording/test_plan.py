@@ -60,9 +60,8 @@ def test_a_twin_differs_from_its_run_in_the_fault_alone(planned, params):
         fault, onset = pair.failure.scenario.fault, pair.failure.onset_step
         assert low <= onset <= high if fault.onset == "mid_run" else onset == 0
         assert pair.twin.twin_of == pair.failure.run_id
-        failing, healthy = (
-            order_for(run, ADAMW, 4, "corpus.json") for run in (pair.failure, pair.twin)
-        )
+        pairs = (pair.failure, pair.twin)
+        failing, healthy = (order_for(run, ADAMW, 4, "corpus.json") for run in pairs)
         assert failing.declaration == fault
         without = {"run_id": pair.twin.run_id, "declaration": None, "onset_step": None}
         assert healthy == replace(failing, **without)

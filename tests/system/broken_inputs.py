@@ -375,10 +375,8 @@ def _answer(script: dict[str, Any], item: str, fault: Break) -> Answer:
 
 def _files(root: Path = Path()) -> dict[str, tuple[int, int]]:
     """Every file below a folder, with the time it was written and its size."""
-    status = {
-        path.relative_to(root).as_posix(): path.stat() for path in root.rglob("*") if path.is_file()
-    }
-    return {path: (file.st_mtime_ns, file.st_size) for path, file in status.items()}
+    status = [(path, path.stat()) for path in root.rglob("*") if path.is_file()]
+    return {str(path.relative_to(root)): (each.st_mtime_ns, each.st_size) for path, each in status}
 
 
 def _restore(healthy: Path) -> None:

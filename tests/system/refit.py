@@ -41,10 +41,8 @@ def unlimited(function, arguments, workers):
 
 
 def refit() -> pl.DataFrame:
-    study, across = (
-        section("nested_cv", ReferenceStudy),
-        section("across_architectures", AcrossArchitectures),
-    )
+    study = section("nested_cv", ReferenceStudy)
+    across = section("across_architectures", AcrossArchitectures)
     features = pl.read_parquet(REPOSITORY / "data/features/features.parquet")
     splits = pl.read_parquet(REPOSITORY / "data/features/splits.parquet")
     splits = splits.filter(pl.col("repeat") == 0)
@@ -54,9 +52,8 @@ def refit() -> pl.DataFrame:
     parts = []
     for name in METHODS:
         method = method_named(name)
-        settings = method.assemble(
-            {part: section(part, record) for part, record in method.sections.items()}
-        )
+        parts_of_it = {part: section(part, record) for part, record in method.sections.items()}
+        settings = method.assemble(parts_of_it)
         asked = (study.failures(features), successes, splits, name, settings, FEATURE_SETS)
         parts.append(fits.nested_cv(*asked, seed=study.seed, plans=plans))
         if name == "logistic_regression":

@@ -75,9 +75,8 @@ def called(program, folder, *, path=None, given=None):
 
 def test_it_is_installed_there_shows_its_help_and_diagnoses_a_small_log(environment, tmp_path):
     where = "import failbench.cli.main; print(failbench.cli.main.__file__)"
-    assert called([environment / "bin/python", "-c", where], tmp_path).stdout.startswith(
-        str(environment)
-    )
+    imported = called([environment / "bin/python", "-c", where], tmp_path)
+    assert imported.stdout.startswith(str(environment))
     command = environment / "bin/failbench"
     shown = called([command, "--help"], tmp_path)
     assert shown.returncode == 0, shown.stderr

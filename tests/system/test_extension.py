@@ -76,9 +76,8 @@ def test_the_tests_of_all_methods_accept_a_new_one(with_method):
 
 def test_a_new_method_predicts_the_runs_that_all_others_do(predicted):
     folder = predicted.root / "data/predictions/nested_cv"
-    table, other = (
-        pl.read_parquet(folder / f"{name}.parquet") for name in (ADDED_METHOD, "random_forest")
-    )
+    names = (ADDED_METHOD, "random_forest")
+    table, other = (pl.read_parquet(folder / f"{name}.parquet") for name in names)
     assert table.schema == PREDICTION_SCHEMA
     assert set(table["method"]) == {ADDED_METHOD}
     key = [name for name in PREDICTION_SCHEMA.names()[:6] if name != "method"]
@@ -158,13 +157,6 @@ TO_BE_RECORDED = (
     f"missing: {ADDED_SCENARIO}, of which nothing is recorded: run "
     f"`failbench record --only {ADDED_SCENARIO}`"
 )
-TWO_CORPORA = """
-import polars as pl
-path = "data/telemetry/runs.parquet"
-runs = pl.read_parquet(path).with_row_index()
-other = pl.when(pl.col("index") == 0).then(pl.lit("another")).otherwise("corpus_sha256")
-runs.with_columns(corpus_sha256=other).drop("index").write_parquet(path)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -200,14 +192,6 @@ def test_a_small_run_of_a_new_scenario_ends_as_declared(with_scenario):
     selected = f"test_a_fault_ends_as_declared and {ADDED_SCENARIO}"
     whichever = ("-m", "system or not system", "-k", selected)
     assert "1 passed" in with_scenario.pytest("tests/recording/test_faults.py", *whichever)
-
-
-def test_runs_on_two_corpora_are_refused(as_it_is, tmp_path):
-    copy = as_it_is.copied_to(tmp_path / "copy")
-    copy.python("-c", TWO_CORPORA)
-    claim = "test_all_runs_were_recorded_on_one_corpus_with_one_set_of_versions"
-    refused = copy.pytest("tests/pipeline/test_results.py", "-k", claim, status=1)
-    assert f"FAILED tests/pipeline/test_results.py::{claim}" in refused
 
 
 # A study: a script, its captions, its tests, a row of studies.yaml, a section, rows of outputs.

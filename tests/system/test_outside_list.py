@@ -30,28 +30,24 @@ def folder(tmp_path_factory, repository):
     return folder
 
 
-def test_both_are_kept_with_every_rank_and_their_twins(folder, bugs):
+def test_both_are_kept_with_every_rank_and_told_apart_from_twins_without_an_alarm(folder, bugs):
     stored = read_monitored(folder)
     expected = [name for bug in bugs for state in STATES for name in run_ids(bug, state)]
     assert sorted(stored.runs["run_id"]) == sorted(expected)
     assert set(stored.runs["end_kind"]) == {"completed"}
+    for level in LEVELS:
+        for judged in judge(stored, bugs, {}, level).to_dicts():
+            assert judged["told_apart"], judged
+            assert judged["steps"] <= judged["every"], judged
+            assert not judged["twin_alarm"], judged
 
 
-@pytest.mark.parametrize("level", LEVELS)
-def test_both_are_told_apart_from_twins_without_an_alarm(folder, bugs, level):
-    for judged in judge(read_monitored(folder), bugs, {}, level).to_dicts():
-        assert judged["told_apart"], judged
-        assert judged["steps"] <= judged["every"], judged
-        assert not judged["twin_alarm"], judged
-
-
-def test_a_program_that_ends_with_an_error_ends_the_recording_with_what_it_printed(bugs):
+def test_a_program_that_ends_with_an_error_and_a_bug_that_is_not_recreated_are_refused(
+    bugs, repository, monkeypatch, capsys
+):
     stranger = bugs[0].model_copy(update={"id": "no-such-bug"})
     with pytest.raises(RuntimeError, match="KeyError: 'no-such-bug'"):
         record([stranger])
-
-
-def test_a_bug_that_is_not_recreated_is_refused(repository, monkeypatch, capsys):
     monkeypatch.chdir(repository)
     assert main(["outside-list", "--only", "transformers-23723"]) == 2
     assert "is no bug that is re-created" in capsys.readouterr().err

@@ -89,9 +89,8 @@ def test_a_table_in_which_everything_changes_fits_the_context_with_its_answer():
     run = one_run(steps=50)
     number = 1.2345e-5 * (1 + pl.col("step").cast(pl.Float64))
     measured = [name for name, kind in run.steps.schema.items() if kind.is_float()]
-    wide = run.steps.with_columns(
-        number.cast(run.steps.schema[name]).alias(name) for name in measured
-    )
+    schema = run.steps.schema
+    wide = run.steps.with_columns(number.cast(schema[name]).alias(name) for name in measured)
     table = table_of(prompt_of(Observables(run.runs, wide), settings()).user)
     assert len(table) == 1 + 50
     assert sum(len(",".join(row)) + 1 for row in table) < settings().context_tokens * 0.7
