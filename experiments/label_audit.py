@@ -193,7 +193,7 @@ def tables(found: st.Estimates, divided: pl.DataFrame, said: st.Captions) -> Ite
     )
     joined = pl.concat_str(differing, separator=" and ", ignore_nulls=True)
     of_raters = [each for rater in "12" for each in (f"rater_{rater}", f"second_{rater}")]
-    texts = divided.with_columns(
+    contested = divided.with_columns(
         pl.col("scenario", "category", *of_raters).str.replace_all("_", " "),
         pl.col("^contest_.$").cast(pl.String),
         differs=pl.when(joined != "").then(joined),
@@ -202,7 +202,7 @@ def tables(found: st.Estimates, divided: pl.DataFrame, said: st.Captions) -> Ite
         *(f"{each}_{rater}" for rater in "12" for each in ("rater", "contest", "second")),
         "differs",
     )
-    yield st.sheet("label_audit_contested", texts.fill_null(st.ABSENT).rows(), said)
+    yield st.sheet("label_audit_contested", contested.fill_null(st.ABSENT).rows(), said)
 
 
 def draw(kappas: pl.DataFrame, printed: float, figure: Figure) -> None:

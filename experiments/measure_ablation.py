@@ -58,7 +58,9 @@ class View:
         """The method, unfitted."""
         if isinstance(self.settings, st.RandomForestSettings):
             # nobody reads here why a forest answers, which costs as much as to fit it
-            return random_forest(self.settings, self.signals, seed).set_params(explain=None)
+            forest = random_forest(self.settings, self.signals, seed)
+            forest.explain = None
+            return forest
         signals = self.signals if self.method == REDUCED else None
         return ImprovedRules(band, **self.settings.model_dump(), signals=signals)
 

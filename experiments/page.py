@@ -71,14 +71,14 @@ def main() -> None:
     answers = answers_by_scenario(predictions)
     reference, seed = f"{study.architecture}-{study.optimizer}", min(study.run_seeds)
     recorded = (scenarios, telemetry.runs, answers)
-    said = (explained, failure.answers_to_logs(logs, reference), monitored, alike)
+    of_logs = failure.answers_to_logs(logs, reference)
     shown = (measured, paper, st.Scope.of(predictions), read_text(FINDING))
     where: dict[str, Any] = {"reference": reference, "seed": seed}
     majority = st.majority_share(predictions)
     sections: dict[str, object] = {
         "landing": landing(*shown, majority=majority, confidence=confidence),
         "failures": failures(*recorded, alike.difficulty, **where),
-        "failure": failure.details(*recorded, *said, **where),
+        "failure": failure.details(*recorded, explained, of_logs, monitored, alike, **where),
     }
     for setting in settings_of(telemetry.runs, reference):
         most = MOST_POINTS if setting == reference else MOST_POINTS_ELSEWHERE

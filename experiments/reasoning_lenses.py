@@ -218,10 +218,11 @@ def numbers_table(
 ) -> st.Table:
     """Means over tasks and seeds by condition, with the least and the greatest of a seed."""
     columns, rows = [left("Condition", width=0.14)], [[st.words(each)] for each in conditions]
+    kinds: Mapping[Any, Any] = catalogue.measure_kinds()
     shown = [(lens, each) for lens, all_of in said.labels(name).items() for each in all_of]
     for lens, measure in shown:
         width = 0.86 / len(shown)
-        columns.append(st.Column(catalogue.measure_kinds()[lens][measure].title, lens, width=width))
+        columns.append(st.Column(kinds[lens][measure].title, lens, width=width))
         of_seeds = measures.filter(lens=lens, measure=measure).group_by("condition", "seed")
         seeds = of_seeds.agg(pl.col("value").mean()).drop_nulls().sort("seed")
         for row, condition in zip(rows, conditions, strict=True):

@@ -10,11 +10,17 @@ from matplotlib.lines import Line2D
 
 from abstention import REASONS
 from failbench.base.errors import BadInputError
-from failbench.study.labels import METHOD_STYLES
 from failbench.study.picture import POINTS, Picture, legend_outside, save_picture
 from failbench.study.publication import check_style
 from failbench.study.run_curves import run_curves
-from failbench.study.style import CATEGORY_COLOURS, FULL_WIDTH, HALF_WIDTH, LINE, TWIN
+from failbench.study.style import (
+    CATEGORY_COLOURS,
+    FULL_WIDTH,
+    HALF_WIDTH,
+    LINE,
+    METHOD_STYLES,
+    TWIN,
+)
 from gallery import run_of
 from hybrid import MEMBERS, RULES
 
