@@ -1,5 +1,3 @@
-"""One check of the audit, from its declaration to its finding."""
-
 from failbench.base.records import kept_by_hand
 from failbench.publish.audit.claims import AuditedPaper
 from failbench.publish.audit.figures import AuditSettings

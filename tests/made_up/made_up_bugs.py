@@ -1,5 +1,3 @@
-"""Made-up bugs that others published, and made-up runs of them."""
-
 from collections.abc import Mapping
 from typing import Any
 

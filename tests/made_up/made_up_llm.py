@@ -1,5 +1,3 @@
-"""Settings of language models, and one run as observables."""
-
 import polars as pl
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA

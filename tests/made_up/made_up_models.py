@@ -1,5 +1,3 @@
-"""Tiny models of Transformers and batches for them."""
-
 from typing import Any
 
 import torch

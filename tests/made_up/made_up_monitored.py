@@ -1,5 +1,3 @@
-"""Monitored runs that are written down, and rules to judge them by."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -1,5 +1,3 @@
-"""Made-up metrics, and the committed numbers of the paper."""
-
 import copy
 
 import pytest

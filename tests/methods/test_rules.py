@@ -1,5 +1,3 @@
-"""Rules that were written down, weighed or learned."""
-
 from functools import partial
 
 import numpy as np

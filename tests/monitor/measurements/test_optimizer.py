@@ -268,8 +268,6 @@ def test_a_scaled_fused_step_is_measured_unscaled():
     assert training.updated(True)["state_steps"] == 1
 
 
-# The published formulas.
-
 ADAM = [
     {}, {"amsgrad": True}, {"maximize": True}, {"weight_decay": 0.1}, {"weight_decay": 0.0},
     {"betas": (0.5, 0.7), "eps": 1e-4}, {"lr": torch.tensor(0.01)},
