@@ -13,7 +13,6 @@ STEPS = 60
 
 
 def steps_of(run_id: str, **columns: object) -> pl.DataFrame:
-    """Sixty ordinary steps with some columns replaced."""
     rng = np.random.default_rng(sum(map(ord, run_id)))
     values: dict[str, object] = {
         "run_id": [run_id] * STEPS, "step": np.arange(STEPS),

@@ -6,7 +6,6 @@ SETTINGS = AuditSettings(confidence=0.95, alpha=0.05, draws=2000, seed=0)
 
 
 def declared(**check):
-    """The content of a file with one claim."""
     return {
         "claims": {
             "made_up": {

@@ -63,8 +63,6 @@ def test_logistic_regression_converges_whatever_the_columns_are(context, runs, r
 
 
 class AsksForGroups(DummyClassifier):
-    """Keeps the groups that its fit received; a dummy otherwise."""
-
     __metadata_request__fit: ClassVar = {"groups": True}
     received: ClassVar = []
 

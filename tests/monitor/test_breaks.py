@@ -30,7 +30,6 @@ FITTED = {STATISTIC.id: Bound(-math.inf, 1.0)}
 
 
 def history(end=COMPLETED, **signals):
-    """A history with a measurement of each signal at every step."""
     rows = tuple(
         Row(step, {k: v for k, v in zip(signals, each, strict=True) if v is not None})
         for step, each in enumerate(zip_longest(*signals.values()))

@@ -280,7 +280,6 @@ KNOWN = {torch.optim.Adam: ADAM, torch.optim.AdamW: ADAM, torch.optim.SGD: SGD}
 
 
 def error_of_last(optimizer_class, options, steps=12, broken=lambda optimizer: None):
-    """Error of the formula in the last of some steps, over the norm of the step."""
     generator = torch.Generator().manual_seed(1)
     parameter = torch.randn(300, generator=generator).requires_grad_()
     optimizer = optimizer_class([parameter], **{"lr": 0.01, **options})
