@@ -44,7 +44,6 @@ def rules(repository, features, study):
 
 @pytest.fixture(scope="module")
 def folder(repository, tmp_path_factory):
-    """Some of what is recorded, in a folder of its own."""
     some = read_telemetry(repository / "data" / "telemetry").select(
         (pl.col("optimizer") == "sgd") & (pl.col("seed") == 0)
     )

@@ -166,7 +166,6 @@ def works_of(estimator: Method, runs: LabelledRuns) -> Works:
 
 
 def raw_method(name: str, size: int) -> Works:
-    """A method on raw telemetry, fitted to copies of the runs of the main study."""
     study = read_section("nested_cv", ReferenceStudy, PARAMS)
     run_ids = study.failures(features())["run_id"]
     failing = recorded().select(pl.col("run_id").is_in(run_ids.implode()))
@@ -178,7 +177,6 @@ def raw_method(name: str, size: int) -> Works:
 
 
 def intervals(grow: Callable[[pl.DataFrame, int], pl.DataFrame], size: int) -> Works:
-    """Every reported figure of one method, with its interval."""
     settings = read_with_statistics("intervals", IntervalSettings, PARAMS)
     return {"resample": partial(method_intervals, grow(predictions("ebm"), size), settings)}
 
@@ -220,4 +218,3 @@ CASES: dict[str, Case] = {
     "risk_coverage": Case(risk_coverage, ("resample",), "scenarios"),
     "significance": Case(significance, ("compare",), "scenarios"),
 }
-"""What is measured, by name."""

@@ -26,11 +26,9 @@ SHORTEST = 1e-3
 """Seconds below which a time has no ratio: what does nothing takes less."""
 
 DIGITS = 4
-"""Significant ones that are kept of what is measured."""
 
 
 def costs(benchmarks: list[dict[str, Any]]) -> pl.DataFrame:
-    """The table of costs, from the entry ``benchmarks`` of a JSON."""
     measured = ("axis", "size", "cpu_seconds", "peak_mib")
     rows = [(one["group"], *(one["extra_info"][name] for name in measured)) for one in benchmarks]
     return pl.DataFrame(rows, COSTS, orient="row").with_columns(
@@ -83,7 +81,6 @@ def _cell(value: float | None, decimals: int) -> str:
 
 
 def main(source: Path, target: Path) -> None:
-    """Write the table, and print the rows."""
     found = costs(json.loads(source.read_text(encoding="utf-8"))["benchmarks"])
     found.write_csv(target)
     sizes = tuple(found["size"].unique().sort())

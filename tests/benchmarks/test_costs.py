@@ -14,7 +14,6 @@ pytestmark = [
 ]
 
 STEP = SIZES[1] // SIZES[0]
-"""From one size to the next."""
 
 QUICK_SECONDS, MOST_ROUNDS = 0.5, 5
 """What is expected to take less is done again, up to so often, and the fastest time counts."""

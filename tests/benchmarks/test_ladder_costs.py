@@ -37,8 +37,6 @@ ROUNDS = 5
 
 
 class Model(torch.nn.Module):
-    """A causal transformer of about a million parameters."""
-
     def __init__(self) -> None:
         super().__init__()
         self.tokens = torch.nn.Embedding(TOKENS, WIDTH)
@@ -55,7 +53,6 @@ class Model(torch.nn.Module):
 
 
 def seconds_of_steps(rows, steps, monitor=None):
-    """Seconds of each step of a training."""
     torch.manual_seed(0)
     model = Model()
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
@@ -178,7 +175,6 @@ PROCESSES = 5
 
 
 def peak_kib(level, folder):
-    """Peak memory of a process that trains, watched at this level."""
     paths = [str(Path(__file__).parent), *sys.path]
     command = [sys.executable, "-c", CHILD.format(paths=paths), level, folder]
     return int(subprocess.run(command, check=True, capture_output=True, text=True).stdout)

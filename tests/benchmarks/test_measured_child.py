@@ -1,5 +1,3 @@
-"""Peak memory is that of the work."""
-
 import pytest
 
 from measured_child import MeasuredChild, Works, can_measure

@@ -28,7 +28,6 @@ def cpu_seconds(function: Callable[[], object]) -> float:
 
 
 def log_of(lines: int) -> list[bytes]:
-    """A log in two forms, with words between them."""
     text = []
     for step in range(lines // 2):
         text.append(f"step {step} | loss {3 / (step + 1):.5f} | grad norm {1.5:.3f} | lr 1.0e-04")

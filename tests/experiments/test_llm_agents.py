@@ -44,7 +44,6 @@ def telemetry() -> Telemetry:
 
 @pytest.fixture(autouse=True)
 def _project(tmp_path, monkeypatch, repository, telemetry):
-    """A folder with all that command and stage read."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     scenarios = made_up_scenarios()

@@ -59,7 +59,6 @@ def true_values(rate: float, metrics: tuple[Metric, ...]) -> dict[str, float]:
 
 
 def covers(rate, concentration, metrics, seed):
-    """Whether the interval of each metric in one study holds the true value."""
     found = scenario_intervals(simulated_answers(rate, concentration, seed), metrics, INTERVALS)
     truth = true_values(rate, metrics)
     return {name: one.ci_low <= truth[name] <= one.ci_high for name, one in found.items()}

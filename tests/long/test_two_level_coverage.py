@@ -41,7 +41,6 @@ CORRELATIONS = (0.0, 0.3, 0.6, 0.9)
 
 METRICS = OVERALL[:2]
 RATES = dict(zip(COUNTS, (0.7, 0.6, 0.5, 0.6, 0.3), strict=True))
-"""Probability that a run is diagnosed right, by category."""
 BETTER, WORSE = 0.6, 0.5
 """The same for two methods that are compared, in every category."""
 BETWEEN_METHODS = 0.5
@@ -78,7 +77,6 @@ def answers_of(shares: dict[str, npt.NDArray[np.float64]]) -> ScenarioAnswers:
 
 
 def bounds_of_rates(correlation: float, seed: int) -> dict[tuple[str, str], tuple[float, float]]:
-    """Bounds of each metric in one study, by strategy."""
     rng = np.random.default_rng(seed)
     runs = {
         str(category): drawn_runs(RATES[category], correlation, rng.random(count), rng)
@@ -96,7 +94,6 @@ def bounds_of_rates(correlation: float, seed: int) -> dict[tuple[str, str], tupl
 
 
 def bounds_of_difference(correlation, seed):
-    """Bounds of the difference of two methods in one study, by strategy."""
     rng = np.random.default_rng([seed, 1])
     scenarios = scenarios_of(COUNTS)
     ties = [[1, BETWEEN_METHODS], [BETWEEN_METHODS, 1]]

@@ -27,7 +27,6 @@ def needed() -> list[Distribution]:
 
 
 def absent_modules() -> set[str]:
-    """Modules that are here and would not be there."""
     names = {_project(each.metadata["Name"]) for each in needed()} | {"failbench"}
     installed = packages_distributions()
     return {

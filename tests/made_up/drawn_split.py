@@ -11,7 +11,6 @@ from failbench.notebooks.corpus import LIBRARIES, Assigned, Misuse
 
 MISUSES = get_args(Misuse)
 SEED = 20261123
-"""The day on which the split was drawn."""
 
 
 def draw_split(pairs, seed=SEED):

@@ -1,5 +1,3 @@
-"""Made-up predictions, with every column that a study stores."""
-
 from itertools import product
 
 import numpy as np

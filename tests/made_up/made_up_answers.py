@@ -79,7 +79,6 @@ RATE = finding("rate_high", strength="circumstantial", statement=HIGH, **RATE_AT
 
 
 def hypothesis(cause, confidence, *findings, advice=ADVICE):
-    """A cause of the catalogue with made-up advice."""
     return Hypothesis(causes()[cause], confidence, "critical", findings, advice)
 
 
@@ -111,7 +110,6 @@ NOTHING = {"status": "healthy", "category": None, "hypotheses": (), "findings": 
 
 
 def healthy():
-    """A run of which nothing was found."""
     return answer(log=read_text("train.log", [rows(100).encode()]), confidence=0.88, **NOTHING)
 
 
@@ -131,7 +129,6 @@ def unknown():
 
 
 def empty():
-    """An answer to a log without a line."""
     return answer(log=read_text("-", []), **NOTHING)
 
 

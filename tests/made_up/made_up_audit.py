@@ -1,5 +1,3 @@
-"""One check of the audit, from its declaration to its finding."""
-
 from failbench.base.records import kept_by_hand
 from failbench.publish.audit.claims import AuditedPaper
 from failbench.publish.audit.figures import AuditSettings
@@ -8,7 +6,6 @@ SETTINGS = AuditSettings(confidence=0.95, alpha=0.05, draws=2000, seed=0)
 
 
 def declared(**check):
-    """The content of a file with one claim."""
     return {
         "claims": {
             "made_up": {

@@ -1,5 +1,3 @@
-"""Made-up bugs that others published, and made-up runs of them."""
-
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +7,6 @@ from failbench.monitor.records.tables import monitored_of, monitored_row, signal
 from failbench.neighbours.outside_list.bugs import STATES, Bug, run_ids
 
 Series = Mapping[int, Mapping[str, float]]
-"""Signals by step."""
 
 LEFT = {"gradients_left": 0.0}
 

@@ -1,5 +1,3 @@
-"""Declarations of small recordings: the detector's parameters and ranges of nominal values."""
-
 from typing import Any
 
 from failbench.base.detector import DetectorParams

@@ -1,5 +1,3 @@
-"""Made-up knowledge: what a monitor knew of made-up runs, whose features tell nothing of it."""
-
 import polars as pl
 
 from failbench.monitor.end import End

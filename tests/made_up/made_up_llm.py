@@ -1,5 +1,3 @@
-"""Settings of language models, and one run as observables."""
-
 import polars as pl
 
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA
@@ -22,7 +20,6 @@ def settings(**values):
 
 
 def one_run(steps=6, losses=None, **run):
-    """A run whose loss falls and whose memory grows; ``run`` has what it is otherwise."""
     facts = dict.fromkeys(RUN_COLUMNS) | {"capacity_bytes": 2**21, "parameters": 100} | run
     usual = {"row": 0, "gradient_norm": 1.5, "tokens": 50, "covered_tokens": 50}
     rows = [

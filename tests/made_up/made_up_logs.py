@@ -1,5 +1,3 @@
-"""A made-up run as a log could tell of it."""
-
 import math
 
 from failbench.neighbours.rendering.run import LoggedRun, LogShape, perplexity

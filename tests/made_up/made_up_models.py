@@ -1,5 +1,3 @@
-"""Tiny models of Transformers and batches for them."""
-
 from typing import Any
 
 import torch
@@ -12,7 +10,6 @@ TOKENS, POSITIONS, ROWS = 40, 12, 4
 
 
 def causal_model(**settings: Any) -> GPT2LMHeadModel:
-    """A causal model, always with the same weights."""
     torch.manual_seed(0)
     sizes = {"vocab_size": TOKENS, "n_positions": POSITIONS, "n_embd": 16}
     sizes |= {"n_layer": 2, "n_head": 2, "bos_token_id": 0, "eos_token_id": 0}

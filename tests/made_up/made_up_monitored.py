@@ -1,5 +1,3 @@
-"""Monitored runs that are written down, and rules to judge them by."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -31,7 +29,6 @@ BOUNDS = {"reads_not_blocked": Bound(float("-inf"), 1.0)}
 
 
 def rules(bounds: Mapping[str, Mapping[str, Bound]] | None = None) -> Rules:
-    """The rules of the package, with bounds by setting."""
     of_settings = {"gru-sgd": BOUNDS} if bounds is None else bounds
     return Rules("now", INVARIANTS, ENDINGS, PROCEDURES[CURRENT], of_settings)
 
@@ -50,7 +47,6 @@ def history(end: End = COMPLETED, steps: int = 60, **changes: Mapping[int, float
 
 
 def monitored(runs: Sequence[tuple[Mapping[str, Any], History]]) -> Monitored:
-    """The tables of some runs, each with its keys and its history."""
     return monitored_of(
         [
             (

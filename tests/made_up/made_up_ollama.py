@@ -29,8 +29,6 @@ class Reply:
 
 @dataclass
 class OllamaServer:
-    """The server's models, what it will say, and what it was asked."""
-
     models: dict[str, str] = field(default_factory=lambda: dict(DIGESTS))
     replies: list[Reply] = field(default_factory=list)
     otherwise: Reply = Reply()
@@ -58,8 +56,6 @@ class OllamaServer:
 
 @contextmanager
 def serving(ollama: OllamaServer) -> Iterator[OllamaServer]:
-    """Serve on a free port of this machine until the block ends."""
-
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
             self._send(200, ollama.tags() if self.path == "/api/tags" else {})

@@ -1,5 +1,3 @@
-"""Made-up scenarios, with the reference runs that neighbours are looked for in."""
-
 import numpy as np
 import polars as pl
 

@@ -1,5 +1,3 @@
-"""Made-up predictions of the four studies that are set side by side."""
-
 import polars as pl
 
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED

@@ -1,5 +1,3 @@
-"""Made-up telemetry of one setting: failing runs with their twins, and successful runs."""
-
 from itertools import product
 
 import numpy as np

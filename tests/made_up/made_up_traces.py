@@ -1,5 +1,3 @@
-"""Traces of made-up models, whose accuracy, tokens and texts are known functions."""
-
 from itertools import product
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Small real training loops, as users write them, with and without a monitor."""
-
 import random
 import sys
 from collections.abc import Callable, Iterator

@@ -1,5 +1,3 @@
-"""The committed page, and the browser in which it is opened from disk."""
-
 import shutil
 from collections.abc import Iterator
 from pathlib import Path

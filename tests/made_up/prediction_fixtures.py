@@ -1,5 +1,3 @@
-"""A made-up feature table: five categories, a few scenarios each, some of them told by features."""
-
 from itertools import product
 
 import numpy as np

@@ -1,5 +1,3 @@
-"""Smooth run: telemetry of a training that goes well, and ways to spoil a signal of it."""
-
 import numpy as np
 import polars as pl
 

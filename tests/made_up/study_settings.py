@@ -1,5 +1,3 @@
-"""Small settings that tests of studies, statistics and predictions share."""
-
 from typing import Any
 
 import numpy as np

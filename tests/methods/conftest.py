@@ -109,8 +109,6 @@ def runs():
 
 @pytest.fixture(scope="session")
 def fit(context, settings_of):
-    """Fits the method of a name anew, to all of ``runs`` or a part."""
-
     def build(name, train=slice(None)):
         frame, labels, groups = made_up_runs()
         method = method_named(name).build(settings_of(name), context)

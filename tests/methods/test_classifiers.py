@@ -62,8 +62,6 @@ def test_logistic_regression_converges_whatever_the_columns_are(context, runs, r
 
 
 class AsksForGroups(DummyClassifier):
-    """Keeps the groups that its fit received; a dummy otherwise."""
-
     received: ClassVar = []
 
     def fit(self, X, y, groups=None):

@@ -21,8 +21,6 @@ two_or_more = pytest.mark.parametrize("categories", [2, 5])
 
 @pytest.fixture
 def pipeline_of(fit, runs):
-    """A pipeline fitted to the first runs, one of two or of all five categories."""
-
     def build(name, categories=5):
         first = slice(12 * categories)
         method, frame = fit(name, first), runs[0][first]

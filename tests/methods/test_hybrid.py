@@ -23,8 +23,6 @@ OF_FOREST = (Evidence("max_loss", 2.0, "above", 1.0),)
 
 
 class Says(BaseEstimator):
-    """Answers every run with one category, and keeps what it was fitted to."""
-
     def __init__(self, category, conditions=None):
         self.category = category
         self.conditions = conditions

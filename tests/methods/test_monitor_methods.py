@@ -1,5 +1,3 @@
-"""Methods on what the monitor knows of runs."""
-
 import numpy as np
 import pandas as pd
 import polars as pl

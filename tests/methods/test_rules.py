@@ -1,5 +1,3 @@
-"""Rules that were written down, weighed or learned."""
-
 from functools import partial
 
 import numpy as np
@@ -95,8 +93,6 @@ def weights_of(method, name):
 
 @pytest.fixture
 def fit(context, run):
-    """Fits the rules to runs given as (category, scenario, error text, features)."""
-
     def build(*rows, grouped=True, **settings):
         frames = [run(*text, **features) for _, _, text, features in rows]
         labels = np.array([category for category, *_ in rows], dtype=object)

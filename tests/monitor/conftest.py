@@ -1,5 +1,3 @@
-"""Fixtures of the monitor's tests."""
-
 import sys
 import threading
 from contextlib import contextmanager

@@ -30,15 +30,11 @@ FITTED = {STATISTIC.id: Bound(-math.inf, 1.0)}
 
 
 def history(end=COMPLETED, **signals):
-    """A history with a measurement of each signal at every step."""
     rows = tuple(
         Row(step, {k: v for k, v in zip(signals, each, strict=True) if v is not None})
         for step, each in enumerate(zip_longest(*signals.values()))
     )
     return History("standard", 1, {}, {}, rows, end)
-
-
-# The catalogue.
 
 
 @pytest.mark.parametrize("invariant", CATALOGUE, ids=lambda invariant: invariant.id)
@@ -59,9 +55,6 @@ def test_an_invariant_is_a_sentence_of_a_component_with_a_source(invariant):
 def test_every_component_has_invariants_and_an_ending():
     assert {invariant.component for invariant in CATALOGUE} == set(CATEGORIES)
     assert {ending.component for ending in ENDINGS} == set(CATEGORIES)
-
-
-# What values are held against.
 
 
 NUMBERS = st.lists(st.floats(0.1, 1e6), min_size=1, max_size=60)
@@ -96,9 +89,6 @@ def test_the_past_of_a_dense_stretch_is_that_of_the_checks_before():
         assert held[10] == pytest.approx(math.log(5))
         assert (held[10:] > 1).all() == each.past_of_checks
         assert breaks(run, (each,), bound)[0].step == 100
-
-
-# Breaks.
 
 
 LASTING, GROWN = [9.0] * 30, [99.0]
@@ -142,9 +132,6 @@ def test_catalogues_of_older_versions_are_read_as_they_were_meant():
         read_invariants(f"{head},window,presumes\n{row},8,lost")
 
 
-# Bounds.
-
-
 def test_no_run_breaks_bounds_that_were_fitted_to_it():
     rng = np.random.default_rng(0)
     runs = [
@@ -186,9 +173,6 @@ def test_bounds_are_read_as_written_and_a_broken_or_foreign_file_refused_by_name
         with pytest.raises(BadInputError, match=re.escape(field)) as refused:
             read_bounds(path, CATALOGUE)
         assert "bounds.json" in str(refused.value)
-
-
-# Precedence.
 
 
 @pytest.mark.parametrize(

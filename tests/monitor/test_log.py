@@ -112,8 +112,6 @@ def test_ten_thousand_steps_in_which_everything_varies_take_less_than_a_megabyte
     assert sum(path.stat().st_size for path in folder.iterdir()) < 1_000_000
 
 
-# The clock.
-
 BURN = "import os; os.sched_setaffinity(0, {%d})\nwhile True: pass"
 
 

@@ -25,8 +25,6 @@ def unwatched(name):
 
 @pytest.fixture
 def run(tmp_path):
-    """Runs a loop with a monitor; gives its history, and what the loop gave."""
-
     def history(
         name, steps, level="standard", every=5, vocabulary=VOCABULARY, kind=Monitor, **options
     ):

@@ -20,8 +20,6 @@ def ids(rows=8, words=WORDS):
 
 
 class Loop:
-    """A training loop whose parts a fault replaces."""
-
     def __init__(self):
         torch.manual_seed(0)
         layers = nn.Embedding(WORDS, 32), nn.Linear(32, 32), nn.ReLU(), nn.Linear(32, WORDS)

@@ -59,8 +59,6 @@ def unwatched():
 
 @pytest.fixture
 def trained(tmp_path, unwatched):
-    """Trains as without a monitor; gives the history, and the warnings."""
-
     def history(level="standard", **given):
         with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")

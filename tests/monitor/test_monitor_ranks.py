@@ -52,8 +52,6 @@ def train(rank, folder, monitored, together):
 
 @pytest.fixture
 def run(tmp_path):
-    """Trains two ranks; gives their losses, and the logs of those that are monitored."""
-
     def ranks(monitored, together=True):
         folder = tmp_path / f"{monitored} {together}"
         folder.mkdir()

@@ -35,7 +35,6 @@ def history(**signals):
 
 
 def healthy_runs(n):
-    """Runs in which every signal varies, from run to run too."""
     rng = np.random.default_rng(0)
 
     def drawn():

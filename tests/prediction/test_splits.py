@@ -173,9 +173,6 @@ def test_every_row_of_a_tested_view_is_tested_once_and_its_scenario_not_trained_
             by_view("made_up", folds, *views)[0].rows(folds, near)
 
 
-# The runs of a study.
-
-
 def test_no_seed_and_a_seed_named_twice_are_refused():
     for seeds, problem in (([], "run_seeds"), ([0, 0], "twice"), ([-1], "run_seeds")):
         with pytest.raises(ValidationError, match=problem):

@@ -1,5 +1,3 @@
-"""Small but real settings for recordings in tests."""
-
 import os
 import signal
 import subprocess

@@ -19,8 +19,6 @@ RUNS = SUCCESSES + 4 * len(SCENARIOS) + 1
 
 
 class MadeUpRuns:
-    """Executes runs without training, and counts how often each was executed."""
-
     def __init__(self):
         self.counts = Counter()
         self.limits = {}
@@ -49,7 +47,6 @@ class MadeUpRuns:
 
 
 def made_up_campaign(ranges, corpus_cache, journal):
-    """A campaign of two scenarios, two seeds and a remedy."""
     params = RecordParams(
         settings={SETTING.name: {"seeds": 2, "successes": SUCCESSES}},
         hang_seconds=1,

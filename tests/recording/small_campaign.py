@@ -26,7 +26,6 @@ PATIENCE = 300.0
 
 
 def make_folder(folder, ranges, corpus_cache):
-    """Fill a folder to record in: small ranges, the committed scenarios and a corpus."""
     recorded = {
         "settings": {"transformer-adamw": {"seeds": 1, "successes": SUCCESSES}},
         "hang_seconds": 20,

@@ -73,7 +73,6 @@ def test_equal_runs_get_the_fingerprints_of_today_but_for_the_excepted(make_proj
 
 @pytest.fixture
 def made_up_project(make_project, campaign_in, made_up_runs, monkeypatch):
-    """A working directory with the plan's made-up runs, of other fingerprints."""
     folder = make_project()
     recorded = campaign_in("recorded")
     tables = recorded.tables(recorded.record(1, lambda _: None))

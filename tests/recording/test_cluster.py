@@ -19,7 +19,6 @@ pytest.importorskip("submitit", reason="needs the extra `cluster`")
 
 SHARDS = [Shard(number, 3) for number in (1, 2, 3)]
 LOST = ["sh", "-c", "kill -9 $PPID"]
-"""A command that kills the job it runs in."""
 FAKE_SLURM = {
     # Runs each task of the array as a process, as the scheduler would on a node.
     "sbatch": """#!/bin/bash

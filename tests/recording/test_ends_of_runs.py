@@ -15,7 +15,6 @@ CAPACITY = 2**26
 
 @pytest.fixture
 def run(order):
-    """Executes a short run, with a fault or without; gives the report, and the monitor's log."""
     context = fork_server(["failbench.monitor.monitor"])
 
     def executed(fault=None, parameters=None, planned=PLANNED, **changes):

@@ -62,7 +62,6 @@ def write(tmp_path, monkeypatch):
             path.unlink()
 
     def written(name, old, new):
-        """Replace a stretch of a file, or append to it."""
         path = copy / name
         source = path.read_text(encoding="utf-8") if path.exists() else ""
         assert source.count(old) == 1 or not old

@@ -17,8 +17,6 @@ PLANNED = EPOCH_STEPS + 2
 
 
 class Extractor:
-    """Notes what it is called with, as the peer's would be."""
-
     def __init__(self, network, arch, config):
         self.network, self.arch = network, arch
         self.steps, self.trained, self.epochs, self.validated = [], [], [], []

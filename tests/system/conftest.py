@@ -1,4 +1,1 @@
-"""What tests of the system share."""
-
-collect_ignore = ["additions"]
-"""Tests that are added to a copy of the repository, where what they test is added too."""
+collect_ignore = ["additions"]  # what they test is added, with them, to a copy of the repository

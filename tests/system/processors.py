@@ -73,7 +73,6 @@ PROCESSORS = (
 
 
 def refitted(processor: Processor, folder: Path) -> pl.DataFrame:
-    """Prediction rows as a processor writes them, from a process of its own."""
     rows = folder / "rows.parquet"
     threads = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(processor.threads))
     paths = os.pathsep.join(str(REPOSITORY / name) for name in ("src", "experiments"))

@@ -23,7 +23,6 @@ AUTHOR = ("-c", "user.name=A test", "-c", "user.email=test@example.org")
 
 
 def write_params_of_fewer_draws(path: Path) -> None:
-    """Write the parameters of the repository, with few draws, to another place."""
     text = (REPOSITORY / "params.yaml").read_text(encoding="utf-8")
     for name, value in FEWER.items():
         text = re.sub(rf"^( +{name}): \d+$", rf"\1: {value}", text, flags=re.MULTILINE)
@@ -63,7 +62,6 @@ class RepositoryCopy:
         return RepositoryCopy(shutil.copytree(self.root, root))
 
     def run(self, *command: str, status: int = 0) -> str:
-        """Run a command in it, on its own code; what it prints, errors included."""
         paths = [self.root / "src", self.root / "experiments"]
         environment = {
             **os.environ,
@@ -97,7 +95,6 @@ class RepositoryCopy:
         return {line[3:] for line in lines}
 
     def add_files(self, kind: str) -> set[str]:
-        """Add the new files of an addition; their paths."""
         folder = ADDITIONS / kind
         files = [path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"]
         for path in files:

@@ -90,7 +90,6 @@ def test_it_is_installed_there_shows_its_help_and_diagnoses_a_small_log(environm
 
 @pytest.fixture(scope="module")
 def telemetry(repository, tmp_path_factory) -> Path:
-    """Three failing runs, recorded, in a folder of their own."""
     folder = tmp_path_factory.mktemp("runs") / "telemetry"
     chosen = (pl.col("scenario") == "collation_without_padding") & (pl.col("kind") == "failure")
     recorded = read_telemetry(repository / "data/telemetry")

@@ -78,9 +78,6 @@ def telemetry():
     return Telemetry(runs, steps.sort("run_id", "step"))
 
 
-# Changes of telemetry.
-
-
 def with_run(run_id, **values):
     mine = pl.col("run_id") == run_id
     changes = [

@@ -1,5 +1,3 @@
-"""Without the libraries that are integrated their tests are left out."""
-
 from importlib.util import find_spec
 
 if not all(map(find_spec, ("accelerate", "lightning", "transformers"))):

@@ -20,8 +20,6 @@ EVALUATED = Texts(6, seed=1)
 
 
 class Causal(lightning.LightningModule):
-    """Calls a model of Transformers within its step."""
-
     def __init__(self):
         super().__init__()
         self.model = causal_model()
@@ -59,8 +57,6 @@ class Plain(lightning.LightningModule):
 
 
 class Two(Plain):
-    """Updates weights itself, with two optimizers."""
-
     automatic_optimization = False
 
     def training_step(self, batch, batch_idx):

@@ -40,7 +40,6 @@ def callback(tmp_path):
 
 
 def trained(folder, *callbacks):
-    """Weights and what was logged, but for times."""
     trainer = trainer_of(folder, *callbacks, **EVALUATED, gradient_accumulation_steps=2)
     trainer.train()
     keys = ("loss", "grad_norm", "eval_loss")

@@ -131,8 +131,6 @@ def test_values_that_are_no_number_are_counted_over_all_inputs():
         assert measurement.measure(None, [first, second]) == {"nonfinite_inputs": 3}
 
 
-# Labels.
-
 TARGETS = 6
 
 

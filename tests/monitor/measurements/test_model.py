@@ -189,7 +189,6 @@ def seen(model, inputs=IDS):
 
 
 def naive_of(output):
-    """Size and spread of an output, a row a position."""
     size = output.square().mean().sqrt()
     return float(size), float(output.std(0, correction=0).mean() / size)
 

@@ -268,8 +268,6 @@ def test_a_scaled_fused_step_is_measured_unscaled():
     assert training.updated(True)["state_steps"] == 1
 
 
-# The published formulas.
-
 ADAM = [
     {}, {"amsgrad": True}, {"maximize": True}, {"weight_decay": 0.1}, {"weight_decay": 0.0},
     {"betas": (0.5, 0.7), "eps": 1e-4}, {"lr": torch.tensor(0.01)},
@@ -282,7 +280,6 @@ KNOWN = {torch.optim.Adam: ADAM, torch.optim.AdamW: ADAM, torch.optim.SGD: SGD}
 
 
 def error_of_last(optimizer_class, options, steps=12, broken=lambda optimizer: None):
-    """Error of the formula in the last of some steps, over the norm of the step."""
     generator = torch.Generator().manual_seed(1)
     parameter = torch.randn(300, generator=generator).requires_grad_()
     optimizer = optimizer_class([parameter], **{"lr": 0.01, **options})

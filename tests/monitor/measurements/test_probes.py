@@ -19,8 +19,6 @@ KEYWORDS = ("determinism", "causality", "independence", "training")
 
 
 class Model(nn.Module):
-    """Causal and independent, unless it is told otherwise."""
-
     def __init__(self, dropout=0.0, future=False, rows=False, noise=False, normal=False):
         super().__init__()
         torch.manual_seed(0)
@@ -42,8 +40,6 @@ class Model(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Tied weights, and attention with padding that reads both sides."""
-
     def __init__(self):
         super().__init__()
         torch.manual_seed(0)
