@@ -120,7 +120,8 @@ def test_a_pair_that_changed_is_named(drawn, written):
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
-        (lambda text: "", "in neither part"),
+        (lambda text: "", "there are none"),
+        (lambda text: text.replace("\n", "\nanother_", 1), "in neither part"),
         (lambda text: text.replace("development", "half").replace("test", "half"), "part"),
         (lambda text: text + text.splitlines()[1] + "\n", "there twice"),
         (lambda text: text.replace("sha256_mended", "sha256"), "sha256"),

@@ -9,13 +9,13 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.neighbours.peers import default_plus_plus
+from failbench.neighbours.peers import verdicts as versions
 from failbench.neighbours.peers.recorder import (
     installed_peers,
     read_by_runmedic,
     read_by_training_doctor,
 )
 from failbench.neighbours.peers.verdicts import Reading, issues_of, mapping, recorded_answers
-from failbench.neighbours.peers.verdicts import mapping as versions
 
 
 def fail():

@@ -22,7 +22,7 @@ STYLE = REPOSITORY / "src/failbench/study/style.py"
 PICTURE = REPOSITORY / "src/failbench/study/picture.py"
 CURVES = REPOSITORY / "src/failbench/diagnose/outputs/curves.py"
 DRAWING = REPOSITORY / "src/failbench/diagnose/outputs/drawing.py"
-LENSES = REPOSITORY / "src/failbench/neighbours/lenses/drawing.py"
+LENSES = REPOSITORY / "src/failbench/neighbours/lenses/picture.py"
 
 
 @pytest.fixture(scope="module", params=FIGURES, ids=lambda path: path.stem)

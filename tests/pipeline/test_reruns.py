@@ -67,14 +67,13 @@ def test_what_studies_share_fits_nothing_again_and_a_key_runs_what_its_section_r
     models = reruns("llm_agents")
     assert {"llm_agents", "intervals", "significance", "generalization"} <= models
     assert not [name for name in models if "@" in name]
-    fitting = ("measure_", "nested_cv", "across_architectures", "raw_telemetry", "hybrids")
+    fitting = ("measure_", "nested_cv", "raw_telemetry", "hybrids")
     readers = reruns("statistics.power")
     assert not [name for name in readers if name.startswith(fitting)]
     assert {"significance", "importance", "risk_coverage"} <= readers
     assert reruns("intervals.floor_draws") == reruns("intervals")
     added = reruns("methods")
-    fits = {"nested_cv@<another>", "across_architectures@<another>"}
-    assert {name for name in added if "@" in name} == fits
+    assert {name for name in added if "@" in name} == {"nested_cv@<another>"}
     assert {"intervals", "significance"} <= added
     assert "hybrids" not in added
 

@@ -7,7 +7,7 @@ the hundred trees: what the labels are, whether weights are numbers, which param
 from __future__ import annotations
 
 from copy import copy
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
@@ -25,13 +25,15 @@ class Forest(RandomForestClassifier):  # type: ignore[misc]
     """A forest of trees by Gini's criterion without a limit of depth, on numbers alone."""
 
     def fit(self, X: Array, y: Labels) -> Self:
-        """Grow all trees from the same runs; NaN is refused, as a tree would take it for a sign."""
-        runs = _numbers(X)
+        """Grow all trees from the same runs; each sends a missing value where it did best."""
+        runs = np.ascontiguousarray(X, dtype=np.float32)
+        gaps = np.isnan(runs).any(axis=0)
         self.classes_, codes = np.unique(y, return_inverse=True)
         (count, features), classes = runs.shape, len(self.classes_)
         self.n_features_in_, self.n_outputs_, self.n_classes_ = features, 1, classes
         labels, sizes = codes[:, None].astype(np.float64), np.array([classes], dtype=np.intp)
         leaf, tried = self.min_samples_leaf, _features_tried(self.max_features, features)
+        missing = gaps if gaps.any() else None
         limits = (max(2, 2 * leaf), leaf, 0.0, LARGEST, 0.0)
         prototype = DecisionTreeClassifier(max_features=self.max_features, min_samples_leaf=leaf)
         prototype.classes_, prototype.max_features_ = np.arange(float(classes)), tried
@@ -48,26 +50,18 @@ class Forest(RandomForestClassifier):  # type: ignore[misc]
             splitter = BestSplitter(Gini(1, sizes), tried, leaf, 0.0, rng, None)
             tree.tree_ = Tree(features, sizes, 1)
             builder = DepthFirstTreeBuilder(splitter, *limits)
-            builder.build(tree.tree_, runs, labels, drawn.astype(np.float64), None)
+            builder.build(tree.tree_, runs, labels, drawn.astype(np.float64), missing)
             self.estimators_.append(tree)
         return self
 
     def predict_proba(self, X: Array) -> Probabilities:
         """Mean of the trees' shares of labels, ``[n_runs, n_classes]``."""
-        runs = _numbers(X)
+        runs = np.ascontiguousarray(X, dtype=np.float32)
         total = np.zeros((len(runs), self.n_classes_))
         for tree in self.estimators_:
             total += tree.tree_.predict(runs)
         mean: Probabilities = total / len(self.estimators_)
         return mean
-
-
-def _numbers(X: Any) -> Any:
-    """Runs in single precision, in which trees compare."""
-    runs = np.ascontiguousarray(X, dtype=np.float32)
-    if np.isnan(runs).any():
-        raise ValueError("The forest has no place for NaN: impute missing values first.")
-    return runs
 
 
 def _features_tried(asked: str | float, features: int) -> int:
