@@ -4,6 +4,7 @@ import pytest
 import yaml
 from pydantic import Field
 
+from failbench.base.errors import BadInputError
 from failbench.statistics.bootstrap import BootstrapSettings
 from failbench.statistics.settings import read_statistics, read_with_statistics
 from failbench.statistics.significance import ComparisonSettings
@@ -43,3 +44,10 @@ def test_a_record_gets_the_keys_that_it_has_and_what_the_section_of_a_study_says
     named = settings.named("19", (("a", "b"),))
     assert (named.feature_set, named.contrasts) == ("19", (("a", "b"),))
     assert named.model_dump(exclude={"feature_set", "contrasts"}) == settings.model_dump()
+
+
+@pytest.mark.parametrize("key", sorted(SHARED))
+def test_a_missing_key_is_refused_and_not_filled_in(params, key):
+    missing = {name: value for name, value in SHARED.items() if name != key}
+    with pytest.raises(BadInputError, match=rf"statistics\.{key}: Field required"):
+        read_statistics(BootstrapSettings, params(missing))

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import measure_controls
-from controls import ControlSettings, estimates, permutation_p
+from controls import ControlSettings, estimates, permutation_p, verdict
 from failbench.base.errors import BadInputError
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.telemetry import Telemetry
@@ -96,6 +96,19 @@ def test_permuted_labels_pass_whatever_features_tell_but_not_if_folds_part_a_sce
     monkeypatch.setattr(measure_controls, "cross_validated_answers", by_run)
     parted = judged(permuted_labels=alike)[PERMUTED_LABELS]
     assert (parted["verdict"], parted["p"] < 1e-6) == ("fail", True)
+
+
+@pytest.mark.parametrize(
+    ("p", "ci_high", "expected"),
+    [
+        (0.05, 0.22, "fail"),
+        (0.051, 0.30, "pass"),
+        (0.051, 0.301, "inconclusive"),
+        (0.01, 0.90, "fail"),
+    ],
+)
+def test_a_wide_interval_is_inconclusive_and_no_pass(p: float, ci_high: float, expected: str):
+    assert verdict(p, ci_high, SETTINGS) == expected
 
 
 def test_p_counts_the_true_labels_and_balanced_accuracy_weighs_scenarios_and_not_runs():

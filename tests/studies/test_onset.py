@@ -7,7 +7,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.agreement import cramers_v, permutation_test
-from onset import association, indicators
+from onset import association, indicators, verdict
 from shared import onset_signs
 from study_settings import DRAWS
 
@@ -137,3 +137,28 @@ def test_more_seeds_of_the_same_scenarios_are_no_more_evidence_and_scenarios_are
     values = [found[name]["value"] for name in ("precision", "recall", "base")]
     assert values == pytest.approx([3 / 4, 3 / 6, 1 / 5])
     assert found["shown_by"] == {"scenarios": 4.0, "runs": 4}
+
+
+@pytest.mark.parametrize(
+    ("test", "bounds", "more", "said"),
+    [
+        ("chance", (0.3, 0.2, 0.4), {"p": 0.01}, "holds"),
+        ("chance", (0.3, 0.2, 0.4), {"p": 0.2}, "undecided"),
+        ("base", (0.7, 0.5, 0.8), {"against": 0.46}, "holds"),
+        ("base", (0.5, 0.4, 0.55), {"against": 0.46}, "does not hold"),
+        ("base", (0.5, 0.4, 0.65), {"against": 0.46}, "undecided"),
+        ("half", (0.7, 0.51, 0.8), {}, "holds"),
+        ("half", (0.3, 0.2, 0.49), {}, "does not hold"),
+        ("half", (0.6, 0.4, 0.8), {}, "undecided"),
+        ("margin", (0.2, 0.11, 0.3), {}, "holds"),
+        ("margin", (0.05, 0.01, 0.09), {}, "does not hold"),
+        ("gain", (0.05, 0.01, 0.09), {}, "holds"),
+        ("gain", (0.0, -0.1, 0.09), {}, "does not hold"),
+        ("gain", (0.0, -0.1, 0.2), {}, "undecided"),
+        ("absent", (0.0, 0.0, 0.1), {}, "holds"),
+        ("absent", (0.01, 0.0, 0.1), {}, "does not hold"),
+    ],
+)
+def test_verdicts_follow_from_the_interval_alone(test, bounds, more, said):
+    measured = {"against": 0.0} | dict(zip(("value", "ci_low", "ci_high"), bounds, strict=True))
+    assert verdict(test, measured | more, 0.1, 0.05) == said
