@@ -98,6 +98,19 @@ def test_the_estimates_of_the_study_itself_are_those_of_the_main_study(study, pr
         assert sum(shares) == pytest.approx(1 if abstained else 0)
 
 
+def test_each_fold_gets_a_threshold_from_its_training_side_or_abstains_from_everything(study):
+    estimates = study()
+    assert estimates["chosen", "per_fold", "folds_with_a_threshold"]["value"] == 1
+    tau = estimates["chosen", "per_fold", "tau"]
+    assert tau["n"] == 3
+    assert 0 < tau["ci_low"] <= tau["value"] <= tau["ci_high"] <= 1
+    without = study(SETTINGS.model_copy(update={"precision": 0.999}))
+    for metric in ("folds_with_a_threshold", "coverage"):
+        assert without["chosen", "per_fold", metric]["value"] == 0
+    for metric in ("tau", "accuracy_when_committed"):
+        assert ("chosen", "per_fold", metric) not in without
+
+
 def test_the_labels_of_tested_scenarios_have_no_part_in_the_choice(
     out_of_memory, successes, splits, inner
 ):

@@ -4,8 +4,10 @@ import pytest
 
 from controls import ControlSettings, balanced_accuracy
 from failbench.base.params import PARAMS
+from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import RAW_SERIES, RAW_TEXT, feature_table, raw_table
 from failbench.methods.raw_telemetry import RawTelemetrySettings
 from failbench.prediction.splits import make_splits
@@ -32,6 +34,18 @@ def failures() -> pl.DataFrame:
 @pytest.fixture(scope="module")
 def splits(failures) -> pl.DataFrame:
     return make_splits(failures.select("scenario", "category").unique(), 2, 2, seed=0)
+
+
+def test_every_run_is_predicted_in_the_fold_of_its_scenario_under_every_feature_set(
+    failures, splits
+):
+    predictions = raw_predictions(failures, SUCCESSES, splits, "raw_telemetry", SETTINGS, seed=0)
+    assert predictions.schema == PREDICTION_SCHEMA
+    assert predictions.equals(predictions.sort(PREDICTION_SCHEMA.names()[:6]))
+    key = ["repeat", "fold", "run_id"]
+    expected = splits.join(failures.select("scenario", "run_id"), on="scenario").select(key)
+    for name in FEATURE_SETS:
+        assert predictions.filter(feature_set=name).select(key).sort(key).equals(expected.sort(key))
 
 
 @pytest.mark.filterwarnings("ignore:The least populated class")
