@@ -105,6 +105,13 @@ def test_identical_methods_differ_by_nothing_and_opposite_ones_by_all(answers):
     assert apart.p_mcnemar == pytest.approx(2 * 0.5**76)
 
 
+def test_abstaining_is_no_better_than_a_wrong_answer(answers):
+    predictions = answers({"a": 0.9, "b": 0.4})
+    wrong = predictions.with_columns(pl.col("prediction").replace("abstain", "a wrong answer"))
+    first, second = (compare_all(each, settings_with(("a", "b"))) for each in (predictions, wrong))
+    assert first == second
+
+
 @pytest.mark.parametrize(
     ("values", "complaint"),
     [

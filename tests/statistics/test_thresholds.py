@@ -2,6 +2,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+from failbench.base.errors import BadInputError
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
@@ -132,6 +133,19 @@ def test_every_pair_routes_as_the_composed_hybrid_does(runs: int):
         assert shares[:, position] == pytest.approx([*expected, wrong])
 
 
+def test_at_or_above_tau_the_grid_is_the_hybrid_of_stored_abstentions(grid):
+    members = made_up_members()
+    composed = compose("hybrid", Hybrid(None, None, None, 0.75, 0.5), made_up_rules(), members)
+    shares = grid.shares()[:, grid.position(0.5, 0.75)]
+    assert shares[0] == pytest.approx((composed["route"] == "rules").mean())
+    assert shares[thresholds.WRONG] == pytest.approx(
+        (composed["prediction"] != composed["category"]).mean()
+    )
+    short = {**members, "human": members["human"].head(5)}
+    with pytest.raises(BadInputError, match="runs that the rules answered are missing"):
+        thresholds.routed_grid(made_up_rules(), short, 0.25)
+
+
 def test_a_scenario_counts_once_whatever_its_runs():
     rules, members = made_up_rules(), made_up_members()
 
@@ -168,3 +182,12 @@ def test_the_price_is_the_cost_of_the_routes_and_of_the_mistakes(grid):
     assert thresholds.price(shares, COSTS, 0.0) == pytest.approx(0.1 * by_classifier + by_human)
     more = thresholds.price(shares, COSTS, 3.0) - thresholds.price(shares, COSTS, 0.0)
     assert more == pytest.approx(3 * shares[thresholds.WRONG])
+
+
+def test_halves_are_halves_and_an_odd_scenario_goes_to_either():
+    rng = np.random.default_rng(0)
+    assert set(thresholds.random_half(rng, 8, 50).sum(axis=1)) == {4}
+    assert set(thresholds.random_half(rng, 7, 50).sum(axis=1)) == {3, 4}
+    assert thresholds.random_half(rng, 8, 500).mean(axis=0) == pytest.approx(
+        np.full(8, 0.5), abs=0.1
+    )

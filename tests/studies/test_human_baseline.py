@@ -38,6 +38,19 @@ def test_difficulty_is_the_logit_of_being_wrong_and_stays_finite():
     assert logits[0] == pytest.approx(np.log(10.5 / 0.5)) == -logits[5]
 
 
+@pytest.mark.parametrize("coupling", [0.0, 0.5, 1.0, 2.0])
+def test_every_level_keeps_its_accuracy_and_at_full_coupling_levels_differ_by_constant_logits(
+    coupling,
+):
+    difficulty = human_baseline_people.difficulties(EASE, 48)
+    people = human_baseline_people.population(LEVELS, difficulty, coupling)
+    assert people.right.mean(axis=1) == pytest.approx([0.5, 0.75, 0.9])
+    assert people.marginal.mean() == pytest.approx(0.705)
+    if coupling == 1.0:
+        ability = np.log(people.right / (1 - people.right)) + difficulty
+        assert ability == pytest.approx(np.repeat(ability[:, :1], len(EASE), axis=1))
+
+
 def test_spreads_of_the_mixture_are_those_worked_by_hand():
     between = 0.3 * 0.205**2 + 0.5 * 0.045**2 + 0.2 * 0.195**2
     within = 0.3 * 0.25 + 0.5 * 0.1875 + 0.2 * 0.09
