@@ -211,11 +211,16 @@ def _uncertainty_of(
     if not losses and log.history is None:
         said.append("There is no course of a loss: the answer rests on words alone.")
     if status == "healthy":
-        smooth = "wrong data or labels may leave a smooth curve."
-        return (*said, f"That nothing stands out does not prove the training right: {smooth}")
+        said.append(
+            "That nothing stands out does not prove the training right: wrong data or labels may "
+            "leave a smooth curve."
+        )
+        return tuple(said)
     if nothing_found:
-        health = "Health shows in a loss that is always a number and falls below its first ones."
-        return (*said, health)
+        said.append(
+            "Health shows in a loss that is always a number and falls below its first ones."
+        )
+        return tuple(said)
     if not any(event.kind != "warning" for event in log.events):
         said.append("The log says of no error and no end: the answer rests on its numbers.")
     if not hypotheses:
@@ -223,8 +228,10 @@ def _uncertainty_of(
     elif not any(each.strength == "direct" for each in hypotheses[0].findings):
         said.append("All evidence for the first cause is circumstantial: it has other causes too.")
     if log.history is None:
-        calibrated = "The confidence was calibrated on small models on one machine"
-        said.append(f"{calibrated}; other settings may differ.")
+        said.append(
+            "The confidence was calibrated on small models on one machine; other settings may "
+            "differ."
+        )
     return tuple(said)
 
 

@@ -69,14 +69,16 @@ def _check_finding(log: Log, each: CheckedSeries, place: int, limit: float) -> F
             said = f": {words} is {value:.3g}, {relation} {limit:.3g}."
         case "progress" | "any_progress":
             relation, threshold = "above", reference * (1 - limit)
-            fell = f"by {amount:.1%} of {reference:.4g}"
-            said = f": {fell}, and healthy logs by {limit:.1%} at least."
+            said = (
+                f": by {amount:.1%} of {reference:.4g}, and healthy logs by {limit:.1%} at least."
+            )
         case _:
             # of a difference, the bound is as far from the logged number as from the difference
             offset = value - float(series.values[place])
             threshold = held.limit(place, limit) + offset
-            allowed = f"{threshold:.4g} that healthy logs would allow here."
-            said = f": {value:.4g}, {relation} the {allowed}"
+            said = (
+                f": {value:.4g}, {relation} the {threshold:.4g} that healthy logs would allow here."
+            )
     return Finding(
         check.id, "check", check.strength, check.statement + said, log.sources[series.source].name,
         known(series.lines[place]), known(series.steps[place]), signal, value, relation,

@@ -24,6 +24,21 @@ LARGEST = np.iinfo(np.int32).max
 class Forest(RandomForestClassifier):  # type: ignore[misc]
     """A forest of trees by Gini's criterion without a limit of depth, on numbers alone."""
 
+    def __init__(
+        self,
+        n_estimators: int = 100,
+        max_features: str | float = "sqrt",
+        min_samples_leaf: int = 1,
+        random_state: int | None = None,
+    ) -> None:
+        # of the library's parameters those that are grown by: another is an error, not ignored
+        super().__init__(
+            n_estimators,
+            max_features=max_features,
+            min_samples_leaf=min_samples_leaf,
+            random_state=random_state,
+        )
+
     def fit(self, X: Array, y: Labels) -> Self:
         """Grow all trees from the same runs; each sends a missing value where it did best."""
         runs = np.ascontiguousarray(X, dtype=np.float32)
