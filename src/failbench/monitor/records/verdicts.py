@@ -165,16 +165,13 @@ def _stored_breaks(
     breaks: pl.DataFrame, ends: pl.DataFrame, rules: Rules, bounds: Sequence[str]
 ) -> Iterator[tuple[dict[str, Any], str, tuple[Break, ...]]]:
     known = {invariant.id: invariant for invariant in rules.invariants}
-    parts = breaks.partition_by("run_id", "bounds", as_dict=True)
+    parts: dict[tuple[str, str], list[Break]] = {}
+    for run_id, name, invariant, *found in breaks.select(BREAK_SCHEMA.names()).iter_rows():
+        parts.setdefault((run_id, name), []).append(Break(known[invariant], *found, _ANY))
     for run in ends.iter_rows(named=True):
         for name in bounds:
             if name != run["setting"]:  # its own bounds are no borrowed ones
-                part = parts.get((run["run_id"], name), BREAK_SCHEMA.to_frame())
-                broken = (
-                    Break(known[row["invariant"]], row["step"], row["value"], row["compared"], _ANY)
-                    for row in part.iter_rows(named=True)
-                )
-                yield run, name, tuple(broken)
+                yield run, name, tuple(parts.get((run["run_id"], name), ()))
 
 
 def _cut(run: Mapping[str, Any], broken: tuple[Break, ...], ahead: int | None) -> Known | None:
