@@ -45,9 +45,9 @@ def test_terms_and_intercept_add_up_to_the_score(pipeline_of, name, categories):
     classifier, values = pipeline["classify"], pipeline["impute"].transform(frame)
     if name == "lightgbm":
         terms = boosted_contributions(pipeline, frame, answers)
-        own = classifier.predict(values, pred_contrib=True)
+        own = classifier.booster_.predict(values, pred_contrib=True)
         intercepts = own.reshape(len(values), -1, values.shape[1] + 1)[:, :, -1]
-        scores = classifier.predict(values, raw_score=True)
+        scores = classifier.booster_.predict(values, raw_score=True)
     else:
         contributions = linear_contributions if name != "ebm" else additive_contributions
         terms = contributions(pipeline, frame, answers)
@@ -67,7 +67,7 @@ def test_path_lengths_of_boosted_trees_are_those_that_the_library_reports(pipeli
     for row in leaves.itertuples():
         leaf = int(row.node_index.split("L")[1] if "-L" in row.node_index else 0)
         depth[row.tree_index, leaf] = row.node_depth - 1
-    actual = classifier.predict(pipeline["impute"].transform(frame), pred_leaf=True)
+    actual = classifier.booster_.predict(pipeline["impute"].transform(frame), pred_leaf=True)
     turns = 1 if categories == 2 else categories
     expected = []
     for row, position in zip(actual, positions, strict=True):

@@ -1,14 +1,18 @@
 """Supervised classifiers over the features: their pipelines and grids."""
 
 from functools import partial
+from typing import Self
 
-from lightgbm import LGBMClassifier
+import lightgbm as library
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import MissingIndicator
 from sklearn.pipeline import Pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+from failbench.base.arrays import Array, Labels, Probabilities
 from failbench.base.method_settings import (
     DecisionTreeSettings,
     LightgbmSettings,
@@ -51,18 +55,54 @@ def random_forest(
     return tuned(features, forest, grid, settings.inner_folds, seed, evidence.explain_forest)
 
 
+class Boosting(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """LightGBM's boosted trees; its own classifier writes each fit to text and reads it again."""
+
+    def __init__(
+        self,
+        n_estimators: int,
+        learning_rate: float,
+        num_leaves: int = 31,
+        min_child_samples: int = 20,
+        random_state: int = 0,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.num_leaves = num_leaves
+        self.min_child_samples = min_child_samples
+        self.random_state = random_state
+
+    def fit(self, X: Array, y: Labels) -> Self:
+        """Boost one sequence of trees for each category, or one for two."""
+        self.classes_, codes = np.unique(y, return_inverse=True)
+        several = len(self.classes_) > 2
+        parameters = self.get_params() | {
+            "objective": "multiclass" if several else "binary",
+            "num_class": len(self.classes_) if several else 1,
+            # The same bytes on every machine: histograms are built one way, by one thread.
+            "deterministic": True,
+            "force_row_wise": True,
+            "num_threads": 1,
+            "verbosity": -1,
+        }
+        runs = library.Dataset(np.asarray(X), codes, params={"verbosity": -1})
+        self.booster_ = library.train(parameters, runs, keep_training_booster=True)
+        return self
+
+    def predict_proba(self, X: Array) -> Probabilities:
+        """Probabilities by category, ``[n_runs, n_classes]``."""
+        found = np.asarray(self.booster_.predict(X, num_threads=1))
+        return found if found.ndim == 2 else np.column_stack([1 - found, found])
+
+    def predict(self, X: Array) -> Labels:
+        """The most probable categories."""
+        answers: Labels = self.classes_[self.predict_proba(X).argmax(axis=1)]
+        return answers
+
+
 def lightgbm(settings: LightgbmSettings, features: tuple[str, ...], seed: int) -> TunedClassifier:
     """Gradient boosting by LightGBM (the paper's section 4.4), tuned over the size of trees."""
-    boosting = LGBMClassifier(
-        n_estimators=settings.trees,
-        learning_rate=settings.learning_rate,
-        # The same bytes on every machine: histograms are built one way, by one thread.
-        deterministic=True,
-        force_row_wise=True,
-        n_jobs=1,
-        verbosity=-1,
-        random_state=seed,
-    )
+    boosting = Boosting(settings.trees, settings.learning_rate, random_state=seed)
     grid = {"num_leaves": settings.leaves, "min_child_samples": settings.min_samples_leaf}
     return tuned(features, boosting, grid, settings.inner_folds, seed, evidence.explain_boosted)
 

@@ -51,7 +51,7 @@ def weighted_terms(classifier: Any, weights: Array, values: Array, answers: Labe
 def boosted_contributions(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Array:
     """SHAP values of boosted trees (Lundberg and Lee, 2017), as LightGBM computes them."""
     values = pipeline[:-1].transform(X)
-    flat = pipeline["classify"].predict(values, pred_contrib=True)
+    flat = pipeline["classify"].booster_.predict(values, pred_contrib=True)
     by_class = flat.reshape(len(values), -1, values.shape[1] + 1)[:, :, :-1]
     return _of_answers(_all_classes(np.moveaxis(by_class, 1, 2)), _positions(pipeline, answers))
 
@@ -109,10 +109,11 @@ def explain_additive(pipeline: Any, X: pd.DataFrame, answers: Labels) -> list[Ex
 def boosted_path_lengths(pipeline: Any, X: pd.DataFrame, answers: Labels) -> Positions:
     """Tests on the paths through all trees of the answered category, ``[n_runs]``."""
     classifier = pipeline["classify"]
-    leaves = classifier.predict(pipeline[:-1].transform(X), pred_leaf=True)  # [n_runs, n_trees]
-    trees = _leaf_depths(classifier.booster_.model_to_string())
+    booster = classifier.booster_
+    leaves = booster.predict(pipeline[:-1].transform(X), pred_leaf=True)  # [n_runs, n_trees]
+    trees = _leaf_depths(booster.model_to_string())
     lengths = np.column_stack([each[leaf] for each, leaf in zip(trees, leaves.T, strict=True)])
-    classes = classifier.booster_.num_model_per_iteration()
+    classes = booster.num_model_per_iteration()
     # Trees alternate over the categories; two categories share one sequence of trees.
     tree_classes = np.arange(len(trees)) % classes
     of_answer = tree_classes == (_positions(pipeline, answers) % classes)[:, None]
