@@ -92,15 +92,6 @@ class Sign:
 Observed = tuple[Sign, Finding | None]
 
 
-@dataclass(frozen=True)
-class Allocation:
-    """A block that was asked for, and what was held beside it."""
-
-    requested: float
-    held: float
-    event: Event
-
-
 def signs_of(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> tuple[Sign, ...]:
     """All signs of a log, each once."""
     return distinct(sign for sign, _ in observed(log, fitted))
@@ -114,9 +105,8 @@ def distinct(signs: Iterable[Sign]) -> tuple[Sign, ...]:
 def observed(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> Iterator[Observed]:
     """All signs of a log, with the findings that need no bound of a check."""
     yield from _of_events(log)
-    if allocation := block_too_large(log):
-        sign = Sign("allocation", "out_of_proportion", causes=BLOCK_TOO_LARGE)
-        yield sign, _allocation_finding(log, allocation)
+    if allocation := _block_too_large(log):
+        yield Sign("allocation", "out_of_proportion", causes=BLOCK_TOO_LARGE), allocation
     for trap in traps(log):
         finding = Finding(
             trap.kind, "trap", "circumstantial", trap.meaning, log.sources[trap.source].name,
@@ -240,17 +230,6 @@ def _threshold(broken: Break, bound: float) -> float | None:
     return broken.value - broken.compared + bound
 
 
-def _allocation_finding(log: Log, allocation: Allocation) -> Finding:
-    """The block that memory had no room for, where it is out of proportion."""
-    event, requested, held = allocation.event, allocation.requested, allocation.held
-    said = f"The block that was asked for, {requested:.3g} bytes, is larger than all that was held"
-    return Finding(
-        "allocation_out_of_proportion", "allocation", "circumstantial", f"{said}, {held:.3g}.",
-        log.sources[event.source].name, event.line or None, _step_at(log, event),
-        "requested bytes", requested, "above", held * OUT_OF_PROPORTION, causes=BLOCK_TOO_LARGE,
-    )  # fmt: skip
-
-
 def check_findings(
     log: Log, checked: Iterable[CheckedSeries], bounds: Mapping[str, CheckBound]
 ) -> Iterator[Finding]:
@@ -298,14 +277,22 @@ def _check_finding(log: Log, each: CheckedSeries, place: int, limit: float) -> F
     )  # fmt: skip
 
 
-def block_too_large(log: Log) -> Allocation | None:
+def _block_too_large(log: Log) -> Finding | None:
     """The last block that memory had no room for, if it alone is larger than all that was held."""
     for event in reversed(log.events):
-        requested = _REQUESTED.search(event.message)
-        held = (_held_in(event.message) or _held_before(log)) if requested else None
-        if requested and held:
-            size = float(requested["size"]) * _UNITS[requested["unit"]]
-            return Allocation(size, held, event) if size > OUT_OF_PROPORTION * held else None
+        asked = _REQUESTED.search(event.message)
+        held = (_held_in(event.message) or _held_before(log)) if asked else None
+        if not asked or not held:
+            continue
+        size = float(asked["size"]) * _UNITS[asked["unit"]]
+        if size <= OUT_OF_PROPORTION * held:
+            return None
+        said = f"The block that was asked for, {size:.3g} bytes, is larger than all that was held"
+        return Finding(
+            "allocation_out_of_proportion", "allocation", "circumstantial", f"{said}, {held:.3g}.",
+            log.sources[event.source].name, event.line or None, _step_at(log, event),
+            "requested bytes", size, "above", held * OUT_OF_PROPORTION, causes=BLOCK_TOO_LARGE,
+        )  # fmt: skip
     return None
 
 
