@@ -14,7 +14,7 @@ import polars as pl
 from failbench.base import measuring as st
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.diagnosis import diagnosis_of
-from failbench.diagnose.findings import look_up
+from failbench.diagnose.finding import look_up
 from failbench.diagnose.fitting import KnownLog, fitted
 from failbench.diagnose.model import Model, cause_names, read_model, supports_of, write_model
 from failbench.diagnose.readers.log import Log

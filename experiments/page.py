@@ -15,11 +15,16 @@ from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
 from failbench.publish.page import failure
-from failbench.publish.page.answers import ShownIntervals, answers_by_scenario, landing
 from failbench.publish.page.curves import MOST_POINTS, MOST_POINTS_ELSEWHERE, curves
 from failbench.publish.page.document import page_of
 from failbench.publish.page.failures import failures, settings_of
-from failbench.publish.page.methods import CURVE_SCHEMA, methods_section
+from failbench.publish.page.methods import (
+    CURVE_SCHEMA,
+    ShownIntervals,
+    answers_by_scenario,
+    landing,
+    methods_section,
+)
 from failbench.publish.page.reported import AUDIT_SCHEMA, reported_section
 from recordings import read_recordings
 from shared.difficulty import DIFFICULTY_SCHEMA

@@ -51,4 +51,4 @@ EVIDENCE_SCHEMA = pl.Schema(
         "found": pl.Boolean,
     }
 )
-"""A row per item of evidence of a run's log; :func:`failbench.diagnose.findings.look_up`."""
+"""A row per item of evidence of a run's log; :func:`failbench.diagnose.finding.look_up`."""

@@ -50,10 +50,12 @@ def named(error: pytest.ExceptionInfo[BadInputError]) -> str:
 @pytest.mark.parametrize(
     ("text", "field"),
     [
-        ("", "(columns)"),
+        ("", "(rows)"),
         ("path,content,key\n", "(rows)"),
-        ("path,content,key\na,b,c,d\n", "files.csv:2 content"),
-        ('path,content,key\n"a\n', "(file)"),
+        ("path,content,more\na,b,c\n", "files.csv, line 2 key"),
+        ("path,content,key\na,b,c,d\n", "files.csv, line 2 (more)"),
+        ("path,content,key\na,,c\n", "files.csv, line 2 content"),
+        ('path,content,key\n"a\n', "files.csv, line 2 content"),
         ("\udcff", "(file)"),
     ],
 )

@@ -117,15 +117,15 @@ def test_weights_are_at_a_minimum():
     weights = fitting.fitted_weights(examples, 1.0)
 
     def loss(shared):
-        moved = weights.model_copy(update={"shared": tuple(shared)})
+        moved = weights._replace(shared=shared)
         shares = softmax(category_scores(moved, examples.categories, examples.own))
         likely = np.log(shares[np.arange(len(shares)), examples.category])
         return -examples.weights @ likely + 0.5 * np.square(shared).sum()
 
-    least = loss(np.array(weights.shared))
+    least = loss(weights.shared)
     for place in range(len(SHARED)):
         for step in (-0.05, 0.05):
-            assert loss(np.array(weights.shared) + step * np.eye(len(SHARED))[place]) > least
+            assert loss(weights.shared + step * np.eye(len(SHARED))[place]) > least
 
 
 def test_a_temperature_makes_scores_honest():

@@ -8,11 +8,11 @@ from failbench.base.telemetry import Telemetry
 from failbench.base.verdicts import Diagnosis, Evidence, explained
 from failbench.base.vocabulary import PRIMARY_SET
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.publish.page.answers import Answers, answers_by_scenario, method_facts, shown_order
 from failbench.publish.page.curves import SIGNALS, curves
 from failbench.publish.page.document import significant
 from failbench.publish.page.failure import NOTHING_BROKE, decided_sentence, explanations
 from failbench.publish.page.failures import SHOWN_ERROR, failures
+from failbench.publish.page.methods import Answers, answers_by_scenario, method_facts, shown_order
 from made_up import made_up_predictions
 from made_up_monitored import rules
 from made_up_telemetry import (

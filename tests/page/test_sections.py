@@ -117,6 +117,9 @@ def test_every_number_of_the_file_is_an_entry_and_nothing_else_is():
         expected.add(name.removesuffix(".value") if path[0] == "claims" else name)
     assert {number["path"] for number in paper_numbers(reported_paper())} == expected
     assert set(counterparts()) == expected
+    table = ROOT / "src/failbench/publish/page/data/counterparts.csv"
+    assert len(table.read_text().splitlines()) == 1 + len(expected)  # no path has two rows
+    assert all(row.ours or row.note for row in counterparts().values())
 
 
 def test_a_number_that_moves_in_the_metrics_moves_and_one_that_is_gone_is_named():

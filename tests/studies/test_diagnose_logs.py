@@ -5,8 +5,7 @@ import pytest
 from diagnose_logs import alarm_table, surest
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.causes.catalogue import causes
-from failbench.diagnose.finding import Finding
-from failbench.diagnose.findings import look_up
+from failbench.diagnose.finding import Finding, look_up
 from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import Sign
 from failbench.neighbours.rendering.run import COMPLETE

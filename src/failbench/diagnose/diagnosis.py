@@ -14,23 +14,28 @@ from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.causes.catalogue import Measurement, advice, causes
-from failbench.diagnose import findings
 from failbench.diagnose.answer import NAMED, Hypothesis, LogDiagnosis, Severity, Status
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.model import Model, read_model, supports_of
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.opening import read_log
-from failbench.diagnose.readers.traps import traps
 from failbench.diagnose.series import TIGHTEST, WINDOW, checked, checks, series_of
-from failbench.diagnose.signs import LOGIC_ONLY, Sign, breaks_bound, is_alarm, signs_of
+from failbench.diagnose.signs import (
+    LOGIC_ONLY,
+    Observed,
+    Sign,
+    breaks_bound,
+    check_findings,
+    distinct,
+    is_alarm,
+    observed,
+)
 from failbench.monitor.bounds import read_bounds
-from failbench.monitor.breaks import breaks
-from failbench.monitor.diagnosis import decide
-from failbench.monitor.endings import ENDINGS, Ending
 from failbench.monitor.invariants import CATALOGUE, Bound
 
 SHOWN: Final = 0.05  # probability from which on a cause is shown beside the first
 MOST_PROBABLE: Final = 4
+_OF_MONITOR: Final = ("invariant", "ending")
 _LOST: Final = ("not_finite", "hidden_nan", "nonfinite", "_finite")
 _SLOWER: Final = frozenset({"throughput", "memory"})
 NAN: Final = re.compile(r"\bnan\b", re.IGNORECASE)
@@ -115,12 +120,13 @@ def diagnosis_of(
     if model is None:
         name = "log" if log.history is None else "monitor_bounds" if fitted else "monitor"
         model = fitted_model(name)
-    signs = signs_of(log, fitted)
+    seen = [*observed(log, fitted)]
+    signs = distinct(sign for sign, _ in seen)
     # a finding of the configuration or the code is weighed as a message: it is words, too
     words = (Sign("message", each.id, each.strength, each.causes) for each in extra)
     answer = model.weighed(supports_of((*signs, *words), model.bounds))
     categories = dict(zip(CATEGORIES, answer.categories.tolist(), strict=True))
-    found = (*_findings(log, fitted, model, signs), *extra)
+    found = (*_findings(log, seen, model), *extra)
     says_end = any(event.kind != "warning" for event in log.events)
     nothing_found = not (failed or is_alarm(says_end, signs, model.bounds))
     share = dict(zip(causes(), answer.causes.tolist(), strict=True))
@@ -138,26 +144,21 @@ def diagnosis_of(
     )  # fmt: skip
 
 
-def _findings(
-    log: Log, fitted: Mapping[str, Bound], model: Model, signs: Sequence[Sign]
-) -> tuple[Finding, ...]:
-    bounds = model.bounds
-    checks_broken = [one.id for one in signs if one.kind == "check" and breaks_bound(one, bounds)]
-    found = [
-        *findings.event_findings(log),
-        *findings.allocation_findings(log),
-        *findings.trap_findings(log, traps(log)),
-        *findings.check_findings(log, checked(log, checks_broken), bounds),
-    ]
-    if log.history is not None:
-        source = next(each.name for each in log.sources if each.format == "monitor")
-        broken = breaks(log.history, CATALOGUE, fitted)
-        found += findings.invariant_findings(source, broken)
-        decided_by = decide(broken, log.history.end, ENDINGS)
-        if isinstance(decided_by, Ending):
-            found.append(findings.ending_finding(source, log.history, decided_by))
+def _findings(log: Log, seen: Sequence[Observed], model: Model) -> tuple[Finding, ...]:
+    """What speaks for a cause, each once and the first one in the log first."""
+    bounds, signs = model.bounds, [sign for sign, _ in seen]
+    broken = [each.id for each in signs if each.kind == "check" and breaks_bound(each, bounds)]
+    found: dict[tuple[str, str], Finding] = {}
+    of_checks = check_findings(log, checked(log, broken), bounds)
+    for each in (*(finding for _, finding in seen if finding is not None), *of_checks):
+        found.setdefault((each.kind, each.id), each)
     far = 2**62
-    return tuple(sorted(found, key=lambda each: (each.step or far, each.line or far)))
+    return tuple(
+        sorted(
+            found.values(),  # of one step what the monitor alone shows comes last
+            key=lambda each: (each.step or far, each.line or far, each.kind in _OF_MONITOR),
+        )
+    )
 
 
 def _hypotheses(

@@ -79,10 +79,10 @@ def fitted(logs: Sequence[KnownLog], choices: Choices, fitted_on: str) -> logits
     return logits.Model(
         format=logits.FORMAT,
         fitted_on=fitted_on,
-        shared=dict(zip(SHARED, weights.shared, strict=True)),
-        own={name: logits.by_category(row) for name, row in zip(OWN, weights.own, strict=True)},
-        base=logits.by_category(weights.base),
-        causes=dict(zip(SHARED, weights.causes, strict=True)),
+        shared=dict(zip(SHARED, weights.shared.tolist(), strict=True)),
+        own=dict(zip(OWN, map(logits.by_category, weights.own.tolist()), strict=True)),
+        base=logits.by_category(weights.base.tolist()),
+        causes=dict(zip(SHARED, weights.causes.tolist(), strict=True)),
         temperature=temperature,
         cause_temperature=cause_temperature,
         calibrations=calibrations_of(held_out, supports, examples.category, scenarios),
@@ -221,12 +221,7 @@ def fitted_weights(examples: Examples, penalty: float) -> Weights:
         return value + penalty / 2 * float(packed @ packed), gradient + penalty * packed
 
     shared, own, base = unpacked(_minimum(loss, kinds + columns * categories + categories))
-    return Weights(
-        shared=tuple(shared.tolist()),
-        own=tuple(tuple(row) for row in own.tolist()),
-        base=tuple(base.tolist()),
-        causes=tuple(_cause_weights(examples, penalty).tolist()),
-    )
+    return Weights(shared.copy(), own.copy(), base.copy(), _cause_weights(examples, penalty))
 
 
 def _cause_weights(examples: Examples, penalty: float) -> Array:

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -131,13 +131,13 @@ def _kind(sign: Sign) -> str:
     return f"decided:{sign.id}" if sign.kind == "decided" else sign.kind
 
 
-class Weights(Record):
+class Weights(NamedTuple):
     """What is learnt, but for the temperatures."""
 
-    shared: tuple[float, ...]
-    own: tuple[tuple[float, ...], ...]
-    base: tuple[float, ...]
-    causes: tuple[float, ...]
+    shared: Array
+    own: Array
+    base: Array
+    causes: Array
 
 
 class Calibration(Record):
@@ -181,10 +181,10 @@ class Model(Record):
     def weighed(self, supports: Supports) -> Weighed:
         """What a log speaks for; probabilities of categories and of causes add up to 1 each."""
         weights = Weights(
-            shared=tuple(self.shared[name] for name in SHARED),
-            own=tuple(_in_order(self.own[name]) for name in OWN),
-            base=_in_order(self.base),
-            causes=tuple(self.causes[name] for name in SHARED),
+            np.array([self.shared[name] for name in SHARED]),
+            np.array([_in_order(self.own[name]) for name in OWN]),
+            np.array(_in_order(self.base)),
+            np.array([self.causes[name] for name in SHARED]),
         )
         scores = category_scores(weights, supports.categories[None], supports.own[None])
         categories = softmax(scores / self.temperature)[0]
@@ -206,8 +206,8 @@ def by_category(values: Sequence[float]) -> dict[Category, float]:
     return dict(zip(CATEGORIES, values, strict=True))
 
 
-def _in_order(values: Mapping[Category, float]) -> tuple[float, ...]:
-    return tuple(values[category] for category in CATEGORIES)
+def _in_order(values: Mapping[Category, float]) -> list[float]:
+    return [values[category] for category in CATEGORIES]
 
 
 def logsumexp(scores: Array) -> Array:
@@ -228,14 +228,14 @@ def softmax(scores: Array) -> Array:
 
 def category_scores(weights: Weights, categories: Array, own: Array) -> Array:
     """Scores of shape (logs, categories)."""
-    shared: Array = np.einsum("lkc,k->lc", categories, np.array(weights.shared))
-    scores: Array = shared + own @ np.array(weights.own) + np.array(weights.base)
+    shared: Array = np.einsum("lkc,k->lc", categories, weights.shared)
+    scores: Array = shared + own @ weights.own + weights.base
     return scores
 
 
 def cause_scores(weights: Weights, causes: Array) -> Array:
     """Scores of shape (logs, causes), to be compared within a category."""
-    scores: Array = np.einsum("lkc,k->lc", causes, np.array(weights.causes))
+    scores: Array = np.einsum("lkc,k->lc", causes, weights.causes)
     return scores
 
 

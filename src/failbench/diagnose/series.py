@@ -47,7 +47,6 @@ _MOST: Final = 200  # values that a trend is computed of, evenly spaced: it comp
 class Series:
     """One signal of a log, of the source that says most of it."""
 
-    name: str
     values: Array
     source: int
     lines: Places
@@ -60,7 +59,7 @@ class Series:
     def taken(self, where: Mask) -> Series:
         """Some of the values."""
         values, logged = self.values[where], self.logged[where]
-        return Series(self.name, values, self.source, self.lines[where], self.steps[where], logged)
+        return Series(values, self.source, self.lines[where], self.steps[where], logged)
 
 
 _READ: Final[dict[str, tuple[SignalName, Split]]] = {
@@ -78,7 +77,7 @@ def series_of(log: Log) -> dict[str, Series]:
     found = {
         name: series
         for name, (signal, split) in _READ.items()
-        if (series := _series(log.rows, name, signal, split)) is not None
+        if (series := _series(log.rows, signal, split)) is not None
     }
     if "loss" in found and "validation_loss" in found:
         gap = _gap(found["loss"], found["validation_loss"])
@@ -86,7 +85,7 @@ def series_of(log: Log) -> dict[str, Series]:
     return found
 
 
-def _series(rows: Rows, name: str, signal: SignalName, split: Split) -> Series | None:
+def _series(rows: Rows, signal: SignalName, split: Split) -> Series | None:
     """A series of the source with the most values, the first of those with as many."""
     is_of_split = rows.is_train == (split == "train")
     values, wanted = rows[signal], rows.has(signal) & is_of_split
@@ -97,7 +96,7 @@ def _series(rows: Rows, name: str, signal: SignalName, split: Split) -> Series |
         return None
     source = int(np.bincount(rows.source[wanted]).argmax())
     wanted = wanted & (rows.source == source)
-    series = Series(name, values, source, rows.line, rows.step, values)
+    series = Series(values, source, rows.line, rows.step, values)
     # a long log says all in every line: its places are not copied
     return series if wanted.all() else series.taken(wanted)
 
@@ -114,7 +113,7 @@ def _gap(trained: Series, held_out: Series) -> Series:
     places = order.tolist()
     before = np.array([bisect_right(places, position) - 1 for position in at.tolist()])
     gaps = held_out.values - np.where(before < 0, np.nan, medians[before])
-    return replace(held_out, name=GAP, values=gaps).taken(np.isfinite(gaps))
+    return replace(held_out, values=gaps).taken(np.isfinite(gaps))
 
 
 class Check(Record):

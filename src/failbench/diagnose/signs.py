@@ -1,22 +1,31 @@
-"""Signs: all that may speak for a cause, of users' logs and of those the model is fitted to."""
+"""Signs: all that may speak for a cause, of users' logs and of those the model is fitted to.
 
+What is evidence by itself comes with its finding, and a check that broke with the place where it
+did so first.
+"""
+
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Literal
+
+import numpy as np
 
 from failbench.base.vocabulary import Category
 from failbench.causes.support import Strength, places_of, supports
-from failbench.diagnose.readers.log import NOWHERE, Event, Log
+from failbench.diagnose.finding import Finding
+from failbench.diagnose.readers.log import NOWHERE, Event, Log, known
 from failbench.diagnose.readers.names import BYTES, SIGNALS
 from failbench.diagnose.readers.traps import traps
-from failbench.diagnose.series import CheckBound, checked, series_of
+from failbench.diagnose.series import GAP, CheckBound, CheckedSeries, checked, series_of
 from failbench.messages.catalogue import message_of
-from failbench.monitor.breaks import Break, breaks
+from failbench.monitor.breaks import FLOORS, SMALLEST, Break, breaks
 from failbench.monitor.diagnosis import decide
 from failbench.monitor.endings import ENDINGS
 from failbench.monitor.history import History
-from failbench.monitor.invariants import CATALOGUE, Bound
+from failbench.monitor.invariants import CATALOGUE, RATIOS, Bound
+from failbench.monitor.signals import SIGNALS as MONITORED
 
 # a message that is known, and the kind of an event that is not; where an error was raised, and
 # what called that; a trap; the size of a block that memory had no room for; a check; a signal
@@ -54,6 +63,15 @@ _HELD: Final = re.compile(
     r"|(?P<old>\d{1,9}(?:\.\d{1,9})?)\s?(?P<old_unit>[KMGT]?i?B) already allocated"
 )
 
+QUOTE: Final = 300  # letters of a log's words that are quoted
+
+# what is computed of a whole series, and stands in no line
+_OF_WHOLE: Final = {
+    "climb": "the correlation of its values with time",
+    "since_best": "the correlation of its values with time since the best one",
+}
+
+_UNIT: Final = {signal.name: signal.unit for signal in MONITORED}
 _UNITS: Final = {"B": 1.0, "bytes": 1.0} | BYTES
 _BYTES: Final = 2.0**20  # a training holds more than this; a smaller number is in another unit
 
@@ -71,48 +89,93 @@ class Sign:
     is_warning: bool = False
 
 
-@dataclass(frozen=True)
-class Allocation:
-    """A block that was asked for, and what was held beside it."""
-
-    requested: float
-    held: float
-    event: Event
+Observed = tuple[Sign, Finding | None]
 
 
 def signs_of(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> tuple[Sign, ...]:
-    """All signs of a log."""
-    signs = [*_of_events(log.events)]
-    signs += [Sign("trap", trap.kind, causes=trap.causes) for trap in traps(log)]
+    """All signs of a log, each once."""
+    return distinct(sign for sign, _ in observed(log, fitted))
+
+
+def distinct(signs: Iterable[Sign]) -> tuple[Sign, ...]:
+    """Each sign once, as it was first, where it was last."""
+    return tuple({(sign.kind, sign.id): sign for sign in reversed([*signs])}.values())[::-1]
+
+
+def observed(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> Iterator[Observed]:
+    """All signs of a log, with the findings that need no bound of a check."""
+    yield from _of_events(log)
+    if allocation := _block_too_large(log):
+        yield Sign("allocation", "out_of_proportion", causes=BLOCK_TOO_LARGE), allocation
+    for trap in traps(log):
+        finding = Finding(
+            trap.kind, "trap", "circumstantial", trap.meaning, log.sources[trap.source].name,
+            trap.line, trap.step, causes=trap.causes,
+        )  # fmt: skip
+        yield _told("trap", finding), finding
     for each in checked(log):
         check, amount = each.check, each.most_extreme()
         if amount is not None:
-            signs.append(Sign("check", check.id, check.strength, check.causes, amount=amount))
-    if block_too_large(log) is not None:
-        signs.append(Sign("allocation", "out_of_proportion", causes=BLOCK_TOO_LARGE))
+            yield Sign("check", check.id, check.strength, check.causes, amount=amount), None
     if _fails_at_start(log):
-        signs.append(Sign("event", "at_start"))
+        yield Sign("event", "at_start"), None
     validation = (VALIDATION,) if len(log.series("loss", "validation")) else ()
     present = (*log.present, *validation)
-    signs += [Sign("absent", name) for name in ABSENT if name not in present]
+    yield from ((Sign("absent", name), None) for name in ABSENT if name not in present)
     if log.history is not None:
-        signs += _of_history(log.history, breaks(log.history, CATALOGUE, fitted))
-    return tuple({(sign.kind, sign.id): sign for sign in reversed(signs)}.values())[::-1]
+        source = next(each.name for each in log.sources if each.format == "monitor")
+        yield from _of_history(source, log.history, breaks(log.history, CATALOGUE, fitted))
 
 
-def _of_events(events: tuple[Event, ...]) -> Iterator[Sign]:
-    for event in events:
-        known = message_of(event.name, event.message)
-        if known is not None:
-            yield Sign(
-                "message", known.id, known.strength, known.causes, known.category,
-                is_warning=event.kind == "warning",
+def _of_events(log: Log) -> Iterator[Observed]:
+    """What the log says in words: known messages, unknown ones, and where errors were raised."""
+    for event in log.events:
+        where = log.sources[event.source].name, event.line or None, _step_at(log, event)
+        # the name of a signal is ours, and stands nowhere in the log
+        name = event.name if event.kind != "death" else ""
+        quote = ": ".join(filter(None, (name, event.message)))[:QUOTE]
+        said = message_of(event.name, event.message)
+        if said is not None:
+            finding = Finding(
+                said.id, "message", said.strength, said.meaning, *where,
+                quote=quote, causes=said.causes,
             )  # fmt: skip
+            is_warning = event.kind == "warning"
+            yield _told("message", finding, said.category, is_warning=is_warning), finding
         elif event.kind != "warning":
-            yield Sign("event", event.kind)
-        if event.kind == "exception":
-            for place, kind in zip(places_of(event.frames), PLACES, strict=False):
-                yield Sign(kind, place.id, causes=place.causes, category=place.component)
+            statement = (
+                "An error ended the run whose message is not in the catalogue."
+                if event.kind == "exception"
+                else "The process was ended, and the log does not say by whom."
+            )
+            id_ = f"{event.kind}_not_known"
+            finding = Finding(id_, "message", "circumstantial", statement, *where, quote=quote)
+            yield Sign("event", event.kind), finding
+        raised = places_of(event.frames) if event.kind == "exception" else ()
+        for place, kind in zip(raised, PLACES, strict=False):
+            finding = Finding(
+                place.id, "place", "circumstantial", place.statement, *where,
+                quote=event.frames[-1][:QUOTE], causes=place.causes,
+            )  # fmt: skip
+            yield _told(kind, finding, place.component), finding
+
+
+def _told(
+    kind: SignKind, finding: Finding, category: Category | None = None, *, is_warning: bool = False
+) -> Sign:
+    """The sign that a finding is."""
+    about = finding.id, finding.strength, finding.causes, category
+    return Sign(kind, *about, is_warning=is_warning)
+
+
+def _step_at(log: Log, event: Event) -> int | None:
+    """The last step that was logged before the event in the same source."""
+    rows = log.rows
+    is_before = (rows.source == event.source) & (rows.step != NOWHERE)
+    if event.line:
+        is_before &= rows.line <= event.line
+    before = rows.step[is_before]
+    return int(before[-1]) if len(before) else None
 
 
 def _fails_at_start(log: Log) -> bool:
@@ -122,29 +185,114 @@ def _fails_at_start(log: Log) -> bool:
     return is_error and bool(NOWHERE < last < FIRST_STEPS)
 
 
-def _of_history(history: History, broken: tuple[Break, ...]) -> Iterator[Sign]:
-    of_invariants = supports("invariant")
+def _of_history(source: str, history: History, broken: tuple[Break, ...]) -> Iterator[Observed]:
+    """What broke in a monitor's log, how it ended, and which of these decided."""
+    of_invariants, end = supports("invariant"), history.end
     for each in broken:
-        known, support = each.invariant, of_invariants[each.invariant.id]
-        yield Sign("invariant", known.id, support.strength, support.causes, known.component)
-    decided_by = decide(broken, history.end, ENDINGS)
+        invariant, support = each.invariant, of_invariants[each.invariant.id]
+        is_above = not each.compared < each.bound.low
+        threshold = _threshold(each, each.bound.high if is_above else each.bound.low)
+        said = f"{invariant.signal} is {each.value:.6g}. What must hold: {invariant.statement}"
+        finding = Finding(
+            invariant.id, "invariant", support.strength, said, source, None, each.step,
+            invariant.signal, each.value, "above" if is_above else "below", threshold,
+            causes=support.causes,
+        )  # fmt: skip
+        yield _told("invariant", finding, invariant.component), finding
+    decided_by = decide(broken, end, ENDINGS)
     if isinstance(decided_by, Break):
-        known, support = decided_by.invariant, of_invariants[decided_by.invariant.id]
-        yield Sign("decided", known.kind, support.strength, support.causes, known.component)
+        invariant, support = decided_by.invariant, of_invariants[decided_by.invariant.id]
+        about = support.strength, support.causes, invariant.component
+        yield Sign("decided", invariant.kind, *about), None
     elif decided_by is not None:
-        support, lies_in = supports("ending")[decided_by.id], decided_by.component
-        yield Sign("ending", decided_by.id, support.strength, support.causes, lies_in)
-        yield Sign("decided", "ending", support.strength, support.causes, lies_in)
+        support = supports("ending")[decided_by.id]
+        finding = Finding(
+            decided_by.id, "ending", support.strength,
+            f"In the phase {end.phase}: {decided_by.statement}", source, None, end.step,
+            quote=": ".join(filter(None, (end.error, end.message)))[:QUOTE], causes=support.causes,
+        )  # fmt: skip
+        sign = _told("ending", finding, decided_by.component)
+        yield sign, finding
+        yield replace(sign, kind="decided", id="ending"), None
 
 
-def block_too_large(log: Log) -> Allocation | None:
+def _threshold(broken: Break, bound: float) -> float | None:
+    """A bound in the signal's own unit, from the value and what it was compared as."""
+    against = broken.invariant.against
+    if not math.isfinite(broken.compared) or not math.isfinite(bound):
+        return bound if against == "value" and math.isfinite(bound) else None
+    if against == "value":
+        return bound
+    if against in RATIOS:
+        floor = FLOORS.get(_UNIT[broken.invariant.signal], SMALLEST)
+        size = math.log(abs(broken.value) + floor) - broken.compared + bound
+        return math.exp(size) - floor
+    return broken.value - broken.compared + bound
+
+
+def check_findings(
+    log: Log, checked: Iterable[CheckedSeries], bounds: Mapping[str, CheckBound]
+) -> Iterator[Finding]:
+    """The checks that broke, each where it did so first."""
+    for each in checked:
+        beyond = np.flatnonzero(each.lasting() > bounds[each.check.id].limit)
+        if len(beyond):
+            limit = each.check.sign * bounds[each.check.id].limit
+            yield _check_finding(log, each, int(beyond[0]), limit)
+
+
+def _check_finding(log: Log, each: CheckedSeries, place: int, limit: float) -> Finding:
+    check, held, series = each.check, each.held, each.series
+    value, threshold, relation = float(series.logged[place]), math.nan, str(check.relation)
+    amount, reference = float(held.amounts[place]), float(held.references[place])
+    signal = "validation_loss" if check.signal == GAP else check.signal
+    match check.against:
+        case "not_finite":
+            relation, said = "", f": {value}."
+        case "zero" | "zero_inside":
+            relation, threshold, said = "equals", 0.0, "."
+        case "faded_share":
+            relation, threshold = "below", reference
+            said = f": {value:.4g}, below {threshold:.4g}."
+        case "climb" | "since_best":
+            value, threshold, words = amount, limit, _OF_WHOLE[check.against]
+            signal = f"{check.signal}, {words}"
+            said = f": {words} is {value:.3g}, {relation} {limit:.3g}."
+        case "progress" | "any_progress":
+            relation, threshold = "above", reference * (1 - limit)
+            said = (
+                f": by {amount:.1%} of {reference:.4g}, and healthy logs by {limit:.1%} at least."
+            )
+        case _:
+            # of a difference, the bound is as far from the logged number as from the difference
+            offset = value - float(series.values[place])
+            threshold = held.limit(place, limit) + offset
+            said = (
+                f": {value:.4g}, {relation} the {threshold:.4g} that healthy logs would allow here."
+            )
+    return Finding(
+        check.id, "check", check.strength, check.statement + said, log.sources[series.source].name,
+        known(series.lines[place]), known(series.steps[place]), signal, value, relation,
+        None if math.isnan(threshold) else threshold, causes=check.causes,
+    )  # fmt: skip
+
+
+def _block_too_large(log: Log) -> Finding | None:
     """The last block that memory had no room for, if it alone is larger than all that was held."""
     for event in reversed(log.events):
-        requested = _REQUESTED.search(event.message)
-        held = (_held_in(event.message) or _held_before(log)) if requested else None
-        if requested and held:
-            size = float(requested["size"]) * _UNITS[requested["unit"]]
-            return Allocation(size, held, event) if size > OUT_OF_PROPORTION * held else None
+        asked = _REQUESTED.search(event.message)
+        held = (_held_in(event.message) or _held_before(log)) if asked else None
+        if not asked or not held:
+            continue
+        size = float(asked["size"]) * _UNITS[asked["unit"]]
+        if size <= OUT_OF_PROPORTION * held:
+            return None
+        said = f"The block that was asked for, {size:.3g} bytes, is larger than all that was held"
+        return Finding(
+            "allocation_out_of_proportion", "allocation", "circumstantial", f"{said}, {held:.3g}.",
+            log.sources[event.source].name, event.line or None, _step_at(log, event),
+            "requested bytes", size, "above", held * OUT_OF_PROPORTION, causes=BLOCK_TOO_LARGE,
+        )  # fmt: skip
     return None
 
 

@@ -15,7 +15,6 @@ from failbench.publish.audit.figures import (
     TOLERANCE,
     ArithmeticCheck,
     AuditSettings,
-    Check,
     Figure,
     Finding,
     Printed,
@@ -53,7 +52,7 @@ class PrintedInterval(Record):
         return Finding(verdict(fits), computed, **more)
 
 
-class RateInterval(PrintedInterval, Check):
+class RateInterval(PrintedInterval):
     """The interval of a rate of n scenarios."""
 
     kind: Literal["rate_interval"]
@@ -85,7 +84,7 @@ class RateInterval(PrintedInterval, Check):
         return self.beside((low, high), fits, computed, **more)
 
 
-class DeviationInterval(PrintedInterval, Check):
+class DeviationInterval(PrintedInterval):
     """An interval, with the standard deviation over folds from which it may be computed."""
 
     kind: Literal["deviation_interval"]
@@ -137,7 +136,7 @@ class GapInterval(PrintedInterval, ArithmeticCheck):
         return range_finding(half, least, most, computed)
 
 
-class ScoreInterval(PrintedInterval, Check):
+class ScoreInterval(PrintedInterval):
     """The interval of an F1 score, with the counts that the score implies."""
 
     kind: Literal["score_interval"]

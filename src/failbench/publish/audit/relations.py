@@ -7,12 +7,12 @@ from typing import Literal, Self
 from pydantic import Field, model_validator
 from scipy import stats
 
+from failbench.base.records import Record
 from failbench.publish.audit.counts import numerators
 from failbench.publish.audit.figures import (
     TOLERANCE,
     ArithmeticCheck,
     AuditSettings,
-    Check,
     Figure,
     Finding,
     Printed,
@@ -199,7 +199,7 @@ class EffectSize(ArithmeticCheck):
         return Finding(verdict(fits), computed, self.value.value, min(pooled[0], least), most)
 
 
-class PairedT(Check):
+class PairedT(Record):
     """A paired effect size over n folds that is stated to be significant."""
 
     kind: Literal["paired_t"]
@@ -235,7 +235,7 @@ class Ties(ArithmeticCheck):
         return Finding(verdict(not tied), computed, n=self.n)
 
 
-class Binomial(Check):
+class Binomial(Record):
     """A rate of n scenarios that is stated to be above another, or equal to it."""
 
     kind: Literal["binomial"]

@@ -19,7 +19,7 @@ from pydantic import BaseModel, Field
 
 from failbench.base.errors import BadInputError
 from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA
-from failbench.base.records import Record
+from failbench.base.records import Record, read_rows
 from failbench.base.scenarios import Scenario
 from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA
 from failbench.features.catalogue import FEATURES
@@ -28,7 +28,6 @@ from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA,
 Text = Annotated[str, Field(min_length=1)]
 Sentences = tuple[str, ...]
 
-COLUMNS = ("path", "content", "key")
 REMEDY = "Restore it with git, or give each file its path, content and key."
 
 
@@ -104,27 +103,14 @@ def statements(facts: Mapping[str, str]) -> Statements:
 class Entry(Record):
     """A row of data/files.csv: files of one kind, and what they are."""
 
-    path: str
-    content: str
+    path: Text
+    content: Text
     key: str
 
 
 def read_dictionary(path: Path) -> tuple[Entry, ...]:
     """Read the dictionary of files."""
-    try:
-        with path.open(encoding="utf-8", newline="") as stream:
-            reader = csv.DictReader(stream, strict=True)
-            columns, rows = tuple(reader.fieldnames or ()), list(reader)
-    except (OSError, ValueError, csv.Error) as error:
-        raise BadInputError(path, "(file)", "is missing or is not CSV.", REMEDY) from error
-    if columns != COLUMNS:
-        raise BadInputError(path, "(columns)", f"must be {', '.join(COLUMNS)}.", REMEDY)
-    if not rows:
-        raise BadInputError(path, "(rows)", "there are none.", REMEDY)
-    for number, row in enumerate(rows, start=2):
-        if None in row or None in row.values() or not row["path"] or not row["content"]:
-            raise BadInputError(f"{path}:{number}", "content", "is missing or is too long.", REMEDY)
-    return tuple(Entry(**row) for row in rows)
+    return tuple(read_rows(path, Entry, REMEDY))
 
 
 Kind = Literal["text", "text or none", "integer", "number", "object"]
@@ -212,7 +198,7 @@ def columns_by_table() -> dict[str, tuple[Column, ...]]:
         "features": labels,
         "splits": SPLIT_SCHEMA,
         "predictions": PREDICTION_SCHEMA,
-        "files": pl.Schema(dict.fromkeys(COLUMNS, pl.String())),
+        "files": pl.Schema(dict.fromkeys(Entry.model_fields, pl.String())),
     }
     keys = {name: (_kind(field.annotation), 0) for name, field in Scenario.model_fields.items()}
     columns = {"scenarios": described_columns("scenarios", keys)}

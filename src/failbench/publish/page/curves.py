@@ -37,21 +37,18 @@ SIGNALS: Final = (
 )
 
 
-def thinning(most: int = MOST_POINTS, elsewhere: int = MOST_POINTS_ELSEWHERE) -> str:
+def thinning() -> str:
     """How curves are thinned, as the page says it."""
+    # windows of ``thinned``, which keeps three values of each
+    own, elsewhere = ((most - 2) // 3 for most in (MOST_POINTS, MOST_POINTS_ELSEWHERE))
     return (
         "A curve is drawn by the lowest and the highest value, and the first that is no finite "
-        f"number, of each of {windows(most)} equally long windows of steps ({windows(elsewhere)} "
-        "in settings other than the reference): all are values that were recorded, none is an "
-        "average. Where a value is not finite the line breaks. Before the fault is switched on, "
-        "run and twin are equal bit for bit, and one line shows both; memory and time, which "
-        "measure the machine, are drawn in full for each."
+        f"number, of each of {own} equally long windows of steps ({elsewhere} in settings other "
+        "than the reference): all are values that were recorded, none is an average. Where a "
+        "value is not finite the line breaks. Before the fault is switched on, run and twin are "
+        "equal bit for bit, and one line shows both; memory and time, which measure the machine, "
+        "are drawn in full for each."
     )
-
-
-def windows(most: int) -> int:
-    """Windows of :func:`~.outputs.drawing.thinned`, which keeps three values of each."""
-    return (most - 2) // 3
 
 
 def curves(

@@ -11,8 +11,8 @@ from failbench.base.scenarios import Scenario
 from failbench.base.verdicts import Evidence, evidence_of
 from failbench.monitor.records.versions import Rules
 from failbench.neighbours.rendering.run import COMPLETE
-from failbench.publish.page.answers import Answers
 from failbench.publish.page.failures import error_text, with_setting
+from failbench.publish.page.methods import Answers
 from failbench.study.cells import words
 
 Plain = dict[str, object]

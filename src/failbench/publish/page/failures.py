@@ -9,8 +9,8 @@ from failbench.base.errors import BadInputError
 from failbench.base.scenarios import Scenario
 from failbench.base.verdicts import SHOWN
 from failbench.base.vocabulary import ABSTAIN, DIFFICULTIES
-from failbench.publish.page.answers import VERDICTS, Answers, method_facts
 from failbench.publish.page.curves import SIGNALS, thinning
+from failbench.publish.page.methods import VERDICTS, Answers, method_facts
 from failbench.study.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS
 
 OUTCOMES: Final = ("crash", "diverged", "stalled", "degraded", "hung", "killed", "slow")

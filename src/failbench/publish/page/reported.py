@@ -3,16 +3,16 @@
 # ``data/counterparts.csv`` has a row for every number of ``data/reported/paper.yaml``: the place of
 # ours, ``intervals:19/ebm/accuracy``, claims of the audit, and a note, the reason if ours is none.
 
-import csv
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from importlib.resources import files
-from typing import Any, Final, NamedTuple
+from typing import Annotated, Any, Final
 
 import polars as pl
+from pydantic import BeforeValidator
 
 from failbench.base.errors import BadInputError
+from failbench.base.records import Record, packaged_rows
 from failbench.study.cells import words
 from failbench.study.labels import ARCHITECTURE_LABELS, CATEGORY_LABELS, METHOD_LABELS
 from failbench.study.paper_numbers import Reported
@@ -58,29 +58,22 @@ Metrics = Mapping[str, Mapping[str, object]]  # by file of ``data/metrics``, wit
 Row = dict[str, Any]
 
 
-class Counterpart(NamedTuple):
+Words = Annotated[tuple[str, ...], BeforeValidator(str.split)]
+
+
+class Counterpart(Record):
     """What stands beside one number of the original."""
 
     path: str
-    ours: tuple[str, ...]
-    audit: tuple[str, ...]
+    ours: Words
+    audit: Words
     note: str
 
 
 def counterparts() -> dict[str, Counterpart]:
     """The declared counterparts by path."""
-    text = files("failbench.publish.page").joinpath("data/counterparts.csv").read_text("utf-8")
-    table: dict[str, Counterpart] = {}
-    for row in csv.DictReader(text.splitlines()):
-        path = row["path"]
-        if path in table:
-            raise BadInputError(TABLE, path, "has two rows.", "Keep one.")
-        if not (row["ours"] or row["note"]):
-            problem = "has no number of ours and no reason."
-            raise BadInputError(TABLE, path, problem, "Write the note.")
-        ours, audit = tuple(row["ours"].split()), tuple(row["audit"].split())
-        table[path] = Counterpart(path, ours, audit, row["note"])
-    return table
+    rows = packaged_rows("failbench.publish.page", "counterparts.csv", Counterpart)
+    return {row.path: row for row in rows}
 
 
 def looked_up(reference: str, metrics: Metrics, path: str) -> dict[str, float]:

@@ -1,22 +1,21 @@
-"""Differences between values of files, against tolerances by file (``rules.csv``, with reasons)."""
-
-from __future__ import annotations
+"""Differences between values of files, against tolerances by file (``data/rules.csv``)."""
 
 import csv
 import io
 import json
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatch
-from importlib.resources import files
-from typing import Final
+from typing import Annotated, Final
 
 import polars as pl
 import yaml
+from pydantic import BeforeValidator
 
 from failbench.base.errors import BadInputError
+from failbench.base.records import Record, packaged_rows
 
 # Numbers differ between processors because linear algebra sums in another order; the answers that
 # follow from them must not. Texts, answers, keys and counts never have a tolerance.
@@ -52,22 +51,20 @@ COLOUR: Final = Tolerance(absolute=3.0, relative=0.0)  # of 255: under a hundred
 COUNTED: Final = Tolerance(absolute=1.0, relative=1e-3)  # up to a threshold, by one
 
 
-@dataclass(frozen=True)
-class FileRule:
+class FileRule(Record):
     """How files of a pattern are compared, with the tolerance of their numbers and its reason."""
 
     pattern: str
     kind: str
-    tolerance: Tolerance
-    columns: tuple[str, ...]
+    absolute: float
+    relative: float
+    columns: Annotated[tuple[str, ...], BeforeValidator(str.split)]
     reason: str
 
-    @classmethod
-    def of(cls, row: Mapping[str, str]) -> FileRule:
-        """The rule of a row of ``rules.csv``."""
-        tolerance = Tolerance(float(row["absolute"]), float(row["relative"]))
-        columns = tuple(row["columns"].split())
-        return cls(row["pattern"], row["kind"], tolerance, columns, row["reason"])
+    @property
+    def tolerance(self) -> Tolerance:
+        """Of the numbers of a file."""
+        return Tolerance(self.absolute, self.relative)
 
 
 @dataclass(frozen=True)
@@ -90,8 +87,7 @@ class Difference:
         return f"{location}: {self.committed} -> {self.regenerated}"
 
 
-_RULES = files("failbench.publish.reproduction").joinpath("rules.csv").read_text("utf-8")
-FILE_RULES: Final = tuple(map(FileRule.of, csv.DictReader(_RULES.splitlines())))
+FILE_RULES: Final = packaged_rows("failbench.publish.reproduction", "rules.csv", FileRule)
 
 
 def rule_of(path: str) -> FileRule:
@@ -99,7 +95,7 @@ def rule_of(path: str) -> FileRule:
     for rule in FILE_RULES:
         if fnmatch(path, rule.pattern):
             return rule
-    remedy = "Declare one in src/failbench/publish/reproduction/rules.csv."
+    remedy = "Declare one in src/failbench/publish/reproduction/data/rules.csv."
     raise BadInputError(path, "(file)", "is a result whose kind has no tolerance.", remedy)
 
 
