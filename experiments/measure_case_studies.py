@@ -8,28 +8,8 @@ from typing import Any
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.method_settings import (
-    DecisionTreeSettings,
-    EbmSettings,
-    ImprovedRulesSettings,
-    LearnedRulesSettings,
-    LightgbmSettings,
-    LogisticRegressionSettings,
-    RandomForestSettings,
-    SimpleRulesSettings,
-)
-from failbench.base.params import read_section
-from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA
-from failbench.base.records import Record
-from failbench.base.scenarios import Scenario
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import read_output, run, workers
-from failbench.base.studies import NESTED_CV
-from failbench.base.telemetry import Telemetry, write_parquet
+from failbench.base import measuring as st
 from failbench.base.verdicts import Diagnosis, condition_of
-from failbench.base.vocabulary import PRIMARY_SET
-from failbench.base.workers import parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
 from failbench.methods.healthy import HealthyBand, healthy_band
@@ -56,9 +36,9 @@ RUNS = TELEMETRY / "runs.parquet"
 
 
 def pick_cases(
-    telemetry: Telemetry,
-    scenarios: tuple[Scenario, ...],
-    study: ReferenceStudy,
+    telemetry: st.Telemetry,
+    scenarios: tuple[st.Scenario, ...],
+    study: st.ReferenceStudy,
     settings: CaseStudiesSettings,
 ) -> pl.DataFrame:
     """The median run of each kind, by rules that do not look at any diagnosis.
@@ -116,7 +96,7 @@ def median_case(name: str, ranked: pl.DataFrame) -> pl.DataFrame:
     if ranked.is_empty():
         problem = f"no failing run of the main study is a {name.replace('_', ' ')}."
         remedy = "Record the scenarios, or lower case_studies.smallest_growth in params.yaml."
-        raise BadInputError(RUNS, "run_id", problem, remedy)
+        raise st.BadInputError(RUNS, "run_id", problem, remedy)
     picked = ranked.row((ranked.height - 1) // 2, named=True)
     described = {column: pl.lit(picked[column]) for column in CASE_SCHEMA.names()[3:]}
     rank = pl.int_range(1, pl.len() + 1)
@@ -130,7 +110,9 @@ def picked_of(cases: pl.DataFrame) -> Iterator[dict[str, Any]]:
     return cases.unique("case", keep="first", maintain_order=True).iter_rows(named=True)
 
 
-def case_facts(telemetry: Telemetry, case: Mapping[str, Any], settled_steps: int) -> pl.DataFrame:
+def case_facts(
+    telemetry: st.Telemetry, case: Mapping[str, Any], settled_steps: int
+) -> pl.DataFrame:
     """What the run, its twin and the run with each remedy showed, by role."""
     related = telemetry.runs.filter(twin_of=case["run_id"]).sort("run_id")
     roles = {"failing": case["run_id"]}
@@ -138,7 +120,7 @@ def case_facts(telemetry: Telemetry, case: Mapping[str, Any], settled_steps: int
         roles["twin" if kind == "twin" else run_id.removeprefix(f"{case['run_id']}-")] = run_id
     if "twin" not in roles:
         remedy = "Restore data/telemetry, or record the run again."
-        raise BadInputError(RUNS, "twin_of", f"{case['run_id']} has no twin.", remedy)
+        raise st.BadInputError(RUNS, "twin_of", f"{case['run_id']} has no twin.", remedy)
     rows = []
     for role, run_id in roles.items():
         recorded = telemetry.runs.row(by_predicate=pl.col("run_id") == run_id, named=True)
@@ -199,8 +181,8 @@ def case_diagnoses(
     cases: pl.DataFrame,
     features: pl.DataFrame,
     splits: pl.DataFrame,
-    study: ReferenceStudy,
-    methods: Mapping[str, Record],
+    study: st.ReferenceStudy,
+    methods: Mapping[str, st.Record],
     workers: int = 1,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """What each method says of each case, and the conditions that it says it on."""
@@ -212,9 +194,9 @@ def case_diagnoses(
         for method, settings in methods.items()
     ]
     answers, conditions = [], []
-    for task, answer in zip(tasks, parallel_map(diagnosed, tasks, workers), strict=True):
+    for task, answer in zip(tasks, st.parallel_map(diagnosed, tasks, workers), strict=True):
         key = (task[0]["case"], task[1])
-        answers.append((*key, answer.category, round(float(answer.confidence), DECIMALS)))
+        answers.append((*key, answer.category, round(float(answer.confidence), st.DECIMALS)))
         conditions += [
             (*key, place, *condition_of(each)) for place, each in enumerate(answer.evidence)
         ]
@@ -227,7 +209,7 @@ def case_diagnoses(
 def diagnosed(
     case: Mapping[str, Any],
     method: str,
-    settings: Record,
+    settings: st.Record,
     runs: LabelledRuns,
     band: HealthyBand,
     splits: pl.DataFrame,
@@ -236,8 +218,8 @@ def diagnosed(
     """By the main study's fit in the fold of the first repeat that tests the scenario."""
     first = splits.filter(pl.col("repeat") == pl.col("repeat").min())
     (fold,) = first.filter(scenario=case["scenario"])["fold"]
-    plan = next(plan for plan in by_scenario(NESTED_CV, first) if plan.fold == fold)
-    features = FEATURE_SETS[PRIMARY_SET]
+    plan = next(plan for plan in by_scenario(st.NESTED_CV, first) if plan.fold == fold)
+    features = FEATURE_SETS[st.PRIMARY_SET]
     fitted, _ = fit_fold(runs, band, splits, method, settings, features, seed, plan)
     (diagnosis,) = fitted.diagnose(runs.frame.loc[[case["run_id"]]])
     return diagnosis
@@ -245,27 +227,32 @@ def diagnosed(
 
 def main() -> None:
     methods = {
-        "simple_rules": read_section("simple_rules", SimpleRulesSettings),
-        "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
-        "learned_rules": read_section("learned_rules", LearnedRulesSettings),
-        "logistic_regression": read_section("logistic_regression", LogisticRegressionSettings),
-        "decision_tree": read_section("decision_tree", DecisionTreeSettings),
-        "random_forest": read_section("random_forest", RandomForestSettings),
-        "lightgbm": read_section("lightgbm", LightgbmSettings),
-        "ebm": read_section("ebm", EbmSettings),
+        "simple_rules": st.read_section("simple_rules", st.SimpleRulesSettings),
+        "improved_rules": st.read_section("improved_rules", st.ImprovedRulesSettings),
+        "learned_rules": st.read_section("learned_rules", st.LearnedRulesSettings),
+        "logistic_regression": st.read_section(
+            "logistic_regression", st.LogisticRegressionSettings
+        ),
+        "decision_tree": st.read_section("decision_tree", st.DecisionTreeSettings),
+        "random_forest": st.read_section("random_forest", st.RandomForestSettings),
+        "lightgbm": st.read_section("lightgbm", st.LightgbmSettings),
+        "ebm": st.read_section("ebm", st.EbmSettings),
     }
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
-    settings = read_section("case_studies", CaseStudiesSettings)
-    study = read_section("nested_cv", ReferenceStudy)
-    features, splits = read_output(FEATURES, FEATURE_SCHEMA), read_output(SPLITS, SPLIT_SCHEMA)
+    settings = st.read_section("case_studies", CaseStudiesSettings)
+    study = st.read_section("nested_cv", st.ReferenceStudy)
+    features, splits = (
+        st.read_output(FEATURES, FEATURE_SCHEMA),
+        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+    )
     cases = pick_cases(telemetry, scenarios, study, settings)
-    answers, conditions = case_diagnoses(cases, features, splits, study, methods, workers())
+    answers, conditions = case_diagnoses(cases, features, splits, study, methods, st.workers())
     facts = [case_facts(telemetry, case, settings.settled_steps) for case in picked_of(cases)]
-    write_parquet(cases, MEASURED / "cases.parquet")
-    write_parquet(pl.concat(facts), MEASURED / "facts.parquet")
-    write_parquet(answers, MEASURED / "diagnoses.parquet")
-    write_parquet(conditions, MEASURED / "evidence.parquet")
+    st.write_parquet(cases, MEASURED / "cases.parquet")
+    st.write_parquet(pl.concat(facts), MEASURED / "facts.parquet")
+    st.write_parquet(answers, MEASURED / "diagnoses.parquet")
+    st.write_parquet(conditions, MEASURED / "evidence.parquet")
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -14,16 +14,7 @@ import polars as pl
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from failbench.base.arrays import Array, Mask
-from failbench.base.errors import BadInputError
-from failbench.base.method_settings import DecisionTreeSettings
-from failbench.base.params import read_section
-from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
-from failbench.base.scenarios import Scenario
-from failbench.base.stage import read_output, run, workers
-from failbench.base.telemetry import Telemetry, categories_of, write_parquet
-from failbench.base.vocabulary import CATEGORIES
-from failbench.base.workers import parallel_map
+from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, raw_table
 from failbench.features.observables import STEP_TIMES, measurements
@@ -70,7 +61,7 @@ NOMINAL_COLUMNS = (
 PLANTED_SHIFT = 4
 """Sequences a batch by which the planted leak sets neighbouring categories apart."""
 
-TREE = DecisionTreeSettings(inner_folds=3, max_depth=(4,), min_samples_leaf=(1,))
+TREE = st.DecisionTreeSettings(inner_folds=3, max_depth=(4,), min_samples_leaf=(1,))
 """Deep enough to part five labels by one column, and too shallow to memorise every training run: a
 tree that has memorised the tested runs answers right with either column, and would hide a leak."""
 
@@ -81,7 +72,7 @@ Labels = npt.NDArray[np.str_]
 class GroupedTable:
     """Columns of runs that are held against the label of their scenario."""
 
-    matrix: Array
+    matrix: st.Array
     run_ids: tuple[str, ...]
     scenarios: tuple[str, ...]
     categories: tuple[str, ...]
@@ -98,18 +89,18 @@ class GroupedTable:
 
 
 def control_tables(
-    telemetry: Telemetry, scenarios: Iterable[Scenario], settings: ControlDesign
+    telemetry: st.Telemetry, scenarios: Iterable[st.Scenario], settings: ControlDesign
 ) -> dict[str, GroupedTable]:
     """Tables of the five controls and of the planted leak, over all seeds of one slice."""
     known = tuple(scenarios)
     failures = telemetry.select(settings.runs & (pl.col("kind") == "failure"))
     twins = telemetry.select(settings.runs & (pl.col("kind") == "twin"))
     step_times = twins.runs.select("run_id", "scenario").join(
-        categories_of(known), on="scenario", how="inner"
+        st.categories_of(known), on="scenario", how="inner"
     )
     step_times = step_times.join(measurements(twins), on="run_id", how="inner").sort("run_id")
     nominal = nominal_configuration(failures.runs, known)
-    places = {category: place for place, category in enumerate(CATEGORIES)}
+    places = {category: place for place, category in enumerate(st.CATEGORIES)}
     place = pl.col("category").replace_strict(places, return_dtype=pl.Float64)
     leaked = nominal.with_columns(pl.col("nominal_batch_size") + PLANTED_SHIFT * place)
     drawn = tuple(name for name in nominal.columns if name not in KEYS)
@@ -128,13 +119,13 @@ def control_tables(
 def require_categories(tables: Mapping[str, GroupedTable]) -> None:
     """Refuse controls of which one lacks a category: chance would not be one in five."""
     for control, table in tables.items():
-        missing = [category for category in CATEGORIES if category not in table.categories]
+        missing = [category for category in st.CATEGORIES if category not in table.categories]
         if missing:
             remedy = "Record scenarios of every category; chance is one in five only then."
-            raise BadInputError("controls", control, f"has no scenario of {missing[0]}.", remedy)
+            raise st.BadInputError("controls", control, f"has no scenario of {missing[0]}.", remedy)
 
 
-def before_onset(failures: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFrame:
+def before_onset(failures: st.Telemetry, scenarios: Iterable[st.Scenario]) -> pl.DataFrame:
     """Features of the ``mid_run`` failures at the last step before their fault is switched on."""
     known = tuple(scenarios)
     mid_run = [scenario.id for scenario in known if scenario.fault.onset == "mid_run"]
@@ -143,13 +134,13 @@ def before_onset(failures: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataF
     return feature_table(chosen, known, last_steps)
 
 
-def nominal_configuration(runs: pl.DataFrame, scenarios: Iterable[Scenario]) -> pl.DataFrame:
+def nominal_configuration(runs: pl.DataFrame, scenarios: Iterable[st.Scenario]) -> pl.DataFrame:
     """What was drawn for each run, as numbers, with its keys.
 
     Clipping that is off counts as a threshold of zero, which no draw has.
     """
     distractors = sorted(runs["distractor"].drop_nulls().unique())
-    labelled = runs.join(categories_of(scenarios), on="scenario", how="inner")
+    labelled = runs.join(st.categories_of(scenarios), on="scenario", how="inner")
     return labelled.select(
         *KEYS,
         pl.col(NOMINAL_COLUMNS).cast(pl.Float64).fill_null(0.0),
@@ -162,7 +153,7 @@ def nominal_configuration(runs: pl.DataFrame, scenarios: Iterable[Scenario]) -> 
 
 def control_folds(
     table: GroupedTable, labels: Labels, settings: ControlDesign, seed: int
-) -> Iterator[tuple[int, int, Mask]]:
+) -> Iterator[tuple[int, int, st.Mask]]:
     """Repeat, fold, and of each run whether it is tested there.
 
     Folds hold whole scenarios and are stratified by the labels at hand. They are made anew for each
@@ -249,8 +240,10 @@ def permuted_accuracies(
                 "control": control,
                 "permutation": pl.Series(permutations, dtype=pl.Int32),
                 "scenarios": len(table.scenarios),
-                "balanced_accuracy": parallel_map(
-                    _permuted_accuracy, [(table, settings, each) for each in permutations], workers
+                "balanced_accuracy": st.parallel_map(
+                    _permuted_accuracy,
+                    [(table, settings, each) for each in permutations],
+                    workers,
                 ),
             }
         )
@@ -269,7 +262,7 @@ def planted_predictions(
     failures: pl.DataFrame, successes: pl.DataFrame, splits: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
     """Run the nested cross-validation itself with planted columns, over the folds of ``splits``."""
-    places = {category: place for place, category in enumerate(CATEGORIES, start=1)}
+    places = {category: place for place, category in enumerate(st.CATEGORIES, start=1)}
     codes = pl.col("category").replace_strict(places, return_dtype=pl.Float64)
     beside_features = (*FEATURE_SETS["19"], PLANTED)
 
@@ -290,7 +283,7 @@ def planted_predictions(
     ]
     planted = {
         NOTHING: predictions(pl.lit(0.0), splits),
-        TESTED_LABELS: pl.concat(labelled).sort(PREDICTION_SCHEMA.names()[:6]),
+        TESTED_LABELS: pl.concat(labelled).sort(st.PREDICTION_SCHEMA.names()[:6]),
         ALL_LABELS: predictions(codes, splits, (PLANTED,)),
     }
     return pl.concat(
@@ -299,32 +292,32 @@ def planted_predictions(
 
 
 def main() -> None:
-    settings = read_section("controls", ControlDesign)
-    raw = read_section("raw_telemetry", RawTelemetrySettings)
+    settings = st.read_section("controls", ControlDesign)
+    raw = st.read_section("raw_telemetry", RawTelemetrySettings)
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
-    features = read_output(FEATURES, FEATURE_SCHEMA).filter(settings.runs)
-    splits = read_output(SPLITS, SPLIT_SCHEMA)
+    features = st.read_output(FEATURES, FEATURE_SCHEMA).filter(settings.runs)
+    splits = st.read_output(SPLITS, st.SPLIT_SCHEMA)
     tables = control_tables(telemetry, scenarios, settings)
     require_categories(tables)
     predictions = control_predictions(tables, telemetry.runs, settings)
-    write_parquet(predictions, PREDICTIONS / "forest.parquet")
-    permuted = permuted_accuracies(tables, settings, workers())
-    write_parquet(permuted, MEASUREMENTS / "permuted_accuracies.parquet")
+    st.write_parquet(predictions, PREDICTIONS / "forest.parquet")
+    permuted = permuted_accuracies(tables, settings, st.workers())
+    st.write_parquet(permuted, MEASUREMENTS / "permuted_accuracies.parquet")
 
     failures, successes = (features.filter(kind=kind) for kind in ("failure", "success"))
     first = splits.filter(pl.col("repeat") == 0)
     planted = planted_predictions(failures, successes, first, settings.seed)
-    write_parquet(planted, PREDICTIONS / "decision_tree.parquet")
+    st.write_parquet(planted, PREDICTIONS / "decision_tree.parquet")
 
     twins = raw_table(telemetry.select(pl.col("kind") == "twin"), scenarios).filter(settings.runs)
     # The controls proper read columns that are the same in every fold; here the method itself is
     # asked, by a fit per fold of its convolutions and its classifier, which is too slow to be
     # repeated for permuted labels.
-    folds = first_repeats(splits, settings.repeats, "controls.repeats")
-    plans, asked = by_scenario(STUDY, folds), (raw, settings.seed, workers())
+    folds = st.first_repeats(splits, settings.repeats, "controls.repeats")
+    plans, asked = by_scenario(STUDY, folds), (raw, settings.seed, st.workers())
     answers = raw_predictions(twins, successes, folds, "raw_series", *asked, plans, ("19",))
-    write_parquet(answers, PREDICTIONS / "raw_series.parquet")
+    st.write_parquet(answers, PREDICTIONS / "raw_series.parquet")
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)
