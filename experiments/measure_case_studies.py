@@ -55,13 +55,8 @@ def pick_cases(
         schema=["scenario", "category", "onset_kind"],
         orient="row",
     )
-    failing = telemetry.runs.filter(
-        kind="failure",
-        architecture=study.architecture,
-        optimizer=study.optimizer,
-        scale=study.scale,
-        seed=settings.run_seed,
-    ).join(described, on="scenario")
+    failing = study.with_seed(settings.run_seed).failures(telemetry.runs)
+    failing = failing.join(described, on="scenario")
     norms = pl.col("gradient_norm").cast(pl.Float64)
     onset = pl.col("step") >= pl.col("onset_step")
     measured = (

@@ -119,18 +119,14 @@ def indicators(
 def association(rows: pl.DataFrame, settings: OnsetSettings) -> Found:
     """How strongly the kind of onset depends on the category, and whether chance would do."""
     kinds = [(pl.col("onset") == kind).mean().alias(kind) for kind in KINDS]
-    unit = ["category", "scenario", "seed"]
-    by_seed = rows.group_by(unit).agg(kinds).sort(unit)
-    values, seeds = {}, []
-    for position, category in enumerate(st.CATEGORIES):
-        of_category = by_seed.filter(category=category)
-        if of_category.height:
-            cells = np.zeros((of_category.height, len(st.CATEGORIES), len(KINDS)))
-            cells[:, position, :] = of_category.select(KINDS).to_numpy()
-            values[str(category)] = cells
-            seeds.append(st.seed_counts(of_category))
+    parts, seeds = st.by_category(rows.group_by(st.UNIT).agg(kinds).sort(st.UNIT))
+    values = {}
+    for category, part in parts.items():
+        cells = np.zeros((part.height, len(parts), len(KINDS)))
+        cells[:, list(parts).index(category), :] = part.select(KINDS).to_numpy()
+        values[category] = cells
     what = "Cramer's V of category and kind of onset, every scenario counting once"
-    cells_of = st.ScenarioValues(values, tuple(seeds))
+    cells_of = st.ScenarioValues(values, seeds)
     v = st.ValueMetric("v", cells_of, what, score=st.cramers_v, kind="distance")
     by_scenario = rows.group_by("category", "scenario").agg(kinds).sort("scenario")
     shown, labels = by_scenario.select(KINDS), by_scenario["category"].to_numpy().astype(object)
