@@ -1,37 +1,22 @@
-"""Stage measure_case_studies: two failing runs picked by rule, and their diagnoses."""
+"""Stage measure_case_studies: two failing runs picked by rule, and what they showed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from failbench.base import measuring as st
-from failbench.base.verdicts import Diagnosis, condition_of
-from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
-from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.improved_tree import all_band_features
-from failbench.prediction.nested_cv import LabelledRuns, fit_fold
-from failbench.prediction.splits import by_scenario
 from recordings import read_recordings
-from shared.case_studies import (
-    CASE_SCHEMA,
-    DIAGNOSIS_SCHEMA,
-    EVIDENCE_SCHEMA,
-    EXPLOSION,
-    FACT_SCHEMA,
-    MISMATCH,
-    CaseStudiesSettings,
-)
+from shared import case_studies as design
+from shared.case_studies import CaseStudiesSettings
 
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 TELEMETRY = Path("data/telemetry")
 SCENARIOS = Path("data/scenarios")
-MEASURED = Path("data/measurements/case_studies")
+CASES = Path("data/measurements/case_studies/cases.parquet")
+FACTS = Path("data/measurements/case_studies/facts.parquet")
 RUNS = TELEMETRY / "runs.parquet"
 
 
@@ -80,8 +65,8 @@ def pick_cases(
     mismatches = runs.filter(pl.col("beyond") > 0, category="data_pipeline", outcome="crash")
     return pl.concat(
         [
-            median_case(EXPLOSION, explosions.sort("growth", "run_id")),
-            median_case(MISMATCH, mismatches.sort("beyond", "run_id")),
+            median_case(design.EXPLOSION, explosions.sort("growth", "run_id")),
+            median_case(design.MISMATCH, mismatches.sort("beyond", "run_id")),
         ]
     )
 
@@ -93,16 +78,12 @@ def median_case(name: str, ranked: pl.DataFrame) -> pl.DataFrame:
         remedy = "Record the scenarios, or lower case_studies.smallest_growth in params.yaml."
         raise st.BadInputError(RUNS, "run_id", problem, remedy)
     picked = ranked.row((ranked.height - 1) // 2, named=True)
-    described = {column: pl.lit(picked[column]) for column in CASE_SCHEMA.names()[3:]}
+    described = {column: pl.lit(picked[column]) for column in design.CASE_SCHEMA.names()[3:]}
     rank = pl.int_range(1, pl.len() + 1)
     candidates = ranked.select(
         case=pl.lit(name), rank=rank, candidate=pl.col("run_id"), **described
     )
-    return candidates.cast(CASE_SCHEMA)
-
-
-def picked_of(cases: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    return cases.unique("case", keep="first", maintain_order=True).iter_rows(named=True)
+    return candidates.cast(design.CASE_SCHEMA)
 
 
 def case_facts(
@@ -136,7 +117,7 @@ def case_facts(
             (*ended, name, None if value is None else float(value))
             for name, value in values.items()
         ]
-    return pl.DataFrame(rows, schema=FACT_SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=design.FACT_SCHEMA, orient="row")
 
 
 def quantities(steps: pl.DataFrame, onset: int, settled_steps: int) -> dict[str, float | None]:
@@ -172,81 +153,15 @@ def quantities(steps: pl.DataFrame, onset: int, settled_steps: int) -> dict[str,
     return steps.select(**summaries).row(0, named=True)
 
 
-def case_diagnoses(
-    cases: pl.DataFrame,
-    features: pl.DataFrame,
-    splits: pl.DataFrame,
-    study: st.ReferenceStudy,
-    methods: Mapping[str, st.Record],
-    workers: int = 1,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What each method says of each case, and the conditions that it says it on."""
-    runs = LabelledRuns.from_table(study.failures(features))
-    band = healthy_band(to_frame(study.successes(features)), all_band_features())
-    tasks = [
-        (case, method, settings, runs, band, splits, study.seed)
-        for case in picked_of(cases)
-        for method, settings in methods.items()
-    ]
-    answers, conditions = [], []
-    for task, answer in zip(tasks, st.parallel_map(diagnosed, tasks, workers), strict=True):
-        key = (task[0]["case"], task[1])
-        answers.append((*key, answer.category, round(float(answer.confidence), st.DECIMALS)))
-        conditions += [
-            (*key, place, *condition_of(each)) for place, each in enumerate(answer.evidence)
-        ]
-    return (
-        pl.DataFrame(answers, schema=DIAGNOSIS_SCHEMA, orient="row"),
-        pl.DataFrame(conditions, schema=EVIDENCE_SCHEMA, orient="row"),
-    )
-
-
-def diagnosed(
-    case: Mapping[str, Any],
-    method: str,
-    settings: st.Record,
-    runs: LabelledRuns,
-    band: HealthyBand,
-    splits: pl.DataFrame,
-    seed: int,
-) -> Diagnosis:
-    """By the main study's fit in the fold of the first repeat that tests the scenario."""
-    first = splits.filter(pl.col("repeat") == pl.col("repeat").min())
-    (fold,) = first.filter(scenario=case["scenario"])["fold"]
-    plan = next(plan for plan in by_scenario(st.NESTED_CV, first) if plan.fold == fold)
-    features = FEATURE_SETS[st.PRIMARY_SET]
-    fitted, _ = fit_fold(runs, band, splits, method, settings, features, seed, plan)
-    (diagnosis,) = fitted.diagnose(runs.frame.loc[[case["run_id"]]])
-    return diagnosis
-
-
 def main() -> None:
-    methods = {
-        "simple_rules": st.read_section("simple_rules", st.SimpleRulesSettings),
-        "improved_rules": st.read_section("improved_rules", st.ImprovedRulesSettings),
-        "learned_rules": st.read_section("learned_rules", st.LearnedRulesSettings),
-        "logistic_regression": st.read_section(
-            "logistic_regression", st.LogisticRegressionSettings
-        ),
-        "decision_tree": st.read_section("decision_tree", st.DecisionTreeSettings),
-        "random_forest": st.read_section("random_forest", st.RandomForestSettings),
-        "lightgbm": st.read_section("lightgbm", st.LightgbmSettings),
-        "ebm": st.read_section("ebm", st.EbmSettings),
-    }
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     settings = st.read_section("case_studies", CaseStudiesSettings)
     study = st.read_section("nested_cv", st.ReferenceStudy)
-    features, splits = (
-        st.read_output(FEATURES, FEATURE_SCHEMA),
-        st.read_output(SPLITS, st.SPLIT_SCHEMA),
-    )
     cases = pick_cases(telemetry, scenarios, study, settings)
-    answers, conditions = case_diagnoses(cases, features, splits, study, methods, st.workers())
-    facts = [case_facts(telemetry, case, settings.settled_steps) for case in picked_of(cases)]
-    st.write_parquet(cases, MEASURED / "cases.parquet")
-    st.write_parquet(pl.concat(facts), MEASURED / "facts.parquet")
-    st.write_parquet(answers, MEASURED / "diagnoses.parquet")
-    st.write_parquet(conditions, MEASURED / "evidence.parquet")
+    picked = cases.unique("case", keep="first", maintain_order=True).iter_rows(named=True)
+    facts = [case_facts(telemetry, case, settings.settled_steps) for case in picked]
+    st.write_parquet(cases, CASES)
+    st.write_parquet(pl.concat(facts), FACTS)
 
 
 if __name__ == "__main__":

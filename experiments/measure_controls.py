@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,15 +23,8 @@ from failbench.methods.raw_telemetry import RawTelemetrySettings
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import by_scenario
 from recordings import read_recordings
-from shared.controls import (
-    ALL_LABELS,
-    CONTROL_SCHEMA,
-    NOTHING,
-    PERMUTED_LABELS,
-    PLANTED,
-    TESTED_LABELS,
-    ControlDesign,
-)
+from shared import controls as design
+from shared.controls import ControlDesign
 from shared.raw_telemetry import raw_predictions
 
 SCENARIOS = Path("data/scenarios")
@@ -89,26 +82,27 @@ class GroupedTable:
 
 
 def control_tables(
-    telemetry: st.Telemetry, scenarios: Iterable[st.Scenario], settings: ControlDesign
+    telemetry: st.Telemetry, scenarios: tuple[st.Scenario, ...], settings: ControlDesign
 ) -> dict[str, GroupedTable]:
     """Tables of the five controls and of the planted leak, over all seeds of one slice."""
-    known = tuple(scenarios)
     failures = telemetry.select(settings.runs & (pl.col("kind") == "failure"))
     twins = telemetry.select(settings.runs & (pl.col("kind") == "twin"))
-    step_times = twins.runs.select("run_id", "scenario").join(
-        st.categories_of(known), on="scenario", how="inner"
+    step_times = (
+        twins.runs.select("run_id", "scenario")
+        .join(st.categories_of(scenarios), on="scenario")
+        .join(measurements(twins), on="run_id")
+        .sort("run_id")
     )
-    step_times = step_times.join(measurements(twins), on="run_id", how="inner").sort("run_id")
-    nominal = nominal_configuration(failures.runs, known)
+    nominal = nominal_configuration(failures.runs, scenarios)
     places = {category: place for place, category in enumerate(st.CATEGORIES)}
     place = pl.col("category").replace_strict(places, return_dtype=pl.Float64)
     leaked = nominal.with_columns(pl.col("nominal_batch_size") + PLANTED_SHIFT * place)
     drawn = tuple(name for name in nominal.columns if name not in KEYS)
     primary = FEATURE_SETS["19"]
     columns = {
-        PERMUTED_LABELS: (feature_table(failures, known), FEATURE_SETS["19+keywords"]),
-        "before_onset": (before_onset(failures, known), primary),
-        "twins": (feature_table(twins, known), primary),
+        design.PERMUTED_LABELS: (feature_table(failures, scenarios), FEATURE_SETS["19+keywords"]),
+        "before_onset": (before_onset(failures, scenarios), primary),
+        "twins": (feature_table(twins, scenarios), primary),
         "twins_step_times": (step_times, STEP_TIMES),
         "nominal_configuration": (nominal, drawn),
         "planted_leak": (leaked, drawn),
@@ -125,16 +119,15 @@ def require_categories(tables: Mapping[str, GroupedTable]) -> None:
             raise st.BadInputError("controls", control, f"has no scenario of {missing[0]}.", remedy)
 
 
-def before_onset(failures: st.Telemetry, scenarios: Iterable[st.Scenario]) -> pl.DataFrame:
+def before_onset(failures: st.Telemetry, scenarios: tuple[st.Scenario, ...]) -> pl.DataFrame:
     """Features of the ``mid_run`` failures at the last step before their fault is switched on."""
-    known = tuple(scenarios)
-    mid_run = [scenario.id for scenario in known if scenario.fault.onset == "mid_run"]
+    mid_run = [scenario.id for scenario in scenarios if scenario.fault.onset == "mid_run"]
     chosen = failures.select(pl.col("scenario").is_in(mid_run))
     last_steps = chosen.runs.select("run_id", last_step=pl.col("onset_step") - 1)
-    return feature_table(chosen, known, last_steps)
+    return feature_table(chosen, scenarios, last_steps)
 
 
-def nominal_configuration(runs: pl.DataFrame, scenarios: Iterable[st.Scenario]) -> pl.DataFrame:
+def nominal_configuration(runs: pl.DataFrame, scenarios: tuple[st.Scenario, ...]) -> pl.DataFrame:
     """What was drawn for each run, as numbers, with its keys.
 
     Clipping that is off counts as a threshold of zero, which no draw has.
@@ -207,10 +200,10 @@ def control_predictions(
         .join(keys, on="run_id", how="left", maintain_order="left")
         .with_columns(control=pl.lit(control), study=pl.lit(STUDY), method=pl.lit("forest"))
         for control, table in tables.items()
-        if control != PERMUTED_LABELS
+        if control != design.PERMUTED_LABELS
     )
-    predictions = pl.concat([CONTROL_SCHEMA.to_frame(), *parts], how="diagonal_relaxed")
-    return predictions.cast(CONTROL_SCHEMA)
+    predictions = pl.concat([design.CONTROL_SCHEMA.to_frame(), *parts], how="diagonal_relaxed")
+    return predictions.cast(design.CONTROL_SCHEMA)
 
 
 def _answers(table: GroupedTable, settings: ControlDesign) -> pl.DataFrame:
@@ -264,13 +257,13 @@ def planted_predictions(
     """Run the nested cross-validation itself with planted columns, over the folds of ``splits``."""
     places = {category: place for place, category in enumerate(st.CATEGORIES, start=1)}
     codes = pl.col("category").replace_strict(places, return_dtype=pl.Float64)
-    beside_features = (*FEATURE_SETS["19"], PLANTED)
+    beside_features = (*FEATURE_SETS["19"], design.PLANTED)
 
     def predictions(
         column: pl.Expr, folds: pl.DataFrame, columns: tuple[str, ...] = beside_features
     ) -> pl.DataFrame:
-        table, plans = failures.with_columns(column.alias(PLANTED)), by_scenario(STUDY, folds)
-        sets = {PLANTED: columns}
+        table = failures.with_columns(column.alias(design.PLANTED))
+        plans, sets = by_scenario(STUDY, folds), {design.PLANTED: columns}
         return nested_cv(table, successes, folds, "decision_tree", TREE, sets, seed, plans=plans)
 
     def of_tested(folds: pl.DataFrame) -> pl.Expr:
@@ -282,12 +275,13 @@ def planted_predictions(
         for _, fold in splits.group_by("repeat", "fold", maintain_order=True)
     ]
     planted = {
-        NOTHING: predictions(pl.lit(0.0), splits),
-        TESTED_LABELS: pl.concat(labelled).sort(st.PREDICTION_SCHEMA.names()[:6]),
-        ALL_LABELS: predictions(codes, splits, (PLANTED,)),
+        design.NOTHING: predictions(pl.lit(0.0), splits),
+        design.TESTED_LABELS: pl.concat(labelled).sort(st.PREDICTION_SCHEMA.names()[:6]),
+        design.ALL_LABELS: predictions(codes, splits, (design.PLANTED,)),
     }
     return pl.concat(
-        answers.with_columns(pl.lit(what).alias(PLANTED)) for what, answers in planted.items()
+        answers.with_columns(pl.lit(what).alias(design.PLANTED))
+        for what, answers in planted.items()
     )
 
 

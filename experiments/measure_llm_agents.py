@@ -11,14 +11,7 @@ import polars as pl
 from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.llm.answer import (
-    LlmAnswer,
-    LlmCache,
-    Unreadable,
-    cache_path,
-    read_answer,
-    read_cache,
-)
+from failbench.methods.llm import answer as llm
 from failbench.methods.llm.faithfulness import Explanation, explanation_of
 from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_by_reads
 from failbench.methods.llm.record import MonitorRecord, monitor_records
@@ -48,7 +41,7 @@ def replay(
     telemetry: st.Telemetry,
     failures: pl.DataFrame,
     splits: pl.DataFrame,
-    caches: Mapping[str, LlmCache],
+    caches: Mapping[str, llm.LlmCache],
     settings: LlmAgentsSettings,
     records: Mapping[str, MonitorRecord],
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
@@ -61,12 +54,12 @@ def replay(
     for label, model in settings.models.items():
         prompts = asked[model.reads]
         keys = {run_id: prompt_hash(prompt, settings) for run_id, prompt in prompts.items()}
-        cached = caches.get(label, LlmCache()).of_model(model)
+        cached = caches.get(label, llm.LlmCache()).of_model(model)
         answers = {run_id: cached[key] for run_id, key in keys.items() if key in cached}
         answered.append((label, len(answers), runs.height))
         if len(answers) == runs.height:
             readings = [
-                reading(run_id, read_answer(answer.text, answer.done_reason), prompts[run_id])
+                reading(run_id, llm.read_answer(answer.text, answer.done_reason), prompts[run_id])
                 for run_id, answer in answers.items()
             ]
             types = {"reason": pl.String, "conditions": pl.Int32}
@@ -81,9 +74,9 @@ def replay(
     )
 
 
-def reading(run_id: str, answer: LlmAnswer | Unreadable, prompt: Prompt) -> dict[str, Any]:
+def reading(run_id: str, answer: llm.LlmAnswer | llm.Unreadable, prompt: Prompt) -> dict[str, Any]:
     """An unreadable answer abstains, with no confidence in any category, and explains nothing."""
-    if isinstance(answer, Unreadable):
+    if isinstance(answer, llm.Unreadable):
         named, confidence, reason = st.ABSTAIN, 0.0, UNREADABLE
         spread = dict.fromkeys(st.CATEGORIES, 1 / len(st.CATEGORIES))
         explanation = Explanation()
@@ -100,7 +93,7 @@ def reading(run_id: str, answer: LlmAnswer | Unreadable, prompt: Prompt) -> dict
         **{f"p_{category}": round(value, st.DECIMALS) for category, value in spread.items()},
         # Where nothing is cited there is nothing to check.
         "conditions": explanation.items or None,
-        "unreadable": isinstance(answer, Unreadable),
+        "unreadable": isinstance(answer, llm.Unreadable),
         "cites_evidence": explanation.items > 0,
         "evidence_found": explanation.confirmed_share,
         "evidence_points": explanation.points_share,
@@ -135,7 +128,7 @@ def main() -> None:
         st.read_telemetry(TELEMETRY),
         reference.failures(st.read_output(FEATURES, FEATURE_SCHEMA)),
         st.read_output(SPLITS, st.SPLIT_SCHEMA),
-        {label: read_cache(cache_path(CACHE, label)) for label in settings.models},
+        {label: llm.read_cache(llm.cache_path(CACHE, label)) for label in settings.models},
         settings,
         records,
     )

@@ -18,16 +18,8 @@ from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import by_view, stacked
 from known_runs import read_known
 from recordings import read_recordings
-from shared.portability import (
-    ADAPTIVE,
-    FIXED,
-    HOME,
-    HOME_ADAPTIVE,
-    ON_KNOWN,
-    RECALIBRATED,
-    PortabilitySettings,
-    methods_carried,
-)
+from shared import portability as design
+from shared.portability import PortabilitySettings
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
@@ -37,8 +29,8 @@ PREDICTIONS = Path("data/predictions/portability")
 
 STUDY = "portability"
 TRAINED: Mapping[str, tuple[str, ...]] = {
-    HOME: (HOME, FIXED, RECALIBRATED),
-    HOME_ADAPTIVE: (HOME_ADAPTIVE, ADAPTIVE),
+    design.HOME: (design.HOME, design.FIXED, design.RECALIBRATED),
+    design.HOME_ADAPTIVE: (design.HOME_ADAPTIVE, design.ADAPTIVE),
 }
 """The condition that a fit is trained on, and those that it is then tested on."""
 
@@ -61,7 +53,7 @@ def measure(
     tables, successes = condition_tables(telemetry, tuple(scenarios), settings)
     folds = st.first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
     if known is not None:
-        bounds = {HOME: OWN, FIXED: settings.home.name, RECALIBRATED: OWN}
+        bounds = {design.HOME: OWN, design.FIXED: settings.home.name, design.RECALIBRATED: OWN}
         tables |= {name: known.beside(tables[name], of) for name, of in bounds.items()}
     # Runs are told apart by run_id alone while they are predicted.
     named = {
@@ -82,7 +74,7 @@ def measure(
         )
         for method, method_settings in methods.items()
         for trained, tested in TRAINED.items()
-        if trained == HOME or method not in ON_KNOWN
+        if trained == design.HOME or method not in design.ON_KNOWN
     ]
     names = pl.col("run_id").str.split("@").list
     return pl.concat(parts).with_columns(run_id=names.first(), condition=names.last())
@@ -106,11 +98,11 @@ def condition_tables(
     band = band_of(healthy_home)
     changing = band_of(changes(healthy_home, early_home))
     return {
-        HOME: tested_home,
-        FIXED: tested_away,
-        RECALIBRATED: recalibrated(tested_away, band_of(healthy_away), band),
-        HOME_ADAPTIVE: recalibrated(tested_home, changing, band, early_home),
-        ADAPTIVE: recalibrated(tested_away, changing, band, early_away),
+        design.HOME: tested_home,
+        design.FIXED: tested_away,
+        design.RECALIBRATED: recalibrated(tested_away, band_of(healthy_away), band),
+        design.HOME_ADAPTIVE: recalibrated(tested_home, changing, band, early_home),
+        design.ADAPTIVE: recalibrated(tested_away, changing, band, early_away),
     }, healthy_home
 
 
@@ -161,7 +153,7 @@ def main() -> None:
         "ending": st.read_section("ending", EndingSettings),
         "forest_on_invariants": settings.random_forest,
     }
-    carried = methods_carried(st.read_names("methods"))
+    carried = design.methods_carried(st.read_names("methods"))
     predictions = measure(
         *read_recordings(TELEMETRY, SCENARIOS),
         st.read_output(SPLITS, st.SPLIT_SCHEMA),

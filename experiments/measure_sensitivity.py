@@ -13,14 +13,8 @@ from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import by_scenario, make_splits
 from recordings import read_scenarios_of
-from shared.sensitivity import (
-    FAULTS_APART,
-    FEATURE_SET,
-    INTERACTIONS,
-    ONE_SEED,
-    VARIANTS,
-    SensitivitySettings,
-)
+from shared import sensitivity as design
+from shared.sensitivity import SensitivitySettings
 
 SCENARIOS = Path("data/scenarios")
 FEATURES = Path("data/features/features.parquet")
@@ -50,16 +44,16 @@ def measure(
     few = st.first_repeats(splits, settings.interaction_repeats, "sensitivity.interaction_repeats")
     apart = splits_by_fault(failures, splits, scenarios, settings.repeats, study.seed)
     inputs = {
-        ONE_SEED: (study.with_seed(settings.run_seed).failures(features), first),
-        FAULTS_APART: (failures, apart),
-        INTERACTIONS: (failures, few),
+        design.ONE_SEED: (study.with_seed(settings.run_seed).failures(features), first),
+        design.FAULTS_APART: (failures, apart),
+        design.INTERACTIONS: (failures, few),
     }
     predictions: dict[str, list[pl.DataFrame]] = {method: [] for method in methods}
-    for variant, refitted in VARIANTS.items():
+    for variant, refitted in design.VARIANTS.items():
         runs, folds = inputs[variant]
         for method in [name for name in refitted if name in methods]:
             fitted = methods[method]
-            if variant == INTERACTIONS:
+            if variant == design.INTERACTIONS:
                 fitted = fitted.model_copy(update={"interactions": settings.interactions})
             answers = nested_cv(
                 runs,
@@ -67,7 +61,7 @@ def measure(
                 folds,
                 method,
                 fitted,
-                {FEATURE_SET: FEATURE_SETS[FEATURE_SET]},
+                {design.FEATURE_SET: FEATURE_SETS[design.FEATURE_SET]},
                 study.seed,
                 workers,
                 by_scenario(variant, folds),

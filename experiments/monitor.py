@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from failbench import study as st
 from failbench.monitor.records import scoring
 from failbench.monitor.records.scoring import ScoringParams
-from failbench.monitor.records.tables import MONITORED_SCHEMA, setting_of
+from failbench.monitor.records.tables import MONITORED_SCHEMA
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
 from recordings import read_scenarios_of
@@ -324,7 +324,7 @@ def nested(measured: pl.DataFrame, delayed: pl.DataFrame, alarmed: pl.DataFrame)
 
 def main() -> None:
     runs = st.read_section("monitor", ScoringParams)
-    reference = setting_of(st.read_section("nested_cv", st.ReferenceStudy).model_dump())
+    reference = st.read_section("nested_cv", st.ReferenceStudy).name
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     said = st.Captions.read("monitor", intervals)
     judged = read_judged(runs)

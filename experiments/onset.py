@@ -399,14 +399,13 @@ def draw(points: pl.DataFrame, rules: Mapping[str, str], figure: Figure) -> None
 
 def settings_of(failing: pl.DataFrame, reference: st.ReferenceStudy) -> list[st.RunSetting]:
     """The settings of which failing runs are recorded, that of the reference study first."""
-    columns = ("architecture", "optimizer", "scale")
-    first = st.RunSetting(**reference.model_dump(include={*columns}))
-    recorded = [st.RunSetting(**row) for row in failing.select(columns).unique().to_dicts()]
-    if first not in recorded:
-        problem = f"no failing run of {first.name} is recorded."
+    rows = failing.select(*st.RunSetting.model_fields).unique().to_dicts()
+    recorded = [st.RunSetting(**row) for row in rows]
+    if reference.name not in {setting.name for setting in recorded}:
+        problem = f"no failing run of {reference.name} is recorded."
         remedy = "Name a setting of record.settings."
         raise st.BadInputError("params.yaml", "nested_cv.architecture", problem, remedy)
-    return sorted(recorded, key=lambda setting: (setting != first, setting.name))
+    return sorted(recorded, key=lambda setting: (setting.name != reference.name, setting.name))
 
 
 def without(found: Found, *keys: str) -> Found:
@@ -426,9 +425,7 @@ def main() -> None:
     recorded = settings_of(failing, reference)
     observed = {}
     for setting in recorded:
-        part = telemetry.select(
-            pl.col("run_id").is_in(setting.of(telemetry.runs)["run_id"].implode())
-        )
+        part = telemetry.select(pl.all_horizontal(pl.col(name) == value for name, value in setting))
         observed[setting] = design.observed_runs(part, scenarios, features, settings, simple)
     first = recorded[0]
     observed[first] = observed[first].filter(pl.col("seed").is_in(reference.run_seeds))
