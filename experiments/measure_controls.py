@@ -15,6 +15,7 @@ from sklearn.impute import SimpleImputer
 from sklearn.model_selection import RepeatedStratifiedKFold
 
 from failbench.base import measuring as st
+from failbench.base.telemetry import RUN_SCHEMA
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, raw_table
 from failbench.features.observables import STEP_TIMES, measurements
@@ -39,15 +40,8 @@ KEYS = ("run_id", "scenario", "category")
 """What says of a row which run it is, and is no column that a control looks at."""
 
 NOMINAL_COLUMNS = (
-    "nominal_batch_size",
-    "nominal_learning_rate",
-    "nominal_width",
-    "nominal_sequence_length",
-    "nominal_warmup_steps",
-    "nominal_clip_norm",
-    "nominal_corpus_slice",
-    "planned_steps",
-    "capacity_multiple",
+    *(name for name in RUN_SCHEMA if name.startswith("nominal_")),
+    *("planned_steps", "capacity_multiple"),
 )
 """The numbers drawn for each run; ``distractor``, a name, becomes a column per value."""
 
