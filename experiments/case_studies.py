@@ -42,7 +42,7 @@ def answers(
         if stored.is_empty() or stored[0] != answer:
             place = f"data/predictions/nested_cv/{method}.parquet"
             problem = f"is not what {method} says of {case['run_id']} now, {answer}."
-            remedy = "Run `dvc repro nested_cv measure_case_studies`."
+            remedy = "Run `dvc repro nested_cv measure_explanations`."
             raise st.BadInputError(place, "prediction", problem, remedy)
         counts = Counter(stored)
         most = max(counts.values())

@@ -6,11 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.method_settings import ImprovedRulesSettings
-from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
-from failbench.base.telemetry import write_parquet
+from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.prediction.nested_cv import nested_cv
@@ -26,7 +22,7 @@ def measure(
     failures: pl.DataFrame,
     successes: pl.DataFrame,
     splits: pl.DataFrame,
-    rules: ImprovedRulesSettings,
+    rules: st.ImprovedRulesSettings,
     feature_set: str,
     seed: int,
     workers: int = 1,
@@ -36,25 +32,25 @@ def measure(
     plans = within_training("within_training", splits)
     pairs = nested_cv(failures, successes, splits, RULES, rules, features, seed, workers, plans)
     predictions = by_tested_fold(pairs, splits)
-    return predictions.cast(PREDICTION_SCHEMA).sort(PREDICTION_SCHEMA.names()[:6])
+    return predictions.cast(st.PREDICTION_SCHEMA).sort(st.PREDICTION_SCHEMA.names()[:6])
 
 
 def main() -> None:
-    study = read_section("nested_cv", ReferenceStudy)
-    settings = read_section("abstention", AbstentionSettings)
-    features = read_output(FEATURES, FEATURE_SCHEMA)
+    study = st.read_section("nested_cv", st.ReferenceStudy)
+    settings = st.read_section("abstention", AbstentionSettings)
+    features = st.read_output(FEATURES, FEATURE_SCHEMA)
     predictions = measure(
         study.failures(features),
         study.successes(features),
-        read_output(SPLITS, SPLIT_SCHEMA),
-        read_section("improved_rules", ImprovedRulesSettings),
+        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        st.read_section("improved_rules", st.ImprovedRulesSettings),
         settings.feature_set,
         study.seed,
-        workers(),
+        st.workers(),
     )
-    write_parquet(predictions, PREDICTIONS / f"{RULES}.parquet")
-    print_accuracy(predictions)
+    st.write_parquet(predictions, PREDICTIONS / f"{RULES}.parquet")
+    st.print_accuracy(predictions)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

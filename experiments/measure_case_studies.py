@@ -1,64 +1,29 @@
-"""Stage measure_case_studies: two failing runs picked by rule, and their diagnoses."""
+"""Stage measure_case_studies: two failing runs picked by rule, and what they showed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.method_settings import (
-    DecisionTreeSettings,
-    EbmSettings,
-    ImprovedRulesSettings,
-    LearnedRulesSettings,
-    LightgbmSettings,
-    LogisticRegressionSettings,
-    RandomForestSettings,
-    SimpleRulesSettings,
-)
-from failbench.base.params import read_section
-from failbench.base.predictions import DECIMALS, SPLIT_SCHEMA
-from failbench.base.records import Record
-from failbench.base.scenarios import Scenario
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import read_output, run, workers
-from failbench.base.studies import NESTED_CV
-from failbench.base.telemetry import Telemetry, write_parquet
-from failbench.base.verdicts import Diagnosis, condition_of
-from failbench.base.vocabulary import PRIMARY_SET
-from failbench.base.workers import parallel_map
-from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
-from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.improved_tree import all_band_features
-from failbench.prediction.nested_cv import LabelledRuns, fit_fold
-from failbench.prediction.splits import by_scenario
+from failbench.base import measuring as st
 from recordings import read_recordings
-from shared.case_studies import (
-    CASE_SCHEMA,
-    DIAGNOSIS_SCHEMA,
-    EVIDENCE_SCHEMA,
-    EXPLOSION,
-    FACT_SCHEMA,
-    MISMATCH,
-    CaseStudiesSettings,
-)
+from shared import case_studies as design
+from shared.case_studies import CaseStudiesSettings
 
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 TELEMETRY = Path("data/telemetry")
 SCENARIOS = Path("data/scenarios")
-MEASURED = Path("data/measurements/case_studies")
+CASES = Path("data/measurements/case_studies/cases.parquet")
+FACTS = Path("data/measurements/case_studies/facts.parquet")
 RUNS = TELEMETRY / "runs.parquet"
 
 
 def pick_cases(
-    telemetry: Telemetry,
-    scenarios: tuple[Scenario, ...],
-    study: ReferenceStudy,
+    telemetry: st.Telemetry,
+    scenarios: tuple[st.Scenario, ...],
+    study: st.ReferenceStudy,
     settings: CaseStudiesSettings,
 ) -> pl.DataFrame:
     """The median run of each kind, by rules that do not look at any diagnosis.
@@ -75,13 +40,8 @@ def pick_cases(
         schema=["scenario", "category", "onset_kind"],
         orient="row",
     )
-    failing = telemetry.runs.filter(
-        kind="failure",
-        architecture=study.architecture,
-        optimizer=study.optimizer,
-        scale=study.scale,
-        seed=settings.run_seed,
-    ).join(described, on="scenario")
+    failing = study.with_seed(settings.run_seed).failures(telemetry.runs)
+    failing = failing.join(described, on="scenario")
     norms = pl.col("gradient_norm").cast(pl.Float64)
     onset = pl.col("step") >= pl.col("onset_step")
     measured = (
@@ -105,8 +65,8 @@ def pick_cases(
     mismatches = runs.filter(pl.col("beyond") > 0, category="data_pipeline", outcome="crash")
     return pl.concat(
         [
-            median_case(EXPLOSION, explosions.sort("growth", "run_id")),
-            median_case(MISMATCH, mismatches.sort("beyond", "run_id")),
+            median_case(design.EXPLOSION, explosions.sort("growth", "run_id")),
+            median_case(design.MISMATCH, mismatches.sort("beyond", "run_id")),
         ]
     )
 
@@ -116,21 +76,19 @@ def median_case(name: str, ranked: pl.DataFrame) -> pl.DataFrame:
     if ranked.is_empty():
         problem = f"no failing run of the main study is a {name.replace('_', ' ')}."
         remedy = "Record the scenarios, or lower case_studies.smallest_growth in params.yaml."
-        raise BadInputError(RUNS, "run_id", problem, remedy)
+        raise st.BadInputError(RUNS, "run_id", problem, remedy)
     picked = ranked.row((ranked.height - 1) // 2, named=True)
-    described = {column: pl.lit(picked[column]) for column in CASE_SCHEMA.names()[3:]}
+    described = {column: pl.lit(picked[column]) for column in design.CASE_SCHEMA.names()[3:]}
     rank = pl.int_range(1, pl.len() + 1)
     candidates = ranked.select(
         case=pl.lit(name), rank=rank, candidate=pl.col("run_id"), **described
     )
-    return candidates.cast(CASE_SCHEMA)
+    return candidates.cast(design.CASE_SCHEMA)
 
 
-def picked_of(cases: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    return cases.unique("case", keep="first", maintain_order=True).iter_rows(named=True)
-
-
-def case_facts(telemetry: Telemetry, case: Mapping[str, Any], settled_steps: int) -> pl.DataFrame:
+def case_facts(
+    telemetry: st.Telemetry, case: Mapping[str, Any], settled_steps: int
+) -> pl.DataFrame:
     """What the run, its twin and the run with each remedy showed, by role."""
     related = telemetry.runs.filter(twin_of=case["run_id"]).sort("run_id")
     roles = {"failing": case["run_id"]}
@@ -138,7 +96,7 @@ def case_facts(telemetry: Telemetry, case: Mapping[str, Any], settled_steps: int
         roles["twin" if kind == "twin" else run_id.removeprefix(f"{case['run_id']}-")] = run_id
     if "twin" not in roles:
         remedy = "Restore data/telemetry, or record the run again."
-        raise BadInputError(RUNS, "twin_of", f"{case['run_id']} has no twin.", remedy)
+        raise st.BadInputError(RUNS, "twin_of", f"{case['run_id']} has no twin.", remedy)
     rows = []
     for role, run_id in roles.items():
         recorded = telemetry.runs.row(by_predicate=pl.col("run_id") == run_id, named=True)
@@ -159,7 +117,7 @@ def case_facts(telemetry: Telemetry, case: Mapping[str, Any], settled_steps: int
             (*ended, name, None if value is None else float(value))
             for name, value in values.items()
         ]
-    return pl.DataFrame(rows, schema=FACT_SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=design.FACT_SCHEMA, orient="row")
 
 
 def quantities(steps: pl.DataFrame, onset: int, settled_steps: int) -> dict[str, float | None]:
@@ -195,77 +153,16 @@ def quantities(steps: pl.DataFrame, onset: int, settled_steps: int) -> dict[str,
     return steps.select(**summaries).row(0, named=True)
 
 
-def case_diagnoses(
-    cases: pl.DataFrame,
-    features: pl.DataFrame,
-    splits: pl.DataFrame,
-    study: ReferenceStudy,
-    methods: Mapping[str, Record],
-    workers: int = 1,
-) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """What each method says of each case, and the conditions that it says it on."""
-    runs = LabelledRuns.from_table(study.failures(features))
-    band = healthy_band(to_frame(study.successes(features)), all_band_features())
-    tasks = [
-        (case, method, settings, runs, band, splits, study.seed)
-        for case in picked_of(cases)
-        for method, settings in methods.items()
-    ]
-    answers, conditions = [], []
-    for task, answer in zip(tasks, parallel_map(diagnosed, tasks, workers), strict=True):
-        key = (task[0]["case"], task[1])
-        answers.append((*key, answer.category, round(float(answer.confidence), DECIMALS)))
-        conditions += [
-            (*key, place, *condition_of(each)) for place, each in enumerate(answer.evidence)
-        ]
-    return (
-        pl.DataFrame(answers, schema=DIAGNOSIS_SCHEMA, orient="row"),
-        pl.DataFrame(conditions, schema=EVIDENCE_SCHEMA, orient="row"),
-    )
-
-
-def diagnosed(
-    case: Mapping[str, Any],
-    method: str,
-    settings: Record,
-    runs: LabelledRuns,
-    band: HealthyBand,
-    splits: pl.DataFrame,
-    seed: int,
-) -> Diagnosis:
-    """By the main study's fit in the fold of the first repeat that tests the scenario."""
-    first = splits.filter(pl.col("repeat") == pl.col("repeat").min())
-    (fold,) = first.filter(scenario=case["scenario"])["fold"]
-    plan = next(plan for plan in by_scenario(NESTED_CV, first) if plan.fold == fold)
-    features = FEATURE_SETS[PRIMARY_SET]
-    fitted, _ = fit_fold(runs, band, splits, method, settings, features, seed, plan)
-    (diagnosis,) = fitted.diagnose(runs.frame.loc[[case["run_id"]]])
-    return diagnosis
-
-
 def main() -> None:
-    methods = {
-        "simple_rules": read_section("simple_rules", SimpleRulesSettings),
-        "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
-        "learned_rules": read_section("learned_rules", LearnedRulesSettings),
-        "logistic_regression": read_section("logistic_regression", LogisticRegressionSettings),
-        "decision_tree": read_section("decision_tree", DecisionTreeSettings),
-        "random_forest": read_section("random_forest", RandomForestSettings),
-        "lightgbm": read_section("lightgbm", LightgbmSettings),
-        "ebm": read_section("ebm", EbmSettings),
-    }
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
-    settings = read_section("case_studies", CaseStudiesSettings)
-    study = read_section("nested_cv", ReferenceStudy)
-    features, splits = read_output(FEATURES, FEATURE_SCHEMA), read_output(SPLITS, SPLIT_SCHEMA)
+    settings = st.read_section("case_studies", CaseStudiesSettings)
+    study = st.read_section("nested_cv", st.ReferenceStudy)
     cases = pick_cases(telemetry, scenarios, study, settings)
-    answers, conditions = case_diagnoses(cases, features, splits, study, methods, workers())
-    facts = [case_facts(telemetry, case, settings.settled_steps) for case in picked_of(cases)]
-    write_parquet(cases, MEASURED / "cases.parquet")
-    write_parquet(pl.concat(facts), MEASURED / "facts.parquet")
-    write_parquet(answers, MEASURED / "diagnoses.parquet")
-    write_parquet(conditions, MEASURED / "evidence.parquet")
+    picked = cases.unique("case", keep="first", maintain_order=True).iter_rows(named=True)
+    facts = [case_facts(telemetry, case, settings.settled_steps) for case in picked]
+    st.write_parquet(cases, CASES)
+    st.write_parquet(pl.concat(facts), FACTS)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

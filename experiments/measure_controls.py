@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,16 +14,8 @@ import polars as pl
 from sklearn.impute import SimpleImputer
 from sklearn.model_selection import RepeatedStratifiedKFold
 
-from failbench.base.arrays import Array, Mask
-from failbench.base.errors import BadInputError
-from failbench.base.method_settings import DecisionTreeSettings
-from failbench.base.params import read_section
-from failbench.base.predictions import PREDICTION_SCHEMA, SPLIT_SCHEMA, first_repeats
-from failbench.base.scenarios import Scenario
-from failbench.base.stage import read_output, run, workers
-from failbench.base.telemetry import Telemetry, categories_of, write_parquet
-from failbench.base.vocabulary import CATEGORIES
-from failbench.base.workers import parallel_map
+from failbench.base import measuring as st
+from failbench.base.telemetry import RUN_SCHEMA
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, raw_table
 from failbench.features.observables import STEP_TIMES, measurements
@@ -32,15 +24,8 @@ from failbench.methods.raw_telemetry import RawTelemetrySettings
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import by_scenario
 from recordings import read_recordings
-from shared.controls import (
-    ALL_LABELS,
-    CONTROL_SCHEMA,
-    NOTHING,
-    PERMUTED_LABELS,
-    PLANTED,
-    TESTED_LABELS,
-    ControlDesign,
-)
+from shared import controls as design
+from shared.controls import ControlDesign
 from shared.raw_telemetry import raw_predictions
 
 SCENARIOS = Path("data/scenarios")
@@ -55,22 +40,15 @@ KEYS = ("run_id", "scenario", "category")
 """What says of a row which run it is, and is no column that a control looks at."""
 
 NOMINAL_COLUMNS = (
-    "nominal_batch_size",
-    "nominal_learning_rate",
-    "nominal_width",
-    "nominal_sequence_length",
-    "nominal_warmup_steps",
-    "nominal_clip_norm",
-    "nominal_corpus_slice",
-    "planned_steps",
-    "capacity_multiple",
+    *(name for name in RUN_SCHEMA if name.startswith("nominal_")),
+    *("planned_steps", "capacity_multiple"),
 )
 """The numbers drawn for each run; ``distractor``, a name, becomes a column per value."""
 
 PLANTED_SHIFT = 4
 """Sequences a batch by which the planted leak sets neighbouring categories apart."""
 
-TREE = DecisionTreeSettings(inner_folds=3, max_depth=(4,), min_samples_leaf=(1,))
+TREE = st.DecisionTreeSettings(inner_folds=3, max_depth=(4,), min_samples_leaf=(1,))
 """Deep enough to part five labels by one column, and too shallow to memorise every training run: a
 tree that has memorised the tested runs answers right with either column, and would hide a leak."""
 
@@ -81,7 +59,7 @@ Labels = npt.NDArray[np.str_]
 class GroupedTable:
     """Columns of runs that are held against the label of their scenario."""
 
-    matrix: Array
+    matrix: st.Array
     run_ids: tuple[str, ...]
     scenarios: tuple[str, ...]
     categories: tuple[str, ...]
@@ -98,26 +76,27 @@ class GroupedTable:
 
 
 def control_tables(
-    telemetry: Telemetry, scenarios: Iterable[Scenario], settings: ControlDesign
+    telemetry: st.Telemetry, scenarios: tuple[st.Scenario, ...], settings: ControlDesign
 ) -> dict[str, GroupedTable]:
     """Tables of the five controls and of the planted leak, over all seeds of one slice."""
-    known = tuple(scenarios)
     failures = telemetry.select(settings.runs & (pl.col("kind") == "failure"))
     twins = telemetry.select(settings.runs & (pl.col("kind") == "twin"))
-    step_times = twins.runs.select("run_id", "scenario").join(
-        categories_of(known), on="scenario", how="inner"
+    step_times = (
+        twins.runs.select("run_id", "scenario")
+        .join(st.categories_of(scenarios), on="scenario")
+        .join(measurements(twins), on="run_id")
+        .sort("run_id")
     )
-    step_times = step_times.join(measurements(twins), on="run_id", how="inner").sort("run_id")
-    nominal = nominal_configuration(failures.runs, known)
-    places = {category: place for place, category in enumerate(CATEGORIES)}
+    nominal = nominal_configuration(failures.runs, scenarios)
+    places = {category: place for place, category in enumerate(st.CATEGORIES)}
     place = pl.col("category").replace_strict(places, return_dtype=pl.Float64)
     leaked = nominal.with_columns(pl.col("nominal_batch_size") + PLANTED_SHIFT * place)
     drawn = tuple(name for name in nominal.columns if name not in KEYS)
     primary = FEATURE_SETS["19"]
     columns = {
-        PERMUTED_LABELS: (feature_table(failures, known), FEATURE_SETS["19+keywords"]),
-        "before_onset": (before_onset(failures, known), primary),
-        "twins": (feature_table(twins, known), primary),
+        design.PERMUTED_LABELS: (feature_table(failures, scenarios), FEATURE_SETS["19+keywords"]),
+        "before_onset": (before_onset(failures, scenarios), primary),
+        "twins": (feature_table(twins, scenarios), primary),
         "twins_step_times": (step_times, STEP_TIMES),
         "nominal_configuration": (nominal, drawn),
         "planted_leak": (leaked, drawn),
@@ -128,28 +107,27 @@ def control_tables(
 def require_categories(tables: Mapping[str, GroupedTable]) -> None:
     """Refuse controls of which one lacks a category: chance would not be one in five."""
     for control, table in tables.items():
-        missing = [category for category in CATEGORIES if category not in table.categories]
+        missing = [category for category in st.CATEGORIES if category not in table.categories]
         if missing:
             remedy = "Record scenarios of every category; chance is one in five only then."
-            raise BadInputError("controls", control, f"has no scenario of {missing[0]}.", remedy)
+            raise st.BadInputError("controls", control, f"has no scenario of {missing[0]}.", remedy)
 
 
-def before_onset(failures: Telemetry, scenarios: Iterable[Scenario]) -> pl.DataFrame:
+def before_onset(failures: st.Telemetry, scenarios: tuple[st.Scenario, ...]) -> pl.DataFrame:
     """Features of the ``mid_run`` failures at the last step before their fault is switched on."""
-    known = tuple(scenarios)
-    mid_run = [scenario.id for scenario in known if scenario.fault.onset == "mid_run"]
+    mid_run = [scenario.id for scenario in scenarios if scenario.fault.onset == "mid_run"]
     chosen = failures.select(pl.col("scenario").is_in(mid_run))
     last_steps = chosen.runs.select("run_id", last_step=pl.col("onset_step") - 1)
-    return feature_table(chosen, known, last_steps)
+    return feature_table(chosen, scenarios, last_steps)
 
 
-def nominal_configuration(runs: pl.DataFrame, scenarios: Iterable[Scenario]) -> pl.DataFrame:
+def nominal_configuration(runs: pl.DataFrame, scenarios: tuple[st.Scenario, ...]) -> pl.DataFrame:
     """What was drawn for each run, as numbers, with its keys.
 
     Clipping that is off counts as a threshold of zero, which no draw has.
     """
     distractors = sorted(runs["distractor"].drop_nulls().unique())
-    labelled = runs.join(categories_of(scenarios), on="scenario", how="inner")
+    labelled = runs.join(st.categories_of(scenarios), on="scenario", how="inner")
     return labelled.select(
         *KEYS,
         pl.col(NOMINAL_COLUMNS).cast(pl.Float64).fill_null(0.0),
@@ -162,7 +140,7 @@ def nominal_configuration(runs: pl.DataFrame, scenarios: Iterable[Scenario]) -> 
 
 def control_folds(
     table: GroupedTable, labels: Labels, settings: ControlDesign, seed: int
-) -> Iterator[tuple[int, int, Mask]]:
+) -> Iterator[tuple[int, int, st.Mask]]:
     """Repeat, fold, and of each run whether it is tested there.
 
     Folds hold whole scenarios and are stratified by the labels at hand. They are made anew for each
@@ -216,10 +194,10 @@ def control_predictions(
         .join(keys, on="run_id", how="left", maintain_order="left")
         .with_columns(control=pl.lit(control), study=pl.lit(STUDY), method=pl.lit("forest"))
         for control, table in tables.items()
-        if control != PERMUTED_LABELS
+        if control != design.PERMUTED_LABELS
     )
-    predictions = pl.concat([CONTROL_SCHEMA.to_frame(), *parts], how="diagonal_relaxed")
-    return predictions.cast(CONTROL_SCHEMA)
+    predictions = pl.concat([design.CONTROL_SCHEMA.to_frame(), *parts], how="diagonal_relaxed")
+    return predictions.cast(design.CONTROL_SCHEMA)
 
 
 def _answers(table: GroupedTable, settings: ControlDesign) -> pl.DataFrame:
@@ -249,8 +227,10 @@ def permuted_accuracies(
                 "control": control,
                 "permutation": pl.Series(permutations, dtype=pl.Int32),
                 "scenarios": len(table.scenarios),
-                "balanced_accuracy": parallel_map(
-                    _permuted_accuracy, [(table, settings, each) for each in permutations], workers
+                "balanced_accuracy": st.parallel_map(
+                    _permuted_accuracy,
+                    [(table, settings, each) for each in permutations],
+                    workers,
                 ),
             }
         )
@@ -269,15 +249,15 @@ def planted_predictions(
     failures: pl.DataFrame, successes: pl.DataFrame, splits: pl.DataFrame, seed: int
 ) -> pl.DataFrame:
     """Run the nested cross-validation itself with planted columns, over the folds of ``splits``."""
-    places = {category: place for place, category in enumerate(CATEGORIES, start=1)}
+    places = {category: place for place, category in enumerate(st.CATEGORIES, start=1)}
     codes = pl.col("category").replace_strict(places, return_dtype=pl.Float64)
-    beside_features = (*FEATURE_SETS["19"], PLANTED)
+    beside_features = (*FEATURE_SETS["19"], design.PLANTED)
 
     def predictions(
         column: pl.Expr, folds: pl.DataFrame, columns: tuple[str, ...] = beside_features
     ) -> pl.DataFrame:
-        table, plans = failures.with_columns(column.alias(PLANTED)), by_scenario(STUDY, folds)
-        sets = {PLANTED: columns}
+        table = failures.with_columns(column.alias(design.PLANTED))
+        plans, sets = by_scenario(STUDY, folds), {design.PLANTED: columns}
         return nested_cv(table, successes, folds, "decision_tree", TREE, sets, seed, plans=plans)
 
     def of_tested(folds: pl.DataFrame) -> pl.Expr:
@@ -289,42 +269,43 @@ def planted_predictions(
         for _, fold in splits.group_by("repeat", "fold", maintain_order=True)
     ]
     planted = {
-        NOTHING: predictions(pl.lit(0.0), splits),
-        TESTED_LABELS: pl.concat(labelled).sort(PREDICTION_SCHEMA.names()[:6]),
-        ALL_LABELS: predictions(codes, splits, (PLANTED,)),
+        design.NOTHING: predictions(pl.lit(0.0), splits),
+        design.TESTED_LABELS: pl.concat(labelled).sort(st.PREDICTION_SCHEMA.names()[:6]),
+        design.ALL_LABELS: predictions(codes, splits, (design.PLANTED,)),
     }
     return pl.concat(
-        answers.with_columns(pl.lit(what).alias(PLANTED)) for what, answers in planted.items()
+        answers.with_columns(pl.lit(what).alias(design.PLANTED))
+        for what, answers in planted.items()
     )
 
 
 def main() -> None:
-    settings = read_section("controls", ControlDesign)
-    raw = read_section("raw_telemetry", RawTelemetrySettings)
+    settings = st.read_section("controls", ControlDesign)
+    raw = st.read_section("raw_telemetry", RawTelemetrySettings)
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
-    features = read_output(FEATURES, FEATURE_SCHEMA).filter(settings.runs)
-    splits = read_output(SPLITS, SPLIT_SCHEMA)
+    features = st.read_output(FEATURES, FEATURE_SCHEMA).filter(settings.runs)
+    splits = st.read_output(SPLITS, st.SPLIT_SCHEMA)
     tables = control_tables(telemetry, scenarios, settings)
     require_categories(tables)
     predictions = control_predictions(tables, telemetry.runs, settings)
-    write_parquet(predictions, PREDICTIONS / "forest.parquet")
-    permuted = permuted_accuracies(tables, settings, workers())
-    write_parquet(permuted, MEASUREMENTS / "permuted_accuracies.parquet")
+    st.write_parquet(predictions, PREDICTIONS / "forest.parquet")
+    permuted = permuted_accuracies(tables, settings, st.workers())
+    st.write_parquet(permuted, MEASUREMENTS / "permuted_accuracies.parquet")
 
     failures, successes = (features.filter(kind=kind) for kind in ("failure", "success"))
     first = splits.filter(pl.col("repeat") == 0)
     planted = planted_predictions(failures, successes, first, settings.seed)
-    write_parquet(planted, PREDICTIONS / "decision_tree.parquet")
+    st.write_parquet(planted, PREDICTIONS / "decision_tree.parquet")
 
     twins = raw_table(telemetry.select(pl.col("kind") == "twin"), scenarios).filter(settings.runs)
     # The controls proper read columns that are the same in every fold; here the method itself is
     # asked, by a fit per fold of its convolutions and its classifier, which is too slow to be
     # repeated for permuted labels.
-    folds = first_repeats(splits, settings.repeats, "controls.repeats")
-    plans, asked = by_scenario(STUDY, folds), (raw, settings.seed, workers())
+    folds = st.first_repeats(splits, settings.repeats, "controls.repeats")
+    plans, asked = by_scenario(STUDY, folds), (raw, settings.seed, st.workers())
     answers = raw_predictions(twins, successes, folds, "raw_series", *asked, plans, ("19",))
-    write_parquet(answers, PREDICTIONS / "raw_series.parquet")
+    st.write_parquet(answers, PREDICTIONS / "raw_series.parquet")
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -6,20 +6,7 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.scenarios import Scenario, read_scenarios
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import read_names, read_output, read_outputs, read_section, run
-from failbench.base.studies import (
-    LANGUAGE_MODELS,
-    NESTED_CV,
-    POOLED,
-    across_architectures_files,
-    prediction_files,
-)
-from failbench.base.telemetry import write_parquet
-from failbench.base.vocabulary import ANSWERS
+from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.prediction.neighbours import nearest_scenarios
@@ -33,13 +20,14 @@ MEASURED = Path("data/measurements/difficulty/scenarios.parquet")
 SHARES = Path("data/measurements/difficulty/shares.parquet")
 
 RIGHT = pl.sum_horizontal(
-    pl.when(pl.col("category") == answer).then(pl.col(answer)).otherwise(0.0) for answer in ANSWERS
+    pl.when(pl.col("category") == answer).then(pl.col(answer)).otherwise(0.0)
+    for answer in st.ANSWERS
 ).alias("ease")
 
 
 def measure(
     predictions: pl.DataFrame,
-    scenarios: tuple[Scenario, ...],
+    scenarios: tuple[st.Scenario, ...],
     failures: pl.DataFrame,
     settings: DifficultyDesign,
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
@@ -53,7 +41,7 @@ def measure(
     settings_of = pl.struct("architecture", "seed").n_unique().cast(pl.Int32)
     counts = runs.group_by("scenario").agg(runs=settings_of)
     answered = averaged(runs).join(counts, on="scenario").with_columns(RIGHT)
-    gives = answered.unpivot(ANSWERS, index=[*KEYS], variable_name="instead")
+    gives = answered.unpivot(st.ANSWERS, index=[*KEYS], variable_name="instead")
     wrong = gives.filter(pl.col("instead") != pl.col("category"))
     most = wrong.sort("scenario", -pl.col("value"), "instead").group_by("scenario").first()
     most = most.select("scenario", "instead", instead_share="value")
@@ -68,7 +56,7 @@ def measure(
         if missing.height:
             problem = f"{missing['scenario'][0]!r} was predicted and is not there."
             remedy = "Define, record and predict the same scenarios: run `dvc repro`."
-            raise BadInputError(place, "scenario", problem, remedy)
+            raise st.BadInputError(place, "scenario", problem, remedy)
     hard, easy = pl.col("ease") < settings.hard_below, pl.col("ease") >= settings.easy_from
     named = pl.when(hard).then(pl.lit("hard")).when(easy).then(pl.lit("easy"))
     table = (
@@ -88,35 +76,35 @@ def that_count(predictions: pl.DataFrame, settings: DifficultyDesign) -> pl.Data
     known = set(predictions["method"])
     for method in sorted(set(settings.left_out) - known):
         problem, remedy = f"{method!r} was not predicted.", f"Known: {', '.join(sorted(known))}."
-        raise BadInputError("params.yaml", "difficulty.left_out", problem, remedy)
+        raise st.BadInputError("params.yaml", "difficulty.left_out", problem, remedy)
     taken = predictions.filter(
-        pl.col("study").is_in((NESTED_CV, POOLED)),
+        pl.col("study").is_in((st.NESTED_CV, st.POOLED)),
         pl.col("feature_set") == settings.feature_set,
         ~pl.col("method").is_in(settings.left_out),
     )
-    for study in sorted({NESTED_CV, POOLED} - set(taken["study"])):
+    for study in sorted({st.NESTED_CV, st.POOLED} - set(taken["study"])):
         problem = f"{study} has no prediction on {settings.feature_set} features that counts."
         remedy = "Run `dvc repro` for the study, and leave out fewer methods."
-        raise BadInputError("predictions", "study", problem, remedy)
+        raise st.BadInputError("predictions", "study", problem, remedy)
     return taken
 
 
 def answers_to_runs(predictions: pl.DataFrame) -> pl.DataFrame:
     """Share of each answer to each run by each method: over repeats, then over studies."""
     keys = [*KEYS, "method", "architecture", "seed"]
-    gives = ((pl.col("prediction") == answer).mean().alias(answer) for answer in ANSWERS)
+    gives = ((pl.col("prediction") == answer).mean().alias(answer) for answer in st.ANSWERS)
     studies = predictions.group_by(*keys, "study", maintain_order=True).agg(gives)
-    return studies.group_by(keys, maintain_order=True).agg(pl.col(ANSWERS).mean())
+    return studies.group_by(keys, maintain_order=True).agg(pl.col(st.ANSWERS).mean())
 
 
 def averaged(runs: pl.DataFrame, *by: str) -> pl.DataFrame:
     """Shares of each answer over seeds, then over methods and architectures, which count alike."""
     setting = (*KEYS, "method", "architecture")
-    over_seeds = runs.group_by(*setting, maintain_order=True).agg(pl.col(ANSWERS).mean())
-    shares = over_seeds.group_by(*KEYS, *by, maintain_order=True).agg(pl.col(ANSWERS).mean())
+    over_seeds = runs.group_by(*setting, maintain_order=True).agg(pl.col(st.ANSWERS).mean())
+    shares = over_seeds.group_by(*KEYS, *by, maintain_order=True).agg(pl.col(st.ANSWERS).mean())
     # Shares are sums of halves, fifths and tenths: rounding keeps them on their side of a level,
     # and the file the same on every machine.
-    return shares.with_columns(pl.col(ANSWERS).round(12))
+    return shares.with_columns(pl.col(st.ANSWERS).round(12))
 
 
 def shares_by(view: str, runs: pl.DataFrame) -> pl.DataFrame:
@@ -144,22 +132,24 @@ def surroundings(
 
 
 def main() -> None:
-    names = read_names("methods")
-    others = across_architectures_files(names)
+    names = st.read_names("methods")
+    others = st.across_architectures_files(names)
     predictions = [
-        read_outputs(MAIN_STUDY, prediction_files(names), PREDICTION_SCHEMA, (LANGUAGE_MODELS,)),
-        read_outputs(ACROSS_ARCHITECTURES, others, PREDICTION_SCHEMA),
+        st.read_outputs(
+            MAIN_STUDY, st.prediction_files(names), st.PREDICTION_SCHEMA, (st.LANGUAGE_MODELS,)
+        ),
+        st.read_outputs(ACROSS_ARCHITECTURES, others, st.PREDICTION_SCHEMA),
     ]
-    study = read_section("nested_cv", ReferenceStudy)
+    study = st.read_section("nested_cv", st.ReferenceStudy)
     scenarios, shares = measure(
         pl.concat(predictions),
-        read_scenarios(SCENARIOS),
-        study.failures(read_output(FEATURES, FEATURE_SCHEMA)),
-        read_section("difficulty", DifficultyDesign),
+        st.read_scenarios(SCENARIOS),
+        study.failures(st.read_output(FEATURES, FEATURE_SCHEMA)),
+        st.read_section("difficulty", DifficultyDesign),
     )
-    write_parquet(scenarios, MEASURED)
-    write_parquet(shares, SHARES)
+    st.write_parquet(scenarios, MEASURED)
+    st.write_parquet(shares, SHARES)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

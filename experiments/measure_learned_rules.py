@@ -7,13 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.method_settings import LearnedRulesSettings
-from failbench.base.predictions import SPLIT_SCHEMA
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_table, read_output, read_section, run, workers
-from failbench.base.telemetry import write_parquet
-from failbench.base.vocabulary import PRIMARY_SET
-from failbench.base.workers import parallel_map
+from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.methods.learned_rules import LearnedRule, learned_rules, rule_list, top_signals
@@ -29,7 +23,7 @@ MEASUREMENTS = Path("data/measurements/learned_rules")
 def learned_fits(
     failures: pl.DataFrame,
     splits: pl.DataFrame,
-    settings: LearnedRulesSettings,
+    settings: st.LearnedRulesSettings,
     features: tuple[str, ...],
     seed: int,
     workers: int = 1,
@@ -39,7 +33,7 @@ def learned_fits(
     whole = learned_rules(settings, features, seed).fit(runs.frame, runs.labels, groups=runs.groups)
     folds = splits.select("repeat", "fold").unique().sort("repeat", "fold").rows()
     tasks = [(runs, splits, settings, features, seed, *fold) for fold in folds]
-    tops = parallel_map(top_of_fold, tasks, workers)
+    tops = st.parallel_map(top_of_fold, tasks, workers)
     rows = [(*fold, list(top)) for fold, top in zip(folds, tops, strict=True)]
     return rules_to_table(rule_list(whole)), pl.DataFrame(rows, TOP_SCHEMA, orient="row")
 
@@ -47,7 +41,7 @@ def learned_fits(
 def top_of_fold(
     runs: LabelledRuns,
     splits: pl.DataFrame,
-    settings: LearnedRulesSettings,
+    settings: st.LearnedRulesSettings,
     features: tuple[str, ...],
     seed: int,
     repeat: int,
@@ -70,19 +64,19 @@ def rules_to_table(rules: tuple[LearnedRule, ...]) -> pl.DataFrame:
 
 
 def main() -> None:
-    study = read_section("nested_cv", ReferenceStudy)
+    study = st.read_section("nested_cv", st.ReferenceStudy)
     rules, tops = learned_fits(
-        study.failures(read_output(FEATURES, FEATURE_SCHEMA)),
-        read_output(SPLITS, SPLIT_SCHEMA),
-        read_section("learned_rules", LearnedRulesSettings),
-        FEATURE_SETS[PRIMARY_SET],
+        study.failures(st.read_output(FEATURES, FEATURE_SCHEMA)),
+        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        st.read_section("learned_rules", st.LearnedRulesSettings),
+        FEATURE_SETS[st.PRIMARY_SET],
         study.seed,
-        workers(),
+        st.workers(),
     )
-    write_parquet(rules, MEASUREMENTS / "rules.parquet")
-    write_parquet(tops, MEASUREMENTS / "tops.parquet")
-    print_table(("rules", "fits"), [(rules.height, tops.height)])
+    st.write_parquet(rules, MEASUREMENTS / "rules.parquet")
+    st.write_parquet(tops, MEASUREMENTS / "tops.parquet")
+    st.print_table(("rules", "fits"), [(rules.height, tops.height)])
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

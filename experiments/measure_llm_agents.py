@@ -8,22 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from failbench.base.predictions import DECIMALS, PREDICTION_SCHEMA, SPLIT_SCHEMA
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_accuracy, read_output, read_section, run
-from failbench.base.studies import NESTED_CV
-from failbench.base.telemetry import Telemetry, read_telemetry, write_parquet
-from failbench.base.vocabulary import ABSTAIN, CATEGORIES, AnswerReason
+from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.methods.llm.answer import (
-    LlmAnswer,
-    LlmCache,
-    Unreadable,
-    cache_path,
-    read_answer,
-    read_cache,
-)
+from failbench.methods.llm import answer as llm
 from failbench.methods.llm.faithfulness import Explanation, explanation_of
 from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_by_reads
 from failbench.methods.llm.record import MonitorRecord, monitor_records
@@ -46,32 +34,32 @@ BREAKS = Path("data/measurements/invariants/breaks.parquet")
 ENDS = Path("data/measurements/invariants/ends.parquet")
 PREDICTIONS = Path("data/predictions/nested_cv/llm_agents.parquet")
 MEASUREMENTS = Path("data/measurements/llm_agents")
-UNREADABLE: AnswerReason = "unreadable"
+UNREADABLE: st.AnswerReason = "unreadable"
 
 
 def replay(
-    telemetry: Telemetry,
+    telemetry: st.Telemetry,
     failures: pl.DataFrame,
     splits: pl.DataFrame,
-    caches: Mapping[str, LlmCache],
+    caches: Mapping[str, llm.LlmCache],
     settings: LlmAgentsSettings,
     records: Mapping[str, MonitorRecord],
 ) -> tuple[pl.DataFrame, pl.DataFrame, pl.DataFrame]:
     """Predictions, explanations and how much was answered, from caches; no server is asked."""
     runs = failures.sort("run_id")
     asked = prompts_by_reads(telemetry, runs["run_id"].to_list(), settings, records)
-    predictions = [PREDICTION_SCHEMA.to_frame()]
+    predictions = [st.PREDICTION_SCHEMA.to_frame()]
     explanations = [EXPLANATION_SCHEMA.to_frame()]
     answered = []
     for label, model in settings.models.items():
         prompts = asked[model.reads]
         keys = {run_id: prompt_hash(prompt, settings) for run_id, prompt in prompts.items()}
-        cached = caches.get(label, LlmCache()).of_model(model)
+        cached = caches.get(label, llm.LlmCache()).of_model(model)
         answers = {run_id: cached[key] for run_id, key in keys.items() if key in cached}
         answered.append((label, len(answers), runs.height))
         if len(answers) == runs.height:
             readings = [
-                reading(run_id, read_answer(answer.text, answer.done_reason), prompts[run_id])
+                reading(run_id, llm.read_answer(answer.text, answer.done_reason), prompts[run_id])
                 for run_id, answer in answers.items()
             ]
             types = {"reason": pl.String, "conditions": pl.Int32}
@@ -80,32 +68,32 @@ def replay(
             predictions.append(in_every_repeat(rows, splits))
             explanations.append(rows.select(EXPLANATION_SCHEMA.names()).cast(EXPLANATION_SCHEMA))
     return (
-        pl.concat(predictions).sort(PREDICTION_SCHEMA.names()[:6]),
+        pl.concat(predictions).sort(st.PREDICTION_SCHEMA.names()[:6]),
         pl.concat(explanations),
         pl.DataFrame(answered, schema=ANSWERED_SCHEMA, orient="row"),
     )
 
 
-def reading(run_id: str, answer: LlmAnswer | Unreadable, prompt: Prompt) -> dict[str, Any]:
+def reading(run_id: str, answer: llm.LlmAnswer | llm.Unreadable, prompt: Prompt) -> dict[str, Any]:
     """An unreadable answer abstains, with no confidence in any category, and explains nothing."""
-    if isinstance(answer, Unreadable):
-        named, confidence, reason = ABSTAIN, 0.0, UNREADABLE
-        spread = dict.fromkeys(CATEGORIES, 1 / len(CATEGORIES))
+    if isinstance(answer, llm.Unreadable):
+        named, confidence, reason = st.ABSTAIN, 0.0, UNREADABLE
+        spread = dict.fromkeys(st.CATEGORIES, 1 / len(st.CATEGORIES))
         explanation = Explanation()
     else:
         named, confidence, reason = answer.category, answer.confidence, None
-        rest = (1 - confidence) / (len(CATEGORIES) - 1)
-        spread = dict.fromkeys(CATEGORIES, rest) | {answer.category: confidence}
+        rest = (1 - confidence) / (len(st.CATEGORIES) - 1)
+        spread = dict.fromkeys(st.CATEGORIES, rest) | {answer.category: confidence}
         explanation = explanation_of(answer, prompt.shown)
     return {
         "run_id": run_id,
         "prediction": named,
-        "confidence": round(confidence, DECIMALS),
+        "confidence": round(confidence, st.DECIMALS),
         "reason": reason,
-        **{f"p_{category}": round(value, DECIMALS) for category, value in spread.items()},
+        **{f"p_{category}": round(value, st.DECIMALS) for category, value in spread.items()},
         # Where nothing is cited there is nothing to check.
         "conditions": explanation.items or None,
-        "unreadable": isinstance(answer, Unreadable),
+        "unreadable": isinstance(answer, llm.Unreadable),
         "cites_evidence": explanation.items > 0,
         "evidence_found": explanation.confirmed_share,
         "evidence_points": explanation.points_share,
@@ -118,37 +106,37 @@ def in_every_repeat(rows: pl.DataFrame, splits: pl.DataFrame) -> pl.DataFrame:
     return (
         splits.join(rows, on="scenario")
         .join(sets, how="cross")
-        .with_columns(study=pl.lit(NESTED_CV), route=pl.lit(None, pl.String))
-        .select(PREDICTION_SCHEMA.names())
-        .cast(PREDICTION_SCHEMA)
+        .with_columns(study=pl.lit(st.NESTED_CV), route=pl.lit(None, pl.String))
+        .select(st.PREDICTION_SCHEMA.names())
+        .cast(st.PREDICTION_SCHEMA)
     )
 
 
 def main() -> None:
-    settings = read_section("llm_agents", LlmAgentsSettings)
-    reference = read_section("nested_cv", ReferenceStudy)
-    version = read_section("monitor", ScoringParams).versions[-1]
-    breaks = read_output(BREAKS, versioned(BREAK_SCHEMA)).filter(pl.col("version") == version)
+    settings = st.read_section("llm_agents", LlmAgentsSettings)
+    reference = st.read_section("nested_cv", st.ReferenceStudy)
+    version = st.read_section("monitor", ScoringParams).versions[-1]
+    breaks = st.read_output(BREAKS, versioned(BREAK_SCHEMA)).filter(pl.col("version") == version)
     records = monitor_records(
-        read_output(MONITORED_RUNS, MONITORED_SCHEMA),
+        st.read_output(MONITORED_RUNS, MONITORED_SCHEMA),
         breaks,
-        read_output(ENDS, END_SCHEMA),
+        st.read_output(ENDS, END_SCHEMA),
         read_rules(MONITORED, version),
         settings,
     )
     predictions, explanations, answered = replay(
-        read_telemetry(TELEMETRY),
-        reference.failures(read_output(FEATURES, FEATURE_SCHEMA)),
-        read_output(SPLITS, SPLIT_SCHEMA),
-        {label: read_cache(cache_path(CACHE, label)) for label in settings.models},
+        st.read_telemetry(TELEMETRY),
+        reference.failures(st.read_output(FEATURES, FEATURE_SCHEMA)),
+        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        {label: llm.read_cache(llm.cache_path(CACHE, label)) for label in settings.models},
         settings,
         records,
     )
-    write_parquet(predictions, PREDICTIONS)
-    write_parquet(explanations, MEASUREMENTS / "explanations.parquet")
-    write_parquet(answered, MEASUREMENTS / "answered.parquet")
-    print_accuracy(predictions)
+    st.write_parquet(predictions, PREDICTIONS)
+    st.write_parquet(explanations, MEASUREMENTS / "explanations.parquet")
+    st.write_parquet(answered, MEASUREMENTS / "answered.parquet")
+    st.print_accuracy(predictions)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

@@ -7,16 +7,8 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
+from failbench.base import measuring as st
 from failbench.base.known_columns import OWN
-from failbench.base.method_settings import ImprovedRulesSettings, SimpleRulesSettings
-from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
-from failbench.base.records import Record
-from failbench.base.scenarios import Scenario
-from failbench.base.slices import RunSetting
-from failbench.base.stage import print_table, read_names, read_output, read_section, run, workers
-from failbench.base.telemetry import Telemetry, write_parquet
-from failbench.base.vocabulary import PRIMARY_SET
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table
 from failbench.methods.healthy import band_of, changes, recalibrated
@@ -26,16 +18,8 @@ from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import by_view, stacked
 from known_runs import read_known
 from recordings import read_recordings
-from shared.portability import (
-    ADAPTIVE,
-    FIXED,
-    HOME,
-    HOME_ADAPTIVE,
-    ON_KNOWN,
-    RECALIBRATED,
-    PortabilitySettings,
-    methods_carried,
-)
+from shared import portability as design
+from shared.portability import PortabilitySettings
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
@@ -45,17 +29,17 @@ PREDICTIONS = Path("data/predictions/portability")
 
 STUDY = "portability"
 TRAINED: Mapping[str, tuple[str, ...]] = {
-    HOME: (HOME, FIXED, RECALIBRATED),
-    HOME_ADAPTIVE: (HOME_ADAPTIVE, ADAPTIVE),
+    design.HOME: (design.HOME, design.FIXED, design.RECALIBRATED),
+    design.HOME_ADAPTIVE: (design.HOME_ADAPTIVE, design.ADAPTIVE),
 }
 """The condition that a fit is trained on, and those that it is then tested on."""
 
 
 def measure(
-    telemetry: Telemetry,
-    scenarios: Iterable[Scenario],
+    telemetry: st.Telemetry,
+    scenarios: Iterable[st.Scenario],
     splits: pl.DataFrame,
-    methods: Mapping[str, Record],
+    methods: Mapping[str, st.Record],
     settings: PortabilitySettings,
     workers: int = 1,
     known: Known | None = None,
@@ -67,9 +51,9 @@ def measure(
     features are read on (see :mod:`failbench.methods.healthy`).
     """
     tables, successes = condition_tables(telemetry, tuple(scenarios), settings)
-    folds = first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
+    folds = st.first_repeats(splits, settings.repeats, f"{STUDY}.repeats")
     if known is not None:
-        bounds = {HOME: OWN, FIXED: settings.home.name, RECALIBRATED: OWN}
+        bounds = {design.HOME: OWN, design.FIXED: settings.home.name, design.RECALIBRATED: OWN}
         tables |= {name: known.beside(tables[name], of) for name, of in bounds.items()}
     # Runs are told apart by run_id alone while they are predicted.
     named = {
@@ -83,21 +67,21 @@ def measure(
             folds,
             method,
             method_settings,
-            {PRIMARY_SET: FEATURE_SETS[PRIMARY_SET]},
+            {st.PRIMARY_SET: FEATURE_SETS[st.PRIMARY_SET]},
             settings.seed,
             workers,
             by_view(STUDY, folds, trained, tested),
         )
         for method, method_settings in methods.items()
         for trained, tested in TRAINED.items()
-        if trained == HOME or method not in ON_KNOWN
+        if trained == design.HOME or method not in design.ON_KNOWN
     ]
     names = pl.col("run_id").str.split("@").list
     return pl.concat(parts).with_columns(run_id=names.first(), condition=names.last())
 
 
 def condition_tables(
-    telemetry: Telemetry, scenarios: Sequence[Scenario], settings: PortabilitySettings
+    telemetry: st.Telemetry, scenarios: Sequence[st.Scenario], settings: PortabilitySettings
 ) -> tuple[dict[str, pl.DataFrame], pl.DataFrame]:
     """Features of the failing runs in every condition, and of the successful runs at home.
 
@@ -114,23 +98,23 @@ def condition_tables(
     band = band_of(healthy_home)
     changing = band_of(changes(healthy_home, early_home))
     return {
-        HOME: tested_home,
-        FIXED: tested_away,
-        RECALIBRATED: recalibrated(tested_away, band_of(healthy_away), band),
-        HOME_ADAPTIVE: recalibrated(tested_home, changing, band, early_home),
-        ADAPTIVE: recalibrated(tested_away, changing, band, early_away),
+        design.HOME: tested_home,
+        design.FIXED: tested_away,
+        design.RECALIBRATED: recalibrated(tested_away, band_of(healthy_away), band),
+        design.HOME_ADAPTIVE: recalibrated(tested_home, changing, band, early_home),
+        design.ADAPTIVE: recalibrated(tested_away, changing, band, early_away),
     }, healthy_home
 
 
 def recorded(
-    telemetry: Telemetry, scenarios: Sequence[Scenario], setting: RunSetting, steps: int
+    telemetry: st.Telemetry, scenarios: Sequence[st.Scenario], setting: st.RunSetting, steps: int
 ) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Features of the runs of a setting: up to their failure, and of their early history."""
     runs = setting.of(telemetry.runs).filter(pl.col("kind") != "twin")
     refuse_early_onsets(runs, scenarios, steps)
     for kind in ("failure", "success"):
         if runs.filter(kind=kind).is_empty():
-            raise BadInputError(
+            raise st.BadInputError(
                 "data/telemetry/runs.parquet",
                 "optimizer",
                 f"there is no {kind} run of {setting.architecture} with {setting.optimizer} at "
@@ -145,11 +129,11 @@ def recorded(
     )
 
 
-def refuse_early_onsets(runs: pl.DataFrame, scenarios: Sequence[Scenario], steps: int) -> None:
+def refuse_early_onsets(runs: pl.DataFrame, scenarios: Sequence[st.Scenario], steps: int) -> None:
     mid_run = [scenario.id for scenario in scenarios if scenario.fault.onset == "mid_run"]
     early = runs.filter(pl.col("scenario").is_in(mid_run), pl.col("onset_step") < steps)
     if early.height:
-        raise BadInputError(
+        raise st.BadInputError(
             "params.yaml",
             "portability.own_history_steps",
             f"the fault of {early['run_id'][0]!r} starts at step {early['onset_step'][0]}, within "
@@ -159,30 +143,30 @@ def refuse_early_onsets(runs: pl.DataFrame, scenarios: Sequence[Scenario], steps
 
 
 def main() -> None:
-    settings = read_section("portability", PortabilitySettings)
+    settings = st.read_section("portability", PortabilitySettings)
     methods = {
-        "simple_rules": read_section("simple_rules", SimpleRulesSettings),
-        "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
+        "simple_rules": st.read_section("simple_rules", st.SimpleRulesSettings),
+        "improved_rules": st.read_section("improved_rules", st.ImprovedRulesSettings),
         "logistic_regression": settings.logistic_regression,
         "random_forest": settings.random_forest,
         "invariants": NoSettings(),
-        "ending": read_section("ending", EndingSettings),
+        "ending": st.read_section("ending", EndingSettings),
         "forest_on_invariants": settings.random_forest,
     }
-    carried = methods_carried(read_names("methods"))
+    carried = design.methods_carried(st.read_names("methods"))
     predictions = measure(
         *read_recordings(TELEMETRY, SCENARIOS),
-        read_output(SPLITS, SPLIT_SCHEMA),
+        st.read_output(SPLITS, st.SPLIT_SCHEMA),
         {name: methods[name] for name in carried},
         settings,
-        workers(),
+        st.workers(),
         read_known(KNOWN, carried),
     )
     for method in carried:
-        write_parquet(predictions.filter(method=method), PREDICTIONS / f"{method}.parquet")
+        st.write_parquet(predictions.filter(method=method), PREDICTIONS / f"{method}.parquet")
     counts = predictions.group_by("method", "condition").len().sort("method", "condition")
-    print_table(("method", "condition", "predictions"), counts.rows())
+    st.print_table(("method", "condition", "predictions"), counts.rows())
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

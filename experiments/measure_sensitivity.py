@@ -7,33 +7,14 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.errors import BadInputError
-from failbench.base.method_settings import (
-    DecisionTreeSettings,
-    EbmSettings,
-    ImprovedRulesSettings,
-    RandomForestSettings,
-    SimpleRulesSettings,
-)
-from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
-from failbench.base.records import Record
-from failbench.base.scenarios import Scenario
-from failbench.base.slices import ReferenceStudy
-from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
-from failbench.base.telemetry import write_parquet
+from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import FEATURE_SCHEMA
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import by_scenario, make_splits
 from recordings import read_scenarios_of
-from shared.sensitivity import (
-    FAULTS_APART,
-    FEATURE_SET,
-    INTERACTIONS,
-    ONE_SEED,
-    VARIANTS,
-    SensitivitySettings,
-)
+from shared import sensitivity as design
+from shared.sensitivity import SensitivitySettings
 
 SCENARIOS = Path("data/scenarios")
 FEATURES = Path("data/features/features.parquet")
@@ -44,35 +25,35 @@ PREDICTIONS = Path("data/predictions/sensitivity")
 def measure(
     features: pl.DataFrame,
     splits: pl.DataFrame,
-    scenarios: tuple[Scenario, ...],
-    methods: Mapping[str, Record],
-    study: ReferenceStudy,
+    scenarios: tuple[st.Scenario, ...],
+    methods: Mapping[str, st.Record],
+    study: st.ReferenceStudy,
     settings: SensitivitySettings,
     workers: int = 1,
 ) -> dict[str, pl.DataFrame]:
     """Predict with each choice made the other way."""
     if settings.run_seed not in study.run_seeds:
-        raise BadInputError(
+        raise st.BadInputError(
             "params.yaml",
             "sensitivity.run_seed",
             f"the main study has no runs of seed {settings.run_seed}.",
             f"Name one of nested_cv.run_seeds: {', '.join(map(str, study.run_seeds))}.",
         )
     failures, successes = study.failures(features), study.successes(features)
-    first = first_repeats(splits, settings.repeats, "sensitivity.repeats")
-    few = first_repeats(splits, settings.interaction_repeats, "sensitivity.interaction_repeats")
+    first = st.first_repeats(splits, settings.repeats, "sensitivity.repeats")
+    few = st.first_repeats(splits, settings.interaction_repeats, "sensitivity.interaction_repeats")
     apart = splits_by_fault(failures, splits, scenarios, settings.repeats, study.seed)
     inputs = {
-        ONE_SEED: (study.with_seed(settings.run_seed).failures(features), first),
-        FAULTS_APART: (failures, apart),
-        INTERACTIONS: (failures, few),
+        design.ONE_SEED: (study.with_seed(settings.run_seed).failures(features), first),
+        design.FAULTS_APART: (failures, apart),
+        design.INTERACTIONS: (failures, few),
     }
     predictions: dict[str, list[pl.DataFrame]] = {method: [] for method in methods}
-    for variant, refitted in VARIANTS.items():
+    for variant, refitted in design.VARIANTS.items():
         runs, folds = inputs[variant]
         for method in [name for name in refitted if name in methods]:
             fitted = methods[method]
-            if variant == INTERACTIONS:
+            if variant == design.INTERACTIONS:
                 fitted = fitted.model_copy(update={"interactions": settings.interactions})
             answers = nested_cv(
                 runs,
@@ -80,7 +61,7 @@ def measure(
                 folds,
                 method,
                 fitted,
-                {FEATURE_SET: FEATURE_SETS[FEATURE_SET]},
+                {design.FEATURE_SET: FEATURE_SETS[design.FEATURE_SET]},
                 study.seed,
                 workers,
                 by_scenario(variant, folds),
@@ -92,7 +73,7 @@ def measure(
 def splits_by_fault(
     failures: pl.DataFrame,
     splits: pl.DataFrame,
-    scenarios: tuple[Scenario, ...],
+    scenarios: tuple[st.Scenario, ...],
     repeats: int,
     seed: int,
 ) -> pl.DataFrame:
@@ -109,26 +90,26 @@ def splits_by_fault(
 
 def main() -> None:
     methods = {
-        "simple_rules": read_section("simple_rules", SimpleRulesSettings),
-        "improved_rules": read_section("improved_rules", ImprovedRulesSettings),
-        "decision_tree": read_section("decision_tree", DecisionTreeSettings),
-        "random_forest": read_section("random_forest", RandomForestSettings),
-        "ebm": read_section("ebm", EbmSettings),
+        "simple_rules": st.read_section("simple_rules", st.SimpleRulesSettings),
+        "improved_rules": st.read_section("improved_rules", st.ImprovedRulesSettings),
+        "decision_tree": st.read_section("decision_tree", st.DecisionTreeSettings),
+        "random_forest": st.read_section("random_forest", st.RandomForestSettings),
+        "ebm": st.read_section("ebm", st.EbmSettings),
     }
-    features = read_output(FEATURES, FEATURE_SCHEMA)
+    features = st.read_output(FEATURES, FEATURE_SCHEMA)
     measured = measure(
         features,
-        read_output(SPLITS, SPLIT_SCHEMA),
+        st.read_output(SPLITS, st.SPLIT_SCHEMA),
         read_scenarios_of(features, SCENARIOS),
         methods,
-        read_section("nested_cv", ReferenceStudy),
-        read_section("sensitivity", SensitivitySettings),
-        workers(),
+        st.read_section("nested_cv", st.ReferenceStudy),
+        st.read_section("sensitivity", SensitivitySettings),
+        st.workers(),
     )
     for method, predictions in measured.items():
-        write_parquet(predictions, PREDICTIONS / f"{method}.parquet")
-        print_accuracy(predictions)
+        st.write_parquet(predictions, PREDICTIONS / f"{method}.parquet")
+        st.print_accuracy(predictions)
 
 
 if __name__ == "__main__":
-    run(main)
+    st.run(main)

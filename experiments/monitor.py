@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 from failbench import study as st
 from failbench.monitor.records import scoring
 from failbench.monitor.records.scoring import ScoringParams
-from failbench.monitor.records.tables import MONITORED_SCHEMA, setting_of
+from failbench.monitor.records.tables import MONITORED_SCHEMA
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, OWN, VERDICT_SCHEMA
 from failbench.monitor.records.versions import read_rules
 from recordings import read_scenarios_of
@@ -278,31 +278,27 @@ def draw(
     lenders: tuple[str, ...],
     figure: Figure,
 ) -> None:
-    """By rung of what is logged and by category; and by setting if there are several."""
-    several = len(settings) > 1
-    heights = (len(rows), SETTING_ROWS * len(settings))[: 1 + several]
-    grid = figure.subplots(1 + several, 1, squeeze=False, sharex=True, height_ratios=heights)
-    upper, *others = grid[:, 0]
+    """By rung of what is logged and by category, and by setting."""
+    heights = (len(rows), SETTING_ROWS * len(settings))
+    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=heights)
     marks = {settings[0]: st.Mark(settings[0], st.BLUE, "o")}
-    if several:
-        marks[est.ALL_SETTINGS] = st.Mark("all settings", st.BLACK, "D", "none")
+    marks[est.ALL_SETTINGS] = st.Mark("all settings", st.BLACK, "D", "none")
     of_part = found.frame.filter(pl.col("part").is_in(["rung", "component"]))
     drawn = of_part.with_columns(row="name", mark="setting")
     categories = [row for row in rows if row in st.CATEGORIES]
     st.dot_plot(upper, drawn, rows, marks, heavy_above=categories[:1])
     handles = [*marks.values()]
-    for lower in others:
-        labels = {"whole": "own bounds", **{name: f"bounds of {name}" for name in lenders}}
-        labels[est.LOGIC] = "logic alone"
-        looks = zip(labels, ((st.BLUE, "o"), (st.VERMILLION, "s"), (st.GREY, "v")), strict=False)
-        marks = {name: st.Mark(labels[name], *look) for name, look in looks}
-        lent = pl.when(pl.col("part") == "borrowed").then("name").otherwise("part")
-        of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", est.LOGIC]))
-        drawn = of_part.with_columns(row="setting", mark=lent)
-        st.dot_plot(lower, drawn, {name: name for name in settings}, marks)
-        handles += marks.values()
+    labels = {"whole": "own bounds", **{name: f"bounds of {name}" for name in lenders}}
+    labels[est.LOGIC] = "logic alone"
+    looks = zip(labels, ((st.BLUE, "o"), (st.VERMILLION, "s"), (st.GREY, "v")), strict=False)
+    marks = {name: st.Mark(labels[name], *look) for name, look in looks}
+    lent = pl.when(pl.col("part") == "borrowed").then("name").otherwise("part")
+    of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", est.LOGIC]))
+    drawn = of_part.with_columns(row="setting", mark=lent)
+    st.dot_plot(lower, drawn, {name: name for name in settings}, marks)
+    handles += marks.values()
     upper.set_xlim(0, 102)
-    (upper, *others)[-1].set_xlabel("accuracy in percent, abstentions wrong")
+    lower.set_xlabel("accuracy in percent, abstentions wrong")
     st.legend_outside(figure, handles, columns=3)
 
 
@@ -324,7 +320,7 @@ def nested(measured: pl.DataFrame, delayed: pl.DataFrame, alarmed: pl.DataFrame)
 
 def main() -> None:
     runs = st.read_section("monitor", ScoringParams)
-    reference = setting_of(st.read_section("nested_cv", st.ReferenceStudy).model_dump())
+    reference = st.read_section("nested_cv", st.ReferenceStudy).name
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     said = st.Captions.read("monitor", intervals)
     judged = read_judged(runs)
@@ -349,7 +345,7 @@ def main() -> None:
     last, methods = runs.versions[-1], st.Estimates(by_method)
     of_last, alarms_of_last = found.where(version=last), alarms.where(version=last)
     settings = settings_of(found, last)
-    detailed = [name for name in settings if name in {est.ALL_SETTINGS, reference}] or settings
+    detailed = [est.ALL_SETTINGS, reference]
     named = numbers(found, alarms, blind, runs, reference)
     said = said.with_numbers(named, {"versions": st.counted(history.height, "version")})
     accuracy = st.Estimates.of(measured).where(version=last, metric="accuracy")

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
-from pydantic import Field
 
 from failbench import study as st
 from failbench.base.files import write_atomically
@@ -27,12 +26,6 @@ NO_LONGER = "No longer borne out by the metrics:"
 
 SHOWN = itemgetter("tried", "expected", "measured", "n", "concluded", "source")
 """Of an entry, in the columns of the table."""
-
-
-class IntervalSettings(st.Record):
-    """What the page says of its intervals; of the section ``statistics`` of params.yaml."""
-
-    confidence: float = Field(gt=0, lt=1)
 
 
 def filled(declared: NegativeResults, metrics: Mapping[str, Any]) -> list[dict[str, str]]:
@@ -86,7 +79,7 @@ def main() -> None:
     rows, recorded = filled(declared, metrics), metrics[RECORDED]
     scale = st.scale_note(recorded["runs"]["all"], recorded)
     notes = {"development": st.DEVELOPMENT_NOTE, "scale": scale}
-    said = st.Captions.read("negative_results", st.read_statistics(IntervalSettings), notes)
+    said = st.Captions.read("negative_results", st.read_statistics(st.BootstrapSettings), notes)
     shown = st.sheet("negative_results", map(SHOWN, rows), said)
     concluded = [(row["title"], row["concluded"].startswith(NO_LONGER)) for row in rows]
     summary = pl.DataFrame(concluded, schema=["entry", "no longer so"], orient="row")

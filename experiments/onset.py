@@ -119,18 +119,14 @@ def indicators(
 def association(rows: pl.DataFrame, settings: OnsetSettings) -> Found:
     """How strongly the kind of onset depends on the category, and whether chance would do."""
     kinds = [(pl.col("onset") == kind).mean().alias(kind) for kind in KINDS]
-    unit = ["category", "scenario", "seed"]
-    by_seed = rows.group_by(unit).agg(kinds).sort(unit)
-    values, seeds = {}, []
-    for position, category in enumerate(st.CATEGORIES):
-        of_category = by_seed.filter(category=category)
-        if of_category.height:
-            cells = np.zeros((of_category.height, len(st.CATEGORIES), len(KINDS)))
-            cells[:, position, :] = of_category.select(KINDS).to_numpy()
-            values[str(category)] = cells
-            seeds.append(st.seed_counts(of_category))
+    parts, seeds = st.by_category(rows.group_by(st.UNIT).agg(kinds).sort(st.UNIT))
+    values = {}
+    for category, part in parts.items():
+        cells = np.zeros((part.height, len(parts), len(KINDS)))
+        cells[:, list(parts).index(category), :] = part.select(KINDS).to_numpy()
+        values[category] = cells
     what = "Cramer's V of category and kind of onset, every scenario counting once"
-    cells_of = st.ScenarioValues(values, tuple(seeds))
+    cells_of = st.ScenarioValues(values, seeds)
     v = st.ValueMetric("v", cells_of, what, score=st.cramers_v, kind="distance")
     by_scenario = rows.group_by("category", "scenario").agg(kinds).sort("scenario")
     shown, labels = by_scenario.select(KINDS), by_scenario["category"].to_numpy().astype(object)
@@ -403,14 +399,13 @@ def draw(points: pl.DataFrame, rules: Mapping[str, str], figure: Figure) -> None
 
 def settings_of(failing: pl.DataFrame, reference: st.ReferenceStudy) -> list[st.RunSetting]:
     """The settings of which failing runs are recorded, that of the reference study first."""
-    columns = ("architecture", "optimizer", "scale")
-    first = st.RunSetting(**reference.model_dump(include={*columns}))
-    recorded = [st.RunSetting(**row) for row in failing.select(columns).unique().to_dicts()]
-    if first not in recorded:
-        problem = f"no failing run of {first.name} is recorded."
+    rows = failing.select(*st.RunSetting.model_fields).unique().to_dicts()
+    recorded = [st.RunSetting(**row) for row in rows]
+    if reference.name not in {setting.name for setting in recorded}:
+        problem = f"no failing run of {reference.name} is recorded."
         remedy = "Name a setting of record.settings."
         raise st.BadInputError("params.yaml", "nested_cv.architecture", problem, remedy)
-    return sorted(recorded, key=lambda setting: (setting != first, setting.name))
+    return sorted(recorded, key=lambda setting: (setting.name != reference.name, setting.name))
 
 
 def without(found: Found, *keys: str) -> Found:
@@ -430,9 +425,7 @@ def main() -> None:
     recorded = settings_of(failing, reference)
     observed = {}
     for setting in recorded:
-        part = telemetry.select(
-            pl.col("run_id").is_in(setting.of(telemetry.runs)["run_id"].implode())
-        )
+        part = telemetry.select(pl.all_horizontal(pl.col(name) == value for name, value in setting))
         observed[setting] = design.observed_runs(part, scenarios, features, settings, simple)
     first = recorded[0]
     observed[first] = observed[first].filter(pl.col("seed").is_in(reference.run_seeds))

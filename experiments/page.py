@@ -25,7 +25,7 @@ from failbench.publish.page.methods import (
     landing,
     methods_section,
 )
-from failbench.publish.page.reported import AUDIT_SCHEMA, reported_section
+from failbench.publish.page.reported import AUDIT_SCHEMA, counterparts, reported_section
 from recordings import read_recordings
 from shared.difficulty import DIFFICULTY_SCHEMA
 
@@ -42,12 +42,6 @@ MONITORED = Path("data/monitor")
 INVARIANTS = Path("data/measurements/invariants")
 CURVES = Path("data/plots/risk_coverage.csv")
 AUDIT = Path("data/plots/paper_audit.csv")
-COUNTERPARTS = (
-    *("ablation", "abstention", "architectures", "case_studies", "check", "human_baseline"),
-    *("hybrid", "importance", "intervals", "label_audit", "lead_time", "learned_rules"),
-    *("per_category", "portability", "significance"),
-)
-"""Studies whose metrics stand beside numbers of the paper."""
 PAGE = Path("paper/report.html")
 
 
@@ -61,7 +55,9 @@ def main() -> None:
     predictions = st.read_main_study()
     risks = st.read_points(CURVES, CURVE_SCHEMA)
     audit = st.read_points(AUDIT, AUDIT_SCHEMA)
-    counterparts = {name: st.read_earlier(METRICS / f"{name}.json") for name in COUNTERPARTS}
+    # of the studies whose numbers stand beside those of the paper
+    named = {place.partition(":")[0] for each in counterparts().values() for place in each.ours}
+    metrics = {name: st.read_earlier(METRICS / f"{name}.json") for name in sorted(named)}
     logs = st.read_output(LOGS, failure.LOG_SCHEMA)
     monitored = read_monitored(judged.versions[-1])
     alike = failure.LookAlikes(
@@ -90,7 +86,7 @@ def main() -> None:
         sections[f"curves-{setting}"] = curves(telemetry, setting, seed, most)
     fitted = (predictions, measured, risks, paper)
     sections["methods"] = methods_section(*fitted, confidence=confidence)
-    sections["reported"] = reported_section(paper, counterparts, audit)
+    sections["reported"] = reported_section(paper, metrics, audit)
     text = page_of(sections)
     PAGE.parent.mkdir(parents=True, exist_ok=True)
     PAGE.write_text(text, encoding="utf-8")

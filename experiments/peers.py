@@ -352,9 +352,8 @@ def main() -> None:
     breaks = st.read_output(BREAKS_OF_MONITOR, BREAKS).filter(
         pl.col("steps_ahead").is_null(), version=settings.monitor_version, bounds="own"
     )
-    setting = st.RunSetting(**reference.model_dump(include=set(st.RunSetting.model_fields))).name
     logs = st.read_output(LOGS, LOG_ANSWERS).filter(
-        setting=setting, repeat=0, model="log", format=COMPLETE
+        setting=reference.name, repeat=0, model="log", format=COMPLETE
     )
 
     peers = pl.concat(

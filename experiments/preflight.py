@@ -39,6 +39,17 @@ LOOK_LABELS: dict[Look, str] = {
 SEVERITIES = {"crash": "will crash", "failure": "cannot work", "warning": "look at this"}
 """Those that are more than a note."""
 
+WORST = pl.col("severities").list.first()
+SAID = {
+    name: WORST.is_in(severities).fill_null(value=False)
+    for name, severities in (
+        ("foreseen", ["crash"]),
+        ("severe", ["crash", "failure"]),
+        ("said", [*SEVERITIES]),
+    )
+}
+"""Whether the worst finding, which comes first, is as severe."""
+
 REFUSED = "can't allocate memory|Cannot allocate memory"
 """What the allocator and the system say where memory is refused."""
 
@@ -79,19 +90,15 @@ def looks_of(
 
 
 def judged(looks: pl.DataFrame) -> pl.DataFrame:
-    """What the findings say, the worst of which comes first, and whether that is right."""
-    severity, named, error = (
-        pl.col(name).list.first() for name in ("severities", "causes", "errors")
-    )
+    """What the findings say, and whether that is right."""
+    named, error = (pl.col(name).list.first() for name in ("causes", "errors"))
     categories = {each.id: each.category for each in causes().values()}
     raised = pl.format("{}: {}", pl.col("raised").str.split(".").list.last(), "error_message")
     refused = pl.col("error_message").str.contains(REFUSED)
     said, failing = pl.struct("severities", "causes"), pl.col("run") == "failing"
     looks = looks.with_columns(
-        foreseen=(severity == "crash").fill_null(value=False),
-        severe=severity.is_in(["crash", "failure"]).fill_null(value=False),
-        said=severity.is_in(list(SEVERITIES)).fill_null(value=False),
-        worst=pl.when(severity.is_in(list(SEVERITIES))).then(severity),
+        **SAID,
+        worst=pl.when(SAID["said"]).then(WORST),
         worst_cause=named,
         all_causes=said.map_elements(causes_named, return_dtype=pl.List(pl.String)),
         crashes=failing & (pl.col("ending") == "exception"),
@@ -121,12 +128,8 @@ def healthy_answers(
     runs = reference.successes(recorded.runs).select("run_id")
     peaks = recorded.steps.group_by("run_id").agg(measured_bytes=pl.col("memory_bytes").max())
     found = answers.join(runs, on="run_id", how="semi").join(peaks, on="run_id").sort("run_id")
-    found = found.with_columns(
-        ratio=pl.col("measured_bytes") / pl.col("estimated_bytes"),
-        foreseen=pl.col("severities").list.contains("crash"),
-        severe=pl.col("severities").list.set_intersection(["crash", "failure"]).list.len() > 0,
-        said=pl.col("severities").list.set_intersection(list(SEVERITIES)).list.len() > 0,
-    )
+    ratio = pl.col("measured_bytes") / pl.col("estimated_bytes")
+    found = found.with_columns(ratio=ratio, **SAID)
     if found.is_empty() or found["ratio"].null_count():
         raise st.BadInputError(ANSWERS, "estimated_bytes", "a healthy run has none.", REMEDY)
     return found

@@ -48,12 +48,6 @@ def compare(
     """Accuracy, and the difference to the same repeats of the main study."""
     variant = keys["variant"]
     repeats = answers["repeat"].n_unique()
-    if known["repeat"].n_unique() < repeats:
-        key = "interaction_repeats" if variant == design.INTERACTIONS else "repeats"
-        problem = f"the main study has {known['repeat'].n_unique()} repeats of {keys['method']}"
-        problem += f", and sensitivity wants {repeats}."
-        remedy = f"Lower sensitivity.{key} in params.yaml."
-        raise st.BadInputError("predictions", "repeat", problem, remedy)
     accuracy = st.METRICS["accuracy"]
     accuracy = replace(accuracy, estimand=f"{accuracy.estimand}; {MEANINGS[variant][1]}")
     both = pl.concat([answers, known.filter(pl.col("repeat") < repeats)])

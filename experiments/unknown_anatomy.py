@@ -91,17 +91,15 @@ def contrasts(forest: pl.DataFrame, settings: st.StatisticsSettings) -> Sequence
     """Each larger feature set, in the place of a method, less the paper's; Holm's is over them."""
     renamed = forest.with_columns(method=pl.col("feature_set"), feature_set=pl.lit(MEASURED))
     pairs = tuple((name, st.PRIMARY_SET) for name in ADDED)
-    return list(st.contrasts_of(st.compare_all(renamed, settings.named(MEASURED, pairs))))
+    return st.contrasts_of(st.compare_all(renamed, settings.named(MEASURED, pairs)))
 
 
 def added(found: Sequence[st.Comparison]) -> pl.DataFrame:
     """Differences in accuracy; a point where all resamples agree, which hides the spread."""
-    rows = []
-    for each in found:
-        keys, value = {"group": f"added_{each.left}", "metric": "accuracy"}, each.difference
-        low, high = (value if bound is None else bound for bound in (each.ci_low, each.ci_high))
-        rows.append({**keys, "value": value, "ci_low": low, "ci_high": high, "n": each.n})
-    return pl.DataFrame(rows)
+    group, metric = pl.format("added_{}", "left").alias("group"), pl.lit("accuracy").alias("metric")
+    bounds = pl.col("ci_low", "ci_high").fill_null(pl.col("value"))
+    differences = st.of_differences(found).filter(metric="difference")
+    return differences.select(group, metric, "value", bounds, "n")
 
 
 def gains(forest: pl.DataFrame, found: Sequence[st.Comparison]) -> Iterator[dict[str, Any]]:
@@ -110,33 +108,20 @@ def gains(forest: pl.DataFrame, found: Sequence[st.Comparison]) -> Iterator[dict
     shares = unknown.group_by("scenario", "feature_set").agg(share=st.right().mean())
     wide = shares.pivot("feature_set", index="scenario", values="share")
     for each in found:
-        group = {"group": f"forest_{each.left}"}
-        better, worse, p = st.sign_test((wide[each.left] - wide[st.PRIMARY_SET]).to_numpy())
-        values: dict[str, float | None] = {"better": better, "worse": worse, "p_signs": p}
-        values["p"] = each.p
-        values |= {"p_holm": each.reported_p, "p_equivalence": each.p_equivalence}
-        values["detectable"] = each.detectable_difference
-        for metric, value in values.items():
-            yield {**group, "metric": metric, "value": None if value is None else float(value)}
-        bounds = {"ci_low": each.ci_low, "ci_high": each.ci_high}
-        yield {**group, "metric": "difference", "value": each.difference, **bounds}
+        signs = st.sign_test((wide[each.left] - wide[st.PRIMARY_SET]).to_numpy())
+        for metric, value in zip(("better", "worse", "p_signs"), signs, strict=True):
+            yield {"group": f"forest_{each.left}", "metric": metric, "value": float(value)}
+    tested = st.of_differences(found).with_columns(group=pl.format("forest_{}", "left"))
+    yield from tested.select("group", "metric", "value", "ci_low", "ci_high").to_dicts()
 
 
 def answers_to_unknown(predictions: pl.DataFrame) -> pl.DataFrame:
     """The answer that each method gives most often to each unknown scenario."""
-    unknown = predictions.filter(category=UNKNOWN)
-    if unknown.is_empty():
-        problem = "there is no unknown scenario."
-        raise st.BadInputError("predictions", "category", problem, "Predict all scenarios.")
     keys = ("scenario", "method")
-    given = unknown.group_by(*keys, answer="prediction").len("count")
-    order = given.sort(*keys, "count", "answer", descending=[False, False, True, False])
-    most = order.group_by(keys, maintain_order=True).first()
-    right, entropy = st.right().mean(), st.entropy().mean()
-    means = unknown.group_by(keys).agg(pl.len(), right=right, entropy=entropy)
-    share = (pl.col("count") / pl.col("len")).alias("share")
-    joined = most.join(means, on=keys).sort(keys)
-    return joined.select(*keys, "answer", share, "right", "entropy")
+    most = pl.col("prediction").mode().sort().first()
+    shares = {"share": pl.col("prediction") == most, "right": st.right(), "entropy": st.entropy()}
+    given = predictions.filter(category=UNKNOWN).group_by(keys)
+    return given.agg(answer=most, **{name: each.mean() for name, each in shares.items()}).sort(keys)
 
 
 def points_of(scenarios: Sequence[st.Scenario], forest: pl.DataFrame) -> pl.DataFrame:
