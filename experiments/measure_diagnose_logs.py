@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -76,16 +77,18 @@ def _rendered(
     runs: Sequence[tuple[Run, pl.DataFrame]], formats_per_run: int, seed: int
 ) -> list[Example]:
     examples = []
-    for recorded, steps in runs:
-        rng = np.random.default_rng([seed, *recorded["run_id"].encode()])
-        last = recorded["failure_step"] if recorded["kind"] == "failure" else None
-        logged = logged_run(recorded, steps, last)
-        for place in sorted(rng.choice(len(FORMATS), formats_per_run, replace=False)):
-            shape = draw_shape(FORMATS[place], rng)
-            log = read_files(rendered(logged, FORMATS[place], shape, rng))
-            examples.append(example_of(recorded, FORMATS[place], log, {}))
-        log = read_files(rendered(logged, COMPLETE_FORMAT, complete_shape(COMPLETE_FORMAT), rng))
-        examples.append(example_of(recorded, COMPLETE, log, {}))
+    with TemporaryDirectory() as folder:
+        for recorded, steps in runs:
+            rng = np.random.default_rng([seed, *recorded["run_id"].encode()])
+            last = recorded["failure_step"] if recorded["kind"] == "failure" else None
+            logged = logged_run(recorded, steps, last)
+            places = sorted(rng.choice(len(FORMATS), formats_per_run, replace=False))
+            for name in (*(FORMATS[at] for at in places), COMPLETE):
+                whole = name == COMPLETE
+                form = COMPLETE_FORMAT if whole else name
+                shape = complete_shape(form) if whole else draw_shape(form, rng)
+                log = read_files(rendered(logged, form, shape, rng), Path(folder))
+                examples.append(example_of(recorded, name, log, {}))
     return examples
 
 
@@ -219,7 +222,8 @@ def _looked_up(
         format_name = FORMATS[rng.integers(len(FORMATS))]
         logged = logged_run(recorded, steps, recorded["failure_step"])
         files = rendered(logged, format_name, draw_shape(format_name, rng), rng)
-        log = read_files(files)
+        with TemporaryDirectory() as folder:
+            log = read_files(files, Path(folder))
         for item, finding in enumerate(diagnosis_of(log, model=model, failed=True).findings):
             checked_by, found = look_up(finding, log, files)
             rows.append((recorded["run_id"], item, format_name, finding.kind, checked_by, found))

@@ -1,5 +1,7 @@
 import math
 from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
@@ -68,9 +70,16 @@ def shape_for(name, **changes):
     return replace(SHAPE, signals=signals, **changes)
 
 
+def read_back(written):
+    with TemporaryDirectory() as folder:
+        log = read_files(written, Path(folder))
+        assert not list(Path(folder).iterdir())
+    return log
+
+
 def read(name, run, seed=0, **changes):
     rng = np.random.default_rng(seed)
-    return read_files(rendered(run, name, shape_for(name, **changes), rng))
+    return read_back(rendered(run, name, shape_for(name, **changes), rng))
 
 
 def written(name, run, signal):
@@ -161,6 +170,6 @@ def test_any_shape_can_be_read(name, ending, seed):
     rng = np.random.default_rng(seed)
     shape = draw_shape(name, rng)
     assert set(formats()[name].always) <= set(shape.signals)
-    log = read_files(rendered(made_up_run(ending, 30), name, shape, rng))
+    log = read_back(rendered(made_up_run(ending, 30), name, shape, rng))
     assert set(log.present) <= {*shape.signals, "loss", "throughput", "perplexity"}
     assert len(log.rows) or log.events or name in ("trainer_state", "lightning_csv")

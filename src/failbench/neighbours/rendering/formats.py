@@ -1,9 +1,9 @@
 """Formats: all that recorded telemetry can be written as, and how it looks when it is read back."""
 
+import shutil
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Final
 
 import numpy as np
@@ -62,13 +62,20 @@ def write_files(written: Mapping[str, bytes], folder: Path) -> None:
         path.write_bytes(content)
 
 
-def read_files(written: Files) -> Log:
-    """Read files with the readers of users' logs, one by itself; without any the log is empty."""
-    with TemporaryDirectory(prefix="failbench-") as name:
-        folder = Path(name)
-        write_files(written, folder)
-        alone = len(written) == 1 and "/" not in next(iter(written))
-        try:
-            return read_log(folder / next(iter(written)) if alone else folder)
-        except BadInputError:
-            return Log((), NO_ROWS, ())
+def read_files(written: Files, folder: Path) -> Log:
+    """Read files with the readers of users' logs, one by itself; without any the log is empty.
+
+    They are written into a folder that is empty before and after: to make one for each log would
+    take as long as to read it.
+    """
+    write_files(written, folder)
+    alone = len(written) == 1 and "/" not in next(iter(written))
+    try:
+        return read_log(folder / next(iter(written)) if alone else folder)
+    except BadInputError:
+        return Log((), NO_ROWS, ())
+    finally:
+        for name in written:
+            (folder / name).unlink()
+        for inner in {name.split("/")[0] for name in written if "/" in name}:
+            shutil.rmtree(folder / inner)
