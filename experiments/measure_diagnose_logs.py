@@ -23,7 +23,13 @@ from failbench.diagnose.readers.records import log_of_history
 from failbench.diagnose.signs import is_alarm, signs_of
 from failbench.monitor.history import History
 from failbench.monitor.invariants import Bound
-from failbench.monitor.records.tables import histories, measured_settings, setting_of, together
+from failbench.monitor.records.tables import (
+    Monitored,
+    histories,
+    measured_settings,
+    setting_of,
+    together,
+)
 from failbench.monitor.records.verdicts import END_SCHEMA, RUNNING
 from failbench.monitor.records.versions import read_rules
 from failbench.neighbours.rendering.formats import FORMATS, read_files, rendered
@@ -111,16 +117,32 @@ def example_of(run: Run, format_name: str, log: Log, fitted: Mapping[str, Bound]
 
 
 def monitored_examples(
-    histories: Iterable[tuple[Run, History]],
+    monitored: Monitored,
     failure_steps: Mapping[str, int | None],
     bounds: Mapping[str, Mapping[str, Bound]],
-) -> Iterator[Example]:
+    workers: int,
+) -> list[Example]:
     """The monitor's logs of runs, cut at the failure, with bounds of the setting and without."""
-    for recorded, history in histories:
+    ids = monitored.runs["run_id"]
+    taken = (pl.col("run_id").is_in(ids[at::workers].implode()) for at in range(workers))
+    blocks = [(monitored.select(runs), failure_steps, bounds) for runs in taken]
+    examples = [each for part in st.parallel_map(_monitored, blocks, workers) for each in part]
+    return sorted(examples, key=lambda each: each["run_id"])
+
+
+def _monitored(
+    monitored: Monitored,
+    failure_steps: Mapping[str, int | None],
+    bounds: Mapping[str, Mapping[str, Bound]],
+) -> list[Example]:
+    examples = []
+    for recorded, history in histories(monitored):
         cut = at_failure(history, failure_steps.get(recorded["run_id"]))
         log = log_of_history(recorded["run_id"], cut)
-        yield example_of(recorded, MONITOR, log, bounds.get(setting_of(recorded), {}))
-        yield example_of(recorded, MONITOR_LOGIC, log, {})
+        fitted_bounds = bounds.get(setting_of(recorded), {})
+        examples.append(example_of(recorded, MONITOR, log, fitted_bounds))
+        examples.append(example_of(recorded, MONITOR_LOGIC, log, {}))
+    return examples
 
 
 def at_failure(history: History, failure_step: int | None) -> History:
@@ -243,7 +265,7 @@ def main() -> None:
     examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, st.workers())
     failed = monitored.runs.filter(kind="failure").join(ends, on="run_id", how="left")
     failure_steps = dict(failed.select("run_id", "failure_step").iter_rows())
-    examples += monitored_examples(histories(monitored), failure_steps, rules.bounds)
+    examples += monitored_examples(monitored, failure_steps, rules.bounds, st.workers())
     answers = []
     for name in MODELS:
         answers.append(cross_validated(examples, name, splits, settings, st.workers()))
