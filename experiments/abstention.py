@@ -1,7 +1,5 @@
 """Stage abstention: why the improved rules and the monitor abstain, and what it is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

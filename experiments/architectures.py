@@ -1,7 +1,5 @@
 """Stage architectures: whether the improved rules are worth the same on every architecture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stage benchmark: what the benchmark consists of, and what its methods read."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter

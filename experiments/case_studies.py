@@ -1,7 +1,5 @@
 """Stage case_studies: two failing runs picked by rule, their diagnoses, and their remedies."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping

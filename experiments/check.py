@@ -1,7 +1,5 @@
 """Stage check: do scenarios and telemetry keep the rules that make the benchmark valid."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Stage crash_prediction: which crashes of notebooks are foreseen, and what the kernel adds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path

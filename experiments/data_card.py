@@ -1,7 +1,5 @@
 """Stage data_card: what the data are, for people and for programs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from failbench import study as st

@@ -1,7 +1,5 @@
 """Stage features: telemetry to one row of features per run, and the splits of all studies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

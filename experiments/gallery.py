@@ -1,7 +1,5 @@
 """Stage gallery: one recorded run beside its twin, and all failing runs, a sheet per category."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 

@@ -1,7 +1,5 @@
 """Stage generalization: what methods are worth on other architectures and on known scenarios."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path

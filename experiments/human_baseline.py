@@ -1,7 +1,5 @@
 """Stage human_baseline: what a simulation of people can say, and what the paper's can mean."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial

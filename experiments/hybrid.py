@@ -1,7 +1,5 @@
 """Stage hybrid: what each route of the hybrids is worth, and which thresholds are cheapest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product

@@ -1,7 +1,5 @@
 """Stage importance: signals that two classifiers use, and shape functions of the glassbox."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial

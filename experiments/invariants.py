@@ -1,7 +1,5 @@
 """Stage invariants: what broke in monitored runs, and what each frozen version makes of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

@@ -1,7 +1,5 @@
 """Stage known: what the last frozen version of the monitor's rules knew of runs, and when."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

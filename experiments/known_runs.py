@@ -1,7 +1,5 @@
 """What scripts share whose methods may read what the monitor knows: the one way to read it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 

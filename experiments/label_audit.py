@@ -1,7 +1,5 @@
 """Stage label_audit: the labels of the scenarios against raters that were told the causes."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

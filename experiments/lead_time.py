@@ -9,8 +9,6 @@ incidence of Aalen and Johansen (1978, "An empirical transition matrix for non-h
 chains") is the plain share of all runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial

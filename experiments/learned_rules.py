@@ -1,7 +1,5 @@
 """Stage learned_rules: the learned rules as a list to read, and what they ask first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

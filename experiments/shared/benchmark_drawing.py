@@ -1,7 +1,5 @@
 """Drawings of the benchmark, laid out by hand: the tree of the improved rules, and the workflow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, Self
 

@@ -1,7 +1,5 @@
 """People of several skills before the same scenarios, and what studies of such people find."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args

@@ -5,8 +5,6 @@ One that cannot be asked about the reference setting stands for several methods,
 ``peer:setting``, and ``peer:setting:read`` of those runs that it could read.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from failbench import study as st
