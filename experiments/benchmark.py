@@ -40,7 +40,7 @@ INTERVALS = Path("data/metrics/intervals.json")
 DECLARED = Path("paper/captions/benchmark")
 """What tables say and no code does."""
 
-SETTING = ("architecture", "optimizer", "scale")
+SETTING = tuple(st.RunSetting.model_fields)
 """What makes runs comparable."""
 
 DIFFICULTY_SCHEMA = pl.Schema({"scenario": pl.String, "measured": pl.String})
@@ -332,10 +332,9 @@ def main() -> None:
     telemetry, declared = read_recordings(TELEMETRY, SCENARIOS)
     workflow = st.read_facts(DECLARED / "workflow.json", Workflow)
 
-    in_reference = pl.all_horizontal(pl.col(name) == getattr(study, name) for name in SETTING)
-    scenarios = described(telemetry.runs, declared, difficulty, in_reference)
+    scenarios = described(telemetry.runs, declared, difficulty, study.runs)
     scale, ranges = scale_of(telemetry.runs), st.spans(telemetry.runs)
-    twin, points = twin_of(telemetry, declared, in_reference, settings)
+    twin, points = twin_of(telemetry, declared, study.runs, settings)
     band = healthy_band(to_frame(successes), sorted({*simple_features(), *improved_features()}))
     shown = llm.model_copy(update={"steps": settings.prompt_steps})
     prompt = prompts_of(telemetry, [twin["run_id"]], shown)[twin["run_id"]]

@@ -10,8 +10,6 @@ from failbench.base.methods import reads_known
 from failbench.base.stage import read_output, unreadable
 from failbench.prediction.known import Known
 
-__all__ = ["read_known"]
-
 
 def read_known(path: Path, methods: Iterable[str]) -> Known | None:
     """What the monitor knew of runs; None where no method reads it, and the file is not opened.

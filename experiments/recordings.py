@@ -10,8 +10,6 @@ from failbench.base.errors import BadInputError
 from failbench.base.scenarios import Scenario, read_scenarios
 from failbench.base.telemetry import Telemetry, read_telemetry
 
-__all__ = ["read_recordings", "read_scenarios_of"]
-
 
 def read_recordings(telemetry: Path, scenarios: Path) -> tuple[Telemetry, tuple[Scenario, ...]]:
     """Read recorded runs and the scenarios that they are runs of; an undefined one is refused."""
