@@ -14,7 +14,7 @@ import polars as pl
 from failbench import study as st
 from failbench.features.catalogue import KEYWORD_FEATURES, KEYWORDS, PAPER_FEATURES
 from failbench.features.feature import CEILING
-from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
+from failbench.features.feature_table import read_features, to_frame
 from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.improved_tree import TREE
 from failbench.methods.improved_tree import band_features as improved_features
@@ -32,9 +32,7 @@ from shared import benchmark_drawing as drawing
 from shared.benchmark_drawing import Node, Workflow
 from shared.benchmark_twin import SIGNAL_LABELS, BenchmarkSettings, draw_twin, twin_of
 
-SCENARIOS = Path("data/scenarios")
-TELEMETRY = Path("data/telemetry")
-FEATURES = Path("data/features/features.parquet")
+RUNS = Path("data/telemetry/runs.parquet")
 DIFFICULTY = Path("data/measurements/difficulty/scenarios.parquet")
 INTERVALS = Path("data/metrics/intervals.json")
 DECLARED = Path("paper/captions/benchmark")
@@ -87,7 +85,7 @@ def described(
         }
         for scenario in scenarios
     )
-    for place, found in ((TELEMETRY / "runs.parquet", recorded), (DIFFICULTY, difficulty)):
+    for place, found in ((RUNS, recorded), (DIFFICULTY, difficulty)):
         for name in declared.join(found, on="scenario", how="anti")["scenario"]:
             remedy = f"Run `failbench record --only {name}`, then `dvc repro`."
             raise st.BadInputError(place, "scenario", f"there is nothing of {name!r}.", remedy)
@@ -328,8 +326,8 @@ def main() -> None:
     llm = st.read_section("llm_agents", LlmAgentsSettings)
     difficulty = st.read_output(DIFFICULTY, DIFFICULTY_SCHEMA)
     estimates = st.read_metrics(INTERVALS, st.PRIMARY_SET)[st.PRIMARY_SET]
-    successes = study.successes(st.read_output(FEATURES, FEATURE_SCHEMA))
-    telemetry, declared = read_recordings(TELEMETRY, SCENARIOS)
+    successes = study.successes(read_features())
+    telemetry, declared = read_recordings()
     workflow = st.read_facts(DECLARED / "workflow.json", Workflow)
 
     scenarios = described(telemetry.runs, declared, difficulty, study.runs)

@@ -1,6 +1,5 @@
 """Stage gallery: one recorded run beside its twin, and all failing runs, a sheet per category."""
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
@@ -9,9 +8,6 @@ from pydantic import Field
 from failbench import study as st
 from failbench.study import run_curves
 from recordings import read_recordings
-
-SCENARIOS = Path("data/scenarios")
-TELEMETRY = Path("data/telemetry")
 
 
 class GallerySettings(st.Record):
@@ -36,7 +32,7 @@ def run_of(telemetry: st.Telemetry, run_id: str) -> dict[str, Any]:
 
 def main() -> None:
     settings = st.read_section("gallery", GallerySettings)
-    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
+    telemetry, scenarios = read_recordings()
     failed = run_of(telemetry, settings.run_id)
     onset, failure = failed["onset_step"], failed["failure_step"]
     named = {
