@@ -15,14 +15,11 @@ from failbench import study as st
 from failbench.features.catalogue import KEYWORD_FEATURES, KEYWORDS, PAPER_FEATURES
 from failbench.features.feature import CEILING
 from failbench.features.feature_table import read_features, to_frame
+from failbench.methods import improved_tree, simple_rules
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.improved_tree import TREE
-from failbench.methods.improved_tree import band_features as improved_features
 from failbench.methods.llm.prompt import Prompt, prompts_of
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.methods.rules import Declared, ErrorMatches
-from failbench.methods.simple_rules import FALLBACK, SIMPLE_RULES
-from failbench.methods.simple_rules import band_features as simple_features
 from failbench.monitor.invariants import CATALOGUE as INVARIANTS
 from failbench.monitor.invariants import Invariant, Kind
 from failbench.monitor.signals import SIGNALS
@@ -129,11 +126,11 @@ def metrics_of(scenarios: pl.DataFrame) -> dict[str, Any]:
             "families": len(families()),
             "kinds": {kind: sum(each.kind == kind for each in INVARIANTS) for kind in KINDS},
         },
-        "simple_rules": len(SIMPLE_RULES),
+        "simple_rules": len(simple_rules.SIMPLE_RULES),
         "improved_rules": {
-            "nodes": len(TREE.nodes),
-            "refinements": len(TREE.refinements),
-            "leaves": len(TREE.leaves),
+            "nodes": len(improved_tree.TREE.nodes),
+            "refinements": len(improved_tree.TREE.refinements),
+            "leaves": len(improved_tree.TREE.leaves),
         },
         "methods": {
             "all": len(st.CATALOGUE),
@@ -240,7 +237,7 @@ def signal_tables(said: st.Captions) -> Iterator[st.Table]:
 
 def signals_of_tree() -> list[Declared]:
     """What the nodes of the improved rules ask for: error text first, then by name."""
-    asked = dict.fromkeys(TREE.conditions())
+    asked = dict.fromkeys(improved_tree.TREE.conditions())
     return sorted(asked, key=lambda each: (not isinstance(each, ErrorMatches), short(each)))
 
 
@@ -254,7 +251,7 @@ def rule_tables(
     """The simple rules in order, the nodes of the improved ones, and the signals of these."""
     limits = {"gradient_norm": simple.gradient_norm, "perplexity": simple.perplexity}
     rows = []
-    for number, rule in enumerate(SIMPLE_RULES, start=1):
+    for number, rule in enumerate(simple_rules.SIMPLE_RULES, start=1):
         asked = rule.conditions
         held = (threshold_words(each, band, simple.healthy_sds, limits) for each in asked)
         named = (str(number), st.words(rule.name), st.words(rule.category))
@@ -333,7 +330,8 @@ def main() -> None:
     scenarios = described(telemetry.runs, declared, difficulty, study.runs)
     scale, ranges = scale_of(telemetry.runs), st.spans(telemetry.runs)
     twin, points = twin_of(telemetry, declared, study.runs, settings)
-    band = healthy_band(to_frame(successes), sorted({*simple_features(), *improved_features()}))
+    asked = sorted({*simple_rules.band_features(), *improved_tree.band_features()})
+    band = healthy_band(to_frame(successes), asked)
     shown = llm.model_copy(update={"steps": settings.prompt_steps})
     prompt = prompts_of(telemetry, [twin["run_id"]], shown)[twin["run_id"]]
     needed = "conditions_to_read"
@@ -348,7 +346,7 @@ def main() -> None:
         "recorded": {kind: f"{count:,}" for kind, count in scale["runs"].items()},
         "declared": st.DECLARED_NOTE,
         "ceiling": f"{CEILING:,.0f}",
-        "fallback": st.words(FALLBACK),
+        "fallback": st.words(simple_rules.FALLBACK),
         "healthy_sds": {"simple": simple.healthy_sds, "improved": improved.healthy_sds},
         "signals_of_tree": len(signals_of_tree()),
         "sizes": " or ".join(map(str, sorted({int(each["n"]) for each in conditions.values()}))),
