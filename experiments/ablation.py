@@ -1,7 +1,5 @@
 """Stage ablation: what is left of methods with some groups of signals, scored and compared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Stage abstention: why the improved rules and the monitor abstain, and what it is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
@@ -19,7 +17,6 @@ from matplotlib.typing import LineStyleType
 from failbench import study as st
 from shared.abstention import AbstentionSettings
 
-PREDICTIONS = Path("data/predictions/nested_cv")
 INNER = Path("data/predictions/abstention/improved_rules.parquet")
 
 KEYS = ("part", "key", "metric")
@@ -269,12 +266,10 @@ def main() -> None:
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     tau = st.read_section("improved_rules", st.ImprovedRulesSettings).tau
     target = settings.precision
-    rules, *monitored = (
-        st.read_output(PREDICTIONS / f"{name}.parquet", st.PREDICTION_SCHEMA)
-        for name in ("improved_rules", "invariants", "invariants_abstaining")
-    )
+    rules = st.read_main_study(["improved_rules"])
+    monitored = st.read_main_study(["invariants", "invariants_abstaining"])
     inner = st.read_output(INNER, st.PREDICTION_SCHEMA)
-    measured = estimates(rules, inner, pl.concat(monitored), settings, intervals)
+    measured = estimates(rules, inner, monitored, settings, intervals)
     found = st.Estimates.of(measured).plus(*printed(paper))
     named = numbers(found, paper)
     said = st.Captions.read("abstention", found.nested(*KEYS), intervals, settings, paper, named)

@@ -1,7 +1,5 @@
 """Stage architectures: whether the improved rules are worth the same on every architecture."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path
@@ -15,13 +13,10 @@ from matplotlib.patches import Patch
 from pydantic import Field
 
 from failbench import study as st
-from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.feature_table import read_features
 from shared.architectures import RECORDED, RULE_PREDICTION_SCHEMA, RULES, ArchitecturesDesign
 
 RULE_PREDICTIONS = Path("data/predictions/architectures/improved_rules.parquet")
-ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
-MAIN_STUDY = Path("data/predictions/nested_cv")
-FEATURES = Path("data/features/features.parquet")
 
 RULES_METHOD, FOREST = "improved_rules", "random_forest"
 FAMILY = ("study", "method", "thresholds", "noise")
@@ -352,11 +347,8 @@ def main() -> None:
     said = st.Captions.read("architectures")
     files = st.across_architectures_files(st.read_names("methods"))
     rules = st.read_output(RULE_PREDICTIONS, RULE_PREDICTION_SCHEMA)
-    predictions = pl.concat(
-        st.read_outputs(folder, files, st.PREDICTION_SCHEMA)
-        for folder in (ACROSS_ARCHITECTURES, MAIN_STUDY)
-    )
-    features = st.read_output(FEATURES, FEATURE_SCHEMA)
+    predictions = pl.concat([st.read_across_architectures(), st.read_main_study(files)])
+    features = read_features()
     paper = st.read_reported()
     settings = st.read_with_statistics("architectures", ArchitecturesSettings)
     limits = st.read_section("improved_rules", st.ImprovedRulesSettings)

@@ -1,7 +1,5 @@
 """Stage benchmark: what the benchmark consists of, and what its methods read."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections import Counter
@@ -16,15 +14,12 @@ import polars as pl
 from failbench import study as st
 from failbench.features.catalogue import KEYWORD_FEATURES, KEYWORDS, PAPER_FEATURES
 from failbench.features.feature import CEILING
-from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
+from failbench.features.feature_table import read_features, to_frame
+from failbench.methods import improved_tree, simple_rules
 from failbench.methods.healthy import HealthyBand, healthy_band
-from failbench.methods.improved_tree import TREE
-from failbench.methods.improved_tree import band_features as improved_features
 from failbench.methods.llm.prompt import Prompt, prompts_of
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.methods.rules import Declared, ErrorMatches
-from failbench.methods.simple_rules import FALLBACK, SIMPLE_RULES
-from failbench.methods.simple_rules import band_features as simple_features
 from failbench.monitor.invariants import CATALOGUE as INVARIANTS
 from failbench.monitor.invariants import Invariant, Kind
 from failbench.monitor.signals import SIGNALS
@@ -34,15 +29,13 @@ from shared import benchmark_drawing as drawing
 from shared.benchmark_drawing import Node, Workflow
 from shared.benchmark_twin import SIGNAL_LABELS, BenchmarkSettings, draw_twin, twin_of
 
-SCENARIOS = Path("data/scenarios")
-TELEMETRY = Path("data/telemetry")
-FEATURES = Path("data/features/features.parquet")
+RUNS = Path("data/telemetry/runs.parquet")
 DIFFICULTY = Path("data/measurements/difficulty/scenarios.parquet")
 INTERVALS = Path("data/metrics/intervals.json")
 DECLARED = Path("paper/captions/benchmark")
 """What tables say and no code does."""
 
-SETTING = ("architecture", "optimizer", "scale")
+SETTING = tuple(st.RunSetting.model_fields)
 """What makes runs comparable."""
 
 DIFFICULTY_SCHEMA = pl.Schema({"scenario": pl.String, "measured": pl.String})
@@ -89,7 +82,7 @@ def described(
         }
         for scenario in scenarios
     )
-    for place, found in ((TELEMETRY / "runs.parquet", recorded), (DIFFICULTY, difficulty)):
+    for place, found in ((RUNS, recorded), (DIFFICULTY, difficulty)):
         for name in declared.join(found, on="scenario", how="anti")["scenario"]:
             remedy = f"Run `failbench record --only {name}`, then `dvc repro`."
             raise st.BadInputError(place, "scenario", f"there is nothing of {name!r}.", remedy)
@@ -133,11 +126,11 @@ def metrics_of(scenarios: pl.DataFrame) -> dict[str, Any]:
             "families": len(families()),
             "kinds": {kind: sum(each.kind == kind for each in INVARIANTS) for kind in KINDS},
         },
-        "simple_rules": len(SIMPLE_RULES),
+        "simple_rules": len(simple_rules.SIMPLE_RULES),
         "improved_rules": {
-            "nodes": len(TREE.nodes),
-            "refinements": len(TREE.refinements),
-            "leaves": len(TREE.leaves),
+            "nodes": len(improved_tree.TREE.nodes),
+            "refinements": len(improved_tree.TREE.refinements),
+            "leaves": len(improved_tree.TREE.leaves),
         },
         "methods": {
             "all": len(st.CATALOGUE),
@@ -244,7 +237,7 @@ def signal_tables(said: st.Captions) -> Iterator[st.Table]:
 
 def signals_of_tree() -> list[Declared]:
     """What the nodes of the improved rules ask for: error text first, then by name."""
-    asked = dict.fromkeys(TREE.conditions())
+    asked = dict.fromkeys(improved_tree.TREE.conditions())
     return sorted(asked, key=lambda each: (not isinstance(each, ErrorMatches), short(each)))
 
 
@@ -258,7 +251,7 @@ def rule_tables(
     """The simple rules in order, the nodes of the improved ones, and the signals of these."""
     limits = {"gradient_norm": simple.gradient_norm, "perplexity": simple.perplexity}
     rows = []
-    for number, rule in enumerate(SIMPLE_RULES, start=1):
+    for number, rule in enumerate(simple_rules.SIMPLE_RULES, start=1):
         asked = rule.conditions
         held = (threshold_words(each, band, simple.healthy_sds, limits) for each in asked)
         named = (str(number), st.words(rule.name), st.words(rule.category))
@@ -330,15 +323,15 @@ def main() -> None:
     llm = st.read_section("llm_agents", LlmAgentsSettings)
     difficulty = st.read_output(DIFFICULTY, DIFFICULTY_SCHEMA)
     estimates = st.read_metrics(INTERVALS, st.PRIMARY_SET)[st.PRIMARY_SET]
-    successes = study.successes(st.read_output(FEATURES, FEATURE_SCHEMA))
-    telemetry, declared = read_recordings(TELEMETRY, SCENARIOS)
+    successes = study.successes(read_features())
+    telemetry, declared = read_recordings()
     workflow = st.read_facts(DECLARED / "workflow.json", Workflow)
 
-    in_reference = pl.all_horizontal(pl.col(name) == getattr(study, name) for name in SETTING)
-    scenarios = described(telemetry.runs, declared, difficulty, in_reference)
+    scenarios = described(telemetry.runs, declared, difficulty, study.runs)
     scale, ranges = scale_of(telemetry.runs), st.spans(telemetry.runs)
-    twin, points = twin_of(telemetry, declared, in_reference, settings)
-    band = healthy_band(to_frame(successes), sorted({*simple_features(), *improved_features()}))
+    twin, points = twin_of(telemetry, declared, study.runs, settings)
+    asked = sorted({*simple_rules.band_features(), *improved_tree.band_features()})
+    band = healthy_band(to_frame(successes), asked)
     shown = llm.model_copy(update={"steps": settings.prompt_steps})
     prompt = prompts_of(telemetry, [twin["run_id"]], shown)[twin["run_id"]]
     needed = "conditions_to_read"
@@ -353,7 +346,7 @@ def main() -> None:
         "recorded": {kind: f"{count:,}" for kind, count in scale["runs"].items()},
         "declared": st.DECLARED_NOTE,
         "ceiling": f"{CEILING:,.0f}",
-        "fallback": st.words(FALLBACK),
+        "fallback": st.words(simple_rules.FALLBACK),
         "healthy_sds": {"simple": simple.healthy_sds, "improved": improved.healthy_sds},
         "signals_of_tree": len(signals_of_tree()),
         "sizes": " or ".join(map(str, sorted({int(each["n"]) for each in conditions.values()}))),

@@ -1,7 +1,5 @@
 """Stage case_studies: two failing runs picked by rule, their diagnoses, and their remedies."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
@@ -23,7 +21,6 @@ from shared import case_studies as design
 from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
 
 MEASURED = Path("data/measurements/case_studies")
-PREDICTIONS = Path("data/predictions/nested_cv")
 TELEMETRY = Path("data/telemetry")
 
 LABELS = {EXPLOSION: "Gradient explosion", MISMATCH: "Vocabulary mismatch"}
@@ -257,7 +254,7 @@ def main() -> None:
     diagnoses = st.read_output(MEASURED / "diagnoses.parquet", design.DIAGNOSIS_SCHEMA)
     conditions = st.read_output(MEASURED / "evidence.parquet", design.EVIDENCE_SCHEMA)
     settings, paper = st.read_section("case_studies", CaseStudiesSettings), st.read_reported()
-    predictions = st.read_outputs(PREDICTIONS, diagnoses["method"].unique(), st.PREDICTION_SCHEMA)
+    predictions = st.read_main_study(diagnoses["method"].unique())
     telemetry = read_telemetry(TELEMETRY)
 
     cases = ranked.unique("case", keep="first", maintain_order=True)

@@ -1,7 +1,5 @@
 """Stage check: do scenarios and telemetry keep the rules that make the benchmark valid."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -11,13 +9,11 @@ from failbench.recording.plan import RecordParams
 from failbench.recording.validity.check import check, metrics, report
 from recordings import read_recordings
 
-SCENARIOS = Path("data/scenarios")
-TELEMETRY = Path("data/telemetry")
 METRICS = Path("data/metrics/check.json")
 
 
 def main() -> None:
-    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
+    telemetry, scenarios = read_recordings()
     checked = check(
         scenarios,
         telemetry,

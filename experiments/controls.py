@@ -8,8 +8,6 @@ would be passed or failed by luck; the mean has a standard error, and a one-side
 against chance. All others are tested by permuting labels over scenarios and refitting.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stage crash_prediction: which crashes of notebooks are foreseen, and what the kernel adds."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -12,18 +10,9 @@ from matplotlib.figure import Figure
 from statsmodels.stats.multitest import multipletests
 
 from failbench import study as st
+from failbench.crashes import cases as crashes
 from failbench.crashes.answers import asked
-from failbench.crashes.cases import (
-    ANSWER_TABLE,
-    REMEDY,
-    TOOLS,
-    Case,
-    CrashPredictionSettings,
-    by_length,
-    majority,
-    read_cases,
-    read_published,
-)
+from failbench.crashes.cases import CrashPredictionSettings
 from failbench.crashes.language import CrashAgentsSettings, replayed
 from failbench.crashes.prediction import PREDICTORS, CrashPrediction
 from failbench.crashes.question import ARMS, Arm
@@ -65,18 +54,18 @@ Answers = dict[tuple[str, Arm], Sequence[CrashPrediction]]
 """By predictor and arm, in the order of the cases."""
 
 
-def collect(cases: Sequence[Case], recorded: pl.DataFrame, place: Path) -> Answers:
+def collect(cases: Sequence[crashes.Case], recorded: pl.DataFrame, place: Path) -> Answers:
     """Answers of all predictors but language models, in all of their arms."""
     key = ("predictor", "arm", "pair", "version")
     known = recorded.rows_by_key(key, named=True, unique=True)
 
-    def read(predictor: str, arm: Arm, case: Case) -> CrashPrediction:
+    def read(predictor: str, arm: Arm, case: crashes.Case) -> CrashPrediction:
         card = case.notebook.card
         row = known.get((predictor, arm, card.pair, card.version))
         if row is None or row["asked"] != asked(case.ask(arm)):
             which = f"{card.pair!r}, {card.version}, in arm {arm!r}"
             problem = f"{predictor} has no answer for {which}."
-            raise st.BadInputError(place, "asked", problem, REMEDY)
+            raise st.BadInputError(place, "asked", problem, crashes.REMEDY)
         return CrashPrediction(row["crash"], row["exception"], row["reason"], row["line"])
 
     answers: Answers = {}
@@ -90,10 +79,11 @@ def collect(cases: Sequence[Case], recorded: pl.DataFrame, place: Path) -> Answe
         rules = answers[RULES, arm]
         both = zip(answers.get((DRY_RUN, arm), rules), rules, strict=True)
         answers[COMBINED, arm] = [rule if run.crash is None else run for run, rule in both]
-    return answers | {(MAJORITY, "code"): majority(cases), (LENGTH, "code"): by_length(cases)}
+    plain = {MAJORITY: crashes.majority(cases), LENGTH: crashes.by_length(cases)}
+    return answers | {(name, "code"): given for name, given in plain.items()}
 
 
-def answered(cases: Sequence[Case], answers: Answers) -> pl.DataFrame:
+def answered(cases: Sequence[crashes.Case], answers: Answers) -> pl.DataFrame:
     """A row for each predictor and question: what is known of the notebook, and the answer."""
     card = {"pair", "version", "library", "misuse", "difficulty"}
     return pl.DataFrame(
@@ -247,7 +237,7 @@ def label_of(predictor: str) -> str:
 
 
 def numbers(
-    cases: Sequence[Case], published: pl.DataFrame, unavailable: Sequence[str]
+    cases: Sequence[crashes.Case], published: pl.DataFrame, unavailable: Sequence[str]
 ) -> dict[str, object]:
     sizes: dict[str, dict[str, int]] = {}
     for case in cases:
@@ -255,7 +245,7 @@ def numbers(
             card = case.notebook.card
             sizes.setdefault(card.pair, {})[card.version] = case.characters
     shorter = sum(each["crashing"] < each["mended"] for each in sizes.values())
-    gains = published.filter(~pl.col("model").is_in(TOOLS)).group_by("counted")
+    gains = published.filter(~pl.col("model").is_in(crashes.TOOLS)).group_by("counted")
     return {
         "pairs": len(sizes),
         "development_pairs": sum(case.part == "development" for case in cases) // 2,
@@ -333,7 +323,8 @@ def draw(
     over_code = gains.filter(metric="accuracy", right="code").rename(names)
     st.dot_plot(right, over_code, ARM_LABELS, MARKS, heavy_above=("other",))
     right.axvline(0, color=st.GREY, linestyle=":", linewidth=0.8)
-    for gain in published.filter(~pl.col("model").is_in(TOOLS), counted="detection")["gain"]:
+    of_models = published.filter(~pl.col("model").is_in(crashes.TOOLS), counted="detection")
+    for gain in of_models["gain"]:
         right.plot(100 * gain, list(ARM_LABELS).index("all"), **REPORTED.look)
     right.set(xlabel="points over code alone", title="what information adds")
     marks = (*MARKS.values(), REPORTED)
@@ -344,9 +335,9 @@ def main() -> None:
     said = st.Captions.read("crash_prediction")
     settings = st.read_with_statistics("crash_prediction", CrashPredictionSettings)
     agents = st.read_section("crash_agents", CrashAgentsSettings)
-    published = read_published(PUBLISHED)
-    recorded = ANSWER_TABLE.read(ANSWERS)
-    cases = read_cases(NOTEBOOKS, settings.control_seed)
+    published = crashes.read_published(PUBLISHED)
+    recorded = crashes.ANSWER_TABLE.read(ANSWERS)
+    cases = crashes.read_cases(NOTEBOOKS, settings.control_seed)
     questions = {(arm, place): case.ask(arm) for arm in ARMS for place, case in enumerate(cases)}
     models = {
         label: replayed(questions, model, agents, read_cache(cache_path(MODELS, label)))

@@ -1,7 +1,5 @@
 """Stage crosswalk: every accuracy that is printed of two methods, side by side."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path

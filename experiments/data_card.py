@@ -1,21 +1,12 @@
 """Stage data_card: what the data are, for people and for programs."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from failbench import study as st
 from failbench.base.files import write_atomically
 from failbench.base.stage import run
 from failbench.features.feature_table import FEATURE_SCHEMA
-from failbench.publish.datacard.main_tables import (
-    Citation,
-    croissant,
-    main_tables,
-    read_dictionary,
-    statements,
-)
-from failbench.publish.datacard.page import facts, page, runs_by_setting, scenarios_by_category
+from failbench.publish.datacard import main_tables, page
 from recordings import read_recordings
 
 CITATION = Path("CITATION.cff")
@@ -33,7 +24,8 @@ REMEDY = "Free space, or make the folder writable; the older file is unchanged."
 
 
 def main() -> None:
-    citation, dictionary = st.read_facts(CITATION, Citation), read_dictionary(FILES)
+    citation = st.read_facts(CITATION, main_tables.Citation)
+    dictionary = main_tables.read_dictionary(FILES)
     methods = st.read_names("methods")
     main_study, across = st.prediction_files(methods), st.across_architectures_files(methods)
     elsewhere = st.read_outputs(ACROSS_ARCHITECTURES, across, st.PREDICTION_SCHEMA)
@@ -63,13 +55,13 @@ def main() -> None:
         ],
         "files": [FILES],
     }
-    tables = main_tables(dictionary, FILES, paths, rows)
-    counted = facts(telemetry, scenarios)
-    said = statements(counted)
-    by_category = scenarios_by_category(telemetry.runs, scenarios)
-    shown = {"kinds": runs_by_setting(telemetry.runs), "categories": by_category}
-    card = page(citation, said, counted, tables, shown, dictionary)
-    metadata = croissant(citation, said, tables)
+    tables = main_tables.main_tables(dictionary, FILES, paths, rows)
+    counted = page.facts(telemetry, scenarios)
+    said = main_tables.statements(counted)
+    by_category = page.scenarios_by_category(telemetry.runs, scenarios)
+    shown = {"kinds": page.runs_by_setting(telemetry.runs), "categories": by_category}
+    card = page.page(citation, said, counted, tables, shown, dictionary)
+    metadata = main_tables.croissant(citation, said, tables)
     write_atomically(PAGE, card.encode(), REMEDY)
     write_atomically(CROISSANT, metadata.encode(), REMEDY)
     st.print_table(("table", "files", "rows"), [(t.name, len(t.files), t.rows) for t in tables])

@@ -1,7 +1,5 @@
 """Stage diagnose_logs: how often causes are told from logs, and what other tools make of them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from io import StringIO

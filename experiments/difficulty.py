@@ -1,7 +1,5 @@
 """Stage difficulty: how hard each scenario is to tell, against what was declared."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial

@@ -1,7 +1,5 @@
 """Stage external_default: what the published accuracy on DEFault's runs rests on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stage features: telemetry to one row of features per run, and the splits of all studies."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl
@@ -14,8 +12,6 @@ from failbench.features.feature_table import feature_table
 from failbench.prediction.splits import make_splits
 from recordings import read_recordings
 
-SCENARIOS = Path("data/scenarios")
-TELEMETRY = Path("data/telemetry")
 FEATURES = Path("data/features/features.parquet")
 SPLITS = Path("data/features/splits.parquet")
 
@@ -30,7 +26,7 @@ class FeaturesParameters(Record):
 
 def main() -> None:
     parameters = read_section("features", FeaturesParameters)
-    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
+    telemetry, scenarios = read_recordings()
     # Runs with a remedy are neither failures nor healthy: no study but the case studies knows them.
     studied = telemetry.select(pl.col("kind") != "remedy")
     table = feature_table(studied, scenarios)

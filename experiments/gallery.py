@@ -1,26 +1,13 @@
 """Stage gallery: one recorded run beside its twin, and all failing runs, a sheet per category."""
 
-from __future__ import annotations
-
-from pathlib import Path
 from typing import Annotated, Any
 
 import polars as pl
 from pydantic import Field
 
 from failbench import study as st
-from failbench.study.run_curves import (
-    dashboard_picture,
-    gallery_picture,
-    pairs,
-    run_curves,
-    sheet_curves,
-    sheet_runs,
-)
+from failbench.study import run_curves
 from recordings import read_recordings
-
-SCENARIOS = Path("data/scenarios")
-TELEMETRY = Path("data/telemetry")
 
 
 class GallerySettings(st.Record):
@@ -35,7 +22,7 @@ class GallerySettings(st.Record):
 
 def run_of(telemetry: st.Telemetry, run_id: str) -> dict[str, Any]:
     """The failing run that the settings name."""
-    named = pairs(telemetry).filter(run_id=run_id)
+    named = run_curves.pairs(telemetry).filter(run_id=run_id)
     if named.height == 0:
         problem = f"no failing run {run_id!r} was recorded."
         remedy = "Name the run_id of a run of the kind failure in data/telemetry/runs.parquet."
@@ -45,7 +32,7 @@ def run_of(telemetry: st.Telemetry, run_id: str) -> dict[str, Any]:
 
 def main() -> None:
     settings = st.read_section("gallery", GallerySettings)
-    telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
+    telemetry, scenarios = read_recordings()
     failed = run_of(telemetry, settings.run_id)
     onset, failure = failed["onset_step"], failed["failure_step"]
     named = {
@@ -55,22 +42,23 @@ def main() -> None:
         "late": "" if onset is None else st.counted(failure - onset, "step"),
     }
     said = st.Captions.read("gallery", settings, named)
-    curves = run_curves(telemetry, settings.run_id)
+    curves = run_curves.run_curves(telemetry, settings.run_id)
     of_slice = telemetry.select(
         (pl.col("architecture") == settings.architecture)
         & (pl.col("optimizer") == settings.optimizer)
         & (pl.col("seed") == settings.seed)
         & (pl.col("kind") != "success")
     )
-    runs, points = sheet_runs(of_slice, scenarios), sheet_curves(of_slice, settings.every)
+    runs = run_curves.sheet_runs(of_slice, scenarios)
+    points = run_curves.sheet_curves(of_slice, settings.every)
     setting = said.text("sheets", "setting")
     # how many runs of each category end in each way
     counts = runs.group_by("category", "outcome").len("value").sort("category", "outcome")
-    title = said.text("dashboard", "finding")
-    shown = dashboard_picture(curves, title=title, onset_step=onset, failure_step=failure)
-    pictures = {"dashboard": shown}
+    marks = {"onset_step": onset, "failure_step": failure}
+    finding = said.text("dashboard", "finding")
+    pictures = {"dashboard": run_curves.dashboard_picture(curves, title=finding, **marks)}
     for category in sorted(set(runs["category"]), key=st.CATEGORIES.index):
-        sheet = gallery_picture(category, runs, points, setting=setting)
+        sheet = run_curves.gallery_picture(category, runs, points, setting=setting)
         pictures[f"gallery_{category}"] = sheet
     st.publish(
         "gallery",

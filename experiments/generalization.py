@@ -1,10 +1,7 @@
 """Stage generalization: what methods are worth on other architectures and on known scenarios."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -12,8 +9,6 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench import study as st
-
-ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
 
 ASKED = {
     st.NESTED_CV: "in the one architecture that it was trained on",
@@ -146,10 +141,9 @@ def draw(drawn: pl.DataFrame, reported: dict[str, float], figure: Figure) -> Non
 
 
 def main() -> None:
-    settings, files = st.read_statistics(st.ScenarioIntervalSettings), st.read_names("methods")
-    across = st.across_architectures_files(files)
-    others = st.read_outputs(ACROSS_ARCHITECTURES, across, st.PREDICTION_SCHEMA)
-    measured = estimates(pl.concat([st.read_main_study(), others]), settings)
+    settings = st.read_statistics(st.ScenarioIntervalSettings)
+    predictions = pl.concat([st.read_main_study(), st.read_across_architectures()])
+    measured = estimates(predictions, settings)
     found = st.Estimates.of(measured)
     metrics, drawn = found.nested(*KEYS, "metric"), points(found)
     said = st.Captions.read("generalization", metrics, settings, numbers(found))

@@ -1,7 +1,5 @@
 """Stage human_baseline: what a simulation of people can say, and what the paper's can mean."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -78,9 +76,9 @@ def simulated_studies(
     tail = (1 - settings.confidence) / 2
     for coupling, group in people.items():
         n = group.right.shape[1]
-        size = simulated.StudySize(max(n // settings.folds, 1), settings.panel)
+        sizes = {"fold": max(n // settings.folds, 1), "panel": settings.panel}
         for number, design in enumerate(simulated.DESIGNS):
-            rng = np.random.default_rng([settings.seed, number])
+            rng, size = np.random.default_rng([settings.seed, number]), sizes.get(design, 1)
             accuracies = simulated.simulate(group, design, size, settings.studies, rng)
             quantiles = np.quantile(accuracies, (tail, 1 - tail))
             bounds = simulated.spread_bounds(accuracies, settings.confidence)
@@ -89,7 +87,7 @@ def simulated_studies(
                     "people": f"coupling_{coupling:g}_{design}",
                     "coupling": coupling,
                     "design": design,
-                    "n": size.fold if design == "fold" else n,
+                    "n": size if design == "fold" else n,
                     "accuracy": accuracies.mean(),
                     **dict(zip(("low", "high"), quantiles, strict=True)),
                     "deviation": accuracies.std(),

@@ -1,11 +1,8 @@
 """Stage hybrid: what each route of the hybrids is worth, and which thresholds are cheapest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -14,7 +11,6 @@ from pydantic import Field
 
 from failbench import study as st
 
-PREDICTIONS = Path("data/predictions/nested_cv")
 HYBRIDS = {
     "hybrid": "three-way",
     "hybrid_two_way": "two-way",
@@ -232,8 +228,7 @@ def main() -> None:
     paper = st.read_reported()
 
     def read(method: str) -> pl.DataFrame:
-        predictions = st.read_output(PREDICTIONS / f"{method}.parquet", st.PREDICTION_SCHEMA)
-        return predictions.filter(feature_set=settings.feature_set)
+        return st.read_main_study([method]).filter(feature_set=settings.feature_set)
 
     measured = pl.concat(
         part for name in HYBRIDS for part in routes(name, read(name), costs, intervals)

@@ -1,7 +1,5 @@
 """Stage hybrids: what the hybrids predict in every study, from their members' predictions."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl

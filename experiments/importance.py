@@ -1,7 +1,5 @@
 """Stage importance: signals that two classifiers use, and shape functions of the glassbox."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -32,8 +30,6 @@ KEYS = ("feature_set", "method", "kinds", "name", "metric")
 SUMMARY = ("feature_set", "method", "name", "value", "ci_low", "ci_high", "share", "own", "n")
 SET_LABELS = {design.TABLE_SIX: "19 + keywords + trend", st.PRIMARY_SET: "19"}
 """Feature sets in the order of the table."""
-
-SET_NAMES = tuple(design.IMPORTANCE_SETS)
 
 INTACT = "nothing"
 """The kind under which intact runs stand beside those with a unit replaced."""
@@ -113,15 +109,13 @@ def own_shares(built_in: pl.DataFrame) -> pl.DataFrame:
     )
     sums = pl.col("share", "value").sum()
     by_group = shares.group_by(*FIT, "group", maintain_order=True).agg(sums)
-    by_kind = {"feature": shares, "group": by_group}
-    parts = {kind: table.rename({kind: "name"}) for kind, table in by_kind.items()}
     share, own_raw = pl.col("share"), pl.col("value").mean()
     fits = pl.len().cast(pl.Int64)
     return pl.concat(
-        part.with_columns(kind=pl.lit(kind))
-        .group_by(UNIT)
-        .agg(own=share.mean(), own_sd=share.std(), own_raw=own_raw, fits=fits)
-        for kind, part in parts.items()
+        part.group_by(*UNIT[:2], kind=pl.lit(kind), name=kind).agg(
+            own=share.mean(), own_sd=share.std(), own_raw=own_raw, fits=fits
+        )
+        for kind, part in {"feature": shares, "group": by_group}.items()
     )
 
 
@@ -294,7 +288,6 @@ WIDE_RANGE = 1000
 UNITS = {feature.name: "" if feature.unit == "1" else feature.unit for feature in FEATURES}
 """Units of features; a pure number has none."""
 
-
 LOOKS: dict[st.Category, dict[str, Any]] = {
     category: {"color": colour, "linestyle": st.CATEGORY_LINES[category], "linewidth": st.THICK}
     for category, colour in st.CATEGORY_COLOURS.items()
@@ -392,7 +385,9 @@ def main() -> None:
     metrics = {
         "importance": st.nest(long(units), *KEYS, leaves=(*st.ESTIMATE, "sd", "fits")),
         "sources": source_agreement(predictions, replacements),
-        "leading_features": {name: leading_share(built_in, name) for name in SET_NAMES},
+        "leading_features": {
+            name: leading_share(built_in, name) for name in design.IMPORTANCE_SETS
+        },
     }
     panels = shapes.partition_by("rank", maintain_order=True)
     term = panels[0].row(0, named=True)

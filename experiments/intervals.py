@@ -1,7 +1,5 @@
 """Stage intervals: every rate of every method with its interval, reported beside measured."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import product
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stage invariants: what broke in monitored runs, and what each frozen version makes of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl
@@ -22,10 +20,6 @@ from failbench.monitor.records.verdicts import (
 from failbench.monitor.records.versions import Rules, read_rules
 
 MONITORED = Path("data/monitor")
-RUNS = Path("data/monitor/runs.parquet")
-SIGNALS = Path("data/monitor/signals")
-FROZEN = Path("data/monitor/frozen.json")
-VERSIONS = Path("data/monitor/versions")
 HALVES = Path("data/monitor/halves.csv")
 TELEMETRY = Path("data/telemetry/runs.parquet")
 MEASURED = Path("data/measurements/invariants")

@@ -1,7 +1,5 @@
 """Stage known: what the last frozen version of the monitor's rules knew of runs, and when."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import polars as pl
@@ -13,8 +11,6 @@ from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, known_c
 from failbench.monitor.records.versions import read_rules
 
 MONITORED = Path("data/monitor")
-FROZEN = Path("data/monitor/frozen.json")
-VERSIONS = Path("data/monitor/versions")
 BREAKS = Path("data/measurements/invariants/breaks.parquet")
 ENDS = Path("data/measurements/invariants/ends.parquet")
 KNOWN = Path("data/features/known.parquet")

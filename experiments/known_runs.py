@@ -1,7 +1,5 @@
 """What scripts share whose methods may read what the monitor knows: the one way to read it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,8 +9,6 @@ from failbench.base.known_columns import COURSE_KEYS, KNOWN_OF_RUN, flags_in
 from failbench.base.methods import reads_known
 from failbench.base.stage import read_output, unreadable
 from failbench.prediction.known import Known
-
-__all__ = ["read_known"]
 
 
 def read_known(path: Path, methods: Iterable[str]) -> Known | None:

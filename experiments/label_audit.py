@@ -1,9 +1,6 @@
 """Stage label_audit: the labels of the scenarios against raters that were told the causes."""
 
-from __future__ import annotations
-
-import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +8,7 @@ from typing import Annotated, Self
 
 import polars as pl
 from matplotlib.figure import Figure
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from failbench import study as st
 
@@ -34,7 +31,7 @@ EVENLY_DIVIDED = 2
 """The highest contest: the rater expects engineers to be evenly divided."""
 
 Contest = Annotated[int, Field(ge=0, le=EVENLY_DIVIDED)]
-Choice = Annotated[st.Category | None, BeforeValidator(lambda text: text or None)]
+Choice = Annotated[st.Category | None, st.OrNone]
 REMEDY = "Restore it with git."
 ASK = "Restore it with git, or add what both raters answer: see data/reported/README.md."
 
@@ -70,18 +67,13 @@ class Rating(st.Record):
 def read_ratings(path: Path, scenarios: Sequence[st.Scenario]) -> pl.DataFrame:
     """Read what the raters answered, beside the label of each scenario."""
     defined = {scenario.id: scenario for scenario in scenarios}
-    ratings: dict[str, Rating] = {}
-    for line, row in _rows(path):
-        rating = st.validated(Rating, row, f"{path}, line {line}", REMEDY)
-        name = rating.scenario
-        if name in ratings or name not in defined:
-            problem = "is there twice." if name in ratings else "is no scenario that is defined."
-            remedy = f"Take one out, or restore {name}.json with git."
-            place = f"{path}, line {line}"
-            raise st.BadInputError(place, "scenario", f"{name!r} {problem}", remedy)
-        ratings[name] = rating
-    missing = sorted(set(defined) - set(ratings))
-    if missing:
+    ratings = {row.scenario: row for row in st.read_rows(path, Rating, REMEDY, ("scenario",))}
+    for line, name in enumerate(ratings, start=2):
+        if name not in defined:
+            problem = f"{name!r} is no scenario that is defined."
+            remedy = f"Take it out, or restore {name}.json with git."
+            raise st.BadInputError(f"{path}, line {line}", "scenario", problem, remedy)
+    if missing := sorted(set(defined) - set(ratings)):
         problem = f"there is no row of {missing[0]!r} (of {len(missing)} scenarios in all)."
         raise st.BadInputError(path, "scenario", problem, ASK)
     return pl.DataFrame(
@@ -92,17 +84,6 @@ def read_ratings(path: Path, scenarios: Sequence[st.Scenario]) -> pl.DataFrame:
         ],
         infer_schema_length=None,
     )
-
-
-def _rows(path: Path) -> list[tuple[int, Mapping[str, object]]]:
-    """Rows by column, each with its line; what has no heading is a column of its own."""
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            reader = csv.DictReader(file, restkey="(no heading)")
-            return [(reader.line_num, row) for row in reader]
-    except (OSError, ValueError, csv.Error) as error:
-        problem = f"is missing or is not a CSV file ({' '.join(str(error).split())})."
-        raise st.BadInputError(path, "(file)", problem, REMEDY) from error
 
 
 def contest(subject: str) -> pl.Expr:

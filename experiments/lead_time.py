@@ -9,8 +9,6 @@ incidence of Aalen and Johansen (1978, "An empirical transition matrix for non-h
 chains") is the plain share of all runs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -28,7 +26,6 @@ from failbench import study as st
 from shared import lead_time as design
 from shared.lead_time import LeadTimeSettings
 
-MAIN_STUDY = Path("data/predictions/nested_cv")
 PREDICTIONS = Path("data/predictions/lead_time")
 MEASUREMENTS = Path("data/measurements/lead_time")
 
@@ -354,7 +351,7 @@ def main() -> None:
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     asked = design.methods_asked(st.read_names("methods"))
     predictions = st.read_outputs(PREDICTIONS, asked, design.EARLY_SCHEMA)
-    main_study = st.read_outputs(MAIN_STUDY, asked, st.PREDICTION_SCHEMA)
+    main_study = st.read_main_study(asked)
     runs, scores, healthy_scores = (
         st.read_output(MEASUREMENTS / f"{name}.parquet", schema)
         for name, schema in design.MEASURED.items()

@@ -1,10 +1,7 @@
 """Stage learned_rules: the learned rules as a list to read, and what they ask first."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 
@@ -39,12 +36,6 @@ def signal_shares(tops: pl.DataFrame) -> pl.DataFrame:
     return st.rounded(asked.sort("at_root", "on_top", "signal", descending=[True, True, False]))
 
 
-def by_signal(shares: pl.DataFrame) -> dict[str, Any]:
-    names = shares.rename({"fits": "n"})
-    rows = names.unpivot(list(SHARES), index=["signal", "n"], variable_name="share")
-    return st.nest(rows, "signal", "share", leaves=("value", "n"))
-
-
 def tables(rules: pl.DataFrame, shares: pl.DataFrame, said: st.Captions) -> Iterator[st.Table]:
     """The list of rules, exactly one of which holds for each run, and what each fold asks first."""
     body = []
@@ -67,9 +58,13 @@ def main() -> None:
     rules = st.read_output(MEASUREMENTS / "rules.parquet", RULE_SCHEMA)
     tops = st.read_output(MEASUREMENTS / "tops.parquet", TOP_SCHEMA)
     shares, said = signal_shares(tops), st.Captions.read("learned_rules", {"fits": tops.height})
+    rows = shares.rename({"fits": "n"}).unpivot(
+        SHARES, index=["signal", "n"], variable_name="share"
+    )
+    by_signal = st.nest(rows, "signal", "share", leaves=("value", "n"))
     st.publish(
         "learned_rules",
-        metrics={"rules": {"value": rules.height}, "signals": by_signal(shares)},
+        metrics={"rules": {"value": rules.height}, "signals": by_signal},
         points=shares,
         tables=tables(rules, shares, said),
         summary=shares.select("signal", "group", *SHARES),

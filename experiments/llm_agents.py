@@ -3,8 +3,6 @@
 Only models that answered every run are scored; where nothing is cached, the metrics say so.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What measuring the ablation and reporting it share."""
 
-from __future__ import annotations
-
 from typing import Self
 
 import polars as pl

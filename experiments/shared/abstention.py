@@ -1,7 +1,5 @@
 """What measuring abstention and reporting it share."""
 
-from __future__ import annotations
-
 import numpy as np
 from pydantic import Field
 

@@ -1,7 +1,5 @@
 """What measuring the rules on architectures and reporting it share."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import polars as pl

@@ -1,8 +1,7 @@
 """Drawings of the benchmark, laid out by hand: the tree of the improved rules, and the workflow."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any, NamedTuple, Self
 
 import polars as pl
@@ -35,23 +34,15 @@ def canvas(figure: Figure, height: float) -> Axes:
     return axes
 
 
-def width_of(text: str, *, bold: bool = False) -> float:
+def width_of(text: str) -> float:
     """Points that a text of the least size takes, with some to spare for viewers' own letters."""
-    letters = FontProperties(size=st.LEAST_TEXT, weight="bold" if bold else "normal")
+    letters = FontProperties(size=st.LEAST_TEXT)
     width, _, _ = text_to_path.get_text_width_height_descent(text, letters, ismath=False)
     return float(width) / st.SHARE
 
 
-def lines_of(text: str, width: float, *, bold: bool = False) -> tuple[str, ...]:
-    """A text in lines no wider than some points; a single wider word has one for itself."""
-    lines = [""]
-    for word in text.split():
-        longer = f"{lines[-1]} {word}".strip()
-        if lines[-1] and width_of(longer, bold=bold) > width:
-            lines.append(word)
-        else:
-            lines[-1] = longer
-    return tuple(lines)
+lines_of = partial(st.wrapped, size=st.LEAST_TEXT, weight="normal")
+"""A text of the least size in lines no wider than some points."""
 
 
 PAGE = 8.05
@@ -142,10 +133,14 @@ def start(node: Node) -> float:
     return EDGE + INDENT * node.depth + (MARK_WIDTH + GAP if node.depth == LEAF else 0.0)
 
 
-def lines_of_node(node: Node) -> tuple[tuple[str, ...], ...]:
+def weight_of(node: Node) -> str:
+    return "bold" if node.depth < LEAF else "normal"
+
+
+def lines_of_node(node: Node) -> tuple[list[str], ...]:
     """Name, what leads to it, and what confirms it or its answer, in lines."""
     return (
-        lines_of(node.name, WHEN * WIDTH - start(node) - GAP, bold=node.depth < LEAF),
+        lines_of(node.name, WHEN * WIDTH - start(node) - GAP, weight=weight_of(node)),
         lines_of(node.when, (CONFIRMS - WHEN) * WIDTH - GAP),
         lines_of(node.confirms or node.answer, (1.0 - CONFIRMS) * WIDTH - EDGE),
     )
@@ -157,7 +152,7 @@ def draw_node(axes: Axes, node: Node, columns: Sequence[Sequence[str]], middle: 
     if node.depth == LEAF:
         draw_mark(axes, left - MARK_WIDTH - GAP, middle, node.answer)
     for place, lines in zip((left, WHEN * WIDTH, CONFIRMS * WIDTH), columns, strict=True):
-        weight = "bold" if node.depth < LEAF and place == left else "normal"
+        weight = weight_of(node) if place == left else "normal"
         for number, text in enumerate(lines):
             if text:
                 write(axes, place, middle + number * LINE, text, fontweight=weight)
@@ -252,8 +247,8 @@ class Place(NamedTuple):
     top: float
     width: float
     height: float
-    title: tuple[str, ...]
-    text: tuple[str, ...]
+    title: list[str]
+    text: list[str]
 
     @property
     def bottom(self) -> float:
@@ -281,8 +276,8 @@ def places_of_row(row: Sequence[Box], top: float, counts: Mapping[str, Any]) -> 
     widths = [room * box.share / whole for box in row]
     texts = [
         (
-            lines_of(box.title.format(**counts), width - 2 * PADDING, bold=True),
-            lines_of(box.text.format(**counts), width - 2 * PADDING) if box.text else (),
+            lines_of(box.title.format(**counts), width - 2 * PADDING, weight="bold"),
+            lines_of(box.text.format(**counts), width - 2 * PADDING) if box.text else [],
         )
         for box, width in zip(row, widths, strict=True)
     ]

@@ -1,7 +1,5 @@
 """The run that is drawn over its twin: chosen by a rule, with the signal that departs first."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal
 

@@ -1,7 +1,5 @@
 """What measuring the case studies and reporting them share."""
 
-from __future__ import annotations
-
 from typing import Final
 
 import polars as pl

@@ -1,13 +1,10 @@
 """What measuring the controls and judging them share."""
 
-from __future__ import annotations
-
 import polars as pl
 from pydantic import Field
 
 from failbench.base.predictions import PREDICTION_SCHEMA
-from failbench.base.records import Record
-from failbench.base.scenarios import Architecture, Optimizer
+from failbench.base.slices import RunSetting
 
 CHANCE = 0.20
 """One of five categories; balanced accuracy of any answer that ignores the input."""
@@ -27,12 +24,9 @@ PERMUTED_SCHEMA = pl.Schema(
 )
 
 
-class ControlDesign(Record):
-    """How the controls are run; the section ``controls`` of params.yaml."""
+class ControlDesign(RunSetting):
+    """How the controls are run, on runs of every kind and seed; a section of params.yaml."""
 
-    architecture: Architecture
-    optimizer: Optimizer
-    scale: str
     trees: int = Field(ge=1)
     folds: int = Field(ge=2)
     repeats: int = Field(ge=1)
@@ -40,9 +34,3 @@ class ControlDesign(Record):
     significance: float = Field(gt=0, lt=1)
     upper_bound: float = Field(gt=CHANCE, lt=1)
     seed: int = Field(ge=0)
-
-    @property
-    def runs(self) -> pl.Expr:
-        """Which runs they look at: those of one slice, of every kind and seed."""
-        slice_of = ("architecture", "optimizer", "scale")
-        return pl.all_horizontal(pl.col(name) == getattr(self, name) for name in slice_of)

@@ -1,7 +1,5 @@
 """What measuring diagnoses of logs and reporting them share."""
 
-from __future__ import annotations
-
 import polars as pl
 from pydantic import Field
 

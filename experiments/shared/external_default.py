@@ -1,7 +1,5 @@
 """What measuring DEFault's runs and reporting them share: settings, names, tasks and schemas."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Annotated, Literal, Self
 

@@ -1,7 +1,5 @@
 """People of several skills before the same scenarios, and what studies of such people find."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, get_args
@@ -35,14 +33,6 @@ class Population:
     def marginal(self) -> st.Array:
         """How often a person drawn at random is right, ``[n_scenarios]``."""
         return np.asarray(self.shares @ self.right, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class StudySize:
-    """How many scenarios a fold has, and how many people a panel."""
-
-    fold: int
-    panel: int
 
 
 def difficulties(ease: st.Array, cells: int) -> st.Array:
@@ -81,20 +71,20 @@ def _of_level(accuracy: float, felt: st.Array) -> st.Array:
 
 
 def simulate(
-    people: Population, design: Design, size: StudySize, studies: int, rng: np.random.Generator
+    people: Population, design: Design, size: int, studies: int, rng: np.random.Generator
 ) -> st.Array:
-    """Accuracy in each of many studies, ``[n_studies]``."""
+    """Accuracy in each of many studies, ``[n_studies]``, of folds or panels of this size."""
     if design == "one_person":
         return _one_person(people, studies, rng)
     if design == "panel":
-        members = [_one_person(people, studies, rng) for _ in range(size.panel)]
+        members = [_one_person(people, studies, rng) for _ in range(size)]
         return np.asarray(np.mean(members, axis=0))
     shape = (studies, people.right.shape[1])
     levels = rng.choice(len(people.shares), size=shape, p=people.shares)
     right = rng.random(shape) < np.take_along_axis(people.right, levels, axis=0)
     if design == "fold":
         tested = rng.permuted(np.broadcast_to(np.arange(shape[1]), shape), axis=1)
-        right = np.take_along_axis(right, tested[:, : size.fold], axis=1)
+        right = np.take_along_axis(right, tested[:, :size], axis=1)
     return np.asarray(right.mean(axis=1))
 
 
@@ -103,7 +93,7 @@ def _one_person(people: Population, studies: int, rng: np.random.Generator) -> s
     return np.asarray((rng.random(skills.shape) < skills).mean(axis=1))
 
 
-def spread(people: Population, design: Design, size: StudySize) -> float:
+def spread(people: Population, design: Design, size: int) -> float:
     """Standard deviation of accuracy between studies of these scenarios, by formula.
 
     The law of total variance over the drawing of people; of a fold also over that of its
@@ -113,12 +103,12 @@ def spread(people: Population, design: Design, size: StudySize) -> float:
     n = right.shape[1]
     within = float((marginal * (1 - marginal)).mean())
     one_person = skill_spread(people) ** 2 + float(shares @ (right * (1 - right)).mean(axis=1)) / n
-    drawn = float(marginal.var()) * (n - size.fold) / max(n - 1, 1)
+    drawn = float(marginal.var()) * (n - size) / max(n - 1, 1)
     variances: dict[Design, float] = {
         "person_a_scenario": within / n,
-        "fold": (within + drawn) / size.fold,
+        "fold": (within + drawn) / size,
         "one_person": one_person,
-        "panel": one_person / size.panel,
+        "panel": one_person / size,
     }
     return float(np.sqrt(variances[design]))
 

@@ -1,7 +1,5 @@
 """What measuring importance and reporting it share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Final, Literal
 

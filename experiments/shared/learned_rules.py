@@ -1,7 +1,5 @@
 """What measuring the learned rules and reporting them share."""
 
-from __future__ import annotations
-
 import polars as pl
 
 TEST = pl.Struct({"feature": pl.String(), "side": pl.String(), "threshold": pl.Float64()})

@@ -1,7 +1,5 @@
 """What is measured of language models beside their predictions."""
 
-from __future__ import annotations
-
 import polars as pl
 
 EXPLANATION_SCHEMA = pl.Schema(

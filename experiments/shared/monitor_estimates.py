@@ -1,7 +1,5 @@
 """How often the monitor is right, by what, when, and how often it cries wolf."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, get_args
 

@@ -3,8 +3,6 @@
 The grammar of what a sentence names is that of :mod:`failbench.study.captions`.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from typing import Annotated, Final, Self

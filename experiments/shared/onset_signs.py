@@ -21,8 +21,6 @@ their standard deviations, to either side. The definitions were fixed before any
   distance of the signal reaches half of its later maximum within k steps of the sign.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

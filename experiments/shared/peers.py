@@ -1,7 +1,5 @@
 """What measuring other tools and reporting them share."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 import polars as pl

@@ -5,21 +5,12 @@ One that cannot be asked about the reference setting stands for several methods,
 ``peer:setting``, and ``peer:setting:read`` of those runs that it could read.
 """
 
-from __future__ import annotations
-
 import polars as pl
 
 from failbench import study as st
 from failbench.diagnose.answer import NAMED
+from failbench.neighbours.peers import verdicts as peers
 from failbench.neighbours.peers.rules import watched
-from failbench.neighbours.peers.verdicts import (
-    DOCUMENTED,
-    VERDICT_SCHEMA,
-    Standard,
-    issues_of,
-    recorded_answers,
-    standards,
-)
 from shared.peers import RUN_SCHEMA, SAID_SCHEMA
 
 KINDS = ("failure", "twin", "success")
@@ -38,9 +29,8 @@ def runs_of(
     runs: pl.DataFrame, scenarios: tuple[st.Scenario, ...], reference: st.ReferenceStudy
 ) -> pl.DataFrame:
     """The runs that are compared on: those of the main study, with twins and successes."""
-    setting = reference.model_dump(include={"architecture", "optimizer", "scale"})
     of_seeds = pl.col("seed").is_in(reference.run_seeds) | (pl.col("kind") == "success")
-    taken = runs.filter(pl.col("kind").is_in(KINDS), of_seeds, **setting)
+    taken = runs.filter(reference.runs, pl.col("kind").is_in(KINDS), of_seeds)
     if taken.filter(kind="failure").is_empty():
         problem = f"no failing run of {reference.architecture} is there."
         place = "data/telemetry/runs.parquet"
@@ -70,7 +60,8 @@ def described(runs: pl.DataFrame, scenarios: tuple[st.Scenario, ...]) -> pl.Data
 
 def of_rules(alarms: pl.DataFrame, runs: pl.DataFrame, factors: tuple[float, ...]) -> pl.DataFrame:
     """What peers with rules say, by the factor of their thresholds."""
-    other = pl.when(factor=1.0).then(pl.lit(DOCUMENTED)).otherwise(pl.format("× {}", "factor"))
+    other = pl.format("× {}", "factor")
+    other = pl.when(factor=1.0).then(pl.lit(peers.DOCUMENTED)).otherwise(other)
     said = watched(alarms, runs["run_id"], factors)
     return as_said(said, method="peer", choice=other, repeat=pl.lit(0))
 
@@ -83,7 +74,7 @@ def best_formats(verdicts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
     """
     of_runs = verdicts.join(runs, on="run_id", how="semi").sort("peer", "format", "run_id")
     best = (
-        recorded_answers(of_runs)
+        peers.recorded_answers(of_runs)
         .join(runs.filter(kind="failure"), on="run_id")
         .group_by("peer", "format")
         .agg(right=(pl.col("prediction") == pl.col("category")).mean())
@@ -96,11 +87,11 @@ def best_formats(verdicts: pl.DataFrame, runs: pl.DataFrame) -> pl.DataFrame:
 
 def of_recorded(verdicts: pl.DataFrame) -> pl.DataFrame:
     """What peers say whose verdicts were recorded, by the bound from which they are taken."""
-    parts = [answered(recorded_answers(verdicts), DOCUMENTED)]
+    parts = [answered(peers.recorded_answers(verdicts), peers.DOCUMENTED)]
     for peer in verdicts["peer"].unique(maintain_order=True):
-        for bound in standards()[peer].bounds:
-            by: dict[str, Standard] = {peer: standards()[peer].taken_from(bound)}
-            said = recorded_answers(verdicts.filter(peer=peer), by)
+        for bound in peers.standards()[peer].bounds:
+            by: dict[str, peers.Standard] = {peer: peers.standards()[peer].taken_from(bound)}
+            said = peers.recorded_answers(verdicts.filter(peer=peer), by)
             parts.append(answered(said, f"from {bound} on"))
     return pl.concat(parts)
 
@@ -108,7 +99,7 @@ def of_recorded(verdicts: pl.DataFrame) -> pl.DataFrame:
 def answered(answers: pl.DataFrame, choice: str) -> pl.DataFrame:
     """What recorded answers say: of a whole run, so that no step is known, and of all checks."""
     checks = {
-        peer: float(len(issues_of(peer))) if standards()[peer].checkable else None
+        peer: float(len(peers.issues_of(peer))) if peers.standards()[peer].checkable else None
         for peer in answers["peer"].unique()
     }
     conditions = pl.col("peer").replace_strict(checks, return_dtype=pl.Float64)
@@ -155,7 +146,7 @@ def of_package(answers: pl.DataFrame) -> pl.DataFrame:
 def as_said(table: pl.DataFrame, **columns: pl.Expr | str) -> pl.DataFrame:
     """As ``SAID_SCHEMA``: what is lacking is as documented, of repeat 0, and otherwise null."""
     given = table.with_columns(**columns)
-    lacking = {"choice": pl.lit(DOCUMENTED), "repeat": pl.lit(0)}
+    lacking = {"choice": pl.lit(peers.DOCUMENTED), "repeat": pl.lit(0)}
     return given.select(
         *(
             pl.col(name) if name in given.columns else lacking.get(name, pl.lit(None)).alias(name)
@@ -191,8 +182,8 @@ def asked_elsewhere(
         method = f"{peer}:{setting}"
         for name, part in ((method, asked), (f"{method}:read", asked.filter("is_read"))):
             if part.filter(kind="failure").height:
-                answers = recorded_answers(part.select(*VERDICT_SCHEMA))
-                said.append(answered(answers, DOCUMENTED).with_columns(method=pl.lit(name)))
+                answers = peers.recorded_answers(part.select(*peers.VERDICT_SCHEMA))
+                said.append(answered(answers, peers.DOCUMENTED).with_columns(method=pl.lit(name)))
     return pl.concat(said), runs, issues_said(taken)
 
 

@@ -1,7 +1,5 @@
 """The documented rules of other tools: what they are held against, and where they fire."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 

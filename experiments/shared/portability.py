@@ -1,7 +1,5 @@
 """What measuring portability and reporting it share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import polars as pl

@@ -1,7 +1,5 @@
 """What measuring sensitivity and reporting it share."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from failbench.base.records import Record

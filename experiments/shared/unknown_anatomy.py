@@ -1,7 +1,5 @@
 """What measuring unknown scenarios and reporting them share."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from failbench.base import measuring as st

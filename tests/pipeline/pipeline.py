@@ -42,10 +42,15 @@ PUBLISHED = ("data/metrics", "data/plots", "figures", "paper/tables")
 """Folders that ``publish`` writes to, under names that it makes of the study's."""
 
 SHARED_INPUTS = {
-    "read_reported": "data/reported/paper.yaml",
-    "read_main_study": "data/predictions/nested_cv",
-    "publish": "figures/matplotlibrc",
-    "publish_estimates": "figures/matplotlibrc",
+    "read_reported": ["data/reported/paper.yaml"],
+    "read_main_study": ["data/predictions/nested_cv"],
+    "read_across_architectures": ["data/predictions/across_architectures"],
+    "read_features": ["data/features/features.parquet"],
+    "read_splits": ["data/features/splits.parquet"],
+    "read_recordings": ["data/telemetry", "data/scenarios"],
+    "read_scenarios_of": ["data/scenarios"],
+    "publish": ["figures/matplotlibrc"],
+    "publish_estimates": ["figures/matplotlibrc"],
 }
 """Files that scripts read through functions that they share, by function."""
 
@@ -234,7 +239,8 @@ def parameters_read(script: Path) -> tuple[set[str], bool]:
                 computed = True
     if any(calls(script, function) for function in SHARED_READERS):
         literal.add("statistics")
-    if calls(script, "read_main_study"):
+    of_all = (*calls(script, "read_main_study"), *calls(script, "read_across_architectures"))
+    if any(not call.args for call in of_all):
         literal.add("methods")
     return literal, computed
 
@@ -297,7 +303,7 @@ def paths_named(script: Path) -> set[str]:
 
     Those that the functions it shares with others read for it are among them.
     """
-    paths = {path for function, path in SHARED_INPUTS.items() if calls(script, function)}
+    paths = {path for name, read in SHARED_INPUTS.items() if calls(script, name) for path in read}
     captions = [ast.literal_eval(call.args[0]) for call in calls(script, "Captions.read")]
     paths |= {f"paper/captions/{study}.yaml" for study in captions}
     for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):

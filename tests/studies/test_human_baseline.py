@@ -23,7 +23,7 @@ LEVELS = {
 }
 
 
-SIZE = human_baseline_people.StudySize(fold=15, panel=15)
+SIZE = 15
 DIFFICULTY = human_baseline_people.difficulties(np.linspace(0, 1, 76), 48)
 ALIKE, FELT = (
     human_baseline_people.population(LEVELS, DIFFICULTY, coupling) for coupling in (0.0, 1.0)

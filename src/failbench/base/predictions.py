@@ -1,10 +1,13 @@
 """Predictions: the columns of files of out-of-fold predictions, and the rule for answers."""
 
+from pathlib import Path
+
 import numpy as np
 import polars as pl
 
 from failbench.base.arrays import Labels, Probabilities
 from failbench.base.errors import BadInputError
+from failbench.base.stage import read_output
 from failbench.base.vocabulary import CATEGORIES
 
 PREDICTION_SCHEMA = pl.Schema(
@@ -60,6 +63,11 @@ def most_probable(probabilities: Probabilities) -> Labels:
 
 
 SPLIT_SCHEMA = pl.Schema({"repeat": pl.Int32, "fold": pl.Int32, "scenario": pl.String})
+
+
+def read_splits() -> pl.DataFrame:
+    """The folds of scenarios that all studies share."""
+    return read_output(Path("data/features/splits.parquet"), SPLIT_SCHEMA)
 
 
 def first_repeats(splits: pl.DataFrame, wanted: int, key: str) -> pl.DataFrame:

@@ -41,13 +41,15 @@ class RunSetting(Record):
         scale = "" if self.scale == "small" else f"-{self.scale}"
         return f"{self.architecture}-{self.optimizer}{scale}"
 
+    @property
+    def runs(self) -> pl.Expr:
+        """Which rows of a table of runs belong to the setting."""
+        keys = {"architecture": self.architecture, "optimizer": self.optimizer, "scale": self.scale}
+        return pl.all_horizontal(pl.col(key) == value for key, value in keys.items())
+
     def of(self, table: pl.DataFrame) -> pl.DataFrame:
         """The rows of a table of runs that belong to the setting."""
-        return table.filter(
-            pl.col("architecture") == self.architecture,
-            pl.col("optimizer") == self.optimizer,
-            pl.col("scale") == self.scale,
-        )
+        return table.filter(self.runs)
 
 
 class ReferenceStudy(RunSetting):

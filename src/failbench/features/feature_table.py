@@ -4,11 +4,13 @@
 # a number that was logged as NaN is written as infinity.
 
 from collections.abc import Iterable
+from pathlib import Path
 
 import pandas as pd
 import polars as pl
 
 from failbench.base.scenarios import Scenario
+from failbench.base.stage import read_output
 from failbench.base.telemetry import Telemetry, categories_of
 from failbench.features.catalogue import FEATURES, extract
 from failbench.features.observables import ERROR_COLUMNS, STEP_COLUMNS, observe
@@ -23,6 +25,11 @@ FEATURE_SCHEMA = pl.Schema(  # columns of the feature table of all runs, keyed b
         **{feature.name: pl.Float64() for feature in FEATURES},
     }
 )
+
+
+def read_features() -> pl.DataFrame:
+    """The features of every run that studies know."""
+    return read_output(Path("data/features/features.parquet"), FEATURE_SCHEMA)
 
 
 def feature_table(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -17,17 +17,24 @@ from failbench.base.params import read_names
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.records import Model, Record, kept_by_hand, validated
 from failbench.base.stage import REMEDY, read_outputs, unreadable
-from failbench.base.studies import LANGUAGE_MODELS, prediction_files
+from failbench.base.studies import LANGUAGE_MODELS, across_architectures_files, prediction_files
 from failbench.study.captions import read_yaml
 from failbench.study.paper_numbers import Reported
 
 _MAIN_STUDY = Path("data/predictions/nested_cv")
+_ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
 
 
-def read_main_study() -> pl.DataFrame:
-    """The predictions of every method of the main study, as ``predictions.PREDICTION_SCHEMA``."""
-    files = prediction_files(read_names("methods"))
+def read_main_study(methods: Iterable[str] = ()) -> pl.DataFrame:
+    """The predictions of every method of the main study or of some, as ``PREDICTION_SCHEMA``."""
+    files = tuple(methods) or prediction_files(read_names("methods"))
     return read_outputs(_MAIN_STUDY, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
+
+
+def read_across_architectures() -> pl.DataFrame:
+    """The predictions of every method of the studies across architectures."""
+    files = across_architectures_files(read_names("methods"))
+    return read_outputs(_ACROSS_ARCHITECTURES, files, PREDICTION_SCHEMA)
 
 
 def read_reported() -> Reported:

@@ -57,10 +57,10 @@ class Picture:
         return figure
 
 
-def wrapped(text: str, width: float) -> list[str]:
+def wrapped(text: str, width: float, size: float = FINDING_TEXT, weight: str = "bold") -> list[str]:
     """Lines no wider than ``width`` points, but for single words, with some to spare."""
     # Viewers without the family of the style set its letters in others, or round their places.
-    letters = FontProperties(size=FINDING_TEXT, weight="bold")
+    letters = FontProperties(size=size, weight=weight)
     lines = [""]
     for word in text.replace(" %", "\u00a0%").split(" "):
         longer = f"{lines[-1]} {word}".strip()
