@@ -102,6 +102,11 @@ def look(lens: Lens, part: Slice, scale: Scale, settings: ResamplingSettings) ->
     return Look(lens, part, measures, catalogue.verdict_of(lens, measures), measured.points)
 
 
+def look_through_all(part: Slice, scale: Scale, settings: ResamplingSettings) -> View:
+    """Look at a slice through all four lenses, and say what they say together."""
+    return View({lens: look(lens, part, scale, settings) for lens in LENSES})
+
+
 def views_of(
     traces: pl.DataFrame,
     reference: pl.DataFrame | None,
