@@ -10,7 +10,6 @@ import polars as pl
 import pyarrow.parquet as pq
 
 from failbench.base.files import replaced_when_whole
-from failbench.base.stage import read_points
 from failbench.errors import BadInputError
 
 Outcome = Literal["correct", "wrong", "truncated"]
@@ -142,7 +141,11 @@ READERS: Final[dict[str, Callable[[Path], pl.DataFrame]]] = {
 
 def read_models(path: Path) -> pl.DataFrame:
     """Read the models."""
-    frame = read_points(path, MODEL_SCHEMA, remedy=RESTORE)
+    try:
+        frame = pl.read_csv(path, schema=MODEL_SCHEMA)
+    except (OSError, pl.exceptions.PolarsError) as error:
+        problem = f"is missing or is no table of models ({str(error).splitlines()[0]})."
+        raise BadInputError(path, "(file)", problem, RESTORE) from error
     repeated = frame.filter(pl.col("model").is_duplicated())
     if repeated.height:
         problem = f"{repeated['model'][0]!r} is there twice."
