@@ -8,7 +8,6 @@ from types import SimpleNamespace
 import pytest
 
 from failbench.base.scenarios import read_scenarios
-from failbench.neighbours.peers.default_plus_plus import Diagnosis
 from failbench.recording import inside
 from failbench.recording.inside import NOT_FINISHED, InsideRecording, units_of
 from failbench.recording.journal import JournalEntry
@@ -16,7 +15,7 @@ from failbench.recording.plan import SETTINGS, RecordParams, order_for, plan_pai
 from failbench.recording.sandbox import RunReport
 
 SETTING = SETTINGS["distilbert-adamw"]
-SAID = Diagnosis(10, 4, True, 0.9, "qkv", 0.8, "zero_query", 0.7, ("attention",), (1.0,))
+SAID = {"columns": 10, "columns_measured": 4, "is_faulty": True, "category": "qkv"}
 
 
 @pytest.fixture

@@ -19,13 +19,15 @@ DECIMALS = 6
 REMEDY = "Run `dvc repro` for the stage that writes it."
 
 
-def read_output(path: Path, schema: pl.Schema, *, may_be_empty: bool = False) -> pl.DataFrame:
+def read_output(
+    path: Path, schema: pl.Schema, *, may_be_empty: bool = False, remedy: str = REMEDY
+) -> pl.DataFrame:
     """Read the columns of ``schema`` from a parquet; others are dropped, as nothing checks them."""
     try:
         table = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise unreadable(path, "parquet") from error
-    return _checked(path, table, schema, may_be_empty=may_be_empty)
+        raise unreadable(path, "parquet", remedy) from error
+    return _checked(path, table, schema, remedy, may_be_empty=may_be_empty)
 
 
 def read_outputs(
@@ -44,25 +46,25 @@ def read_points(path: Path, schema: pl.Schema) -> pl.DataFrame:
         table = pl.read_csv(path, schema_overrides=schema, infer_schema_length=None)
     except (OSError, pl.exceptions.PolarsError) as error:
         raise unreadable(path, "CSV") from error
-    return _checked(path, table, schema)
+    return _checked(path, table, schema, REMEDY)
 
 
 def _checked(
-    path: Path, table: pl.DataFrame, schema: pl.Schema, *, may_be_empty: bool = False
+    path: Path, table: pl.DataFrame, schema: pl.Schema, remedy: str, *, may_be_empty: bool = False
 ) -> pl.DataFrame:
     for name, dtype in schema.items():
         actual = table.schema.get(name)
         if actual != dtype:
             problem = "the column is missing." if actual is None else f"is {actual}, not {dtype}."
-            raise BadInputError(path, name, problem, REMEDY)
+            raise BadInputError(path, name, problem, remedy)
     if table.is_empty() and not may_be_empty:
-        raise BadInputError(path, "(rows)", "there are none.", REMEDY)
+        raise BadInputError(path, "(rows)", "there are none.", remedy)
     return table.select(schema.names())
 
 
-def unreadable(path: Path, form: str) -> BadInputError:
+def unreadable(path: Path, form: str, remedy: str = REMEDY) -> BadInputError:
     """The error for an output of an earlier stage that is missing or of another format."""
-    return BadInputError(path, "(file)", f"is missing or is not a {form} file.", REMEDY)
+    return BadInputError(path, "(file)", f"is missing or is not a {form} file.", remedy)
 
 
 def workers() -> int:

@@ -22,6 +22,7 @@ from failbench.base.arrays import Labels
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import SimpleRulesSettings
 from failbench.base.records import Record, read_rows
+from failbench.base.stage import read_output
 from failbench.base.telemetry import write_parquet
 from failbench.features.feature import CEILING
 from failbench.methods.healthy import HealthyBand
@@ -125,26 +126,16 @@ def read_released(folder: Path) -> ReleasedTables:
 
 def _table(folder: Path, name: str, columns: tuple[ColumnNote, ...]) -> pl.DataFrame:
     path = path_of(folder, name)
-    try:
-        table = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise BadInputError(path, "(file)", "is missing or is not parquet.", REMEDY) from error
     level = [note.column for note in columns if note.levels == "both" or name != DETECTION]
-    expected = {**dict.fromkeys(level, pl.Float64()), LABEL: pl.String()}
-    for column, dtype in expected.items():
-        actual = table.schema.get(column)
-        if actual != dtype:
-            problem = "the column is missing." if actual is None else f"is {actual}, not {dtype}."
-            raise BadInputError(path, column, problem, REMEDY)
-    if table.is_empty():
-        raise BadInputError(path, "(rows)", "there are none.", REMEDY)
+    schema = pl.Schema({**dict.fromkeys(level, pl.Float64()), LABEL: pl.String()})
+    table = read_output(path, schema, remedy=REMEDY)
     known = {CORRECT, BUGGY} if name == DETECTION else set(POSITIVES.values())
     wanted = {BUGGY, CORRECT} if name == DETECTION else {POSITIVES[name]}
     labels = set(table[LABEL])
     if not wanted <= labels <= known:
         problem = f"has the labels {', '.join(sorted(map(str, labels)))}."
         raise BadInputError(path, LABEL, problem, REMEDY)
-    return table.select(*expected)
+    return table
 
 
 class Source(Record):

@@ -71,10 +71,6 @@ class Condition(Record):
     looped: float = Field(ge=0, le=1)
     what: str = Field(min_length=1)
 
-    def model(self, seed: int) -> str:
-        """The name of the model of a seed."""
-        return f"{self.condition}-{self.tokenizer}-{seed}"
-
 
 GRID: Final = "grid.csv"
 SETTINGS: Final = "settings.json"
@@ -93,7 +89,7 @@ class Planned:
     @property
     def name(self) -> str:
         """As traces name it."""
-        return self.condition.model(self.seed)
+        return f"{self.condition.condition}-{self.condition.tokenizer}-{self.seed}"
 
 
 @dataclass(frozen=True)

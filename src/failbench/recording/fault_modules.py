@@ -17,7 +17,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.scenarios import FaultDeclaration, Scenario
 from failbench.recording.fingerprint import outside_fault_codes
 from failbench.recording.order import Line, RunOrder
-from failbench.recording.plan import Remedy
+from failbench.recording.plan import Remedy, fault_of
 from failbench.recording.sandbox import train
 
 Signatures: TypeAlias = Mapping[str, inspect.Signature | None]
@@ -97,8 +97,8 @@ def refuse_unusable_remedies(
     for scenario in scenarios:
         for name, remedy in remedies.items():
             if remedy.fault is not None and remedy.run.partition("-")[0] == scenario.id:
-                declaration = scenario.fault.model_copy(update={"name": remedy.fault})
-                _refuse_unusable(declaration, place, f"record.remedies.{name}.fault", signatures)
+                field = f"record.remedies.{name}.fault"
+                _refuse_unusable(fault_of(scenario, remedy), place, field, signatures)
 
 
 def file_of(scenario: Scenario, folder: Path) -> Path:

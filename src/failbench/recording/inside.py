@@ -6,7 +6,6 @@ import math
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final, TypeAlias
 
@@ -112,7 +111,7 @@ class InsideRecording:
         features = json.loads(file.read_text(encoding="utf-8"))
         file.unlink()
         with self._lock:  # one answer at a time: its model is shared
-            said = asdict(diagnose(features))
+            said = diagnose(features)
         return self._row(entry, **watched, **said)
 
     def _known(self, entry: JournalEntry) -> dict[str, Any] | None:

@@ -62,6 +62,12 @@ class Remedy(Record):
     fault: Identifier | None = None
 
 
+def fault_of(scenario: Scenario, remedy: Remedy | None) -> FaultDeclaration:
+    """The fault of a failing run, which a remedy may replace by another."""
+    other = None if remedy is None else remedy.fault
+    return scenario.fault.model_copy(update={"name": other}) if other else scenario.fault
+
+
 class RecordParams(Record):
     """The section ``record`` of params.yaml; ``settings`` and ``remedies`` have names as keys."""
 
@@ -119,9 +125,7 @@ class PlannedRun:
         """The fault that is injected into this run, if any."""
         if self.kind not in ("failure", "remedy") or self.scenario is None:
             return None
-        if self.remedy is None or self.remedy.fault is None:
-            return self.scenario.fault
-        return self.scenario.fault.model_copy(update={"name": self.remedy.fault})
+        return fault_of(self.scenario, self.remedy)
 
     @property
     def onset_step(self) -> int | None:

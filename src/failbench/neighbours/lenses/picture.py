@@ -1,18 +1,17 @@
 """Picture: the file that the command draws of what lenses saw."""
 
 from collections.abc import Sequence
-from importlib.resources import as_file, files
 from io import BytesIO
 from pathlib import Path
 from typing import Final
 
-import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
 from failbench.diagnose.outputs.curves import FORMATS
+from failbench.diagnose.outputs.drawing import style
 from failbench.diagnose.readers.lines import clean
 from failbench.neighbours.lenses.drawing import (
     LOOKS,
@@ -40,12 +39,8 @@ def write_figure(views: Sequence[View], path: Path) -> None:
         problem = f"{len(models)} models are more than can be told apart in a picture."
         remedy = f"Name {len(LOOKS)} or fewer: --where model=a,b."
         raise BadInputError(path, "--figure", problem, remedy)
-    style = files("failbench.diagnose.outputs").joinpath("data/curves.mplstyle")
-    stream = BytesIO()
-    with mpl.rc_context(), as_file(style) as sheet:
-        mpl.rcdefaults()
-        mpl.rc_file(sheet, use_default_template=False)
-        suffix = path.suffix.lower()
+    stream, suffix = BytesIO(), path.suffix.lower()
+    with style():
         _figure(views, models).savefig(stream, format=suffix[1:], metadata=FORMATS[suffix])
     write_atomically(path, stream.getvalue(), "Name a file in a folder that may be written.")
 

@@ -5,7 +5,6 @@ https://github.com/SigmaJahan/DEFaultplusplus-Transformer-Debugging (Apache-2.0)
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
@@ -51,47 +50,31 @@ ANSWER_SCHEMA: Final = pl.Schema(
 )
 
 
-@dataclass(frozen=True)
-class Diagnosis:
-    """What it says of the features of one run."""
-
-    columns: int
-    columns_measured: int
-    is_faulty: bool
-    detection_probability: float
-    category: str | None
-    category_probability: float
-    root_cause: str | None
-    root_cause_probability: float
-    groups: tuple[str, ...]
-    importances: tuple[float, ...]
-
-
 def installed_version() -> str:
     """Version of the installed package."""
     return verdicts.compared_version(PEER, PACKAGE, INSTALL)
 
 
-def diagnose(features: Mapping[str, float]) -> Diagnosis:
-    """What its model says, as in its README; columns it lacks are medians of its healthy runs."""
+def diagnose(features: Mapping[str, float]) -> dict[str, Any]:
+    """What its model says, by column of the table, asked as its README has it."""
     normalizer, predictor = _shipped()
     measured, columns = normalizer.coverage(features)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its processor builds a table column by column
         said = predictor.predict(normalizer.encode(features, mode="raw")).to_dict()
     ranked = sorted(said["group_importance"].items(), key=lambda item: (-item[1], item[0]))
-    return Diagnosis(
-        columns=columns,
-        columns_measured=measured,
-        is_faulty=said["is_faulty"],
-        detection_probability=round(said["detection_prob"], 6),
-        category=said["category"],
-        category_probability=round(said["category_prob"], 6),
-        root_cause=said["root_cause"],
-        root_cause_probability=round(said["root_cause_prob"], 6),
-        groups=tuple(name for name, _ in ranked),
-        importances=tuple(round(value, 4) for _, value in ranked),
-    )
+    return {
+        "columns": columns,
+        "columns_measured": measured,
+        "is_faulty": said["is_faulty"],
+        "detection_probability": round(said["detection_prob"], 6),
+        "category": said["category"],
+        "category_probability": round(said["category_prob"], 6),
+        "root_cause": said["root_cause"],
+        "root_cause_probability": round(said["root_cause_prob"], 6),
+        "groups": [name for name, _ in ranked],
+        "importances": [round(value, 4) for _, value in ranked],
+    }
 
 
 @cache

@@ -224,8 +224,6 @@ def _table() -> NDArray[np.uint32]:
 
 
 def _varint(value: int) -> bytes:
-    if value < 128:
-        return bytes((value,))
     parts = bytearray()
     while value > 127:
         parts.append(value & 127 | 128)

@@ -193,7 +193,7 @@ def keras(log: Writer) -> Iterator[str]:
     """Bars of epochs, with the mean of the epoch so far; what was held out at its end."""
     size = log.run.steps_per_epoch
     total, count, held_out = 0.0, 0, None
-    for entry in log.every_step():
+    for entry in replace(log, shape=replace(log.shape, every=1)).entries():
         epoch, within = divmod(entry.step, size)
         if within == 0 or not count:
             yield f"Epoch {epoch + 1}/{math.ceil(log.run.planned_steps / size)}"

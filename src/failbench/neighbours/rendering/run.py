@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeVar
 
@@ -265,10 +265,6 @@ class Writer:
                 found = [(name, column[index]) for name, column in columns if logged]
                 values = {str(name): value for name, value in found if value is not None}
                 yield Entry(index, step, (step + 1) / run.steps_per_epoch, values, validation)
-
-    def every_step(self) -> Iterator[Entry]:
-        """All steps, whichever are shown."""
-        return replace(self, shape=replace(self.shape, every=1)).entries()
 
     def records(self, names: dict[str, str]) -> Iterator[dict[str, float | int]]:
         """A record for each entry, with the step under its name and the values under theirs."""

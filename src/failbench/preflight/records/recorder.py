@@ -23,7 +23,7 @@ from failbench.preflight.records.child import LookedAtError, TrainingWithLooks
 from failbench.recording.campaign import Campaign
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry
-from failbench.recording.plan import PlannedRun, order_for
+from failbench.recording.plan import PlannedRun
 from failbench.recording.sandbox import RecorderError, execute, fork_server
 from failbench.recording.signals import compared_steps
 
@@ -98,13 +98,8 @@ def _units(campaign: Campaign) -> Iterator[Unit]:
         entry = campaign.keep(planned)
         if entry is not None:
             yield Unit(planned, entry, None, {0: ("start",)})
-    for pair in campaign.pairs:
-        twin = campaign.keep(pair.twin)
-        if pair.failure.seed != SEED or twin is None:
-            continue
-        drawn = campaign.drawn(pair.twin, twin.run["draw"])
-        failure = campaign.keep(drawn.failure)
-        if failure is None or failure.run["draw"] != drawn.failure.draw:
+    for drawn, twin, failure in campaign.recorded_pairs():
+        if drawn.failure.seed != SEED:
             continue
         limit, looks = twin.run["capacity_bytes"], looks_of(failure.run)
         if drawn.failure.onset_step:
@@ -120,7 +115,7 @@ def _fingerprint(unit: Unit) -> str:
 
 
 def _rows(unit: Unit, campaign: Campaign, context: Any) -> list[dict[str, Any]]:
-    order = order_for(unit.planned, campaign.setting, unit.limit, str(campaign.corpus_cache))
+    order = campaign.order(unit.planned, unit.limit)
     crashes = "failure" in unit.looks[max(unit.looks)]
     healthy_step = None if unit.twin is None else unit.planned.onset_step  # where it is looked at
     with tempfile.TemporaryDirectory(prefix="failbench-looks-") as folder:

@@ -14,7 +14,7 @@ from failbench.base.scenarios import Scenario, missing_from_counts
 from failbench.base.telemetry import NOISY_STEP_COLUMNS, STEP_SCHEMA, Kind, Telemetry
 from failbench.base.vocabulary import Category
 from failbench.recording.fingerprint import PROVENANCE, fingerprint
-from failbench.recording.plan import RecordParams, Remedy, Setting
+from failbench.recording.plan import RecordParams, Remedy, Setting, fault_of
 from failbench.recording.validity.rules import RuleResult, check_rules
 
 _SETTING = ("architecture", "optimizer", "scale")
@@ -167,9 +167,7 @@ class _Recorded:
         self, row: Row, scenario: Scenario | None = None, remedy: Remedy | None = None
     ) -> bool:
         """Whether a run has the fingerprint of today; a healthy one has no scenario."""
-        declaration = scenario.fault if scenario is not None else None
-        if declaration is not None and remedy is not None and remedy.fault is not None:
-            declaration = declaration.model_copy(update={"name": remedy.fault})
+        declaration = None if scenario is None else fault_of(scenario, remedy)
         provenance = {column: row[column] for column in PROVENANCE}
         changes = None if remedy is None else remedy.model_dump(mode="json")
         expected = fingerprint(
