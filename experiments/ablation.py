@@ -73,7 +73,7 @@ def variant(
     # subsets take the place of methods in what compares methods
     by_subset = predictions.with_columns(method="subset")
     against_all = tuple((name, st.ALL_GROUPS) for name in subsets if name != st.ALL_GROUPS)
-    compared = st.contrasts_of(st.compare_all(by_subset, settings.named(feature_set, against_all)))
+    compared = st.compare_all(by_subset, settings.named(feature_set, against_all))
     differences = st.comparisons_table(compared).select(
         pl.col("left").alias("subset"),
         pl.lit("accuracy").alias("metric"),

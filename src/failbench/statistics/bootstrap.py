@@ -208,6 +208,22 @@ def resample(
     )
 
 
+def resampled_interval(
+    seeds: SeedsByCategory,
+    statistic: Callable[[Weights], Array],
+    settings: BootstrapSettings,
+    estimand: str,
+) -> Interval:
+    """A figure of scenarios and their seeds, ``[...]`` of row weights, with its interval."""
+
+    def figures(weights: Weights) -> Array:
+        return statistic(weights)[None]
+
+    value = float(statistic(once(seeds)))
+    bounds = resample(seeds, figures, settings).number(0, value)
+    return Interval.of(value, bounds, sum(map(len, seeds)), unit_of(seeds), estimand)
+
+
 @lru_cache(maxsize=32)
 def _drawn(
     seeds: tuple[tuple[int, ...], ...], resamples: int, seed: int
