@@ -51,11 +51,6 @@ class PairedScores:
         return unit_of((seed_counts(self.seeds),))
 
     @property
-    def repeats(self) -> int:
-        """Number of repeats."""
-        return self.folds["repeat"].n_unique()
-
-    @property
     def tested(self) -> float:
         """Scenarios that a fold tests, on average; it trains on the others."""
         return float(self.folds["tested"].to_numpy().mean())
@@ -63,11 +58,6 @@ class PairedScores:
     def fold_scores(self, method: str) -> Array:
         """Accuracy in each fold, ``[n_repeats * n_folds]``, repeat by repeat."""
         return self.folds[method].to_numpy()
-
-    def first_repeat(self, method: str) -> Array:
-        """Accuracy in each fold of the first repeat, ``[n_folds]``."""
-        first = self.folds["repeat"] == self.folds["repeat"].min()
-        return self.folds.filter(first)[method].to_numpy()
 
     def scenario_scores(self, method: str) -> Array:
         """Correctness of each scenario, mean over repeats, ``[n_scenarios]``."""

@@ -191,11 +191,14 @@ def _comparison(
     p_left, p_rope, p_right = (
         max(float(p), 0.0)  # baycomp subtracts from one, which rounding can take below zero
         for p in baycomp.two_on_single(
-            *fold_scores, rope=settings.practical_equivalence, runs=scores.repeats
+            *fold_scores,
+            rope=settings.practical_equivalence,
+            runs=scores.folds["repeat"].n_unique(),
         )
     )
     left_only, right_only, p_mcnemar = discordant(scores.first, pair)
-    legacy_t, legacy_p = paired_t(scores.first_repeat(left), scores.first_repeat(right))
+    first = scores.folds.filter(pl.col("repeat") == pl.col("repeat").min())
+    legacy_t, legacy_p = paired_t(first[left].to_numpy(), first[right].to_numpy())
     equal = equivalence(tested, settings.equivalence_margin, settings.alpha)
     low, high = bounds or (None, None)
     return Comparison(
