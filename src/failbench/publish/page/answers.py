@@ -117,6 +117,7 @@ def landing(
     scope: Scope,
     finding: str,
     *,
+    scale: str,
     majority: float,
     confidence: float,
 ) -> dict[str, object]:
@@ -134,7 +135,7 @@ def landing(
     )
     return {
         "finding": finding,
-        "scale": labels.SCALE_NOTE,
+        "scale": scale,
         "majority": {"value": majority, "n": scope.scenarios},
         "rows": rows,
         "title": "How often each method names the right category of a failure, of five",
