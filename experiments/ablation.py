@@ -110,9 +110,7 @@ def measured_interaction(
     both = "+".join(parts)
     total = (pl.col(first) + pl.col(second)).alias("sum")  # no group of signals has that name
     summed = replace(scores, methods=(both, "sum"), seeds=scores.seeds.with_columns(total))
-    (bounds,) = st.difference_bounds(
-        summed, [(both, "sum")], settings.resamples, settings.confidence, settings.seed
-    )
+    (bounds,) = st.difference_bounds(summed, [(both, "sum")], settings)
     values = [float(scores.scenario_scores(name).mean()) for name in (first, second, both)]
     largest = scores.scenarios["category"].value_counts()["count"].to_numpy().max()
     of_folds = scores.fold_scores(both) - scores.fold_scores(first) - scores.fold_scores(second)

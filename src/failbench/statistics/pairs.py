@@ -104,7 +104,7 @@ def paired_shares(answers: pl.DataFrame) -> PairedScores:
 
 
 def difference_bounds(
-    scores: PairedScores, pairs: Sequence[Pair], resamples: int, confidence: float, seed: int
+    scores: PairedScores, pairs: Sequence[Pair], settings: BootstrapSettings
 ) -> list[tuple[float, float] | None]:
     """BCa bounds of pairs' differences in accuracy, given the fitted models; None if all agree."""
     # Scenarios are resampled once for all pairs: what is drawn brings every method and repeat. A
@@ -127,7 +127,6 @@ def difference_bounds(
         accuracies = np.sum(sums, axis=0) / scores.n
         return np.asarray(accuracies[lefts] - accuracies[rights], dtype=np.float64)
 
-    settings = BootstrapSettings(resamples=resamples, confidence=confidence, seed=seed)
     resampled = resample(seeds, statistic, settings)
     return [
         None if agree else (float(low), float(high))
@@ -148,9 +147,7 @@ def study_difference(
         float(scores.scenario_scores(study).mean()) for study in (left, right)
     )
     difference = left_accuracy - right_accuracy
-    (bounds,) = difference_bounds(
-        scores, [(left, right)], settings.resamples, settings.confidence, settings.seed
-    )
+    (bounds,) = difference_bounds(scores, [(left, right)], settings)
     given: Bounds = (
         (difference, difference, "point") if bounds is None else (*bounds, "BCa bootstrap")
     )

@@ -147,9 +147,7 @@ def compare_all(predictions: pl.DataFrame, settings: SignificanceSettings) -> li
         raise BadInputError("params.yaml", "significance.feature_set", problem, remedy)
     scores = paired_scores(predictions.filter(feature_set=settings.feature_set))
     _check_contrasts(settings.contrasts, scores.methods)
-    bounds = difference_bounds(
-        scores, settings.contrasts, settings.resamples, settings.confidence, settings.seed
-    )
+    bounds = difference_bounds(scores, settings.contrasts, settings)
     effect = detectable_effect(scores.folds.height - 1, settings.alpha, settings.power)
     compared = [
         _comparison(scores, pair, bound, effect, settings)
