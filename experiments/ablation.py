@@ -71,7 +71,7 @@ def variant(
     # subsets take the place of methods in what compares methods
     by_subset = predictions.with_columns(method="subset")
     against_all = tuple((name, st.ALL_GROUPS) for name in subsets if name != st.ALL_GROUPS)
-    compared = st.contrasts_of(st.compare_all(by_subset, settings.named(feature_set, against_all)))
+    compared = st.compare_all(by_subset, settings.named(feature_set, against_all))
     differences = st.comparisons_table(compared).select(
         pl.col("left").alias("subset"),
         pl.lit("accuracy").alias("metric"),
@@ -108,9 +108,7 @@ def measured_interaction(
     both = "+".join(parts)
     total = (pl.col(first) + pl.col(second)).alias("sum")  # no group of signals has that name
     summed = replace(scores, methods=(both, "sum"), seeds=scores.seeds.with_columns(total))
-    (bounds,) = st.difference_bounds(
-        summed, [(both, "sum")], settings.resamples, settings.confidence, settings.seed
-    )
+    (bounds,) = st.difference_bounds(summed, [(both, "sum")], settings)
     values = [float(scores.scenario_scores(name).mean()) for name in (first, second, both)]
     largest = scores.scenarios["category"].value_counts()["count"].to_numpy().max()
     of_folds = scores.fold_scores(both) - scores.fold_scores(first) - scores.fold_scores(second)

@@ -114,7 +114,7 @@ def family_of(
     margin, confidence = settings.equivalence_margin, intervals.confidence
     alike = st.stability(answers, "architecture", margin, confidence, settings.power)
     compared = [
-        vars(each) | {"architecture": name, "metric": AGAINST_OTHERS, "interval": "paired t"}
+        each | {"architecture": name, "metric": AGAINST_OTHERS, "interval": "paired t"}
         for name, each in alike.against_others.items()
     ]
     verdict = {name: getattr(alike, name) for name in (*VERDICT, "n")}

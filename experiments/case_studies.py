@@ -112,11 +112,11 @@ def case_table(case: str, facts: pl.DataFrame, paper: st.Reported, said: st.Capt
         form = "percent" if quantity == "peak_memory" else form
         shown = {role: found.cell(form, quantity=quantity, role=role) for role in list(columns)[1:]}
         body.append({"label": label, **shown})
-    heads = [
-        st.Column(label, align="right" if label else "left", cell=itemgetter(name))
-        for name, label in columns.items()
-    ]
-    return st.Table.of(f"case_{case}", heads, body, said.caption(case), said.notes(case))
+    heads = tuple(
+        st.Column(label, align="right" if label else "left") for label in columns.values()
+    )
+    texts = tuple(itemgetter(*columns)(row) for row in body)
+    return st.Table(f"case_{case}", heads, texts, said.caption(case), said.notes(case))
 
 
 CONDITIONS = 3

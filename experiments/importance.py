@@ -88,8 +88,7 @@ def drops(
     units |= {("group", group): group for group in members}
     labels = [f"{kind}:{name}" for kind, name in units]
     pairs = [(intact, label) for label in labels]
-    resampling = (settings.resamples, settings.confidence, settings.seed)
-    bounds = st.difference_bounds(scores, pairs, *resampling)
+    bounds = st.difference_bounds(scores, pairs, settings)
     accuracy = scores.scenario_scores(intact).mean()
     rows = []
     for ((kind, name), group), label, bound in zip(units.items(), labels, bounds, strict=True):

@@ -1,6 +1,7 @@
 """Stage intervals: every rate of every method with its interval, reported beside measured."""
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,16 @@ PAPER = "reported"
 MAJORITY = "majority"
 CLASSIFIERS = ("tree or additive model", "ensemble of trees")
 """Families of what the paper calls classifiers."""
+
+
+def figures(
+    settings: st.IntervalSettings,
+    costs: st.UnitCosts | None,
+    predictions: pl.DataFrame,
+    **keys: Any,
+) -> pl.DataFrame:
+    """Every figure of one method and feature set."""
+    return st.estimate_rows(st.method_intervals(predictions, settings, costs), **keys)
 
 
 def printed(paper: st.Reported) -> Iterator[dict[str, Any]]:
@@ -102,7 +113,8 @@ def main() -> None:
     settings = st.read_with_statistics("intervals", st.IntervalSettings)
     costs = st.read_section("costs", st.UnitCosts)
     predictions, paper = st.read_main_study(), st.read_reported()
-    estimates = st.intervals_table(predictions, settings, st.workers(), costs)
+    of_method = partial(figures, settings, costs)
+    estimates = st.of_groups(predictions, KEYS[:2], of_method, st.workers())
     found = st.Estimates.of(estimates).plus(*printed(paper), *majority(predictions))
     named = numbers(found, predictions, st.read_output(RECORDED, RUN_SCHEMA), paper)
     said = said.with_numbers(found.nested(*KEYS), settings, named)

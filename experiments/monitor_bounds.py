@@ -6,9 +6,10 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import polars as pl
+from pydantic import Field
 
 from failbench import study as st
 from failbench.monitor.bounds import reach_of, write_bounds
@@ -34,9 +35,11 @@ GROUPS: dict[str, Callable[[Invariant], bool]] = {
 that holds for it is none for what a training repeats to the bit."""
 
 
-class MarginSettings(fitting.MarginChoice):
+class MarginSettings(st.Record):
     """The section ``monitor_bounds`` of params.yaml, with the confidence of intervals."""
 
+    margins: tuple[Annotated[float, Field(ge=0)], ...] = Field(min_length=1)
+    most_alarmed: float = Field(ge=0, lt=1)
     confidence: float
 
 
@@ -51,7 +54,7 @@ class SettingBounds:
 
 
 def setting_bounds(
-    setting: str, monitored: Monitored, choice: fitting.MarginChoice, development: Collection[str]
+    setting: str, monitored: Monitored, choice: MarginSettings, development: Collection[str]
 ) -> SettingBounds:
     """The bounds of a setting, from its healthy runs alone: those of its successes.
 

@@ -282,18 +282,14 @@ def numbers(
 ROW_LABELS: dict[str, str] = {**st.CATEGORY_LABELS} | {"all": "All"}
 
 
-def column(heading: str, path: str, form: str = "percent", **look: Any) -> st.Column:
+def cell(row: Found, path: str, form: str) -> str:
     """What is at a path of a row's nested estimates: an estimate, a number, or words."""
-
-    def cell(row: Found) -> str:
-        found = st.at_path(row, path)
-        if found is None or isinstance(found, str):
-            return st.ABSENT if found is None else found
-        write = scenarios if form == "scenarios" else form
-        one = isinstance(found, dict)
-        return st.estimate_text(found, write) if one else st.written(found, write)
-
-    return st.Column(heading, align="left" if form == "words" else "right", cell=cell, **look)
+    found = st.at_path(row, path)
+    if found is None or isinstance(found, str):
+        return st.ABSENT if found is None else found
+    write = scenarios if form == "scenarios" else form
+    one = isinstance(found, dict)
+    return st.estimate_text(found, write) if one else st.written(found, write)
 
 
 def tables(
@@ -343,8 +339,14 @@ def tables(
     }
 
     for name, body in bodies.items():
-        columns = [column(**each) for each in said.columns(f"onset_{name}")]
-        yield st.sheet(f"onset_{name}", body, said, columns=columns)
+        columns = said.columns(f"onset_{name}")
+        shown = [(each.pop("path"), each.pop("form", "percent")) for each in columns]
+        looks = [
+            st.Column(**each, align="left" if form == "words" else "right")
+            for each, (_, form) in zip(columns, shown, strict=True)
+        ]
+        texts = ([cell(row, *part) for part in shown] for row in body)
+        yield st.sheet(f"onset_{name}", texts, said, columns=looks)
 
 
 def scenarios(value: float) -> str:

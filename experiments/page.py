@@ -75,9 +75,9 @@ def main() -> None:
     of_logs = failure.answers_to_logs(logs, reference)
     shown = (measured, paper, st.Scope.of(predictions), read_text(FINDING))
     where: dict[str, Any] = {"reference": reference, "seed": seed}
-    majority = st.majority_share(predictions)
+    majority, scale = st.majority_share(predictions), st.scale_of(telemetry.runs)
     sections: dict[str, object] = {
-        "landing": landing(*shown, majority=majority, confidence=confidence),
+        "landing": landing(*shown, scale=scale, majority=majority, confidence=confidence),
         "failures": failures(*recorded, alike.difficulty, **where),
         "failure": failure.details(*recorded, explained, of_logs, monitored, alike, **where),
     }

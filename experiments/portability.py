@@ -68,7 +68,7 @@ def contrast(
 ) -> list[st.Difference]:
     """Contrasts of conditions; those of a method made in view are in-sample, and not tested."""
     conditions = predictions.with_columns(feature_set="method", method="condition")
-    compared = st.contrasts_of(st.compare_all(conditions, tests.named(method, pairs)))
+    compared = st.compare_all(conditions, tests.named(method, pairs))
     return [each.untested if st.made_in_view(method) else each for each in compared]
 
 

@@ -43,7 +43,7 @@ def compare_pairs(
     found: list[st.Comparison] = []
     for name in (settings.feature_set, *others):
         asked = settings.model_copy(update={"feature_set": name, "contrasts": pairs})
-        found += st.contrasts_of(st.compare_all(of_pairs, asked))
+        found += st.compare_all(of_pairs, asked)
     return found
 
 

@@ -91,7 +91,7 @@ def contrasts(forest: pl.DataFrame, settings: st.StatisticsSettings) -> Sequence
     """Each larger feature set, in the place of a method, less the paper's; Holm's is over them."""
     renamed = forest.with_columns(method=pl.col("feature_set"), feature_set=pl.lit(MEASURED))
     pairs = tuple((name, st.PRIMARY_SET) for name in ADDED)
-    return st.contrasts_of(st.compare_all(renamed, settings.named(MEASURED, pairs)))
+    return st.compare_all(renamed, settings.named(MEASURED, pairs))
 
 
 def added(found: Sequence[st.Comparison]) -> pl.DataFrame:

@@ -188,7 +188,7 @@ def risk_coverage(size: int) -> Works:
 
 
 def significance(size: int) -> Works:
-    """Every pair of the four methods that contrasts name, under every test."""
+    """The contrasts under every test."""
     settings = read_with_statistics("significance", SignificanceSettings, PARAMS)
     named = sorted({one for contrast in settings.contrasts for one in contrast})
     table = more_scenarios(pl.concat(predictions(one) for one in named), size)

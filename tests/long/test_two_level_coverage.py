@@ -111,9 +111,7 @@ def bounds_of_difference(correlation, seed):
     by_strategy = {STRATEGIES[0]: answers.with_columns(seed=pl.lit(0)), STRATEGIES[1]: answers}
     bounds = {}
     for strategy, rows in by_strategy.items():
-        (pair,) = difference_bounds(
-            paired_shares(rows), [("better", "worse")], INTERVALS.resamples, INTERVALS.confidence, 0
-        )
+        (pair,) = difference_bounds(paired_shares(rows), [("better", "worse")], INTERVALS)
         assert pair is not None
         bounds[strategy, "difference"] = pair
     return bounds

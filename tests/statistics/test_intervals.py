@@ -1,3 +1,5 @@
+from functools import partial
+
 import numpy as np
 import polars as pl
 import pytest
@@ -9,7 +11,6 @@ from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.intervals import (
     corrected_t,
-    intervals_table,
     method_intervals,
     nest,
     scenario_intervals,
@@ -17,6 +18,8 @@ from failbench.statistics.intervals import (
 )
 from failbench.statistics.metrics import OVERALL
 from failbench.statistics.scenario_values import scenario_answers
+from failbench.study.estimates import of_groups
+from intervals import figures
 from made_up import made_up_predictions
 from study_settings import METHOD_INTERVALS, scipy_bootstrap
 
@@ -141,7 +144,8 @@ def test_the_table_nests_and_does_not_depend_on_the_number_of_workers():
         made_up_predictions(seed=seed).with_columns(method=pl.lit(f"method_{seed}"))
         for seed in (0, 1)
     )
-    table, parallel = (intervals_table(both, SETTINGS, workers) for workers in (1, 2))
+    of_method, keys = partial(figures, SETTINGS, None), ("feature_set", "method")
+    table, parallel = (of_groups(both, keys, of_method, workers) for workers in (1, 2))
     assert table.equals(parallel)
     assert table["method"].unique(maintain_order=True).to_list() == ["method_0", "method_1"]
     nested = nest(table, "feature_set", "method", "metric")["19"]["method_0"]

@@ -51,7 +51,7 @@ PAIR = [("a", "b")]
 
 
 def bounds_of(predictions, pairs=PAIR):
-    return difference_bounds(paired_scores(predictions), pairs, **BOOTSTRAP.model_dump())
+    return difference_bounds(paired_scores(predictions), pairs, BOOTSTRAP)
 
 
 def test_bounds_equal_scipy_over_differences_resampled_within_categories(answers):

@@ -11,8 +11,19 @@ from failbench.base.records import kept_by_hand
 from failbench.study.captions import Captions
 from failbench.study.estimates import Estimates, reported
 from failbench.study.paper_numbers import Reported
-from failbench.study.plain_table import Column, Divider, Table, markdown, typst
-from failbench.study.tables import Of, Row, Text, n_of, rows, table
+from failbench.study.tables import (
+    Column,
+    Divider,
+    Of,
+    Row,
+    Table,
+    Text,
+    markdown,
+    n_of,
+    rows,
+    table,
+    typst,
+)
 
 FOUND = Estimates.of(
     pl.DataFrame(
@@ -50,7 +61,7 @@ def test_a_table_is_the_frame_pivoted_with_dividers_and_notes_that_apply():
             Row(("Paper",), {"key": "paper"}),
             Divider("Measured:"),
             *rows("key", {"forest": "Forest", "nobody": "Nobody"}),
-            Row(("Rules",), {"key": "rules"}, form="two", show="interval, n"),
+            Row(("Rules",), {"key": "rules"}, show="interval, n"),
         ],
         SAID,
         "More.",
@@ -60,7 +71,7 @@ def test_a_table_is_the_frame_pivoted_with_dividers_and_notes_that_apply():
         ("Measured:", "", ""),
         ("Forest", "27.9 [19.6, 36.4]", "76"),
         ("Nobody", "–", "–"),
-        ("Rules", "0.50 [0.40, 0.60], n = 70", "0.50 [0.40, 0.60], n = 70"),
+        ("Rules", "50.0 [40.0, 60.0], n = 70", "50.0 [40.0, 60.0], n = 70"),
     )
     assert shown.caption == "Accuracy of 3 methods."
     assert shown.notes == ("Percent.", "More.")

@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal, get_args
+from typing import Annotated, Final, Literal
 
 import polars as pl
 from pydantic import Field
@@ -186,18 +186,12 @@ class PublishedRow(Record):
 
 def read_published(path: Path) -> pl.DataFrame:
     """What each model gains in accuracy, a fraction, as counted in either way."""
-    accuracies: dict[tuple[str, str], dict[str, float]] = {}
-    for row in read_rows(path, PublishedRow, RESTORE):
-        accuracies.setdefault((row.model, row.counted), {})[row.told] = row.accuracy
-    models = {counted for model, counted in accuracies if model not in TOOLS}
-    for counted in get_args(Counted):
-        if counted not in models:
-            raise BadInputError(path, "counted", f"no model is there of {counted!r}.", RESTORE)
-    for (model, _), by_told in accuracies.items():
-        if by_told.keys() != {"no", "yes"}:
-            raise BadInputError(path, "told", f"{model!r} is not there with no and yes.", RESTORE)
-    gains = [(*key, by_told["yes"] - by_told["no"]) for key, by_told in accuracies.items()]
-    return pl.DataFrame(gains, ["model", "counted", "gain"], orient="row")
+    read = {"model", "counted", "told", "accuracy"}
+    rows = [row.model_dump(include=read) for row in read_rows(path, PublishedRow, RESTORE)]
+    wide = pl.DataFrame(rows).pivot("told", index=["model", "counted"], values="accuracy")
+    for model in wide.filter(pl.any_horizontal(pl.col("no", "yes").is_null()))["model"]:
+        raise BadInputError(path, "told", f"{model!r} is not there with no and yes.", RESTORE)
+    return wide.select("model", "counted", gain=pl.col("yes") - pl.col("no"))
 
 
 CHUNK: Final = 20  # questions between two writes: what an interruption costs at most

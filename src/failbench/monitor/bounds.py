@@ -130,10 +130,11 @@ def reach_of(runs: Sequence[History], invariants: Iterable[Invariant]) -> Reach:
     lows, highs = np.full(shape, np.inf), np.full(shape, -np.inf)
     for row, run in enumerate(runs):
         for column, invariant in enumerate(invariants):
-            lasting = extremes(run, invariant)
-            if lasting is not None:
-                fitted_lows[row, column], fitted_highs[row, column] = lasting
             _, values, held = measured(run, invariant)
+            finite = held[np.isfinite(held)]
+            if len(finite) >= invariant.rows:
+                fitted_lows[row, column] = -lasting_high(-finite, invariant.rows)
+                fitted_highs[row, column] = lasting_high(finite, invariant.rows)
             if len(values) >= invariant.rows:
                 # As breaks are judged: what was measured to be no number lies outside on both
                 # sides, and where there is nothing to hold a value against, nothing breaks.
@@ -152,15 +153,6 @@ def fitted_bound(invariant: Invariant, lows: Floats, highs: Floats, margin: floa
     if invariant.against in RATIOS:
         low, high = min(low, -TIGHTEST), max(high, TIGHTEST)
     return bound_of(invariant.relation, low, high)
-
-
-def extremes(history: History, invariant: Invariant) -> tuple[float, float] | None:
-    """The extremes, compared and lasting, of a healthy run; None if it has too few measurements."""
-    held = measured(history, invariant)[2]
-    series = held[np.isfinite(held)]
-    if len(series) < invariant.rows:
-        return None
-    return -lasting_high(-series, invariant.rows), lasting_high(series, invariant.rows)
 
 
 def lasting_high(series: Floats, rows: int) -> float:

@@ -1,7 +1,7 @@
 """The corpus: pairs of notebooks as executed, their split, and what was observed of kernels."""
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -196,21 +196,17 @@ class Pair:
         return self.crashing, self.mended
 
 
-def read_corpus(folder: Path, only: Collection[str] | None = None) -> tuple[Pair, ...]:
+def read_corpus(folder: Path) -> tuple[Pair, ...]:
     """Read the pairs, in order of libraries and names."""
     pairs: dict[str, Pair] = {}
     for library in LIBRARIES:
         root = folder / library
         for place in sorted(root.iterdir()) if root.is_dir() else ():
-            if only is not None and place.name not in only:
-                continue
             pair = _read_pair(place)
             if pair.card.pair in pairs:
                 problem = f"{pair.card.pair!r} is the name of two pairs."
                 raise BadInputError(place, "metadata.failbench.pair", problem, "Rename one.")
             pairs[pair.card.pair] = pair
-    for name in sorted(set(only or ()) - set(pairs)):
-        raise BadInputError(folder, name, "there is no such pair.", "Correct the name.")
     if not pairs:
         raise BadInputError(folder, "(folder)", "holds no pair of notebooks.", REMEDY)
     return tuple(pairs.values())

@@ -5,7 +5,6 @@ from functools import partial
 
 import numpy as np
 import polars as pl
-from scipy import stats
 from statsmodels.stats.inter_rater import aggregate_raters
 from statsmodels.stats.inter_rater import fleiss_kappa as fleiss_kappa_of
 
@@ -13,8 +12,7 @@ from failbench.base.arrays import Array, Labels
 from failbench.statistics.bootstrap import (
     BootstrapSettings,
     Interval,
-    Weights,
-    resample,
+    resampled_interval,
     single_seeds,
 )
 from failbench.statistics.scenario_values import quotient
@@ -49,8 +47,7 @@ def kappa_interval(
     def statistic(weights: Array) -> Array:
         return kappa_of_counts(np.tensordot(weights, occurs, axes=1).astype(np.float64))
 
-    value = float(kappa_of_counts(occurs.sum(axis=0)))
-    return _over_scenarios(ordered, value, statistic, settings, f"Cohen's kappa of {what}")
+    return _over_scenarios(ordered, statistic, settings, f"Cohen's kappa of {what}")
 
 
 def fleiss_kappa(table: pl.DataFrame, left: str, right: str) -> float:
@@ -89,26 +86,23 @@ def rank_agreement(
     ordered = scenarios.sort("category", "scenario")
     scores = ordered.select(left.alias("left"), right.alias("right")).cast(pl.Float64)
     lefts, rights = scores["left"].to_numpy(), scores["right"].to_numpy()
-    value = float(stats.kendalltau(lefts, rights).statistic)
-    value = 0.0 if np.isnan(value) else value
     tau = partial(weighted_tau, lefts, rights)
-    return _over_scenarios(ordered, value, tau, settings, f"Kendall's tau-b of {what}")
+    return _over_scenarios(ordered, tau, settings, f"Kendall's tau-b of {what}")
 
 
 def _over_scenarios(
     ordered: pl.DataFrame,
-    value: float,
     statistic: Callable[[Array], Array],
     settings: BootstrapSettings,
     estimand: str,
 ) -> Interval:
     sizes = ordered.group_by("category", maintain_order=True).len()["len"].to_list()
-
-    def of_weights(weights: Weights) -> Array:
-        return statistic(np.concatenate(weights, axis=-1))[None]
-
-    bounds = resample(single_seeds(sizes), of_weights, settings).number(0, value)
-    return Interval.of(value, bounds, ordered.height, "scenario", estimand)
+    return resampled_interval(
+        single_seeds(sizes),
+        lambda weights: statistic(np.concatenate(weights, axis=-1)),
+        settings,
+        estimand,
+    )
 
 
 def cramers_v(tables: Array) -> Array:

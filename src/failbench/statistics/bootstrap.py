@@ -10,7 +10,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
+from types import SimpleNamespace
 from typing import Literal
 
 import numpy as np
@@ -171,30 +172,32 @@ def resample(
     # in up to 0.99 where they are not at all; the first in 0.93 to 0.95. With single seeds they are
     # the same, draw by draw. The acceleration is that of the jackknife over scenarios, which are
     # the independent units.
-    key = tuple(tuple(map(int, rows)) for rows in seeds)
-    drawn = iter(_drawn(key, settings.resamples, settings.seed))
 
     def figures(weights: Weights) -> Array:
         # The bias correction counts ties with the observed value; rounding keeps them ties.
         return statistic(weights).round(12)
 
-    def of_drawn(*_: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
-        counted = zip(next(drawn), seeds, strict=True)
-        return figures([counts / np.repeat(rows, rows) for counts, rows in counted])
+    def of_scenarios(*indices: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
+        taken = zip(indices, seeds, strict=True)
+        return figures([all_seeds(_counts(index, len(rows)), rows) for index, rows in taken])
 
-    def of_all(*indices: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
-        return figures(_weights(indices, seeds, all_seeds))
-
-    options = {"vectorized": True, "confidence_level": settings.confidence, "batch": BATCH}
-    scenarios = _scenarios(seeds)
+    key = tuple(tuple(map(int, rows)) for rows in seeds)
+    resampled = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", stats.DegenerateDataWarning)
         warnings.filterwarnings("ignore", "invalid value encountered", RuntimeWarning)
-        resampled = stats.bootstrap(
-            scenarios, of_drawn, n_resamples=settings.resamples, method="percentile", **options
-        )
+        for drawn in _drawn(key, settings.resamples, settings.seed):
+            counted = zip(drawn, seeds, strict=True)
+            resampled.append(figures([n / np.repeat(rows, rows) for n, rows in counted]))
         result = stats.bootstrap(
-            scenarios, of_all, n_resamples=0, method="BCa", bootstrap_result=resampled, **options
+            [np.arange(len(rows)) for rows in seeds],
+            of_scenarios,
+            n_resamples=0,
+            method="BCa",
+            bootstrap_result=SimpleNamespace(bootstrap_distribution=np.concatenate(resampled, -1)),
+            vectorized=True,
+            confidence_level=settings.confidence,
+            batch=BATCH,
         )
     bounds = np.stack(result.confidence_interval, axis=-1)
     agree = ~(result.standard_error > SPREAD)
@@ -208,6 +211,22 @@ def resample(
     )
 
 
+def resampled_interval(
+    seeds: SeedsByCategory,
+    statistic: Callable[[Weights], Array],
+    settings: BootstrapSettings,
+    estimand: str,
+) -> Interval:
+    """A figure of scenarios and their seeds, ``[...]`` of row weights, with its interval."""
+
+    def figures(weights: Weights) -> Array:
+        return statistic(weights)[None]
+
+    value = float(statistic(once(seeds)))
+    bounds = resample(seeds, figures, settings).number(0, value)
+    return Interval.of(value, bounds, sum(map(len, seeds)), unit_of(seeds), estimand)
+
+
 @lru_cache(maxsize=32)
 def _drawn(
     seeds: tuple[tuple[int, ...], ...], resamples: int, seed: int
@@ -216,37 +235,15 @@ def _drawn(
     rng = np.random.default_rng(seed)
     seed_rng = rng.spawn(1)[0]  # of its own, so that scenarios are drawn alike with any seeds
     counts = tuple(np.array(rows, dtype=np.intp) for rows in seeds)
-    batches: list[list[npt.NDArray[np.int16]]] = []
-
-    def keep(*indices: Indices, axis: int) -> Array:  # noqa: ARG001 - the last
-        weights = _weights(indices, counts, partial(drawn_seeds, rng=seed_rng))
-        drawn = [w * np.repeat(rows, rows) for w, rows in zip(weights, counts, strict=True)]
-        batches.append([np.rint(rows).astype(np.int16) for rows in drawn])
-        return np.zeros(indices[0].shape[:-1])
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
-        stats.bootstrap(
-            _scenarios(counts),
-            keep,
-            n_resamples=resamples,
-            method="percentile",
-            vectorized=True,
-            batch=BATCH,
-            rng=rng,
-        )
+    batches = []
+    for start in range(0, resamples, BATCH):
+        size, drawn = min(BATCH, resamples - start), []
+        for rows in counts:
+            chosen = rng.integers(0, len(rows), (size, len(rows)))
+            weights = drawn_seeds(_counts(chosen, len(rows)), rows, seed_rng)
+            drawn.append(np.rint(weights * np.repeat(rows, rows)).astype(np.int16))
+        batches.append(drawn)
     return tuple(batches)
-
-
-def _scenarios(seeds: SeedsByCategory) -> tuple[Indices, ...]:
-    return tuple(np.arange(len(rows)) for rows in seeds)
-
-
-def _weights(
-    indices: Iterable[Indices], seeds: SeedsByCategory, weigh: Callable[[Array, SeedCounts], Array]
-) -> Weights:
-    drawn = zip(indices, seeds, strict=True)
-    return [weigh(_counts(index, len(rows)), rows) for index, rows in drawn]
 
 
 def _counts(indices: Indices, n: int) -> Array:

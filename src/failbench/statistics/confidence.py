@@ -22,10 +22,8 @@ from failbench.statistics.bootstrap import (
     Indices,
     Interval,
     Weights,
-    once,
-    resample,
+    resampled_interval,
     seed_counts,
-    unit_of,
 )
 from failbench.statistics.scenario_values import (
     UNIT,
@@ -195,14 +193,12 @@ def area_interval(predictions: pl.DataFrame, settings: BootstrapSettings) -> Int
     of_rows = np.concatenate([np.repeat(rows, rows) for rows in seeds])
 
     def statistic(weights: Weights) -> Array:
-        return area_under(ranked, np.concatenate(weights, axis=-1) * of_rows)[None]
+        return area_under(ranked, np.concatenate(weights, axis=-1) * of_rows)
 
-    value = float(statistic(once(seeds))[0])
-    return Interval.of(
-        value,
-        resample(seeds, statistic, settings).number(0, value),
-        predictions["scenario"].n_unique(),
-        unit_of(seeds),
+    return resampled_interval(
+        seeds,
+        statistic,
+        settings,
         "mean over coverages of the probability that a run of a new scenario among those "
         "that the method is most confident of is not diagnosed right",
     )
@@ -236,13 +232,7 @@ def separation(
         counts = np.concatenate(weights, axis=-1)
         apart, others = counts[..., those], counts[..., ~those]
         won = np.einsum("...i,...i->...", apart @ wins, others)
-        return np.asarray(won / (apart.sum(axis=-1) * others.sum(axis=-1)))[None]
+        return np.asarray(won / (apart.sum(axis=-1) * others.sum(axis=-1)))
 
-    area = float(statistic(once(seeds))[0])
-    return Interval.of(
-        area,
-        resample(seeds, statistic, settings).number(0, area),
-        table["scenario"].n_unique(),
-        unit_of(seeds),
-        f"probability that a new {category} scenario has a larger figure than another",
-    )
+    estimand = f"probability that a new {category} scenario has a larger figure than another"
+    return resampled_interval(seeds, statistic, settings, estimand)

@@ -15,7 +15,6 @@ from statsmodels.stats.proportion import proportion_confint
 
 from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
-from failbench.base.workers import parallel_map
 from failbench.statistics.bootstrap import (
     BootstrapSettings,
     Bounds,
@@ -124,17 +123,22 @@ def scenario_intervals(
         value = float(metric.score(confusion, categories))
         if metric.size is None:
             n = sizes[metric.category] if metric.category else answers.n
-            bounds = _rate(value, n, resampled.bca[position], settings)
+            bounds = _proportion(value, n, resampled.bca[position], settings)
         else:
             size = max(float(metric.size(confusion, categories)), 1.0)
-            bounds = _conditional(value, size, resampled.bca[position], settings)
+            bounds = _proportion(
+                value, size, resampled.bca[position], settings, settings.wilson_below
+            )
             n = round(size)
         found[metric.name] = (value, bounds, n, metric.estimand)
     for position, figure in enumerate(values, start=len(metrics)):
         sums = figure.values.sums()
         value = float(figure.score(sums))
         if figure.kind == "proportion":
-            bounds = _conditional(value, float(sums[1]), resampled.bca[position], settings)
+            size = float(sums[1])
+            bounds = _proportion(
+                value, size, resampled.bca[position], settings, settings.wilson_below
+            )
         elif figure.kind == "distance":
             bounds = resampled.distance(position, value)
         else:
@@ -146,19 +150,12 @@ def scenario_intervals(
     }
 
 
-def _rate(rate: float, n: float, bca: Array, settings: ScenarioIntervalSettings) -> Bounds:
-    if rate >= settings.wilson_from or np.isnan(bca).any():
+def _proportion(
+    rate: float, n: float, bca: Array, settings: ScenarioIntervalSettings, fewest: int = 0
+) -> Bounds:
+    if n < fewest or rate >= settings.wilson_from or np.isnan(bca).any():
         return *wilson(rate, n, settings.confidence), "Wilson"
     return float(bca[0]), float(bca[1]), "BCa bootstrap"
-
-
-def _conditional(
-    rate: float, size: float, bca: Array, settings: ScenarioIntervalSettings
-) -> Bounds:
-    """Bounds of a proportion of so many scenarios as the answers decide."""
-    if size < settings.wilson_below:
-        return *wilson(rate, size, settings.confidence), "Wilson"
-    return _rate(rate, size, bca, settings)
 
 
 def wilson(rate: float, n: float, confidence: float) -> tuple[float, float]:
@@ -284,33 +281,6 @@ def floor_interval(predictions: pl.DataFrame, settings: IntervalSettings) -> Int
         "calibration error that the same confidences would show in a sample of this size, "
         "were they the probabilities of being right",
     )
-
-
-def intervals_table(
-    predictions: pl.DataFrame,
-    settings: IntervalSettings,
-    workers: int = 1,
-    costs: UnitCosts | None = None,
-) -> pl.DataFrame:
-    """Intervals of every (feature_set, method), a row a figure; workers change nothing."""
-    tasks = [
-        (feature_set, method, part, settings, costs)
-        for (feature_set, method), part in predictions.sort("feature_set", "method").group_by(
-            "feature_set", "method", maintain_order=True
-        )
-    ]
-    return pl.concat(parallel_map(_method_table, tasks, workers))
-
-
-def _method_table(
-    feature_set: str,
-    method: str,
-    predictions: pl.DataFrame,
-    settings: IntervalSettings,
-    costs: UnitCosts | None,
-) -> pl.DataFrame:
-    intervals = method_intervals(predictions, settings, costs)
-    return estimate_rows(intervals, feature_set=feature_set, method=method)
 
 
 def alarm_limit(highest: Array, rate: float) -> float:

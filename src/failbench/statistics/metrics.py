@@ -73,31 +73,24 @@ def abstention(confusion: Array, categories: tuple[str, ...]) -> Array:  # noqa:
 
 def category_recall(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
     """Recall of one category, mean over repeats."""
-    row = confusion[..., categories.index(category), :]
-    return _over_repeats(quotient(row[..., ANSWERS.index(category)], row.sum(axis=-1)))
+    return _over_repeats(recalls(confusion, categories)[..., categories.index(category)])
 
 
 def category_f1(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
     """F1 of one category, computed per repeat and averaged."""
-    row, column = categories.index(category), ANSWERS.index(category)
-    whole = confusion[..., row, :].sum(axis=-1) + confusion[..., column].sum(axis=-1)
-    return _over_repeats(quotient(2 * confusion[..., row, column], whole))
+    return _over_repeats(f1_scores(confusion, categories)[..., categories.index(category)])
 
 
 def category_precision(confusion: Array, categories: tuple[str, ...], category: str) -> Array:
     """Share of a category among those it is named for: mean of repeats that name it, else 0."""
     right = confusion[..., categories.index(category), ANSWERS.index(category)]
-    named = _named(confusion, category)
+    named = confusion[..., ANSWERS.index(category)].sum(axis=-1)
     return quotient(quotient(right, named).sum(axis=-1), (named > 0).sum(axis=-1))
 
 
 def category_named(confusion: Array, categories: tuple[str, ...], category: str) -> Array:  # noqa: ARG001
     """Scenarios for which a category is named, of any category, mean over repeats."""
-    return _over_repeats(_named(confusion, category))
-
-
-def _named(confusion: Array, category: str) -> Array:
-    return np.asarray(confusion[..., ANSWERS.index(category)].sum(axis=-1), dtype=np.float64)
+    return _over_repeats(confusion[..., ANSWERS.index(category)].sum(axis=-1))
 
 
 def _over_repeats(values: Array) -> Array:

@@ -134,28 +134,13 @@ def _infinite_or_zero(mean: float) -> float:
 
 
 @dataclass(frozen=True)
-class PairedDifference:
-    """A difference in accuracy over scenarios that both sides have."""
-
-    value: float
-    ci_low: float
-    ci_high: float
-    p: float
-    p_equivalence: float
-    equivalent: bool
-    smallest_margin: float
-    detectable: float
-    n: int
-
-
-@dataclass(frozen=True)
 class Stability:
     """How alike the conditions are: all pairs must be equivalent."""
 
     # An intersection-union test, of the level of each test, without adjustment (Berger and Hsu,
     # 1996).
 
-    against_others: dict[str, PairedDifference]
+    against_others: dict[str, dict[str, float]]
     spread: float
     p_equivalence: float
     shown: bool
@@ -183,7 +168,7 @@ def stability(
         raise BadInputError("predictions", condition, problem, remedy)
     scores = {name: wide[name].to_numpy() for name in names}
 
-    def compared(left: Array, right: Array) -> PairedDifference:
+    def compared(left: Array, right: Array) -> dict[str, float]:
         return _difference(left - right, margin, confidence, power)
 
     pairs = [compared(scores[left], scores[right]) for left, right in combinations(names, 2)]
@@ -196,36 +181,29 @@ def stability(
             for name in names
         },
         spread=max(means) - min(means),
-        p_equivalence=max(pair.p_equivalence for pair in pairs),
-        shown=all(pair.equivalent for pair in pairs),
-        smallest_margin=max(pair.smallest_margin for pair in pairs),
-        detectable=max(pair.detectable for pair in pairs),
+        p_equivalence=max(pair["p_equivalence"] for pair in pairs),
+        shown=all(pair["equivalent"] for pair in pairs),
+        smallest_margin=max(pair["smallest_margin"] for pair in pairs),
+        detectable=max(pair["detectable"] for pair in pairs),
         n=wide.height,
     )
 
 
 def _difference(
     differences: Array, margin: float, confidence: float, power: float
-) -> PairedDifference:
-    n = len(differences)
-    deviation = float(differences.std(ddof=1))
-    mean = float(differences.mean())
-    # Scenarios that agree do so to the last bit or not at all; so should their mean.
-    resampled = (
-        ResampledMean(float(np.round(mean, 12)), 0.0, n - 1)
-        if deviation < ROUNDING
-        else ResampledMean(mean, deviation / float(np.sqrt(n)), n - 1)
-    )
-    low, high = resampled.interval(confidence)
-    equal = equivalence(resampled, margin, 1 - confidence)
-    return PairedDifference(
-        value=resampled.mean,
-        ci_low=low,
-        ci_high=high,
-        p=resampled.p_value,
-        p_equivalence=equal.p,
-        equivalent=equal.shown,
-        smallest_margin=equal.smallest_margin,
-        detectable=detectable_effect(n - 1, 1 - confidence, power) * resampled.standard_error,
-        n=n,
-    )
+) -> dict[str, float]:
+    """A difference over scenarios that both sides have, its interval, and what it shows."""
+    mean = resampled_mean(differences, 0, 1)  # scenarios share nothing
+    low, high = mean.interval(confidence)
+    equal = equivalence(mean, margin, 1 - confidence)
+    return {
+        "value": mean.mean,
+        "ci_low": low,
+        "ci_high": high,
+        "p": mean.p_value,
+        "p_equivalence": equal.p,
+        "equivalent": equal.shown,
+        "smallest_margin": equal.smallest_margin,
+        "detectable": detectable_effect(mean.df, 1 - confidence, power) * mean.standard_error,
+        "n": len(differences),
+    }

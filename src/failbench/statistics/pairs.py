@@ -51,11 +51,6 @@ class PairedScores:
         return unit_of((seed_counts(self.seeds),))
 
     @property
-    def repeats(self) -> int:
-        """Number of repeats."""
-        return self.folds["repeat"].n_unique()
-
-    @property
     def tested(self) -> float:
         """Scenarios that a fold tests, on average; it trains on the others."""
         return float(self.folds["tested"].to_numpy().mean())
@@ -63,11 +58,6 @@ class PairedScores:
     def fold_scores(self, method: str) -> Array:
         """Accuracy in each fold, ``[n_repeats * n_folds]``, repeat by repeat."""
         return self.folds[method].to_numpy()
-
-    def first_repeat(self, method: str) -> Array:
-        """Accuracy in each fold of the first repeat, ``[n_folds]``."""
-        first = self.folds["repeat"] == self.folds["repeat"].min()
-        return self.folds.filter(first)[method].to_numpy()
 
     def scenario_scores(self, method: str) -> Array:
         """Correctness of each scenario, mean over repeats, ``[n_scenarios]``."""
@@ -114,7 +104,7 @@ def paired_shares(answers: pl.DataFrame) -> PairedScores:
 
 
 def difference_bounds(
-    scores: PairedScores, pairs: Sequence[Pair], resamples: int, confidence: float, seed: int
+    scores: PairedScores, pairs: Sequence[Pair], settings: BootstrapSettings
 ) -> list[tuple[float, float] | None]:
     """BCa bounds of pairs' differences in accuracy, given the fitted models; None if all agree."""
     # Scenarios are resampled once for all pairs: what is drawn brings every method and repeat. A
@@ -137,7 +127,6 @@ def difference_bounds(
         accuracies = np.sum(sums, axis=0) / scores.n
         return np.asarray(accuracies[lefts] - accuracies[rights], dtype=np.float64)
 
-    settings = BootstrapSettings(resamples=resamples, confidence=confidence, seed=seed)
     resampled = resample(seeds, statistic, settings)
     return [
         None if agree else (float(low), float(high))
@@ -158,9 +147,7 @@ def study_difference(
         float(scores.scenario_scores(study).mean()) for study in (left, right)
     )
     difference = left_accuracy - right_accuracy
-    (bounds,) = difference_bounds(
-        scores, [(left, right)], settings.resamples, settings.confidence, settings.seed
-    )
+    (bounds,) = difference_bounds(scores, [(left, right)], settings)
     given: Bounds = (
         (difference, difference, "point") if bounds is None else (*bounds, "BCa bootstrap")
     )

@@ -1,4 +1,4 @@
-"""Significance: every pair of methods compared, four pairs by name and the others by curiosity."""
+"""Significance: contrasts of methods, which are named beforehand, under every test."""
 
 # All tests suppose equal accuracy; the corrected t and its Bayesian form take the training set for
 # random as well as the scenarios, the bootstrap and McNemar's test the scenarios alone.
@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
 from typing import Final, Literal
 
 import baycomp
@@ -28,8 +27,6 @@ from failbench.statistics.paired_tests import (
 )
 from failbench.statistics.pairs import Pair, PairedScores, difference_bounds, paired_scores
 
-Family = Literal["contrast", "exploratory"]
-
 
 class Difference(Record):
     """Accuracies over ``n`` scenarios, ``left`` less ``right``; no bounds if resamples agree."""
@@ -49,11 +46,11 @@ class Difference(Record):
 class Comparison(Difference):
     """A difference, and every test of it."""
 
-    family: Family  # ``contrast`` if named beforehand, so that p is adjusted
+    family: Literal["contrast"] = "contrast"  # named beforehand, so that p is adjusted
     t: float
     df: int
     p: float  # corrected resampled t test of the fold differences
-    p_holm: float | None = None  # by Holm's method over the contrasts alone
+    p_holm: float | None = None  # by Holm's method (1979) over the contrasts
     p_left: float
     p_rope: float
     p_right: float  # posterior probabilities of left, of practical equivalence, and of right
@@ -69,19 +66,9 @@ class Comparison(Difference):
     detectable_difference: float | None  # before adjustment; None where folds agree
 
     @property
-    def reported_p(self) -> float:
-        """The p to judge by: adjusted for a contrast, as it is for an exploratory pair."""
-        return self.p if self.p_holm is None else self.p_holm
-
-    @property
     def untested(self) -> Difference:
         """The difference alone: an in-sample one has no p value."""
         return Difference(**self.model_dump(include=set(Difference.model_fields)))
-
-
-def contrasts_of(comparisons: Iterable[Comparison]) -> list[Comparison]:
-    """Those that were named beforehand, in their order."""
-    return [comparison for comparison in comparisons if comparison.family == "contrast"]
 
 
 def comparisons_table(comparisons: Sequence[Difference]) -> pl.DataFrame:
@@ -97,19 +84,11 @@ def difference_metrics(differences: Iterable[Difference]) -> dict[str, object]:
 
 
 def _leaves(difference: Difference) -> dict[str, dict[str, float]]:
-    nested: dict[str, dict[str, float | None]] = {
-        "difference": {
-            "value": difference.difference,
-            "ci_low": difference.ci_low,
-            "ci_high": difference.ci_high,
-            "n": difference.n,
-        }
+    known = difference.model_dump()
+    nested = {
+        name: {leaf: known.get(column) for leaf, column in columns.items()}
+        for name, columns in LEAVES.items()
     }
-    if isinstance(difference, Comparison):
-        nested |= {
-            name: {leaf: getattr(difference, column) for leaf, column in columns.items()}
-            for name, columns in TEST_LEAVES.items()
-        }
     finite = {
         name: {key: x for key, x in leaves.items() if x is not None and math.isfinite(x)}
         for name, leaves in nested.items()
@@ -117,7 +96,8 @@ def _leaves(difference: Difference) -> dict[str, dict[str, float]]:
     return {name: leaves for name, leaves in finite.items() if leaves}
 
 
-TEST_LEAVES: Final[Mapping[str, Mapping[str, str]]] = {
+LEAVES: Final[Mapping[str, Mapping[str, str]]] = {
+    "difference": {"value": "difference", "ci_low": "ci_low", "ci_high": "ci_high", "n": "n"},
     "corrected_t": {"value": "t", "df": "df", "p": "p", "p_holm": "p_holm"},
     "posterior": {"left": "p_left", "rope": "p_rope", "right": "p_right"},
     "mcnemar": {"p": "p_mcnemar", "left_only": "left_only", "right_only": "right_only"},
@@ -130,7 +110,7 @@ TEST_LEAVES: Final[Mapping[str, Mapping[str, str]]] = {
     },
     "detectable_difference": {"value": "detectable_difference"},
 }
-"""What a metrics file holds of each test, by attribute of a comparison."""
+"""What a metrics file holds of a difference and of each test, by attribute of a comparison."""
 
 
 class ComparisonSettings(BootstrapSettings):
@@ -158,44 +138,29 @@ class SignificanceSettings(ComparisonSettings):
     contrasts: tuple[Pair, ...] = Field(min_length=1)
 
 
-def compare_all(
-    predictions: pl.DataFrame, settings: SignificanceSettings
-) -> tuple[Comparison, ...]:
-    """Compare every pair of methods by feature set: contrasts first, then the others."""
+def compare_all(predictions: pl.DataFrame, settings: SignificanceSettings) -> list[Comparison]:
+    """The contrasts on their feature set; p is adjusted over them."""
     feature_sets = predictions["feature_set"].unique().sort().to_list()
     if settings.feature_set not in feature_sets:
         problem = f"{settings.feature_set!r} was not predicted."
         remedy = f"Known are {', '.join(feature_sets)}."
         raise BadInputError("params.yaml", "significance.feature_set", problem, remedy)
-    return tuple(
-        comparison
-        for (name,), part in predictions.sort("feature_set").group_by(
-            "feature_set", maintain_order=True
-        )
-        for comparison in _compare(part, str(name), settings)
-    )
-
-
-def _compare(
-    predictions: pl.DataFrame, feature_set: str, settings: SignificanceSettings
-) -> list[Comparison]:
-    scores = paired_scores(predictions)
-    pairs = _pairs(scores.methods, settings.contrasts)
-    bounds = difference_bounds(
-        scores, pairs, settings.resamples, settings.confidence, settings.seed
-    )
+    scores = paired_scores(predictions.filter(feature_set=settings.feature_set))
+    _check_contrasts(settings.contrasts, scores.methods)
+    bounds = difference_bounds(scores, settings.contrasts, settings)
     effect = detectable_effect(scores.folds.height - 1, settings.alpha, settings.power)
-    comparisons = [
-        _comparison(scores, pair, bound, effect, feature_set, settings)
-        for pair, bound in zip(pairs, bounds, strict=True)
+    compared = [
+        _comparison(scores, pair, bound, effect, settings)
+        for pair, bound in zip(settings.contrasts, bounds, strict=True)
     ]
-    if feature_set != settings.feature_set:
-        return comparisons
-    named = len(settings.contrasts)
-    return [*_as_contrasts(comparisons[:named], settings.alpha), *comparisons[named:]]
+    adjusted = multipletests([each.p for each in compared], alpha=settings.alpha, method="holm")[1]
+    return [
+        each.model_copy(update={"p_holm": float(p)})
+        for each, p in zip(compared, adjusted, strict=True)
+    ]
 
 
-def _pairs(methods: tuple[str, ...], contrasts: tuple[Pair, ...]) -> list[Pair]:
+def _check_contrasts(contrasts: tuple[Pair, ...], methods: tuple[str, ...]) -> None:
     for method in (method for contrast in contrasts for method in contrast):
         if method not in methods:
             problem = f"{method!r} was not predicted."
@@ -206,8 +171,6 @@ def _pairs(methods: tuple[str, ...], contrasts: tuple[Pair, ...]) -> list[Pair]:
         problem = "a pair is named twice, or a method is held against itself."
         remedy = "Name each pair of two methods once."
         raise BadInputError("params.yaml", "significance.contrasts", problem, remedy)
-    others = (pair for pair in combinations(methods, 2) if frozenset(pair) not in named)
-    return [*contrasts, *others]
 
 
 def _comparison(
@@ -215,7 +178,6 @@ def _comparison(
     pair: Pair,
     bounds: tuple[float, float] | None,
     effect: float,
-    feature_set: str,
     settings: SignificanceSettings,
 ) -> Comparison:
     left, right = pair
@@ -227,18 +189,20 @@ def _comparison(
     p_left, p_rope, p_right = (
         max(float(p), 0.0)  # baycomp subtracts from one, which rounding can take below zero
         for p in baycomp.two_on_single(
-            *fold_scores, rope=settings.practical_equivalence, runs=scores.repeats
+            *fold_scores,
+            rope=settings.practical_equivalence,
+            runs=scores.folds["repeat"].n_unique(),
         )
     )
     left_only, right_only, p_mcnemar = discordant(scores.first, pair)
-    legacy_t, legacy_p = paired_t(scores.first_repeat(left), scores.first_repeat(right))
+    first = scores.folds.filter(pl.col("repeat") == pl.col("repeat").min())
+    legacy_t, legacy_p = paired_t(first[left].to_numpy(), first[right].to_numpy())
     equal = equivalence(tested, settings.equivalence_margin, settings.alpha)
     low, high = bounds or (None, None)
     return Comparison(
-        feature_set=feature_set,
+        feature_set=settings.feature_set,
         left=left,
         right=right,
-        family="exploratory",
         n=scores.n,
         folds=scores.folds.height,
         accuracy_left=float(accuracies[0]),
@@ -263,14 +227,3 @@ def _comparison(
         smallest_margin=equal.smallest_margin,
         detectable_difference=effect * tested.standard_error if tested.standard_error else None,
     )
-
-
-def _as_contrasts(comparisons: Sequence[Comparison], alpha: float) -> list[Comparison]:
-    """Comparisons with p values adjusted by Holm's method (1979) over all of them."""
-    adjusted = multipletests(
-        [comparison.p for comparison in comparisons], alpha=alpha, method="holm"
-    )[1]
-    return [
-        comparison.model_copy(update={"family": "contrast", "p_holm": float(p)})
-        for comparison, p in zip(comparisons, adjusted, strict=True)
-    ]

@@ -19,7 +19,6 @@ from failbench.study.inputs import *
 from failbench.study.labels import *
 from failbench.study.paper_numbers import *
 from failbench.study.picture import *
-from failbench.study.plain_table import *
 from failbench.study.publication import *
 from failbench.study.style import *
 from failbench.study.tables import *

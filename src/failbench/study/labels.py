@@ -133,12 +133,6 @@ def in_label_order(methods: Iterable[str]) -> list[str]:
     return [*labelled, *sorted(given - set(METHOD_LABELS))]
 
 
-SCALE_NOTE: Final = (  # of all runs, which a test holds against ``inputs.scale_note``
-    "Measured on small models: 3,403 runs on a CPU, 2 layers, 0.072 to 10 million parameters "
-    "(median 0.20 million), a vocabulary of 512 tokens, 280 to 320 planned steps; the paper's "
-    "models have 12 to 110 million parameters."
-)
-
 DEVELOPMENT_NOTE: Final = (
     "Methods on invariants rest on the last version of the monitor's rules, which was made with "
     "these scenarios in view: what they reach is development. Version 1, by the author of the "

@@ -2,7 +2,9 @@
 
 import logging
 import re
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from logging.handlers import BufferingHandler
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ from failbench.statistics.intervals import nest
 from failbench.study.captions import RESTORE
 from failbench.study.estimates import rounded
 from failbench.study.picture import Picture, save_picture
-from failbench.study.plain_table import Table, write_table
+from failbench.study.tables import Table, write_table
 
 _POINTS = Path("data/plots")
 _TABLES = Path("paper/tables")
@@ -89,20 +91,11 @@ def run(main: Callable[[], None]) -> None:
     stage.run(checked)
 
 
-class _Complaints(logging.Handler):
-    """What matplotlib logs of lines that it skips, where a misspelt one would go unseen."""
-
-    def __init__(self) -> None:
-        super().__init__(logging.WARNING)
-        self.messages: list[str] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.messages.append(record.getMessage())
-
-
 def check_style(path: Path) -> None:
     """Refuse a style file that matplotlib would not follow to the last line, by its number."""
-    complaints = _Complaints()
+    # matplotlib logs which lines it skips, where a misspelt one would go unseen
+    complaints = BufferingHandler(sys.maxsize)
+    complaints.setLevel(logging.WARNING)
     logger = logging.getLogger(mpl.__name__)
     logger.addHandler(complaints)
     try:
@@ -111,7 +104,7 @@ def check_style(path: Path) -> None:
         raise BadInputError(path, "(file)", "is missing or is not text.", RESTORE) from error
     finally:
         logger.removeHandler(complaints)
-    named = (re.search(r"\bline (\d+)", text) for text in complaints.messages)
+    named = (re.search(r"\bline (\d+)", each.getMessage()) for each in complaints.buffer)
     if numbers := [int(found[1]) for found in named if found]:
         line = path.read_text(encoding="utf-8").splitlines()[min(numbers) - 1].strip()
         problem = f"{line!r} is no setting that matplotlib follows."

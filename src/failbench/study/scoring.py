@@ -73,13 +73,8 @@ def method_scores(
     for (name,), answers in answered.group_by("method", maintain_order=True):
         predictions = answers.with_columns(repeat=pl.lit(0))
         scores[str(name)] = MethodScore(
-            accuracy=accuracy_interval(predictions, settings),
+            accuracy=few_or_many(predictions, (METRICS["accuracy"],), settings)["accuracy"],
             right=int((answers["prediction"] == answers["category"]).sum()),
             answers=dict(sorted(Counter(answers["prediction"].to_list()).items())),
         )
     return scores
-
-
-def accuracy_interval(predictions: pl.DataFrame, settings: ScenarioIntervalSettings) -> Interval:
-    """Accuracy with the interval that the studies report, over scenarios and their seeds."""
-    return few_or_many(predictions, (METRICS["accuracy"],), settings)["accuracy"]

@@ -38,13 +38,24 @@ class CallbackMonitor(StoppingMonitor):
     ) -> Callable[[], None]:
         """Hear when the loop asks a loader for a batch, whoever iterates over it."""
         kind = type(loader)
-        heard = Loader(
-            Batches(lambda: kind.__iter__(loader), failed),
-            ask=self.ask,
-            give=lambda batch: self._guarded(self._watcher.batch, batch) if batches else None,
-            exhausted=lambda: self._guarded(self._watcher.exhausted),
-        )
-        undo = rewire(loader, lambda: iter(heard))
+
+        def kept() -> Iterator[Any]:
+            try:
+                yield from kind.__iter__(loader)
+            except Exception as error:
+                failed(error)
+                raise
+
+        def heard() -> Iterator[Any]:
+            told = Loader(
+                kept(),
+                ask=self.ask,
+                give=lambda batch: self._guarded(self._watcher.batch, batch) if batches else None,
+                exhausted=lambda: self._guarded(self._watcher.exhausted),
+            )
+            return iter(told)
+
+        undo = rewire(loader, heard)
         if undo is None:
             self.turn_off(LOADING, f"batches come from a {kind.__name__}")
         return undo or (lambda: None)
@@ -120,23 +131,6 @@ class CallbackMonitor(StoppingMonitor):
 
 def _same(loss: float, other: float) -> bool:
     return math.isclose(loss, other, rel_tol=AGREES) or (math.isnan(loss) and math.isnan(other))
-
-
-class Batches:
-    """What a function iterates over, with an error of it kept."""
-
-    def __init__(
-        self, begin: Callable[[], Iterator[Any]], failed: Callable[[Exception], None]
-    ) -> None:
-        self._begin = begin
-        self._failed = failed
-
-    def __iter__(self) -> Iterator[Any]:
-        try:
-            yield from self._begin()
-        except Exception as error:
-            self._failed(error)
-            raise
 
 
 def rewire(loader: Any, iterate: Callable[[], Iterator[Any]]) -> Callable[[], None] | None:

@@ -6,14 +6,12 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Any, Final, Literal, get_args
 
 import numpy as np
 import polars as pl
-from pydantic import Field
 
 from failbench.base.errors import BadInputError
-from failbench.base.records import Record
 from failbench.base.telemetry import read_table, write_parquet
 from failbench.monitor.bounds import Reach
 from failbench.monitor.end import End
@@ -173,13 +171,6 @@ ALARMS: Final[tuple[Alarm, ...]] = ("any", *get_args(Kind))
 MARGIN_SCHEMA: Final = pl.Schema(  # held-out runs that broke, by ``(margin, alarm)``
     {"margin": pl.Float64(), "alarm": pl.String(), "alarmed": pl.Int32(), "n": pl.Int32()}
 )
-
-
-class MarginChoice(Record):
-    """Which margins are tried, and how many healthy runs may be alarmed."""
-
-    margins: tuple[Annotated[float, Field(ge=0)], ...] = Field(min_length=1)
-    most_alarmed: float = Field(ge=0, lt=1)
 
 
 def setting_of(run: Mapping[str, str]) -> str:

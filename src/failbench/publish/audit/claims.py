@@ -19,9 +19,8 @@ from failbench.publish.audit.intervals import IntervalCheck
 from failbench.publish.audit.relations import RelationCheck, StatisticCheck
 from failbench.study.captions import Captions
 from failbench.study.picture import Picture, dot_plot, legend_outside
-from failbench.study.plain_table import Table
 from failbench.study.style import BLACK, GREY, VERMILLION, Mark
-from failbench.study.tables import sheet
+from failbench.study.tables import Table, sheet
 
 AnyCheck = CountCheck | Formula | RelationCheck | StatisticCheck | IntervalCheck
 """Every kind of test; a claim names one by its ``kind``."""

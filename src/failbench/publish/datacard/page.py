@@ -19,7 +19,7 @@ from failbench.publish.datacard.main_tables import (
     declared,
 )
 from failbench.study.labels import REPLACED
-from failbench.study.plain_table import Column, Table, markdown
+from failbench.study.tables import Column, Table, markdown
 
 MILLION = 1e6
 SETTING = ("architecture", "optimizer", "scale")

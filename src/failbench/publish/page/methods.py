@@ -146,6 +146,7 @@ def landing(
     scope: Scope,
     finding: str,
     *,
+    scale: str,
     majority: float,
     confidence: float,
 ) -> dict[str, object]:
@@ -163,7 +164,7 @@ def landing(
     )
     return {
         "finding": finding,
-        "scale": labels.SCALE_NOTE,
+        "scale": scale,
         "majority": {"value": majority, "n": scope.scenarios},
         "rows": rows,
         "title": "How often each method names the right category of a failure, of five",
