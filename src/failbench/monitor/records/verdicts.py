@@ -166,8 +166,10 @@ def _stored_breaks(
 ) -> Iterator[tuple[dict[str, Any], str, tuple[Break, ...]]]:
     known = {invariant.id: invariant for invariant in rules.invariants}
     parts: dict[tuple[str, str], list[Break]] = {}
-    for run_id, name, invariant, *found in breaks.select(BREAK_SCHEMA.names()).iter_rows():
-        parts.setdefault((run_id, name), []).append(Break(known[invariant], *found, _ANY))
+    for run_id, name, invariant, *when in breaks.select(BREAK_SCHEMA.names()).iter_rows():
+        step, value, against = when
+        broken = Break(known[invariant], step, value, against, _ANY)
+        parts.setdefault((run_id, name), []).append(broken)
     for run in ends.iter_rows(named=True):
         for name in bounds:
             if name != run["setting"]:  # its own bounds are no borrowed ones
