@@ -30,32 +30,30 @@ def test_every_declared_claim_is_tested_once(paper, audit):
     assert audit["computed"].str.len_chars().min() > 0
 
 
+def ratio(formula, words="", **where):
+    return {"kind": "ratio", "value": 1, "formula": formula, "where": where, "words": words}
+
+
 @pytest.mark.parametrize(
-    ("check", "field", "problem"),
+    ("check", "problem"),
     [
-        ({}, "claims.made_up.check", "kind"),
-        (
-            {"kind": "sum", "value": 0.5, "formula": "a", "where": {"a": 1}},
-            "claims.made_up.check.sum.value",
-            "no printed figure",
-        ),
-        (
-            {"kind": "recalls", "value": 1, "recalls": [1], "counts": []},
-            "recalls",
-            "as many counts",
-        ),
-        ({"kind": "largest", "name": "c", "values": {"a": 1, "b": 2}}, "largest", "one of the"),
-        (
-            {"kind": "rate_interval", "value": "5%", "interval": ["9%", "1%"], "n": 9},
-            "rate_interval",
-            "lower end",
-        ),
+        ({}, "kind"),
+        ({"kind": "recalls", "value": 1, "recalls": [1], "counts": []}, "as many counts"),
+        ({"kind": "largest", "name": "c", "values": {"a": 1, "b": 2}}, "one of the"),
+        ({"kind": "rate_interval", "value": "5%", "interval": ["9%", "1%"], "n": 9}, "lower end"),
+        (ratio("a", a=1) | {"value": 0.5}, "no printed figure"),
+        (ratio("a / b", a=1), "'b' is named by a formula and is not under where"),
+        (ratio("a", a=1, b=1), "'b' is under where and named by no formula"),
+        (ratio("a", a=1, words="{c}"), "'c' is named by a formula and is not under where"),
+        (ratio("a / (a - a)", a=1), "cannot be computed"),
+        (ratio("a; b", a=1, b=1), "is no formula"),
+        (ratio("dot(a, b)", a=[1], b=[1, 2]), "as many weights as values"),
     ],
 )
-def test_a_wrong_declaration_is_one_error_with_its_path(check, field, problem):
+def test_a_wrong_declaration_is_one_error_with_its_path(check, problem):
     with pytest.raises(BadInputError, match=problem) as caught:
         kept_by_hand(AuditedPaper, declared(**check), "data/reported/claims.yaml")
-    assert field in caught.value.field
+    assert caught.value.field.startswith(f"claims.made_up.check.{check.get('kind', '')}".strip("."))
     assert caught.value.place == "data/reported/claims.yaml"
 
 

@@ -3,11 +3,8 @@ import math
 import numpy as np
 import pytest
 
-from failbench.base.errors import BadInputError
-from failbench.base.records import kept_by_hand
-from failbench.publish.audit.claims import AuditedPaper
 from failbench.publish.audit.formulas import Expression
-from made_up_audit import check, declared
+from made_up_audit import check
 
 MIXTURE = {"shares": ["30/100", "50/100", "20/100"], "values": ["50/100", "75/100", "90/100"]}
 PARTS = {"share": "25%", "shares": ["48%", "27%"], "values": ["95%", "95.7%"], "mean": "87.4%"}
@@ -95,29 +92,6 @@ def test_means_and_deviations_are_those_of_draws_and_the_missing_member_restores
     middle = (0.874 - 0.48 * 0.95 - 0.27 * 0.957) / 0.25
     assert finding.low < middle < finding.high
     assert f"{100 * middle:.1f} %" == finding.computed
-
-
-@pytest.mark.parametrize(
-    ("formula", "where", "words", "problem"),
-    [
-        ("a / b", {"a": 1}, "", "'b' is named by a formula and is not under where"),
-        ("a", {"a": 1, "b": 1}, "", "'b' is under where and named by no formula"),
-        ("a", {"a": 1}, "{c}", "'c' is named by a formula and is not under where"),
-        ("a / (a - a)", {"a": 1}, "", "cannot be computed"),
-        ("a; b", {"a": 1, "b": 1}, "", "is no formula"),
-        ("dot(a, b)", {"a": [1], "b": [1, 2]}, "", "as many weights as values"),
-    ],
-)
-def test_a_formula_that_cannot_be_computed_is_one_error_with_its_path(
-    formula, where, words, problem
-):
-    with pytest.raises(BadInputError, match=problem) as caught:
-        kept_by_hand(
-            AuditedPaper,
-            declared(kind="ratio", value=1, formula=formula, where=where, words=words),
-            "data/reported/claims.yaml",
-        )
-    assert caught.value.field.startswith("claims.made_up.check.ratio")
 
 
 LISTS = {"shares": np.array([0.3, 0.7]), "values": np.array([1.0, 2.0])}

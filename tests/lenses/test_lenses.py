@@ -1,12 +1,11 @@
 import math
-import zlib
 
 import numpy as np
 import polars as pl
 import pytest
 import statsmodels.api as sm
 
-from failbench.neighbours.lenses.compression import compressed_bytes, loop_letters
+from failbench.neighbours.lenses.compression import loop_letters
 from failbench.neighbours.lenses.fft import amplitudes
 from failbench.neighbours.lenses.hazard import course_of, incidences
 from failbench.neighbours.lenses.looking import look
@@ -138,12 +137,6 @@ def test_each_planted_pattern_gets_its_verdict(verdict, changes):
     assert seen.verdict == verdict
     if verdict == "clean":  # work that is written out grows in proportion
         assert seen.measures["growth"].value == pytest.approx(1.0, abs=0.1)
-
-
-def test_bytes_are_those_of_zlib_less_an_empty_text():
-    text = "g(1h(2i)1j)0"
-    assert compressed_bytes(text) == len(zlib.compress(text.encode(), 9)) - 8
-    assert compressed_bytes("") == 0
 
 
 def brute_loop(text):

@@ -201,8 +201,3 @@ def test_names_are_those_that_are_read_in_the_end(executed, target, names):
 def test_attributes_are_those_that_the_target_and_its_functions_ask_for():
     found = relevant_names(["def f(x):\n    return np.product(x)"], "f(data.values)")
     assert found.attributes == {"data": ("values",), "np": ("product",)}
-
-
-def test_a_cell_that_is_no_python_is_an_error():
-    with pytest.raises(SyntaxError):
-        relevant_names([], "def")

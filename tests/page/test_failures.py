@@ -5,14 +5,11 @@ import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry
-from failbench.base.verdicts import Diagnosis, Evidence, explained
-from failbench.base.vocabulary import PRIMARY_SET
-from failbench.features.catalogue import FEATURE_SETS
 from failbench.publish.page.curves import SIGNALS, curves
 from failbench.publish.page.document import significant
-from failbench.publish.page.failure import NOTHING_BROKE, decided_sentence, explanations
+from failbench.publish.page.failure import NOTHING_BROKE, decided_sentence
 from failbench.publish.page.failures import SHOWN_ERROR, failures
-from failbench.publish.page.methods import Answers, answers_by_scenario, method_facts, shown_order
+from failbench.publish.page.methods import Answers, answers_by_scenario
 from made_up import made_up_predictions
 from made_up_monitored import rules
 from made_up_telemetry import (
@@ -87,28 +84,9 @@ def test_a_scenario_of_which_something_is_missing_is_one_clear_error(lacking, me
         index(**{lacking: {**without, "answers": others}[lacking]})
 
 
-END = {"end_step": 30, "end_phase": "backward", "error": "ValueError", "message": "</script>"}
-
-
-def test_nothing_broken_and_an_ending_that_decided_with_its_error_are_said():
+def test_a_run_in_which_nothing_broke_says_so():
     decided = {"decided_by": None, "decided_kind": None}
-    assert decided_sentence(decided, END, pl.DataFrame(), rules()) == NOTHING_BROKE
-    ending = rules().endings[0]
-    decided = {"decided_by": ending.id, "decided_kind": "ending"}
-    text = decided_sentence(decided, END, pl.DataFrame(), rules())
-    assert text.endswith(f"{ending.statement} ValueError: </script>")
-
-
-@pytest.mark.parametrize("method", ["simple_rules", "random_forest"])
-def test_conditions_come_back_as_sentences_and_those_left_out_are_counted(method):
-    signals = FEATURE_SETS[PRIMARY_SET][:7]
-    evidence = tuple(Evidence(name, float(i), "above", 0.5) for i, name in enumerate(signals))
-    made = explained([("run", "scenario")], method, [Diagnosis("unknown", 0.5, evidence)])
-    section = explanations(*made)["scenario"][method]
-    assert section["left_out"] == 2
-    assert len(section["evidence"]) == 5
-    first = 2 if method == "simple_rules" else 0
-    assert f" is {first}, above 0.5." in section["evidence"][0]
+    assert decided_sentence(decided, {}, pl.DataFrame(), rules()) == NOTHING_BROKE
 
 
 def named(predictions: pl.DataFrame, method: str) -> pl.DataFrame:
@@ -136,14 +114,6 @@ def test_a_method_that_does_not_answer_a_scenario_is_named_with_the_remedy():
     both = pl.concat([named(predictions, "random_forest"), some])
     with pytest.raises(BadInputError, match=r"ebm: .*'unknown_1'.* Run `dvc repro nested_cv@ebm`"):
         answers_by_scenario(both)
-
-
-def test_methods_that_are_told_come_last_and_development_before_them():
-    order = shown_order(["hybrid", "invariants", "simulated_human", "ebm", "simple_rules"])
-    assert order == ["simple_rules", "ebm", "invariants", "simulated_human", "hybrid"]
-    for method, is_told in (("simulated_human", True), ("invariants", False)):
-        facts = method_facts(method)
-        assert (facts["told"], facts["development"]) == (is_told, not is_told)
 
 
 # Curves.

@@ -32,7 +32,8 @@ def predictions():
 
 @cache
 def metrics():
-    return json.loads((ROOT / "data/metrics/intervals.json").read_text())
+    files = (ROOT / "data/metrics").glob("*.json")
+    return {file.stem: json.loads(file.read_text()) for file in files}
 
 
 @cache
@@ -43,9 +44,13 @@ def curves():
 
 
 @cache
+def raw_paper():
+    return yaml.safe_load((ROOT / "data/reported/paper.yaml").read_text())
+
+
+@cache
 def paper():
-    raw = yaml.safe_load((ROOT / "data/reported/paper.yaml").read_text())
-    return Reported.model_validate(raw)
+    return Reported.model_validate(raw_paper())
 
 
 def of(method, feature_set="19"):
@@ -59,7 +64,9 @@ def of(method, feature_set="19"):
 def test_what_is_computed_for_a_seed_gives_the_metrics_file_for_all_of_them(method, feature_set):
     computed = seed_figures(of(method, feature_set))
     for name, (value,) in computed.items():
-        assert value == pytest.approx(metrics()[feature_set][method][name]["value"], abs=2e-6)
+        assert value == pytest.approx(
+            metrics()["intervals"][feature_set][method][name]["value"], abs=2e-6
+        )
     assert set(computed) == set(SHOWN)
 
 
@@ -67,7 +74,7 @@ def test_metrics_that_lack_a_method_or_a_figure_are_refused_by_name():
     without = {"19": {}, "19+keywords": {}}
     with pytest.raises(BadInputError, match=r"intervals\.json: 19\.decision_tree: is missing"):
         methods_section(predictions(), without, curves(), paper(), confidence=0.95)
-    short = json.loads(json.dumps(metrics()))
+    short = copy.deepcopy(metrics()["intervals"])
     del short["19"]["decision_tree"]["macro_f1"]
     with pytest.raises(BadInputError, match=r"19\.decision_tree\.macro_f1"):
         methods_section(predictions(), short, curves(), paper(), confidence=0.95)
@@ -76,22 +83,6 @@ def test_metrics_that_lack_a_method_or_a_figure_are_refused_by_name():
 def test_curves_with_other_points_of_coverage_are_refused():
     with pytest.raises(BadInputError, match="other points"):
         risk_curves(curves().filter((pl.col("method") != "ebm") | (pl.col("coverage") > 0.5)))
-
-
-@cache
-def raw_paper():
-    return yaml.safe_load((ROOT / "data/reported/paper.yaml").read_text())
-
-
-@cache
-def reported_paper():
-    return Reported.model_validate(raw_paper())
-
-
-@cache
-def all_metrics():
-    files = (ROOT / "data/metrics").glob("*.json")
-    return {file.stem: json.loads(file.read_text()) for file in files}
 
 
 @cache
@@ -115,7 +106,7 @@ def test_every_number_of_the_file_is_an_entry_and_nothing_else_is():
     for path in leaves(raw_paper()):
         name = ".".join(path)
         expected.add(name.removesuffix(".value") if path[0] == "claims" else name)
-    assert {number["path"] for number in paper_numbers(reported_paper())} == expected
+    assert {number["path"] for number in paper_numbers(paper())} == expected
     assert set(counterparts()) == expected
     table = ROOT / "src/failbench/publish/page/data/counterparts.csv"
     assert len(table.read_text().splitlines()) == 1 + len(expected)  # no path has two rows
@@ -123,15 +114,13 @@ def test_every_number_of_the_file_is_an_entry_and_nothing_else_is():
 
 
 def test_a_number_that_moves_in_the_metrics_moves_and_one_that_is_gone_is_named():
-    changed = copy.deepcopy(all_metrics())
+    changed = copy.deepcopy(metrics())
     changed["intervals"]["19"]["simple_rules"]["accuracy"]["value"] = 0.123
-    rows = {
-        row["path"]: row for row in reported_section(reported_paper(), changed, audit())["rows"]
-    }
+    rows = {row["path"]: row for row in reported_section(paper(), changed, audit())["rows"]}
     assert rows["claims.simple_rules_accuracy"]["ours"][0]["value"] == 0.123
     del changed["intervals"]["19"]["simple_rules"]
     with pytest.raises(BadInputError, match=r"intervals\.json: 19/simple_rules/accuracy: has no"):
-        reported_section(reported_paper(), changed, audit())
+        reported_section(paper(), changed, audit())
 
 
 def test_a_number_without_a_row_and_a_row_without_a_number_are_refused(monkeypatch):
@@ -144,4 +133,4 @@ def test_a_number_without_a_row_and_a_row_without_a_number_are_refused(monkeypat
     ):
         monkeypatch.setattr("failbench.publish.page.reported.counterparts", lambda rows=rows: rows)
         with pytest.raises(BadInputError, match=problem):
-            reported_section(reported_paper(), all_metrics(), audit())
+            reported_section(paper(), metrics(), audit())

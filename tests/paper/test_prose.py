@@ -42,28 +42,19 @@ def test_no_decimal_or_percentage_is_typed(text: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "found"),
     [
-        "The forest reaches 60.7 of them.",
-        "The forest reaches 60 % of them.",
-        "#supported(true, [It reaches 12%])",
-        '#ci("intervals", "19") and 1.5 more',
+        ("The forest reaches 60.7 of them.", 1),
+        ("The forest reaches 60 % of them.", 1),
+        ("#supported(true, [It reaches 12%])", 1),
+        ('#ci("intervals", "19") and 1.5 more', 1),
+        ('#pct("ablation", "0.05", "accuracy", digits: 0)', 0),
+        ('#drawing("twin", width: 60%)', 0),
+        ("// 60 % was the first guess", 0),
+        ("#dot-plot(((title: [points], low: -0.45, high: 0.45, ticks: (-0.4, 0.0)),))", 0),
+        ("#v(-0.35em)", 0),
+        ("`tau = 0.6`", 0),
     ],
 )
-def test_a_typed_number_is_found(text: str) -> None:
-    assert len(typed_numbers(text)) == 1
-
-
-@pytest.mark.parametrize(
-    "text",
-    [
-        '#pct("ablation", "0.05", "accuracy", digits: 0)',
-        '#drawing("twin", width: 60%)',
-        "// 60 % was the first guess",
-        "#dot-plot(((title: [points], low: -0.45, high: 0.45, ticks: (-0.4, 0.0)),))",
-        "#v(-0.35em)",
-        "`tau = 0.6`",
-    ],
-)
-def test_code_is_no_text(text: str) -> None:
-    assert typed_numbers(text) == []
+def test_a_typed_number_is_found_and_code_is_no_text(text: str, found: int) -> None:
+    assert len(typed_numbers(text)) == found

@@ -179,7 +179,7 @@ def import_closure(script: Path) -> set[str]:
         if path in closure:
             continue
         closure.add(path)
-        for module in _imported(path.read_text(encoding="utf-8")):
+        for module in _imported(path):
             waiting.extend(_files(module))
     paths = {
         path.relative_to(REPOSITORY).as_posix()
@@ -201,10 +201,15 @@ def code_dependencies(closure: set[str]) -> list[str]:
 
 
 @cache
-def _imported(source: str) -> frozenset[str]:
-    """Modules that code imports; closures share most files, and parsing them is what costs."""
+def nodes(path: Path) -> tuple[ast.AST, ...]:
+    """All nodes of a file of code; closures share most files, and parsing them is what costs."""
+    return tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+
+
+@cache
+def _imported(path: Path) -> frozenset[str]:
     modules: set[str] = set()
-    for node in ast.walk(ast.parse(source)):
+    for node in nodes(path):
         if isinstance(node, ast.Import):
             modules |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
@@ -258,8 +263,7 @@ def records_read(script: Path) -> dict[str, type[BaseModel]]:
 
 def attributes(path: Path) -> set[str]:
     """Names of all attributes that a file takes of anything."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+    return {node.attr for node in nodes(path) if isinstance(node, ast.Attribute)}
 
 
 def record_named(script: Path, name: str) -> type[BaseModel]:
@@ -270,7 +274,7 @@ def record_named(script: Path, name: str) -> type[BaseModel]:
         return record
     modules = [
         str(node.module)
-        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+        for node in nodes(script)
         if isinstance(node, ast.ImportFrom) and name in {alias.name for alias in node.names}
     ]
     record = getattr(importlib.import_module(modules[0] if modules else script.stem), name)
@@ -282,7 +286,7 @@ def calls(script: Path, function: str) -> list[ast.Call]:
     """The calls of a function in a script, by its name there or in the namespace of studies."""
     return [
         node
-        for node in ast.walk(ast.parse(script.read_text(encoding="utf-8")))
+        for node in nodes(script)
         if isinstance(node, ast.Call) and ast.unparse(node.func).removeprefix(NAMESPACE) == function
     ]
 
@@ -306,7 +310,7 @@ def paths_named(script: Path) -> set[str]:
     paths = {path for name, read in SHARED_INPUTS.items() if calls(script, name) for path in read}
     captions = [ast.literal_eval(call.args[0]) for call in calls(script, "Captions.read")]
     paths |= {f"paper/captions/{study}.yaml" for study in captions}
-    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+    for node in nodes(script):
         text = ""
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             text = node.value

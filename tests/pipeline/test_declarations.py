@@ -2,7 +2,7 @@ import importlib
 import json
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -21,19 +21,6 @@ REPRODUCED = {name: stage for name, stage in STAGES.items() if name != "record"}
 REPORTS = [name for name, stage in REPRODUCED.items() if f"paper/tables/{name}" in stage.outputs]
 DESCRIBING_METHODS = {"benchmark", "crash_prediction", "external_default", "onset"}
 """Reports that show what methods are made of, or replay what models answered."""
-
-
-def git(*arguments: str, paths: Iterable[str] = ()) -> list[str]:
-    """What git prints, of these paths where it reads them from standard input."""
-    result = subprocess.run(
-        ["git", *arguments],
-        cwd=pipeline.REPOSITORY,
-        input="\n".join(paths),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return result.stdout.splitlines()
 
 
 def related(path: str, other: str) -> bool:
@@ -121,10 +108,8 @@ def test_paths_that_a_script_names_are_those_that_are_declared(name):
 def test_everything_that_people_look_at_is_the_output_of_one_stage():
     written = [path for stage in STAGES.values() for path in stage.outputs]
     text = {str(path) for path in STAGES["paper"].deps if path.startswith("paper/")}
-    by_hand = {"figures/matplotlibrc", *BY_BENCHMARK, *git("ls-files", *(text - {"paper/tables"}))}
-    published = {
-        path for folder in pipeline.PUBLISHED for path in git("ls-files", folder)
-    } - by_hand
+    by_hand = {"figures/matplotlibrc", *BY_BENCHMARK, *pipeline.tracked(*text - {"paper/tables"})}
+    published = set(pipeline.tracked(*pipeline.PUBLISHED)) - by_hand
     assert {
         path for path in published if sum(related(path, other) for other in written) != 1
     } == set()
@@ -141,35 +126,18 @@ def test_record_is_frozen_and_has_nothing_but_outputs_that_are_kept():
 @pytest.fixture(scope="module")
 def committed() -> set[str]:
     """Every tracked file, and every folder that holds one."""
-    files = git("ls-files")
+    files = pipeline.tracked()
     return {*files, *(parent.as_posix() for file in files for parent in Path(file).parents)}
 
 
-@pytest.fixture(scope="module")
-def ignored() -> set[str]:
-    """The outputs that a rule of git ignores."""
-    outputs = {
-        path
-        for name, stage in STAGES.items()
-        for template in stage.outputs
-        for path in items_of(name, template)
-    }
-    found = git("check-ignore", "--no-index", "--stdin", paths=[*outputs, ".venv/x"])
-    assert ".venv/x" in found, "git reads the paths that it is asked of"
-    return set(found)
-
-
 @pytest.mark.parametrize("name", STAGES)
-def test_a_stage_says_what_it_is_reads_what_is_there_and_commits_what_it_writes(
-    name, committed, ignored
-):
+def test_a_stage_says_what_it_is_reads_what_is_there_and_commits_what_it_writes(name, committed):
     stage = STAGES[name]
     assert stage.body["desc"].endswith(".")
     assert {path for path in stage.deps if not (pipeline.REPOSITORY / path).exists()} == set()
     assert all(options.get("cache") is False for options in stage.outputs.values())
     for path in [path for template in stage.outputs for path in items_of(name, template)]:
         assert path in committed, f"{path} is not tracked: git add it."
-        assert path not in ignored, f"{path} is ignored by git."
     metrics = {path for path in stage.outputs if path.startswith("data/metrics/")}
     assert metrics <= {f"data/metrics/{name}.json", f"data/metrics/{name}/${{item}}.json"}
 

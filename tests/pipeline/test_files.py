@@ -16,10 +16,6 @@ WRITTEN_LATER = {
 FILES = [path for path in tracked(*DESCRIBED) if path != "figures/matplotlibrc"]
 
 
-def test_a_pattern_stands_for_every_name_and_every_ending():
-    assert patterns("a/<method>.{md,typ}") == ["a/*.md", "a/*.typ"]
-
-
 def test_every_committed_file_is_in_the_dictionary():
     known = [pattern for row in ROWS for pattern in patterns(row["path"])]
     assert [path for path in FILES if not any(fnmatchcase(path, each) for each in known)] == []

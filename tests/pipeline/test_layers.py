@@ -1,9 +1,8 @@
 import ast
-from functools import cache
 
 import pytest
 
-from pipeline import REPOSITORY
+from pipeline import REPOSITORY, nodes
 
 PACKAGE = REPOSITORY / "src/failbench"
 
@@ -39,16 +38,9 @@ def layer(path):
     return layer_of(".".join(path.relative_to(PACKAGE).with_suffix("").parts))
 
 
-@cache
-def import_statements(path):
-    """Every import of a module, wherever it stands; parsing is what these tests cost."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    return [node for node in ast.walk(tree) if isinstance(node, ast.Import | ast.ImportFrom)]
-
-
 def imported_layers(path):
     names = set()
-    for node in import_statements(path):
+    for node in nodes(path):
         if isinstance(node, ast.ImportFrom) and node.module:
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
         elif isinstance(node, ast.Import):

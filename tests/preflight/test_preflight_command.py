@@ -26,10 +26,6 @@ def three():
     return build()[:3]
 
 
-def other_key():
-    return {"model": build()[0], "batches": 1}
-
-
 def raises():
     raise FileNotFoundError("no such checkpoint\\nnor any other")
 """

@@ -23,7 +23,7 @@ print(len(read_log(Path(sys.argv[1])).rows))
 
 
 def log_in(folder):
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "train.log").write_text("step 1 loss 2.5\n")
     return folder
 
@@ -32,8 +32,13 @@ def losses(path):
     return read_log(path).rows["loss"].tolist()
 
 
-def test_pipes_sockets_and_links_in_a_folder_are_left_out(tmp_path, monkeypatch):
-    folder = log_in(tmp_path / "run")
+def test_a_folder_is_read_with_all_its_logs_and_without_pipes_sockets_and_links(
+    tmp_path, monkeypatch
+):
+    folder = tmp_path / "run"
+    log_in(folder / "logs")
+    (folder / "stderr.txt").write_text("Killed\n")
+    (folder / "notes.md").write_text("nothing to read\n")
     for name in ("fifo.log", "trainer_state.json", "events.out.tfevents.1.host"):
         os.mkfifo(folder / name)
     (folder / "metrics").mkdir()
@@ -42,9 +47,13 @@ def test_pipes_sockets_and_links_in_a_folder_are_left_out(tmp_path, monkeypatch)
     with socket.socket(socket.AF_UNIX) as listening:
         listening.bind("socket.log")
         (folder / "zero.log").symlink_to("/dev/zero")
+        (folder / "out.log").symlink_to(log_in(tmp_path / "other") / "train.log")
         (folder / "loop").symlink_to(folder)
         (folder / "self.log").symlink_to("self.log")
-        assert [source.name for source in read_log(folder).sources] == ["train.log"]
+        log = read_log(folder)
+    assert [source.name for source in log.sources] == ["logs/train.log", "stderr.txt"]
+    assert log.rows["loss"].tolist() == [2.5]
+    assert [(event.source, event.name) for event in log.events] == [(1, "SIGKILL")]
 
 
 @pytest.mark.parametrize("name", ["runs.parquet", "signals.jsonl"])

@@ -53,21 +53,6 @@ def test_records_and_curves_of_a_document_are_read(tmp_path, document, losses):
     assert read_log(path).rows["loss"].tolist() == losses
 
 
-def test_a_folder_is_read_with_all_its_logs_and_links_are_not_followed(tmp_path):
-    run = tmp_path / "run"
-    (run / "logs").mkdir(parents=True)
-    (run / "logs/train.log").write_text("step 1 loss 2.5\n")
-    (run / "stderr.txt").write_text("Killed\n")
-    (run / "notes.md").write_text("nothing to read\n")
-    (tmp_path / "secret.log").write_text("step 1 loss 9\n")
-    (run / "loop").symlink_to(run)
-    (run / "out.log").symlink_to(tmp_path / "secret.log")
-    log = read_log(run)
-    assert [source.name for source in log.sources] == ["logs/train.log", "stderr.txt"]
-    assert log.rows["loss"].tolist() == [2.5]
-    assert [(event.source, event.name) for event in log.events] == [(1, "SIGKILL")]
-
-
 def test_bad_input_is_one_sentence_with_a_remedy(tmp_path, monkeypatch):
     with zipfile.ZipFile(tmp_path / "logs.zip", "w") as file:
         file.writestr("train.log", "step 1 loss 2.5")

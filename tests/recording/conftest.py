@@ -28,7 +28,8 @@ def nominal():
     sizes = {"batch_size": 4, "learning_rate": 0.006, "width": 32, "sequence_length": 20}
     sizes |= {"warmup_steps": 10, "clip_norm": 1.0, "corpus_slice": 1, "planned_steps": 160}
     distractor = {"distractor": "none", "distractor_step": 5, "distractor_share": 0.2}
-    return Nominal(**sizes, onset_step=20, capacity_multiple=1.8, **distractor)
+    # a run that ends by itself takes up to 1.5 times its twin's memory, and a leak of graphs 1.8
+    return Nominal(**sizes, onset_step=20, capacity_multiple=1.65, **distractor)
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
-from urllib.parse import unquote, urlsplit
+from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -32,21 +33,8 @@ cli(["build", "--strict", "--config-file", sys.argv[1], "--site-dir", sys.argv[2
 """
 """Builds a site in a process that has no network. With --quiet no warning would end it."""
 
-FETCHED = {
-    "script": ("src",),
-    "link": ("href",),
-    "img": ("src", "srcset"),
-    "iframe": ("src",),
-    "source": ("src", "srcset"),
-    "video": ("src", "poster"),
-    "audio": ("src",),
-    "object": ("data",),
-    "embed": ("src",),
-    "use": ("href", "xlink:href"),
-    "image": ("href", "xlink:href"),
-    "input": ("src",),
-}
-"""Attributes whose address a browser asks for by itself."""
+FETCHED = ("src", "srcset", "href", "xlink:href", "data", "poster")
+"""Attributes whose address a browser asks for by itself, but of a link to be followed."""
 
 NAMED_ONLY = {"canonical", "alternate", "next", "prev", "license", "author"}
 """Kinds of links of a page that a browser asks nothing of."""
@@ -54,12 +42,10 @@ NAMED_ONLY = {"canonical", "alternate", "next", "prev", "license", "author"}
 
 @dataclass
 class Page(HTMLParser):
-    """What a page asks for, where it leads, and what can be led to in it."""
+    """What a page asks for, and its pictures without words."""
 
     path: Path
     fetched: list[str] = field(default_factory=list)
-    links: list[str] = field(default_factory=list)
-    places: set[str] = field(default_factory=set)
     without_text: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -68,14 +54,11 @@ class Page(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         values = {name: value or "" for name, value in attrs}
-        self.places |= {values[name] for name in ("id", "name") if name in values}
-        if tag == "a" and values.get("href"):
-            self.links.append(values["href"])
         if tag == "img" and not values.get("alt"):
             self.without_text.append(values.get("src", ""))
-        if tag == "link" and set(values.get("rel", "").split()) & NAMED_ONLY:
+        if tag == "a" or set(values.get("rel", "").split()) & NAMED_ONLY:
             return
-        self.fetched += [values[name] for name in FETCHED.get(tag, ()) if values.get(name)]
+        self.fetched += [values[name] for name in FETCHED if values.get(name)]
         self.fetched += re.findall(r"url\(([^)]+)\)", values.get("style", ""))
 
 
@@ -131,29 +114,45 @@ def test_nothing_asks_for_an_outside_address(site: Path, pages: dict[Path, Page]
         assert "@import" not in style
 
 
-def test_every_link_leads_to_a_place_that_is_there(site: Path, pages: dict[Path, Page]) -> None:
-    broken = []
-    for path, page in pages.items():
-        if path.name == "404.html":  # shown at any address, it has absolute ones
-            continue
-        for address in {*page.links, *page.fetched}:
-            parts = urlsplit(address)
-            if parts.scheme or parts.netloc:
-                continue
-            target = (path.parent / unquote(parts.path)).resolve() if parts.path else path
-            if target.is_dir():
-                target /= "index.html"
-            fragment = unquote(parts.fragment)
-            there = target.is_file() and (
-                not fragment or target not in pages or fragment in pages[target].places
-            )
-            if not there:
-                broken.append(f"{path.relative_to(site)}: {address}")
-    assert broken == []
-
-
 def test_every_picture_says_what_it_shows(pages: dict[Path, Page]) -> None:
     assert [each for page in pages.values() for each in page.without_text] == []
+
+
+PAGES = ["index", "results", "tutorials/watch_a_loop", "reference/commands", "reference/monitor"]
+
+
+@pytest.mark.system
+@pytest.mark.parametrize("width", [1280, 360])
+def test_pages_ask_for_nothing_outside_fit_the_screen_and_raise_no_error(
+    site: Path, browser: Any, width: int
+) -> None:
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    asked: list[str] = []
+    wrong: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("requestfailed", lambda request: wrong.append(request.url))
+    page.on("console", lambda message: wrong.append(message.text))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    for name in PAGES:
+        page.goto(f"file://{site}/{name}.html")
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert len(asked) > len(PAGES)
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+    assert wrong == []
+
+
+@pytest.mark.system
+def test_the_search_finds_a_page_without_a_server(site: Path, browser: Any) -> None:
+    page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.goto(f"file://{site}/index.html")
+    page.keyboard.press("/")
+    page.keyboard.type("StoppingMonitor")
+    found = page.locator(".md-search-result__link").first
+    found.wait_for(timeout=20_000)
+    found.click()
+    page.wait_for_load_state()
+    assert "StoppingMonitor" in page.locator("article").inner_text()
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import csv
 import json
-import shutil
 import subprocess
 import sys
 import tarfile
@@ -65,12 +64,9 @@ def environment(request, environments) -> Path:
     return environments[request.param]
 
 
-def called(program, folder, *, path=None, given=None):
-    environment = {"PATH": "/usr/bin:/bin", **({"PYTHONPATH": str(path)} if path else {})}
-    return subprocess.run(
-        [*map(str, program)], cwd=folder, env=environment, input=given, capture_output=True,
-        text=True, check=False,
-    )  # fmt: skip
+def called(program, folder):
+    environment, kept = {"PATH": "/usr/bin:/bin"}, {"capture_output": True, "text": True}
+    return subprocess.run([*map(str, program)], cwd=folder, env=environment, check=False, **kept)
 
 
 def test_it_is_installed_there_shows_its_help_and_diagnoses_a_small_log(environment, tmp_path):
@@ -135,16 +131,6 @@ def test_the_source_distribution_holds_what_builds_and_explains_it(repository, b
     assert held == wanted | {"PKG-INFO", ".gitignore"}
 
 
-# The wheel, with nothing of this project beside it.
-
-
-@pytest.fixture(scope="module")
-def wheel(built, tmp_path_factory) -> Path:
-    site = tmp_path_factory.mktemp("wheel") / "site"
-    subprocess.run([*PIP, "install", "--no-deps", "--target", site, built["wheel"]], check=True)
-    return site
-
-
 @pytest.fixture(scope="module")
 def failed_run(repository):
     """A run that was ended by an error in mid-run, as a log could tell of it."""
@@ -155,18 +141,18 @@ def failed_run(repository):
     return logged_run(run, steps, run["failure_step"])
 
 
-DIAGNOSE = [sys.executable, "-P", "-m", "failbench.cli.main", "diagnose"]
 WRITTEN = ["--json", "--html", "why.html"]
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_an_example_of_each_format_is_diagnosed(wheel, failed_run, tmp_path, name):
+def test_an_example_of_each_format_is_diagnosed(environments, failed_run, tmp_path, name):
     files = rendered(failed_run, name, complete_shape(name), np.random.default_rng(0))
     for relative, content in files.items():
         path = tmp_path / "run" / relative
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-    result = called([*DIAGNOSE, "run", *WRITTEN, "--plot", "why.svg"], tmp_path, path=wheel)
+    command = [environments["wheel"] / "bin/failbench", "diagnose", "run"]
+    result = called([*command, *WRITTEN, "--plot", "why.svg"], tmp_path)
     document = json.loads(result.stdout)
     assert result.returncode == EXIT[document["status"]]
     assert document["signals"]["present"]
@@ -179,21 +165,14 @@ def test_an_example_of_each_format_is_diagnosed(wheel, failed_run, tmp_path, nam
     assert (tmp_path / "why.svg").stat().st_size > 1000
 
 
-def test_a_paste_is_read_from_standard_input(wheel, tmp_path):
-    result = called([*DIAGNOSE, "-"], tmp_path, path=wheel, given=ERROR)
-    assert result.returncode == 1
-    assert "model and software" in result.stdout.splitlines()[0]
-    assert "mat1 and mat2" in result.stdout
-
-
 @pytest.fixture(scope="module")
-def bare(wheel, tmp_path_factory) -> list[object]:
+def bare(built, tmp_path_factory) -> list[object]:
     """The command in an environment of the wheel, what it declares to need, and no extra."""
     folder = tmp_path_factory.mktemp("bare")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder], check=True)
     (packages,) = folder.glob("lib/python*/site-packages")
     install(packages)
-    shutil.copytree(wheel, packages, dirs_exist_ok=True)
+    subprocess.run([*PIP, "install", "--no-deps", "--target", packages, built["wheel"]], check=True)
     size = sum(file.stat().st_size for file in packages.rglob("*") if file.is_file())
     assert size < LIGHT
     assert not (packages / "polars").exists()

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 from pages import FOLDER, TUTORIALS, Tutorial
-from walk_through import Walk, WalkThroughError, agree, follow, steps_of
+from walk_through import Walk, WalkThroughError, follow, steps_of
 
 NUMBER = re.compile(r"\d+\.?\d*(?:e[-+]\d+)?")
 LOOSE = 0.1
@@ -130,11 +130,3 @@ def test_a_page_that_is_not_is_refused_with_its_line(
     assert PAGE.count(true) == 1
     with pytest.raises(WalkThroughError, match=complaint):
         follow(PAGE.replace(true, false), walk)
-
-
-def test_dots_stand_for_anything_and_for_nothing_else() -> None:
-    assert agree("a ... c\n...\nend\n", "a b c\n1\n2\nend\n")
-    assert agree("a  \n", "a\n\n")
-    assert not agree("a ... c\n", "a b d\n")
-    assert not agree("a\n...\nend\n", "a\n1\n2\n")
-    assert not agree("", "a\n")
