@@ -4,13 +4,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.telemetry import Telemetry
 from failbench.features.observables import (
     RUN_COLUMNS,
     STEP_COLUMNS,
     observe,
     without_project_frames,
 )
+from made_up_telemetry import telemetry_of
 
 TRACEBACK = """Traceback (most recent call last):
   File "failbench/recording/child.py", line 12, in run
@@ -34,19 +35,19 @@ NEVER_SEEN = {
 }  # fmt: skip
 
 
-def telemetry_of(**steps_by_run: int) -> Telemetry:
+def telemetry(**steps_by_run: int) -> Telemetry:
     error = {"error_type": "IndexError", "error_message": "index out of range in self"}
-    usual = dict.fromkeys(RUN_SCHEMA) | error | {"error_traceback": TRACEBACK}
+    error |= {"error_traceback": TRACEBACK}
     runs = [
-        usual | {"run_id": run_id, "steps": count, "capacity_bytes": 100 + index}
+        error | {"run_id": run_id, "steps": count, "capacity_bytes": 100 + index}
         for index, (run_id, count) in enumerate(steps_by_run.items())
     ]
     steps = [
-        dict.fromkeys(STEP_SCHEMA) | {"run_id": run_id, "step": step, "loss": 5.0 - 0.1 * step}
+        {"run_id": run_id, "step": step, "loss": 5.0 - 0.1 * step}
         for run_id, count in steps_by_run.items()
         for step in range(count)
     ]
-    return Telemetry(pl.DataFrame(runs, schema=RUN_SCHEMA), pl.DataFrame(steps, schema=STEP_SCHEMA))
+    return telemetry_of(runs, steps)
 
 
 def at(**last_steps: int | None) -> pl.DataFrame:
@@ -64,7 +65,7 @@ def test_observables_have_no_column_that_tells_the_cause_or_the_draw():
 
 @given(kept=st.integers(-1, 5))
 def test_a_snapshot_equals_the_end_of_a_run_that_was_physically_cut_there(kept: int):
-    whole = telemetry_of(a=6, b=4)
+    whole = telemetry(a=6, b=4)
     names = ("error_type", "error_message", "error_traceback")
     unknown = whole.runs.with_columns(pl.lit(None, pl.String).alias(name) for name in names)
     runs = unknown if kept < 5 else whole.runs
@@ -81,7 +82,7 @@ def test_a_snapshot_equals_the_end_of_a_run_that_was_physically_cut_there(kept: 
 
 @pytest.mark.parametrize("last_step", [0, None])
 def test_a_run_without_steps_is_kept_with_its_error_text(last_step: int | None):
-    observables, _ = observe(telemetry_of(a=0, b=2), at(a=last_step, b=1))
+    observables, _ = observe(telemetry(a=0, b=2), at(a=last_step, b=1))
     assert observables.runs["error_type"].to_list() == ["IndexError", "IndexError"]
     assert observables.steps["row"].to_list() == [1, 1]
 
@@ -94,6 +95,6 @@ def test_project_frames_go_and_library_frames_and_messages_stay_verbatim():
 
 def test_an_unknown_run_and_one_with_steps_but_no_last_are_refused():
     with pytest.raises(BadInputError, match="'nowhere' is not in the telemetry"):
-        observe(telemetry_of(a=3), at(nowhere=1))
+        observe(telemetry(a=3), at(nowhere=1))
     with pytest.raises(BadInputError, match="'a' has steps but no last step"):
-        observe(telemetry_of(a=3), at(a=None))
+        observe(telemetry(a=3), at(a=None))

@@ -9,7 +9,6 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.hybrid import Hybrid, HybridSections, HybridTwoWay
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
 from study_settings import FOREST, IMPROVED_RULES
 
 SECTIONS = HybridSections(
@@ -21,12 +20,9 @@ SECTIONS = HybridSections(
 
 
 @pytest.fixture(scope="module")
-def predict(out_of_memory, successes):
-    scenarios = out_of_memory.select("scenario", "category").unique()
-    splits = make_splits(scenarios, 3, 1, seed=0)
-
+def predict(out_of_memory, successes, one_repeat):
     def run(name: str, settings: Record) -> pl.DataFrame:
-        return nested_cv(out_of_memory, successes, splits, name, settings, FEATURE_SETS, seed=5)
+        return nested_cv(out_of_memory, successes, one_repeat, name, settings, FEATURE_SETS, seed=5)
 
     return run
 

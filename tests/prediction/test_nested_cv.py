@@ -24,11 +24,6 @@ from study_settings import ACROSS, FOREST
 
 
 @pytest.fixture(scope="module")
-def splits(failures) -> pl.DataFrame:
-    return make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
-
-
-@pytest.fixture(scope="module")
 def predict(failures, successes, splits):
     def run(method, settings=FOREST, **options) -> pl.DataFrame:
         asked = (failures, successes, splits, method, settings, FEATURE_SETS)

@@ -7,7 +7,6 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
 from failbench.statistics import thresholds
 from failbench.statistics.metrics import UnitCosts
 from made_up import made_up_predictions, small_predictions
@@ -31,13 +30,12 @@ def table(out_of_memory) -> pl.DataFrame:
     )
 
 
-def test_answers_at_another_tau_are_those_of_a_refit(table, successes):
-    splits = make_splits(table.select("scenario", "category").unique(), 3, 1, seed=0)
+def test_answers_at_another_tau_are_those_of_a_refit(table, successes, one_repeat):
     features = {"19": FEATURE_SETS["19"]}
 
     def refit(tau: float) -> pl.DataFrame:
         settings = IMPROVED_RULES.model_copy(update={"tau": tau})
-        return nested_cv(table, successes, splits, "improved_rules", settings, features, seed=5)
+        return nested_cv(table, successes, one_repeat, "improved_rules", settings, features, seed=5)
 
     stored = refit(0.6)
     assert set(stored["reason"]) == {None, "low_confidence", "conflict", "missing"}

@@ -7,7 +7,6 @@ from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import to_frame
-from failbench.prediction.splits import make_splits
 from failbench.statistics.pairs import paired_scores
 from importance import ImportanceSettings, answers, importance
 from learned_rules import signal_shares
@@ -35,8 +34,7 @@ def told_by_memory(failures) -> pl.DataFrame:
 
 
 @pytest.fixture(scope="module")
-def predictions(told_by_memory, failures, successes) -> pl.DataFrame:
-    splits = make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
+def predictions(told_by_memory, successes, splits) -> pl.DataFrame:
     return ablation(told_by_memory, successes, splits, IMPROVED_RULES, FOREST, SETTINGS, seed=0)
 
 
@@ -113,11 +111,6 @@ IMPORTANCE = ImportanceSettings(
 )
 METHODS = {"random_forest": FOREST.model_copy(update={"trees": 15, "max_features": (0.5,)})}
 CODES = {category: float(code) for code, category in enumerate(CATEGORIES)}
-
-
-@pytest.fixture(scope="module")
-def splits(failures) -> pl.DataFrame:
-    return make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits, within_training
+from failbench.prediction.splits import within_training
 from failbench.statistics.intervals import method_intervals
 from failbench.statistics.metrics import UnitCosts
 from failbench.statistics.thresholds import at_threshold, lowest_thresholds, price, routed_grid
@@ -28,19 +28,14 @@ SETTINGS = AbstentionSettings(feature_set="19", step=0.1, precision=0.6)
 
 
 @pytest.fixture(scope="module")
-def splits(failures) -> pl.DataFrame:
-    return make_splits(failures.select("scenario", "category").unique(), 3, 1, seed=0)
+def inner(out_of_memory, successes, one_repeat) -> pl.DataFrame:
+    return measure(out_of_memory, successes, one_repeat, IMPROVED_RULES, "19", seed=5)
 
 
 @pytest.fixture(scope="module")
-def inner(out_of_memory, successes, splits) -> pl.DataFrame:
-    return measure(out_of_memory, successes, splits, IMPROVED_RULES, "19", seed=5)
-
-
-@pytest.fixture(scope="module")
-def predictions(out_of_memory, successes, splits) -> pl.DataFrame:
+def predictions(out_of_memory, successes, one_repeat) -> pl.DataFrame:
     rules = ("improved_rules", IMPROVED_RULES, FEATURE_SETS)
-    return nested_cv(out_of_memory, successes, splits, *rules, seed=5)
+    return nested_cv(out_of_memory, successes, one_repeat, *rules, seed=5)
 
 
 @pytest.fixture(scope="module")
@@ -61,14 +56,14 @@ def study(predictions, inner):
 
 
 def test_an_inner_fit_sees_neither_fold_that_it_predicts_and_every_training_run_is_predicted_once(
-    out_of_memory, splits, inner
+    out_of_memory, one_repeat, inner
 ):
-    plans = within_training(NESTED_CV, splits)
+    plans = within_training(NESTED_CV, one_repeat)
     assert len({(plan.repeat, plan.fold) for plan in plans}) == len(plans) == 3
-    folds = {row["scenario"]: row["fold"] for row in splits.rows(named=True)}
+    folds = {row["scenario"]: row["fold"] for row in one_repeat.rows(named=True)}
     of_run = out_of_memory["scenario"].replace_strict(folds).to_numpy()
     for plan in plans:
-        tested, trained = plan.rows(splits, out_of_memory)
+        tested, trained = plan.rows(one_repeat, out_of_memory)
         assert set(of_run[tested]) == {plan.split, plan.also}
         assert set(of_run[trained]) == {0, 1, 2} - {plan.split, plan.also}
     assert inner.schema == PREDICTION_SCHEMA
@@ -112,15 +107,15 @@ def test_each_fold_gets_a_threshold_from_its_training_side_or_abstains_from_ever
 
 
 def test_the_labels_of_tested_scenarios_have_no_part_in_the_choice(
-    out_of_memory, successes, splits, inner
+    out_of_memory, successes, one_repeat, inner
 ):
     """With the labels of fold 0 exchanged, the threshold of fold 0 stays what it was."""
     swap = {"memory_hardware": "data_pipeline", "data_pipeline": "memory_hardware"}
-    held = pl.col("scenario").is_in(splits.filter(fold=0)["scenario"].to_list())
+    held = pl.col("scenario").is_in(one_repeat.filter(fold=0)["scenario"].to_list())
     exchanged = out_of_memory.with_columns(
         category=pl.when(held).then(pl.col("category").replace(swap)).otherwise("category")
     )
-    other = measure(exchanged, successes, splits, IMPROVED_RULES, "19", seed=5)
+    other = measure(exchanged, successes, one_repeat, IMPROVED_RULES, "19", seed=5)
     before, after = (
         lowest_thresholds(predictions, SETTINGS.taus, 0.55, ("repeat", "fold"))
         for predictions in (inner, other)

@@ -4,9 +4,10 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.telemetry import Telemetry
 from failbench.base.verdicts import Diagnosis, Evidence, evidence_of, explained
 from made_up_scenarios import made_up_scenario
+from made_up_telemetry import telemetry_of
 from measure_case_studies import pick_cases
 from shared.benchmark_twin import BenchmarkSettings, TwinRule, twin_of
 from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
@@ -92,16 +93,13 @@ def recorded() -> Telemetry:
         known = {"kind": "failure", "scenario": name, "outcome": outcome, "seed": 0}
         known |= {"architecture": "transformer", "optimizer": "adamw", "scale": "small"}
         known |= {"onset_step": ONSET, "failure_step": LENGTH - 1, "model_vocabulary": 512}
-        runs.append(dict.fromkeys(RUN_SCHEMA) | run_id | known | {"steps": LENGTH})
+        runs.append(run_id | known | {"steps": LENGTH})
         for step in range(LENGTH):
             faulty = {"gradient_norm": math.inf if step == 7 else norm, "max_token_id": token}
             sound = {"gradient_norm": 1.0, "max_token_id": 511}
             measured = faulty if step >= ONSET else sound
-            steps.append(dict.fromkeys(STEP_SCHEMA) | run_id | {"step": step} | measured)
-    return Telemetry(
-        pl.DataFrame(runs, schema=RUN_SCHEMA).sort("run_id"),
-        pl.DataFrame(steps, schema=STEP_SCHEMA).sort("run_id", "step"),
-    )
+            steps.append(run_id | {"step": step} | measured)
+    return telemetry_of(runs, steps)
 
 
 def test_the_median_explosion_and_mismatch_are_picked_from_what_the_rules_allow(recorded):

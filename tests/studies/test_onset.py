@@ -4,9 +4,10 @@ import pytest
 from scipy.stats.contingency import association as scipy_association
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.agreement import cramers_v, permutation_test
+from made_up_telemetry import telemetry_of
 from onset import association, indicators, verdict
 from shared import onset_signs
 from study_settings import DRAWS
@@ -32,13 +33,10 @@ def recorded(losses, kind="success"):
     runs, steps = [], []
     for number, values in enumerate(losses):
         name = {"run_id": f"{kind}-{number}"}
-        runs.append(dict.fromkeys(RUN_SCHEMA) | name | {"kind": kind, "capacity_bytes": 100})
+        runs.append(name | {"kind": kind, "capacity_bytes": 100})
         same = {"gradient_norm": 1.0, "memory_bytes": 50, "step_seconds": 0.1}
-        steps += [
-            dict.fromkeys(STEP_SCHEMA) | name | {"step": step, "loss": loss} | same
-            for step, loss in enumerate(values)
-        ]
-    return Telemetry(pl.DataFrame(runs, schema=RUN_SCHEMA), pl.DataFrame(steps, schema=STEP_SCHEMA))
+        steps += [name | {"step": step, "loss": loss} | same for step, loss in enumerate(values)]
+    return telemetry_of(runs, steps)
 
 
 def healthy(runs=12):

@@ -9,7 +9,6 @@ from failbench.base.method_settings import DecisionTreeSettings
 from failbench.base.scenarios import read_scenarios
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
 from sensitivity import estimates
 from shared.sensitivity import FAULTS_APART, INTERACTIONS, ONE_SEED, SensitivitySettings
 from study_settings import EBM, INTERVALS, REFERENCE
@@ -21,11 +20,6 @@ DECLARED = {
     "ebm": EBM.model_copy(update={"max_rounds": 20}),
 }
 OF_ONE_FAULT = ("unknown_0", "unknown_1")
-
-
-@pytest.fixture(scope="module")
-def splits(failures: pl.DataFrame) -> pl.DataFrame:
-    return make_splits(failures.select("scenario", "category").unique(), 2, 2, seed=0)
 
 
 @pytest.fixture(scope="module")

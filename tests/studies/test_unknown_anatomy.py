@@ -3,13 +3,14 @@ import pytest
 from statsmodels.stats.proportion import proportion_confint
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.telemetry import Telemetry
 from failbench.features.observables import measurements
 from failbench.prediction.splits import make_splits
 from failbench.statistics.settings import StatisticsSettings
 from failbench.study.estimates import Estimates
 from made_up import made_up_predictions
 from made_up_scenarios import made_up_scenarios, reference_runs
+from made_up_telemetry import telemetry_of
 from measure_unknown_anatomy import measure, with_measurements
 from shared.unknown_anatomy import UnknownAnatomyDesign
 from study_settings import DRAWS, FOREST, REFERENCE, TESTS, WILSON
@@ -51,13 +52,12 @@ def telemetry() -> Telemetry:
             "exit_signal": "SIGKILL" if killed else None,
         }
         run = {"run_id": run_id, "scenario": scenario, "failure_step": STEPS - 1}
-        runs.append(dict.fromkeys(RUN_SCHEMA) | run | how)
+        runs.append(run | how)
         steps += [
-            dict.fromkeys(STEP_SCHEMA)
-            | {"run_id": run_id, "step": step, "step_seconds": 0.25 + 0.01 * (step % 3)}
+            {"run_id": run_id, "step": step, "step_seconds": 0.25 + 0.01 * (step % 3)}
             for step in range(STEPS)
         ]
-    return Telemetry(pl.DataFrame(runs, schema=RUN_SCHEMA), pl.DataFrame(steps, schema=STEP_SCHEMA))
+    return telemetry_of(runs, steps)
 
 
 def test_a_measurement_that_tells_unknown_runs_is_found_to_tell_them():
