@@ -2,7 +2,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import yaml
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -46,21 +45,8 @@ def runs():
 
 
 @pytest.fixture
-def built(repository):
-    sections = yaml.safe_load((repository / "params.yaml").read_text("utf-8"))
-    small = {"trees": 10, "outer_bags": 2, "max_rounds": 50, "inner_folds": 2}
-
-    def build(name):
-        method = method_named(name)
-        records = {
-            section: record.model_validate(
-                {key: small.get(key, value) for key, value in sections[section].items()}
-            )
-            for section, record in method.sections.items()
-        }
-        return method.build(method.assemble(records), CONTEXT)
-
-    return build
+def built(settings_of):
+    return lambda name: method_named(name).build(settings_of(name), CONTEXT)
 
 
 @pytest.mark.parametrize("name", MONITOR_METHODS)

@@ -13,7 +13,6 @@ from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import within_training
-from failbench.statistics.intervals import method_intervals
 from failbench.statistics.metrics import UnitCosts
 from failbench.statistics.thresholds import at_threshold, lowest_thresholds, price, routed_grid
 from failbench.study.estimates import Estimates
@@ -71,26 +70,6 @@ def test_an_inner_fit_sees_neither_fold_that_it_predicts_and_every_training_run_
     for fold in range(3):
         trained = out_of_memory.filter(pl.Series(of_run != fold))
         assert inner.filter(fold=fold)["run_id"].sort().equals(trained["run_id"].sort())
-
-
-def test_the_estimates_of_the_study_itself_are_those_of_the_main_study(study, predictions):
-    estimates = study()
-    expected = method_intervals(predictions.filter(feature_set="19"), INTERVALS)
-    rate = estimates["reasons", "all", "abstention_rate"]["value"]
-    assert rate == pytest.approx(expected["abstention_rate"].value)
-    bounds = ("value", "ci_low", "ci_high")
-    for part, key in (("chosen", "as_measured"), ("thresholds", "0.60")):
-        for metric in ("accuracy", "accuracy_when_committed"):
-            row, same = estimates[part, key, metric], expected[metric]
-            assert [row[b] for b in bounds] == pytest.approx([getattr(same, b) for b in bounds])
-    for category in ("all", "memory_hardware", "optimization", "unknown"):
-        shares = [
-            row["value"]
-            for (*place, metric), row in estimates.items()
-            if place == ["reasons", category] and metric.startswith("share_")
-        ]
-        abstained = estimates["reasons", category, "abstention_rate"]["value"] > 0
-        assert sum(shares) == pytest.approx(1 if abstained else 0)
 
 
 def test_each_fold_gets_a_threshold_from_its_training_side_or_abstains_from_everything(study):

@@ -139,7 +139,3 @@ def test_first_breaks_and_false_alarms_are_counted(version, halves):
     assert alarms["twin", "own"]["value"] == alarms["success", "logic"]["value"] == 0
     assert alarms["success", "own"]["value"] == 0.5
     assert alarms["twin", "own"]["ci_high"] > 0
-    decisive = est.decisive(version)
-    (ending,) = decisive.filter(setting="gru-sgd", decided_by="error_in_data").to_dicts()
-    assert (ending["right"], ending["wrong"] > 0) == (0, True)
-    assert set(decisive["decided_by"]) >= {"labels_are_classes", "reads_not_blocked"}

@@ -1,4 +1,3 @@
-import math
 from itertools import combinations
 from xml.etree import ElementTree
 
@@ -12,7 +11,6 @@ from abstention import REASONS
 from failbench.base.errors import BadInputError
 from failbench.study.picture import POINTS, Picture, legend_outside, save_picture
 from failbench.study.publication import check_style
-from failbench.study.run_curves import run_curves
 from failbench.study.style import (
     CATEGORY_COLOURS,
     FULL_WIDTH,
@@ -21,7 +19,6 @@ from failbench.study.style import (
     METHOD_STYLES,
     TWIN,
 )
-from gallery import run_of
 from hybrid import MEMBERS, RULES
 
 pytestmark = pytest.mark.usefixtures("project_style")
@@ -163,17 +160,3 @@ def test_colours_of_a_palette_stay_apart_for_every_eye(palette, eye):
     assert red == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
     for pair in combinations(PALETTES[palette], 2):
         assert distance(*pair, EYES[eye]) >= LEAST_DISTANCE, pair
-
-
-RUNAWAY = "runaway-transformer-adamw-s0"
-
-
-def test_run_curves_give_units_that_the_figure_states_of_failing_runs(small_telemetry):
-    curves = run_curves(small_telemetry, RUNAWAY).filter(role="failing", step=5)
-    (step_5,) = curves.select("memory", "tokens_per_second", "perplexity").rows()
-    assert step_5 == pytest.approx((105 / 200, 50 / 0.5, math.exp(2.0)), rel=1e-4)
-    for unknown, named in (("nobody", "'nobody'"), (f"{RUNAWAY}-twin", "run_id")):
-        with pytest.raises(BadInputError, match=named):
-            run_curves(small_telemetry, unknown)
-    with pytest.raises(BadInputError, match=r"gallery\.run_id.*no failing run"):
-        run_of(small_telemetry, f"{RUNAWAY}-twin")
