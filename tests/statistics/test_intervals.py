@@ -5,7 +5,6 @@ from scipy import stats
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, f1_score
 
 from failbench.base.errors import BadInputError
-from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.intervals import (
     corrected_t,
@@ -99,27 +98,6 @@ def test_a_category_with_one_scenario_is_refused():
         scenario_intervals(
             scenario_answers(made_up_predictions().filter(single)), OVERALL, SETTINGS
         )
-
-
-@pytest.mark.long
-def test_bca_over_scenarios_covers_the_true_accuracy():
-    """150 studies of 76 scenarios whose true mean accuracy is known by construction."""
-    rng = np.random.default_rng(0)
-    truth, covered = 0.65, []
-    for _ in range(150):
-        rows = []
-        for category, count in COUNTS.items():
-            for number, chance in enumerate(rng.beta(2.6, 1.4, count)):
-                for repeat in range(10):
-                    answer = category if rng.random() < chance else "abstain"
-                    rows.append((repeat, 0, f"{category}_{number}", category, answer))
-        predictions = pl.DataFrame(
-            rows, schema=["repeat", "seed", "scenario", "category", "prediction"], orient="row"
-        )
-        answers = scenario_answers(predictions)
-        interval = scenario_intervals(answers, OVERALL[:1], METHOD_INTERVALS)["accuracy"]
-        covered.append(interval.ci_low <= truth <= interval.ci_high)
-    assert 0.90 <= np.mean(covered) <= 0.99
 
 
 def test_the_corrected_t_interval_follows_nadeau_and_bengio():

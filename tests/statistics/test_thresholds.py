@@ -8,7 +8,6 @@ from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
 from failbench.statistics import thresholds
-from failbench.statistics.metrics import UnitCosts
 from made_up import made_up_predictions, small_predictions
 from study_settings import IMPROVED_RULES
 
@@ -86,9 +85,6 @@ def test_the_lowest_threshold_that_reaches_the_precision_is_taken_if_any_does(pr
     assert thresholds.lowest_thresholds(wrong, taus, precision, ("repeat",)).rows() == [
         (0, None, None, None)
     ]
-
-
-COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 
 
 def made_up_study(accuracy: float, runs: int, seed: int) -> pl.DataFrame:
@@ -170,16 +166,6 @@ def test_weights_are_how_often_scenarios_were_drawn(grid):
             ]
         )
         assert shares[row] == pytest.approx(drawn.mean(axis=0))
-
-
-def test_the_price_is_the_cost_of_the_routes_and_of_the_mistakes(grid):
-    shares = grid.shares()
-    by_classifier, by_human = (
-        shares[thresholds.ROUTES.index(route)] for route in ("classifier", "human")
-    )
-    assert thresholds.price(shares, COSTS, 0.0) == pytest.approx(0.1 * by_classifier + by_human)
-    more = thresholds.price(shares, COSTS, 3.0) - thresholds.price(shares, COSTS, 0.0)
-    assert more == pytest.approx(3 * shares[thresholds.WRONG])
 
 
 def test_halves_are_halves_and_an_odd_scenario_goes_to_either():

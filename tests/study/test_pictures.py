@@ -11,6 +11,7 @@ from abstention import REASONS
 from failbench.base.errors import BadInputError
 from failbench.study.picture import POINTS, Picture, legend_outside, save_picture
 from failbench.study.publication import check_style
+from failbench.study.run_curves import run_curves
 from failbench.study.style import (
     CATEGORY_COLOURS,
     FULL_WIDTH,
@@ -19,6 +20,7 @@ from failbench.study.style import (
     METHOD_STYLES,
     TWIN,
 )
+from gallery import run_of
 from hybrid import MEMBERS, RULES
 
 pytestmark = pytest.mark.usefixtures("project_style")
@@ -160,3 +162,12 @@ def test_colours_of_a_palette_stay_apart_for_every_eye(palette, eye):
     assert red == pytest.approx([53.24, 80.09, 67.20], abs=0.05)
     for pair in combinations(PALETTES[palette], 2):
         assert distance(*pair, EYES[eye]) >= LEAST_DISTANCE, pair
+
+
+def test_a_run_that_is_not_there_or_did_not_fail_has_no_curves(small_telemetry):
+    twin = "runaway-transformer-adamw-s0-twin"
+    for unknown, named in (("nobody", "'nobody'"), (twin, "run_id")):
+        with pytest.raises(BadInputError, match=named):
+            run_curves(small_telemetry, unknown)
+    with pytest.raises(BadInputError, match=r"gallery\.run_id.*no failing run"):
+        run_of(small_telemetry, twin)
