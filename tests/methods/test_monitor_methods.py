@@ -13,8 +13,7 @@ from failbench.methods.declaration import Context
 from failbench.methods.healthy import HealthyBand
 from failbench.methods.monitor_methods import AbstainingInvariants, BrokenInvariants
 from failbench.monitor.records.verdicts import FLAGS, known_table, with_known
-from made_up_known import judged, sign
-from made_up_monitored import history, monitored
+from made_up_monitored import history, judged, monitored, sign
 
 CONTEXT = Context((), HealthyBand({}, {}), seed=0, known=FLAGS)
 

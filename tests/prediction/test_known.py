@@ -21,8 +21,7 @@ from failbench.monitor.records.verdicts import (
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import across_architectures, nested_cv
 from failbench.prediction.splits import make_splits
-from made_up_known import judged, made_up_known
-from made_up_monitored import history, monitored
+from made_up_monitored import history, judged, made_up_known, monitored
 from study_settings import ACROSS, FOREST
 
 CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")

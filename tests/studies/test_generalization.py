@@ -13,14 +13,34 @@ from failbench.methods.healthy import HealthyBand
 from failbench.methods.improved_tree import band_features
 from failbench.study.captions import Captions
 from generalization import ASKED, GAIN, estimates
-from made_up import completed
+from made_up import completed, made_up_predictions
 from made_up_scenarios import made_up_scenarios, reference_runs
-from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies, made_up_study
 from measure_architectures import calibrations
 from measure_difficulty import measure
 from shared.architectures import RECORDED, RULES, ArchitecturesDesign
 from shared.difficulty import DifficultyDesign
 from study_settings import IMPROVED_RULES, INTERVALS, METHOD_INTERVALS
+
+ARCHITECTURES = ("transformer", "lstm", "gru")
+RATES = {NESTED_CV: 0.6, POOLED: 0.7, LEFT_OUT: 0.5, KNOWN_SCENARIOS: 0.8}
+SCENARIOS = 8
+
+
+def made_up_study(study, method="random_forest", runs=2):
+    """Predictions of one method in one study; the main study has one architecture."""
+    parts = []
+    for number, name in enumerate(ARCHITECTURES[:1] if study == NESTED_CV else ARCHITECTURES):
+        keys = {"study": study, "method": method, "fold": number, "architecture": name}
+        part = made_up_predictions(RATES[study], 1, SCENARIOS, runs, seed=number)
+        run_id = pl.format("{}-{}", "run_id", pl.lit(name))
+        parts.append(part.with_columns(run_id=run_id, **{k: pl.lit(v) for k, v in keys.items()}))
+    return pl.concat(parts)
+
+
+def made_up_studies(methods=("random_forest",)):
+    """Predictions of methods in all four studies."""
+    return pl.concat(made_up_study(study, method) for study in RATES for method in methods)
+
 
 N = SCENARIOS * len(CATEGORIES)
 

@@ -107,24 +107,6 @@ def test_accuracy_is_of_the_development_half_and_abstentions_are_wrong(rates, ve
         assert not set(scenarios) & unread
 
 
-def test_rungs_and_families_say_what_each_measurement_is_worth(rates):
-    own = "gru-sgd"
-    whole = rates[own, "whole", "whole", "accuracy"]
-    rungs = [
-        accuracy(rates, own, "rung", name)
-        for name in ("ending", "batches", "optimizer", "memory", "probes")
-    ]
-    assert rungs[0] < rungs[1] < rungs[2] < rungs[3]
-    assert rungs[4] == whole["value"]
-    lost = {
-        name: rates[own, "family", name, "lost"]["value"]
-        for name in ("labels", "probes", "schedule")
-    }
-    assert (lost["labels"], lost["probes"]) == (0, 0)  # the ending says as much as labels do
-    of_schedule = rates[own, "component", "optimization", "accuracy"]["n"] / whole["n"]
-    assert lost["schedule"] == pytest.approx(of_schedule, abs=1e-6)
-
-
 def test_first_breaks_and_false_alarms_are_counted(version, halves):
     (first,) = (
         row for part in est.delays(version) for row in part.filter(setting="gru-sgd").to_dicts()

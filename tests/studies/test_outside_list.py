@@ -11,7 +11,7 @@ from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import Bound
 from failbench.monitor.records import tables
-from made_up_bugs import bug_of, recorded_bugs
+from failbench.neighbours.outside_list.bugs import STATES, Bug, run_ids
 from monitor_bounds import GROUPS, MarginSettings, metrics, rates, setting_bounds
 from outside_list import judge, shares
 from shared.monitor_estimates import blind_rates
@@ -19,6 +19,28 @@ from study_settings import INTERVALS
 
 FAULTY, TWIN = "library-1_faulty_0", "library-1_healthy_0"
 LEFT = {30: {"gradients_left": 4.0}}
+
+
+def bug_of(name="library-1", **changes):
+    """A bug of the software, with one rank and its fault from step 20 on."""
+    fields = {"id": name, "published": "Library issue 1", "title": "It is wrong"}
+    fields |= {"root_cause": "Something is not as it was meant.", "component": "model_software"}
+    fields |= {"reason": "5", "ranks": 1, "onset": 20, "traincheck": "not detected"}
+    return Bug.model_validate(fields | {"deviations": "none", "left_out": ""} | changes)
+
+
+def recorded_bugs(bugs, measured, level="full"):
+    """What was measured of bugs; what is not given of a run is healthy."""
+    rows = []
+    for name in (name for bug in bugs for state in STATES for name in run_ids(bug, state)):
+        steps = {step: {"gradients_left": 0.0} for step in range(0, 60, 10)}
+        for step, values in measured.get(name, {}).items():
+            steps.setdefault(step, {}).update(values)
+        ordered = tuple(Row(step, steps[step]) for step in sorted(steps))
+        history = History(level, 10, {}, {}, ordered, End("completed", "callback", 59))
+        row = tables.monitored_row(history, {"run_id": name, "kind": "twin"})
+        rows.append((row, tables.signal_rows(history)))
+    return tables.monitored_of(rows)
 
 
 def judged_of(measured, bug=None, level="standard", fitted=None):

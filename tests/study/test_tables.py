@@ -11,8 +11,7 @@ from failbench.base.records import kept_by_hand
 from failbench.study.captions import Captions
 from failbench.study.estimates import Estimates, reported
 from failbench.study.paper_numbers import Reported
-from failbench.study.plain_table import Column, Divider, Table, markdown, typst
-from failbench.study.tables import Of, Row, Text, n_of, rows, table
+from failbench.study.plain_table import Column, Table, markdown, typst
 
 FOUND = Estimates.of(
     pl.DataFrame(
@@ -26,12 +25,6 @@ FOUND = Estimates.of(
         }
     )
 ).plus(*reported(74, keys={"key": "paper"}, accuracy=0.303))
-NOTES = ["Percent.", {"when": "no", "text": "No."}]
-SAID = Captions(
-    Path("study.yaml"),
-    {"methods": {"caption": "Accuracy of {n} methods.", "notes": NOTES}},
-    {"n": 3, "no": ""},
-)
 
 
 def test_keys_that_name_two_estimates_are_refused_and_a_null_is_a_key():
@@ -39,31 +32,6 @@ def test_keys_that_name_two_estimates_are_refused_and_a_null_is_a_key():
     with pytest.raises(ValueError, match="3 estimates"):
         FOUND.row(metric="accuracy")
     assert FOUND.where(ci_low=None).distinct("key") == ["paper"]
-
-
-def test_a_table_is_the_frame_pivoted_with_dividers_and_notes_that_apply():
-    shown = table(
-        "methods",
-        FOUND,
-        [Text("Method"), Of("accuracy", "Accuracy"), n_of("accuracy")],
-        [
-            Row(("Paper",), {"key": "paper"}),
-            Divider("Measured:"),
-            *rows("key", {"forest": "Forest", "nobody": "Nobody"}),
-            Row(("Rules",), {"key": "rules"}, form="two", show="interval, n"),
-        ],
-        SAID,
-        "More.",
-    )
-    assert shown.rows == (
-        ("Paper", "30.3", "74"),
-        ("Measured:", "", ""),
-        ("Forest", "27.9 [19.6, 36.4]", "76"),
-        ("Nobody", "–", "–"),
-        ("Rules", "0.50 [0.40, 0.60], n = 70", "0.50 [0.40, 0.60], n = 70"),
-    )
-    assert shown.caption == "Accuracy of 3 methods."
-    assert shown.notes == ("Percent.", "More.")
 
 
 NASTY = (
