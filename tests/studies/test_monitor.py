@@ -107,6 +107,24 @@ def test_accuracy_is_of_the_development_half_and_abstentions_are_wrong(rates, ve
         assert not set(scenarios) & unread
 
 
+def test_rungs_and_families_say_what_each_measurement_is_worth(rates):
+    own = "gru-sgd"
+    whole = rates[own, "whole", "whole", "accuracy"]
+    rungs = [
+        accuracy(rates, own, "rung", name)
+        for name in ("ending", "batches", "optimizer", "memory", "probes")
+    ]
+    assert rungs[0] < rungs[1] < rungs[2] < rungs[3]
+    assert rungs[4] == whole["value"]
+    lost = {
+        name: rates[own, "family", name, "lost"]["value"]
+        for name in ("labels", "probes", "schedule")
+    }
+    assert (lost["labels"], lost["probes"]) == (0, 0)  # the ending says as much as labels do
+    of_schedule = rates[own, "component", "optimization", "accuracy"]["n"] / whole["n"]
+    assert lost["schedule"] == pytest.approx(of_schedule, abs=1e-6)
+
+
 def test_first_breaks_and_false_alarms_are_counted(version, halves):
     (first,) = (
         row for part in est.delays(version) for row in part.filter(setting="gru-sgd").to_dicts()
@@ -121,3 +139,7 @@ def test_first_breaks_and_false_alarms_are_counted(version, halves):
     assert alarms["twin", "own"]["value"] == alarms["success", "logic"]["value"] == 0
     assert alarms["success", "own"]["value"] == 0.5
     assert alarms["twin", "own"]["ci_high"] > 0
+    decisive = est.decisive(version)
+    (ending,) = decisive.filter(setting="gru-sgd", decided_by="error_in_data").to_dicts()
+    assert (ending["right"], ending["wrong"] > 0) == (0, True)
+    assert set(decisive["decided_by"]) >= {"labels_are_classes", "reads_not_blocked"}
