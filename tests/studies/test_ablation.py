@@ -3,17 +3,12 @@ import polars as pl
 import pytest
 
 from ablation import AblationSettings, measured_interaction, variant
-from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
-from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import to_frame
 from failbench.statistics.pairs import paired_scores
 from importance import ImportanceSettings, answers, importance
-from learned_rules import signal_shares
 from measure_ablation import View, ablation
 from measure_importance import Importances, importances
-from measure_learned_rules import learned_fits
-from shared.learned_rules import TOP_SCHEMA
 from study_settings import DRAWS, FOREST, IMPROVED_RULES, TESTS, WILSON
 
 BOTH = ("memory", "perplexity")
@@ -134,21 +129,3 @@ def test_features_that_stand_in_for_one_another_are_found_as_a_group(measured):
     assert (found["value"] <= found["ci_high"]).all()
     totals = found.group_by("feature_set", "kind").agg(pl.col("share", "own").sum())
     assert totals.select("share", "own").to_numpy() == pytest.approx(1)
-
-
-# Learned rules.
-
-RULES = LearnedRulesSettings(max_depth=5, inner_folds=2, max_leaf_nodes=(8,), min_samples_leaf=(1,))
-
-
-def test_a_signal_that_alone_tells_the_label_is_at_every_root(failures, splits):
-    telling = failures.with_columns(max_loss=CODE)
-    rules, tops = learned_fits(telling, splits, RULES, FEATURE_SETS["19"], 0)
-    at_root = [("max_loss", "training_dynamics", "loss", 1.0, 1.0, 6)]
-    assert signal_shares(tops).rows() == at_root
-    assert set(rules["category"]) == set(CATEGORIES)
-    assert (rules["share"] == 1).all()
-    # a fit that asks nothing counts among the fits
-    tops = pl.DataFrame([(0, 0, ["max_loss", "oov_rate"]), (0, 1, [])], TOP_SCHEMA, orient="row")
-    shares = signal_shares(tops).select("signal", "at_root", "on_top", "fits")
-    assert shares.rows() == [("max_loss", 0.5, 0.5, 2), ("oov_rate", 0.0, 0.5, 2)]

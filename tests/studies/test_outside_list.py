@@ -13,7 +13,7 @@ from failbench.monitor.invariants import Bound
 from failbench.monitor.records import tables
 from failbench.neighbours.outside_list.bugs import STATES, Bug, run_ids
 from monitor_bounds import GROUPS, MarginSettings, metrics, rates, setting_bounds
-from outside_list import judge, shares
+from outside_list import judge
 from shared.monitor_estimates import blind_rates
 from study_settings import INTERVALS
 
@@ -82,18 +82,6 @@ def test_the_first_rank_speaks_with_what_its_level_measures_and_what_is_bounded(
     assert not judged_of(measured)["detected"]
     judged = judged_of(measured, bug_of(component="data_pipeline"), fitted=fitted)
     assert (judged["named"], judged["steps"]) == (True, 10)
-
-
-def test_shares_are_of_all_recreated_bugs_with_wilsons_interval():
-    bugs = [bug_of("a"), bug_of("b"), bug_of("c", ranks="", onset="", left_out="a GPU")]
-    monitored = recorded_bugs(bugs, {"a_faulty_0": {22: {"gradients_left": 4.0}}})
-    found = shares(judge(monitored, bugs, {}, "standard"), confidence=0.95)
-    counts = {row["metric"]: row for row in found.filter(level="standard").to_dicts()}
-    assert (counts["detected"]["count"], counts["detected"]["n"]) == (1, 2)
-    within = [counts[f"within_one_{what}"]["count"] for what in ("step", "check")]
-    assert within == [0, 1]
-    bounds = [counts["detected"][name] for name in ("ci_low", "ci_high")]
-    assert bounds == pytest.approx([0.0945, 0.9055], abs=1e-3)
 
 
 def test_a_run_without_the_level_or_any_measurement_is_refused_and_not_taken_for_healthy():

@@ -7,11 +7,8 @@ import measure_sensitivity as module
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import DecisionTreeSettings
 from failbench.base.scenarios import read_scenarios
-from failbench.features.catalogue import FEATURE_SETS
-from failbench.prediction.nested_cv import nested_cv
-from sensitivity import estimates
-from shared.sensitivity import FAULTS_APART, INTERACTIONS, ONE_SEED, SensitivitySettings
-from study_settings import EBM, INTERVALS, REFERENCE
+from shared.sensitivity import SensitivitySettings
+from study_settings import EBM, REFERENCE
 
 STUDY = REFERENCE.model_copy(update={"run_seeds": (0, 1)})
 SETTINGS = SensitivitySettings(repeats=2, run_seed=0, interactions=2, interaction_repeats=1)
@@ -40,29 +37,6 @@ def run(failures, successes, splits):
         return pl.concat(found.values())
 
     return predict
-
-
-def test_difference_is_to_the_same_repeats_and_runs_of_the_main_study(
-    run, failures, successes, splits
-):
-    sets = {"19": FEATURE_SETS["19"]}
-    main = pl.concat(
-        nested_cv(failures, successes, splits, name, declared, sets, STUDY.seed)
-        for name, declared in DECLARED.items()
-    )
-    predictions = run()
-    assert predictions.filter(study=ONE_SEED)["seed"].unique().to_list() == [SETTINGS.run_seed]
-    table = estimates(predictions, main, INTERVALS)
-    for variant, method, repeats, seeds in (
-        (ONE_SEED, "ebm", 2, 1),
-        (FAULTS_APART, "decision_tree", 2, 2),
-        (INTERACTIONS, "ebm", 1, 2),
-    ):
-        known = main.filter(pl.col("repeat") < repeats, pl.col("seed") < seeds, method=method)
-        right = (known["prediction"] == known["category"]).mean()
-        rows = table.filter(variant=variant, method=method)
-        values = dict(rows.select("metric", "value").iter_rows())
-        assert values["difference"] == pytest.approx(values["accuracy"] - right)
 
 
 def test_one_seed_is_trained_on_and_scenarios_of_one_fault_are_never_on_both_sides(
