@@ -29,16 +29,6 @@ class Outer(Record):
         return self
 
 
-def test_what_fits_becomes_the_record(tmp_path):
-    actual = validated(Outer, {"inner": {"folds": 3}}, "a.yaml", "Mend it.")
-    assert actual == Outer(inner=Inner(folds=3))
-    path = tmp_path / "a"
-    path.write_text("folds\n3\n4\n", encoding="utf-8")
-    assert read_rows(path, Inner, "Mend it.") == [Inner(folds=3), Inner(folds=4)]
-    path.write_text('{"folds": 3}', encoding="utf-8")
-    assert read_json(path, "Mend it.") == {"folds": 3}
-
-
 @pytest.mark.parametrize(
     ("raw", "complaint"),
     [

@@ -1,5 +1,3 @@
-from itertools import product
-
 import polars as pl
 import pytest
 
@@ -9,15 +7,13 @@ from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.studies import NESTED_CV
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.hybrid import Hybrid
-from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import within_training
 from failbench.statistics.metrics import UnitCosts
-from failbench.statistics.thresholds import at_threshold, lowest_thresholds, price, routed_grid
+from failbench.statistics.thresholds import lowest_thresholds
 from failbench.study.estimates import Estimates
-from hybrid import RoutingSettings, best_thresholds, routes
-from made_up import made_up_predictions, small_predictions
+from hybrid import RoutingSettings, best_thresholds
+from made_up import small_predictions
 from measure_abstention import measure
 from shared.abstention import AbstentionSettings
 from study_settings import IMPROVED_RULES, METHOD_INTERVALS
@@ -109,57 +105,7 @@ COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 ROUTING = RoutingSettings(
     feature_set="19", step=0.25, human_costs=(0.2, 1.0), wrong_answer_costs=(0.0, 3.0), halves=200
 )
-THRESHOLDS = HybridSettings(rules_from=0.75, classifier_from=0.5)
 BOUNDS = ("value", "ci_low", "ci_high")
-
-
-def predicted(accuracy: float, seed: int) -> pl.DataFrame:
-    table = made_up_predictions(accuracy, repeats=2, scenarios=8, seed=seed)
-    return table.with_columns(study=pl.lit("nested_cv"))
-
-
-@pytest.fixture(scope="module")
-def answers():
-    rules = at_threshold(predicted(0.7, seed=0), 0.5)
-    return rules, {"classifier": predicted(0.5, seed=1), "human": predicted(0.9, seed=2)}
-
-
-@pytest.fixture(scope="module")
-def composed(answers) -> pl.DataFrame:
-    return compose("hybrid", Hybrid(None, None, None, **THRESHOLDS.model_dump()), *answers)
-
-
-@pytest.fixture(scope="module")
-def of_routes(composed) -> Estimates:
-    return Estimates(pl.concat(routes("hybrid", composed, COSTS, INTERVALS)))
-
-
-def cheapest(answers) -> Estimates:
-    return Estimates(best_thresholds(*answers, THRESHOLDS, COSTS, ROUTING, INTERVALS))
-
-
-def test_the_cheapest_pair_is_the_cheapest_of_the_grid(answers, of_routes):
-    found = cheapest(answers)
-    grid = routed_grid(*answers, ROUTING.step, (0.5, 0.75))
-    for human, wrong in product(ROUTING.human_costs, ROUTING.wrong_answer_costs):
-        at = found.where(human=f"{human:g}", wrong=f"{wrong:g}")
-        least = price(grid.shares(), COSTS.model_copy(update={"human": human}), wrong).min()
-        assert at.value(metric="cost_best") == pytest.approx(least)
-        assert at.value(metric="cost_best") <= at.value(metric="cost_measured")
-    # what is measured without mistakes is the hybrid's own cost
-    without = found.where(human="1", wrong="0")
-    measured, same = (
-        each.row(metric=metric)
-        for each, metric in (
-            (without, "cost_measured"),
-            (of_routes.where(route="all"), "cost_per_run"),
-        )
-    )
-    assert [measured[b] for b in BOUNDS] == pytest.approx([same[b] for b in BOUNDS])
-    assert without.value(metric="cost_person_alone") == 1
-    # what a half promises is on average no dearer than what the other pays
-    dear = found.where(human="1", wrong="3")
-    assert dear.value(metric="cost_own_half") < dear.value(metric="cost_other_half")
 
 
 def test_a_clear_optimum_is_found_in_every_resample_and_holds_on_the_other_half():
@@ -175,7 +121,9 @@ def test_a_clear_optimum_is_found_in_every_resample_and_holds_on_the_other_half(
     )
     classifier = human.with_columns(prediction=pl.col("category").replace(wrong))
     members = {"classifier": classifier, "human": human}
-    at = cheapest((rules, members)).where(human="1", wrong="3")
+    measured = HybridSettings(rules_from=0.75, classifier_from=0.5)
+    found = best_thresholds(rules, members, measured, COSTS, ROUTING, INTERVALS)
+    at = Estimates(found).where(human="1", wrong="3")
     for name in ("classifier_from", "rules_from"):
         assert [at.row(metric=name)[b] for b in BOUNDS] == [0.75] * 3
     assert at.value(metric="agreement") == 1

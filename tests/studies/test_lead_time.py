@@ -136,21 +136,14 @@ def test_the_diagnosis_must_stay_right_until_the_failure_from_the_alarm_on(right
     assert diagnosed(alarmed, answers)["at"].to_list() == [at]
 
 
-RECORDED = made_up_telemetry(seeds=4, successes=4)
-
-
-def measured(methods, settings=SETTINGS, known=None, recorded=RECORDED):
-    scenarios = made_up_scenarios()
-    splits = make_splits(categories_of(scenarios), folds=2, repeats=1, seed=0)
-    return measure(recorded, scenarios, splits, REFERENCE, methods, settings, known=known)
-
-
 @pytest.mark.parametrize(
     ("seed", "refusal"),
     [(9, "no failing run of transformer with adamw, seed 9"), (0, "no twins of other seeds")],
 )
 def test_runs_that_were_not_recorded_are_refused(seed, refusal):
-    recorded = RECORDED.select((pl.col("seed") == 0) | (pl.col("kind") == "success"))
+    telemetry, scenarios = made_up_telemetry(seeds=4, successes=4), made_up_scenarios()
+    recorded = telemetry.select((pl.col("seed") == 0) | (pl.col("kind") == "success"))
+    splits = make_splits(categories_of(scenarios), folds=2, repeats=1, seed=0)
     settings = SETTINGS.model_copy(update={"run_seed": seed})
     with pytest.raises(BadInputError, match=refusal):
-        measured({}, settings, recorded=recorded)
+        measure(recorded, scenarios, splits, REFERENCE, {}, settings, known=None)

@@ -42,12 +42,8 @@ def test_scenarios_and_seeds_of_both_settings_are_taken_and_a_change_of_scale_is
         condition_tables(TELEMETRY, SCENARIOS, late)
 
 
-@pytest.fixture(scope="module")
-def home(successes):
-    return successes.with_columns(pl.col(name).abs() + 1.0 for name in RATIOS)
-
-
-def test_recalibrating_undoes_a_change_of_scale_of_every_feature_with_a_threshold(home):
+def test_recalibrating_undoes_a_change_of_scale_of_every_feature_with_a_threshold(successes):
+    home = successes.with_columns(pl.col(name).abs() + 1.0 for name in RATIOS)
     assert set(all_band_features()) <= set(MOVED)
     away = home.with_columns(pl.col(name) * 7 + 3 for name in MOVED)
     moved = recalibrated(away, band_of(away), band_of(home))
