@@ -1,8 +1,10 @@
 import polars as pl
 import pytest
 
+from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.telemetry import categories_of
 from failbench.base.vocabulary import CATEGORIES
+from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import feature_table
 from failbench.methods.llm.answer import CachedAnswer, LlmCache
 from failbench.methods.llm.prompt import prompt_hash, prompts_of
@@ -49,6 +51,22 @@ def right_but_one():
 
 def row_of(predictions, number):
     return predictions.filter(run_id=RUNS[number][0]).row(0, named=True)
+
+
+def test_an_answer_stands_in_every_repeat_and_for_every_feature_set(right_but_one):
+    table = right_but_one[0]
+    assert table.schema == PREDICTION_SCHEMA
+    assert table.equals(table.sort(PREDICTION_SCHEMA.names()[:6]))
+    assert table.height == len(RUNS) * 3 * len(FEATURE_SETS)
+    answers = table.group_by("run_id").agg(pl.col("prediction", "confidence").n_unique())
+    assert answers.select("prediction", "confidence").unique().rows() == [(1, 1)]
+    assert table.join(SPLITS, on=["repeat", "fold", "scenario"], how="semi").height == table.height
+    # confidence is the answer's, and what it leaves is spread evenly
+    row = row_of(table, 2)
+    probabilities = {category: row[f"p_{category}"] for category in CATEGORIES}
+    assert probabilities.pop(RUNS[2][1]) == row["confidence"] == 0.8
+    assert set(probabilities.values()) == {0.05}
+    assert (row["conditions"], row["reason"], row["route"]) == (1, None, None)
 
 
 def test_what_cannot_be_read_abstains_and_what_cites_nothing_counts_as_zero(right_but_one):

@@ -8,7 +8,7 @@ import pytest
 from failbench.methods.llm.answer import EvidenceItem, LlmAnswer, Unreadable, read_answer
 from failbench.methods.llm.faithfulness import Explanation, agrees, explanation_of, is_confirmed
 from failbench.methods.llm.prompt import prompt_of
-from failbench.methods.llm.record import MonitorRecord, ShownBreak, signal_named
+from failbench.methods.llm.record import SIGNALS, MonitorRecord, ShownBreak, signal_named
 from made_up_llm import one_run, settings
 from made_up_ollama import answer_text
 
@@ -118,6 +118,14 @@ def test_what_the_monitor_shows_is_confirmed_where_it_is_shown():
     assert not is_confirmed(item("labels_outside", 13), MONITORED)
     # the mean of the steps is of the steps alone
     assert is_confirmed(item("loss", 3.77), MONITORED)
+
+
+def test_every_signal_is_found_by_its_own_name_and_by_the_aliases_that_no_other_has():
+    for signal in SIGNALS:
+        assert signal_named(signal.name) is signal
+        for alias in signal.aliases:
+            first = next(each for each in SIGNALS if alias in (*each.aliases, each.name))
+            assert signal_named(alias) is first
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,18 @@ def table_of(user):
     return [line.split(",") for line in lines]
 
 
+def test_the_last_steps_are_shown_and_what_never_changes_is_said_once():
+    prompt = prompt_of(one_run(steps=9), settings(steps=3))
+    assert table_of(prompt.user) == [
+        ["step", "loss", "memory", "unknown_share"],
+        ["6", "5.4", "0.594", "0.12"],
+        ["7", "5.3", "0.609", "0.14"],
+        ["8", "5.2", "0.625", "0.16"],
+    ]
+    assert prompt.user.count("gradient_norm: 1.5") == 1
+    assert "steps_begun: 9" in prompt.user
+
+
 def test_runs_are_shown_at_their_failure_and_their_names_never(small_telemetry):
     ids = ["runaway-transformer-adamw-s0", "no_start-transformer-adamw-s0"]
     prompts = prompts_of(small_telemetry, ids, settings())
