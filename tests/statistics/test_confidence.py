@@ -2,7 +2,6 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
-from sklearn.calibration import calibration_curve
 from sklearn.metrics import roc_auc_score
 
 from failbench.base.errors import BadInputError
@@ -72,16 +71,6 @@ def test_the_error_of_a_few_answers_is_what_a_hand_computes(answers, confidence,
         category=[RIGHT] * len(answers), prediction=answers, confidence=confidence
     )
     assert error_of(predictions) == pytest.approx(error, abs=1e-6)
-
-
-def test_the_error_equals_the_bins_of_scikit_learn_weighted_by_size():
-    predictions = made_up_predictions(repeats=1, scenarios=20)
-    right = (predictions["category"] == predictions["prediction"]).to_numpy()
-    confidence = predictions["confidence"].to_numpy()
-    accuracies, confidences = calibration_curve(right, confidence, n_bins=BINS)
-    sizes = np.histogram(confidence, BINS, (0, 1))[0]
-    expected = np.average(np.abs(accuracies - confidences), weights=sizes[sizes > 0])
-    assert error_of(predictions) == pytest.approx(expected)
 
 
 def test_the_error_is_averaged_over_repeats_and_abstentions_do_not_enter_it():
