@@ -198,23 +198,20 @@ SECTIONS = HybridSections(
 )
 
 
-@pytest.fixture(scope="module")
-def predict_out_of_memory(out_of_memory, successes, one_repeat):
-    def run(name: str, settings: Record) -> pl.DataFrame:
+def test_a_composed_hybrid_predicts_what_the_fitted_hybrid_does(
+    out_of_memory, successes, one_repeat
+):
+    def predict(name: str, settings: Record) -> pl.DataFrame:
         return nested_cv(out_of_memory, successes, one_repeat, name, settings, FEATURE_SETS, seed=5)
 
-    return run
-
-
-def test_a_composed_hybrid_predicts_what_the_fitted_hybrid_does(predict_out_of_memory):
-    rules = predict_out_of_memory("improved_rules", SECTIONS.improved_rules)
+    rules = predict("improved_rules", SECTIONS.improved_rules)
     members = {
-        "classifier": predict_out_of_memory("random_forest", SECTIONS.random_forest),
-        "human": predict_out_of_memory("simulated_human", SECTIONS.simulated_human),
+        "classifier": predict("random_forest", SECTIONS.random_forest),
+        "human": predict("simulated_human", SECTIONS.simulated_human),
     }
     composed = compose("hybrid", Hybrid(None, None, None), rules, members)
     assert composed["route"].n_unique() > 1
-    assert composed.equals(predict_out_of_memory("hybrid", SECTIONS))
+    assert composed.equals(predict("hybrid", SECTIONS))
     # the two-way hybrid hands on every abstention
     two_way = compose("hybrid_two_way", HybridTwoWay(None, None), rules, members)
     assert (two_way.schema, two_way.height) == (PREDICTION_SCHEMA, rules.height)

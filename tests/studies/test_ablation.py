@@ -8,7 +8,7 @@ from failbench.features.feature_table import to_frame
 from failbench.statistics.pairs import paired_scores
 from importance import ImportanceSettings, answers, importance
 from measure_ablation import View, ablation
-from measure_importance import Importances, importances
+from measure_importance import importances
 from study_settings import DRAWS, FOREST, IMPROVED_RULES, TESTS, WILSON
 
 BOTH = ("memory", "perplexity")
@@ -107,18 +107,10 @@ IMPORTANCE = ImportanceSettings(
 METHODS = {"random_forest": FOREST.model_copy(update={"trees": 15, "max_features": (0.5,)})}
 
 
-@pytest.fixture(scope="module")
-def told_twice(told_by_memory) -> pl.DataFrame:
-    """Failures that two features of one group tell apart, each of them by itself."""
-    return told_by_memory.with_columns(memory_at_failure=CODE)
-
-
-@pytest.fixture(scope="module")
-def measured(told_twice, splits) -> Importances:
-    return importances(told_twice, splits, METHODS, IMPORTANCE, seed=0)
-
-
-def test_features_that_stand_in_for_one_another_are_found_as_a_group(measured):
+def test_features_that_stand_in_for_one_another_are_found_as_a_group(told_by_memory, splits):
+    """Two of one group tell failures apart, each of them by itself."""
+    told_twice = told_by_memory.with_columns(memory_at_failure=CODE)
+    measured = importances(told_twice, splits, METHODS, IMPORTANCE, seed=0)
     correct = answers(measured.predictions, measured.replacements, "training_fold")
     found = importance(correct, measured.built_in, IMPORTANCE)
     of_set = found.filter(feature_set="19").select("kind", "name", "value").iter_rows()

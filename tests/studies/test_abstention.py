@@ -27,29 +27,6 @@ def inner(out_of_memory, successes, one_repeat) -> pl.DataFrame:
     return measure(out_of_memory, successes, one_repeat, IMPROVED_RULES, "19", seed=5)
 
 
-@pytest.fixture(scope="module")
-def predictions(out_of_memory, successes, one_repeat) -> pl.DataFrame:
-    rules = ("improved_rules", IMPROVED_RULES, FEATURE_SETS)
-    return nested_cv(out_of_memory, successes, one_repeat, *rules, seed=5)
-
-
-@pytest.fixture(scope="module")
-def study(predictions, inner):
-    """Estimates of the rules beside another method, which never abstains for a low confidence."""
-    unsure = pl.col("reason") == "low_confidence"
-    monitored = predictions.with_columns(
-        method=pl.lit("invariants"),
-        prediction=pl.when(unsure).then(pl.lit("unknown")).otherwise("prediction"),
-        reason=pl.when(unsure.not_()).then("reason"),
-    )
-
-    def run(settings: AbstentionSettings = SETTINGS) -> dict[tuple[str, str, str], dict]:
-        estimates = estimates_of(predictions, inner, monitored, settings, INTERVALS)
-        return {(row["part"], row["key"], row["metric"]): row for row in estimates.rows(named=True)}
-
-    return run
-
-
 def test_an_inner_fit_sees_neither_fold_that_it_predicts_and_every_training_run_is_predicted_once(
     out_of_memory, one_repeat, inner
 ):
@@ -68,8 +45,24 @@ def test_an_inner_fit_sees_neither_fold_that_it_predicts_and_every_training_run_
         assert inner.filter(fold=fold)["run_id"].sort().equals(trained["run_id"].sort())
 
 
-def test_each_fold_gets_a_threshold_from_its_training_side_or_abstains_from_everything(study):
-    estimates = study()
+def test_each_fold_gets_a_threshold_from_its_training_side_or_abstains_from_everything(
+    out_of_memory, successes, one_repeat, inner
+):
+    """The rules beside another method, which never abstains for a low confidence."""
+    rules = ("improved_rules", IMPROVED_RULES, FEATURE_SETS)
+    predictions = nested_cv(out_of_memory, successes, one_repeat, *rules, seed=5)
+    unsure = pl.col("reason") == "low_confidence"
+    monitored = predictions.with_columns(
+        method=pl.lit("invariants"),
+        prediction=pl.when(unsure).then(pl.lit("unknown")).otherwise("prediction"),
+        reason=pl.when(unsure.not_()).then("reason"),
+    )
+
+    def study(settings: AbstentionSettings) -> dict[tuple[str, str, str], dict]:
+        estimates = estimates_of(predictions, inner, monitored, settings, INTERVALS)
+        return {(row["part"], row["key"], row["metric"]): row for row in estimates.rows(named=True)}
+
+    estimates = study(SETTINGS)
     assert estimates["chosen", "per_fold", "folds_with_a_threshold"]["value"] == 1
     tau = estimates["chosen", "per_fold", "tau"]
     assert tau["n"] == 3

@@ -9,19 +9,11 @@ from failbench.statistics.settings import read_with_statistics
 from study_settings import INTERVALS_OF_FEW
 
 
-@pytest.fixture(scope="module")
-def cases(repository):
+def test_answers_are_joined_learnt_from_development_alone_and_to_the_same_question(repository):
     params = repository / "params.yaml"
     settings = read_with_statistics("crash_prediction", CrashPredictionSettings, params)
-    return read_cases(repository / "data/notebooks", settings.control_seed)
-
-
-@pytest.fixture(scope="module")
-def recorded(repository):
-    return ANSWER_TABLE.read(repository / "data/crashes/answers.parquet")
-
-
-def test_answers_are_joined_learnt_from_development_alone_and_to_the_same_question(cases, recorded):
+    cases = read_cases(repository / "data/notebooks", settings.control_seed)
+    recorded = ANSWER_TABLE.read(repository / "data/crashes/answers.parquet")
     answers = collect(cases, recorded, "answers")
     for arm in ARMS[1:]:
         parts = (answers[name, arm] for name in (DRY_RUN, RULES, COMBINED))

@@ -182,11 +182,6 @@ DESIGN = DifficultyDesign(
 )
 
 
-@pytest.fixture(scope="module")
-def of_two_methods() -> pl.DataFrame:
-    return made_up_studies(("random_forest", "ebm"))
-
-
 def of_one_scenario(*answers: tuple[str, str, str, int, int, str]) -> dict[str, object]:
     """What is measured of a scenario by study, method, architecture, seed, repeat and answer.
 
@@ -230,7 +225,8 @@ def test_methods_and_architectures_count_alike_however_many_predictions_they_hav
     assert (row["ease"], row["instead"], row["by_surface"]) == (0.0, "abstain", False)
 
 
-def test_what_was_not_predicted_or_not_recorded_is_refused(of_two_methods):
+def test_what_was_not_predicted_or_not_recorded_is_refused():
+    of_two_methods = made_up_studies(("random_forest", "ebm"))
     settings = DESIGN.model_copy(update={"left_out": ("oracle",)})
     with pytest.raises(BadInputError, match="'oracle' was not predicted"):
         measure(of_two_methods, DEFINED, RUNS, settings)
