@@ -33,23 +33,15 @@ def test_answers_are_joined_learnt_from_development_alone_and_to_the_same_questi
 
 def rows(predictor, arm, crashing, mended):
     """Answers (crash, exception) about the crashing notebook of each pair, and the mended one."""
-    made = []
-    for number, answers in enumerate(zip(crashing, mended, strict=True)):
-        for version, (crash, exception) in zip(("crashing", "mended"), answers, strict=True):
-            crashed = version == "crashing"
-            made.append(
-                {
-                    "predictor": predictor,
-                    "arm": arm,
-                    "pair": f"pair {number:02d}",
-                    "version": version,
-                    "crashed": crashed,
-                    "raised": "KeyError" if crashed else None,
-                    "crash": crash,
-                    "exception": exception,
-                }
-            )
-    return pl.DataFrame(made, infer_schema_length=None)
+    made = [
+        (f"pair {number:02d}", version, version == "crashing", *answer)
+        for number, answers in enumerate(zip(crashing, mended, strict=True))
+        for version, answer in zip(("crashing", "mended"), answers, strict=True)
+    ]
+    columns = ["pair", "version", "crashed", "crash", "exception"]
+    table = pl.DataFrame(made, columns, orient="row", infer_schema_length=None)
+    raised = pl.when("crashed").then(pl.lit("KeyError"))
+    return table.with_columns(predictor=pl.lit(predictor), arm=pl.lit(arm), raised=raised)
 
 
 YES, OTHER, NO, UNSURE = (True, "KeyError"), (True, "ValueError"), (False, None), (None, None)

@@ -13,25 +13,16 @@ from failbench.study.estimates import Estimates, reported
 from failbench.study.paper_numbers import Reported
 from failbench.study.plain_table import Column, Table, markdown, typst
 
-FOUND = Estimates.of(
-    pl.DataFrame(
-        {
-            "key": ["forest", "rules"],
-            "metric": ["accuracy", "accuracy"],
-            "value": [0.27912345678, 0.5],
-            "ci_low": [0.196, 0.4],
-            "ci_high": [0.364, 0.6],
-            "n": [76, 70],
-        }
-    )
-).plus(*reported(74, keys={"key": "paper"}, accuracy=0.303))
-
 
 def test_keys_that_name_two_estimates_are_refused_and_a_null_is_a_key():
-    assert FOUND.cell("points", key="rules", metric="accuracy") == "+50.0 [+40.0, +60.0]"
+    measured = [("forest", "accuracy", 0.279, 0.196), ("rules", "accuracy", 0.5, 0.4)]
+    table = pl.DataFrame(measured, ["key", "metric", "value", "ci_low"], orient="row")
+    of_paper = reported(74, keys={"key": "paper"}, accuracy=0.303)
+    found = Estimates.of(table.with_columns(ci_high=0.6, n=70)).plus(*of_paper)
+    assert found.cell("points", key="rules", metric="accuracy") == "+50.0 [+40.0, +60.0]"
     with pytest.raises(ValueError, match="3 estimates"):
-        FOUND.row(metric="accuracy")
-    assert FOUND.where(ci_low=None).distinct("key") == ["paper"]
+        found.row(metric="accuracy")
+    assert found.where(ci_low=None).distinct("key") == ["paper"]
 
 
 NASTY = (
