@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
 from failbench.base.telemetry import Telemetry, categories_of
 from failbench.prediction.splits import make_splits
 from failbench.statistics.intervals import alarm_limit
@@ -10,23 +11,10 @@ from lead_time import calibrated, diagnosed, early_rates, false_alarms, first_al
 from made_up_telemetry import ONSET, made_up_scenarios, made_up_telemetry
 from measure_lead_time import alarm_scores, cut_before_failure, measure, snapshot_predictions
 from shared.lead_time import LeadTimeSettings
-from study_settings import FOREST, INTERVALS, REFERENCE, SIMPLE_RULES
+from study_settings import INTERVALS, REFERENCE, SIMPLE_RULES
 
-SETTINGS = LeadTimeSettings.model_validate(
-    {
-        "steps": [0, 3],
-        "repeats": 1,
-        "run_seed": 0,
-        "every": 2,
-        "training_snapshots": 2,
-        "false_alarms": 0.1,
-        "calibration_share": 0.5,
-        "divisions": 20,
-        "seed": 0,
-        "logistic_regression": {"inner_folds": 2, "inverse_penalty": [1], "max_iterations": 99},
-        "random_forest": FOREST,
-    }
-)
+FEW = {"steps": (0, 3), "every": 2, "training_snapshots": 2, "false_alarms": 0.1}
+SETTINGS = read_section("lead_time", LeadTimeSettings).model_copy(update=FEW)
 
 
 def failing(telemetry):

@@ -7,24 +7,14 @@ from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.agreement import cramers_v, permutation_test
+from failbench.statistics.settings import read_with_statistics
 from made_up_telemetry import telemetry_of
 from onset import association, indicators, verdict
 from shared import onset_signs
-from study_settings import DRAWS
 
 LIMITS = dict.fromkeys(onset_signs.SIGNALS, onset_signs.Limits(3.0, 3.0))
-SETTINGS = onset_signs.OnsetSettings(
-    **DRAWS,
-    persistence=5,
-    near_steps=10,
-    other_near_steps=(),
-    healthy_sds=3,
-    growth=10,
-    growth_history=20,
-    permutations=200,
-    equivalence_margin=0.1,
-    wilson_from=0.9,
-    wilson_below=2,
+SETTINGS = read_with_statistics("onset", onset_signs.OnsetSettings).model_copy(
+    update={"permutations": 200, "resamples": 1000}
 )
 
 

@@ -2,24 +2,15 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
 from failbench.methods.healthy import MOVED, RATIOS, band_of, recalibrated
 from failbench.methods.improved_tree import all_band_features
 from made_up_telemetry import made_up_scenarios, made_up_telemetry, together
 from measure_portability import condition_tables
 from shared.portability import ADAPTIVE, HOME, RECALIBRATED, PortabilitySettings
-from study_settings import FOREST
 
-SETTINGS = PortabilitySettings.model_validate(
-    {
-        "home": {"architecture": "transformer", "optimizer": "adamw", "scale": "small"},
-        "away": {"architecture": "transformer", "optimizer": "sgd", "scale": "small"},
-        "own_history_steps": 6,
-        "repeats": 1,
-        "contrasts": [["fixed", "home"], ["adaptive", "home"]],
-        "seed": 0,
-        "logistic_regression": {"inner_folds": 2, "inverse_penalty": [1], "max_iterations": 99},
-        "random_forest": FOREST,
-    }
+SETTINGS = read_section("portability", PortabilitySettings).model_copy(
+    update={"own_history_steps": 6}
 )
 SCENARIOS = made_up_scenarios()
 TELEMETRY = together(made_up_telemetry("adamw", seeds=2), made_up_telemetry("sgd", scale=9.0))
