@@ -1,11 +1,10 @@
-import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.telemetry import RUN_SCHEMA, Telemetry
 from failbench.features.catalogue import FEATURE_SETS, FEATURES, extract, signal_groups
 from failbench.features.feature_table import (
     ERROR_TEXT_COLUMNS,
@@ -25,6 +24,7 @@ from failbench.features.observables import (
 )
 from made_up_telemetry import telemetry_of
 from shared.importance import IMPORTANCE_SETS
+from smooth_run import healthy
 
 TRACEBACK = """Traceback (most recent call last):
   File "failbench/recording/child.py", line 12, in run
@@ -167,38 +167,23 @@ def test_what_was_logged_as_nan_is_told_from_what_was_not_logged(small_telemetry
 STEPS = 60
 
 
-def steps_of(run_id: str, **columns: object) -> pl.DataFrame:
-    rng = np.random.default_rng(sum(map(ord, run_id)))
-    values: dict[str, object] = {
-        "run_id": [run_id] * STEPS, "step": np.arange(STEPS),
-        "loss": 6 - 0.02 * np.arange(STEPS) + rng.normal(0, 0.1, STEPS),
-        "gradient_norm": rng.uniform(0.5, 2, STEPS),
-        "learning_rate": np.linspace(1e-3, 1e-4, STEPS), "clip_norm": [1.0] * STEPS,
-        "memory_bytes": rng.integers(400_000, 800_000, STEPS), "step_seconds": [0.01] * STEPS,
-        "sequences": [8] * STEPS, "tokens": rng.integers(200, 256, STEPS),
-        "unknown_tokens": rng.integers(0, 5, STEPS),
-        "covered_tokens": rng.integers(150, 200, STEPS), "max_token_id": [500] * STEPS,
-        "mean_length": rng.uniform(20, 30, STEPS), "max_length": rng.integers(30, 33, STEPS),
-        "validation_loss": [5 - 0.01 * i if i % 10 == 0 else None for i in range(STEPS)],
-    }  # fmt: skip
-    return pl.DataFrame(values | columns).select(STEP_SCHEMA.names()).cast(STEP_SCHEMA)
-
-
-def features_of(*steps: pl.DataFrame, **run: object) -> pl.DataFrame:
-    usual = {"kind": "failure", "capacity_bytes": 1_000_000, "parameters": 12_345} | run
-    runs = [usual | {"run_id": part["run_id"][0]} for part in steps]
-    recorded = Telemetry(pl.DataFrame(runs, schema=RUN_SCHEMA), pl.concat(steps))
-    last_steps = recorded.runs.select("run_id", last_step=pl.lit(STEPS - 1, pl.Int32))
-    return extract(observe(recorded, last_steps)[0])
-
-
-def features_of_run(*steps: pl.DataFrame, **run: object) -> dict[str, float | None]:
-    return features_of(*steps, **run).row(0, named=True)
+def features_of(*run_ids: str, **run: object) -> pl.DataFrame:
+    """Of healthy runs, whose losses and gradients differ by the letters that name them."""
+    usual = {"kind": "failure", "capacity_bytes": 20_000_000, "parameters": 12_345} | run
+    runs = pl.DataFrame([usual | {"run_id": name} for name in run_ids], schema=RUN_SCHEMA)
+    steps = pl.concat(
+        healthy(STEPS).with_columns(
+            pl.col("loss", "gradient_norm") * ord(name), run_id=pl.lit(name)
+        )
+        for name in run_ids
+    )
+    last_steps = runs.select("run_id", last_step=pl.lit(STEPS - 1, pl.Int32))
+    return extract(observe(Telemetry(runs, steps), last_steps)[0])
 
 
 def test_a_run_has_the_same_features_alone_and_among_others():
-    alone = features_of(steps_of("b")).drop("row")
-    among = features_of(steps_of("a"), steps_of("b"), steps_of("c")).drop("row")
+    alone = features_of("b").drop("row")
+    among = features_of("a", "b", "c").drop("row")
     assert among[1].equals(alone)
 
 
@@ -211,9 +196,9 @@ def test_a_run_has_the_same_features_alone_and_among_others():
     ],
 )
 def test_keywords_find_wordings_that_no_recorded_run_has(message: str, keyword: str):
-    none = features_of_run(steps_of("a"))
-    found = features_of_run(steps_of("a"), error_type="RuntimeError", error_message=message)
-    assert (found[f"keyword_{keyword}"], none[f"keyword_{keyword}"]) == (1.0, 0.0)
+    none = features_of("a")[f"keyword_{keyword}"][0]
+    found = features_of("a", error_type="RuntimeError", error_message=message)
+    assert (found[f"keyword_{keyword}"][0], none) == (1.0, 0.0)
 
 
 def test_methods_receive_no_key_but_the_run_id(small_telemetry, small_scenarios):
