@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import matplotlib as mpl
-import polars as pl
 import pytest
 from hypothesis import settings
 
 from failbench.base.scenarios import Scenario
-from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.telemetry import Telemetry
 from made_up_scenarios import made_up_scenario
+from made_up_telemetry import telemetry_of
 
 pytest_plugins = ["opened_page", "prediction_fixtures"]
 
@@ -41,15 +41,14 @@ def _run(run_id: str, **values: object) -> dict[str, object]:
     usual: dict[str, object] = {"kind": "failure", "architecture": "transformer", "seed": 0}
     usual |= {"optimizer": "adamw", "scale": "small", "device": "cpu", "capacity_bytes": 200}
     usual |= {"ending": "completed", "outcome": "completed", "failure_step": 9, "steps": 10}
-    return dict.fromkeys(RUN_SCHEMA) | {"run_id": run_id} | usual | values
+    return {"run_id": run_id} | usual | values
 
 
 def _steps(run_id: str, losses: list[float | None]) -> list[dict[str, object]]:
     usual: dict[str, object] = {"run_id": run_id, "gradient_norm": 1.5, "learning_rate": 0.001}
     usual |= {"step_seconds": 0.5, "tokens": 50}
     return [
-        dict.fromkeys(STEP_SCHEMA)
-        | usual
+        usual
         | {"step": step, "loss": loss, "memory_bytes": 100 + step}
         | {"validation_loss": 2.0 if step % 5 == 0 else None}
         for step, loss in enumerate(losses)
@@ -74,10 +73,7 @@ def small_telemetry() -> Telemetry:
             _run(f"{run_id}-twin", kind="twin", scenario=scenario, twin_of=run_id),
         ]
         steps += _steps(run_id, losses) + _steps(f"{run_id}-twin", healthy)
-    return Telemetry(
-        pl.DataFrame(runs, schema=RUN_SCHEMA).sort("run_id"),
-        pl.DataFrame(steps, schema=STEP_SCHEMA).sort("run_id", "step"),
-    )
+    return telemetry_of(runs, steps)
 
 
 @pytest.fixture

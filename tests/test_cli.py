@@ -219,14 +219,6 @@ def diagnose(tmp_path, capsys):
     return run
 
 
-def test_a_failure_is_a_page_and_exit_status_1(diagnose):
-    status, page, _ = diagnose(UNEVEN)
-    assert status == 1
-    assert page.startswith("Failed: data pipeline")
-    assert "train.log:5" in page
-    assert "What to change" in page
-
-
 def test_a_healthy_log_is_exit_status_0_and_one_that_says_nothing_2(diagnose):
     status, page, _ = diagnose(HEALTHY)
     assert (status, page[:7]) == (0, "Healthy")

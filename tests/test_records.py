@@ -2,12 +2,16 @@ import pickle
 
 import polars as pl
 import pytest
+import yaml
 from pydantic import Field, model_validator
 
 from failbench.base.errors import BadInputError
 from failbench.base.params import read_section
 from failbench.base.records import Record, kept_by_hand, read_json, read_rows, validated
 from failbench.base.replay import DENSE, AnswerTable, Replay
+from failbench.statistics.bootstrap import BootstrapSettings
+from failbench.statistics.settings import read_statistics, read_with_statistics
+from failbench.statistics.significance import ComparisonSettings
 
 
 class Inner(Record):
@@ -23,16 +27,6 @@ class Outer(Record):
         if self.name == "stub":
             raise ValueError("a stub is no study")
         return self
-
-
-def test_what_fits_becomes_the_record(tmp_path):
-    actual = validated(Outer, {"inner": {"folds": 3}}, "a.yaml", "Mend it.")
-    assert actual == Outer(inner=Inner(folds=3))
-    path = tmp_path / "a"
-    path.write_text("folds\n3\n4\n", encoding="utf-8")
-    assert read_rows(path, Inner, "Mend it.") == [Inner(folds=3), Inner(folds=4)]
-    path.write_text('{"folds": 3}', encoding="utf-8")
-    assert read_json(path, "Mend it.") == {"folds": 3}
 
 
 @pytest.mark.parametrize(
@@ -99,6 +93,52 @@ def test_bad_parameters_are_refused_by_file_key_and_remedy(tmp_path, content, co
         path.write_bytes(content)
     with pytest.raises(BadInputError, match=r"params\.yaml: " + complaint):
         read_section("study", Inner, path)
+
+
+# What studies share.
+
+SHARED = {
+    "confidence": 0.9,
+    "resamples": 2000,
+    "seed": 7,
+    "wilson_from": 0.8,
+    "wilson_below": 5,
+    "practical_equivalence": 0.02,
+    "equivalence_margin": 0.2,
+    "power": 0.7,
+}
+
+
+class StudySettings(BootstrapSettings):
+    points: int = Field(ge=1)
+
+
+@pytest.fixture
+def params(tmp_path):
+    def write(statistics=SHARED, **sections):
+        path = tmp_path / "params.yaml"
+        path.write_text(yaml.safe_dump({"statistics": statistics, **sections}), encoding="utf-8")
+        return path
+
+    return write
+
+
+def test_a_record_gets_the_keys_that_it_has_and_what_the_section_of_a_study_says_holds(params):
+    expected = BootstrapSettings(resamples=2000, confidence=0.9, seed=7)
+    assert read_statistics(BootstrapSettings, params()) == expected
+    path = params(study={"points": 3, "seed": 1})
+    assert read_with_statistics("study", StudySettings, path).seed == 1
+    settings = read_statistics(ComparisonSettings, path)
+    named = settings.named("19", (("a", "b"),))
+    assert (named.feature_set, named.contrasts) == ("19", (("a", "b"),))
+    assert named.model_dump(exclude={"feature_set", "contrasts"}) == settings.model_dump()
+
+
+@pytest.mark.parametrize("key", sorted(SHARED))
+def test_a_missing_key_is_refused_and_not_filled_in(params, key):
+    missing = {name: value for name, value in SHARED.items() if name != key}
+    with pytest.raises(BadInputError, match=rf"statistics\.{key}: Field required"):
+        read_statistics(BootstrapSettings, params(missing))
 
 
 # What was answered is asked once.

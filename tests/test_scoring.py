@@ -10,34 +10,21 @@ from failbench.monitor.end import End
 from failbench.monitor.records.tables import write_monitored
 from failbench.monitor.records.verdicts import BREAK_SCHEMA, END_SCHEMA, verdict_table
 from failbench.monitor.records.versions import read_rules
-from failbench.statistics.intervals import ScenarioIntervalSettings, wilson
+from failbench.statistics.intervals import wilson
 from failbench.study.scoring import method_scores
 from made_up_monitored import history, monitored
+from study_settings import INTERVALS_OF_FEW
 
-SETTINGS = ScenarioIntervalSettings(
-    resamples=1000, confidence=0.95, seed=0, wilson_from=0.9, wilson_below=10
-)
 TRAINED_ON = "added_tokens"
 
 
-def runs_of(scenarios):
-    """Two seeds of each of some scenarios of two categories."""
-    frame = pl.DataFrame({"scenario": [f"cause_{index}" for index in range(scenarios)]})
-    even = frame["scenario"].str.slice(6).cast(pl.Int64) % 2 == 0
-    category = pl.when(even).then(pl.lit("optimization")).otherwise(pl.lit("data_pipeline"))
-    runs = frame.with_columns(category=category).join(pl.DataFrame({"seed": [0, 1]}), how="cross")
-    return runs.with_columns(run_id=pl.format("{}-s{}", "scenario", "seed"))
-
-
-def answered(runs, wrong, answer):
-    """Right but for some runs, which get another answer."""
-    given = pl.when(pl.col("run_id").is_in(wrong)).then(pl.lit(answer)).otherwise("category")
-    return runs.select("run_id", method=pl.lit("guess"), diagnosis=given)
-
-
 def test_a_single_scenario_of_a_category_gets_wilsons_interval():
-    runs = runs_of(2)
-    score = method_scores(runs, answered(runs, ["cause_1-s1"], "abstain"), SETTINGS)["guess"]
+    category = ["optimization"] * 2 + ["data_pipeline"] * 2
+    keys = {"run_id": list("wxyz"), "scenario": list("aabb"), "seed": [0, 1, 0, 1]}
+    runs = pl.DataFrame(keys | {"category": category})
+    diagnosis = pl.Series([*category[:3], "abstain"])
+    answers = runs.select("run_id", method=pl.lit("guess"), diagnosis=diagnosis)
+    score = method_scores(runs, answers, INTERVALS_OF_FEW)["guess"]
     assert score.right == 3
     assert dict(score.answers) == {"abstain": 1, "data_pipeline": 1, "optimization": 2}
     accuracy = score.accuracy

@@ -86,7 +86,7 @@ class MeasuredChild:
 def _serve(pipe: Connection, build: Callable[[int], Works], size: int, warm_up: int) -> None:
     try:
         idle = _mib("VmRSS")
-        seconds = {name: _cpu_seconds(work) for name, work in build(warm_up).items()}
+        seconds = {name: cpu_seconds(work) for name, work in build(warm_up).items()}
         works, done = build(size), set()
         pipe.send((False, seconds))
         for order, name in iter(pipe.recv, None):
@@ -99,14 +99,14 @@ def _serve(pipe: Connection, build: Callable[[int], Works], size: int, warm_up: 
                 CLEAR_REFS.write_text(RESET_PEAK, encoding="ascii")
                 pipe.send((False, None))
             else:
-                cost = Cost(_cpu_seconds(works[name]), _mib("VmHWM") - idle)
+                cost = Cost(cpu_seconds(works[name]), _mib("VmHWM") - idle)
                 done.add(name)
                 pipe.send((False, cost))
     except Exception:  # whatever it is, the test that waits must say it
         pipe.send((True, traceback.format_exc()))
 
 
-def _cpu_seconds(work: Callable[[], object]) -> float:
+def cpu_seconds(work: Callable[[], object]) -> float:
     started = time.process_time()
     work()
     return time.process_time() - started

@@ -1,10 +1,8 @@
 """What reading a log and diagnosing it cost, as ratios within one run of processor time."""
 
-import time
-from collections.abc import Callable
-
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.readers.text import read_text
+from measured_child import cpu_seconds
 
 LINES = 20_000
 ROUNDS = 6
@@ -19,12 +17,6 @@ def times_as_long(work, yardstick, most):
         if min(worked) <= most * min(measured):
             break
     return min(worked) / min(measured)
-
-
-def cpu_seconds(function: Callable[[], object]) -> float:
-    started = time.process_time()
-    function()
-    return time.process_time() - started
 
 
 def log_of(lines: int) -> list[bytes]:

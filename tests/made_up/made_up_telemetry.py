@@ -36,6 +36,11 @@ def made_up_telemetry(optimizer="adamw", seeds=1, successes=3, scale=1.0):
         run_id = f"success-{optimizer}-s{number}"
         runs.append(_run(run_id, "success", seed=number, optimizer=optimizer))
         steps += _steps(run_id, [99, number], 0.0, scale)
+    return telemetry_of(runs, steps)
+
+
+def telemetry_of(runs, steps):
+    """Telemetry of rows, which need not have all columns."""
     return Telemetry(
         pl.DataFrame(runs, schema=RUN_SCHEMA).sort("run_id"),
         pl.DataFrame(steps, schema=STEP_SCHEMA).sort("run_id", "step"),
@@ -53,7 +58,7 @@ def _run(run_id, kind, **values):
     facts = {"run_id": run_id, "kind": kind, "device": "cpu", "steps": STEPS}
     facts |= {"ending": "completed", "outcome": "completed", "failure_step": STEPS - 1}
     facts |= {"capacity_bytes": 1000, "parameters": 100}
-    return dict.fromkeys(RUN_SCHEMA) | SETTING | facts | values
+    return SETTING | facts | values
 
 
 def _steps(run_id, seed, fault, scale):
@@ -69,5 +74,5 @@ def _steps(run_id, seed, fault, scale):
         facts |= {"memory_bytes": 400 + int(100 * noise[3])}
         facts |= {"unknown_tokens": few, "covered_tokens": 95 + few, "max_length": 40}
         facts |= {"mean_length": 30.0 + noise[5], "validation_loss": None if step % 3 else loss}
-        rows.append(dict.fromkeys(STEP_SCHEMA) | usual | facts)
+        rows.append(usual | facts)
     return rows

@@ -30,6 +30,16 @@ def failures():
 
 
 @pytest.fixture(scope="session")
+def splits(failures):
+    return make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
+
+
+@pytest.fixture(scope="session")
+def one_repeat(splits):
+    return splits.filter(repeat=0)
+
+
+@pytest.fixture(scope="session")
 def out_of_memory(failures):
     """Runs of which the rules recognise some by an error, and more or less surely."""
     category = pl.col("category")

@@ -14,55 +14,29 @@ from failbench.methods.declaration import Context
 from failbench.methods.healthy import HealthyBand
 from failbench.methods.improved_tree import all_band_features
 
-SETTINGS = {
-    "simple_rules": {"gradient_norm": 1000, "perplexity": 10_000, "healthy_sds": 3},
-    "improved_rules": {
-        "tau": 0.6, "catastrophic_perplexity": 400, "gradient_norm": 1000, "healthy_sds": 3,
-    },
-    "learned_rules": {
-        "max_depth": 5, "inner_folds": 2, "max_leaf_nodes": [8, 25], "min_samples_leaf": [1],
-    },
+SMALL = {
+    "learned_rules": {"inner_folds": 2, "max_leaf_nodes": [8, 25], "min_samples_leaf": [1]},
     "symptom_baseline": {"trees": 5},
     "decision_tree": {"inner_folds": 2, "max_depth": [2, None], "min_samples_leaf": [1]},
-    "random_forest": {
-        "trees": 5, "inner_folds": 2, "max_features": ["sqrt", 1.0], "min_samples_leaf": [1],
-    },
-    "logistic_regression": {
-        "inner_folds": 2, "inverse_penalty": [0.1, 10.0], "max_iterations": 1000,
-    },
-    "lightgbm": {
-        "trees": 20, "learning_rate": 0.1, "inner_folds": 2, "leaves": [7],
-        "min_samples_leaf": [2, 5],
-    },
-    "ebm": {
-        "inner_folds": 2, "learning_rate": [0.08], "interactions": 0, "outer_bags": 2,
-        "smoothing_rounds": 75, "max_rounds": 100, "min_samples_leaf": 2, "max_bins": 64,
-        "early_stopping_rounds": 10,
-    },
-    "simulated_human": {
-        "levels": {
-            "novice": {"share": 0.3, "accuracy": 0.5},
-            "intermediate": {"share": 0.5, "accuracy": 0.75},
-            "expert": {"share": 0.2, "accuracy": 0.9},
-        }
-    },
-}  # fmt: skip
-SETTINGS["hybrid_two_way"] = {name: SETTINGS[name] for name in ("improved_rules", "random_forest")}
-SETTINGS["hybrid"] = {
-    **SETTINGS["hybrid_two_way"],
-    "simulated_human": SETTINGS["simulated_human"],
-    "hybrid": {"rules_from": 0.85, "classifier_from": 0.6},
+    "random_forest": {"trees": 10, "inner_folds": 2, "max_features": ["sqrt", 1.0]},
+    "logistic_regression": {"inner_folds": 2, "inverse_penalty": [0.1, 10.0]},
+    "lightgbm": {"trees": 20, "inner_folds": 2, "leaves": [7]},
+    "ebm": {"learning_rate": [0.08], "outer_bags": 2, "max_rounds": 100},
 }
+"""What is less here than in params.yaml, so that a fit is quick."""
 
 
 @pytest.fixture(scope="session")
 def settings_of(repository):
-    """Small settings where a method has them here, else those of params.yaml."""
     sections = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
 
     def build(name):
         method = method_named(name)
-        return method.settings.model_validate(SETTINGS.get(name) or sections[name])
+        records = {
+            section: record.model_validate(sections[section] | SMALL.get(section, {}))
+            for section, record in method.sections.items()
+        }
+        return method.assemble(records)
 
     return build
 

@@ -64,12 +64,6 @@ RUNS = {
 }
 
 
-@pytest.fixture
-def tree(context):
-    limits = {"catastrophic_perplexity": 400.0, "gradient_norm": 1000.0}
-    return TREE.with_conditions(lambda each: resolve(each, context.band, 3.0, limits))
-
-
 def test_contradicting_signals_of_a_leaf_are_of_another_category_and_not_its_own():
     for leaf in (leaf for leaf in TREE.leaves if leaf.category):
         assert leaf.category not in {POINTS_TO[signal] for signal in leaf.against}
@@ -79,12 +73,10 @@ def test_contradicting_signals_of_a_leaf_are_of_another_category_and_not_its_own
         assert [bool(child.when) for child in children] == [True] * (len(children) - 1) + [False]
 
 
-@pytest.fixture
-def frame(run):
-    return pd.concat([run(*text, **features) for text, features in RUNS.values()])
-
-
-def test_every_leaf_is_reached_alone_and_together(tree, frame):
+def test_every_leaf_is_reached_alone_and_together(context, run):
+    limits = {"catastrophic_perplexity": 400.0, "gradient_norm": 1000.0}
+    tree = TREE.with_conditions(lambda each: resolve(each, context.band, 3.0, limits))
+    frame = pd.concat([run(*text, **features) for text, features in RUNS.values()])
     positions = [LEAVES[name] for name in RUNS]
     assert sorted(positions) == [*range(len(LEAVES))]
     assert route(tree, EvaluatedConditions(frame)).tolist() == positions

@@ -2,7 +2,6 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import yaml
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
@@ -14,8 +13,7 @@ from failbench.methods.declaration import Context
 from failbench.methods.healthy import HealthyBand
 from failbench.methods.monitor_methods import AbstainingInvariants, BrokenInvariants
 from failbench.monitor.records.verdicts import FLAGS, known_table, with_known
-from made_up_known import judged, sign
-from made_up_monitored import history, monitored
+from made_up_monitored import history, judged, monitored, sign
 
 CONTEXT = Context((), HealthyBand({}, {}), seed=0, known=FLAGS)
 
@@ -46,21 +44,8 @@ def runs():
 
 
 @pytest.fixture
-def built(repository):
-    sections = yaml.safe_load((repository / "params.yaml").read_text("utf-8"))
-    small = {"trees": 10, "outer_bags": 2, "max_rounds": 50, "inner_folds": 2}
-
-    def build(name):
-        method = method_named(name)
-        records = {
-            section: record.model_validate(
-                {key: small.get(key, value) for key, value in sections[section].items()}
-            )
-            for section, record in method.sections.items()
-        }
-        return method.build(method.assemble(records), CONTEXT)
-
-    return build
+def built(settings_of):
+    return lambda name: method_named(name).build(settings_of(name), CONTEXT)
 
 
 @pytest.mark.parametrize("name", MONITOR_METHODS)

@@ -1,7 +1,5 @@
 """A monitor sees what a loop does, and changes nothing of it."""
 
-import subprocess
-import sys
 import time
 import warnings
 from functools import cache
@@ -193,9 +191,3 @@ def test_labels_of_another_shape_turn_off_what_needs_them_alone(watched):
     history = monitor.history()
     assert list(history.series("loss")[0]) == [0, 1, 2]
     assert "do not fit" in history.off["loss_ratio"]
-
-
-def test_reading_a_log_needs_no_torch():
-    code = "from failbench.monitor import Vocabulary, read_history; print('torch' in sys.modules)"
-    done = subprocess.check_output([sys.executable, "-c", f"import sys; {code}"], text=True)
-    assert done == "False\n"

@@ -21,8 +21,7 @@ from failbench.monitor.records.verdicts import (
 from failbench.prediction.known import Known
 from failbench.prediction.nested_cv import across_architectures, nested_cv
 from failbench.prediction.splits import make_splits
-from made_up_known import judged, made_up_known
-from made_up_monitored import history, monitored
+from made_up_monitored import history, judged, made_up_known, monitored
 from study_settings import ACROSS, FOREST
 
 CRASH = End("exception", "forward", 59, "RuntimeError", "shapes")
@@ -109,22 +108,23 @@ def accuracy(predictions):
     return (predictions["prediction"] == predictions["category"]).mean()
 
 
-def test_methods_see_the_same_in_every_feature_set_and_others_as_before(failures, successes):
-    splits = make_splits(failures.select("scenario", "category").unique(), 2, 1, seed=0)
+def test_methods_see_the_same_in_every_feature_set_and_others_as_before(
+    failures, successes, one_repeat
+):
     joined = made_up_known(failures, ("transformer-adamw",)).beside(failures)
     columns = ("run_id", "prediction", "confidence")
     for method, settings in (("invariants", NoSettings()), ("forest_on_invariants", FOREST)):
-        predictions = nested_cv(joined, successes, splits, method, settings, FEATURE_SETS, 5)
+        predictions = nested_cv(joined, successes, one_repeat, method, settings, FEATURE_SETS, 5)
         assert accuracy(predictions) == 1
         first, *others = predictions.partition_by("feature_set")
         assert all(part.select(columns).equals(first.select(columns)) for part in others)
     with_known, without = (
-        nested_cv(table, successes, splits, "random_forest", FOREST, FEATURE_SETS, 5)
+        nested_cv(table, successes, one_repeat, "random_forest", FOREST, FEATURE_SETS, 5)
         for table in (joined, failures)
     )
     assert with_known.equals(without)
     with pytest.raises(BadInputError, match="nothing that the monitor knows"):
-        nested_cv(failures, successes, splits, "forest_on_invariants", FOREST, FEATURE_SETS, 5)
+        nested_cv(failures, successes, one_repeat, "forest_on_invariants", FOREST, FEATURE_SETS, 5)
 
 
 def test_bounds_of_an_architecture_count_where_it_is_not_left_out(runs_of_three_architectures):

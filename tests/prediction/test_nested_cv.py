@@ -8,24 +8,27 @@ import pytest
 
 from controls import leak_test
 from failbench.base.errors import BadInputError
-from failbench.base.method_settings import DecisionTreeSettings, SimulatedHumanSettings
+from failbench.base.method_settings import (
+    DecisionTreeSettings,
+    HybridSettings,
+    SimulatedHumanSettings,
+    SkillLevel,
+)
 from failbench.base.methods import ENTRIES, FEATURE_METHODS
 from failbench.base.predictions import PREDICTION_SCHEMA
+from failbench.base.records import Record
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, POOLED
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.catalogue import method_named
 from failbench.methods.declaration import Context
+from failbench.methods.hybrid import Hybrid, HybridSections, HybridTwoWay
 from failbench.prediction import nested_cv as harness
 from failbench.prediction import splits as fold_plans
+from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import across_architectures, nested_cv
 from failbench.prediction.splits import by_architecture, by_scenario, make_splits
 from measure_controls import planted_predictions
-from study_settings import ACROSS, FOREST
-
-
-@pytest.fixture(scope="module")
-def splits(failures) -> pl.DataFrame:
-    return make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
+from study_settings import ACROSS, FOREST, IMPROVED_RULES
 
 
 @pytest.fixture(scope="module")
@@ -183,3 +186,38 @@ def test_methods_learn_from_known_scenarios_and_no_tested_run(features, folds):
     accuracy = dict(across.group_by("study").agg(right=right).iter_rows())
     assert accuracy[KNOWN_SCENARIOS] == 1
     assert accuracy[LEFT_OUT] < 1
+
+
+# Hybrids are composed of what their members predicted.
+
+SECTIONS = HybridSections(
+    hybrid=HybridSettings(rules_from=0.85, classifier_from=0.6),
+    improved_rules=IMPROVED_RULES,
+    random_forest=FOREST,
+    simulated_human=SimulatedHumanSettings(levels={"expert": SkillLevel(share=1, accuracy=0.9)}),
+)
+
+
+def test_a_composed_hybrid_predicts_what_the_fitted_hybrid_does(
+    out_of_memory, successes, one_repeat
+):
+    def predict(name: str, settings: Record) -> pl.DataFrame:
+        return nested_cv(out_of_memory, successes, one_repeat, name, settings, FEATURE_SETS, seed=5)
+
+    rules = predict("improved_rules", SECTIONS.improved_rules)
+    members = {
+        "classifier": predict("random_forest", SECTIONS.random_forest),
+        "human": predict("simulated_human", SECTIONS.simulated_human),
+    }
+    composed = compose("hybrid", Hybrid(None, None, None), rules, members)
+    assert composed["route"].n_unique() > 1
+    assert composed.equals(predict("hybrid", SECTIONS))
+    # the two-way hybrid hands on every abstention
+    two_way = compose("hybrid_two_way", HybridTwoWay(None, None), rules, members)
+    assert (two_way.schema, two_way.height) == (PREDICTION_SCHEMA, rules.height)
+    assert "abstain" not in set(two_way["prediction"])
+    abstained = rules["prediction"] == "abstain"
+    assert (two_way["route"] == "classifier").to_list() == abstained.to_list()
+    short = {**members, "human": members["human"].head(3)}
+    with pytest.raises(BadInputError, match="that hybrid hands on are missing"):
+        compose("hybrid", Hybrid(None, None, None), rules, short)

@@ -3,7 +3,6 @@
 import numpy as np
 import polars as pl
 import pytest
-import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
@@ -12,7 +11,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
 from failbench.base.scenarios import COUNTS
 from failbench.base.slices import ReferenceStudy
-from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, across_architectures_files
+from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV
 from failbench.base.vocabulary import CATEGORIES
 from failbench.prediction.splits import (
     FoldPlan,
@@ -177,10 +176,3 @@ def test_no_seed_and_a_seed_named_twice_are_refused():
     for seeds, problem in (([], "run_seeds"), ([0, 0], "twice"), ([-1], "run_seeds")):
         with pytest.raises(ValidationError, match=problem):
             ReferenceStudy.model_validate(REFERENCE.model_dump() | {"run_seeds": seeds})
-
-
-def test_the_files_across_architectures_are_those_that_are_committed(repository):
-    params = yaml.safe_load((repository / "params.yaml").read_text(encoding="utf-8"))
-    folder = repository / "data/predictions/across_architectures"
-    committed = {path.stem for path in folder.glob("*.parquet")}
-    assert set(across_architectures_files(params["methods"])) == committed

@@ -13,7 +13,6 @@ from failbench.base.telemetry import write_parquet
 from failbench.base.workers import ENGINE, available_workers, parallel_map
 from failbench.features.catalogue import FEATURE_SETS
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
 from worker_threads import process, threads_of_libraries
 
 
@@ -53,9 +52,8 @@ def on_dask(scheduler: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.system
 def test_a_fit_on_dask_writes_what_loky_writes(
-    failures, successes, scheduler, tmp_path, monkeypatch
+    failures, successes, splits, scheduler, tmp_path, monkeypatch
 ):
-    splits = make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
     for name, engine in (("loky", "loky"), ("dask", f"dask:{scheduler}")):
         monkeypatch.setenv(ENGINE, engine)
         table = nested_cv(

@@ -2,20 +2,25 @@ import numpy as np
 import polars as pl
 import pytest
 from scipy import stats
-from sklearn.calibration import calibration_curve
 from sklearn.metrics import roc_auc_score
 
+from failbench.base.errors import BadInputError
 from failbench.base.scenarios import COUNTS
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.confidence import (
+    area_interval,
+    area_under,
     calibration_error,
     calibration_floor,
     calibration_gaps,
     entropy,
+    rankings,
+    risk_curve,
     separation,
 )
 from failbench.statistics.intervals import method_intervals
 from made_up import made_up_predictions, over_resampled_rows, small_predictions
+from risk_coverage import confident
 from study_settings import BOOTSTRAP, METHOD_INTERVALS, scipy_bootstrap
 
 BINS = METHOD_INTERVALS.calibration_bins
@@ -66,16 +71,6 @@ def test_the_error_of_a_few_answers_is_what_a_hand_computes(answers, confidence,
         category=[RIGHT] * len(answers), prediction=answers, confidence=confidence
     )
     assert error_of(predictions) == pytest.approx(error, abs=1e-6)
-
-
-def test_the_error_equals_the_bins_of_scikit_learn_weighted_by_size():
-    predictions = made_up_predictions(repeats=1, scenarios=20)
-    right = (predictions["category"] == predictions["prediction"]).to_numpy()
-    confidence = predictions["confidence"].to_numpy()
-    accuracies, confidences = calibration_curve(right, confidence, n_bins=BINS)
-    sizes = np.histogram(confidence, BINS, (0, 1))[0]
-    expected = np.average(np.abs(accuracies - confidences), weights=sizes[sizes > 0])
-    assert error_of(predictions) == pytest.approx(expected)
 
 
 def test_the_error_is_averaged_over_repeats_and_abstentions_do_not_enter_it():
@@ -134,34 +129,6 @@ def test_the_floor_is_the_errors_of_a_calibrated_method_whatever_repeats_and_run
         assert floor_of(more) == pytest.approx(floor_of(once))
 
 
-@pytest.mark.long
-@pytest.mark.parametrize("excess", [0.0, 0.15], ids=["calibrated", "too sure"])
-def test_the_interval_of_the_error_covers_its_mean_in_samples_of_this_size(excess: float):
-    """Studies of 76 scenarios; the mean is known from many more of them."""
-    rng = np.random.default_rng(0)
-    category = [name for name, count in COUNTS.items() for _ in range(count)]
-    other = dict(zip(CATEGORIES, (*CATEGORIES[1:], CATEGORIES[0]), strict=True))
-
-    def study():
-        confidence = rng.uniform(0.3, 1.0, len(category))
-        return confidence, rng.random(len(category)) < confidence - excess
-
-    truth = np.mean([plain_error(*study()) for _ in range(2000)])
-    covered = []
-    for _ in range(200):
-        confidence, right = study()
-        answers = [
-            name if is_right else other[name]
-            for name, is_right in zip(category, right, strict=True)
-        ]
-        predictions = small_predictions(
-            category=category, prediction=answers, confidence=confidence
-        )
-        interval = method_intervals(predictions, METHOD_INTERVALS)["calibration_error"]
-        covered.append(interval.ci_low <= truth <= interval.ci_high)
-    assert np.mean(covered) >= 0.88
-
-
 def test_entropy_is_that_of_scipy_over_that_of_equal_odds():
     rows = [(0.2,) * 5, (1.0, 0.0, 0.0, 0.0, 0.0), (0.5, 0.2, 0.2, 0.1, 0.0)]
     names = [f"p_{category}" for category in CATEGORIES]
@@ -187,3 +154,117 @@ def test_separation_is_the_area_under_the_curve_of_scikit_learn():
     assert (full.value, full.ci_low, full.ci_high, full.method) == (1.0, 1.0, 1.0, "point")
     assert (none.value, none.method) == (0.5, "point")
     assert turned.value == pytest.approx(1 - sure.value)
+
+
+# Risk and coverage.
+
+
+def area_of(predictions: pl.DataFrame) -> float:
+    scenarios = predictions["scenario"].n_unique()
+    return float(area_under(rankings(predictions), np.ones(scenarios)))
+
+
+def plain_area(confidence: np.ndarray, right: np.ndarray) -> float:
+    """Mean of the risk on a fine grid, with runs of equal confidence in random order."""
+    levels = np.unique(confidence)[::-1]
+    covered = [0.0, *((confidence >= level).mean() for level in levels)]
+    errors = [0.0, *((~right & (confidence >= level)).mean() for level in levels)]
+    fine = (np.arange(5_000) + 0.5) / 5_000
+    return float(np.mean(np.interp(fine, covered, errors) / fine))
+
+
+R, W, A = RIGHT, WRONG, "abstain"
+CURVES = {
+    "ordered by confidence": ([R, W, R, W], [0.9, 0.5, 0.7, 0.6], [0, 0, 1 / 3, 1 / 2]),
+    "of equal confidence": ([R, W, R, W], [0.9, 0.5, 0.5, 0.5], [0, 2 / 3 / 2, 4 / 3 / 3, 1 / 2]),
+    "abstentions come last": ([A, R, R, W], [1.0, 0.4, 0.3, 0.2], [0, 0, 1 / 3, 1 / 2]),
+}
+
+
+@pytest.mark.parametrize(("answers", "confidence", "curve"), CURVES.values(), ids=CURVES)
+def test_the_curve_of_four_runs_is_what_a_hand_computes(answers, confidence, curve):
+    four = small_predictions(category=[R] * 4, prediction=answers, confidence=confidence)
+    grid = np.array([0.25, 0.5, 0.75, 1.0])
+    for predictions in (four, four.sort("scenario", descending=True)):
+        assert risk_curve(rankings(predictions), grid) == pytest.approx(curve)
+
+
+def test_the_area_is_the_integral_of_the_curve_and_with_many_runs_that_of_geifman_and_el_yaniv():
+    once, many = made_up_predictions(repeats=1), made_up_predictions(repeats=1, scenarios=400)
+    for predictions in (once, once.with_columns(pl.col("confidence").round(1))):
+        right = (predictions["prediction"] == predictions["category"]).to_numpy()
+        expected = plain_area(predictions["confidence"].to_numpy(), right)
+        assert area_of(predictions) == pytest.approx(expected, abs=1e-4)
+    ordered = many.sort("confidence", descending=True)
+    wrong = (ordered["prediction"] != ordered["category"]).to_numpy()
+    summed = np.mean(np.cumsum(wrong) / np.arange(1, len(wrong) + 1))
+    assert area_of(many) == pytest.approx(summed, abs=2e-3)
+    # of confidence that says nothing it is the error rate
+    assert area_of(many.with_columns(confidence=pl.lit(0.5))) == pytest.approx(wrong.mean())
+
+
+def test_the_interval_of_the_area_equals_scipy_over_resampled_rows():
+    predictions = made_up_predictions(repeats=2, scenarios=5)
+    plain = over_resampled_rows(predictions, plain_area)
+    expected = scipy_bootstrap([np.arange(5)] * 5, plain).confidence_interval
+    area = area_interval(predictions, BOOTSTRAP)
+    assert area.method == "BCa bootstrap"
+    assert (area.ci_low, area.ci_high) == pytest.approx(tuple(expected), abs=2e-3)
+    assert area.ci_low < area.value < area.ci_high
+
+
+def test_only_methods_whose_answers_differ_in_confidence_have_a_curve():
+    sure = made_up_predictions().with_columns(method=pl.lit("sure"))
+    first = pl.when(pl.col("repeat") == 0)
+    flat = made_up_predictions().with_columns(
+        method=pl.lit("flat"),
+        prediction=first.then(pl.lit("abstain")).otherwise("prediction"),
+        confidence=first.then(0.5).otherwise(1.0),
+    )
+    assert confident(pl.concat([flat, sure]))["method"].unique().to_list() == ["sure"]
+    with pytest.raises(BadInputError, match="no method gives answers of different confidence"):
+        confident(flat)
+
+
+def error_interval(predictions: pl.DataFrame):
+    return method_intervals(predictions, METHOD_INTERVALS)["calibration_error"]
+
+
+def area_interval_of(predictions: pl.DataFrame):
+    return area_interval(predictions, BOOTSTRAP)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("plain", "interval_of", "excess", "known_from", "least", "most"),
+    [
+        pytest.param(plain_error, error_interval, 0.0, (76, 2000), 0.88, 1, id="calibrated"),
+        pytest.param(plain_error, error_interval, 0.15, (76, 2000), 0.88, 1, id="too sure"),
+        pytest.param(plain_area, area_interval_of, 0.0, (20_000, 1), 0.90, 0.99, id="area"),
+    ],
+)
+def test_intervals_cover_the_truth_in_samples_of_this_size(
+    plain, interval_of, excess, known_from, least, most
+):
+    """200 studies of 76 scenarios; the truth is known from many more or far larger ones."""
+    rng = np.random.default_rng(0)
+    category = [name for name, count in COUNTS.items() for _ in range(count)]
+    other = dict(zip(CATEGORIES, (*CATEGORIES[1:], CATEGORIES[0]), strict=True))
+
+    def study(scenarios):
+        confidence = rng.uniform(0.3, 1.0, scenarios)
+        return confidence, rng.random(scenarios) < confidence - excess
+
+    scenarios, studies = known_from
+    truth = np.mean([plain(*study(scenarios)) for _ in range(studies)])
+    covered = []
+    for _ in range(200):
+        confidence, right = study(len(category))
+        answers = [
+            name if told else other[name] for name, told in zip(category, right, strict=True)
+        ]
+        interval = interval_of(
+            small_predictions(category=category, prediction=answers, confidence=confidence)
+        )
+        covered.append(interval.ci_low <= truth <= interval.ci_high)
+    assert least <= np.mean(covered) <= most

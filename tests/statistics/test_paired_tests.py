@@ -20,12 +20,8 @@ from failbench.statistics.paired_tests import (
 )
 
 
-@pytest.fixture
-def differences():
-    return np.random.default_rng(0).normal(0.04, 0.1, 50)
-
-
-def test_mean_standard_error_and_p_are_those_of_baycomp(differences):
+def test_mean_standard_error_and_p_are_those_of_baycomp():
+    differences = np.random.default_rng(0).normal(0.04, 0.1, 50)
     result = resampled_mean(differences, tested=15.2, trained=60.8)
     nothing = np.zeros(50)
     mean, variance, df = baycomp.CorrelatedTTest.compute_statistics(nothing, differences, runs=10)

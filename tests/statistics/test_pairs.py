@@ -84,23 +84,19 @@ def test_seeds_that_agree_leave_the_bounds_and_seeds_that_do_not_widen_them(answ
 def study(name: str, right: int, seeds: int = 1, folds: int = 2) -> pl.DataFrame:
     """Ten scenarios a category, of which the first ``right`` are diagnosed right."""
     rows = [
-        {
-            "study": name,
-            "feature_set": "19",
-            "method": "decision_tree",
-            "repeat": 0,
-            "fold": number % folds,
-            "run_id": f"{category}_{number}-s{seed}",
-            "scenario": f"{category}_{number}",
-            "seed": seed,
-            "category": category,
-            "prediction": category if number < right or seed else "abstain",
-        }
+        (f"{category}_{number}", seed, number % folds, category, number < right or seed > 0)
         for category in CATEGORIES
         for number in range(10)
         for seed in range(seeds)
     ]
-    return pl.DataFrame(rows)
+    table = pl.DataFrame(rows, ["scenario", "seed", "fold", "category", "right"], orient="row")
+    keys = {"study": name, "feature_set": "19", "method": "decision_tree"}
+    return table.with_columns(
+        run_id=pl.format("{}-s{}", "scenario", "seed"),
+        repeat=0,
+        prediction=pl.when("right").then("category").otherwise(pl.lit("abstain")),
+        **{key: pl.lit(value) for key, value in keys.items()},
+    )
 
 
 @pytest.mark.parametrize(

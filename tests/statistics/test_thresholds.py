@@ -7,9 +7,7 @@ from failbench.features.catalogue import FEATURE_SETS
 from failbench.methods.hybrid import Hybrid
 from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
 from failbench.statistics import thresholds
-from failbench.statistics.metrics import UnitCosts
 from made_up import made_up_predictions, small_predictions
 from study_settings import IMPROVED_RULES
 
@@ -31,13 +29,12 @@ def table(out_of_memory) -> pl.DataFrame:
     )
 
 
-def test_answers_at_another_tau_are_those_of_a_refit(table, successes):
-    splits = make_splits(table.select("scenario", "category").unique(), 3, 1, seed=0)
+def test_answers_at_another_tau_are_those_of_a_refit(table, successes, one_repeat):
     features = {"19": FEATURE_SETS["19"]}
 
     def refit(tau: float) -> pl.DataFrame:
         settings = IMPROVED_RULES.model_copy(update={"tau": tau})
-        return nested_cv(table, successes, splits, "improved_rules", settings, features, seed=5)
+        return nested_cv(table, successes, one_repeat, "improved_rules", settings, features, seed=5)
 
     stored = refit(0.6)
     assert set(stored["reason"]) == {None, "low_confidence", "conflict", "missing"}
@@ -88,9 +85,6 @@ def test_the_lowest_threshold_that_reaches_the_precision_is_taken_if_any_does(pr
     assert thresholds.lowest_thresholds(wrong, taus, precision, ("repeat",)).rows() == [
         (0, None, None, None)
     ]
-
-
-COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 
 
 def made_up_study(accuracy: float, runs: int, seed: int) -> pl.DataFrame:
@@ -172,16 +166,6 @@ def test_weights_are_how_often_scenarios_were_drawn(grid):
             ]
         )
         assert shares[row] == pytest.approx(drawn.mean(axis=0))
-
-
-def test_the_price_is_the_cost_of_the_routes_and_of_the_mistakes(grid):
-    shares = grid.shares()
-    by_classifier, by_human = (
-        shares[thresholds.ROUTES.index(route)] for route in ("classifier", "human")
-    )
-    assert thresholds.price(shares, COSTS, 0.0) == pytest.approx(0.1 * by_classifier + by_human)
-    more = thresholds.price(shares, COSTS, 3.0) - thresholds.price(shares, COSTS, 0.0)
-    assert more == pytest.approx(3 * shares[thresholds.WRONG])
 
 
 def test_halves_are_halves_and_an_odd_scenario_goes_to_either():

@@ -3,18 +3,12 @@ import polars as pl
 import pytest
 
 from ablation import AblationSettings, measured_interaction, variant
-from failbench.base.method_settings import LearnedRulesSettings
 from failbench.base.vocabulary import ALL_GROUPS, CATEGORIES
-from failbench.features.catalogue import FEATURE_SETS
 from failbench.features.feature_table import to_frame
-from failbench.prediction.splits import make_splits
 from failbench.statistics.pairs import paired_scores
 from importance import ImportanceSettings, answers, importance
-from learned_rules import signal_shares
 from measure_ablation import View, ablation
-from measure_importance import Importances, importances
-from measure_learned_rules import learned_fits
-from shared.learned_rules import TOP_SCHEMA
+from measure_importance import importances
 from study_settings import DRAWS, FOREST, IMPROVED_RULES, TESTS, WILSON
 
 BOTH = ("memory", "perplexity")
@@ -25,18 +19,17 @@ VALUES: dict[str, object] = {
     "superadditive": BOTH,
 }
 SETTINGS = AblationSettings.model_validate(VALUES)
+CODE = pl.col("category").replace_strict({name: float(at) for at, name in enumerate(CATEGORIES)})
 
 
 @pytest.fixture(scope="module")
 def told_by_memory(failures) -> pl.DataFrame:
     """Failures whose peak memory alone tells the category."""
-    codes = {category: float(code) for code, category in enumerate(CATEGORIES)}
-    return failures.with_columns(peak_memory=pl.col("category").replace_strict(codes), max_loss=0.0)
+    return failures.with_columns(peak_memory=CODE, max_loss=0.0)
 
 
 @pytest.fixture(scope="module")
-def predictions(told_by_memory, failures, successes) -> pl.DataFrame:
-    splits = make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
+def predictions(told_by_memory, successes, splits) -> pl.DataFrame:
     return ablation(told_by_memory, successes, splits, IMPROVED_RULES, FOREST, SETTINGS, seed=0)
 
 
@@ -112,27 +105,12 @@ IMPORTANCE = ImportanceSettings(
     **DRAWS, repeats=1, replacements=5, source="training_fold", shapes=2
 )
 METHODS = {"random_forest": FOREST.model_copy(update={"trees": 15, "max_features": (0.5,)})}
-CODES = {category: float(code) for code, category in enumerate(CATEGORIES)}
 
 
-@pytest.fixture(scope="module")
-def splits(failures) -> pl.DataFrame:
-    return make_splits(failures.select("scenario", "category").unique(), 3, 2, seed=0)
-
-
-@pytest.fixture(scope="module")
-def told_twice(failures) -> pl.DataFrame:
-    """Failures that two features of one group tell apart, each of them by itself."""
-    code = pl.col("category").replace_strict(CODES)
-    return failures.with_columns(max_loss=pl.lit(0.0), peak_memory=code, memory_at_failure=code)
-
-
-@pytest.fixture(scope="module")
-def measured(told_twice, splits) -> Importances:
-    return importances(told_twice, splits, METHODS, IMPORTANCE, seed=0)
-
-
-def test_features_that_stand_in_for_one_another_are_found_as_a_group(measured):
+def test_features_that_stand_in_for_one_another_are_found_as_a_group(told_by_memory, splits):
+    """Two of one group tell failures apart, each of them by itself."""
+    told_twice = told_by_memory.with_columns(memory_at_failure=CODE)
+    measured = importances(told_twice, splits, METHODS, IMPORTANCE, seed=0)
     correct = answers(measured.predictions, measured.replacements, "training_fold")
     found = importance(correct, measured.built_in, IMPORTANCE)
     of_set = found.filter(feature_set="19").select("kind", "name", "value").iter_rows()
@@ -143,27 +121,3 @@ def test_features_that_stand_in_for_one_another_are_found_as_a_group(measured):
     assert (found["value"] <= found["ci_high"]).all()
     totals = found.group_by("feature_set", "kind").agg(pl.col("share", "own").sum())
     assert totals.select("share", "own").to_numpy() == pytest.approx(1)
-
-
-# Learned rules.
-
-RULES = LearnedRulesSettings(max_depth=5, inner_folds=2, max_leaf_nodes=(8,), min_samples_leaf=(1,))
-
-
-def test_a_signal_that_alone_tells_the_label_is_at_every_root_and_few_are_on_top(failures, splits):
-    telling = failures.with_columns(max_loss=pl.col("category").replace_strict(CODES))
-    rules, tops = learned_fits(telling, splits, RULES, FEATURE_SETS["19"], 0)
-    at_root = [("max_loss", "training_dynamics", "loss", 1.0, 1.0, 6)]
-    assert signal_shares(tops).rows() == at_root
-    assert set(rules["category"]) == set(CATEGORIES)
-    assert (rules["share"] == 1).all()
-    _, tops = learned_fits(failures, splits, RULES, FEATURE_SETS["19"], 0)
-    signals = signal_shares(tops)
-    assert (tops.schema, tops.height) == (TOP_SCHEMA, 6)
-    assert signals["at_root"].sum() == pytest.approx(1, abs=1e-5)
-    assert (signals["on_top"] >= signals["at_root"]).all()
-    assert 1 <= signals["on_top"].sum() <= 3
-    # a fit that asks nothing counts among the fits
-    tops = pl.DataFrame([(0, 0, ["max_loss", "oov_rate"]), (0, 1, [])], TOP_SCHEMA, orient="row")
-    shares = signal_shares(tops).select("signal", "at_root", "on_top", "fits")
-    assert shares.rows() == [("max_loss", 0.5, 0.5, 2), ("oov_rate", 0.0, 0.5, 2)]

@@ -1,5 +1,3 @@
-from itertools import product
-
 import polars as pl
 import pytest
 
@@ -9,16 +7,13 @@ from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.studies import NESTED_CV
 from failbench.base.vocabulary import CATEGORIES
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.methods.hybrid import Hybrid
-from failbench.prediction.hybrids import compose
 from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits, within_training
-from failbench.statistics.intervals import method_intervals
+from failbench.prediction.splits import within_training
 from failbench.statistics.metrics import UnitCosts
-from failbench.statistics.thresholds import at_threshold, lowest_thresholds, price, routed_grid
+from failbench.statistics.thresholds import lowest_thresholds
 from failbench.study.estimates import Estimates
-from hybrid import RoutingSettings, best_thresholds, routes
-from made_up import made_up_predictions, small_predictions
+from hybrid import RoutingSettings, best_thresholds
+from made_up import small_predictions
 from measure_abstention import measure
 from shared.abstention import AbstentionSettings
 from study_settings import IMPROVED_RULES, METHOD_INTERVALS
@@ -28,47 +23,19 @@ SETTINGS = AbstentionSettings(feature_set="19", step=0.1, precision=0.6)
 
 
 @pytest.fixture(scope="module")
-def splits(failures) -> pl.DataFrame:
-    return make_splits(failures.select("scenario", "category").unique(), 3, 1, seed=0)
-
-
-@pytest.fixture(scope="module")
-def inner(out_of_memory, successes, splits) -> pl.DataFrame:
-    return measure(out_of_memory, successes, splits, IMPROVED_RULES, "19", seed=5)
-
-
-@pytest.fixture(scope="module")
-def predictions(out_of_memory, successes, splits) -> pl.DataFrame:
-    rules = ("improved_rules", IMPROVED_RULES, FEATURE_SETS)
-    return nested_cv(out_of_memory, successes, splits, *rules, seed=5)
-
-
-@pytest.fixture(scope="module")
-def study(predictions, inner):
-    """Estimates of the rules beside another method, which never abstains for a low confidence."""
-    unsure = pl.col("reason") == "low_confidence"
-    monitored = predictions.with_columns(
-        method=pl.lit("invariants"),
-        prediction=pl.when(unsure).then(pl.lit("unknown")).otherwise("prediction"),
-        reason=pl.when(unsure.not_()).then("reason"),
-    )
-
-    def run(settings: AbstentionSettings = SETTINGS) -> dict[tuple[str, str, str], dict]:
-        estimates = estimates_of(predictions, inner, monitored, settings, INTERVALS)
-        return {(row["part"], row["key"], row["metric"]): row for row in estimates.rows(named=True)}
-
-    return run
+def inner(out_of_memory, successes, one_repeat) -> pl.DataFrame:
+    return measure(out_of_memory, successes, one_repeat, IMPROVED_RULES, "19", seed=5)
 
 
 def test_an_inner_fit_sees_neither_fold_that_it_predicts_and_every_training_run_is_predicted_once(
-    out_of_memory, splits, inner
+    out_of_memory, one_repeat, inner
 ):
-    plans = within_training(NESTED_CV, splits)
+    plans = within_training(NESTED_CV, one_repeat)
     assert len({(plan.repeat, plan.fold) for plan in plans}) == len(plans) == 3
-    folds = {row["scenario"]: row["fold"] for row in splits.rows(named=True)}
+    folds = {row["scenario"]: row["fold"] for row in one_repeat.rows(named=True)}
     of_run = out_of_memory["scenario"].replace_strict(folds).to_numpy()
     for plan in plans:
-        tested, trained = plan.rows(splits, out_of_memory)
+        tested, trained = plan.rows(one_repeat, out_of_memory)
         assert set(of_run[tested]) == {plan.split, plan.also}
         assert set(of_run[trained]) == {0, 1, 2} - {plan.split, plan.also}
     assert inner.schema == PREDICTION_SCHEMA
@@ -78,28 +45,24 @@ def test_an_inner_fit_sees_neither_fold_that_it_predicts_and_every_training_run_
         assert inner.filter(fold=fold)["run_id"].sort().equals(trained["run_id"].sort())
 
 
-def test_the_estimates_of_the_study_itself_are_those_of_the_main_study(study, predictions):
-    estimates = study()
-    expected = method_intervals(predictions.filter(feature_set="19"), INTERVALS)
-    rate = estimates["reasons", "all", "abstention_rate"]["value"]
-    assert rate == pytest.approx(expected["abstention_rate"].value)
-    bounds = ("value", "ci_low", "ci_high")
-    for part, key in (("chosen", "as_measured"), ("thresholds", "0.60")):
-        for metric in ("accuracy", "accuracy_when_committed"):
-            row, same = estimates[part, key, metric], expected[metric]
-            assert [row[b] for b in bounds] == pytest.approx([getattr(same, b) for b in bounds])
-    for category in ("all", "memory_hardware", "optimization", "unknown"):
-        shares = [
-            row["value"]
-            for (*place, metric), row in estimates.items()
-            if place == ["reasons", category] and metric.startswith("share_")
-        ]
-        abstained = estimates["reasons", category, "abstention_rate"]["value"] > 0
-        assert sum(shares) == pytest.approx(1 if abstained else 0)
+def test_each_fold_gets_a_threshold_from_its_training_side_or_abstains_from_everything(
+    out_of_memory, successes, one_repeat, inner
+):
+    """The rules beside another method, which never abstains for a low confidence."""
+    rules = ("improved_rules", IMPROVED_RULES, FEATURE_SETS)
+    predictions = nested_cv(out_of_memory, successes, one_repeat, *rules, seed=5)
+    unsure = pl.col("reason") == "low_confidence"
+    monitored = predictions.with_columns(
+        method=pl.lit("invariants"),
+        prediction=pl.when(unsure).then(pl.lit("unknown")).otherwise("prediction"),
+        reason=pl.when(unsure.not_()).then("reason"),
+    )
 
+    def study(settings: AbstentionSettings) -> dict[tuple[str, str, str], dict]:
+        estimates = estimates_of(predictions, inner, monitored, settings, INTERVALS)
+        return {(row["part"], row["key"], row["metric"]): row for row in estimates.rows(named=True)}
 
-def test_each_fold_gets_a_threshold_from_its_training_side_or_abstains_from_everything(study):
-    estimates = study()
+    estimates = study(SETTINGS)
     assert estimates["chosen", "per_fold", "folds_with_a_threshold"]["value"] == 1
     tau = estimates["chosen", "per_fold", "tau"]
     assert tau["n"] == 3
@@ -112,15 +75,15 @@ def test_each_fold_gets_a_threshold_from_its_training_side_or_abstains_from_ever
 
 
 def test_the_labels_of_tested_scenarios_have_no_part_in_the_choice(
-    out_of_memory, successes, splits, inner
+    out_of_memory, successes, one_repeat, inner
 ):
     """With the labels of fold 0 exchanged, the threshold of fold 0 stays what it was."""
     swap = {"memory_hardware": "data_pipeline", "data_pipeline": "memory_hardware"}
-    held = pl.col("scenario").is_in(splits.filter(fold=0)["scenario"].to_list())
+    held = pl.col("scenario").is_in(one_repeat.filter(fold=0)["scenario"].to_list())
     exchanged = out_of_memory.with_columns(
         category=pl.when(held).then(pl.col("category").replace(swap)).otherwise("category")
     )
-    other = measure(exchanged, successes, splits, IMPROVED_RULES, "19", seed=5)
+    other = measure(exchanged, successes, one_repeat, IMPROVED_RULES, "19", seed=5)
     before, after = (
         lowest_thresholds(predictions, SETTINGS.taus, 0.55, ("repeat", "fold"))
         for predictions in (inner, other)
@@ -135,57 +98,7 @@ COSTS = UnitCosts(rules=0.0, classifier=0.1, human=1.0)
 ROUTING = RoutingSettings(
     feature_set="19", step=0.25, human_costs=(0.2, 1.0), wrong_answer_costs=(0.0, 3.0), halves=200
 )
-THRESHOLDS = HybridSettings(rules_from=0.75, classifier_from=0.5)
 BOUNDS = ("value", "ci_low", "ci_high")
-
-
-def predicted(accuracy: float, seed: int) -> pl.DataFrame:
-    table = made_up_predictions(accuracy, repeats=2, scenarios=8, seed=seed)
-    return table.with_columns(study=pl.lit("nested_cv"))
-
-
-@pytest.fixture(scope="module")
-def answers():
-    rules = at_threshold(predicted(0.7, seed=0), 0.5)
-    return rules, {"classifier": predicted(0.5, seed=1), "human": predicted(0.9, seed=2)}
-
-
-@pytest.fixture(scope="module")
-def composed(answers) -> pl.DataFrame:
-    return compose("hybrid", Hybrid(None, None, None, **THRESHOLDS.model_dump()), *answers)
-
-
-@pytest.fixture(scope="module")
-def of_routes(composed) -> Estimates:
-    return Estimates(pl.concat(routes("hybrid", composed, COSTS, INTERVALS)))
-
-
-def cheapest(answers) -> Estimates:
-    return Estimates(best_thresholds(*answers, THRESHOLDS, COSTS, ROUTING, INTERVALS))
-
-
-def test_the_cheapest_pair_is_the_cheapest_of_the_grid(answers, of_routes):
-    found = cheapest(answers)
-    grid = routed_grid(*answers, ROUTING.step, (0.5, 0.75))
-    for human, wrong in product(ROUTING.human_costs, ROUTING.wrong_answer_costs):
-        at = found.where(human=f"{human:g}", wrong=f"{wrong:g}")
-        least = price(grid.shares(), COSTS.model_copy(update={"human": human}), wrong).min()
-        assert at.value(metric="cost_best") == pytest.approx(least)
-        assert at.value(metric="cost_best") <= at.value(metric="cost_measured")
-    # what is measured without mistakes is the hybrid's own cost
-    without = found.where(human="1", wrong="0")
-    measured, same = (
-        each.row(metric=metric)
-        for each, metric in (
-            (without, "cost_measured"),
-            (of_routes.where(route="all"), "cost_per_run"),
-        )
-    )
-    assert [measured[b] for b in BOUNDS] == pytest.approx([same[b] for b in BOUNDS])
-    assert without.value(metric="cost_person_alone") == 1
-    # what a half promises is on average no dearer than what the other pays
-    dear = found.where(human="1", wrong="3")
-    assert dear.value(metric="cost_own_half") < dear.value(metric="cost_other_half")
 
 
 def test_a_clear_optimum_is_found_in_every_resample_and_holds_on_the_other_half():
@@ -201,7 +114,9 @@ def test_a_clear_optimum_is_found_in_every_resample_and_holds_on_the_other_half(
     )
     classifier = human.with_columns(prediction=pl.col("category").replace(wrong))
     members = {"classifier": classifier, "human": human}
-    at = cheapest((rules, members)).where(human="1", wrong="3")
+    measured = HybridSettings(rules_from=0.75, classifier_from=0.5)
+    found = best_thresholds(rules, members, measured, COSTS, ROUTING, INTERVALS)
+    at = Estimates(found).where(human="1", wrong="3")
     for name in ("classifier_from", "rules_from"):
         assert [at.row(metric=name)[b] for b in BOUNDS] == [0.75] * 3
     assert at.value(metric="agreement") == 1

@@ -4,57 +4,22 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.telemetry import Telemetry
 from failbench.base.verdicts import Diagnosis, Evidence, evidence_of, explained
 from made_up_scenarios import made_up_scenario
+from made_up_telemetry import telemetry_of
 from measure_case_studies import pick_cases
 from shared.benchmark_twin import BenchmarkSettings, TwinRule, twin_of
 from shared.case_studies import EXPLOSION, MISMATCH, CaseStudiesSettings
 from study_settings import REFERENCE
 
-ONE_SETTING = (pl.col("architecture") == "transformer") & (pl.col("optimizer") == "adamw")
-SETTINGS = BenchmarkSettings(
-    twin=TwinRule(seed=0, onset="mid_run", outcome="diverged"),
-    signals=("learning_rate", "gradient_norm"),
-    before=3,
-    after=2,
-    prompt_steps=2,
-    confidence=0.95,
-)
-RUNAWAY = "runaway-transformer-adamw-s0"
 
-
-@pytest.fixture
-def telemetry(small_telemetry) -> Telemetry:
-    """In which the gradient norm of the divergence departs one step before its learning rate."""
-    changed = small_telemetry.steps
-    for name, start, value in (("gradient_norm", 5, 9.0), ("learning_rate", 6, 0.5)):
-        departed = (pl.col("run_id") == RUNAWAY) & (pl.col("step") >= start)
-        column = pl.when(departed).then(value).otherwise(name)
-        changed = changed.with_columns(column.cast(pl.Float32).alias(name))
-    return Telemetry(small_telemetry.runs, changed)
-
-
-def test_the_first_signal_to_depart_is_drawn_with_the_steps_around(telemetry, small_scenarios):
-    twin, points = twin_of(telemetry, small_scenarios, ONE_SETTING, SETTINGS)
-    expected = {
-        "run_id": RUNAWAY,
-        "candidates": 1,
-        "signal": "gradient_norm",
-        "departs_at": 5,
-        "onset_step": 5,
-        "failure_step": 6,
-        "steps_to_failure": 1,
-        "signal_at_departure": 9.0,
-        "twin_signal_at_departure": 1.5,
-    }
-    assert {name: twin[name] for name in expected} == expected
-    assert points.columns == ["role", "step", "loss", "gradient_norm"]
-    for role in ("failing", "twin"):
-        assert points.filter(role=role)["step"].to_list() == list(range(2, 9))
-    none = SETTINGS.model_copy(update={"twin": TwinRule(seed=7, onset="mid_run", outcome="hung")})
+def test_a_twin_that_was_not_recorded_is_refused(small_telemetry, small_scenarios):
+    rule = TwinRule(seed=7, onset="mid_run", outcome="hung")
+    lengths = {"before": 3, "after": 2, "prompt_steps": 2, "confidence": 0.95}
+    settings = BenchmarkSettings(twin=rule, signals=("learning_rate", "gradient_norm"), **lengths)
     with pytest.raises(BadInputError, match=r"params\.yaml: benchmark\.twin: no recorded run"):
-        twin_of(telemetry, small_scenarios, ONE_SETTING, none)
+        twin_of(small_telemetry, small_scenarios, pl.lit(value=True), settings)
 
 
 # Case studies.
@@ -92,16 +57,13 @@ def recorded() -> Telemetry:
         known = {"kind": "failure", "scenario": name, "outcome": outcome, "seed": 0}
         known |= {"architecture": "transformer", "optimizer": "adamw", "scale": "small"}
         known |= {"onset_step": ONSET, "failure_step": LENGTH - 1, "model_vocabulary": 512}
-        runs.append(dict.fromkeys(RUN_SCHEMA) | run_id | known | {"steps": LENGTH})
+        runs.append(run_id | known | {"steps": LENGTH})
         for step in range(LENGTH):
             faulty = {"gradient_norm": math.inf if step == 7 else norm, "max_token_id": token}
             sound = {"gradient_norm": 1.0, "max_token_id": 511}
             measured = faulty if step >= ONSET else sound
-            steps.append(dict.fromkeys(STEP_SCHEMA) | run_id | {"step": step} | measured)
-    return Telemetry(
-        pl.DataFrame(runs, schema=RUN_SCHEMA).sort("run_id"),
-        pl.DataFrame(steps, schema=STEP_SCHEMA).sort("run_id", "step"),
-    )
+            steps.append(run_id | {"step": step} | measured)
+    return telemetry_of(runs, steps)
 
 
 def test_the_median_explosion_and_mismatch_are_picked_from_what_the_rules_allow(recorded):

@@ -11,21 +11,11 @@ from failbench.base.errors import BadInputError
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES
+from failbench.statistics.settings import read_with_statistics
 from shared.controls import ALL_LABELS, NOTHING, PERMUTED_LABELS, TESTED_LABELS
-from study_settings import DRAWS, WILSON
 
-SETTINGS = ControlSettings(
-    **DRAWS | WILSON | {"wilson_below": 10},
-    architecture="transformer",
-    optimizer="adamw",
-    scale="small",
-    trees=3,
-    folds=3,
-    repeats=1,
-    permutations=40,
-    significance=0.05,
-    upper_bound=0.30,
-)
+SMALL = {"trees": 3, "folds": 3, "repeats": 1, "permutations": 40, "resamples": 1000}
+SETTINGS = read_with_statistics("controls", ControlSettings).model_copy(update=SMALL)
 
 
 def table_of(signal: float = 0.0, by_scenario: float = 0.0) -> measure_controls.GroupedTable:

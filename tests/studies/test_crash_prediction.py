@@ -6,23 +6,14 @@ from failbench.base.errors import BadInputError
 from failbench.crashes.cases import ANSWER_TABLE, CrashPredictionSettings, read_cases
 from failbench.crashes.question import ARMS
 from failbench.statistics.settings import read_with_statistics
-from preflight import judged
 from study_settings import INTERVALS_OF_FEW
 
 
-@pytest.fixture(scope="module")
-def cases(repository):
+def test_answers_are_joined_learnt_from_development_alone_and_to_the_same_question(repository):
     params = repository / "params.yaml"
     settings = read_with_statistics("crash_prediction", CrashPredictionSettings, params)
-    return read_cases(repository / "data/notebooks", settings.control_seed)
-
-
-@pytest.fixture(scope="module")
-def recorded(repository):
-    return ANSWER_TABLE.read(repository / "data/crashes/answers.parquet")
-
-
-def test_answers_are_joined_learnt_from_development_alone_and_to_the_same_question(cases, recorded):
+    cases = read_cases(repository / "data/notebooks", settings.control_seed)
+    recorded = ANSWER_TABLE.read(repository / "data/crashes/answers.parquet")
     answers = collect(cases, recorded, "answers")
     for arm in ARMS[1:]:
         parts = (answers[name, arm] for name in (DRY_RUN, RULES, COMBINED))
@@ -42,23 +33,15 @@ def test_answers_are_joined_learnt_from_development_alone_and_to_the_same_questi
 
 def rows(predictor, arm, crashing, mended):
     """Answers (crash, exception) about the crashing notebook of each pair, and the mended one."""
-    made = []
-    for number, answers in enumerate(zip(crashing, mended, strict=True)):
-        for version, (crash, exception) in zip(("crashing", "mended"), answers, strict=True):
-            crashed = version == "crashing"
-            made.append(
-                {
-                    "predictor": predictor,
-                    "arm": arm,
-                    "pair": f"pair {number:02d}",
-                    "version": version,
-                    "crashed": crashed,
-                    "raised": "KeyError" if crashed else None,
-                    "crash": crash,
-                    "exception": exception,
-                }
-            )
-    return pl.DataFrame(made, infer_schema_length=None)
+    made = [
+        (f"pair {number:02d}", version, version == "crashing", *answer)
+        for number, answers in enumerate(zip(crashing, mended, strict=True))
+        for version, answer in zip(("crashing", "mended"), answers, strict=True)
+    ]
+    columns = ["pair", "version", "crashed", "crash", "exception"]
+    table = pl.DataFrame(made, columns, orient="row", infer_schema_length=None)
+    raised = pl.when("crashed").then(pl.lit("KeyError"))
+    return table.with_columns(predictor=pl.lit(predictor), arm=pl.lit(arm), raised=raised)
 
 
 YES, OTHER, NO, UNSURE = (True, "KeyError"), (True, "ValueError"), (False, None), (None, None)
@@ -116,53 +99,3 @@ def test_arms_are_compared_on_the_same_notebooks_where_a_predictor_was_asked_in_
     # a crash with another name is not told right where names count
     assert named["difference"] == pytest.approx((15 - 5 - 2) / 40)
     assert (named["left_only"], named["right_only"]) == (10, 2)
-
-
-# Preflight.
-
-INDEX = ("crash", "token_ids_beyond_table", "IndexError: index out of range in self")
-TARGET = ("crash", "label_outside_classes", "IndexError: Target 600")
-SHAPES = ("crash", "shapes_mismatch", "RuntimeError: no")
-
-
-def look(*said, **changes):
-    """One look at a failing run of ``added_tokens``, with findings as severity, cause and error."""
-    severities, causes, errors = ([each[place] for each in said] for place in range(3))
-    known = {
-        "scenario": "added_tokens",
-        "run": "failing",
-        "category": "data_pipeline",
-        "cause": "token_ids_beyond_table",
-        "ending": "exception",
-        "raised": "IndexError",
-        "error_message": "index out of range in self",
-        "severities": severities,
-        "causes": causes,
-        "errors": errors,
-    }
-    lists = dict.fromkeys(("severities", "causes", "errors"), pl.List(pl.String))
-    return judged(pl.DataFrame([known | changes], schema_overrides=lists)).row(0, named=True)
-
-
-LOOKS = {
-    "foreseen": ([INDEX], "failing", (True, True, True, True)),
-    "nothing said": ([], "failing", (False, False, False, False)),
-    "said of the twin": ([INDEX], "twin", (True, False, False, False)),
-    "the first alone": ([TARGET, INDEX], "failing", (True, True, False, False)),
-    "the first is wrong": ([SHAPES, INDEX], "failing", (True, False, False, False)),
-}
-
-
-@pytest.mark.parametrize(("said", "run", "counted"), LOOKS.values(), ids=LOOKS)
-def test_the_first_crash_that_is_foreseen_counts_with_category_cause_and_text(said, run, counted):
-    names = ("foreseen", "right_category", "right_cause", "right_text")
-    row = look(*said, run=run)
-    assert tuple(row[name] for name in names) == counted
-
-
-def test_a_warning_foresees_no_crash_and_refused_memory_is_a_kind_whatever_raises_it():
-    row = look(("warning", "token_ids_beyond_table", ""), ("note", "labels_wrong", ""))
-    assert (row["foreseen"], row["said"], row["worst"]) == (False, True, "warning")
-    assert row["all_causes"] == ["token_ids_beyond_table"]
-    refused = look(raised="OSError", error_message="[Errno 12] Cannot allocate memory")
-    assert (refused["kind"], look()["kind"]) == ("out of memory", "IndexError")

@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 
 from diagnose_logs import alarm_table, surest
+from failbench.base.params import read_section
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.causes.catalogue import causes
 from failbench.diagnose.finding import Finding, look_up
@@ -12,20 +13,9 @@ from failbench.neighbours.rendering.run import COMPLETE
 from measure_diagnose_logs import MODELS, MONITOR, MONITOR_LOGIC, cross_validated
 from shared.diagnose_logs import DiagnosedLogs
 
-SETTINGS = DiagnosedLogs(
-    run_seeds=(0, 1),
-    formats_per_run=1,
-    monitor_version="1",
-    repeats=1,
-    inner_folds=2,
-    penalties=(1.0,),
-    margins=(0.0, 1.0),
-    most_alarmed=0.1,
-    coverage=0.5,
-    bins=5,
-    floor_draws=20,
-    evidence_logs=2,
-    seed=0,
+FEW = {"repeats": 1, "inner_folds": 2, "penalties": (1.0,), "margins": (0.0, 1.0)}
+SETTINGS = read_section("diagnose_logs", DiagnosedLogs).model_copy(
+    update=FEW | {"most_alarmed": 0.1}
 )
 CAUSES = {
     f"{category} {number}": [name for name, each in causes().items() if each.category == category]

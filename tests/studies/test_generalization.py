@@ -4,20 +4,45 @@ import pytest
 from scipy import stats
 
 import architectures
+from crosswalk import CONDITIONS, accuracies, points_schema
 from failbench.base.errors import BadInputError
+from failbench.base.stage import read_points
 from failbench.base.studies import KNOWN_SCENARIOS, LEFT_OUT, NESTED_CV, POOLED
 from failbench.base.vocabulary import CATEGORIES
+from failbench.methods.healthy import HealthyBand
+from failbench.methods.improved_tree import band_features
+from failbench.study.captions import Captions
 from generalization import ASKED, GAIN, estimates
-from made_up import completed
+from made_up import completed, made_up_predictions
 from made_up_scenarios import made_up_scenarios, reference_runs
-from made_up_studies import ARCHITECTURES, SCENARIOS, made_up_studies, made_up_study
+from measure_architectures import calibrations
 from measure_difficulty import measure
-from shared.architectures import RECORDED, RULES
+from shared.architectures import RECORDED, RULES, ArchitecturesDesign
 from shared.difficulty import DifficultyDesign
-from study_settings import INTERVALS, METHOD_INTERVALS
+from study_settings import IMPROVED_RULES, INTERVALS, METHOD_INTERVALS
+
+ARCHITECTURES = ("transformer", "lstm", "gru")
+RATES = {NESTED_CV: 0.6, POOLED: 0.7, LEFT_OUT: 0.5, KNOWN_SCENARIOS: 0.8}
+SCENARIOS = 8
+
+
+def made_up_study(study, method="random_forest", runs=2):
+    """Predictions of one method in one study; the main study has one architecture."""
+    parts = []
+    for number, name in enumerate(ARCHITECTURES[:1] if study == NESTED_CV else ARCHITECTURES):
+        keys = {"study": study, "method": method, "fold": number, "architecture": name}
+        part = made_up_predictions(RATES[study], 1, SCENARIOS, runs, seed=number)
+        run_id = pl.format("{}-{}", "run_id", pl.lit(name))
+        parts.append(part.with_columns(run_id=run_id, **{k: pl.lit(v) for k, v in keys.items()}))
+    return pl.concat(parts)
+
+
+def made_up_studies(methods=("random_forest",)):
+    """Predictions of methods in all four studies."""
+    return pl.concat(made_up_study(study, method) for study in RATES for method in methods)
+
 
 N = SCENARIOS * len(CATEGORIES)
-BOUNDS = ("value", "ci_low", "ci_high")
 
 
 @pytest.fixture(scope="module")
@@ -45,13 +70,9 @@ def scenario_means(predictions: pl.DataFrame, *study: str) -> np.ndarray:
     return of_study.group_by("scenario").agg(right=right).sort("scenario")["right"].to_numpy()
 
 
-def test_a_scenario_counts_once_however_many_runs_it_has_or_lacks(table, predictions):
+def test_a_scenario_counts_once_whatever_runs_it_lacks(table, predictions):
     accuracy = row(table, POOLED)
     assert (accuracy["n"], accuracy["runs"]) == (N, 2 * N * len(ARCHITECTURES))
-    again = predictions.filter(study=POOLED).with_columns(run_id=pl.format("{}-again", "run_id"))
-    more = row(estimated(pl.concat([predictions, again])), POOLED)
-    assert more["runs"] == 2 * accuracy["runs"]
-    assert [more[name] for name in BOUNDS] == pytest.approx([accuracy[name] for name in BOUNDS])
     lacking = (pl.col("scenario") == "unknown_0") & (pl.col("architecture") == "gru")
     fewer = predictions.filter(~lacking)
     rates = estimated(fewer)
@@ -120,6 +141,38 @@ def test_a_rate_is_the_mean_over_scenarios_of_all_noisy_logs_together():
     assert over["ci_high"] - over["value"] == pytest.approx(half)
 
 
+CALIBRATION = ArchitecturesDesign(noise=(0.05,), noisy_logs=2, percentile=0.99, seed=0)
+
+
+def test_thresholds_of_its_own_come_from_an_architectures_successful_runs_alone(repository):
+    features = pl.read_parquet(repository / "data/features/features.parquet")
+    pair = pl.col("architecture").is_in(("transformer", "gru"))
+    features = features.filter(pair, optimizer="adamw")
+    reference = HealthyBand(
+        dict.fromkeys(band_features(), 1.0), dict.fromkeys(band_features(), 0.0)
+    )
+    taken = {
+        each.thresholds: each
+        for each in calibrations(features, reference, IMPROVED_RULES, CALIBRATION)
+        if each.architecture == "gru"
+    }
+    assert taken.pop("reference").band is reference
+    norms = features.filter(kind="success", architecture="gru")["max_gradient_norm"].to_numpy()
+    percentile = np.quantile(norms, 0.99)
+    expected = {
+        "own_deviations": norms.mean() + 3 * norms.std(ddof=1),
+        "own_percentile": percentile,
+        "own_percentile_and_limit": percentile,
+    }
+    upper = {name: each.band.upper("max_gradient_norm", 3) for name, each in taken.items()}
+    assert upper == pytest.approx(expected)
+    assert taken["own_percentile"].gradient_norm == 1000
+    assert taken["own_percentile_and_limit"].gradient_norm == pytest.approx(percentile)
+    gone = features.filter((pl.col("kind") == "failure") | (pl.col("architecture") != "gru"))
+    with pytest.raises(BadInputError, match="Record the successful runs of this architecture"):
+        list(calibrations(gone, HealthyBand({}, {}), IMPROVED_RULES, CALIBRATION))
+
+
 # Difficulty.
 
 DEFINED = made_up_scenarios(SCENARIOS)
@@ -127,11 +180,6 @@ RUNS = reference_runs(DEFINED)
 DESIGN = DifficultyDesign(
     feature_set="19", left_out=(), hard_below=0.45, easy_from=0.7, hardest=3, neighbours=5
 )
-
-
-@pytest.fixture(scope="module")
-def of_two_methods() -> pl.DataFrame:
-    return made_up_studies(("random_forest", "ebm"))
 
 
 def of_one_scenario(*answers: tuple[str, str, str, int, int, str]) -> dict[str, object]:
@@ -177,7 +225,8 @@ def test_methods_and_architectures_count_alike_however_many_predictions_they_hav
     assert (row["ease"], row["instead"], row["by_surface"]) == (0.0, "abstain", False)
 
 
-def test_what_was_not_predicted_or_not_recorded_is_refused(of_two_methods):
+def test_what_was_not_predicted_or_not_recorded_is_refused():
+    of_two_methods = made_up_studies(("random_forest", "ebm"))
     settings = DESIGN.model_copy(update={"left_out": ("oracle",)})
     with pytest.raises(BadInputError, match="'oracle' was not predicted"):
         measure(of_two_methods, DEFINED, RUNS, settings)
@@ -185,3 +234,32 @@ def test_what_was_not_predicted_or_not_recorded_is_refused(of_two_methods):
         measure(of_two_methods, DEFINED[:-1], RUNS, DESIGN)
     with pytest.raises(BadInputError, match=r"features.*'unknown_7' was predicted"):
         measure(of_two_methods, DEFINED, RUNS.filter(pl.col("scenario") != "unknown_7"), DESIGN)
+
+
+# Conditions side by side.
+
+
+def test_accuracies_are_those_of_predictions_of_which_none_counts_twice(repository):
+    points = {
+        each.points: read_points(
+            repository / f"data/plots/{each.points}.csv", points_schema(each.points)
+        )
+        for each in CONDITIONS.values()
+    }
+    folder = repository / "data/predictions"
+    predictions = {
+        (each.predictions, name): pl.read_parquet(folder / each.predictions / f"{name}.parquet")
+        for each in CONDITIONS.values()
+        for name in each.methods
+    }
+    rows = accuracies(points, predictions, Captions.read("crosswalk"))
+    for method in ("improved_rules", "random_forest"):
+        for name, condition in CONDITIONS.items():
+            if method in condition.methods:
+                answers = condition.answers(predictions[condition.predictions, method])
+                assert not answers.select("repeat", "run_id", "fold").is_duplicated().any()
+                right = (pl.col("prediction") == pl.col("category")).mean()
+                value = answers.group_by("scenario").agg(right=right)["right"].mean()
+                printed = float(next(rows)[8].split(" ")[0])
+                assert printed == pytest.approx(100 * value, abs=0.051), (method, name)
+    assert next(rows, None) is None

@@ -3,7 +3,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import numpy as np
-import polars as pl
 import pytest
 from sklearn.metrics import cohen_kappa_score
 
@@ -115,11 +114,6 @@ def written(tmp_path) -> Callable[[Mapping[str, Row]], Path]:
     return write
 
 
-@pytest.fixture
-def ratings(written) -> pl.DataFrame:
-    return read_ratings(written(ROWS), SCENARIOS)
-
-
 @pytest.mark.parametrize(
     ("change", "problem"),
     [
@@ -139,7 +133,8 @@ def test_a_row_that_does_not_fit_is_refused_by_its_line(written, change, problem
     assert refused.value.place.startswith(str(path))
 
 
-def test_estimates_are_those_of_a_count_and_of_scikit_learn(ratings):
+def test_estimates_are_those_of_a_count_and_of_scikit_learn(written):
+    ratings = read_ratings(written(ROWS), SCENARIOS)
     for name in ("id", "category"):
         column = "scenario" if name == "id" else name
         assert ratings[column].to_list() == [getattr(each, name) for each in SCENARIOS]

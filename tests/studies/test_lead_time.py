@@ -3,30 +3,18 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
+from failbench.base.params import read_section
 from failbench.base.telemetry import Telemetry, categories_of
 from failbench.prediction.splits import make_splits
 from failbench.statistics.intervals import alarm_limit
-from lead_time import calibrated, diagnosed, early_rates, estimates, false_alarms, first_alarms
+from lead_time import calibrated, diagnosed, early_rates, false_alarms, first_alarms
 from made_up_telemetry import ONSET, made_up_scenarios, made_up_telemetry
 from measure_lead_time import alarm_scores, cut_before_failure, measure, snapshot_predictions
 from shared.lead_time import LeadTimeSettings
-from study_settings import FOREST, INTERVALS, REFERENCE, SIMPLE_RULES
+from study_settings import INTERVALS, REFERENCE, SIMPLE_RULES
 
-SETTINGS = LeadTimeSettings.model_validate(
-    {
-        "steps": [0, 3],
-        "repeats": 1,
-        "run_seed": 0,
-        "every": 2,
-        "training_snapshots": 2,
-        "false_alarms": 0.1,
-        "calibration_share": 0.5,
-        "divisions": 20,
-        "seed": 0,
-        "logistic_regression": {"inner_folds": 2, "inverse_penalty": [1], "max_iterations": 99},
-        "random_forest": FOREST,
-    }
-)
+FEW = {"steps": (0, 3), "every": 2, "training_snapshots": 2, "false_alarms": 0.1}
+SETTINGS = read_section("lead_time", LeadTimeSettings).model_copy(update=FEW)
 
 
 def failing(telemetry):
@@ -136,38 +124,14 @@ def test_the_diagnosis_must_stay_right_until_the_failure_from_the_alarm_on(right
     assert diagnosed(alarmed, answers)["at"].to_list() == [at]
 
 
-RECORDED = made_up_telemetry(seeds=4, successes=4)
-
-
-def measured(methods, settings=SETTINGS, known=None, recorded=RECORDED):
-    scenarios = made_up_scenarios()
-    splits = make_splits(categories_of(scenarios), folds=2, repeats=1, seed=0)
-    return measure(recorded, scenarios, splits, REFERENCE, methods, settings, known=known)
-
-
 @pytest.mark.parametrize(
     ("seed", "refusal"),
     [(9, "no failing run of transformer with adamw, seed 9"), (0, "no twins of other seeds")],
 )
 def test_runs_that_were_not_recorded_are_refused(seed, refusal):
-    recorded = RECORDED.select((pl.col("seed") == 0) | (pl.col("kind") == "success"))
+    telemetry, scenarios = made_up_telemetry(seeds=4, successes=4), made_up_scenarios()
+    recorded = telemetry.select((pl.col("seed") == 0) | (pl.col("kind") == "success"))
+    splits = make_splits(categories_of(scenarios), folds=2, repeats=1, seed=0)
     settings = SETTINGS.model_copy(update={"run_seed": seed})
     with pytest.raises(BadInputError, match=refusal):
-        measured({}, settings, recorded=recorded)
-
-
-def test_the_study_reports_every_method_beside_the_alarm_and_what_was_possible():
-    predictions, *tables = measured({"simple_rules": SIMPLE_RULES})
-    main_study = predictions.filter(steps_ahead=0, subset="failing")
-    main_study = main_study.with_columns(feature_set=pl.lit("19"))
-    found, limit = estimates(predictions, *tables, main_study, SETTINGS, INTERVALS)
-    keys = found.select("method", "metric", "steps", "value", "n").iter_rows()
-    rates = {tuple(key): (value, n) for *key, value, n in keys}
-    # half of twenty scenarios calibrate with three seeds each, the others are counted: every
-    # scenario is among the others in one of the divisions
-    assert (limit["n"], rates["alarm", "false_alarms", 0][1]) == (30, 20)
-    # all faults start at step 8 and fail at 19, and raise the loss far above the healthy course
-    assert rates["possible", "diagnosed_ahead", 3] == (1.0, 20)
-    # a rare alarm before onset is a false one
-    assert rates["alarm", "diagnosed_ahead", 3][0] > 0.95
-    assert rates["simple_rules", "accuracy", 3] == rates["simple_rules", "accuracy_past_onset", 3]
+        measure(recorded, scenarios, splits, REFERENCE, {}, settings, known=None)

