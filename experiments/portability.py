@@ -72,6 +72,17 @@ def contrast(
     return [each.untested if st.made_in_view(method) else each for each in compared]
 
 
+def names(settings: PortabilitySettings) -> dict[str, str]:
+    """Runs at home and away by their optimizer, and architecture where that is what differs."""
+    named = {}
+    for place in ("home", "away"):
+        setting = getattr(settings, place)
+        named[place] = OPTIMIZERS[setting.optimizer]
+        if settings.home.architecture != settings.away.architecture:
+            named[place] = f"{st.ARCHITECTURE_LABELS[setting.architecture]} with {named[place]}"
+    return named
+
+
 def numbers(
     found: st.Estimates, tested: st.Estimates, labels: Mapping[str, str]
 ) -> dict[str, object]:
@@ -164,7 +175,7 @@ def main() -> None:
     estimates = st.of_groups(predictions, KEYS[:2], of_condition, st.workers())
     compared = contrasts(predictions, settings.contrasts, tests, st.workers())
     found, tested = st.Estimates.of(estimates), st.Estimates.of(st.of_differences(compared))
-    named = {place: OPTIMIZERS[getattr(settings, place).optimizer] for place in ("home", "away")}
+    named = names(settings)
     labels = {
         condition: f"{named['home' if condition.startswith('home') else 'away']}, {scale}"
         for condition, scale in SCALES.items()
