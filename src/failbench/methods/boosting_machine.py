@@ -63,7 +63,7 @@ def group_bags(
 
 
 def ebm(settings: EbmSettings, features: tuple[str, ...], seed: int) -> TunedClassifier:
-    """A boosting machine over single features, tuned over its learning rates if there are several."""
+    """A boosting machine over single features, tuned where there are several learning rates."""
     machine = GroupBaggedBoosting(
         # Without this a feature with two values would be categorical, which has no bin edges.
         feature_types=["continuous"] * len(features),
