@@ -1,9 +1,14 @@
+import csv
 import json
+from pathlib import Path
 
 import pytest
 
 from failbench.base.errors import BadInputError
 from failbench.base.scenarios import read_scenario, read_scenarios
+from failbench.causes.catalogue import causes
+
+DATA = Path(__file__).parents[1] / "data"
 
 GOOD = {
     "id": "rate_too_high", "title": "The learning rate is too high", "category": "optimization",
@@ -83,3 +88,17 @@ def test_no_file_and_an_id_that_two_categories_share_are_refused(tmp_path):
     complaint = r"rate_too_high\.json: id: 'rate_too_high' is the id of a data_pipeline scenario\. "
     with pytest.raises(BadInputError, match=complaint + r"Give each scenario a unique id\."):
         read_scenarios(tmp_path)
+
+
+def test_each_author_wrote_scenarios_that_the_other_has_not_and_readers_read_all_of_the_second():
+    first = read_scenarios(DATA / "scenarios")
+    second = read_scenarios(DATA / "author_b/scenarios")
+    assert (len(first), {each.author for each in first}) == (76, {"A"})
+    assert (len(second), {each.author for each in second}) == (40, {"B"})
+    names = {each.id for each in second}
+    assert names.isdisjoint(each.id for each in first)
+    with (DATA / "author_b/readers.csv").open(encoding="utf-8") as file:
+        read = list(csv.DictReader(file))
+    asked = sorted((name, reader) for name in names for reader in ("1", "2"))
+    assert [(row["scenario"], row["reader"]) for row in read] == asked
+    assert {row["cause"] for row in read} <= {"none", *causes()}

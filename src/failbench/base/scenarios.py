@@ -46,6 +46,7 @@ class FaultDeclaration(Record):
 class Scenario(Record):
     """One root cause of a failing training run.
 
+    ``author`` wrote it and its fault: A the 76 of the benchmark, B those in ``data/author_b``.
     ``symptom_category`` is the category that the symptoms suggest; a scenario is *hard* exactly
     when it differs from the category of the cause. ``not_applicable`` names the architectures in
     which the cause cannot occur, each with its reason. ``other_outcomes`` are outcomes of some runs
@@ -53,6 +54,7 @@ class Scenario(Record):
     """
 
     id: Identifier
+    author: str | None = None
     title: Sentence
     category: Category
     root_cause: Sentence
