@@ -278,27 +278,31 @@ def draw(
     lenders: tuple[str, ...],
     figure: Figure,
 ) -> None:
-    """By rung of what is logged and by category, and by setting."""
-    heights = (len(rows), SETTING_ROWS * len(settings))
-    upper, lower = figure.subplots(2, 1, sharex=True, height_ratios=heights)
+    """By rung of what is logged and by category; and by setting if there are several."""
+    several = len(settings) > 1
+    heights = (len(rows), SETTING_ROWS * len(settings))[: 1 + several]
+    grid = figure.subplots(1 + several, 1, squeeze=False, sharex=True, height_ratios=heights)
+    upper, *others = grid[:, 0]
     marks = {settings[0]: st.Mark(settings[0], st.BLUE, "o")}
-    marks[est.ALL_SETTINGS] = st.Mark("all settings", st.BLACK, "D", "none")
+    if several:
+        marks[est.ALL_SETTINGS] = st.Mark("all settings", st.BLACK, "D", "none")
     of_part = found.frame.filter(pl.col("part").is_in(["rung", "component"]))
     drawn = of_part.with_columns(row="name", mark="setting")
     categories = [row for row in rows if row in st.CATEGORIES]
     st.dot_plot(upper, drawn, rows, marks, heavy_above=categories[:1])
     handles = [*marks.values()]
-    labels = {"whole": "own bounds", **{name: f"bounds of {name}" for name in lenders}}
-    labels[est.LOGIC] = "logic alone"
-    looks = zip(labels, ((st.BLUE, "o"), (st.VERMILLION, "s"), (st.GREY, "v")), strict=False)
-    marks = {name: st.Mark(labels[name], *look) for name, look in looks}
-    lent = pl.when(pl.col("part") == "borrowed").then("name").otherwise("part")
-    of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", est.LOGIC]))
-    drawn = of_part.with_columns(row="setting", mark=lent)
-    st.dot_plot(lower, drawn, {name: name for name in settings}, marks)
-    handles += marks.values()
+    for lower in others:
+        labels = {"whole": "own bounds", **{name: f"bounds of {name}" for name in lenders}}
+        labels[est.LOGIC] = "logic alone"
+        looks = zip(labels, ((st.BLUE, "o"), (st.VERMILLION, "s"), (st.GREY, "v")), strict=False)
+        marks = {name: st.Mark(labels[name], *look) for name, look in looks}
+        lent = pl.when(pl.col("part") == "borrowed").then("name").otherwise("part")
+        of_part = found.frame.filter(pl.col("part").is_in(["whole", "borrowed", est.LOGIC]))
+        drawn = of_part.with_columns(row="setting", mark=lent)
+        st.dot_plot(lower, drawn, {name: name for name in settings}, marks)
+        handles += marks.values()
     upper.set_xlim(0, 102)
-    lower.set_xlabel("accuracy in percent, abstentions wrong")
+    (upper, *others)[-1].set_xlabel("accuracy in percent, abstentions wrong")
     st.legend_outside(figure, handles, columns=3)
 
 
@@ -345,7 +349,7 @@ def main() -> None:
     last, methods = runs.versions[-1], st.Estimates(by_method)
     of_last, alarms_of_last = found.where(version=last), alarms.where(version=last)
     settings = settings_of(found, last)
-    detailed = [est.ALL_SETTINGS, reference]
+    detailed = [name for name in settings if name in {est.ALL_SETTINGS, reference}] or settings
     named = numbers(found, alarms, blind, runs, reference)
     said = said.with_numbers(named, {"versions": st.counted(history.height, "version")})
     accuracy = st.Estimates.of(measured).where(version=last, metric="accuracy")
