@@ -1,5 +1,6 @@
 import csv
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -93,8 +94,9 @@ def test_no_file_and_an_id_that_two_categories_share_are_refused(tmp_path):
 def test_each_author_wrote_scenarios_that_the_other_has_not_and_readers_read_all_of_the_second():
     first = read_scenarios(DATA / "scenarios")
     second = read_scenarios(DATA / "author_b/scenarios")
-    assert (len(first), {each.author for each in first}) == (76, {"A"})
-    assert (len(second), {each.author for each in second}) == (40, {"B"})
+    authors = Counter(each.author for each in (*first, *second))
+    assert (authors["A"], authors["B"]) == (76, 40)
+    assert {each.author for each in second} == {"B"}
     names = {each.id for each in second}
     assert names.isdisjoint(each.id for each in first)
     with (DATA / "author_b/readers.csv").open(encoding="utf-8") as file:
