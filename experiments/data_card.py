@@ -5,7 +5,7 @@ from pathlib import Path
 from failbench import study as st
 from failbench.base.files import write_atomically
 from failbench.base.stage import run
-from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.feature_table import read_features
 from failbench.publish.datacard import main_tables, page
 from recordings import read_recordings
 
@@ -32,8 +32,8 @@ def main() -> None:
     outputs = {
         "predictions": st.read_main_study(),
         "predictions_across_architectures": elsewhere,
-        "features": st.read_output(FEATURES, FEATURE_SCHEMA),
-        "splits": st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        "features": read_features(),
+        "splits": st.read_splits(),
     }
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     rows = {

@@ -19,7 +19,7 @@ import polars as pl
 
 from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS, signal_groups
-from failbench.features.feature_table import ERROR_TEXT_COLUMNS, FEATURE_SCHEMA, to_frame
+from failbench.features.feature_table import ERROR_TEXT_COLUMNS, read_features, to_frame
 from failbench.methods.classifiers import random_forest
 from failbench.methods.declaration import Method
 from failbench.methods.healthy import HealthyBand, healthy_band
@@ -29,8 +29,6 @@ from failbench.prediction.nested_cv import LabelledRuns, fold_predictions, fold_
 from failbench.prediction.splits import FoldPlan, by_scenario
 from shared.ablation import ABLATION_SCHEMA, FOREST, REDUCED, RULES, AblationDesign
 
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/ablation")
 
 KEY = [*st.PREDICTION_SCHEMA.names()[:6], "subset"]
@@ -150,11 +148,11 @@ def predicted(
 
 def main() -> None:
     study = st.read_section("nested_cv", st.ReferenceStudy)
-    features = st.read_output(FEATURES, FEATURE_SCHEMA)
+    features = read_features()
     predictions = ablation(
         study.failures(features),
         study.successes(features),
-        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        st.read_splits(),
         st.read_section("improved_rules", st.ImprovedRulesSettings),
         st.read_section("random_forest", st.RandomForestSettings),
         st.read_section("ablation", AblationDesign),

@@ -8,13 +8,11 @@ import polars as pl
 
 from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.feature_table import read_features
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import by_tested_fold, within_training
 from shared.abstention import RULES, AbstentionSettings
 
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/abstention")
 
 
@@ -38,11 +36,11 @@ def measure(
 def main() -> None:
     study = st.read_section("nested_cv", st.ReferenceStudy)
     settings = st.read_section("abstention", AbstentionSettings)
-    features = st.read_output(FEATURES, FEATURE_SCHEMA)
+    features = read_features()
     predictions = measure(
         study.failures(features),
         study.successes(features),
-        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        st.read_splits(),
         st.read_section("improved_rules", st.ImprovedRulesSettings),
         settings.feature_set,
         study.seed,

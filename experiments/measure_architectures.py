@@ -12,7 +12,7 @@ import polars as pl
 from sklearn.base import clone
 
 from failbench.base import measuring as st
-from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, to_frame
+from failbench.features.feature_table import feature_table, read_features, to_frame
 from failbench.methods.healthy import Band, healthy_band, percentile_band
 from failbench.methods.improved_rules import ImprovedRules
 from failbench.methods.improved_tree import band_features
@@ -22,8 +22,6 @@ from failbench.prediction.splits import FoldPlan, by_scenario
 from recordings import read_recordings
 from shared.architectures import KEYS, RECORDED, RULE_PREDICTION_SCHEMA, RULES, ArchitecturesDesign
 
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 TELEMETRY = Path("data/telemetry")
 SCENARIOS = Path("data/scenarios")
 PREDICTIONS = Path("data/predictions/architectures/improved_rules.parquet")
@@ -202,8 +200,8 @@ def diagnoses(
 
 def main() -> None:
     predictions = rules_on_architectures(
-        st.read_output(FEATURES, FEATURE_SCHEMA),
-        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        read_features(),
+        st.read_splits(),
         *read_recordings(TELEMETRY, SCENARIOS),
         st.read_section("nested_cv", st.ReferenceStudy),
         st.read_section("improved_rules", st.ImprovedRulesSettings),

@@ -17,7 +17,7 @@ from sklearn.model_selection import RepeatedStratifiedKFold
 from failbench.base import measuring as st
 from failbench.base.telemetry import RUN_SCHEMA
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA, feature_table, raw_table
+from failbench.features.feature_table import feature_table, raw_table, read_features
 from failbench.features.observables import STEP_TIMES, measurements
 from failbench.methods.forest import Forest
 from failbench.methods.raw_telemetry import RawTelemetrySettings
@@ -30,8 +30,6 @@ from shared.raw_telemetry import raw_predictions
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/controls")
 MEASUREMENTS = Path("data/measurements/controls")
 
@@ -283,8 +281,8 @@ def main() -> None:
     settings = st.read_section("controls", ControlDesign)
     raw = st.read_section("raw_telemetry", RawTelemetrySettings)
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
-    features = st.read_output(FEATURES, FEATURE_SCHEMA).filter(settings.runs)
-    splits = st.read_output(SPLITS, st.SPLIT_SCHEMA)
+    features = read_features().filter(settings.runs)
+    splits = st.read_splits()
     tables = control_tables(telemetry, scenarios, settings)
     require_categories(tables)
     predictions = control_predictions(tables, telemetry.runs, settings)

@@ -40,7 +40,6 @@ from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
 TELEMETRY = Path("data/telemetry")
 MONITORED = Path("data/monitor")
 ENDS = Path("data/measurements/invariants/ends.parquet")
-SPLITS = Path("data/features/splits.parquet")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
 FITTED = {
@@ -254,7 +253,7 @@ def _looked_up(
 
 def main() -> None:
     settings = st.read_section("diagnose_logs", DiagnosedLogs)
-    splits = st.read_output(SPLITS, st.SPLIT_SCHEMA)
+    splits = st.read_splits()
     splits = st.first_repeats(splits, settings.repeats, "diagnose_logs.repeats")
     ends = st.read_output(ENDS, END_SCHEMA)
     rules = read_rules(MONITORED, settings.monitor_version)

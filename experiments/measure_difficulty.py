@@ -8,7 +8,7 @@ import polars as pl
 
 from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.feature_table import read_features
 from failbench.prediction.neighbours import nearest_scenarios
 from shared.difficulty import KEYS, DifficultyDesign
 
@@ -144,7 +144,7 @@ def main() -> None:
     scenarios, shares = measure(
         pl.concat(predictions),
         st.read_scenarios(SCENARIOS),
-        study.failures(st.read_output(FEATURES, FEATURE_SCHEMA)),
+        study.failures(read_features()),
         st.read_section("difficulty", DifficultyDesign),
     )
     st.write_parquet(scenarios, MEASURED)

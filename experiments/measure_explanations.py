@@ -10,15 +10,13 @@ import polars as pl
 from failbench.base import measuring as st
 from failbench.base.verdicts import condition_of, explained
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA, to_frame
+from failbench.features.feature_table import read_features, to_frame
 from failbench.methods.healthy import HealthyBand, healthy_band
 from failbench.methods.improved_tree import all_band_features
 from failbench.prediction.nested_cv import LabelledRuns, fit_fold
 from failbench.prediction.splits import FoldPlan, by_scenario
 from shared.case_studies import CASE_SCHEMA, DIAGNOSIS_SCHEMA, EVIDENCE_SCHEMA
 
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 CASES = Path("data/measurements/case_studies/cases.parquet")
 MEASURED = Path("data/measurements/explanations")
 DIAGNOSES = Path("data/measurements/case_studies/diagnoses.parquet")
@@ -53,8 +51,8 @@ def explain_fold(
 
 
 def main() -> None:
-    features = st.read_output(FEATURES, FEATURE_SCHEMA)
-    splits = st.read_output(SPLITS, st.SPLIT_SCHEMA)
+    features = read_features()
+    splits = st.read_splits()
     cases = st.read_output(CASES, CASE_SCHEMA).select("case", "run_id").unique(maintain_order=True)
     study = st.read_section("nested_cv", st.ReferenceStudy)
     methods = {

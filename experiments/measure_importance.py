@@ -25,7 +25,7 @@ import polars as pl
 
 from failbench.base import measuring as st
 from failbench.base.known_columns import flags_in
-from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.feature_table import read_features
 from failbench.methods.boosting_machine import ebm
 from failbench.methods.classifiers import random_forest
 from failbench.methods.tuned_classifier import TunedClassifier
@@ -35,8 +35,6 @@ from known_runs import read_known
 from shared import importance as design
 from shared.importance import ImportanceDesign
 
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 KNOWN = Path("data/features/known.parquet")
 PREDICTIONS = Path("data/predictions/importance")
 MEASUREMENTS = Path("data/measurements/importance")
@@ -238,8 +236,8 @@ def main() -> None:
     study = st.read_section("nested_cv", st.ReferenceStudy)
     boosting = st.read_section("ebm", st.EbmSettings)
     forest = st.read_section("random_forest", st.RandomForestSettings)
-    failures = study.failures(st.read_output(FEATURES, FEATURE_SCHEMA))
-    splits = st.read_output(SPLITS, st.SPLIT_SCHEMA)
+    failures = study.failures(read_features())
+    splits = st.read_splits()
     methods: dict[str, Settings] = {"random_forest": forest, "ebm": boosting}
     sections: dict[str, Settings] = {
         "forest_on_invariants": st.read_section("forest_on_invariants", st.RandomForestSettings),

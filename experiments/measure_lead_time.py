@@ -38,7 +38,6 @@ from shared.lead_time import FAILING, HEALTHY, LOOK, MEASURED, TWIN, LeadTimeSet
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
-SPLITS = Path("data/features/splits.parquet")
 KNOWN = Path("data/features/known.parquet")
 PREDICTIONS = Path("data/predictions/lead_time")
 MEASUREMENTS = Path("data/measurements/lead_time")
@@ -272,7 +271,7 @@ def main() -> None:
     asked = methods_asked(st.read_names("methods"))
     predictions, *measured = measure(
         *read_recordings(TELEMETRY, SCENARIOS),
-        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        st.read_splits(),
         st.read_section("nested_cv", st.ReferenceStudy),
         {name: methods[name] for name in asked},
         settings,

@@ -9,14 +9,12 @@ import polars as pl
 
 from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.feature_table import read_features
 from failbench.methods.learned_rules import LearnedRule, learned_rules, rule_list, top_signals
 from failbench.prediction.nested_cv import LabelledRuns, fold_seed
 from failbench.prediction.splits import rows_in_fold
 from shared.learned_rules import RULE_SCHEMA, TEST, TOP_SCHEMA
 
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 MEASUREMENTS = Path("data/measurements/learned_rules")
 
 
@@ -66,8 +64,8 @@ def rules_to_table(rules: tuple[LearnedRule, ...]) -> pl.DataFrame:
 def main() -> None:
     study = st.read_section("nested_cv", st.ReferenceStudy)
     rules, tops = learned_fits(
-        study.failures(st.read_output(FEATURES, FEATURE_SCHEMA)),
-        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        study.failures(read_features()),
+        st.read_splits(),
         st.read_section("learned_rules", st.LearnedRulesSettings),
         FEATURE_SETS[st.PRIMARY_SET],
         study.seed,

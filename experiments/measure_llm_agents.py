@@ -10,7 +10,7 @@ import polars as pl
 
 from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.feature_table import read_features
 from failbench.methods.llm import answer as llm
 from failbench.methods.llm.faithfulness import Explanation, explanation_of
 from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_by_reads
@@ -24,8 +24,6 @@ from shared.llm_agents import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 
 CACHE = Path("data/llm")
 TELEMETRY = Path("data/telemetry")
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 MONITORED = Path("data/monitor")
 MONITORED_RUNS = Path("data/monitor/runs.parquet")
 FROZEN = Path("data/monitor/frozen.json")
@@ -126,8 +124,8 @@ def main() -> None:
     )
     predictions, explanations, answered = replay(
         st.read_telemetry(TELEMETRY),
-        reference.failures(st.read_output(FEATURES, FEATURE_SCHEMA)),
-        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        reference.failures(read_features()),
+        st.read_splits(),
         {label: llm.read_cache(llm.cache_path(CACHE, label)) for label in settings.models},
         settings,
         records,

@@ -23,7 +23,6 @@ from shared.portability import PortabilitySettings
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
-SPLITS = Path("data/features/splits.parquet")
 KNOWN = Path("data/features/known.parquet")
 PREDICTIONS = Path("data/predictions/portability")
 
@@ -156,7 +155,7 @@ def main() -> None:
     carried = design.methods_carried(st.read_names("methods"))
     predictions = measure(
         *read_recordings(TELEMETRY, SCENARIOS),
-        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        st.read_splits(),
         {name: methods[name] for name in carried},
         settings,
         st.workers(),

@@ -9,7 +9,7 @@ import polars as pl
 
 from failbench.base import measuring as st
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.feature_table import read_features
 from failbench.prediction.nested_cv import nested_cv
 from failbench.prediction.splits import by_scenario, make_splits
 from recordings import read_scenarios_of
@@ -17,8 +17,6 @@ from shared import sensitivity as design
 from shared.sensitivity import SensitivitySettings
 
 SCENARIOS = Path("data/scenarios")
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/sensitivity")
 
 
@@ -96,10 +94,10 @@ def main() -> None:
         "random_forest": st.read_section("random_forest", st.RandomForestSettings),
         "ebm": st.read_section("ebm", st.EbmSettings),
     }
-    features = st.read_output(FEATURES, FEATURE_SCHEMA)
+    features = read_features()
     measured = measure(
         features,
-        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        st.read_splits(),
         read_scenarios_of(features, SCENARIOS),
         methods,
         st.read_section("nested_cv", st.ReferenceStudy),

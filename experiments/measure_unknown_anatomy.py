@@ -9,15 +9,13 @@ import polars as pl
 from failbench.base import measuring as st
 from failbench.base.slices import partners
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.feature_table import read_features
 from failbench.features.observables import measurements
 from failbench.prediction.neighbours import nearest_scenarios
 from failbench.prediction.nested_cv import nested_cv
 from shared.unknown_anatomy import MEASURED_SETS, UNKNOWN, UnknownAnatomyDesign
 
 TELEMETRY = Path("data/telemetry")
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = Path("data/predictions/unknown_anatomy")
 MEASUREMENTS = Path("data/measurements/unknown_anatomy")
 
@@ -70,8 +68,8 @@ def with_measurements(features: pl.DataFrame, measured: pl.DataFrame) -> pl.Data
 def main() -> None:
     predictions, neighbours, alike = measure(
         st.read_telemetry(TELEMETRY),
-        st.read_output(FEATURES, FEATURE_SCHEMA),
-        st.read_output(SPLITS, st.SPLIT_SCHEMA),
+        read_features(),
+        st.read_splits(),
         st.read_section("nested_cv", st.ReferenceStudy),
         st.read_section("unknown_anatomy", UnknownAnatomyDesign),
         st.workers(),

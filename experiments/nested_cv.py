@@ -8,18 +8,16 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from failbench.base.predictions import SPLIT_SCHEMA
+from failbench.base.predictions import read_splits
 from failbench.base.slices import AcrossArchitectures, ReferenceStudy
-from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
+from failbench.base.stage import print_accuracy, read_section, run, workers
 from failbench.base.telemetry import write_parquet
 from failbench.features.catalogue import FEATURE_SETS
-from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.feature_table import read_features
 from failbench.methods.catalogue import method_named
 from failbench.prediction.nested_cv import across_architectures, nested_cv
 from known_runs import read_known
 
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 KNOWN = Path("data/features/known.parquet")
 MAIN_STUDY = Path("data/predictions/nested_cv")
 ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
@@ -32,7 +30,7 @@ def main() -> None:
     settings = method.assemble(
         {name: read_section(name, record) for name, record in method.sections.items()}
     )
-    features, splits = read_output(FEATURES, FEATURE_SCHEMA), read_output(SPLITS, SPLIT_SCHEMA)
+    features, splits = read_features(), read_splits()
     known = read_known(KNOWN, [method.name])
     failures, successes = study.failures(features), study.successes(features)
     fitted = (method.name, settings)

@@ -18,14 +18,13 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench import study as st
-from failbench.features.feature_table import FEATURE_SCHEMA
+from failbench.features.feature_table import read_features
 from recordings import read_recordings
 from shared import onset_signs as design
 from shared.onset_signs import BANDS, KINDS, READINGS, OnsetSettings
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
-FEATURES = Path("data/features/features.parquet")
 TEXT = Path("data/predictions/nested_cv/raw_text.parquet")
 TEXT_AND_SERIES = Path("data/predictions/nested_cv/raw_telemetry.parquet")
 
@@ -419,7 +418,7 @@ def main() -> None:
     settings = st.read_with_statistics("onset", OnsetSettings)
     simple = st.read_section("simple_rules", st.SimpleRulesSettings)
     reference = st.read_section("nested_cv", st.ReferenceStudy)
-    features = st.read_output(FEATURES, FEATURE_SCHEMA)
+    features = read_features()
     both = (st.read_output(path, st.PREDICTION_SCHEMA) for path in (TEXT, TEXT_AND_SERIES))
     predictions = pl.concat(both).filter(feature_set=st.PRIMARY_SET)
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)

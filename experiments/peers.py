@@ -35,7 +35,6 @@ VERDICTS = Path("data/peers")
 PREDICTIONS = Path("data/predictions/nested_cv")
 BREAKS_OF_MONITOR = Path("data/measurements/invariants/verdicts.parquet")
 LOGS = Path("data/measurements/diagnose_logs/answers.parquet")
-SPLITS = Path("data/features/splits.parquet")
 
 DETECTED = pl.col("detected")
 
@@ -335,9 +334,7 @@ def main() -> None:
     settings = st.read_section("peers", PeersStudy)
     reference = st.read_section("nested_cv", st.ReferenceStudy)
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
-    splits = st.first_repeats(
-        st.read_output(SPLITS, st.SPLIT_SCHEMA), settings.repeats, "peers.repeats"
-    )
+    splits = st.first_repeats(st.read_splits(), settings.repeats, "peers.repeats")
     recorded, scenarios = read_table(RUNS, RUN_SCHEMA), st.read_scenarios(SCENARIOS)
     runs = answers.runs_of(recorded, scenarios, reference)
     alarms = st.read_output(ALARMS, ALARM_SCHEMA)

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import polars as pl
 
-from failbench.base.predictions import SPLIT_SCHEMA, first_repeats
+from failbench.base.predictions import first_repeats, read_splits
 from failbench.base.slices import AcrossArchitectures, ReferenceStudy
-from failbench.base.stage import print_accuracy, read_output, read_section, run, workers
+from failbench.base.stage import print_accuracy, read_section, run, workers
 from failbench.base.studies import POOLED
 from failbench.base.telemetry import write_parquet
-from failbench.features.feature_table import FEATURE_SCHEMA, raw_table
+from failbench.features.feature_table import raw_table, read_features
 from failbench.methods.raw_telemetry import RawTelemetrySettings
 from failbench.prediction.splits import by_scenario
 from recordings import read_recordings
@@ -19,8 +19,6 @@ from shared.raw_telemetry import raw_predictions
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
-FEATURES = Path("data/features/features.parquet")
-SPLITS = Path("data/features/splits.parquet")
 PREDICTIONS = {
     "raw_series": Path("data/predictions/nested_cv/raw_series.parquet"),
     "raw_text": Path("data/predictions/nested_cv/raw_text.parquet"),
@@ -38,8 +36,8 @@ def main() -> None:
     settings = read_section("raw_telemetry", RawTelemetrySettings)
     study = read_section("nested_cv", ReferenceStudy)
     across = read_section("across_architectures", AcrossArchitectures)
-    splits = read_output(SPLITS, SPLIT_SCHEMA)
-    successes = read_output(FEATURES, FEATURE_SCHEMA).filter(pl.col("kind") == "success")
+    splits = read_splits()
+    successes = read_features().filter(pl.col("kind") == "success")
     telemetry, scenarios = read_recordings(TELEMETRY, SCENARIOS)
     failures = raw_table(telemetry.select(pl.col("kind") == "failure"), scenarios)
     of_study = study.failures(failures), study.successes(successes), splits

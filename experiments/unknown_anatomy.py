@@ -117,10 +117,14 @@ def gains(forest: pl.DataFrame, found: Sequence[st.Comparison]) -> Iterator[dict
 
 def answers_to_unknown(predictions: pl.DataFrame) -> pl.DataFrame:
     """The answer that each method gives most often to each unknown scenario."""
+    unknown = predictions.filter(category=UNKNOWN)
+    if unknown.is_empty():
+        problem = "there is no unknown scenario."
+        raise st.BadInputError("predictions", "category", problem, "Predict all scenarios.")
     keys = ("scenario", "method")
     most = pl.col("prediction").mode().sort().first()
     shares = {"share": pl.col("prediction") == most, "right": st.right(), "entropy": st.entropy()}
-    given = predictions.filter(category=UNKNOWN).group_by(keys)
+    given = unknown.group_by(keys)
     return given.agg(answer=most, **{name: each.mean() for name, each in shares.items()}).sort(keys)
 
 

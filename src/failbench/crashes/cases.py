@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Final, Literal, get_args
 
 import polars as pl
 from pydantic import Field
@@ -189,6 +189,10 @@ def read_published(path: Path) -> pl.DataFrame:
     read = {"model", "counted", "told", "accuracy"}
     rows = [row.model_dump(include=read) for row in read_rows(path, PublishedRow, RESTORE)]
     wide = pl.DataFrame(rows).pivot("told", index=["model", "counted"], values="accuracy")
+    of_models = set(wide.filter(~pl.col("model").is_in(TOOLS))["counted"])
+    for counted in get_args(Counted):
+        if counted not in of_models:
+            raise BadInputError(path, "counted", f"no model is there of {counted!r}.", RESTORE)
     for model in wide.filter(pl.any_horizontal(pl.col("no", "yes").is_null()))["model"]:
         raise BadInputError(path, "told", f"{model!r} is not there with no and yes.", RESTORE)
     return wide.select("model", "counted", gain=pl.col("yes") - pl.col("no"))
