@@ -85,6 +85,8 @@ class Kernel:
         try:
             told: dict[str, Any] = {"silent": silent, "user_expressions": expressions}
             told |= {"allow_stdin": False, "reply": True, "timeout": self.limit}
+            # Otherwise what is asked soon after an error is dropped unexecuted.
+            told["stop_on_error"] = False
             reply = self.client.execute(code, **told)
         except TimeoutError as error:
             raise OutOfTimeError(f"no end within {self.limit:g} seconds") from error
