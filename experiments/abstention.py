@@ -36,6 +36,7 @@ def estimates(
     predictions: pl.DataFrame,
     inner: pl.DataFrame,
     monitored: pl.DataFrame,
+    model: pl.DataFrame,
     settings: AbstentionSettings,
     intervals: st.ScenarioIntervalSettings,
 ) -> pl.DataFrame:
@@ -45,10 +46,12 @@ def estimates(
     that the fold trains on.
     """
     main = predictions.filter(feature_set=settings.feature_set)
-    chosen = st.lowest_thresholds(inner, settings.taus, settings.precision, ("repeat", "fold"))
-    tuned = main.join(chosen.select("repeat", "fold", "tau"), on=("repeat", "fold"), how="left")
-    per_fold = st.at_threshold(tuned, pl.col("tau").fill_null(NEVER)).drop("tau")
+    per_fold, chosen = at_chosen_thresholds(main, inner, settings)
+    asked = model.filter(feature_set=settings.feature_set)
     may_abstain = pl.concat([main, monitored.filter(feature_set=settings.feature_set)])
+    if asked.height:
+        sure, _ = at_chosen_thresholds(asked, on_training_sides(asked), settings)
+        may_abstain = pl.concat([may_abstain, sure])
     by_category = {"all": main} | {name: main.filter(category=name) for name in st.CATEGORIES}
     parts = [
         why(part, intervals, part="reasons", key=key)
@@ -62,6 +65,23 @@ def estimates(
     for (method,), part in may_abstain.group_by("method", maintain_order=True):
         parts += [of(part, intervals, part="methods", key=method) for of in (worth, why)]
     return pl.concat(parts)
+
+
+def at_chosen_thresholds(
+    answers: pl.DataFrame, inner: pl.DataFrame, settings: AbstentionSettings
+) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """Answers at the lowest tau that reaches the precision on the inner ones of a fold, and it."""
+    chosen = st.lowest_thresholds(inner, settings.taus, settings.precision, ("repeat", "fold"))
+    tuned = answers.join(chosen.select("repeat", "fold", "tau"), on=("repeat", "fold"), how="left")
+    return st.at_threshold(tuned, pl.col("tau").fill_null(NEVER)).drop("tau"), chosen
+
+
+def on_training_sides(answers: pl.DataFrame) -> pl.DataFrame:
+    """Answers of a method that learns nothing, on the scenarios that each fold trains on."""
+    folds = answers.select("repeat", "fold").unique()
+    others = answers.join(folds, on="repeat", suffix="_tested")
+    trained = others.filter(pl.col("fold") != pl.col("fold_tested"))
+    return trained.with_columns(fold="fold_tested").drop("fold_tested")
 
 
 def worth(
@@ -269,7 +289,8 @@ def main() -> None:
     rules = st.read_main_study(["improved_rules"])
     monitored = st.read_main_study(["invariants", "invariants_abstaining"])
     inner = st.read_output(INNER, st.PREDICTION_SCHEMA)
-    measured = estimates(rules, inner, monitored, settings, intervals)
+    model = st.read_recorded_model()
+    measured = estimates(rules, inner, monitored, model, settings, intervals)
     found = st.Estimates.of(measured).plus(*printed(paper))
     named = numbers(found, paper)
     said = st.Captions.read("abstention", found.nested(*KEYS), intervals, settings, paper, named)

@@ -68,6 +68,7 @@ def numbers(
         "setting": scope.setting,
         "scale": st.scale_of(recorded.join(predictions, on="run_id", how="semi")),
         "development": " ".join(st.development_note(predictions["method"].unique())),
+        "model_runs": predictions.filter(method=st.RECORDED_MODEL)["run_id"].n_unique(),
         "best": best_classifier(found, paper),
     }
 
@@ -112,7 +113,8 @@ def main() -> None:
     said = st.Captions.read("intervals")
     settings = st.read_with_statistics("intervals", st.IntervalSettings)
     costs = st.read_section("costs", st.UnitCosts)
-    predictions, paper = st.read_main_study(), st.read_reported()
+    paper = st.read_reported()
+    predictions = pl.concat([st.read_main_study(), st.read_recorded_model()])
     of_method = partial(figures, settings, costs)
     estimates = st.of_groups(predictions, KEYS[:2], of_method, st.workers())
     found = st.Estimates.of(estimates).plus(*printed(paper), *majority(predictions))

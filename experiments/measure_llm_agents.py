@@ -15,6 +15,7 @@ from failbench.methods.llm import answer as llm
 from failbench.methods.llm.faithfulness import Explanation, explanation_of
 from failbench.methods.llm.prompt import Prompt, prompt_hash, prompts_by_reads
 from failbench.methods.llm.record import MonitorRecord, monitor_records
+from failbench.methods.llm.recorded import recorded_answers
 from failbench.methods.llm.settings import LlmAgentsSettings
 from failbench.monitor.records.scoring import ScoringParams, versioned
 from failbench.monitor.records.tables import MONITORED_SCHEMA
@@ -23,6 +24,7 @@ from failbench.monitor.records.versions import read_rules
 from shared.llm_agents import ANSWERED_SCHEMA, EXPLANATION_SCHEMA
 
 CACHE = Path("data/llm")
+RECORDED = Path("data/llm/recorded_answers.csv")
 TELEMETRY = Path("data/telemetry")
 MONITORED = Path("data/monitor")
 MONITORED_RUNS = Path("data/monitor/runs.parquet")
@@ -31,6 +33,7 @@ VERSIONS = Path("data/monitor/versions")
 BREAKS = Path("data/measurements/invariants/breaks.parquet")
 ENDS = Path("data/measurements/invariants/ends.parquet")
 PREDICTIONS = Path("data/predictions/nested_cv/llm_agents.parquet")
+ONCE_ASKED = Path("data/predictions/recorded/llm_unnamed_2026.parquet")
 MEASUREMENTS = Path("data/measurements/llm_agents")
 UNREADABLE: st.AnswerReason = "unreadable"
 
@@ -122,14 +125,19 @@ def main() -> None:
         read_rules(MONITORED, version),
         settings,
     )
+    failures, splits = reference.failures(read_features()), st.read_splits()
     predictions, explanations, answered = replay(
         st.read_telemetry(TELEMETRY),
-        reference.failures(read_features()),
-        st.read_splits(),
+        failures,
+        splits,
         {label: llm.read_cache(llm.cache_path(CACHE, label)) for label in settings.models},
         settings,
         records,
     )
+    once = recorded_answers(failures, st.RECORDED_SEED, RECORDED).with_columns(
+        method=pl.lit(st.RECORDED_MODEL)
+    )
+    st.write_parquet(in_every_repeat(once, splits), ONCE_ASKED)
     st.write_parquet(predictions, PREDICTIONS)
     st.write_parquet(explanations, MEASUREMENTS / "explanations.parquet")
     st.write_parquet(answered, MEASUREMENTS / "answered.parquet")

@@ -128,7 +128,8 @@ def draw_curve(axes: Axes, points: pl.DataFrame, **look: Any) -> None:
 
 def main() -> None:
     settings = st.read_with_statistics("risk_coverage", RiskCoverageSettings)
-    answers, paper = confident(st.read_main_study()), st.read_reported()
+    paper = st.read_reported()
+    answers = confident(pl.concat([st.read_main_study(), st.read_recorded_model()]))
     curves = st.rounded(st.of_groups(answers, METHOD, partial(curve, settings.points)))
     said = st.Captions.read("risk_coverage", numbers(curves))
     by_name = st.method_styles(curves["method"])

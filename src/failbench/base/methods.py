@@ -87,6 +87,13 @@ MONITORED_SUFFIX = "_monitored"
 """Suffix of the labels of models that read what the monitor recorded too, as tables say it."""
 
 
+RECORDED_MODEL = "llm_unnamed_2026"
+"""A model that was asked once, whose recorded answers are replayed."""
+
+RECORDED_SEED = 0
+"""Seed of the runs that it was asked about."""
+
+
 def is_language_model(method: str) -> bool:
     """Whether a method is a language model, by its label.
 

@@ -13,22 +13,31 @@ import polars as pl
 from pydantic import RootModel
 
 from failbench.base.errors import BadInputError
+from failbench.base.methods import RECORDED_MODEL
 from failbench.base.params import read_names
 from failbench.base.predictions import PREDICTION_SCHEMA
 from failbench.base.records import Model, Record, kept_by_hand, validated
-from failbench.base.stage import REMEDY, read_outputs, unreadable
+from failbench.base.stage import REMEDY, read_output, read_outputs, unreadable
 from failbench.base.studies import LANGUAGE_MODELS, across_architectures_files, prediction_files
 from failbench.study.captions import read_yaml
 from failbench.study.paper_numbers import Reported
 
 _MAIN_STUDY = Path("data/predictions/nested_cv")
 _ACROSS_ARCHITECTURES = Path("data/predictions/across_architectures")
+_RECORDED = Path("data/predictions/recorded")
 
 
 def read_main_study(methods: Iterable[str] = ()) -> pl.DataFrame:
     """The predictions of every method of the main study or of some, as ``PREDICTION_SCHEMA``."""
     files = tuple(methods) or prediction_files(read_names("methods"))
     return read_outputs(_MAIN_STUDY, files, PREDICTION_SCHEMA, (LANGUAGE_MODELS,))
+
+
+def read_recorded_model() -> pl.DataFrame:
+    """The replayed answers of the language model that was asked once, of the runs of one seed."""
+    return read_output(
+        _RECORDED / f"{RECORDED_MODEL}.parquet", PREDICTION_SCHEMA, may_be_empty=True
+    )
 
 
 def read_across_architectures() -> pl.DataFrame:
@@ -72,8 +81,17 @@ class _MethodEstimates(RootModel[dict[str, dict[str, dict[str, _Estimate]]]]):
 
 
 def read_metrics(path: Path, feature_set: str) -> dict[str, dict[str, dict[str, dict[str, float]]]]:
-    """Estimates of an earlier stage by feature set and method, each with its accuracy."""
-    metrics = read_earlier(path)
+    """Estimates of an earlier stage by feature set and method, each with its accuracy.
+
+    Without the model of which the answers to one seed's runs are replayed: its methods are those
+    that predicted every run.
+    """
+    metrics = {
+        name: {key: each for key, each in of_set.items() if key != RECORDED_MODEL}
+        if isinstance(of_set, dict)
+        else of_set
+        for name, of_set in read_earlier(path).items()
+    }
     checked = validated(_MethodEstimates, metrics, path, REMEDY).root
     if not checked.get(feature_set):
         raise BadInputError(path, feature_set, "no method has estimates.", REMEDY)

@@ -109,6 +109,7 @@ def _style(method: str, colour: str, line: LineStyleType, marker: MarkerType) ->
 
 FOUR_POINTS: Final = (4, 1, 0)
 THREE_POINTS: Final = (3, 1, 0)  # stars of matplotlib: points, 1, rotation
+SIX_RAYS: Final = (6, 2, 0)
 
 METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "simple_rules": _style("simple_rules", BLUE, "-", "o"),
@@ -131,6 +132,7 @@ METHOD_STYLES: Final[dict[str, MethodStyle]] = {
     "ending": _style("ending", GREY, (0, (1, 4)), "4"),
     "mistral_7b": _style("mistral_7b", BLACK, "-", "x"),
     "llama_3_8b": _style("llama_3_8b", BLACK, "--", "+"),
+    "llm_unnamed_2026": _style("llm_unnamed_2026", BLACK, "-", SIX_RAYS),
     "raw_series": _style("raw_series", GREY, "--", "1"),
     "raw_text": _style("raw_text", GREY, "-.", "2"),
     "raw_telemetry": _style("raw_telemetry", GREY, "-", "3"),
