@@ -127,6 +127,8 @@ readme:  ## put the findings and the tables into README.md
 		-e '/<!-- finding: begin -->/r paper/tables/intervals/finding.md' \
 		-e '/<!-- monitor finding: begin -->/,/<!-- monitor finding: end -->/{//!d}' \
 		-e '/<!-- monitor finding: begin -->/r paper/tables/monitor/finding.md' \
+		-e '/<!-- authors finding: begin -->/,/<!-- authors finding: end -->/{//!d}' \
+		-e '/<!-- authors finding: begin -->/r paper/tables/authors/finding.md' \
 		-e '/<!-- external finding: begin -->/,/<!-- external finding: end -->/{//!d}' \
 		-e '/<!-- external finding: begin -->/r paper/tables/external_default/finding.md' \
 		-e '/<!-- crashes finding: begin -->/,/<!-- crashes finding: end -->/{//!d}' \

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Annotated, Self
 
@@ -14,11 +15,14 @@ from failbench import study as st
 
 RATINGS = Path("data/reported/label_raters.csv")
 SCENARIOS = Path("data/scenarios")
+AUTHOR_B = (Path("data/author_b/label_raters.csv"), Path("data/author_b/scenarios"))
+"""What two other raters answered of another author's causes, and where these are."""
 
 KEYS = ("subject", "scope", "metric")
 RATERS = ("rater_1", "rater_2")
-ALL, BOTH = "all", "raters"
-"""The scope of all scenarios, beside those of a label; and the raters held against one another."""
+ALL, OF_B, BOTH = "all", "author_b", "raters"
+"""The scopes of all scenarios and of all of author B, beside those of a label; and the raters held
+against one another."""
 
 PAIRS = {
     RATERS[0]: ("category", RATERS[0], "the labels and rater 1"),
@@ -159,10 +163,11 @@ def tables(found: st.Estimates, divided: pl.DataFrame, said: st.Captions) -> Ite
     sure = pl.when(pl.col("interval").ne_missing("point"))
     found = st.Estimates(found.frame.with_columns(sure.then(pl.col("ci_low", "ci_high"))))
     compared = []
-    for subject, mark in MARKS.items():
-        keys = {"subject": subject, "scope": ALL}
+    for scope, subject in product((ALL, OF_B), MARKS):
+        keys = {"subject": subject, "scope": scope}
         share, n = found.value(**keys, metric="agreement"), found.n(**keys, metric="agreement")
-        texts = (mark.label.capitalize(), f"{share * int(n):.0f} of {n}")
+        whose = ", author B" if scope == OF_B else ""
+        texts = (MARKS[subject].label.capitalize() + whose, f"{share * int(n):.0f} of {n}")
         compared.append(st.Row(texts, keys))
     compared.append(st.Row((ANNOTATORS.label.capitalize(), st.ABSENT), {"subject": "reported"}))
     yield st.table("label_audit", found, None, compared, said)
@@ -222,16 +227,20 @@ def main() -> None:
     ratings = read_ratings(RATINGS, st.read_scenarios(SCENARIOS))
     paper = st.read_reported()
     printed = st.reported_number(paper, "fleiss_kappa")
+    others = read_ratings(AUTHOR_B[0], st.read_scenarios(AUTHOR_B[1]))
     measured = estimates(ratings, settings)
+    named = numbers(st.Estimates.of(measured), ratings)
+    of_b = estimates(others, settings).filter(scope=ALL).with_columns(scope=pl.lit(OF_B))
+    kappas = st.Estimates.of(measured).where(metric="kappa").frame
+    measured = pl.concat([measured, of_b])
     # Fleiss' kappa, as the paper prints it, and without interval as there
     found = st.Estimates.of(measured)
     for subject, (left, right, _) in PAIRS.items():
         keys, kappa = {"subject": subject, "scope": ALL}, st.fleiss_kappa(ratings, left, right)
         found = found.plus(*st.reported(ratings.height, keys=keys, fleiss_kappa=kappa))
     metrics = found.nested(*KEYS)
-    said = st.Captions.read("label_audit", settings, paper, metrics, numbers(found, ratings))
+    said = st.Captions.read("label_audit", settings, paper, metrics, named)
     shown = found.plus(*st.reported(keys={"subject": "reported"}, kappa=printed))
-    kappas = found.where(metric="kappa").frame
     height = 0.85 + 0.3 * kappas["scope"].n_unique()
     st.publish(
         "label_audit",
@@ -239,8 +248,8 @@ def main() -> None:
         points=measured,
         tables=tables(shown, contested(ratings), said),
         figures={"label_audit": said.picture("figure", height, partial(draw, kappas, printed))},
-        summary=measured.filter(scope=ALL).select(
-            "subject", "metric", "value", "ci_low", "ci_high", "n"
+        summary=measured.filter(pl.col("scope").is_in([ALL, OF_B])).select(
+            "subject", "scope", "metric", "value", "ci_low", "ci_high", "n"
         ),
     )
 

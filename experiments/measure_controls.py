@@ -30,6 +30,7 @@ from shared.raw_telemetry import raw_predictions
 
 SCENARIOS = Path("data/scenarios")
 TELEMETRY = Path("data/telemetry")
+AUTHOR_B = (Path("data/author_b/telemetry"), Path("data/author_b/scenarios"))
 PREDICTIONS = Path("data/predictions/controls")
 MEASUREMENTS = Path("data/measurements/controls")
 
@@ -100,6 +101,13 @@ def control_tables(
         "planted_leak": (leaked, drawn),
     }
     return {control: GroupedTable.of(*each) for control, each in columns.items()}
+
+
+def of_author_b(settings: ControlDesign) -> tuple[dict[str, GroupedTable], pl.DataFrame]:
+    """The controls whose table is of recorded runs, of another author's causes, and these runs."""
+    telemetry, scenarios = read_recordings(*AUTHOR_B)
+    tables = control_tables(telemetry, scenarios, settings)
+    return {f"{name}_b": tables[name] for name in design.OF_BOTH}, telemetry.runs
 
 
 def require_categories(tables: Mapping[str, GroupedTable]) -> None:
@@ -284,8 +292,10 @@ def main() -> None:
     features = read_features().filter(settings.runs)
     splits = st.read_splits()
     tables = control_tables(telemetry, scenarios, settings)
+    others, runs = of_author_b(settings)
+    tables |= others
     require_categories(tables)
-    predictions = control_predictions(tables, telemetry.runs, settings)
+    predictions = control_predictions(tables, pl.concat([telemetry.runs, runs]), settings)
     st.write_parquet(predictions, PREDICTIONS / "forest.parquet")
     permuted = permuted_accuracies(tables, settings, st.workers())
     st.write_parquet(permuted, MEASUREMENTS / "permuted_accuracies.parquet")

@@ -12,6 +12,9 @@ CHANCE = 0.20
 PERMUTED_LABELS = "permuted_labels"
 """The one control that is judged by the mean over permutations."""
 
+OF_BOTH = ("before_onset", "twins", "twins_step_times", "nominal_configuration")
+"""Controls that are run on both authors' causes; those of author B end with ``_b``."""
+
 PLANTED = "planted"
 NOTHING, TESTED_LABELS, ALL_LABELS = "nothing", "labels_of_tested_runs", "labels_of_all_runs"
 """What the leak test plants in a column."""

@@ -56,7 +56,9 @@ def _project(tmp_path, monkeypatch, repository, telemetry):
     for name, table in tables.items():
         write_parquet(table, Path(f"data/{name}.parquet"))
     shutil.copytree(repository / "data/monitor/versions", "data/monitor/versions")
-    for read in ("data/reported/paper.yaml", "figures/matplotlibrc", "data/monitor/frozen.json"):
+    recorded = "data/llm/recorded_answers.csv"  # of none of these runs
+    frozen = "data/monitor/frozen.json"
+    for read in ("data/reported/paper.yaml", "figures/matplotlibrc", frozen, recorded):
         Path(read).parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(repository / read, read)
     monitor([RUN], telemetry)

@@ -17,6 +17,7 @@ import yaml
 from pydantic import BaseModel
 
 from failbench.base.methods import CATALOGUE
+from failbench.diagnose.batch import RAW_METHODS, RAW_SECTION, READ_BY, declaration_named
 
 REPOSITORY = Path(__file__).parents[2]
 EXPERIMENTS = REPOSITORY / "experiments"
@@ -44,6 +45,7 @@ PUBLISHED = ("data/metrics", "data/plots", "figures", "paper/tables")
 SHARED_INPUTS = {
     "read_reported": ["data/reported/paper.yaml"],
     "read_main_study": ["data/predictions/nested_cv"],
+    "read_recorded_model": ["data/predictions/recorded"],
     "read_across_architectures": ["data/predictions/across_architectures"],
     "read_features": ["data/features/features.parquet"],
     "read_splits": ["data/features/splits.parquet"],
@@ -247,6 +249,12 @@ def parameters_read(script: Path) -> tuple[set[str], bool]:
     of_all = (*calls(script, "read_main_study"), *calls(script, "read_across_architectures"))
     if any(not call.args for call in of_all):
         literal.add("methods")
+    if "failbench.diagnose.batch" in modules_with(script, "settings_of"):  # of any method
+        named = {name for names in READ_BY.values() for name in names} - set(RAW_METHODS)
+        literal |= {
+            RAW_SECTION,
+            *(part for name in named for part in declaration_named(name).sections),
+        }
     return literal, computed
 
 
@@ -266,17 +274,22 @@ def attributes(path: Path) -> set[str]:
     return {node.attr for node in nodes(path) if isinstance(node, ast.Attribute)}
 
 
+def modules_with(script: Path, name: str) -> list[str]:
+    """The modules that a script imports a name from."""
+    return [
+        str(node.module)
+        for node in nodes(script)
+        if isinstance(node, ast.ImportFrom) and name in {alias.name for alias in node.names}
+    ]
+
+
 def record_named(script: Path, name: str) -> type[BaseModel]:
     """The record that a script imports under a name, or has itself, or as it calls it."""
     if name.startswith(NAMESPACE):
         record = getattr(importlib.import_module("failbench.study"), name.removeprefix(NAMESPACE))
         assert issubclass(record, BaseModel)
         return record
-    modules = [
-        str(node.module)
-        for node in nodes(script)
-        if isinstance(node, ast.ImportFrom) and name in {alias.name for alias in node.names}
-    ]
+    modules = modules_with(script, name)
     record = getattr(importlib.import_module(modules[0] if modules else script.stem), name)
     assert issubclass(record, BaseModel)
     return record

@@ -58,8 +58,10 @@ def test_each_fold_gets_a_threshold_from_its_training_side_or_abstains_from_ever
         reason=pl.when(unsure.not_()).then("reason"),
     )
 
+    rows = (predictions, inner, monitored, predictions.clear())
+
     def study(settings: AbstentionSettings) -> dict[tuple[str, str, str], dict]:
-        estimates = estimates_of(predictions, inner, monitored, settings, INTERVALS)
+        estimates = estimates_of(*rows, settings, INTERVALS)
         return {(row["part"], row["key"], row["metric"]): row for row in estimates.rows(named=True)}
 
     estimates = study(SETTINGS)

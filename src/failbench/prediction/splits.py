@@ -188,10 +188,15 @@ def _folds(splits: pl.DataFrame) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class ViewPlan(FoldPlan):
-    """A fold that is trained on one view and tested on others."""
+    """A fit trained on one view and tested on others, by folds where it learns of these."""
 
     trained_on: str = ""
     tested_on: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse a plan that is tested on the view that it has learnt whole."""
+        if self.trained_on in self.tested_on:
+            super().__post_init__()
 
     def rows(self, splits: pl.DataFrame, table: pl.DataFrame) -> tuple[Mask, Mask]:
         """As :meth:`FoldPlan.rows`, over a table with a column ``view``."""

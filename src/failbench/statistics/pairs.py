@@ -15,9 +15,12 @@ from failbench.statistics.bootstrap import (
     Interval,
     Weights,
     resample,
+    resampled_interval,
     seed_counts,
     unit_of,
 )
+from failbench.statistics.scenario_values import over_scenarios, ratio
+from failbench.statistics.scenario_values import right as is_right
 
 Pair = tuple[str, str]  # two methods; differences are the first less the second
 
@@ -152,3 +155,20 @@ def study_difference(
         (difference, difference, "point") if bounds is None else (*bounds, "BCa bootstrap")
     )
     return Interval.of(difference, given, scores.n, scores.unit, estimand)
+
+
+def independent_difference(
+    left: pl.DataFrame, right: pl.DataFrame, settings: BootstrapSettings, estimand: str
+) -> Interval:
+    """Accuracy on some scenarios less that on others, each resampled within its categories."""
+    sides = [over_scenarios(rows, is_right()) for rows in (left, right)]
+    first, second = (side.seeds for side in sides)
+
+    def statistic(weights: Weights) -> Array:
+        drawn = (weights[: len(first)], weights[len(first) :])
+        of_left, of_right = (
+            ratio(side.sums(each)) for side, each in zip(sides, drawn, strict=True)
+        )
+        return np.asarray(of_left - of_right)
+
+    return resampled_interval((*first, *second), statistic, settings, estimand)
