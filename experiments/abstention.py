@@ -48,10 +48,8 @@ def estimates(
     main = predictions.filter(feature_set=settings.feature_set)
     per_fold, chosen = at_chosen_thresholds(main, inner, settings)
     asked = model.filter(feature_set=settings.feature_set)
-    may_abstain = pl.concat([main, monitored.filter(feature_set=settings.feature_set)])
-    if asked.height:
-        sure, _ = at_chosen_thresholds(asked, on_training_sides(asked), settings)
-        may_abstain = pl.concat([may_abstain, sure])
+    sure, _ = at_chosen_thresholds(asked, on_training_sides(asked), settings)
+    may_abstain = pl.concat([main, sure, monitored.filter(feature_set=settings.feature_set)])
     by_category = {"all": main} | {name: main.filter(category=name) for name in st.CATEGORIES}
     parts = [
         why(part, intervals, part="reasons", key=key)

@@ -58,7 +58,7 @@ def test_each_fold_gets_a_threshold_from_its_training_side_or_abstains_from_ever
         reason=pl.when(unsure.not_()).then("reason"),
     )
 
-    rows = (predictions, inner, monitored, predictions.clear())
+    rows = (predictions, inner, monitored, predictions.with_columns(method=pl.lit("asked")))
 
     def study(settings: AbstentionSettings) -> dict[tuple[str, str, str], dict]:
         estimates = estimates_of(*rows, settings, INTERVALS)

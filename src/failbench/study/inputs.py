@@ -35,9 +35,7 @@ def read_main_study(methods: Iterable[str] = ()) -> pl.DataFrame:
 
 def read_recorded_model() -> pl.DataFrame:
     """The replayed answers of the language model that was asked once, of the runs of one seed."""
-    return read_output(
-        _RECORDED / f"{RECORDED_MODEL}.parquet", PREDICTION_SCHEMA, may_be_empty=True
-    )
+    return read_output(_RECORDED / f"{RECORDED_MODEL}.parquet", PREDICTION_SCHEMA)
 
 
 def read_across_architectures() -> pl.DataFrame:
