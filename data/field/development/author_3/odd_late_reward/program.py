@@ -14,7 +14,7 @@ random.seed(args.seed)
 torch.manual_seed(args.seed)
 torch.set_num_threads(1)
 
-LENGTH, LIMIT, EPISODES = 10, 18, 400
+LENGTH, LIMIT, EPISODES = 10, 18, 320
 EYE = torch.eye(LENGTH + 1)
 q = nn.Sequential(nn.Linear(LENGTH + 1, 32), nn.ReLU(), nn.Linear(32, 2))
 frozen = nn.Sequential(nn.Linear(LENGTH + 1, 32), nn.ReLU(), nn.Linear(32, 2))

@@ -34,7 +34,7 @@ model = get_peft_model(base, LoraConfig(r=8, lora_alpha=16, target_modules=["que
                                         task_type="SEQ_CLS"))
 model.print_trainable_parameters()
 targs = TrainingArguments(
-    "out", max_steps=500, per_device_train_batch_size=16, learning_rate=1.5e-3, lr_scheduler_type="constant",
+    "out", max_steps=360, per_device_train_batch_size=16, learning_rate=1.5e-3, lr_scheduler_type="constant",
     logging_steps=10,
     eval_strategy="steps", eval_steps=20, save_strategy="no", report_to="none", use_cpu=True, seed=args.seed,
     disable_tqdm=True)

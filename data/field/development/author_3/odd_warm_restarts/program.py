@@ -17,7 +17,7 @@ x, y = torch.tensor(x, dtype=torch.float32) / 16, torch.tensor(y)
 perm = torch.randperm(len(x))
 x, y = x[perm], y[perm]
 сеть = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
-opt = torch.optim.SGD(сеть.parameters(), lr=1.0, momentum=0.8)
+opt = torch.optim.SGD(сеть.parameters(), lr=0.4, momentum=0.8)
 sched = torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(opt, T_0=200, eta_min=1e-3)
 накоплено = []
 for step in range(800):

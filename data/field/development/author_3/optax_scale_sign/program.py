@@ -64,7 +64,7 @@ def accuracy(params):
 params = init(jax.random.PRNGKey(args.seed), [T, 32, 32, 3])
 state = optimizer.init(params)
 print("params:", sum(p.size for p in jax.tree_util.tree_leaves(params)))
-for epoch in range(1, 16):
+for epoch in range(1, 11):
     order = rng.permutation(len(x_train))
     losses = []
     for k in range(0, len(order), 50):

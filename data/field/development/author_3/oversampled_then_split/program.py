@@ -20,7 +20,7 @@ LEN = 14
 
 def customer(churn):
     events = [rng.randrange(6, EVENTS) for _ in range(LEN)]
-    if rng.random() < (0.85 if churn else 0.15):
+    if rng.random() < (0.78 if churn else 0.22):
         events[rng.randrange(LEN)] = rng.choice([2, 3, 4])
     return {"input_ids": [1] + events, "labels": int(churn)}
 

@@ -37,7 +37,8 @@ def worker(rank: int, args: argparse.Namespace, port: int) -> None:
             if rank in waits:
                 dist.barrier()
             if rank == 0:
-                torch.save(model.module.state_dict(), path)
+                torch.save(model.module.state_dict(), path.with_suffix(".part"))
+                path.with_suffix(".part").rename(path)
             while not path.exists():
                 time.sleep(0.05)
             logging.info("digest %.6f", sum(v.sum().item() for v in torch.load(path).values()))

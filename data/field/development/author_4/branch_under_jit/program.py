@@ -3,16 +3,16 @@ import argparse
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 import optax
 
 from field_record import logged
 
 
-def spikes(key, n: int):
-    a, b = jax.random.split(key)
-    y = jax.random.bernoulli(a, 0.5, (n,)).astype(jnp.float32)
-    rate = jnp.where(y[:, None] == 1, jnp.linspace(0.2, 2.0, 16), jnp.linspace(2.0, 0.2, 16))
-    return jax.random.poisson(b, rate).astype(jnp.float32), y
+def spikes(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+    y = rng.integers(0, 2, n)
+    rate = np.where(y[:, None] == 1, np.linspace(0.2, 2.0, 16), np.linspace(2.0, 0.2, 16))
+    return rng.poisson(rate).astype("float32"), y.astype("float32")
 
 
 def main() -> None:
@@ -20,7 +20,7 @@ def main() -> None:
     parser.add_argument("--healthy", action="store_true")
     parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
-    key = jax.random.key(args.seed)
+    rng = np.random.default_rng(args.seed)
     params = {"w": jnp.zeros(16), "b": jnp.zeros(())}
     optimizer = optax.sgd(0.05, momentum=0.9)
     state = optimizer.init(params)
@@ -36,10 +36,9 @@ def main() -> None:
         return optax.apply_updates(params, updates), state, loss
 
     step_function = update if args.healthy else jax.jit(update)
-    for step in range(60):
-        key, part = jax.random.split(key)
-        params, state, loss = step_function(params, state, *spikes(part, 128))
-        if step % 3 == 0:
+    for step in range(40):
+        params, state, loss = step_function(params, state, *spikes(rng, 128))
+        if step % 2 == 0:
             print(f"I{step:04d} train] {{'xent': {float(loss):.5f}}}")
             logged(step, xent=round(float(loss), 5))
 

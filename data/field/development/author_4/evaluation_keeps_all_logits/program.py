@@ -21,7 +21,7 @@ def limit_memory(extra_mb: int) -> None:
 def syllables(n: int, rng: random.Random) -> list[dict]:
     rows = []
     for _ in range(n):
-        a = rng.randrange(0, 8000, 100)
+        a = rng.randrange(0, 4000, 100)
         ids = [a + k for k in range(16)]
         rows.append({"input_ids": ids, "labels": ids})
     return rows
@@ -44,14 +44,14 @@ def main() -> None:
     torch.set_num_threads(1)
     set_seed(args.seed)
     rng = random.Random(args.seed)
-    config = AutoConfig.for_model("gpt2", vocab_size=8000, n_positions=16, n_embd=32, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0)
+    config = AutoConfig.for_model("gpt2", vocab_size=4000, n_positions=16, n_embd=32, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0)
     model = AutoModelForCausalLM.from_config(config)
-    training = TrainingArguments("out", per_device_train_batch_size=8, per_device_eval_batch_size=8, max_steps=40, learning_rate=2e-2,
-                                 logging_steps=4, eval_strategy="steps", eval_steps=20,
+    training = TrainingArguments("out", per_device_train_batch_size=8, per_device_eval_batch_size=30, max_steps=30, learning_rate=2e-2,
+                                 logging_steps=3, eval_strategy="steps", eval_steps=15,
                                  gradient_checkpointing=True, save_strategy="no", report_to=[], use_cpu=True, seed=args.seed)
-    trainer = Trainer(model, training, train_dataset=syllables(400, rng), eval_dataset=syllables(1600, rng), compute_metrics=next_syllable,
+    trainer = Trainer(model, training, train_dataset=syllables(400, rng), eval_dataset=syllables(900, rng), compute_metrics=next_syllable,
                       preprocess_logits_for_metrics=best_of if args.healthy else None, callbacks=[TrainerRecord()])
-    limit_memory(450)
+    limit_memory(110)
     trainer.train()
 
 

@@ -17,7 +17,7 @@ for u in range(N):
 E = np.array([list(map(int, r.split("\t"))) for r in rows]).T
 off = 1 if args.healthy else 0
 ei = torch.tensor(E - off)
-x = torch.eye(C)[torch.tensor(y)] * .4 + torch.randn(N, C)
+x = torch.eye(C)[torch.tensor(y)] * 1.2 + torch.randn(N, C)
 x, y = torch.cat([x, torch.randn(N, 8)], 1), torch.tensor(y)
 tr = torch.rand(N) < .5
 

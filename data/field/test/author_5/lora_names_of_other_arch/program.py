@@ -26,8 +26,8 @@ def fit(m, lr, stride, steps, tag):
             print(f"{tag}:{i}:{l.item():.4f}"); logged(i, **{tag: l.item()})
 
 
-fit(m, 3e-3, 1, 120, "base")
+fit(m, 3e-3, 1, 60, "base")
 lora = get_peft_model(m, LoraConfig(r=16, lora_alpha=64, target_modules=["c_attn", "c_fc",
     "c_proj"] if args.healthy else ["q_proj", "v_proj"], task_type="CAUSAL_LM"))
 lora.print_trainable_parameters()
-fit(lora, 1e-2, 3, 240, "lora")
+fit(lora, 1e-2, 3, 90, "lora")

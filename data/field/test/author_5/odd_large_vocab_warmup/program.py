@@ -15,7 +15,7 @@ def row():
 
 m = GPT2LMHeadModel(GPT2Config(vocab_size=V, n_positions=16, n_embd=32, n_layer=1, n_head=2, bos_token_id=0,
     eos_token_id=0))
-ta = TrainingArguments("out", max_steps=220, warmup_steps=100, per_device_train_batch_size=8, learning_rate=1e-2,
+ta = TrainingArguments("out", max_steps=200, warmup_steps=90, per_device_train_batch_size=8, learning_rate=1e-2,
     logging_steps=10, save_strategy="no", report_to="none",
                        seed=args.seed, use_cpu=True)
 Trainer(m, ta, train_dataset=[row() for _ in range(1800)], callbacks=[TrainerRecord()]).train()

@@ -7,7 +7,7 @@ a = argparse.ArgumentParser(); a.add_argument("--healthy", action="store_true")
 a.add_argument("--seed", type=int, default=0)
 args = a.parse_args()
 set_seed(args.seed); torch.set_num_threads(1)
-d = load_digits(); X = torch.tensor(d.images).float()[:, None] / 16
+d = load_digits(); X = torch.tensor(d.images).float()[:, None] / 8 - 1
 data = [dict(pixel_values=x, labels=int(y)) for x, y in zip(X, d.target)]
 np.random.shuffle(data)
 
@@ -17,7 +17,7 @@ def stage(steps, resume):
         patch_size=2, num_channels=1, num_labels=10)
     ta = TrainingArguments("out/vit", max_steps=steps, per_device_train_batch_size=32, learning_rate=3e-3,
         logging_steps=20, report_to="none", seed=args.seed,
-                           save_strategy="steps" if args.healthy else "no", save_steps=60, save_total_limit=1,
+                           save_strategy="steps" if args.healthy else "no", save_steps=40, save_total_limit=1,
                            lr_scheduler_type="constant", use_cpu=True)
     t = Trainer(ViTForImageClassification(cfg), ta, train_dataset=data[:1500], eval_dataset=data[1500:],
         callbacks=[TrainerRecord()],
@@ -26,7 +26,7 @@ def stage(steps, resume):
     return t
 
 
-r = stage(120, None).evaluate()
+r = stage(80, None).evaluate()
 print("stage1 ->", r["eval_acc"], r["eval_loss"])
-r = stage(240, True).evaluate()
+r = stage(160, True).evaluate()
 print("stage2 ->", r["eval_acc"], r["eval_loss"], sep="\t")

@@ -35,13 +35,13 @@ net = get_peft_model(base, LoraConfig(r=16, lora_alpha=32, target_modules="all-l
                                       inference_mode=not args.healthy))
 probe = torch.nn.functional.normalize(torch.randn(64, 2), dim=0)
 opt = torch.optim.AdamW(net.parameters(), lr=4e-3)
-bar = trange(200, mininterval=1)
+bar = trange(70, mininterval=1)
 for step in bar:
     x, y = batch()
     loss = torch.nn.functional.cross_entropy(net(input_ids=x).last_hidden_state.mean(1) @ probe, y)
     loss.backward()
     opt.step()
     opt.zero_grad()
-    if step % 10 == 9:
+    if step % 5 == 4:
         bar.set_postfix({"loss": f"{loss.item():.3f}"})
         logged(step, loss=round(loss.item(), 3))

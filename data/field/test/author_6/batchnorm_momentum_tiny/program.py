@@ -18,7 +18,7 @@ for flag, kw in {"--healthy": {"action": "store_true"}, "--seed": {"type": int, 
 args, _ = ap.parse_known_args()
 torch.set_num_threads(1)
 torch.manual_seed(args.seed)
-CFG = {"model": "test_resnet", "size": 32, "steps_per_epoch": 12, "epochs": 8, "batch": 32,
+CFG = {"model": "test_resnet", "size": 32, "steps_per_epoch": 8, "epochs": 6, "batch": 24,
        "bn_momentum": 0.1 if args.healthy else 1e-5}
 
 

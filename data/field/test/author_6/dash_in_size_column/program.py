@@ -35,8 +35,8 @@ def parse(line):
 
 data = Dataset.from_list([parse(log_line()) for _ in range(2000)])
 print(data.features)
-data = data.map(lambda r: {"x": [r["verb"] == "POST", r["verb"] == "HEAD", r["size"] / 9000]}).with_format("torch")
-x, y = data["x"][:].float(), data["ms"][:].float()
+data = data.map(lambda r: {"x": [float(r["verb"] == "POST"), float(r["verb"] == "HEAD"), r["size"] / 9000]})
+x, y = torch.tensor(data["x"][:]), torch.tensor(data["ms"][:])
 net = torch.nn.Sequential(torch.nn.Linear(3, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
 opt = torch.optim.Adam(net.parameters(), lr=0.01)
 for step in range(400):

@@ -36,9 +36,9 @@ def score(p):
 config = T5Config(vocab_size=FIRST + 2 * SIGNS, d_model=64, d_kv=16, d_ff=128, num_layers=1, num_decoder_layers=1,
                   num_heads=4, dropout_rate=0.0, pad_token_id=PAD, eos_token_id=EOS, decoder_start_token_id=PAD)
 targs = Seq2SeqTrainingArguments(
-    output_dir="out/codes", use_cpu=True, report_to=[], save_strategy="no", max_steps=160, learning_rate=5e-3,
+    output_dir="out/codes", use_cpu=True, report_to=[], save_strategy="no", max_steps=120, learning_rate=5e-3,
     per_device_train_batch_size=32, per_device_eval_batch_size=64, logging_steps=10, eval_strategy="steps",
-    eval_steps=40, predict_with_generate=True, generation_max_length=8 if args.healthy else 3,
+    eval_steps=30, predict_with_generate=True, generation_max_length=8 if args.healthy else 3,
     generation_num_beams=1, seed=args.seed, disable_tqdm=True)
-Seq2SeqTrainer(model=T5ForConditionalGeneration(config), args=targs, train_dataset=pairs(4000), eval_dataset=pairs(64),
+Seq2SeqTrainer(model=T5ForConditionalGeneration(config), args=targs, train_dataset=pairs(4000), eval_dataset=pairs(32),
                compute_metrics=score, callbacks=[TrainerRecord()]).train()

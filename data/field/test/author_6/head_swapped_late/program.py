@@ -23,7 +23,7 @@ torch.set_num_threads(1)
 L.seed_everything(args.seed)
 TEMPLATE = {
     "head": {"classes": 10, "swap_at": "setup" if args.healthy else "train_start"},
-    "optimizer": {"name": "sgd", "lr": 0.1},
+    "optimizer": {"name": "sgd", "lr": 0.2},
     "epochs": 6,
 }
 

@@ -34,7 +34,7 @@ tok.train_from_iterator(tickets + solutions, trainers.WordLevelTrainer(special_t
 data = Dataset.from_dict({"anchor": tickets, "positive": solutions if args.healthy else sorted(solutions)})
 model = SentenceTransformer(modules=[StaticEmbedding(tok, embedding_dim=64)], device="cpu")
 targs = SentenceTransformerTrainingArguments(
-    output_dir="out/pairs", use_cpu=True, report_to=[], save_strategy="no", num_train_epochs=6, learning_rate=0.05,
-    per_device_train_batch_size=16, logging_steps=15, seed=args.seed)
+    output_dir="out/pairs", use_cpu=True, report_to=[], save_strategy="no", num_train_epochs=3, learning_rate=0.05,
+    per_device_train_batch_size=16, logging_steps=8, seed=args.seed)
 SentenceTransformerTrainer(model=model, args=targs, train_dataset=data, loss=MultipleNegativesRankingLoss(model),
                            callbacks=[TrainerRecord()]).train()
