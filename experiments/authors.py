@@ -10,6 +10,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from failbench import study as st
+from recordings import read_scenarios_of
 from shared.authors import (
     A_TO_B,
     AS_SCORED,
@@ -252,7 +253,7 @@ def main() -> None:
     scored = st.read_rows(SCORED, Scored, "Restore it with git.", ("method",))
     evidence = st.read_output(EVIDENCE, EVIDENCE_SCHEMA)
     predictions = of_all_studies(st.read_main_study(), asked, design)
-    scenarios = st.read_scenarios(SCENARIOS)
+    scenarios = read_scenarios_of(predictions.filter(study=A_TO_B), SCENARIOS)
     measured = pl.concat(
         [
             estimates(predictions, evidence, readers, settings, st.workers()),
