@@ -133,9 +133,7 @@ def pointing(evidence: pl.DataFrame, settings: st.ScenarioIntervalSettings) -> p
         )
         for name, (value, those, what) in shares.items()
     )
-    counts = {name: rows.filter(those).height for name, (_, those, _) in shares.items()}
-    runs = pl.col("metric").replace_strict(counts, return_dtype=pl.Int64)
-    return st.of_scenarios(rows, (), settings, values).with_columns(n=runs)
+    return st.of_scenarios(rows, (), settings, values)
 
 
 def eased(
@@ -198,7 +196,6 @@ def numbers(
         "undecided": by_kind.get("nothing", 0),
         "by_ending": by_kind.get("ending", 0),
         "by_symptom": by_kind.get("symptom", 0),
-        "methods": predictions["method"].n_unique(),
         "n_a": predictions.filter(study=WITHIN_A)["scenario"].n_unique(),
         "n_b": carried["scenario"].n_unique(),
         "runs_b": carried["run_id"].n_unique(),
@@ -266,7 +263,7 @@ def main() -> None:
     said = st.Captions.read("authors", found.nested(*KEYS), settings, design, named)
     drawn = found.where(metric="accuracy").frame.filter(pl.col("study").is_in(list(MARKS)))
     height = 0.9 + 0.27 * drawn["method"].n_unique()
-    picture = said.picture("figure", height, partial(draw, drawn), methods=drawn["method"])
+    picture = said.picture("figure", height, partial(draw, drawn))
     st.publish_estimates(
         "authors",
         measured,
