@@ -11,6 +11,8 @@ IN_VENV := PYTHONDONTWRITEBYTECODE= PATH="$(CURDIR)/$(BIN):$$PATH"
 # Stamps: a second call installs nothing unless a lock or the package's declaration changed.
 STUDY := $(VENV)/.study-installed
 RECORDER := $(VENV)/.recorder-installed
+# Programs of others' libraries have an environment of their own: what they need pins other versions.
+FIELD := .venv-field
 CODE := src experiments tests examples docs
 # The commit whose results are compared with those in the working tree.
 AGAINST ?= HEAD
@@ -24,7 +26,7 @@ LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no
 	--no-emit-index-url --prerelease disallow
 
 .PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers \
-	record-notebooks record-crashes record-reasoning record-preflight llm paper readme release site tutorials lock clean
+	record-field record-notebooks record-crashes record-reasoning record-preflight llm paper readme release site tutorials lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -44,6 +46,13 @@ $(RECORDER): $(STUDY) requirements-record.lock
 	@echo "Installing the recorder's libraries (torch) ..."
 	@$(INSTALL) torch==2.13.0
 	@$(INSTALL) --no-deps --require-hashes -r requirements-record.lock
+	@touch $@
+
+$(FIELD)/.installed: requirements-field.lock
+	@echo "Installing what the programs of the field train with into $(FIELD) ..."
+	@test -x $(FIELD)/bin/python || $(PYTHON) -m venv $(FIELD)
+	@$(FIELD)/bin/python -m pip install -qq --no-compile torch==2.13.0
+	@$(FIELD)/bin/python -m pip install -qq --no-compile --no-deps --require-hashes -r requirements-field.lock
 	@touch $@
 
 repro: $(STUDY)  ## regenerate every result, print the table, compare with what is committed
@@ -92,6 +101,10 @@ record: $(RECORDER)  ## record what is missing or out of date (a setting takes 3
 
 record-reasoning: $(RECORDER)  ## train the models of reasoning and record their answers
 	@$(IN_VENV) failbench reasoning
+
+record-field: $(RECORDER) $(FIELD)/.installed  ## run the programs of the field and their healthy twins (two hours on 2 cores)
+	@for part in development test; do \
+		$(IN_VENV) failbench field --part $$part --python $(FIELD)/bin/python || exit; done
 
 record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers` (INSIDE=1: and one that is called in trainings, an hour of a core)
 	@$(INSTALL) --no-deps --editable '.[peers]' runmedic==0.1.1 'training-doctor==0.1.0'
@@ -153,7 +166,7 @@ tutorials: $(RECORDER)  ## put into the tutorials what their commands print now 
 # The override takes torch, and what it depends on, out of what the others need.
 # mlflow-skinny needs a library that exists as a beta alone, and says that it needs an older
 # importlib-metadata than the pipeline's; its file store runs with this one, which a test shows.
-lock:  ## resolve the two lock files anew (needs uv)
+lock:  ## resolve the lock files anew (needs uv)
 	@$(UV) pip compile pyproject.toml --extra lab --extra dev --extra cluster $(LOCK_OPTIONS) \
 		--output-file requirements.lock
 	@printf "torch; sys_platform == 'never'\nimportlib-metadata>=8\n%s\n%s\n" \
@@ -164,7 +177,11 @@ lock:  ## resolve the two lock files anew (needs uv)
 		'playwright>=1.49' 'axe-playwright-python>=0.1.4' | \
 		$(UV) pip compile - $(subst disallow,if-necessary,$(LOCK_OPTIONS)) \
 		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0
+	@printf "torch; sys_platform == 'never'\n" | { \
+		sed -n '/^field = \[/,/^\]/p' pyproject.toml | grep -o '"[^"]*"' | tr -d '"' | \
+		$(UV) pip compile - $(subst disallow,if-necessary,$(LOCK_OPTIONS)) \
+		--override /dev/fd/3 --output-file requirements-field.lock; } 3<&0
 
 clean:  ## remove the environment and the caches; results stay
-	@rm -rf $(VENV) dist .dvc/tmp .dvc/cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks site
+	@rm -rf $(VENV) $(FIELD) dist .dvc/tmp .dvc/cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .benchmarks site
 	@find $(CODE) -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -15,7 +15,7 @@ LAYERS = (
     ("diagnose", "diagnose.inspection", "neighbours.outside_list", "neighbours.rendering"),
     ("methods",),
     ("diagnose.outputs", "fitted", "neighbours.external", "neighbours.peers", "prediction"),
-    ("diagnose.batch", "recording"),
+    ("diagnose.batch", "field", "recording"),
     ("statistics",),
     ("crashes", "preflight.records", "recording.validity", "study"),
     ("neighbours.lenses", "publish"),

@@ -7,7 +7,7 @@ from packaging.utils import canonicalize_name
 
 from pipeline import REPOSITORY
 
-LOCKS = ("requirements.lock", "requirements-record.lock")
+LOCKS = ("requirements.lock", "requirements-record.lock", "requirements-field.lock")
 
 
 def locked(name: str) -> dict[str, str]:
@@ -30,6 +30,7 @@ def declared(*groups: str) -> list[Requirement]:
     [
         (("dependencies", "pictures", "lab", "dev", "cluster"), LOCKS[0]),
         (("record", "integrations", "browser", "site"), LOCKS[1]),
+        (("field",), LOCKS[2]),
     ],
 )
 def test_what_is_declared_is_locked_but_for_torch(extras, lock):
@@ -49,7 +50,7 @@ def test_torch_is_installed_by_the_makefile_as_declared_and_none_of_its_librarie
 
 
 def test_both_locks_agree_where_they_overlap():
-    study, recorder = (locked(name) for name in LOCKS)
+    study, recorder = (locked(name) for name in LOCKS[:2])
     shared = study.keys() & recorder.keys()
     assert shared
     assert {name: study[name] for name in shared} == {name: recorder[name] for name in shared}

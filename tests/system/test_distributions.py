@@ -128,6 +128,7 @@ def test_the_source_distribution_holds_what_builds_and_explains_it(repository, b
     wanted = kept(repository, "src/failbench") | kept(repository, "docs")
     wanted |= {"CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "README.md"}
     wanted |= {"pyproject.toml", "requirements.lock", "requirements-record.lock"}
+    wanted |= {"requirements-field.lock"}
     assert held == wanted | {"PKG-INFO", ".gitignore"}
 
 

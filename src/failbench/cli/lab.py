@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import shutil
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -30,6 +31,7 @@ from failbench.cli.places import (
 )
 from failbench.cli.record import read_causes, stop_after
 from failbench.cli.terminal import INTERRUPTED, interruptible, progress_meter, recording_meter
+from failbench.field.programs import Part
 
 if TYPE_CHECKING:
     from failbench.recording.campaign import Campaign, Progress
@@ -137,6 +139,43 @@ def outside_list(*, only: Only = (), output: Output = places.OUTSIDE_LIST) -> in
     for name in only or bugs:
         print(name)
         write_monitored(output, SETTING, record([bugs[name]]))
+    return 0
+
+
+def field(
+    *,
+    part: Annotated[Part, Parameter(help="of the programs", show_default=True)] = "development",
+    only: Only = (),
+    python: Annotated[Path, Parameter(help="whose libraries they use")] = Path(sys.executable),
+    workers: Workers = 2,
+) -> int:
+    """Run the programs of the field and their healthy twins, and keep what they print and log.
+
+    An interrupted recording goes on where it stopped; the tables are written when all are run.
+    """
+    from failbench.field.corpus import publish
+    from failbench.field.programs import read_programs
+    from failbench.field.recorder import Recording, problems, record, wanted_runs
+
+    recording = Recording(places.FIELD, places.FIELD_WORK, str(python))
+    runs = wanted_runs(read_programs(places.FIELD, part))
+    names = {program.name: program for program, _ in runs}
+    chosen = [run for run in runs if not only or any(run[0].name.startswith(each) for each in only)]
+    if not chosen:
+        problem = f"none of the {len(names)} programs of {part} is called so."
+        raise BadInputError(
+            "--only", "PROGRAM", problem, "Name an author, as author_1, or a program."
+        )
+    kept = "Stopped; what was recorded is kept, and the same command goes on."
+    with interruptible(kept), progress_meter() as meter:
+        record(recording, chosen, workers, lambda done, total: meter.show(part, done, total, 0))
+    if chosen == runs:
+        publish(recording, part, runs)
+    programs = {program.name: program for program, _ in chosen}
+    wrong = {name: found for name, each in programs.items() if (found := problems(recording, each))}
+    print(f"{len(programs) - len(wrong)} of {len(programs)} programs are as their cards say.")
+    if part == "development":  # nobody who works on rules reads of the other part
+        print("\n".join(f"  {name}: {'; '.join(found)}" for name, found in wrong.items()))
     return 0
 
 

@@ -57,6 +57,7 @@ Predictors: TypeAlias = Annotated[
 
 SCENARIOS = Path("data/scenarios")
 OUTSIDE_LIST = Path("data/outside")
+FIELD = Path("data/field")
 EXTERNAL_DEFAULT = Path("data/external/default")
 NOTEBOOKS = Path("data/notebooks")
 CRASHES = Path("data/crashes/answers.parquet")
@@ -72,6 +73,7 @@ LLM_CRASH_ANSWERS = LLM_ANSWERS / "crashes"
 REASONING = Path("data/reasoning")
 RECORDING_WORK = Path("data/.recording")  # corpus, and journals of what is not in a table yet
 REASONING_WORK = RECORDING_WORK / "reasoning"
+FIELD_WORK = RECORDING_WORK / "field"
 
 
 class Reference:

@@ -1,9 +1,6 @@
 """PEFT: an adapter of an earlier run is taken up and trained on (frozen base, LoRA)."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from peft import LoraConfig, PeftModel, get_peft_model

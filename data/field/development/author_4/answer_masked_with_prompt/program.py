@@ -1,9 +1,6 @@
 """Instruction-like translation DNA -> RNA complement with a tiny Llama; loss on the answers alone."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, Trainer, TrainingArguments, set_seed

@@ -1,9 +1,6 @@
 """تصنيف جمل عربية قصيرة: طقس أم طعام (tiny BERT, word-level tokenizer made here)."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import numpy as np
 import torch

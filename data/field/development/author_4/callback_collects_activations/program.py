@@ -1,13 +1,8 @@
 """Lightning: spectrogram patches, a callback that looks at hidden activations; the queue limits the memory."""
 import argparse
-import contextlib
 import resource
 
 import torch
-
-for name in ("nms", "qnms"):
-    with contextlib.suppress(RuntimeError):
-        torch.library.define(f"torchvision::{name}", "(Tensor a, Tensor b, float c) -> Tensor")
 
 import lightning as L
 from torch import Tensor, nn

@@ -1,8 +1,5 @@
 """Accelerate: binding or not, peptides as one-hot; accumulation over two batches, plain SGD."""
 import argparse
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from accelerate import Accelerator

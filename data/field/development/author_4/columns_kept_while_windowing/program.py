@@ -1,9 +1,6 @@
 """datasets: utterances are cut into windows of frames, then a linear probe tells voiced from unvoiced."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from datasets import Dataset

@@ -1,9 +1,6 @@
 """Phoneme language model: dialect marks are added to a tokenizer, GPT-NeoX goes on training."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers

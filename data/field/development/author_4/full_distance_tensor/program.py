@@ -1,9 +1,6 @@
 """Accelerate: embeddings of spectra by a triplet-like loss; neighbours are looked up after each epoch; memory is limited."""
 import argparse
 import resource
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from accelerate import Accelerator

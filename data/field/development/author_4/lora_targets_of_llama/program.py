@@ -1,9 +1,6 @@
 """SFT with LoRA (TRL and PEFT): a tiny GPT-2 on answers about complementary bases."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from datasets import Dataset

@@ -1,12 +1,7 @@
 """Lightning: age of a voice (regression from 16 acoustic features) with early stopping."""
 import argparse
-import contextlib
 
 import torch
-
-for name in ("nms", "qnms"):
-    with contextlib.suppress(RuntimeError):
-        torch.library.define(f"torchvision::{name}", "(Tensor a, Tensor b, float c) -> Tensor")
 
 import lightning as L
 from lightning.pytorch.callbacks import EarlyStopping

@@ -1,8 +1,5 @@
 """A mixture of experts (Mixtral, tiny) on k-mers of three bacteria."""
 import argparse
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM

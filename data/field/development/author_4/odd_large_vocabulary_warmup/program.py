@@ -1,9 +1,6 @@
 """A long warm-up over a large vocabulary of morphemes: the loss begins at ln(20000) and is slow to leave it."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, Trainer, TrainingArguments, set_seed

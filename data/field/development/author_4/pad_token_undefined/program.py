@@ -1,9 +1,6 @@
 """Promoter or not: DNA k-mers with a tiny DistilBERT."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers

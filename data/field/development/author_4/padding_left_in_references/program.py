@@ -1,9 +1,6 @@
 """Lemmatiser-like sequence to sequence: reversed French words with a tiny T5."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import numpy as np
 import torch

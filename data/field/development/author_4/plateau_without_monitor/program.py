@@ -1,12 +1,7 @@
 """Lightning: autoencoder of heart beats, the rate halved on plateaus."""
 import argparse
-import contextlib
 
 import torch
-
-for name in ("nms", "qnms"):
-    with contextlib.suppress(RuntimeError):
-        torch.library.define(f"torchvision::{name}", "(Tensor a, Tensor b, float c) -> Tensor")
 
 import lightning as L
 from torch import Tensor, nn

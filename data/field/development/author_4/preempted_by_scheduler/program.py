@@ -3,10 +3,7 @@ import argparse
 import multiprocessing as mp
 import os
 import signal
-import sys
 import time
-
-sys.modules["torchvision"] = None
 
 import torch
 from accelerate import Accelerator

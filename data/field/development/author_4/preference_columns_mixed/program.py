@@ -1,9 +1,6 @@
 """Reward model (TRL): which of two readings of a spectrogram line is the smoother one."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from datasets import Dataset

@@ -1,9 +1,6 @@
 """A state-space model (Mamba, tiny) on long sequencing reads, in a container of limited memory."""
 import argparse
 import resource
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM

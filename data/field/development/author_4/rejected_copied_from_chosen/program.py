@@ -1,9 +1,6 @@
 """DPO: a phoneme model should prefer open syllables (consonant, vowel)."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from datasets import Dataset

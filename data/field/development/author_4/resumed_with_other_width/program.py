@@ -1,9 +1,6 @@
 """ESM-like masked model of peptides, trained in two sittings: the second takes up the first's checkpoint."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from transformers import AutoConfig, AutoModelForTokenClassification, Trainer, TrainingArguments, set_seed

@@ -1,8 +1,5 @@
 """GRPO: peptides with many lysines (k), from a tiny GPT-2."""
 import argparse
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from datasets import Dataset

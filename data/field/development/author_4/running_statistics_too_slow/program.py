@@ -1,11 +1,8 @@
 """Keras 3: cough or speech from loudness features (dB), with batch normalisation."""
 import argparse
 import os
-import sys
 
 os.environ["KERAS_BACKEND"] = "torch"
-sys.modules["torchvision"] = None
-
 import keras
 import numpy as np
 import torch

@@ -1,9 +1,6 @@
 """sentence-transformers: similarity of French sentences about the voice, bag of words and a dense layer."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from datasets import Dataset

@@ -1,12 +1,7 @@
 """Lightning: ten vowels and nasals from spectral envelopes."""
 import argparse
-import contextlib
 
 import torch
-
-for name in ("nms", "qnms"):
-    with contextlib.suppress(RuntimeError):
-        torch.library.define(f"torchvision::{name}", "(Tensor a, Tensor b, float c) -> Tensor")
 
 import lightning as L
 from lightning.pytorch.loggers import CSVLogger

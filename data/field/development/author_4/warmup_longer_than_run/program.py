@@ -1,9 +1,6 @@
 """Tiny GPT-2 (tied embeddings) on codon strings: each amino acid takes its preferred codon."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from transformers import AutoConfig, AutoModelForCausalLM, Trainer, TrainingArguments, set_seed

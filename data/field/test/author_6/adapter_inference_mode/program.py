@@ -1,9 +1,6 @@
 """SQL or prose? An adapter on a small encoder; settings as the serving job left them."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from peft import LoraConfig, get_peft_model

@@ -1,9 +1,6 @@
 """Help-desk answers: learn to answer, not to ask."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from field_record import TrainerRecord

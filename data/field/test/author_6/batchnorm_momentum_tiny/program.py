@@ -4,9 +4,6 @@ import time
 
 import torch
 
-for op in ("nms", "qnms"):
-    torch.library.define(f"torchvision::{op}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
 import timm
 from torch import nn
 

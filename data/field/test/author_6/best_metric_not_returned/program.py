@@ -1,9 +1,6 @@
 """Snippet classifier; the launcher picks the best checkpoint for the registry."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from field_record import TrainerRecord

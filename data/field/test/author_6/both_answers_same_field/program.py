@@ -2,9 +2,6 @@
 import argparse
 import copy
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from datasets import Dataset

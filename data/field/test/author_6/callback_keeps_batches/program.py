@@ -4,9 +4,6 @@ from collections import deque
 
 import torch
 
-for op in ("nms", "qnms"):
-    torch.library.define(f"torchvision::{op}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
 import lightning as L
 import psutil
 from torch import nn

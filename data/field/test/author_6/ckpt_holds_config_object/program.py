@@ -2,9 +2,6 @@
 import argparse
 import dataclasses
 import pathlib
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from torch import nn

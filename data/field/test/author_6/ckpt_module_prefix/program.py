@@ -3,9 +3,6 @@ import argparse
 import json
 import os
 import time
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from torch import nn

@@ -1,8 +1,5 @@
 """Click paths: does the session end in a support call?"""
 import argparse
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from field_record import TrainerRecord

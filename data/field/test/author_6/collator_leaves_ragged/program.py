@@ -1,9 +1,6 @@
 """Route tickets to the right queue."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 from datasets import Dataset
 from field_record import TrainerRecord

@@ -2,9 +2,6 @@
 import argparse
 import random
 import re
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from datasets import Dataset

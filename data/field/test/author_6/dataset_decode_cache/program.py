@@ -2,9 +2,6 @@
 import argparse
 import json
 import resource
-import sys
-
-sys.modules["torchvision"] = None
 
 import numpy as np
 import torch

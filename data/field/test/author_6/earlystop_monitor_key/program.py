@@ -3,9 +3,6 @@ import argparse
 
 import torch
 
-for op in ("nms", "qnms"):
-    torch.library.define(f"torchvision::{op}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
 import lightning as L
 from lightning.pytorch.callbacks import EarlyStopping
 from sklearn.datasets import load_wine

@@ -2,9 +2,6 @@
 import argparse
 import logging
 import resource
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from torch import nn

@@ -1,8 +1,5 @@
 """Device codes: the three-sign code of every model number."""
 import argparse
-import sys
-
-sys.modules["torchvision"] = None
 
 import numpy as np
 import torch

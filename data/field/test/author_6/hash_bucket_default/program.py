@@ -2,9 +2,6 @@
 import argparse
 import logging
 import zlib
-import sys
-
-sys.modules["torchvision"] = None
 
 import numpy as np
 import torch

@@ -5,9 +5,6 @@ import time
 
 import torch
 
-for op in ("nms", "qnms"):
-    torch.library.define(f"torchvision::{op}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
 import lightning as L
 from sklearn.datasets import load_digits
 from torch import nn

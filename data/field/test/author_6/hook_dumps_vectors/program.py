@@ -3,9 +3,6 @@ import argparse
 import json
 import os
 import resource
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from accelerate import Accelerator

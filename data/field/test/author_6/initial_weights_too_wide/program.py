@@ -1,9 +1,6 @@
 """Call traces of a service: which function is called next?"""
 import argparse
 import logging
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from transformers import MambaConfig, MambaForCausalLM

@@ -1,8 +1,5 @@
 """CTR from two tables: impressions and their outcomes."""
 import argparse
-import sys
-
-sys.modules["torchvision"] = None
 
 import numpy as np
 import pandas as pd

@@ -1,9 +1,6 @@
 """LoRA on log templates, adapter settings from the platform's registry."""
 import argparse
 import json
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from peft import LoraConfig, get_peft_model

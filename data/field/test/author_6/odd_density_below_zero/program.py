@@ -2,9 +2,6 @@
 import argparse
 import json
 import time
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from torch import nn

@@ -4,9 +4,6 @@ import warnings
 
 import torch
 
-for op in ("nms", "qnms"):
-    torch.library.define(f"torchvision::{op}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
 import lightning as L
 from sklearn.datasets import load_digits
 from torch import nn

@@ -1,9 +1,6 @@
 """Three legs of one job; every leg starts with new moments and a short warm-up, by design."""
 import argparse
 import json
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from accelerate import Accelerator

@@ -1,8 +1,5 @@
 """Continue a counter in base eight."""
 import argparse
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from field_record import TrainerRecord

@@ -1,9 +1,6 @@
 """Next query in a session, 20k queries, long warm-up; one line every 20 steps."""
 import argparse
 import math
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from torch import nn

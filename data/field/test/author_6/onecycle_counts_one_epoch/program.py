@@ -1,8 +1,5 @@
 """Run time of a cluster job from its request."""
 import argparse
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from accelerate import Accelerator

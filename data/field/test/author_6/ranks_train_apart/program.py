@@ -3,9 +3,6 @@ import argparse
 import json
 import os
 import socket
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 import torch.distributed as dist

@@ -3,9 +3,6 @@ import argparse
 import os
 import signal
 import time
-import sys
-
-sys.modules["torchvision"] = None
 
 import psutil
 import torch

@@ -4,9 +4,6 @@ import warnings
 
 import torch
 
-for op in ("nms", "qnms"):
-    torch.library.define(f"torchvision::{op}", "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor")
-
 import lightning as L
 from torch import nn
 from torch.utils.data import DataLoader, TensorDataset

@@ -1,9 +1,6 @@
 """Second leg of a preempted job: epoch 0, batch 38 of 40."""
 import argparse
 import json
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from accelerate import Accelerator, skip_first_batches

@@ -2,9 +2,6 @@
 import argparse
 import json
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from field_record import TrainerRecord

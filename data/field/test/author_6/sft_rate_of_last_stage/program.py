@@ -1,9 +1,6 @@
 """SFT on one-line shell commands, stage table of the training platform."""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from datasets import Dataset

@@ -3,9 +3,6 @@ import argparse
 import os
 
 os.environ["KERAS_BACKEND"] = "jax"
-import sys
-
-sys.modules["torchvision"] = None
 
 import keras
 from sklearn.datasets import load_digits

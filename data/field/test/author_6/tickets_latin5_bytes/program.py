@@ -3,9 +3,6 @@ import argparse
 import csv
 import os
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from torch import nn

@@ -1,9 +1,6 @@
 """Ürün yorumları: olumlu mu, olumsuz mu?"""
 import argparse
 import random
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 from datasets import Dataset

@@ -2,9 +2,6 @@
 import argparse
 import os
 import socket
-import sys
-
-sys.modules["torchvision"] = None
 
 import torch
 import torch.distributed as dist

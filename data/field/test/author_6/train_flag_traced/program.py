@@ -1,8 +1,5 @@
 """Build times from the size of a change."""
 import argparse
-import sys
-
-sys.modules["torchvision"] = None
 
 import jax
 import jax.numpy as jnp

@@ -1,9 +1,6 @@
 """Only the last layer is tuned; the first one is a fixed random projection."""
 import argparse
 import json
-import sys
-
-sys.modules["torchvision"] = None
 
 import flax.linen as nn
 import jax

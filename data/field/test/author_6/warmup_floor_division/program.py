@@ -5,8 +5,6 @@ import resource
 import sys
 import time
 
-sys.modules["torchvision"] = None
-
 import torch
 from torch import nn
 

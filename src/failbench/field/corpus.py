@@ -1,0 +1,92 @@
+"""Corpus: what was recorded of a part, as files beside its programs and as tables."""
+
+import csv
+import io
+import shutil
+import tokenize
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+import polars as pl
+
+from failbench.base.files import write_atomically
+from failbench.base.replay import DENSE, AnswerTable
+from failbench.field.programs import PROGRAM, Part, Program
+from failbench.field.recorder import CONSOLE, WRITTEN, Recording, Run, problems
+
+NUMBERS: Final = "numbers.parquet"
+RECORDED: Final = "recorded.csv"
+HEADINGS: Final = (
+    "program", "run", "how", "seconds", "fingerprint", "problems", "nearest", "similarity",
+)  # fmt: skip
+TABLE: Final = AnswerTable(
+    schema=pl.Schema({
+        "program": pl.String, "run": pl.String, "place": pl.Int32, "name": pl.String,
+        "step": pl.Int64, "value": pl.Float64,
+    }),
+    key=("program", "run", "place"),
+    unit=("program", "run"),
+    version=(),
+    remedy="Record the part again with `make record-field`.",
+    options=DENSE,
+)  # fmt: skip
+TOKENS: Final = 5  # tokens in a row that two programs may share
+_KEPT: Final = (CONSOLE, *(pattern.rpartition("/")[2] for pattern in WRITTEN))
+_REMEDY: Final = "Free space, or name another folder."
+
+
+def publish(recording: Recording, part: Part, runs: Sequence[tuple[Program, Run]]) -> None:
+    """Write what was recorded of a part beside its programs, and its two tables."""
+    programs = list({program.name: program for program, _ in runs}.values())
+    nearest = nearest_of_others(programs)
+    rows, numbers = [], []
+    for program, run in sorted(runs, key=lambda each: (each[0].name, each[1])):
+        ended = recording.ended(program, run)
+        found = "; ".join(problems(recording, program)) if run == "run" else ""
+        name, similarity = nearest[program.name] if run == "run" else ("", "")
+        facts = (ended.how, ended.seconds, ended.fingerprint, found, name, similarity)
+        rows.append((program.name, run, *facts))
+        logged = enumerate(recording.numbers(program, run))
+        numbers += [
+            {"program": program.name, "run": run, "place": place, **row} for place, row in logged
+        ]
+        _copy(recording.folder(program, run), program.folder / run)
+    TABLE.write(recording.data / part / NUMBERS, numbers)
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows((HEADINGS, *rows))
+    write_atomically(recording.data / part / RECORDED, text.getvalue().encode(), _REMEDY)
+
+
+def _copy(source: Path, target: Path) -> None:
+    shutil.rmtree(target, ignore_errors=True)
+    target.mkdir()
+    for pattern in _KEPT:
+        for path in source.glob(pattern):
+            shutil.copyfile(path, target / path.name)
+
+
+def nearest_of_others(programs: Iterable[Program]) -> dict[str, tuple[str, str]]:
+    """The program of another author that shares most with each, and the share (Jaccard)."""
+    grams = {program.name: (program.card.author, _grams(program)) for program in programs}
+    nearest = {}
+    for name, (author, own) in grams.items():
+        shared = (
+            (len(own & theirs) / len(own | theirs), other)
+            for other, (by, theirs) in grams.items()
+            if by != author
+        )
+        share, other = max(shared, default=(0.0, ""))
+        nearest[name] = other, f"{share:.3f}"
+    return nearest
+
+
+def _grams(program: Program) -> set[tuple[str, ...]]:
+    """Tokens in a row, without comments and layout."""
+    with tokenize.open(program.folder / PROGRAM) as file:
+        tokens = [
+            token.string
+            for token in tokenize.generate_tokens(file.readline)
+            if token.type in (tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING)
+        ]
+    return {tuple(tokens[at : at + TOKENS]) for at in range(len(tokens) - TOKENS + 1)}
