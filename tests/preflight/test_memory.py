@@ -81,7 +81,8 @@ def test_the_estimate_of_a_step_is_near_what_is_allocated(build, factor, kind):
     stateless = kind is torch.optim.SGD  # without momentum there is nothing to be made
     assert (memory.first, after.first) == (True, stateless)
     assert (memory.peaks, memory.optimizer) == (after.peaks, after.optimizer)
-    measured = allocated(model, optimizer, batch) + memory.optimizer
+    # of events of one instant a release may be counted first, which makes a peak too small
+    measured = max(allocated(model, optimizer, batch) for _ in range(3)) + memory.optimizer
     assert 1 / factor < estimated / measured < FACTOR
     assert memory.optimizer == size_of(state_of(optimizer))
 
