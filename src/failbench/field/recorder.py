@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import socket
 import subprocess
@@ -10,6 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
@@ -31,7 +33,7 @@ ENDED: Final = "ended.json"
 LARGEST: Final = 200_000  # bytes of a file of a run that are kept: its beginning and its end
 OTHER_SEEDS: Final = 10  # programs of an author whose healthy twin has a second run
 # what libraries write beside a console; of a Trainer's checkpoints the last
-WRITTEN: Final = ("**/trainer_state.json", "**/metrics.csv", "**/events.out.tfevents.*")
+WRITTEN: Final = ("**/trainer_state.json", "**/metrics.csv")
 ENVIRONMENT: Final = {
     "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", "CUDA_VISIBLE_DEVICES": "",
     "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false",
@@ -141,11 +143,11 @@ class Recording:
 
     def _neutral(self, text: str, here: Path) -> str:
         """A text without what tells of this machine."""
-        environment = str(Path(self.python).absolute().parents[1])
-        told = ((str(here), "/home/user/train"), (environment, "/opt/env"))
-        for own, neutral in (*told, (socket.gethostname(), "node-1")):
+        environment, installed = _prefixes(self.python)
+        places = ((str(here), "/home/user/train"), (environment, "/opt/env"))
+        for own, neutral in (*places, (installed, "/usr/local")):
             text = text.replace(own, neutral)
-        return text
+        return re.sub(rf"\b{re.escape(socket.gethostname())}\b", "node-1", text)
 
     def series(self, program: Program, run: Run) -> dict[str, list[float]]:
         """What a run logged, by names, in the order in which it was logged."""
@@ -162,6 +164,17 @@ class Recording:
                 yield json.loads(line)
             except ValueError:  # a process was killed while it wrote
                 return
+
+
+@cache
+def _prefixes(python: str) -> tuple[str, str]:
+    """Where a Python has its libraries, and where its own."""
+    told = subprocess.run(
+        [python, "-c", "import sys; print(sys.prefix, sys.base_prefix, sep='\\n')"],
+        stdout=subprocess.PIPE, text=True, check=True,
+    )  # fmt: skip
+    environment, installed = told.stdout.splitlines()
+    return environment, installed
 
 
 def _how(code: int | None, console: str) -> How:
