@@ -152,7 +152,8 @@ tutorials: $(RECORDER)  ## put into the tutorials what their commands print now 
 
 # The override takes torch, and what it depends on, out of what the others need.
 # mlflow-skinny needs a library that exists as a beta alone, and says that it needs an older
-# importlib-metadata than the pipeline's; its file store runs with this one, which a test shows.
+# importlib-metadata than the pipeline's; its file store runs with this one, which a test shows. Nor
+# is uvicorn taken: it serves by HTTP, and neither that store nor mcp on standard input does.
 lock:  ## resolve the two lock files anew (needs uv)
 	@$(UV) pip compile pyproject.toml --extra lab --extra dev --extra cluster $(LOCK_OPTIONS) \
 		--output-file requirements.lock
@@ -161,7 +162,7 @@ lock:  ## resolve the two lock files anew (needs uv)
 		printf '%s\n' transformers tokenizers accelerate lightning tensorboard 'mlflow-skinny>=3.17' \
 		'jupyter_client>=8.6' 'ipykernel>=7' 'nbformat>=5.10' \
 		'mkdocs>=1.6,<2' 'mkdocs-material>=9.7,<10' 'mkdocstrings[python]>=1.0' \
-		'playwright>=1.49' 'axe-playwright-python>=0.1.4' | \
+		'playwright>=1.49' 'axe-playwright-python>=0.1.4' 'mcp>=2.3,<3' | \
 		$(UV) pip compile - $(subst disallow,if-necessary,$(LOCK_OPTIONS)) \
 		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0
 
