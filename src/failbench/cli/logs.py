@@ -34,11 +34,6 @@ BATCH: Final = Group("All runs of a folder of telemetry, by named methods")
 MEASURED: Final = ("gradient_norm", "update_ratio")  # shown beside the course of the loss
 MESSAGE: Final = 300  # letters of a message that are shown; ``--json`` has all that was read
 
-_OF_MESSAGE: Final = (
-    *("id", "library", "meaning", "category", "also"),
-    *("causes", "strength", "check", "source"),
-)
-
 
 def diagnose(
     log: Log,
@@ -125,13 +120,16 @@ def _refuse_any(given: Mapping[str, object], form: str, remedy: str) -> None:
 
 def read(log: Log, /, *, run: Run = None, json: Json = False) -> int:
     """Say what a training log of any format holds: its signals, gaps and events."""
+    from failbench.agents.contents import contents_of
     from failbench.diagnose.readers.log import summaries
     from failbench.diagnose.readers.opening import read_log
     from failbench.diagnose.readers.traps import traps
 
     content = read_log(log, run)
-    parts = content, summaries(content), traps(content)
-    print(_json(_read_record(*parts)) if json else clean(_read_page(*parts)))
+    if json:
+        print(_json(contents_of(content).model_dump()))
+    else:
+        print(clean(_read_page(content, summaries(content), traps(content))))
     return 0
 
 
@@ -148,26 +146,9 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def _read_record(
-    log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ...]
-) -> dict[str, Any]:
-    return {
-        "sources": [asdict(source) for source in log.sources],
-        "signals": [asdict(signal) for signal in signals],
-        "absent": log.absent,
-        "traps": [asdict(trap) for trap in traps],
-        "events": [{**asdict(event), "known_as": _known(event)} for event in log.events],
-    }
-
-
-def _known(event: Event) -> dict[str, object] | None:
+def _read_page(log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ...]) -> str:
     from failbench.messages.catalogue import message_of
 
-    known = message_of(event.name, event.message)
-    return None if known is None else {name: getattr(known, name) for name in _OF_MESSAGE}
-
-
-def _read_page(log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ...]) -> str:
     lines = []
     for source in log.sources:
         lines.append(f"{source.name}: {source.format}, {source.lines:,} lines")
@@ -180,8 +161,8 @@ def _read_page(log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ..
         lines.append(f"{trap.kind}{place}, {trap.rows:,} times: {trap.meaning}")
     for event in log.events:
         lines.append(_event_line(log, event))
-        if known := _known(event):
-            lines += [f"  means: {known['meaning']}", f"  look: {known['check']}"]
+        if known := message_of(event.name, event.message):
+            lines += [f"  means: {known.meaning}", f"  look: {known.check}"]
     return "\n".join(lines)
 
 
