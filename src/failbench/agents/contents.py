@@ -9,8 +9,6 @@ from typing import Annotated, Any, Final
 from pydantic import BeforeValidator
 
 from failbench.base.records import Record
-from failbench.base.vocabulary import Category
-from failbench.causes.support import Strength
 from failbench.diagnose.readers.log import Event, EventKind, Log, Source, summaries
 from failbench.diagnose.readers.names import SignalName, Split
 from failbench.diagnose.readers.traps import Trap, traps
@@ -40,20 +38,6 @@ class SignalRecord(Record):
     first_not_finite_line: int | None
 
 
-class KnownMessage(Record):
-    """What the catalogue says of a message."""
-
-    id: str
-    library: str
-    meaning: str
-    category: Category | None
-    also: tuple[Category, ...]
-    causes: tuple[str, ...]
-    strength: Strength
-    check: str
-    source: str
-
-
 class EventRecord(Record):
     """Something that a log says in words, and what is known of it."""
 
@@ -63,7 +47,7 @@ class EventRecord(Record):
     name: str
     message: str
     frames: tuple[str, ...]
-    known_as: KnownMessage | None
+    known_as: dict[str, str | tuple[str, ...] | None] | None
 
 
 class Contents(Record):
@@ -90,8 +74,8 @@ def contents_of(log: Log, *, errors_first: bool = False) -> Contents:
 
 def _event(event: Event) -> EventRecord:
     known = message_of(event.name, event.message)
-    told = None if known is None else known.model_dump(include=set(KnownMessage.model_fields))
-    return EventRecord(**asdict(event), known_as=told and KnownMessage(**told))
+    told = None if known is None else known.model_dump(exclude={"pattern", "said"})
+    return EventRecord(**asdict(event), known_as=told)
 
 
 def compact(record: object) -> str:
@@ -104,10 +88,13 @@ def fit(record: dict[str, Any], room: int) -> int:
 
     A list keeps its first entry. Returns how many entries were left out.
     """
-    _cut_texts(record)
+    for part in _parts(record):
+        for place, each in part.items() if isinstance(part, dict) else enumerate(part):
+            if isinstance(each, str) and len(each) > LONGEST:
+                part[place] = f"{each[:LONGEST]} …"
     left_out = 0
     while len(compact(record)) > room:
-        lists = [each for each in _lists(record) if len(each) > 1]
+        lists = [part for part in _parts(record) if isinstance(part, list) and len(part) > 1]
         if not lists:
             break
         heaviest = max(lists, key=lambda each: len(compact(each)))
@@ -117,18 +104,9 @@ def fit(record: dict[str, Any], room: int) -> int:
     return left_out
 
 
-def _lists(value: Any) -> Iterator[list[Any]]:
-    if isinstance(value, list):
-        yield value
-    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
-    for each in inner:
-        yield from _lists(each)
-
-
-def _cut_texts(value: Any) -> None:
-    places = value.items() if isinstance(value, dict) else enumerate(value)
-    for place, each in places:
+def _parts(value: Any) -> Iterator[Any]:
+    """A dict or list, and all that are in it."""
+    yield value
+    for each in value.values() if isinstance(value, dict) else value:
         if isinstance(each, dict | list):
-            _cut_texts(each)
-        elif isinstance(each, str) and len(each) > LONGEST:
-            value[place] = f"{each[:LONGEST]} …"
+            yield from _parts(each)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from json import dumps
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from cyclopts import Group, Parameter
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 EXIT: Final[dict[Status, int]] = {"healthy": 0, "failed": 1, "unknown": 3}
 """Exit status by what is said of the run; 2 is bad input, as everywhere."""
 
+SECOND: Final = Group("A second opinion on the same evidence, of a language model")
 BATCH: Final = Group("All runs of a folder of telemetry, by named methods")
 
 MEASURED: Final = ("gradient_norm", "update_ratio")  # shown beside the course of the loss
@@ -47,6 +49,10 @@ def diagnose(
     json: Json = False,
     html: Annotated[Path | None, Parameter(help="write a page with curves")] = None,
     plot: Annotated[Path | None, Parameter(help="write the curves: svg, png")] = None,
+    llm: Annotated[str | None, Parameter(help="a model of an Ollama server", group=SECOND)] = None,
+    host: Annotated[
+        str | None, Parameter(help="of it (default: OLLAMA_HOST, or this machine)", group=SECOND)
+    ] = None,
     whole: Annotated[bool, Parameter(name="--all", help="show more than fits on a screen")] = False,
     output: Annotated[
         Path | None, Parameter(help="a row per diagnosis: .parquet .csv .json .jsonl", group=BATCH)
@@ -72,6 +78,7 @@ def diagnose(
     if output is not None:
         of_log = {"run": run, "failed": failed, "config": config, "code": code, "bounds": bounds}
         of_log |= {"json": json, "html": html, "plot": plot, "all": whole}
+        of_log |= {"llm": llm, "host": host}
         remedy = "Leave out --output, or this."
         _refuse_any({f"--{name}": each for name, each in of_log.items()}, "one log", remedy)
         from failbench.cli.methods import diagnose_telemetry
@@ -87,6 +94,11 @@ def diagnose(
     diagnosis = diagnose_log(
         log, run=run, bounds=bounds, failed=failed, configuration=config, code=code
     )
+    second = None
+    if llm is not None:
+        from failbench.cli.agents import ask_model
+
+        second = ask_model(diagnosis, llm, host, failed=failed)
     written = {}
     if html is not None:
         from failbench.diagnose.outputs.html_page import html_of
@@ -100,13 +112,23 @@ def diagnose(
         write_plot(diagnosis, plot)
         written["curves"] = str(plot)
     if json:
-        print(json_of(document_of(diagnosis, written)))
+        document = document_of(diagnosis, written)
+        if second is None:
+            print(json_of(document))
+        else:
+            parts = {"diagnosis": document, "second_opinion": second}
+            print(_json({name: each.model_dump(mode="json") for name, each in parts.items()}))
     else:
         from rich.console import Console
 
         from failbench.diagnose.outputs.page import print_page
 
-        print_page(diagnosis, Console(), whole=whole)
+        print_page(diagnosis, console := Console(), whole=whole)
+        if second is not None:
+            from failbench.agents.second_opinion import paragraphs
+
+            for line in ("", *paragraphs(second)):
+                print(fill(line, console.width, subsequent_indent="  "))
         for name, path in written.items():
             print(f"{name} written to {path}", file=sys.stderr)
     return EXIT[diagnosis.status]

@@ -1,5 +1,6 @@
 """Options that commands share, and places where the repository keeps what they read and write."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -72,6 +73,11 @@ LLM_CRASH_ANSWERS = LLM_ANSWERS / "crashes"
 REASONING = Path("data/reasoning")
 RECORDING_WORK = Path("data/.recording")  # corpus, and journals of what is not in a table yet
 REASONING_WORK = RECORDING_WORK / "reasoning"
+
+
+def second_opinions() -> Path:
+    """Where answers of a user's local models are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "failbench/llm"
 
 
 class Reference:
