@@ -136,7 +136,7 @@ readme:  ## put the findings and the tables into README.md
 		-e '/<!-- logs table: begin -->/,/<!-- logs table: end -->/{//!d}' \
 		-e '/<!-- logs table: begin -->/r paper/tables/diagnose_logs/headline.md' \
 		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
-		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md docs/crashes.md
+		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md docs/crashes.md skills/failbench/SKILL.md
 
 release: $(STUDY)  ## build wheel and sdist in dist/, and try each alone
 	@rm -rf dist
