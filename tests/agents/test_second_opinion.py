@@ -61,9 +61,9 @@ def test_a_model_is_shown_the_evidence_and_all_causes_but_not_our_answer(server,
     for concluded in (headline, "Most likely cause", "root_causes"):
         assert concluded not in user
     assert "asking mistral" in err
-    assert "known to have failed" not in user
+    assert "known that the run failed" not in system
     ask("--failed")
-    assert "known to have failed" in server.questions[-1]["messages"][1]["content"]
+    assert "known that the run failed" in server.questions[-1]["messages"][0]["content"]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ def test_a_model_is_shown_the_evidence_and_all_causes_but_not_our_answer(server,
                 "Where they disagree",
                 "Category: failbench says model and software, mistral says data pipeline.",
                 "that the model's table lacks” (for which nothing was found).",
-                "Evidence: mistral rests on findings that are not there: 99.",
+                "Evidence: mistral rests on findings that are not there: [99].",
             ],
             "Confidence:",
         ),
@@ -133,7 +133,7 @@ def test_an_answer_is_kept_for_the_same_evidence_model_and_digest(server, ask):
     assert first[1] == again[1]
     assert again[2] == ""
     assert len(server.questions) == 1
-    assert (places.second_opinions() / "mistral_latest.jsonl").is_file()
+    assert (places.second_opinions() / "mistral%3Alatest.jsonl").is_file()
     ask(text=f"{LOG}ValueError: something else\n")
     ask(model="llama3:8b")
     server.models["mistral:latest"] = "9" * 64
@@ -169,7 +169,7 @@ def test_without_a_server_the_command_ends_with_one_sentence_and_2(ask):
 
 def test_a_broken_cache_is_named_with_what_to_do(ask):
     ask()
-    cache = places.second_opinions() / "mistral_latest.jsonl"
+    cache = places.second_opinions() / "mistral%3Alatest.jsonl"
     cache.write_text("{}\n", encoding="utf-8")
     status, _, err = ask()
     assert status == 2

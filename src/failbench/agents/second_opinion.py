@@ -1,11 +1,10 @@
 """Second opinion: what a local language model makes of the same evidence, and where it differs."""
 
-import re
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Final, Literal
+from urllib.parse import quote
 
 from pydantic import Field
 
@@ -36,15 +35,9 @@ ASKING: Final = AskingSettings(
     attempts=3, pause_seconds=2,
 )  # fmt: skip
 RECORD: Final = 12_000  # letters that a model is shown of a log: half of its context
-HEALTHY: Final = "healthy"
 NO_CAUSE: Final = "none"
-
-USER: Final = """\
-BEGIN RECORD {mark}
-{record}
-END RECORD {mark}
-{known}What is the root cause? Answer with the JSON object alone."""
-FAILED: Final = "The run is known to have failed. "
+CATEGORY: Final[dict[str, str]] = {**CATEGORY_WORDS, "healthy": "healthy"}
+TITLES: Final = {name: f"“{cause.title}”" for name, cause in causes().items()}
 
 
 class Opinion(Record):
@@ -61,12 +54,12 @@ class SecondOpinion(Record):
     """A model's answer beside ours; ``unreadable`` says why there is none."""
 
     model: str
-    opinion: Opinion | None
-    unreadable: str
-    disagreements: tuple[str, ...]
+    opinion: Opinion | None = None
+    unreadable: str = ""
+    disagreements: tuple[str, ...] = ()
 
 
-def _read(text: str, done_reason: str | None) -> Record | Unreadable:
+def _read(text: str, done_reason: str | None) -> Opinion | Unreadable:
     return read_as(Opinion, text, done_reason, {"category": "wrong_category"})
 
 
@@ -86,11 +79,12 @@ def chat_of(diagnosis: LogDiagnosis, *, failed: bool) -> Chat:
     system = files("failbench.agents").joinpath("data/second_opinion.txt").read_text("utf-8")
     return Chat(
         system.format(
+            known="It is known that the run failed.\n" if failed else "",
             causes="\n".join(f"- {c.id} ({c.category}): {c.title}" for c in causes().values()),
             categories=", ".join(f'"{name}"' for name in CATEGORIES),
             mark=mark,
         ),
-        USER.format(record=record, mark=mark, known=FAILED if failed else ""),
+        f"BEGIN RECORD {mark}\n{record}\nEND RECORD {mark}\nWhat is the root cause?",
     )
 
 
@@ -105,55 +99,46 @@ def second_opinion(
 ) -> SecondOpinion:
     """Ask a model on an Ollama server; what it answered before is kept in a folder."""
     chat = chat_of(diagnosis, failed=failed)
-    cache = cache_path(folder, re.sub(r"[^\w.-]", "_", full_name(model)))
+    cache = cache_path(folder, quote(full_name(model), safe=""))
     client = connect(host, ASKING.timeout_seconds)
-    with _remedies_without_settings(cache):
+    try:
         served = ServedModel(name=model)
         Session(client, model, served, ASKING, cache, form=FORM).ask([chat], show)
         key = request_hash(chat, FORM.schema, ASKING.options())
         answer = [each for each in read_cache(cache).answers if each.prompt == key][-1]
-    opinion = _read(answer.text, answer.done_reason)
-    if isinstance(opinion, Opinion):
-        told = disagreements(diagnosis, opinion, model)
-        return SecondOpinion(model=model, opinion=opinion, unreadable="", disagreements=told)
-    why = opinion.detail if isinstance(opinion, Unreadable) else ""
-    return SecondOpinion(model=model, opinion=None, unreadable=why, disagreements=())
-
-
-@contextmanager
-def _remedies_without_settings(cache: Path) -> Iterator[None]:
-    """Errors of a session, for somebody who has neither params.yaml nor a repository."""
-    try:
-        yield
     except BadInputError as error:
-        remedy = error.remedy
+        remedy = error.remedy  # some are for who has params.yaml and a repository
         if error.place.startswith(str(cache)):
             remedy = "Delete it, and ask again."
         elif "params.yaml" in remedy:
             remedy = "Update the server, or ask another model."
         raise BadInputError(error.place, error.field, error.problem, remedy) from error
+    opinion = _read(answer.text, answer.done_reason)
+    if isinstance(opinion, Unreadable):
+        return SecondOpinion(model=model, unreadable=opinion.detail)
+    told = disagreements(diagnosis, opinion, model)
+    return SecondOpinion(model=model, opinion=opinion, disagreements=told)
 
 
 def disagreements(diagnosis: LogDiagnosis, opinion: Opinion, model: str) -> tuple[str, ...]:
     """Where two answers differ, in sentences."""
     told = []
-    ours = HEALTHY if diagnosis.status == "healthy" else diagnosis.category
+    ours = "healthy" if diagnosis.status == "healthy" else diagnosis.category
     if ours != opinion.category:
-        names = "names no category" if ours is None else f"says {_words(ours)}"
-        told.append(f"Category: failbench {names}, {model} says {_words(opinion.category)}.")
-    by_name = {each.cause.id: each for each in diagnosis.hypotheses}
-    first = next(iter(by_name), NO_CAUSE)
+        names = "names no category" if ours is None else f"says {CATEGORY[ours]}"
+        told.append(f"Category: failbench {names}, {model} says {CATEGORY[opinion.category]}.")
+    shares = {each.cause.id: percent(each.confidence) for each in diagnosis.hypotheses}
+    first = next(iter(shares), NO_CAUSE)
     if first != opinion.cause:
-        other = by_name.get(opinion.cause)
-        known = "for which nothing was found" if other is None else percent(other.confidence)
-        its = NO_CAUSE if opinion.cause == NO_CAUSE else f"{_titled(opinion.cause)} ({known})"
-        told.append(f"Cause: failbench's first is {_titled(first)}, {model}'s is {its}.")
+        its = TITLES.get(opinion.cause, one_line(opinion.cause))
+        if opinion.cause != NO_CAUSE:
+            its += f" ({shares.get(opinion.cause, 'for which nothing was found')})"
+        told.append(f"Cause: failbench's first is {TITLES.get(first, first)}, {model}'s is {its}.")
     if ours == opinion.category and diagnosis.level != level_of(opinion.confidence):
         both = f"failbench is {sure(diagnosis.confidence)}, {model} {sure(opinion.confidence)}"
         told.append(f"Confidence: {both}.")
     if made_up := sorted(set(opinion.evidence) - set(numbered(diagnosis).values())):
-        numbers = ", ".join(map(str, made_up))
-        told.append(f"Evidence: {model} rests on findings that are not there: {numbers}.")
+        told.append(f"Evidence: {model} rests on findings that are not there: {made_up}.")
     return tuple(told)
 
 
@@ -163,19 +148,11 @@ def paragraphs(second: SecondOpinion) -> list[str]:
     if opinion is None:
         return [f"{head}: its answer cannot be read ({second.unreadable})."]
     return [
-        f"{head}: {_words(opinion.category)}, {percent(opinion.confidence)} sure by its own word",
-        f"  {_titled(opinion.cause)}",
+        f"{head}: {CATEGORY[opinion.category]}, {percent(opinion.confidence)} sure by its own word",
+        f"  {TITLES.get(opinion.cause, one_line(opinion.cause))}",
         f"  {one_line(opinion.explanation)}",
         f"  Evidence: {', '.join(map(str, opinion.evidence)) or NO_CAUSE}",
         "",
         "Where they disagree" if second.disagreements else "They agree.",
         *(f"  {each}" for each in second.disagreements),
     ]
-
-
-def _titled(cause: str) -> str:
-    return f"“{causes()[cause].title}”" if cause in causes() else one_line(cause)
-
-
-def _words(category: Category | Literal["healthy"]) -> str:
-    return HEALTHY if category == "healthy" else CATEGORY_WORDS[category]

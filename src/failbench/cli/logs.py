@@ -1,30 +1,32 @@
-"""The commands ``diagnose``, ``read`` and ``inspect``: what a log of any format says."""
+"""The commands ``diagnose``, ``read`` and ``inspect``, and ``mcp`` for agents: what a log says."""
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from json import dumps
 from pathlib import Path
 from textwrap import fill
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Group, Parameter
+from pydantic_core import to_jsonable_python
 
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
-from failbench.cli.places import Checkout, Json, Log, Run
+from failbench.cli.places import Checkout, Json, Log, Run, second_opinions
+from failbench.cli.terminal import EndedError, interruptible
 from failbench.diagnose.readers.lines import clean
 
 if TYPE_CHECKING:
-    from failbench.diagnose.answer import Status
+    from failbench.agents.second_opinion import SecondOpinion
+    from failbench.diagnose.answer import LogDiagnosis, Status
     from failbench.diagnose.inspection.loss_curve import Curve, Gap, LossCurves, Place
     from failbench.diagnose.inspection.memory import PhaseMemory
     from failbench.diagnose.readers.log import Event, SignalSummary
     from failbench.diagnose.readers.log import Log as ReadLog
     from failbench.diagnose.readers.traps import Trap
+    from failbench.methods.llm.session import Progress
     from failbench.monitor.history import History
 
 EXIT: Final[dict[Status, int]] = {"healthy": 0, "failed": 1, "unknown": 3}
@@ -96,9 +98,7 @@ def diagnose(
     )
     second = None
     if llm is not None:
-        from failbench.cli.agents import ask_model
-
-        second = ask_model(diagnosis, llm, host, failed=failed)
+        second = _ask_model(diagnosis, llm, host, failed=failed)
     written = {}
     if html is not None:
         from failbench.diagnose.outputs.html_page import html_of
@@ -116,8 +116,7 @@ def diagnose(
         if second is None:
             print(json_of(document))
         else:
-            parts = {"diagnosis": document, "second_opinion": second}
-            print(_json({name: each.model_dump(mode="json") for name, each in parts.items()}))
+            print(_json({"diagnosis": document, "second_opinion": second}))
     else:
         from rich.console import Console
 
@@ -140,6 +139,25 @@ def _refuse_any(given: Mapping[str, object], form: str, remedy: str) -> None:
             raise BadInputError("diagnose", name, f"is of the form that diagnoses {form}.", remedy)
 
 
+def _ask_model(
+    diagnosis: LogDiagnosis, model: str, host: str | None, *, failed: bool
+) -> SecondOpinion:
+    """What a model on an Ollama server makes of the evidence."""
+    from failbench.agents.second_opinion import second_opinion
+    from failbench.methods.llm.session import LlmServerError
+
+    def show(progress: Progress) -> None:
+        if progress.answered < progress.questions:
+            print(f"asking {model}, which may take minutes ...", file=sys.stderr)
+
+    try:
+        with interruptible("Stopped: the model was not waited for."):
+            folder = second_opinions()
+            return second_opinion(diagnosis, model, folder, show, host=host, failed=failed)
+    except LlmServerError as error:
+        raise EndedError(f"Ollama: {model}: {error}", 2) from error
+
+
 def read(log: Log, /, *, run: Run = None, json: Json = False) -> int:
     """Say what a training log of any format holds: its signals, gaps and events."""
     from failbench.agents.contents import contents_of
@@ -149,23 +167,15 @@ def read(log: Log, /, *, run: Run = None, json: Json = False) -> int:
 
     content = read_log(log, run)
     if json:
-        print(_json(contents_of(content).model_dump()))
+        print(_json(contents_of(content)))
     else:
         print(clean(_read_page(content, summaries(content), traps(content))))
     return 0
 
 
-def _json(record: dict[str, Any]) -> str:
+def _json(record: object) -> str:
     """A record as JSON, whose numbers are finite: what is not is null."""
-    return dumps(_finite(record), indent=2, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+    return dumps(to_jsonable_python(record, inf_nan_mode="null"), indent=2, allow_nan=False)
 
 
 def _read_page(log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ...]) -> str:
@@ -235,13 +245,12 @@ def inspect(log: Log, /, *, run: Run = None, json: Json = False) -> int:
     if not json:
         print(clean(_course_page(losses, curves, phases)))
         return 0
-    first, gaps = first_to_leave(phases), (losses.last_gap, losses.widest_gap)
-    last, widest = (None if gap is None else asdict(gap) for gap in gaps)
+    first = first_to_leave(phases)
     record = {
-        "curves": [asdict(curve) for curve in curves],
-        "last_gap": last,
-        "widest_gap": widest,
-        "memory": [asdict(phase) for phase in phases],
+        "curves": curves,
+        "last_gap": losses.last_gap,
+        "widest_gap": losses.widest_gap,
+        "memory": phases,
         "first_to_leave": None if first is None else first.phase,
     }
     print(_json(record))
@@ -307,3 +316,16 @@ def _at(place: Place) -> str:
     where = [] if place.step is None else [f"step {place.step}"]
     where += [] if place.line is None else [f"line {place.line}"]
     return f"{place.value:.6g}" + (f" ({', '.join(where)})" if where else "")
+
+
+def mcp() -> int:
+    """Serve agents what diagnose and read say, by the Model Context Protocol.
+
+    It speaks on standard input and output until the input ends, reads logs within the working
+    directory alone, changes nothing and sends nothing anywhere.
+    """
+    from failbench.agents.server import server
+
+    with interruptible("Stopped."):
+        server().run()
+    return 0
