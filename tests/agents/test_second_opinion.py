@@ -6,6 +6,7 @@ import socket
 import pytest
 
 import made_up_answers as answers
+from failbench.agents import second_opinion
 from failbench.agents.contents import compact, fit
 from failbench.cli import places
 from failbench.cli.main import main
@@ -34,6 +35,8 @@ def ask(server, tmp_path, monkeypatch, capsys):
     """Diagnoses a log with a model beside it: exit status, output and errors."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "200")
+    at_once = second_opinion.ASKING.model_copy(update={"pause_seconds": 0})
+    monkeypatch.setattr(second_opinion, "ASKING", at_once)
     log = tmp_path / "train.log"
 
     def asked(*options, text=LOG, model="mistral", host=None):
@@ -93,6 +96,7 @@ def test_a_model_is_shown_the_evidence_and_all_causes_but_not_our_answer(server,
         (opinion(cause="\x1b[31mgremlins"), ["mistral's is gremlins (for which"], "Category:"),
         (Reply("I cannot tell."), ["answer cannot be read (there is no JSON object"], "agree"),
         (opinion("gremlins"), ["its answer cannot be read (category"], "agree"),
+        (Reply('{"\\u001b[31mred": 1}'), ["its answer cannot be read ("], "agree"),
     ],
 )
 def test_the_page_has_both_answers_and_where_they_disagree(server, ask, reply, said, unsaid):
@@ -148,6 +152,10 @@ def test_an_answer_is_kept_for_the_same_evidence_model_and_digest(server, ask):
         (
             lambda server: setattr(server, "otherwise", Reply("bad format", status=400)),
             "the server refuses the request: bad format (status code: 400). Update the server",
+        ),
+        (
+            lambda server: setattr(server, "otherwise", Reply("loading", status=500)),
+            "Ollama: mistral: No answer in 3 attempts, at last: loading (status code: 500).",
         ),
     ],
 )

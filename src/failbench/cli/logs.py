@@ -127,7 +127,7 @@ def diagnose(
             from failbench.agents.second_opinion import paragraphs
 
             for line in ("", *paragraphs(second)):
-                print(fill(line, console.width, subsequent_indent="  "))
+                print(fill(clean(line), console.width, subsequent_indent="  "))
         for name, path in written.items():
             print(f"{name} written to {path}", file=sys.stderr)
     return EXIT[diagnosis.status]
