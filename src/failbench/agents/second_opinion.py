@@ -36,7 +36,7 @@ ASKING: Final = AskingSettings(
 )  # fmt: skip
 RECORD: Final = 12_000  # letters that a model is shown of a log: half of its context
 NO_CAUSE: Final = "none"
-CATEGORY: Final[dict[str, str]] = {**CATEGORY_WORDS, "healthy": "healthy"}
+CATEGORY: Final = {"healthy": "healthy", **{f"{name}": CATEGORY_WORDS[name] for name in CATEGORIES}}
 TITLES: Final = {name: f"“{cause.title}”" for name, cause in causes().items()}
 
 
