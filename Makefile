@@ -150,10 +150,10 @@ site: $(RECORDER)  ## build the documentation into site/, which opens from disk;
 tutorials: $(RECORDER)  ## put into the tutorials what their commands print now (T=name: of one alone)
 	@$(IN_VENV) PYTHONPATH=tests/system python tests/tutorials/refresh.py $(T)
 
-# The override takes torch, and what it depends on, out of what the others need.
+# The override takes torch, and what it depends on, out of what the others need; and uvicorn, which
+# serves by HTTP, as neither MLflow's file store nor mcp on standard input does.
 # mlflow-skinny needs a library that exists as a beta alone, and says that it needs an older
-# importlib-metadata than the pipeline's; its file store runs with this one, which a test shows. Nor
-# is uvicorn taken: it serves by HTTP, and neither that store nor mcp on standard input does.
+# importlib-metadata than the pipeline's; its file store runs with this one, which a test shows.
 lock:  ## resolve the two lock files anew (needs uv)
 	@$(UV) pip compile pyproject.toml --extra lab --extra dev --extra cluster $(LOCK_OPTIONS) \
 		--output-file requirements.lock

@@ -28,8 +28,10 @@ def declared(*groups: str) -> list[Requirement]:
 @pytest.mark.parametrize(
     ("extras", "lock"),
     [
-        (("dependencies", "pictures", "llm", "lab", "dev", "cluster"), LOCKS[0]),
-        (("record", "integrations", "browser", "site", "mcp"), LOCKS[1]),
+        (("llm",), LOCKS[0]),
+        (("mcp",), LOCKS[1]),
+        (("dependencies", "pictures", "lab", "dev", "cluster"), LOCKS[0]),
+        (("record", "integrations", "browser", "site"), LOCKS[1]),
     ],
 )
 def test_what_is_declared_is_locked_but_for_torch(extras, lock):
