@@ -149,7 +149,7 @@ readme:  ## put the findings and the tables into README.md
 		-e '/<!-- logs table: begin -->/,/<!-- logs table: end -->/{//!d}' \
 		-e '/<!-- logs table: begin -->/r paper/tables/diagnose_logs/headline.md' \
 		-e '/<!-- methods table: begin -->/,/<!-- methods table: end -->/{//!d}' \
-		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md docs/crashes.md
+		-e '/<!-- methods table: begin -->/r paper/tables/intervals/headline.md' README.md docs/crashes.md skills/failbench/SKILL.md
 
 release: $(STUDY)  ## build wheel and sdist in dist/, and try each alone
 	@rm -rf dist
@@ -163,7 +163,8 @@ site: $(RECORDER)  ## build the documentation into site/, which opens from disk;
 tutorials: $(RECORDER)  ## put into the tutorials what their commands print now (T=name: of one alone)
 	@$(IN_VENV) PYTHONPATH=tests/system python tests/tutorials/refresh.py $(T)
 
-# The override takes torch, and what it depends on, out of what the others need.
+# The override takes torch, and what it depends on, out of what the others need; and uvicorn, which
+# serves by HTTP, as neither MLflow's file store nor mcp on standard input does.
 # mlflow-skinny needs a library that exists as a beta alone, and says that it needs an older
 # importlib-metadata than the pipeline's; its file store runs with this one, which a test shows.
 lock:  ## resolve the lock files anew (needs uv)
@@ -174,7 +175,7 @@ lock:  ## resolve the lock files anew (needs uv)
 		printf '%s\n' transformers tokenizers accelerate lightning tensorboard 'mlflow-skinny>=3.17' \
 		'jupyter_client>=8.6' 'ipykernel>=7' 'nbformat>=5.10' \
 		'mkdocs>=1.6,<2' 'mkdocs-material>=9.7,<10' 'mkdocstrings[python]>=1.0' \
-		'playwright>=1.49' 'axe-playwright-python>=0.1.4' | \
+		'playwright>=1.49' 'axe-playwright-python>=0.1.4' 'mcp>=2.3,<3' | \
 		$(UV) pip compile - $(subst disallow,if-necessary,$(LOCK_OPTIONS)) \
 		--override /dev/fd/3 --constraint requirements.lock --output-file requirements-record.lock; } 3<&0
 	@printf "torch; sys_platform == 'never'\n" | { \

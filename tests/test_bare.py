@@ -110,6 +110,11 @@ def test_the_monitor_is_imported_without_more(names: list[str], tmp_path: Path) 
             ["diagnose", "train.log", "--plot", "curves.svg"],
             "environment: matplotlib: is not installed, and a picture needs it. Run `pip install",
         ),
+        (["mcp"], "failbench mcp: needs mcp: pip install 'failbench[mcp]'"),
+        (
+            ["diagnose", "train.log", "--llm", "mistral"],
+            "failbench diagnose: needs httpx: pip install 'failbench[llm]'",
+        ),
         (["preflight", "train.py"], "preflight: torch: is not installed. Run this where your"),
     ],
 )

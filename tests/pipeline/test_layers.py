@@ -18,7 +18,7 @@ LAYERS = (
     ("diagnose.batch", "field", "recording"),
     ("statistics",),
     ("crashes", "preflight.records", "recording.validity", "study"),
-    ("neighbours.lenses", "publish"),
+    ("agents", "neighbours.lenses", "publish"),
     ("cli",),
 )
 """Rooms of the library, and parts of rooms that stand elsewhere, from left to right."""

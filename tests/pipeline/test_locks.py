@@ -28,6 +28,8 @@ def declared(*groups: str) -> list[Requirement]:
 @pytest.mark.parametrize(
     ("extras", "lock"),
     [
+        (("llm",), LOCKS[0]),
+        (("mcp",), LOCKS[1]),
         (("dependencies", "pictures", "lab", "dev", "cluster"), LOCKS[0]),
         (("record", "integrations", "browser", "site"), LOCKS[1]),
         (("field",), LOCKS[2]),

@@ -1,43 +1,42 @@
-"""The commands ``diagnose``, ``read`` and ``inspect``: what a log of any format says."""
+"""The commands ``diagnose``, ``read`` and ``inspect``, and ``mcp`` for agents: what a log says."""
 
 from __future__ import annotations
 
-import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from textwrap import fill
+from typing import TYPE_CHECKING, Annotated, Final
 
 from cyclopts import Group, Parameter
+from pydantic_core import to_jsonable_python
 
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
-from failbench.cli.places import Checkout, Json, Log, Run
+from failbench.cli.places import Checkout, Json, Log, Run, second_opinions
+from failbench.cli.terminal import EndedError, interruptible
 from failbench.diagnose.readers.lines import clean
 
 if TYPE_CHECKING:
-    from failbench.diagnose.answer import Status
+    from failbench.agents.second_opinion import SecondOpinion
+    from failbench.diagnose.answer import LogDiagnosis, Status
     from failbench.diagnose.inspection.loss_curve import Curve, Gap, LossCurves, Place
     from failbench.diagnose.inspection.memory import PhaseMemory
     from failbench.diagnose.readers.log import Event, SignalSummary
     from failbench.diagnose.readers.log import Log as ReadLog
     from failbench.diagnose.readers.traps import Trap
+    from failbench.methods.llm.session import Progress
     from failbench.monitor.history import History
 
 EXIT: Final[dict[Status, int]] = {"healthy": 0, "failed": 1, "unknown": 3}
 """Exit status by what is said of the run; 2 is bad input, as everywhere."""
 
+SECOND: Final = Group("A second opinion on the same evidence, of a language model")
 BATCH: Final = Group("All runs of a folder of telemetry, by named methods")
 
 MEASURED: Final = ("gradient_norm", "update_ratio")  # shown beside the course of the loss
 MESSAGE: Final = 300  # letters of a message that are shown; ``--json`` has all that was read
-
-_OF_MESSAGE: Final = (
-    *("id", "library", "meaning", "category", "also"),
-    *("causes", "strength", "check", "source"),
-)
 
 
 def diagnose(
@@ -52,6 +51,10 @@ def diagnose(
     json: Json = False,
     html: Annotated[Path | None, Parameter(help="write a page with curves")] = None,
     plot: Annotated[Path | None, Parameter(help="write the curves: svg, png")] = None,
+    llm: Annotated[str | None, Parameter(help="a model of an Ollama server", group=SECOND)] = None,
+    host: Annotated[
+        str | None, Parameter(help="of it (default: OLLAMA_HOST, or this machine)", group=SECOND)
+    ] = None,
     whole: Annotated[bool, Parameter(name="--all", help="show more than fits on a screen")] = False,
     output: Annotated[
         Path | None, Parameter(help="a row per diagnosis: .parquet .csv .json .jsonl", group=BATCH)
@@ -77,6 +80,7 @@ def diagnose(
     if output is not None:
         of_log = {"run": run, "failed": failed, "config": config, "code": code, "bounds": bounds}
         of_log |= {"json": json, "html": html, "plot": plot, "all": whole}
+        of_log |= {"llm": llm, "host": host}
         remedy = "Leave out --output, or this."
         _refuse_any({f"--{name}": each for name, each in of_log.items()}, "one log", remedy)
         from failbench.cli.methods import diagnose_telemetry
@@ -92,6 +96,9 @@ def diagnose(
     diagnosis = diagnose_log(
         log, run=run, bounds=bounds, failed=failed, configuration=config, code=code
     )
+    second = None
+    if llm is not None:
+        second = _ask_model(diagnosis, llm, host, failed=failed)
     written = {}
     if html is not None:
         from failbench.diagnose.outputs.html_page import html_of
@@ -105,13 +112,22 @@ def diagnose(
         write_plot(diagnosis, plot)
         written["curves"] = str(plot)
     if json:
-        print(json_of(document_of(diagnosis, written)))
+        document = document_of(diagnosis, written)
+        if second is None:
+            print(json_of(document))
+        else:
+            print(_json({"diagnosis": document, "second_opinion": second}))
     else:
         from rich.console import Console
 
         from failbench.diagnose.outputs.page import print_page
 
-        print_page(diagnosis, Console(), whole=whole)
+        print_page(diagnosis, console := Console(), whole=whole)
+        if second is not None:
+            from failbench.agents.second_opinion import paragraphs
+
+            for line in ("", *paragraphs(second)):
+                print(fill(clean(line), console.width, subsequent_indent="  "))
         for name, path in written.items():
             print(f"{name} written to {path}", file=sys.stderr)
     return EXIT[diagnosis.status]
@@ -123,51 +139,48 @@ def _refuse_any(given: Mapping[str, object], form: str, remedy: str) -> None:
             raise BadInputError("diagnose", name, f"is of the form that diagnoses {form}.", remedy)
 
 
+def _ask_model(
+    diagnosis: LogDiagnosis, model: str, host: str | None, *, failed: bool
+) -> SecondOpinion:
+    """What a model on an Ollama server makes of the evidence."""
+    from failbench.agents.second_opinion import second_opinion
+    from failbench.methods.llm.session import LlmServerError
+
+    def show(progress: Progress) -> None:
+        if progress.answered < progress.questions:
+            print(f"asking {model}, which may take minutes ...", file=sys.stderr)
+
+    try:
+        with interruptible("Stopped: the model was not waited for."):
+            folder = second_opinions()
+            return second_opinion(diagnosis, model, folder, show, host=host, failed=failed)
+    except LlmServerError as error:
+        raise EndedError(f"Ollama: {model}: {error}", 2) from error
+
+
 def read(log: Log, /, *, run: Run = None, json: Json = False) -> int:
     """Say what a training log of any format holds: its signals, gaps and events."""
+    from failbench.agents.contents import contents_of
     from failbench.diagnose.readers.log import summaries
     from failbench.diagnose.readers.opening import read_log
     from failbench.diagnose.readers.traps import traps
 
     content = read_log(log, run)
-    parts = content, summaries(content), traps(content)
-    print(_json(_read_record(*parts)) if json else clean(_read_page(*parts)))
+    if json:
+        print(_json(contents_of(content)))
+    else:
+        print(clean(_read_page(content, summaries(content), traps(content))))
     return 0
 
 
-def _json(record: dict[str, Any]) -> str:
+def _json(record: object) -> str:
     """A record as JSON, whose numbers are finite: what is not is null."""
-    return dumps(_finite(record), indent=2, allow_nan=False)
-
-
-def _finite(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _finite(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(each) for each in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
-
-
-def _read_record(
-    log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ...]
-) -> dict[str, Any]:
-    return {
-        "sources": [asdict(source) for source in log.sources],
-        "signals": [asdict(signal) for signal in signals],
-        "absent": log.absent,
-        "traps": [asdict(trap) for trap in traps],
-        "events": [{**asdict(event), "known_as": _known(event)} for event in log.events],
-    }
-
-
-def _known(event: Event) -> dict[str, object] | None:
-    from failbench.messages.catalogue import message_of
-
-    known = message_of(event.name, event.message)
-    return None if known is None else {name: getattr(known, name) for name in _OF_MESSAGE}
+    return dumps(to_jsonable_python(record, inf_nan_mode="null"), indent=2, allow_nan=False)
 
 
 def _read_page(log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ...]) -> str:
+    from failbench.messages.catalogue import message_of
+
     lines = []
     for source in log.sources:
         lines.append(f"{source.name}: {source.format}, {source.lines:,} lines")
@@ -180,8 +193,8 @@ def _read_page(log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ..
         lines.append(f"{trap.kind}{place}, {trap.rows:,} times: {trap.meaning}")
     for event in log.events:
         lines.append(_event_line(log, event))
-        if known := _known(event):
-            lines += [f"  means: {known['meaning']}", f"  look: {known['check']}"]
+        if known := message_of(event.name, event.message):
+            lines += [f"  means: {known.meaning}", f"  look: {known.check}"]
     return "\n".join(lines)
 
 
@@ -232,13 +245,12 @@ def inspect(log: Log, /, *, run: Run = None, json: Json = False) -> int:
     if not json:
         print(clean(_course_page(losses, curves, phases)))
         return 0
-    first, gaps = first_to_leave(phases), (losses.last_gap, losses.widest_gap)
-    last, widest = (None if gap is None else asdict(gap) for gap in gaps)
+    first = first_to_leave(phases)
     record = {
-        "curves": [asdict(curve) for curve in curves],
-        "last_gap": last,
-        "widest_gap": widest,
-        "memory": [asdict(phase) for phase in phases],
+        "curves": curves,
+        "last_gap": losses.last_gap,
+        "widest_gap": losses.widest_gap,
+        "memory": phases,
         "first_to_leave": None if first is None else first.phase,
     }
     print(_json(record))
@@ -304,3 +316,16 @@ def _at(place: Place) -> str:
     where = [] if place.step is None else [f"step {place.step}"]
     where += [] if place.line is None else [f"line {place.line}"]
     return f"{place.value:.6g}" + (f" ({', '.join(where)})" if where else "")
+
+
+def mcp() -> int:
+    """Serve agents what diagnose and read say, by the Model Context Protocol.
+
+    It speaks on standard input and output until the input ends, reads logs within the working
+    directory alone, changes nothing and sends nothing anywhere.
+    """
+    from failbench.agents.server import server
+
+    with interruptible("Stopped."):
+        server().run()
+    return 0

@@ -21,6 +21,8 @@ GROUPS: Final = {"tool": "Look at a training", "lab": "lab: the benchmark and it
 
 EXTRAS: Final = {  # optional libraries by the extra that brings them; all others are of the lab
     "cluster": ("submitit", "distributed", "dask"),
+    "llm": ("ollama", "httpx"),
+    "mcp": ("mcp",),
     "pictures": ("matplotlib",),
     "record": ("torch", "transformers", "tokenizers"),
 }

@@ -1,5 +1,6 @@
 """Options that commands share, and places where the repository keeps what they read and write."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Literal, TypeAlias
@@ -74,6 +75,11 @@ REASONING = Path("data/reasoning")
 RECORDING_WORK = Path("data/.recording")  # corpus, and journals of what is not in a table yet
 REASONING_WORK = RECORDING_WORK / "reasoning"
 FIELD_WORK = RECORDING_WORK / "field"
+
+
+def second_opinions() -> Path:
+    """Where answers of a user's local models are kept."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "failbench/llm"
 
 
 class Reference:
