@@ -9,12 +9,10 @@ from hypothesis import strategies as st
 from failbench.messages.catalogue import Message, message_of, messages
 from failbench.messages.literals import required_literals
 
-EXAMPLES = [
-    (row["id"], row["name"], row["text"])
-    for row in csv.DictReader(
-        Path(__file__).with_name("examples.csv").read_text(encoding="utf-8").splitlines()
-    )
-]
+REPOSITORY = Path(__file__).parents[2]
+
+ROWS = [*csv.DictReader((REPOSITORY / "data/messages/examples.csv").open(encoding="utf-8"))]
+EXAMPLES = [(row["id"], row["name"], row["text"]) for row in ROWS]
 """A message for each entry, in the words that its library documents or has in its source."""
 
 
@@ -25,6 +23,14 @@ def test_each_entry_has_an_example():
 @pytest.mark.parametrize(("known", "name", "text"), EXAMPLES)
 def test_an_example_is_known_as_its_entry_and_no_earlier_one(known, name, text):
     assert message_of(name, text).id == known
+
+
+def test_no_entry_takes_a_near_miss_for_its_own():
+    near = {row["id"]: row["near_miss"] for row in ROWS}
+    patterns = {known.id: known.pattern for known in messages()}
+    assert all(near.values())
+    taken = [name for name, text in near.items() if patterns[name].search(f": {text}")]
+    assert taken == []
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 from failbench.diagnose.readers.text import MOST_EVENTS, read_text
 from failbench.messages.catalogue import message_of, messages
 
-EXAMPLES = Path(__file__).parents[1] / "messages/examples.csv"
+EXAMPLES = Path(__file__).parents[2] / "data/messages/examples.csv"
 
 
 def read(text):
