@@ -13,6 +13,7 @@ from matplotlib.ticker import PercentFormatter
 from rich.console import Console
 
 from failbench import study as st
+from failbench.base.records import read_rows
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.answer import NAMED, Level, level_of
 from failbench.diagnose.diagnosis import diagnosis_of
@@ -20,16 +21,27 @@ from failbench.diagnose.model import Model, read_model
 from failbench.diagnose.outputs.page import print_page
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.text import read_text
+from failbench.field.programs import read_programs
+from failbench.field.reports import INDEX, Report
 from failbench.monitor.records.tables import setting_of
 from failbench.neighbours.peers.skill import skill_verdicts
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, recorded_answers
 from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.run import COMPLETE, complete_shape, logged_run
-from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
+from shared.diagnose_logs import (
+    ALL,
+    ANSWER_SCHEMA,
+    EVIDENCE_SCHEMA,
+    OUTSIDE_SCHEMA,
+    WORDS,
+    DiagnosedLogs,
+)
 
 TELEMETRY = Path("data/telemetry")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
+OUTSIDE = Path("data/measurements/diagnose_logs/outside.parquet")
+FIELD, REPORTS = Path("data/field"), Path("data/reports")
 MODEL = Path("src/failbench/fitted/log.json")
 VERDICTS = Path("data/peers/verdicts.parquet")
 
@@ -43,6 +55,9 @@ MODELS = {
     "monitor_bounds": st.Mark("monitor, own bounds", st.BLUE, "o"),
 }
 OURS = "failbench_diagnose"
+CORPORA = {"field": "Programs of the field", "reports": "Public reports"}
+COMMONEST = "commonest"
+FINE = pl.col("category").is_null()
 STATES = ("logged", "not logged")
 SAYS_END = "the error or the death"
 """Beside signals: whether a log says how the run ended."""
@@ -227,6 +242,55 @@ def ours(answers: pl.DataFrame) -> pl.DataFrame:
     return named.select("run_id", "prediction", **keys, detected="alarm")
 
 
+def outside_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
+    """Rates on what others wrote, by what was learnt, each log a unit."""
+    failing, healthy = answers.filter(~FINE), answers.filter(FINE)
+    commonest = failing.filter(learnt=ALL).with_columns(
+        pl.col("category").mode().sort().first().over("corpus").alias("prediction"),
+        learnt=pl.lit(COMMONEST),
+    )
+    parts = []
+    for (learnt, corpus), group in pl.concat([failing, commonest]).group_by(
+        "learnt", "corpus", maintain_order=True
+    ):
+        known = group.drop_nulls("cause")
+        first, among = CAUSE_RIGHT, pl.col("cause").is_in(pl.col("next_causes"))
+        columns = [
+            ("accuracy", group, st.right(), f"{RIGHT}, of one left out"),
+            *(
+                (f"accuracy_{part}", group.filter(part=part), st.right(), f"{RIGHT}: {part}")
+                for part in sorted(group["part"].unique())
+            ),
+        ]
+        if learnt not in (COMMONEST, WORDS):
+            columns.append(("cause_accuracy", known, first, RIGHT_CAUSE))
+            columns.append(("among_three", known, among, f"{RIGHT_CAUSE}, or one of the next two"))
+            fine = healthy.filter(learnt=learnt, corpus=corpus)
+            columns.append(("alarm", fine, pl.col("alarm"), FOUND))
+            for level in get_args(Level):
+                stated = group["confidence"].map_elements(level_of, pl.String) == level
+                named = f"{RIGHT}, at a confidence that is {level}"
+                columns.append((f"accuracy_{level}", group.filter(stated), st.right(), named))
+        rates = {
+            name: st.wilson_interval(
+                float(logs.select(holds.mean()).item()), logs.height, confidence, "log", what
+            )
+            for name, logs, holds, what in columns
+            if logs.height
+        }
+        parts.append(st.estimate_rows(rates, learnt=learnt, corpus=corpus))
+    return pl.concat(parts)
+
+
+def with_parts(answers: pl.DataFrame) -> pl.DataFrame:
+    """Of the field what kind a program is, of reports whether an expert can tell from them."""
+    programs = read_programs(FIELD, "development")
+    reports = read_rows(REPORTS / INDEX, Report, "Restore it with `git checkout`.")
+    parts = {each.name: each.card.kind for each in programs}
+    parts |= {each.report: f"told_{each.can_be_told}" for each in reports}
+    return answers.with_columns(part=pl.col("log").replace_strict(parts, return_dtype=pl.String))
+
+
 def example(run: Mapping[str, Any], steps: pl.DataFrame, model: Model) -> str:
     """The last line of a run's log and what the command answers, up to what it also found."""
     name, shape, rng = "key_equals", complete_shape("key_equals"), np.random.default_rng(0)
@@ -258,7 +322,11 @@ def numbers(
 
 
 def tables(
-    whole: st.Estimates, rates: st.Estimates, evidence: pl.DataFrame, said: st.Captions
+    whole: st.Estimates,
+    rates: st.Estimates,
+    others: st.Estimates,
+    evidence: pl.DataFrame,
+    said: st.Captions,
 ) -> Iterator[st.Table]:
     """Ours beside other tools, parts of our answers, other tools, and evidence."""
     kinds = {model: f"failbench, {mark.label}" for model, mark in MODELS.items()}
@@ -294,6 +362,16 @@ def tables(
             body.append(st.Divider(mark.label))
             body += [sized(rates, text, **keys, name=key) for key, text in labels.items()]
         yield st.table(f"diagnose_logs_{name}", rates, None, body, said)
+
+    learnt = said.labels("diagnose_logs_outside")
+    body = []
+    for corpus, label in CORPORA.items():
+        size = others.row(corpus=corpus, learnt=ALL, metric="accuracy")
+        body.append(st.Divider(f"{label}, n = {size['n'] if size else 0}"))
+        body += [
+            st.Row((text,), {"corpus": corpus, "learnt": name}) for name, text in learnt.items()
+        ]
+    yield st.table("diagnose_logs_outside", others, None, body, said)
 
     read = whole.where(metric="named").frame.drop_nulls("method").select("method", "format").rows()
     body = [sized(whole, tools[tool], st.words(name), method=tool) for tool, name in read]
@@ -351,11 +429,14 @@ def main() -> None:
     runs = first.select("run_id", "kind", "scenario", "category", "seed").unique()
     peers = peer_table(pl.concat(both, how="diagonal"), runs, intervals)
     calibrated = floors(failing, settings)
+    of_others = with_parts(st.read_output(OUTSIDE, OUTSIDE_SCHEMA))
+    outside = outside_table(of_others, intervals.confidence)
     at_place = evidence.filter(pl.col("checked_by") != "course")["found"].to_numpy()
     metrics = {
         "rates": st.nest(rates, "model", "part", "name", "metric"),
         "false_alarms": st.nest(alarms, "model", "kind"),
         "calibration_floor": calibrated,
+        "outside": st.nest(outside, "corpus", "learnt", "metric"),
         "peers": st.nest(peers, "method", "metric"),
         "evidence_found": {"value": float(at_place.mean()), "n": len(at_place)},
     }
@@ -388,8 +469,11 @@ def main() -> None:
             "diagnose_logs_false_alarms": alarms,
             "diagnose_logs_scenarios": scenario_table(failing),
             "diagnose_logs_peers": peers,
+            "diagnose_logs_outside": outside,
         },
-        tables=tables(st.Estimates(whole), st.Estimates(rates), evidence, said),
+        tables=tables(
+            st.Estimates(whole), st.Estimates(rates), st.Estimates(outside), evidence, said
+        ),
         figures={"diagnose_logs": said.picture("figure", 2.9, drawn)},
         sentences={
             "finding": said.text("finding", "text") + "\n",

@@ -1,4 +1,8 @@
-"""Stage measure_diagnose_logs: diagnoses of logs out of fold, and the models of the package."""
+"""Stage measure_diagnose_logs: diagnoses of logs out of fold, and the models of the package.
+
+The model of logs learns from the benchmark's runs, from programs of the field and from public
+reports. It is tested on scenarios left out, and on authors and owners left out.
+"""
 
 from __future__ import annotations
 
@@ -7,20 +11,39 @@ from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from failbench.base import measuring as st
+from failbench.base.records import read_rows
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.finding import look_up
-from failbench.diagnose.fitting import KnownLog, fitted
-from failbench.diagnose.model import Model, cause_names, read_model, supports_of, write_model
+from failbench.diagnose.fitting import KnownLog, Said, fitted
+from failbench.diagnose.model import (
+    Model,
+    cause_names,
+    read_model,
+    supports_of,
+    write_model,
+)
+from failbench.diagnose.readers.excerpt import without_numbers
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.records import log_of_history
 from failbench.diagnose.signs import is_alarm, signs_of
+from failbench.diagnose.words import (
+    NO_SUPPORT,
+    TABLE,
+    WordWeights,
+    counted,
+    read_words,
+    write_words,
+)
+from failbench.field.corpus import known_logs
+from failbench.field.reports import read_reports
+from failbench.messages.catalogue import messages
 from failbench.monitor.history import History
 from failbench.monitor.invariants import Bound
 from failbench.monitor.records.tables import (
@@ -35,13 +58,27 @@ from failbench.monitor.records.versions import read_rules
 from failbench.neighbours.rendering.formats import FORMATS, read_files, rendered
 from failbench.neighbours.rendering.run import COMPLETE, complete_shape, draw_shape, logged_run
 from failbench.prediction.splits import rows_in_fold
-from shared.diagnose_logs import ANSWER_SCHEMA, EVIDENCE_SCHEMA, DiagnosedLogs
+from shared.diagnose_logs import (
+    ALL,
+    ANSWER_SCHEMA,
+    BENCHMARK,
+    EVIDENCE_SCHEMA,
+    OUTSIDE_SCHEMA,
+    WITHOUT_WORDS,
+    WORDS,
+    DiagnosedLogs,
+    MessageExample,
+)
 
 TELEMETRY = Path("data/telemetry")
 MONITORED = Path("data/monitor")
 ENDS = Path("data/measurements/invariants/ends.parquet")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
+OUTSIDE = Path("data/measurements/diagnose_logs/outside.parquet")
+FIELD, REPORTS = Path("data/field"), Path("data/reports")
+EXAMPLES = Path("data/messages/examples.csv")
+WORDS_TABLE = Path("src/failbench/fitted") / TABLE
 FITTED = {
     "log": Path("src/failbench/fitted/log.json"),
     "monitor": Path("src/failbench/fitted/monitor.json"),
@@ -54,6 +91,9 @@ MONITOR, MONITOR_LOGIC = "monitor", "monitor, logic alone"
 
 MODELS = {"log": None, "monitor_bounds": MONITOR, "monitor": MONITOR_LOGIC}
 """Models by name, each with the format that it is fitted to; the first to all others."""
+
+NEXT: Final = 3
+"""Causes of an answer that are kept."""
 
 Run = Mapping[str, Any]
 Example = dict[str, Any]
@@ -112,6 +152,7 @@ def example_of(run: Run, format_name: str, log: Log, fitted: Mapping[str, Bound]
         "present": ",".join(log.present),
         "says_end": any(event.kind != "warning" for event in log.events),
         "signs": signs_of(log, fitted),
+        "words": counted(log.words),
     }
 
 
@@ -164,6 +205,7 @@ def cross_validated(
     examples: Iterable[Example],
     name: str,
     splits: pl.DataFrame,
+    outside: Outside,
     settings: DiagnosedLogs,
     workers: int,
 ) -> pl.DataFrame:
@@ -182,7 +224,7 @@ def cross_validated(
     tasks = []
     for repeat, fold in product(range(settings.repeats), range(folds)):
         tested = rows_in_fold(splits, scenarios, repeat, fold) | (fold_of_success == fold)
-        tasks.append((logs, tested, name, settings, repeat, fold))
+        tasks.append((logs, tested, name, outside, settings, repeat, fold))
     answers = pl.concat(st.parallel_map(_fold, tasks, workers))
     return answers.sort("model", "repeat", "fold", "run_id", "format")
 
@@ -191,51 +233,119 @@ def _fold(
     logs: Sequence[Example],
     tested: st.Mask,
     name: str,
+    outside: Outside,
     settings: DiagnosedLogs,
     repeat: int,
     fold: int,
 ) -> pl.DataFrame:
     learnt = [each for each, held in zip(logs, tested, strict=True) if not held]
-    model = fitted_to(learnt, settings, f"training folds of {name}")
+    model = fitted_to(learnt, outside, settings, f"training folds of {name}")
     held_out = [each for each, held in zip(logs, tested, strict=True) if held]
     keys = {"model": name, "repeat": repeat, "fold": fold}
-    rows = [{**keys, **each, **said_by(model, each)} for each in held_out]
+    rows = [{**keys, **each, **said_by(model, known_log(each))} for each in held_out]
     return pl.DataFrame(rows, schema=ANSWER_SCHEMA)
 
 
-def fitted_to(learnt: Iterable[Example], settings: DiagnosedLogs, words: str) -> Model:
-    known = [
-        KnownLog(each["signs"], each["cause"], each["scenario"], each["setting"]) for each in learnt
-    ]
-    return fitted(known, settings, words)
+Fitted = tuple[Model, WordWeights | None]
 
 
-def said_by(model: Model, log: Example) -> dict[str, Any]:
-    weighed = model.weighed(supports_of(log["signs"], model.bounds))
+class Outside(NamedTuple):
+    """What others wrote: logs of the field and reports, and messages as libraries print them."""
+
+    logs: tuple[KnownLog, ...] = ()
+    said: tuple[Said, ...] = ()
+
+
+def fitted_to(
+    learnt: Iterable[Example], outside: Outside, settings: DiagnosedLogs, words: str
+) -> Fitted:
+    known = [*map(known_log, learnt), *outside.logs]
+    return fitted(known, settings, words, outside.said)
+
+
+def known_log(example: Example) -> KnownLog:
+    names = ("signs", "category", "cause", "scenario", "setting", "words")
+    return KnownLog(group=example["scenario"], **{name: example[name] for name in names})
+
+
+def said_by(made: Fitted, log: KnownLog) -> dict[str, Any]:
+    model, words = made
+    support = NO_SUPPORT if words is None else words.support(log.words)
+    weighed = model.weighed(supports_of(log.signs, model.bounds, support))
+    ended = (sign.kind in ("message", "event") and not sign.is_warning for sign in log.signs)
     return {
-        "alarm": is_alarm(log["says_end"], log["signs"], model.bounds),
+        "alarm": is_alarm(any(ended), log.signs, model.bounds),
         "prediction": st.CATEGORIES[weighed.category],
         "confidence": round(float(weighed.categories[weighed.category]), st.DECIMALS),
         "predicted_cause": cause_names()[weighed.cause],
         "cause_confidence": round(float(weighed.causes[weighed.cause]), st.DECIMALS),
+        "next_causes": [cause_names()[at] for at in np.argsort(-weighed.causes)[:NEXT]],
     }
 
 
+def outside_answers(
+    examples: Sequence[Example], outside: Outside, settings: DiagnosedLogs, workers: int
+) -> pl.DataFrame:
+    """Answers to logs of others whose authors and owners were left out, by what was learnt."""
+    groups = sorted({log.group for log in outside.logs})
+    order = np.random.default_rng(settings.seed).permutation(len(groups))
+    folds = (order % settings.outside_folds).tolist()
+    fold_of = dict(zip(groups, folds, strict=True))
+    tasks: list[tuple[Any, ...]] = [(examples, outside.logs, Outside(), (BENCHMARK,), settings)]
+    for fold in range(settings.outside_folds):
+        tested = tuple(log for log in outside.logs if fold_of[log.group] == fold)
+        others = tuple(log for log in outside.logs if fold_of[log.group] != fold)
+        mute = tuple(replace(log, teaches_words=False) for log in others)
+        tasks.append((examples, tested, Outside(others, outside.said), (ALL, WORDS), settings))
+        tasks.append((examples, tested, Outside(mute), (WITHOUT_WORDS,), settings))
+    return pl.concat(st.parallel_map(_outside_fold, tasks, workers)).sort("learnt", "log")
+
+
+def _outside_fold(
+    examples: Sequence[Example],
+    tested: Sequence[KnownLog],
+    others: Outside,
+    learnt: Sequence[str],
+    settings: DiagnosedLogs,
+) -> pl.DataFrame:
+    made = fitted_to(examples, others, settings, "training folds")
+    rows = []
+    for name, log in product(learnt, tested):
+        said = said_by(made, log)
+        if name == WORDS and made[1] is not None:
+            said["prediction"] = st.CATEGORIES[int(made[1].support(log.words).categories.argmax())]
+        about = {"learnt": name, "corpus": log.setting, "log": log.scenario, "group": log.group}
+        rows.append({**about, "category": log.category, "cause": log.cause, **said})
+    return pl.DataFrame(rows, schema=OUTSIDE_SCHEMA)
+
+
+def read_outside() -> Outside:
+    """All logs of others that may be learnt from."""
+    of_field = [log for _, _, log in known_logs(FIELD, "development")]
+    examples = read_rows(EXAMPLES, MessageExample, "Restore it with `git checkout`.", ["id"])
+    known = {message.id: message for message in messages()}
+    said = (
+        (counted(without_numbers(f"{each.name}: {each.text}")), known[each.id]) for each in examples
+    )
+    of_messages = tuple(Said(words, of.category, of.causes[0]) for words, of in said)
+    return Outside((*of_field, *(log for _, log in read_reports(REPORTS))), of_messages)
+
+
 def evidence_table(
-    telemetry: st.Telemetry, model: Model, logs: int, seed: int, workers: int
+    telemetry: st.Telemetry, made: Fitted, logs: int, seed: int, workers: int
 ) -> pl.DataFrame:
     """Look up all evidence of the diagnoses of some logs of failing runs."""
     failing = telemetry.runs.filter(kind="failure").sort("run_id")["run_id"].to_list()
     rng = np.random.default_rng(seed)
     taken = rng.choice(len(failing), min(logs, len(failing)), replace=False)
     runs = with_steps(telemetry.select(pl.col("run_id").is_in([failing[at] for at in taken])))
-    blocks = [(runs[start::workers], model, seed) for start in range(workers)]
+    blocks = [(runs[start::workers], made, seed) for start in range(workers)]
     rows = [row for part in st.parallel_map(_looked_up, blocks, workers) for row in part]
     return pl.DataFrame(rows, schema=EVIDENCE_SCHEMA, orient="row").sort("run_id", "item")
 
 
 def _looked_up(
-    runs: Sequence[tuple[Run, pl.DataFrame]], model: Model, seed: int
+    runs: Sequence[tuple[Run, pl.DataFrame]], made: Fitted, seed: int
 ) -> list[tuple[str, int, str, str, str, bool]]:
     rows: list[tuple[str, int, str, str, str, bool]] = []
     for recorded, steps in runs:
@@ -245,7 +355,8 @@ def _looked_up(
         files = rendered(logged, format_name, draw_shape(format_name, rng), rng)
         with TemporaryDirectory() as folder:
             log = read_files(files, Path(folder))
-        for item, finding in enumerate(diagnosis_of(log, model=model, failed=True).findings):
+        told = diagnosis_of(log, model=made[0], weights=made[1], failed=True)
+        for item, finding in enumerate(told.findings):
             checked_by, found = look_up(finding, log, files)
             rows.append((recorded["run_id"], item, format_name, finding.kind, checked_by, found))
     return rows
@@ -265,16 +376,23 @@ def main() -> None:
     failed = monitored.runs.filter(kind="failure").join(ends, on="run_id", how="left")
     failure_steps = dict(failed.select("run_id", "failure_step").iter_rows())
     examples += monitored_examples(monitored, failure_steps, rules.bounds, st.workers())
-    answers = []
+    others, answers = read_outside(), []
     for name in MODELS:
-        answers.append(cross_validated(examples, name, splits, settings, st.workers()))
+        outside = others if name == "log" else Outside()
+        answers.append(cross_validated(examples, name, splits, outside, settings, st.workers()))
         learnt = of_model(examples, name)
-        words = f"{len(learnt)} logs of failing and healthy runs of the benchmark"
-        write_model(FITTED[name], fitted_to(learnt, settings, words))
+        fitted_on = f"{len(learnt)} logs of the benchmark, {len(outside.logs)} of others"
+        model, words = fitted_to(learnt, outside, settings, fitted_on)
+        write_model(FITTED[name], model)
+        if words is not None:
+            write_words(WORDS_TABLE, words)
     table = pl.concat(answers)
     st.write_parquet(table, ANSWERS)
-    model = read_model(FITTED["log"])
-    evidence = evidence_table(telemetry, model, settings.evidence_logs, settings.seed, st.workers())
+    # a cause weighs one, however many seeds it has: a third of the logs fits in a third of the time
+    of_seed = [each for each in of_model(examples, "log") if each["seed"] == settings.run_seeds[0]]
+    st.write_parquet(outside_answers(of_seed, others, settings, st.workers()), OUTSIDE)
+    made = read_model(FITTED["log"]), read_words(WORDS_TABLE)
+    evidence = evidence_table(telemetry, made, settings.evidence_logs, settings.seed, st.workers())
     st.write_parquet(evidence, EVIDENCE)
     right = (pl.col("prediction") == pl.col("category")).mean()
     cause = (pl.col("predicted_cause") == pl.col("cause")).mean()

@@ -3,6 +3,7 @@
 import polars as pl
 from pydantic import Field
 
+from failbench.base.records import Record
 from failbench.base.slices import Seeds
 from failbench.diagnose.fitting import Choices
 
@@ -18,6 +19,16 @@ class DiagnosedLogs(Choices):
     bins: int = Field(ge=2)
     floor_draws: int = Field(ge=1)
     evidence_logs: int = Field(ge=1)
+    outside_folds: int = Field(ge=2)
+
+
+class MessageExample(Record):
+    """A message of the catalogue as its library prints it, and one that is none."""
+
+    id: str
+    name: str
+    text: str
+    near_miss: str
 
 
 ANSWER_SCHEMA = pl.Schema(
@@ -50,3 +61,21 @@ EVIDENCE_SCHEMA = pl.Schema(
     }
 )
 """A row per item of evidence of a run's log; :func:`failbench.diagnose.finding.look_up`."""
+
+# what answers to the logs of others were learnt from, and what they read
+ALL, WITHOUT_WORDS, WORDS, BENCHMARK = "all", "all, without words", "words", "benchmark"
+
+OUTSIDE_SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys(("learnt", "corpus", "log", "group"), pl.String),
+        "category": pl.String,  # null of a healthy run
+        "cause": pl.String,  # null where the catalogue has none
+        "alarm": pl.Boolean,
+        "prediction": pl.String,
+        "confidence": pl.Float64,
+        "predicted_cause": pl.String,
+        "cause_confidence": pl.Float64,
+        "next_causes": pl.List(pl.String),  # the most probable, the first one among them
+    }
+)
+"""A row per log of others, and what was learnt; authors and owners were left out."""

@@ -85,6 +85,12 @@ def test_a_console_is_what_a_person_sees_without_this_machine(recorded):
     assert console.startswith("step 0 loss 2.0000\nstep 1")
 
 
+def test_a_bar_that_returns_to_the_beginning_of_its_line_is_kept(recorded):
+    recording, (program,), _ = recorded(code="print('10 %|\\r20 %|')")
+    console = (recording.folder(program, "run") / CONSOLE).read_bytes()
+    assert console.endswith(b"10 %|\r20 %|\n")
+
+
 def test_what_is_known_is_not_run_again_and_what_was_changed_is(recorded):
     assert recorded()[2][0] == (0, 3)
     assert recorded()[2] == [(3, 3)]

@@ -179,6 +179,25 @@ def field(
     return 0
 
 
+def reports(
+    given: Annotated[Path, Parameter(help="reports with their texts, as lines of JSON")],
+    /,
+    *,
+    causes: Annotated[Path | None, Parameter(help="a CSV of report and cause, by a reader")] = None,
+    output: Output = places.REPORTS,
+) -> int:
+    """Keep of public reports what a model learns from, and none of their text."""
+    from failbench.base.records import read_rows
+    from failbench.field.reports import Cause, keep, read_given
+
+    remedy = "Give it the columns report and cause."
+    rows = [] if causes is None else read_rows(causes, Cause, remedy, ["report"])
+    read = read_given(given)
+    keep(read, {row.report: row.cause for row in rows}, output)
+    print(f"{len(read)} reports are in {output}.")
+    return 0
+
+
 def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = places.PEERS) -> int:
     """Ask other tools about the runs of the reference setting, and keep what they say."""
     import polars as pl

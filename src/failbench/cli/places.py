@@ -59,6 +59,7 @@ Predictors: TypeAlias = Annotated[
 SCENARIOS = Path("data/scenarios")
 OUTSIDE_LIST = Path("data/outside")
 FIELD = Path("data/field")
+REPORTS = Path("data/reports")
 EXTERNAL_DEFAULT = Path("data/external/default")
 NOTEBOOKS = Path("data/notebooks")
 CRASHES = Path("data/crashes/answers.parquet")

@@ -30,6 +30,7 @@ from failbench.diagnose.signs import (
     is_alarm,
     observed,
 )
+from failbench.diagnose.words import WordWeights, counted, fitted_words
 from failbench.monitor.bounds import read_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound
 
@@ -115,8 +116,9 @@ def diagnosis_of(
     *,
     failed: bool = False,
     model: Model | None = None,
+    weights: WordWeights | None = None,
 ) -> LogDiagnosis:
-    """The diagnosis of a log that was read."""
+    """The diagnosis of a log that was read, by models of the package unless others are given."""
     if model is None:
         name = "log" if log.history is None else "monitor_bounds" if fitted else "monitor"
         model = fitted_model(name)
@@ -124,7 +126,8 @@ def diagnosis_of(
     signs = distinct(sign for sign, _ in seen)
     # a finding of the configuration or the code is weighed as a message: it is words, too
     words = (Sign("message", each.id, each.strength, each.causes) for each in extra)
-    answer = model.weighed(supports_of((*signs, *words), model.bounds))
+    of_words = (weights or fitted_words()).support(counted(log.words))
+    answer = model.weighed(supports_of((*signs, *words), model.bounds, of_words))
     categories = dict(zip(CATEGORIES, answer.categories.tolist(), strict=True))
     found = (*_findings(log, seen, model), *extra)
     says_end = any(event.kind != "warning" for event in log.events)
@@ -168,7 +171,9 @@ def _hypotheses(
     probable: list[str] = []
     named: list[str] = []
     first = {each.causes[0] for each in found if each.causes}
+    # what the words of the log as a whole speak for has no finding, and may be probable
     spoken_for = {name for each in found for name in each.causes}
+    spoken_for |= {name for name, each in share.items() if each >= SHOWN}
     likely = {name: (categories[causes()[name].category], share[name]) for name in spoken_for}
     best = max(sorted(spoken_for), key=likely.__getitem__, default=None)  # a set has no order
     for name in sorted(spoken_for, key=lambda each: (each != best, -share[each], each)):
@@ -190,6 +195,8 @@ def _hypothesis(name: str, confidence: float, found: Sequence[Finding]) -> Hypot
 
 def _severity(found: Sequence[Finding]) -> Severity:
     """What the findings say of the run: whether it ended, trains wrongly, or is slower."""
+    if not found:
+        return "high"
     if any(each.kind in ("message", "ending", "place") for each in found):
         return "critical"
     if any(part in each.id for each in found for part in _LOST):
@@ -226,12 +233,14 @@ def _uncertainty_of(
         said.append("The log says of no error and no end: the answer rests on its numbers.")
     if not hypotheses:
         said.append("Nothing in the log speaks for a cause.")
+    elif not hypotheses[0].findings:
+        said.append("The first cause rests on the words of the log as a whole, and on no one line.")
     elif not any(each.strength == "direct" for each in hypotheses[0].findings):
         said.append("All evidence for the first cause is circumstantial: it has other causes too.")
     if log.history is None:
         said.append(
-            "The confidence was calibrated on small models on one machine; other settings may "
-            "differ."
+            "The confidence was calibrated on small models, and on programs and reports of other "
+            "authors; other settings may differ."
         )
     return tuple(said)
 

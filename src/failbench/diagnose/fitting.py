@@ -4,34 +4,72 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Final, get_args
+from typing import Annotated, Final, NamedTuple, get_args
 
 import numpy as np
 from pydantic import Field
 from scipy.optimize import minimize, minimize_scalar
+from scipy.sparse import csr_matrix
 from sklearn.isotonic import IsotonicRegression
-from sklearn.model_selection import StratifiedGroupKFold
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
+from sklearn.preprocessing import normalize
 
 from failbench.base.arrays import Array, Labels, Mask
 from failbench.base.records import Record
-from failbench.base.vocabulary import CATEGORIES
+from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.diagnose import model as logits
 from failbench.diagnose.model import OWN, SHARED, LogKind, Positions, Supports, Weights
 from failbench.diagnose.series import CheckBound, checks, fitted_bounds
 from failbench.diagnose.signs import Sign
+from failbench.diagnose.words import BINS, NO_SUPPORT, Counted, WordSupport, WordWeights
 
+NO_CAUSE: Final = -1  # position of what the catalogue has no entry for
+_SMALLEST_AXIS: Final = 1e-8
 _TOLERANCE: Final = 1e-7
 _COOLEST, _HOTTEST = 0.2, 10.0
 
 
 @dataclass(frozen=True)
 class KnownLog:
-    """A log, and what is known of its run."""
+    """A log, and what is known of its run.
+
+    Attributes
+    ----------
+    signs
+        What is in it.
+    category
+        Of its cause; None of a healthy run.
+    cause
+        Id of the catalogue; None where it has none.
+    scenario
+        What weighs one, however many logs it has.
+    setting
+        Whose healthy logs have bounds of their own.
+    group
+        What is left out together: a scenario, or all that one author or owner wrote.
+    words
+        Pieces of its text.
+    teaches_words
+        Whether its text was written by people and libraries, and by no formatter of ours.
+    """
 
     signs: tuple[Sign, ...]
+    category: Category | None
     cause: str | None
     scenario: str
     setting: str
+    group: str
+    words: Counted
+    teaches_words: bool = False
+
+
+class Said(NamedTuple):
+    """A message of the catalogue as its library prints it, its category and its first cause."""
+
+    words: Counted
+    category: Category | None
+    cause: str
 
 
 class Choices(Record):
@@ -40,6 +78,8 @@ class Choices(Record):
     penalties: tuple[Annotated[float, Field(gt=0)], ...] = Field(min_length=1)
     margins: tuple[Annotated[float, Field(gt=-1)], ...] = Field(min_length=1)
     most_alarmed: float = Field(gt=0, lt=1)
+    words_c: float = Field(gt=0)
+    message_weight: float = Field(gt=0)
     inner_folds: int = Field(ge=2)
     seed: int = Field(ge=0)
 
@@ -60,23 +100,30 @@ class Examples:
         return Examples(*(getattr(self, each.name)[taken] for each in fields(self)))
 
 
-def fitted(logs: Sequence[KnownLog], choices: Choices, fitted_on: str) -> logits.Model:
-    """Fit a model."""
+def fitted(
+    logs: Sequence[KnownLog], choices: Choices, fitted_on: str, said: Sequence[Said] = ()
+) -> tuple[logits.Model, WordWeights | None]:
+    """Fit a model, and where texts are known the weights of words that it builds on."""
     amounts = amounts_of([log.signs for log in logs])
-    healthy = np.array([log.cause is None for log in logs])
+    healthy = np.array([log.category is None for log in logs])
     settings = np.array([log.setting for log in logs], dtype=object)
-    margin = chosen_margin(amounts, healthy, settings, choices)
-    bounds = fitted_bounds(checks(), amounts, healthy, margin)
-    failing = [log for log in logs if log.cause is not None]
-    supports = [logits.supports_of(log.signs, bounds) for log in failing]
+    # a check knows the course of one loop: programs of others are odd and noisy in other ways
+    calm = healthy & [not log.teaches_words for log in logs]
+    margin = chosen_margin(amounts, calm, settings, choices)
+    bounds = fitted_bounds(checks(), amounts, calm, margin)
+    failing = [log for log in logs if log.category is not None]
+    words, of_words = words_held_out(failing, said, choices)
+    pairs = zip(failing, of_words, strict=True)
+    supports = [logits.supports_of(log.signs, bounds, each) for log, each in pairs]
     examples = examples_of(failing, supports)
-    scenarios = np.array([log.scenario for log in failing], dtype=object)
-    penalty, temperature, cause_temperature, held_out = _chosen(examples, scenarios, choices)
+    groups = np.array([log.group for log in failing], dtype=object)
+    penalty, temperature, cause_temperature, held_out = _chosen(examples, groups, choices)
     weights = fitted_weights(examples, penalty)
     quiet = ~alarmed(amounts, bounds)
-    words = ("message", "event", "trap")
-    silent = quiet & [not any(sign.kind in words for sign in log.signs) for log in logs]
-    return logits.Model(
+    telling = ("message", "event", "trap")
+    silent = quiet & [not any(sign.kind in telling for sign in log.signs) for log in logs]
+    scenarios = np.array([log.scenario for log in failing], dtype=object)
+    model = logits.Model(
         format=logits.FORMAT,
         fitted_on=fitted_on,
         shared=dict(zip(SHARED, weights.shared.tolist(), strict=True)),
@@ -89,6 +136,83 @@ def fitted(logs: Sequence[KnownLog], choices: Choices, fitted_on: str) -> logits
         bounds=bounds,
         healthy=float(healthy[silent].mean()) if silent.any() else 0.5,
     )
+    return model, words
+
+
+def words_held_out(
+    failing: Sequence[KnownLog], said: Sequence[Said], choices: Choices
+) -> tuple[WordWeights | None, list[WordSupport]]:
+    """Weights of words, and what the words of each log speak for where its group is left out.
+
+    What is stacked on a model must be its answers to what it has not seen (Wolpert, 1992).
+    """
+    teachers = np.flatnonzero([log.teaches_words for log in failing])
+    if not len(teachers):
+        return None, [NO_SUPPORT] * len(failing)
+    known = [failing[at] for at in teachers]
+    texts = Texts(known, said, choices)
+    whole = texts.fitted(np.full(len(known), fill_value=True))
+    supports = [whole.support(log.words) for log in failing]
+    groups = np.array([log.group for log in known], dtype=object)
+    for learnt, left_out in GroupKFold(choices.inner_folds).split(groups, groups=groups):
+        part = texts.fitted(np.isin(np.arange(len(known)), learnt))
+        for at in left_out:
+            supports[teachers[at]] = part.support(known[at].words)
+    return whole, supports
+
+
+class Texts:
+    """Texts as points: fewer than pieces, so that a fit takes their products alone."""
+
+    def __init__(self, known: Sequence[KnownLog], said: Sequence[Said], choices: Choices) -> None:
+        texts: Sequence[KnownLog | Said] = [*known, *said]
+        counts = [each.words for each in texts]
+        ends = np.cumsum([0, *(len(each.bins) for each in counts)])
+        bins = np.concatenate([each.bins for each in counts])
+        values = 1.0 + np.log(np.concatenate([each.counts for each in counts]))
+        there = np.bincount(bins[: ends[len(known)]], minlength=BINS)
+        # a message is one line, and says nothing of how rare a piece is in logs
+        self._rarity: Array = np.log((1 + len(known)) / (1 + there)) + 1
+        self._rows = normalize(
+            csr_matrix((values * self._rarity[bins], bins, ends), (len(counts), BINS))
+        )
+        size, axes = np.linalg.eigh((self._rows @ self._rows.T).toarray())
+        kept = size > _SMALLEST_AXIS
+        self._axes = axes[:, kept] / np.sqrt(size[kept])
+        self._points = axes[:, kept] * np.sqrt(size[kept])
+        self._category = np.array([each.category or "" for each in texts])
+        self._cause = np.array([each.cause or "" for each in texts])
+        self._weights = np.append(_one_each(known), np.full(len(said), choices.message_weight))
+        self._c = choices.words_c
+
+    def fitted(self, learnt: Mask) -> WordWeights:
+        """Weights of pieces, from some of the logs and all messages."""
+        taken = np.append(learnt, np.full(len(self._weights) - len(learnt), fill_value=True))
+        return WordWeights(
+            self._rarity,
+            self._logit(self._category, CATEGORIES, taken),
+            self._logit(self._cause, logits.cause_names(), taken),
+        )
+
+    def _logit(self, truth: Labels, names: Sequence[str], taken: Mask) -> Array:
+        """A multinomial logit of the texts whose truth is known, as weights of pieces."""
+        taken = taken & (truth != "")
+        fit = LogisticRegression(C=self._c, solver="newton-cg", tol=_TOLERANCE, max_iter=500)
+        fit.fit(self._points[taken], truth[taken], sample_weight=self._weights[taken])
+        # what all texts have in common is in the intercepts, and is left to the model
+        found = np.zeros((BINS, len(names)))
+        places = [names.index(each) for each in fit.classes_]
+        found[:, places] = self._rows.T @ (self._axes @ fit.coef_.T)
+        return found
+
+
+def _one_each(logs: Sequence[KnownLog]) -> Array:
+    """Weights of logs: all of a scenario together weigh one."""
+    _, places, counts = np.unique(
+        [log.scenario for log in logs], return_inverse=True, return_counts=True
+    )
+    weights: Array = 1.0 / counts[places]
+    return weights
 
 
 def amounts_of(logs: Sequence[Sequence[Sign]]) -> dict[str, Array]:
@@ -127,17 +251,14 @@ def chosen_margin(
 def examples_of(logs: Sequence[KnownLog], supports: Sequence[Supports]) -> Examples:
     """Logs of failing runs as arrays; all logs of a scenario together weigh one."""
     names = {name: place for place, name in enumerate(logits.cause_names())}
-    cause = np.array([names[log.cause] for log in logs if log.cause is not None])
-    _, places, counts = np.unique(
-        [log.scenario for log in logs], return_inverse=True, return_counts=True
-    )
+    places = {name: place for place, name in enumerate(CATEGORIES)}
     return Examples(
         np.array([each.categories for each in supports]),
         np.array([each.causes for each in supports]),
         np.array([each.own for each in supports]),
-        logits.category_of_cause()[cause],
-        cause,
-        1.0 / counts[places],
+        np.array([places[log.category] for log in logs if log.category is not None]),
+        np.array([names.get(log.cause or "", NO_CAUSE) for log in logs]),
+        _one_each(logs),
     )
 
 
@@ -146,9 +267,7 @@ def calibrations_of(
 ) -> dict[LogKind, logits.Calibration]:
     """How often answers to held-out scenarios are right by kind (Zadrozny and Elkan, 2002)."""
     kinds = np.array([each.kind for each in supports])
-    said = np.array([-1 if each.said is None else each.said for each in supports])
-    best = np.where(said < 0, held_out.argmax(axis=1), said)
-    probability = np.where(said < 0, held_out.max(axis=1), 1.0)
+    best, probability = held_out.argmax(axis=1), held_out.max(axis=1)
     found: dict[LogKind, logits.Calibration] = {}
     for kind in get_args(LogKind):
         rows = kinds == kind if (kinds == kind).any() else np.full(len(kinds), fill_value=True)
@@ -171,18 +290,18 @@ def calibrations_of(
 
 
 def _chosen(
-    examples: Examples, scenarios: Labels, choices: Choices
+    examples: Examples, groups: Labels, choices: Choices
 ) -> tuple[float, float, float, Array]:
-    """Penalty and temperatures under which held-out scenarios are likeliest, with categories'."""
+    """Penalty and temperatures under which held-out groups are likeliest, with categories'."""
     folds = StratifiedGroupKFold(choices.inner_folds, shuffle=True, random_state=choices.seed)
-    parts = list(folds.split(scenarios, examples.category, scenarios))
+    parts = list(folds.split(groups, examples.category, groups))
     best: tuple[float, float, float, float, Array] | None = None
-    rows = np.arange(len(scenarios))
+    rows = np.arange(len(groups))
     for penalty in choices.penalties:
-        scores = np.empty((len(scenarios), examples.categories.shape[2]))
-        of_causes = np.empty((len(scenarios), examples.causes.shape[2]))
+        scores = np.empty((len(groups), examples.categories.shape[2]))
+        of_causes = np.empty((len(groups), examples.causes.shape[2]))
         for learnt, left_out in parts:
-            mask = np.zeros(len(scenarios), dtype=bool)
+            mask = np.zeros(len(groups), dtype=bool)
             mask[learnt] = True
             weights = fitted_weights(examples.of(mask), penalty)
             held = examples.of(~mask)
@@ -193,9 +312,10 @@ def _chosen(
         likelihood = scaled[rows, examples.category] - logits.logsumexp(scaled)[:, 0]
         loss = -float(examples.weights @ likelihood)
         if best is None or loss < best[0]:
-            members = logits.category_of_cause()[None, :] == examples.category[:, None]
-            within = np.where(members, of_causes, -np.inf)
-            of_cause = chosen_temperature(within, examples.cause, examples.weights)
+            named = examples.of(examples.cause != NO_CAUSE)
+            members = _members(named)
+            within = np.where(members, of_causes[examples.cause != NO_CAUSE], -np.inf)
+            of_cause = chosen_temperature(within, named.cause, named.weights)
             best = loss, penalty, temperature, of_cause, logits.softmax(scaled)
     assert best is not None
     return best[1:]
@@ -225,8 +345,9 @@ def fitted_weights(examples: Examples, penalty: float) -> Weights:
 
 
 def _cause_weights(examples: Examples, penalty: float) -> Array:
-    """Weights of the second logit: the true cause among those of the true category."""
-    members = logits.category_of_cause()[None, :] == examples.category[:, None]
+    """Weights of the second logit: the true cause among those of its category."""
+    examples = examples.of(examples.cause != NO_CAUSE)
+    members = _members(examples)
     truth = np.eye(len(logits.cause_names()))[examples.cause]
 
     def loss(weights: Array) -> tuple[float, Array]:
@@ -236,6 +357,13 @@ def _cause_weights(examples: Examples, penalty: float) -> Array:
         return value + penalty / 2 * float(weights @ weights), gradient + penalty * weights
 
     return _minimum(loss, len(SHARED))
+
+
+def _members(examples: Examples) -> Mask:
+    """Causes of the category that the catalogue has the true cause in; an author's may differ."""
+    of_cause = logits.category_of_cause()
+    members: Mask = of_cause[None, :] == of_cause[examples.cause][:, None]
+    return members
 
 
 def _surprise(scores: Array, truth: Array, members: Mask, weights: Array) -> tuple[float, Array]:

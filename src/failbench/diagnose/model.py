@@ -1,9 +1,10 @@
-"""Model: how much each kind of sign is worth, learnt from the benchmark, stored as JSON.
+"""Model: how much each kind of sign is worth, learnt from logs of many authors, stored as JSON.
 
-Words of a library that have a category decide it, else two conditional logits do. Weights of kinds
-of support are shared by all categories and causes, so that messages and causes without a scenario
-count too; checks and absences have a weight for each category, drawn towards zero. Temperatures and
-probabilities are of scenarios that were not learnt from.
+Two conditional logits name category and cause. Weights of kinds of support are shared by all
+categories and causes, so that messages and causes without an example count too; checks and absences
+have a weight for each category, drawn towards zero. What the words of a log speak for by themselves
+(``failbench.diagnose.words``) is one kind among these. Temperatures and probabilities are of causes
+that were not learnt from.
 """
 
 import json
@@ -23,6 +24,7 @@ from failbench.causes.catalogue import causes
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.series import CheckBound, checks
 from failbench.diagnose.signs import ABSENT, Sign
+from failbench.diagnose.words import NO_SUPPORT, WordSupport
 
 FORMAT: Final = 1
 # least distance of the category that is named from the next: no other is as probable
@@ -40,7 +42,8 @@ FAINT: Final = 0.1
 SHARED: Final = (
     "message:direct", "message:circumstantial", "place", "around", "trap", "allocation",
     "check:direct", "check:circumstantial", "invariant:direct", "invariant:circumstantial",
-    "ending", "decided:logic", "decided:statistic", "decided:symptom", "decided:ending", "any",
+    "ending", "decided:logic", "decided:statistic", "decided:symptom", "decided:ending", "words",
+    "any",
 )  # fmt: skip
 
 # columns with a weight for each category: what the benchmark shows often enough
@@ -49,12 +52,15 @@ OWN: Final = (
     *(f"absent:{name}" for name in ABSENT), *(f"check:{name}" for name in checks()),
 )  # fmt: skip
 
-# What an answer rests on: words that decide the category, else a log with every signal, else one
-# without some. How often answers are right is measured for each by itself.
-LogKind = Literal["words", "complete", "other"]
+# What an answer rests on: an error or a death, else a log with every signal, else one without some.
+# How often answers are right is measured for each by itself.
+LogKind = Literal["ended", "complete", "other"]
 _SHARED_PLACE: Final = {name: place for place, name in enumerate(SHARED)}
 _OWN_PLACE: Final = {name: place for place, name in enumerate(OWN)}
 _CATEGORY_PLACE: Final = {name: place for place, name in enumerate(CATEGORIES)}
+
+
+_SAYS_END: Final = ("message", "event", "ending")
 
 
 def cause_names() -> tuple[str, ...]:
@@ -75,21 +81,12 @@ class Supports:
     causes: Array
     own: Array
     kind: LogKind
-    said: int | None
 
 
-def said_category(signs: Sequence[Sign]) -> Category | None:
-    """The category that words decide: those of the first error, or of a ``direct`` warning."""
-    is_monitored = any(sign.kind == "decided" for sign in signs)
-    for sign in signs:
-        decides = sign.strength == "direct" or not (sign.is_warning or is_monitored)
-        if sign.kind == "message" and sign.category is not None and decides:
-            return sign.category
-    return None
-
-
-def supports_of(signs: Sequence[Sign], bounds: Mapping[str, CheckBound]) -> Supports:
-    """Signs as numbers."""
+def supports_of(
+    signs: Sequence[Sign], bounds: Mapping[str, CheckBound], words: WordSupport = NO_SUPPORT
+) -> Supports:
+    """Signs as numbers, and what words speak for."""
     names = {name: place for place, name in enumerate(cause_names())}
     of_cause = category_of_cause()
     by_category = np.zeros((len(SHARED), len(CATEGORIES)))
@@ -118,11 +115,12 @@ def supports_of(signs: Sequence[Sign], bounds: Mapping[str, CheckBound]) -> Supp
             best[category] = max(best[category], amount)
         by_category[row] += best
     by_cause[_SHARED_PLACE["any"]] = by_cause.sum(axis=0) > FAINT
-    said = said_category(signs)
-    if said is not None:
-        return Supports(by_category, by_cause, own, "words", _CATEGORY_PLACE[said])
+    by_category[_SHARED_PLACE["words"]] = words.categories
+    by_cause[_SHARED_PLACE["words"]] = words.causes
+    ended = any(sign.kind in _SAYS_END and not sign.is_warning for sign in signs)
     lacks = any(sign.kind == "absent" and sign.id in SIGNALS for sign in signs)
-    return Supports(by_category, by_cause, own, "other" if lacks else "complete", None)
+    kind: LogKind = "ended" if ended else "other" if lacks else "complete"
+    return Supports(by_category, by_cause, own, kind)
 
 
 def _kind(sign: Sign) -> str:
@@ -188,10 +186,9 @@ class Model(Record):
         )
         scores = category_scores(weights, supports.categories[None], supports.own[None])
         categories = softmax(scores / self.temperature)[0]
-        best = int(categories.argmax()) if supports.said is None else supports.said
+        best = int(categories.argmax())
         known = self.calibrations[supports.kind]
-        probability = categories[best] if supports.said is None else 1.0
-        right = float(np.interp(probability, known.probability, known.right))
+        right = float(np.interp(categories[best], known.probability, known.right))
         others = np.delete(categories, best)
         next_best = others.max() / others.sum()
         right = max(right, next_best / (1 + next_best) + _AHEAD)

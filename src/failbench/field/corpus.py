@@ -1,4 +1,4 @@
-"""Corpus: what was recorded of a part, as files beside its programs and as tables."""
+"""Corpus: what was recorded of a part, as files beside its programs, as tables, and as logs."""
 
 import csv
 import io
@@ -11,12 +11,19 @@ from typing import Final
 import polars as pl
 
 from failbench.base.files import write_atomically
+from failbench.base.records import Record, read_rows
 from failbench.base.replay import DENSE, AnswerTable
-from failbench.field.programs import PROGRAM, Part, Program
+from failbench.base.vocabulary import Category
+from failbench.diagnose.fitting import KnownLog
+from failbench.diagnose.readers.text import read_text
+from failbench.diagnose.signs import signs_of
+from failbench.diagnose.words import counted
+from failbench.field.programs import PROGRAM, Part, Program, read_programs
 from failbench.field.recorder import CONSOLE, WRITTEN, Recording, Run, problems
 
 NUMBERS: Final = "numbers.parquet"
 RECORDED: Final = "recorded.csv"
+READERS: Final = "readers.csv"
 HEADINGS: Final = (
     "program", "run", "how", "seconds", "fingerprint", "problems", "nearest", "similarity",
 )  # fmt: skip
@@ -34,6 +41,7 @@ TABLE: Final = AnswerTable(
 TOKENS: Final = 5  # tokens in a row that two programs may share
 _KEPT: Final = (CONSOLE, *(pattern.rpartition("/")[2] for pattern in WRITTEN))
 _REMEDY: Final = "Free space, or name another folder."
+_RESTORE: Final = "Restore it with `git checkout`."
 
 
 def publish(recording: Recording, part: Part, runs: Sequence[tuple[Program, Run]]) -> None:
@@ -90,3 +98,47 @@ def _grams(program: Program) -> set[tuple[str, ...]]:
             if token.type in (tokenize.NAME, tokenize.OP, tokenize.NUMBER, tokenize.STRING)
         ]
     return {tuple(tokens[at : at + TOKENS]) for at in range(len(tokens) - TOKENS + 1)}
+
+
+class Reading(Record):
+    """What two blind readers make of a cause from its sentence: category, and id or ``none``."""
+
+    program: str
+    category_1: Category
+    cause_1: str
+    category_2: Category
+    cause_2: str
+
+
+def read_readings(data: Path, part: Part) -> dict[str, Reading]:
+    """Readings of the causes of a part, by program."""
+    path = data / part / READERS
+    return {each.program: each for each in read_rows(path, Reading, _RESTORE, ["program"])}
+
+
+def known_logs(data: Path, part: Part) -> list[tuple[Program, Run, KnownLog]]:
+    """The consoles of a part that are as their cards say, as logs of known causes.
+
+    The cause is the first reader's; programs of one author are left out together.
+    """
+    readings = read_readings(data, part)
+    recorded = pl.read_csv(data / part / RECORDED)
+    runs = recorded.select("program", "run", pl.col("problems").is_null()).rows()
+    whole = {name for name, run, is_whole in runs if run == "run" and is_whole}
+    programs = {each.name: each for each in read_programs(data, part)}
+    return [
+        (programs[name], run, _known_log(programs[name], run, readings.get(name)))
+        for name, run, _ in runs
+        if name in whole
+    ]
+
+
+def _known_log(program: Program, run: Run, reading: Reading | None) -> KnownLog:
+    console = (program.folder / run / CONSOLE).read_bytes()
+    log = read_text(CONSOLE, [console])
+    failed = run == "run" and program.card.kind != "oddity"
+    cause = reading.cause_1 if failed and reading and reading.cause_1 != "none" else None
+    return KnownLog(
+        signs_of(log), program.card.category if failed else None, cause, program.name,
+        "field", program.card.author, counted(log.words), teaches_words=True,
+    )  # fmt: skip

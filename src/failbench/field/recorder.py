@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final, Literal, Self, get_args
 
+from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
 from failbench.base.records import Record, read_json, validated
 from failbench.field import warm
@@ -69,7 +70,7 @@ class Warm:
     """A process of :mod:`failbench.field.warm` that runs one program at a time."""
 
     def __init__(self, python: str, preloaded: Sequence[str]) -> None:
-        self.preloaded = tuple(preloaded)
+        self._python = python
         self._process = subprocess.Popen(
             [python, warm.__file__, *preloaded],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
@@ -90,7 +91,11 @@ class Warm:
         assert stdout is not None
         stdin.write(json.dumps(job) + "\n")
         stdin.flush()
-        answer: dict[str, Any] = json.loads(stdout.readline())
+        line = stdout.readline()
+        if not line:
+            problem = f"ended while it ran {job['folder']}."
+            raise BadInputError(self._python, "(process)", problem, "Run `make record-field`.")
+        answer: dict[str, Any] = json.loads(line)
         return answer
 
 
@@ -131,11 +136,12 @@ class Recording:
                 "arguments": ARGUMENTS[run], "helpers": str((self.data / "brief").resolve()),
                 "environment": {"FIELD_RECORD": str(numbers.resolve())},
             })  # fmt: skip
-            text = self._neutral(console.read_text("utf-8", errors="replace"), here)
+            # as bytes: a bar returns to the beginning of its line, and ends none
+            text = self._neutral(console.read_bytes().decode(errors="replace"), here)
             console.write_bytes(_shortened(text.encode()))
             for written in _written(here):
-                content = self._neutral(written.read_text("latin-1"), here).encode("latin-1")
-                (folder / written.name).write_bytes(content[:LARGEST])
+                content = self._neutral(written.read_bytes().decode("latin-1"), here)
+                (folder / written.name).write_bytes(content.encode("latin-1")[:LARGEST])
         how = _how(answer["code"], text)
         ended = Ended(how=how, seconds=answer["seconds"], fingerprint=program.fingerprint)
         write_atomically(folder / ENDED, ended.model_dump_json().encode(), _REMEDY)

@@ -43,9 +43,10 @@ def main(preloaded: list[str]) -> None:
     sys.meta_path.insert(0, _Operators())
     for name in preloaded:
         module, _, attribute = name.partition(":")
-        found = importlib.import_module(module)
-        if attribute:
-            getattr(found, attribute)
+        with contextlib.suppress(ModuleNotFoundError):  # a program that needs it says so itself
+            found = importlib.import_module(module)
+            if attribute:
+                getattr(found, attribute)
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # what a library prints is no answer
     for line in sys.stdin:

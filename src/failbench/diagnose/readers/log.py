@@ -155,12 +155,15 @@ class Log:
     history
         All that failbench's own monitor measured, where its log is among the sources; of several
         the first.
+    words
+        What is said in it, without numbers and paths (``failbench.diagnose.readers.excerpt``).
     """
 
     sources: tuple[Source, ...]
     rows: Rows
     events: tuple[Event, ...]
     history: History | None = None
+    words: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -214,7 +217,8 @@ def joined(parts: Sequence[Log]) -> Log:
         events += [replace(event, source=event.source + offset) for event in part.events]
         sources += part.sources
     history = next((part.history for part in parts if part.history is not None), None)
-    return Log(tuple(sources), stacked(rows), tuple(events), history)
+    words = "\n".join(part.words for part in parts if part.words)
+    return Log(tuple(sources), stacked(rows), tuple(events), history, words)
 
 
 class Collector:

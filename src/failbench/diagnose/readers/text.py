@@ -8,6 +8,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Final, NamedTuple
 
+from failbench.diagnose.readers.excerpt import Excerpt
 from failbench.diagnose.readers.lines import lines_of
 from failbench.diagnose.readers.log import Collector, Event, EventKind, Log, Source
 from failbench.diagnose.readers.printed import PastedTable, Printed
@@ -209,10 +210,11 @@ _PASSED_OVER: Final = re.compile(r"\b[Rr]etry|[Ii]gnor|WARN|[Ww]arning\b|UserWar
 def read_text(name: str, chunks: Iterable[bytes]) -> Log:
     """Read what a training printed, from any loop and launcher, of any length."""
     rows, tracebacks, table, lines = Collector(), Tracebacks(), PastedTable(), Printed()
-    known = _KnownLines()
+    known, excerpt = _KnownLines(), Excerpt()
     said: list[Event] = []
     last = in_table = printed = 0
     for last, text in lines_of(chunks):
+        excerpt.feed(text)
         if tracebacks.is_open and tracebacks.feed(last, text):
             continue
         if table.is_open and table.feed(last, text, rows):
@@ -227,7 +229,7 @@ def read_text(name: str, chunks: Iterable[bytes]) -> Log:
     events = sorted((*tracebacks.events, *said), key=lambda event: event.line)
     counts = {"table": in_table, "printed lines": printed, "tracebacks": len(tracebacks.events)}
     read_as = ", ".join(kind for kind, count in counts.items() if count) or "text"
-    return Log((Source(name, read_as, last),), rows.rows(), tuple(events))
+    return Log((Source(name, read_as, last),), rows.rows(), tuple(events), words=excerpt.text)
 
 
 def death_in(number: int, text: str) -> Event | None:
