@@ -13,7 +13,6 @@ from matplotlib.ticker import PercentFormatter
 from rich.console import Console
 
 from failbench import study as st
-from failbench.base.records import read_rows
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.answer import NAMED, Level, level_of
 from failbench.diagnose.diagnosis import diagnosis_of
@@ -21,8 +20,7 @@ from failbench.diagnose.model import Model, read_model
 from failbench.diagnose.outputs.page import print_page
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.text import read_text
-from failbench.field.programs import read_programs
-from failbench.field.reports import INDEX, Report
+from failbench.diagnose.words import read_words
 from failbench.monitor.records.tables import setting_of
 from failbench.neighbours.peers.skill import skill_verdicts
 from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, recorded_answers
@@ -41,8 +39,8 @@ TELEMETRY = Path("data/telemetry")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
 OUTSIDE = Path("data/measurements/diagnose_logs/outside.parquet")
-FIELD, REPORTS = Path("data/field"), Path("data/reports")
 MODEL = Path("src/failbench/fitted/log.json")
+WORDS_TABLE = Path("src/failbench/fitted/words.npy")
 VERDICTS = Path("data/peers/verdicts.parquet")
 
 OF_COMPLETE = "log_complete"
@@ -282,22 +280,14 @@ def outside_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
     return pl.concat(parts)
 
 
-def with_parts(answers: pl.DataFrame) -> pl.DataFrame:
-    """Of the field what kind a program is, of reports whether an expert can tell from them."""
-    programs = read_programs(FIELD, "development")
-    reports = read_rows(REPORTS / INDEX, Report, "Restore it with `git checkout`.")
-    parts = {each.name: each.card.kind for each in programs}
-    parts |= {each.report: f"told_{each.can_be_told}" for each in reports}
-    return answers.with_columns(part=pl.col("log").replace_strict(parts, return_dtype=pl.String))
-
-
 def example(run: Mapping[str, Any], steps: pl.DataFrame, model: Model) -> str:
     """The last line of a run's log and what the command answers, up to what it also found."""
     name, shape, rng = "key_equals", complete_shape("key_equals"), np.random.default_rng(0)
     logged = logged_run(run, steps, run["failure_step"])
     (log,) = rendered(logged, name, shape, rng).values()
     page = StringIO()
-    answer = diagnosis_of(read_text("train.log", [log]), model=model)
+    read = read_text("train.log", [log])
+    answer = diagnosis_of(read, model=model, weights=read_words(WORDS_TABLE))
     print_page(answer, Console(file=page, width=80, color_system=None))
     last = f"$ tail -n 1 train.log\n{log.decode().splitlines()[-1]}"
     answered = page.getvalue().partition("\nAlso found\n")[0]
@@ -429,8 +419,7 @@ def main() -> None:
     runs = first.select("run_id", "kind", "scenario", "category", "seed").unique()
     peers = peer_table(pl.concat(both, how="diagonal"), runs, intervals)
     calibrated = floors(failing, settings)
-    of_others = with_parts(st.read_output(OUTSIDE, OUTSIDE_SCHEMA))
-    outside = outside_table(of_others, intervals.confidence)
+    outside = outside_table(st.read_output(OUTSIDE, OUTSIDE_SCHEMA), intervals.confidence)
     at_place = evidence.filter(pl.col("checked_by") != "course")["found"].to_numpy()
     metrics = {
         "rates": st.nest(rates, "model", "part", "name", "metric"),

@@ -35,7 +35,6 @@ from failbench.diagnose.readers.records import log_of_history
 from failbench.diagnose.signs import is_alarm, signs_of
 from failbench.diagnose.words import (
     NO_SUPPORT,
-    TABLE,
     WordWeights,
     counted,
     read_words,
@@ -78,7 +77,7 @@ EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
 OUTSIDE = Path("data/measurements/diagnose_logs/outside.parquet")
 FIELD, REPORTS = Path("data/field"), Path("data/reports")
 EXAMPLES = Path("data/messages/examples.csv")
-WORDS_TABLE = Path("src/failbench/fitted") / TABLE
+WORDS_TABLE = Path("src/failbench/fitted/words.npy")
 FITTED = {
     "log": Path("src/failbench/fitted/log.json"),
     "monitor": Path("src/failbench/fitted/monitor.json"),
@@ -254,6 +253,7 @@ class Outside(NamedTuple):
 
     logs: tuple[KnownLog, ...] = ()
     said: tuple[Said, ...] = ()
+    parts: Mapping[str, str] = {}
 
 
 def fitted_to(
@@ -298,7 +298,9 @@ def outside_answers(
         mute = tuple(replace(log, teaches_words=False) for log in others)
         tasks.append((examples, tested, Outside(others, outside.said), (ALL, WORDS), settings))
         tasks.append((examples, tested, Outside(mute), (WITHOUT_WORDS,), settings))
-    return pl.concat(st.parallel_map(_outside_fold, tasks, workers)).sort("learnt", "log")
+    answers = pl.concat(st.parallel_map(_outside_fold, tasks, workers))
+    parts = pl.col("log").replace_strict(dict(outside.parts), return_dtype=pl.String)
+    return answers.with_columns(part=parts).select(OUTSIDE_SCHEMA.names()).sort("learnt", "log")
 
 
 def _outside_fold(
@@ -321,14 +323,17 @@ def _outside_fold(
 
 def read_outside() -> Outside:
     """All logs of others that may be learnt from."""
-    of_field = [log for _, _, log in known_logs(FIELD, "development")]
+    of_field, of_reports = known_logs(FIELD, "development"), read_reports(REPORTS)
     examples = read_rows(EXAMPLES, MessageExample, "Restore it with `git checkout`.", ["id"])
     known = {message.id: message for message in messages()}
     said = (
         (counted(without_numbers(f"{each.name}: {each.text}")), known[each.id]) for each in examples
     )
     of_messages = tuple(Said(words, of.category, of.causes[0]) for words, of in said)
-    return Outside((*of_field, *(log for _, log in read_reports(REPORTS))), of_messages)
+    parts: dict[str, str] = {program.name: program.card.kind for program, _, _ in of_field}
+    parts |= {report.report: f"told_{report.can_be_told}" for report, _ in of_reports}
+    logs = (*(log for _, _, log in of_field), *(log for _, log in of_reports))
+    return Outside(logs, of_messages, parts)
 
 
 def evidence_table(
@@ -370,13 +375,13 @@ def main() -> None:
     rules = read_rules(MONITORED, settings.monitor_version)
     kinds = pl.col("kind").is_in(["failure", "twin", "success"])
     monitored = together(measured_settings(MONITORED).values()).select(kinds)
+    others, answers = read_outside(), []
     taken = pl.col("kind").is_in(["failure", "twin"]) & pl.col("seed").is_in(settings.run_seeds)
     telemetry = st.read_telemetry(TELEMETRY).select(taken | (pl.col("kind") == "success"))
     examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, st.workers())
     failed = monitored.runs.filter(kind="failure").join(ends, on="run_id", how="left")
     failure_steps = dict(failed.select("run_id", "failure_step").iter_rows())
     examples += monitored_examples(monitored, failure_steps, rules.bounds, st.workers())
-    others, answers = read_outside(), []
     for name in MODELS:
         outside = others if name == "log" else Outside()
         answers.append(cross_validated(examples, name, splits, outside, settings, st.workers()))

@@ -67,14 +67,15 @@ ALL, WITHOUT_WORDS, WORDS, BENCHMARK = "all", "all, without words", "words", "be
 
 OUTSIDE_SCHEMA = pl.Schema(
     {
-        **dict.fromkeys(("learnt", "corpus", "log", "group"), pl.String),
-        "category": pl.String,  # null of a healthy run
-        "cause": pl.String,  # null where the catalogue has none
-        "alarm": pl.Boolean,
-        "prediction": pl.String,
-        "confidence": pl.Float64,
-        "predicted_cause": pl.String,
-        "cause_confidence": pl.Float64,
+        **dict.fromkeys(("learnt", "corpus", "log", "group"), pl.String()),
+        "part": pl.String(),  # what kind a program is, or whether an expert can tell from a report
+        "category": pl.String(),  # null of a healthy run
+        "cause": pl.String(),  # null where the catalogue has none
+        "alarm": pl.Boolean(),
+        "prediction": pl.String(),
+        "confidence": pl.Float64(),
+        "predicted_cause": pl.String(),
+        "cause_confidence": pl.Float64(),
         "next_causes": pl.List(pl.String),  # the most probable, the first one among them
     }
 )

@@ -107,6 +107,12 @@ READ_BY_NAME = {
             "hybrid": (*HYBRIDS, "improved_rules", "random_forest", "simulated_human"),
         }.items()
     },
+    # a console is any text, and of the programs one is broken for all
+    ("measure_diagnose_logs", "data/field/development"): {
+        "recorded.csv",
+        "readers.csv",
+        "author_1/answer_cut_off/card.json",
+    },
     ("crosswalk", "data/plots"): {f"{condition.points}.csv" for condition in CONDITIONS.values()},
 }
 """Of folders of all studies' results, the files that a stage names."""

@@ -10,6 +10,7 @@ from typing import Final
 
 import polars as pl
 
+from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
 from failbench.base.records import Record, read_rows
 from failbench.base.replay import DENSE, AnswerTable
@@ -18,15 +19,12 @@ from failbench.diagnose.fitting import KnownLog
 from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import signs_of
 from failbench.diagnose.words import counted
-from failbench.field.programs import PROGRAM, Part, Program, read_programs
+from failbench.field.programs import PROGRAM, How, Part, Program, read_programs
 from failbench.field.recorder import CONSOLE, WRITTEN, Recording, Run, problems
 
 NUMBERS: Final = "numbers.parquet"
 RECORDED: Final = "recorded.csv"
 READERS: Final = "readers.csv"
-HEADINGS: Final = (
-    "program", "run", "how", "seconds", "fingerprint", "problems", "nearest", "similarity",
-)  # fmt: skip
 TABLE: Final = AnswerTable(
     schema=pl.Schema({
         "program": pl.String, "run": pl.String, "place": pl.Int32, "name": pl.String,
@@ -62,7 +60,7 @@ def publish(recording: Recording, part: Part, runs: Sequence[tuple[Program, Run]
         _copy(recording.folder(program, run), program.folder / run)
     TABLE.write(recording.data / part / NUMBERS, numbers)
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows((HEADINGS, *rows))
+    csv.writer(text, lineterminator="\n").writerows((Recorded.model_fields, *rows))
     write_atomically(recording.data / part / RECORDED, text.getvalue().encode(), _REMEDY)
 
 
@@ -100,6 +98,19 @@ def _grams(program: Program) -> set[tuple[str, ...]]:
     return {tuple(tokens[at : at + TOKENS]) for at in range(len(tokens) - TOKENS + 1)}
 
 
+class Recorded(Record):
+    """How a run ended; of the failing one what its card says and it does not show."""
+
+    program: str
+    run: Run
+    how: How
+    seconds: float
+    fingerprint: str
+    problems: str
+    nearest: str
+    similarity: str
+
+
 class Reading(Record):
     """What two blind readers make of a cause from its sentence: category, and id or ``none``."""
 
@@ -122,20 +133,25 @@ def known_logs(data: Path, part: Part) -> list[tuple[Program, Run, KnownLog]]:
     The cause is the first reader's; programs of one author are left out together.
     """
     readings = read_readings(data, part)
-    recorded = pl.read_csv(data / part / RECORDED)
-    runs = recorded.select("program", "run", pl.col("problems").is_null()).rows()
-    whole = {name for name, run, is_whole in runs if run == "run" and is_whole}
+    recorded = read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
+    broken = {each.program for each in recorded if each.problems}
     programs = {each.name: each for each in read_programs(data, part)}
+    if missing := {each.program for each in recorded} - programs.keys():
+        problem = f"has no program {min(missing)}, of which {RECORDED} tells."
+        raise BadInputError(data / part, "(folder)", problem, _RESTORE)
+    runs = [(programs[each.program], each.run) for each in recorded if each.program not in broken]
     return [
-        (programs[name], run, _known_log(programs[name], run, readings.get(name)))
-        for name, run, _ in runs
-        if name in whole
+        (program, run, _known_log(program, run, readings.get(program.name)))
+        for program, run in runs
     ]
 
 
 def _known_log(program: Program, run: Run, reading: Reading | None) -> KnownLog:
-    console = (program.folder / run / CONSOLE).read_bytes()
-    log = read_text(CONSOLE, [console])
+    path = program.folder / run / CONSOLE
+    try:
+        log = read_text(CONSOLE, [path.read_bytes()])
+    except OSError as error:
+        raise BadInputError(path, "(file)", "cannot be read.", _RESTORE) from error
     failed = run == "run" and program.card.kind != "oddity"
     cause = reading.cause_1 if failed and reading and reading.cause_1 != "none" else None
     return KnownLog(

@@ -87,7 +87,7 @@ def read_programs(data: Path, part: Part) -> list[Program]:
 def _program(part: Part, folder: Path) -> Program:
     raw = read_json(folder / CARD, _REMEDY)
     for field in ("symptom", "healthy"):
-        if isinstance(raw.get(field), dict):
+        if isinstance(raw, dict) and isinstance(raw.get(field), dict):
             raw[field] = {("shape" if key == "is" else key): raw[field][key] for key in raw[field]}
     return Program(part, folder, kept_by_hand(Card, raw, folder / CARD))
 
