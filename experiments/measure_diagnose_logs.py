@@ -330,7 +330,7 @@ def read_outside() -> Outside:
         (counted(without_numbers(f"{each.name}: {each.text}")), known[each.id]) for each in examples
     )
     of_messages = tuple(Said(words, of.category, of.causes[0]) for words, of in said)
-    parts: dict[str, str] = {program.name: program.card.kind for program, _, _ in of_field}
+    parts: dict[str, str] = {log.scenario: program.card.kind for program, _, log in of_field}
     parts |= {report.report: f"told_{report.can_be_told}" for report, _ in of_reports}
     logs = (*(log for _, _, log in of_field), *(log for _, log in of_reports))
     return Outside(logs, of_messages, parts)

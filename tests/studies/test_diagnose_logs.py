@@ -9,8 +9,9 @@ from failbench.causes.catalogue import causes
 from failbench.diagnose.finding import Finding, look_up
 from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import Sign
+from failbench.diagnose.words import no_words
 from failbench.neighbours.rendering.run import COMPLETE
-from measure_diagnose_logs import MODELS, MONITOR, MONITOR_LOGIC, cross_validated
+from measure_diagnose_logs import MODELS, MONITOR, MONITOR_LOGIC, Outside, cross_validated
 from shared.diagnose_logs import DiagnosedLogs
 
 FEW = {"repeats": 1, "inner_folds": 2, "penalties": (1.0,), "margins": (0.0, 1.0)}
@@ -49,6 +50,7 @@ def examples():
             "present": "loss",
             "says_end": cause is not None,
             "signs": (said,),
+            "words": no_words(),
         }
 
     for form in ("csv", COMPLETE, MONITOR, MONITOR_LOGIC):
@@ -63,7 +65,7 @@ def examples():
 @pytest.fixture(scope="module")
 def answers():
     made = list(examples())
-    return pl.concat(cross_validated(made, name, SPLITS, SETTINGS, 1) for name in MODELS)
+    return pl.concat(cross_validated(made, name, SPLITS, Outside(), SETTINGS, 1) for name in MODELS)
 
 
 def test_a_twin_is_tested_in_the_fold_of_its_scenario_and_a_run_with_several_logs_is_one(answers):

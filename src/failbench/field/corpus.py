@@ -154,7 +154,8 @@ def _known_log(program: Program, run: Run, reading: Reading | None) -> KnownLog:
         raise BadInputError(path, "(file)", "cannot be read.", _RESTORE) from error
     failed = run == "run" and program.card.kind != "oddity"
     cause = reading.cause_1 if failed and reading and reading.cause_1 != "none" else None
+    name = program.name if failed else f"{program.name} {run}"
     return KnownLog(
-        signs_of(log), program.card.category if failed else None, cause, program.name,
-        "field", program.card.author, counted(log.words), teaches_words=True,
+        signs_of(log), program.card.category if failed else None, cause, name, "field",
+        program.card.author, counted(log.words), teaches_words=True,
     )  # fmt: skip
