@@ -107,7 +107,7 @@ def read_words(path: Path) -> WordWeights:
     """Read weights."""
     try:
         table = np.load(path).astype(np.float64)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, EOFError) as error:
         raise BadInputError(path, "(file)", f"is no table ({error}).", _REMEDY) from error
     first = 1 + len(CATEGORIES)
     if table.shape != (BINS, first + len(causes())):
