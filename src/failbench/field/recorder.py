@@ -55,6 +55,7 @@ PRELOADED: Final[Mapping[str, tuple[str, ...]]] = {
     "sentence-transformers": ("sentence_transformers",),
     "trl": (*_HUGGING_FACE, "peft", "trl:SFTTrainer", "trl:DPOTrainer"),
 }  # fmt: skip
+_INDEX: Final = re.compile(r"https?://(?:[a-z]+\.)?pypi\.[a-z]+")
 _REMEDY: Final = "Free space, or name another folder."
 
 
@@ -148,11 +149,12 @@ class Recording:
         return ended
 
     def _neutral(self, text: str, here: Path) -> str:
-        """A text without what tells of this machine."""
+        """A text without what tells of this machine, or names an index of packages."""
         environment, installed = _prefixes(self.python)
         places = ((str(here), "/home/user/train"), (environment, "/opt/env"))
         for own, neutral in (*places, (installed, "/usr/local")):
             text = text.replace(own, neutral)
+        text = _INDEX.sub("https://packages.example", text)
         return re.sub(rf"\b{re.escape(socket.gethostname())}\b", "node-1", text)
 
     def series(self, program: Program, run: Run) -> dict[str, list[float]]:
