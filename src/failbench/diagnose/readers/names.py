@@ -26,12 +26,6 @@ _WHEN: Final = frozenset({"step", "epoch"})
 _WORDS: Final = re.compile(r"[a-z0-9]+")
 LONGEST_NAME: Final = 80
 
-# a pattern of numbers, which takes a time in proportion to what it reads: all repeats end
-NUMBER: Final = (
-    r"[-+]?(?:(?:\d[\d,]{0,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][-+]?\d{1,4})?(?!\d)"
-    r"|(?:nan|NaN|NAN|inf|Inf|INF|infinity|Infinity)\b)"
-)
-
 # letters of the longest text that is read as a number; a loss of more digits is none
 LONGEST_NUMBER: Final = 64
 
@@ -100,28 +94,21 @@ def _known_names() -> dict[str, Meaning]:
     return {row.name: Meaning(row.meaning, row.split) for row in rows}
 
 
-def number(text: str) -> float | None:
+def number(text: str, decimal: str = ".") -> float | None:
     """The number that a text shows, or None where it shows none.
 
     Not a number and infinity are numbers here, as logs tell of them.
 
     >>> number(" 1,234.5 "), number("1e-3"), number("-Infinity"), number("3.2e"), number("")
     (1234.5, 0.001, -inf, None, None)
+    >>> number("1.234,5", ",")
+    1234.5
     """
     if len(text) > LONGEST_NUMBER:
         return None
+    if "," in text:
+        text = text.replace(",", "") if decimal == "." else text.replace(".", "").replace(",", ".")
     try:
-        return float(text.replace(",", "") if "," in text else text)
+        return float(text)
     except ValueError:
         return None
-
-
-def whole_number(value: float | None) -> int | None:
-    """A number of steps, if it is one.
-
-    >>> whole_number(12.0), whole_number(1.5), whole_number(float("nan")), whole_number(1e300)
-    (12, None, None, None)
-    """
-    if value is None or not 0 <= value < 2**53 or value != int(value):
-        return None
-    return int(value)

@@ -12,7 +12,8 @@ from typing import BinaryIO, Final
 from failbench.base.errors import BadInputError
 from failbench.diagnose.readers import folders, records
 from failbench.diagnose.readers.lines import chunks_of, lines_of
-from failbench.diagnose.readers.log import NO_ROWS, Log, Source, joined
+from failbench.diagnose.readers.log import Log, Source, joined
+from failbench.diagnose.readers.numbers import NO_NUMBERS
 from failbench.diagnose.readers.records import NAMED, is_event_file, read_events
 from failbench.diagnose.readers.text import read_text
 from failbench.monitor.history import read_history
@@ -96,7 +97,7 @@ def _parts(folder: Path, paths: list[Path]) -> Iterator[Log]:
             continue
         except _UnreadableError as error:
             source = Source(name, "not read", 0, (f"{name} {error.problem}",))
-            yield Log((source,), NO_ROWS, ())
+            yield Log((source,), NO_NUMBERS, ())
             continue
         if part is not None and not part.is_empty:
             yield part

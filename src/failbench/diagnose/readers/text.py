@@ -9,8 +9,10 @@ from importlib.resources import files
 from typing import Final, NamedTuple
 
 from failbench.diagnose.readers.lines import lines_of
-from failbench.diagnose.readers.log import Collector, Event, EventKind, Log, Source
-from failbench.diagnose.readers.printed import PastedTable, Printed
+from failbench.diagnose.readers.log import Event, EventKind, Log, Source
+from failbench.diagnose.readers.numbers import Collector
+from failbench.diagnose.readers.printed import Printed
+from failbench.diagnose.readers.tables import PastedTable
 from failbench.messages.catalogue import Message, messages
 from failbench.messages.literals import required_literals
 
@@ -206,28 +208,38 @@ _NAMED: Final = ("Error: ", "Exception: ", "Interrupt: ")  # which of these it m
 _PASSED_OVER: Final = re.compile(r"\b[Rr]etry|[Ii]gnor|WARN|[Ww]arning\b|UserWarning")
 
 
-def read_text(name: str, chunks: Iterable[bytes]) -> Log:
+def read_text(name: str, chunks: Iterable[bytes], decimal: str = ".") -> Log:
     """Read what a training printed, from any loop and launcher, of any length."""
-    rows, tracebacks, table, lines = Collector(), Tracebacks(), PastedTable(), Printed()
-    known = _KnownLines()
+    rows, tracebacks, known = Collector(), Tracebacks(), _KnownLines()
+    table, lines = PastedTable(rows, decimal), Printed(rows, decimal)
     said: list[Event] = []
-    last = in_table = printed = 0
+    last = in_table = printed = cleared = 0
     for last, text in lines_of(chunks):
+        over_bar = cleared == last
+        if not text:
+            cleared = last  # a state of a line that has others: its bar was wiped off
+            continue
         if tracebacks.is_open and tracebacks.feed(last, text):
             continue
-        if table.is_open and table.feed(last, text, rows):
+        if table.row(last, text):
             in_table += 1
-        elif text and lines.feed(last, text, rows):
+            continue
+        found = lines.form(text)
+        if found is not None and found[0].measures:
+            lines.add(last, *found, over_bar)
             printed += 1
-        elif text and not (tracebacks.feed(last, text) or table.feed(last, text, rows)):
+        elif not (tracebacks.feed(last, text) or table.heading(last, text)):
             bare = PREFIX.sub("", text)
             event = death_in(last, bare) or known.feed(last, bare)
-            said += [event] if event is not None else []
+            if event is not None:
+                said.append(event)
+            elif found is not None:
+                lines.add(last, *found, over_bar)
     tracebacks.close(last)
     events = sorted((*tracebacks.events, *said), key=lambda event: event.line)
     counts = {"table": in_table, "printed lines": printed, "tracebacks": len(tracebacks.events)}
     read_as = ", ".join(kind for kind, count in counts.items() if count) or "text"
-    return Log((Source(name, read_as, last),), rows.rows(), tuple(events))
+    return Log((Source(name, read_as, last),), rows.numbers(), tuple(events))
 
 
 def death_in(number: int, text: str) -> Event | None:

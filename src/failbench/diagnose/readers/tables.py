@@ -1,0 +1,105 @@
+"""Tables within a text: a heading of names, and lines of as many cells."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from failbench.diagnose.readers.names import POSITIONS, Meaning, meaning, number
+from failbench.diagnose.readers.numbers import Collector, Name
+
+SEPARATORS: Final = (",", "\t", ";", "|", "  ", " ")
+_RULE: Final = frozenset("|-+: =━─┼")  # of which a line below a heading consists
+_LONGEST: Final = 400  # letters of a heading that is not known
+
+
+class PastedTable:
+    """Reads comma, tab, semicolon, bar and space separated values from lines that are fed to it.
+
+    A heading is known by names of a signal and of a step or epoch, or by a line of as many numbers
+    below it. It holds until another: other lines may stand between those of a table.
+    """
+
+    def __init__(self, rows: Collector, decimal: str = ".") -> None:
+        self._rows, self._decimal = rows, decimal
+        self._above = ""  # the last line that might be a heading
+        self._separator = ""
+        self._names: list[Name] = []
+        self._is_known = False
+
+    def row(self, line: int, text: str) -> bool:
+        """Whether a line is one of the table that is open; its numbers are added."""
+        if not self._names or self._separator not in text:
+            return False
+        cells = _cells(text, self._separator)
+        return len(cells) == len(self._names) and self._add(line, cells)
+
+    def heading(self, line: int, text: str) -> bool:
+        """Whether a line is a known heading or the first one below a heading."""
+        if not text or set(text) <= _RULE:
+            return bool(self._names)
+        if text[-1].isdigit() or text[-1] in "%|":
+            for separator, names in _headings(self._above):
+                if len(_cells(text, separator)) == len(names):
+                    self._open(separator, names, is_known=False)
+                    if self.row(line, text):
+                        return True
+                    self._names = []
+        self._above = text if len(text) <= _LONGEST else ""
+        for separator, names in _headings(text):
+            known = {found.of for name in names if (found := column_meaning(name)) is not None}
+            if not known.isdisjoint(POSITIONS) and not known.issubset(POSITIONS):
+                self._open(separator, names, is_known=len(separator.strip()) > 0)
+                return True
+        return False
+
+    def _open(self, separator: str, names: list[str], is_known: bool) -> None:
+        self._separator, self._is_known = separator, is_known
+        self._names = [Name(_shown(name), column_meaning(name)) for name in names]
+
+    def _add(self, line: int, cells: list[str]) -> bool:
+        """Whether cells hold numbers as they have to, which are added."""
+        values = [number(cell.removesuffix("%").rstrip(), self._decimal) for cell in cells]
+        pairs = zip(self._names, values, strict=True)
+        found = [(name, value) for name, value in pairs if value is not None]
+        if self._is_known:
+            is_row = any(name.meaning is not None for name, _ in found)
+        else:
+            is_row = values[0] is not None and len(found) + cells.count("") == len(cells)
+            first = found[0][0] if found else None
+            if is_row and first and not any(each.meaning and each.meaning.of in POSITIONS for each, _ in found):
+                found[0] = Name(first.text, Meaning("step")), found[0][1]
+        if is_row:
+            self._rows.say(line, found)
+        return is_row
+
+
+def _headings(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Ways to take a line for a heading: names alone, two at least."""
+    for separator in SEPARATORS:
+        if separator in text:
+            names = _cells(text, separator)
+            if len(names) > 1 and all(names) and not any(number(name) is not None for name in names):
+                yield separator, names
+
+
+def _shown(name: str) -> str:
+    return name.rsplit(" - ", 1)[-1]
+
+
+def column_meaning(name: str) -> Meaning | None:
+    """What a column holds; Weights & Biases puts the run's name before a metric's.
+
+    >>> column_meaning("clear-sun-7 - train/loss").of
+    'loss'
+    >>> column_meaning("clear-sun-7 - train/loss__MIN") is None
+    True
+    """
+    return meaning(_shown(name))
+
+
+def _cells(text: str, separator: str) -> list[str]:
+    if not separator.strip():
+        return re.split(r"\s{2,}" if len(separator) > 1 else r"\s+", text.strip())
+    cells = [cell.strip().strip("\"'") for cell in text.strip().split(separator)]
+    is_framed = separator == "|" and not cells[0] and not cells[-1]
+    return cells[1:-1] if is_framed else cells
