@@ -63,12 +63,13 @@ _QUOTED: Final = re.compile(r"(['\"])(?P<name>[^'\"]{1,80})\1$")
 _FRAMED: Final = re.compile(r"\|(?P<name>[^\s|]{1,20})\|$")  # a norm, as mathematicians write it
 # where a name begins at the latest
 _BREAK: Final = re.compile(
-    r"[,;|{}<>\t•·—–\x1f]|\s{2,}|[:：=]|(?<=\s)-{1,3}\s|[.!?]\s|[\])](?=\s)|^[\])]"
+    r"[,;|{}<>\t•·—–、。，；\x01\u2500-\u259f]|\s{2,}|[:：=]|(?<=\s)-{1,3}\s|[.!?]\s|[\])](?=\s)|^[\])]"
+    r"|\((?=[^)]*$)"
 )
 _LETTER: Final = re.compile(r"[^\W\d_]")
 # words that no name begins or ends with
 _OF: Final = frozenset(
-    "a an and are as at after before by for from in is it of on or over than the to was with".split()
+    "a an and are as at after before by for from in is of on or over than the to was with".split()
 )
 # what stands at a number, and whether more of a word follows, which makes it none
 _UNIT: Final = re.compile(
@@ -102,13 +103,15 @@ class Said(NamedTuple):
     start: int
     is_whole: bool = False
     is_signed: bool = False
+    may_count: bool = False
 
 
 class Count(NamedTuple):
     """A whole number without a name that a line begins with, or that stands before its total."""
 
     start: int
-    total: float = math.nan
+    total: float
+    is_bar: bool
 
 
 class Form:
@@ -122,6 +125,7 @@ class Form:
         self.epoch = means.index("epoch") if "epoch" in means else None
         self.count = None if count is None else at[count.start]
         self.total = math.nan if count is None else count.total
+        self.is_bar = count is not None and count.is_bar
         values = [each for each, of in zip(said, means, strict=True) if of not in POSITIONS]
         self.has_values = bool(values)
         self.measures = any(each.name.meaning is not None for each in values)
@@ -129,7 +133,7 @@ class Form:
         self.is_remark = all(each.is_whole and not each.is_signed for each in values)
         self.is_fractional = any(not each.is_whole for each in values)
         if not self.has_position and len(values) > 1 and values[0].name.meaning is None:
-            self.step = 0 if values[0].is_whole and self.is_fractional else None
+            self.step = 0 if values[0].may_count and self.is_fractional else None
         self.held: tuple[int, list[float], float] | None = None
 
     @property
@@ -173,9 +177,11 @@ class Printed:
                 self._rows.add(line, form.names, values, step)
                 self._epoch = step if form.step is None else self._epoch
             return
-        if not (form.measures or form.has_position):
-            if form.is_remark or not form.is_fractional:
-                return
+        if form.is_remark and form.step is None and form.epoch is None:
+            return
+        if not (form.measures or form.has_position or form.is_fractional):
+            return
+        if not (form.measures or (form.has_position and form.is_fractional)):
             if form.held is None:
                 form.held = line, values, self._rows.said
                 return
@@ -199,13 +205,14 @@ class Printed:
         if form.step is not None:
             return values[form.step]
         epoch = math.nan if form.epoch is None else values[form.epoch]
-        if form.count is None:
+        if form.count is None or (math.isnan(form.total) and form.epoch is not None):
             return epoch
-        count = float(parts[form.count])
-        if not math.isnan(form.total):
+        count = self._value(parts[form.count])
+        if form.is_bar:
             self._rows.redraw(count)
-        if count == form.total:  # an epoch is over
-            return self._epoch if math.isnan(epoch) else epoch
+        if count == form.total:  # an epoch is over, if any was said
+            epoch = self._epoch if math.isnan(epoch) else epoch
+            return count if math.isnan(epoch) else epoch
         return count
 
 
@@ -218,30 +225,35 @@ def _said(
     inside = list(_in_object(text, decimal)) if "{" in text else []
     bar = _BAR_NAME.match(text)
     said = [Said(Name(of, Meaning(of)), bar.start(of), True, True) for of in POSITIONS] if bar else []
-    shown = _NOISE.sub(lambda match: "\x1f" * len(match[0]), text)
+    shown = _NOISE.sub(lambda match: "\x01" * len(match[0]), text)
     count, begin = None, 0
     for match in found:
         start, end = match.span()
-        if shown[start] == "\x1f" or (inside and start > text.index("{")):
+        if shown[start] == "\x01" or (inside and start > text.index("{")):
             continue
         unit = _UNIT.match(text, end)
         begin, left = (spaced.end() if (spaced := _SPACED.match(text, end)) else end), shown[begin:start]
         if unit is None or unit["rest"]:
             continue
         begin = max(begin, unit.end())
-        is_whole = match[0].isdigit() and not unit["unit"]
+        is_whole = match[0].replace(",", "").isdigit() and not unit["unit"]
         name, is_signed = _name_before(left[-_BEFORE:])
         total = _TOTAL.match(shown, end) if is_whole else None
         rate = _RATE.match(text, end)
         if name:
-            said.append(Said(_meant(name, unit["unit"] or ""), start, is_whole, is_signed))
+            may_count = match[0].isdigit() and is_whole and " " not in name
+            meant = _meant(name, unit["unit"] or "")
+            said.append(Said(meant, start, is_whole, is_signed, may_count))
         elif rate and not is_whole or rate and said:
             factor = _THOUSANDS.get(text[end], 1.0)
             said.append(Said(Name(rate["unit"], meaning(rate["unit"]), factor), start, False, True))
-        elif is_whole and count is None and not left.rstrip().endswith("/"):
-            if total or not _LETTER.search(shown[:start]):
+        elif is_whole and not left.rstrip().endswith("/"):
+            if total and (count is None or math.isnan(count.total)) or (
+                count is None and not _LETTER.search(shown[:start])
+            ):
                 of_all = total and total["total"]
-                count = Count(start, float(of_all) if of_all else math.nan)
+                is_bar = "\x01" in shown[:start] and not _LETTER.search(shown[:start])
+                count = Count(start, float(of_all) if of_all else math.nan, is_bar)
     split: Split | None = None
     if not inside:
         said = _without_lone(said)

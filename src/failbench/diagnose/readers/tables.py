@@ -35,7 +35,11 @@ class PastedTable:
 
     def heading(self, line: int, text: str) -> bool:
         """Whether a line is a known heading or the first one below a heading."""
-        if not text or set(text) <= _RULE:
+        if set(text) <= _RULE:
+            for separator, names in _headings(self._above):
+                if len(text.split("+")) == len(names) or separator == "|":
+                    self._open(separator, names, is_known=False)
+                    break
             return bool(self._names)
         if text[-1].isdigit() or text[-1] in "%|":
             for separator, names in _headings(self._above):

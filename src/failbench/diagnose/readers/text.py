@@ -194,6 +194,7 @@ _HINT: Final = re.compile(
     r"[Kk]ill|oom|OOM|fault|Bus|Abort|Floating|Terminated|CANCELLED|exitcode", re.ASCII
 )
 _ELASTIC: Final = re.compile(r"exitcode\s{0,4}:\s{0,4}-(?P<signal>\d{1,2})\b")
+_OVER_BAR: Final = 3  # lines that are taken for written over a bar
 _NO_DIGITS: Final = str.maketrans("", "", "0123456789")
 
 # an exception behind what a logger or pytest puts before it
@@ -213,11 +214,11 @@ def read_text(name: str, chunks: Iterable[bytes], decimal: str = ".") -> Log:
     rows, tracebacks, known = Collector(), Tracebacks(), _KnownLines()
     table, lines = PastedTable(rows, decimal), Printed(rows, decimal)
     said: list[Event] = []
-    last = in_table = printed = cleared = 0
+    last = in_table = printed = 0
+    bar = wiped = -_OVER_BAR  # where one was last drawn, and wiped off so that lines are above it
     for last, text in lines_of(chunks):
-        over_bar = cleared == last
         if not text:
-            cleared = last  # a state of a line that has others: its bar was wiped off
+            wiped = last if last - bar <= 1 else wiped
             continue
         if tracebacks.is_open and tracebacks.feed(last, text):
             continue
@@ -225,6 +226,9 @@ def read_text(name: str, chunks: Iterable[bytes], decimal: str = ".") -> Log:
             in_table += 1
             continue
         found = lines.form(text)
+        over_bar = last - wiped < _OVER_BAR
+        if found is not None and found[0].is_bar:
+            bar, wiped = last, -_OVER_BAR
         if found is not None and found[0].measures:
             lines.add(last, *found, over_bar)
             printed += 1
