@@ -7,7 +7,7 @@ other, and the words by which they differ on the line, the one before it, or the
 
 Not in the text, and counted apart, is a value that no number shows, one whose name has a word that
 the text lacks, and of a step its number where no line with the value has it nor the ``NEAR`` lines
-around. Invented is a number that was read from a line without any declared one, whose value was
+around, or has it as a value that was declared. Invented is a number that was read from a line without any declared one, whose value was
 not declared either.
 """
 
@@ -84,9 +84,11 @@ def score(text: bytes, numbers: Numbers, declared: Iterable[Declared]) -> Score:
     missing: Counter[str] = Counter()
     used: set[int] = set()
     named = numbers.texts()
-    for each in declared:
+    all_places = [(each, shown.places(each)) for each in declared]
+    shown.claimed = {place for _, places in all_places for place in places}
+    for each, at in all_places:
         total += 1
-        places = shown.places(each)
+        places = sorted({line for line, _ in at})
         if not places:
             continue
         in_text += 1
@@ -128,6 +130,7 @@ class _Shown:
 
     def __init__(self, text: bytes) -> None:
         pattern = re.compile(number_pattern(","))
+        self.claimed: set[tuple[int, float]] = set()  # lines with numbers that were declared
         self._words: dict[int, set[str]] = defaultdict(set)
         tokens: list[tuple[float, float, int]] = []
         heading: set[str] = set()
@@ -147,8 +150,8 @@ class _Shown:
         self._half = np.array([half for _, half, _ in tokens])
         self._line = np.array([line for *_, line in tokens], np.int64)
 
-    def places(self, number: Declared) -> list[int]:
-        """The lines that show a number, if the text has the words of its name."""
+    def places(self, number: Declared) -> list[tuple[int, float]]:
+        """Lines and what they show of a number, if the text has the words of its name."""
         if not words_of(number.name) <= self._all:
             return []
         if np.isfinite(number.value):
@@ -156,7 +159,7 @@ class _Shown:
             is_shown = np.abs(self._value - number.value) <= allowed
         else:
             is_shown = (self._value == number.value) | (np.isnan(self._value) & (number.value != number.value))
-        return sorted(set(self._line[is_shown].tolist()))
+        return list(zip(self._line[is_shown].tolist(), self._value[is_shown].tolist(), strict=True))
 
     def shows(self, line: int, read: float, value: float) -> bool:
         """Whether a number that was read from a line is one that shows a value."""
@@ -170,6 +173,6 @@ class _Shown:
         return bool(one & other) and (one <= other or other <= one) and one ^ other <= self._words[line]
 
     def has_step(self, lines: list[int], step: int) -> bool:
-        """Whether a step stands in one of the lines or near."""
-        near = {line + by for line in lines for by in range(-NEAR, NEAR + 1)}
-        return any((line, float(step)) in self._half_of for line in near)
+        """Whether a step stands in one of the lines or near, and is none of what was declared."""
+        near = {(line + by, float(step)) for line in lines for by in range(-NEAR, NEAR + 1)}
+        return any(place in self._half_of for place in near - self.claimed)

@@ -30,14 +30,18 @@ _WITHIN: Final = r"(?:[^\W\u3040-\u9fff\uac00-\ud7a3]|[.@/\-+#])"
 def number_pattern(decimal: str) -> str:
     """A pattern of numbers, which takes a time in proportion to what it reads: all repeats end.
 
-    It begins with a class of letters, by which the search goes fast; beside a decimal comma a
-    point is one too, as programs print both.
+    It begins with a class of letters, by which the search goes fast. Commas part thousands where
+    the decimal sign is a point, and are decimal ones where they can be nothing else.
     """
-    digits = (
-        r"(?:[0-9]{0,2}(?:,[0-9]{3}){1,12}(?![0-9])(?:\.[0-9]{0,40})?|[0-9]{0,63}(?:\.[0-9]{0,40})?)"
-        if decimal == "."
-        else r"[0-9]{0,63}(?:[.,][0-9]{1,40})?"
-    )
+    end = r"(?![0-9,.])"
+    point = r"[0-9]{0,63}(?:\.[0-9]{0,40})?"
+    if decimal == ",":
+        grouped = r"[0-9]{0,2}(?:\.[0-9]{3}){1,12},[0-9]{1,12}"
+        digits = rf"(?:{grouped}{end}|[0-9]{{0,12}},[0-9]{{1,12}}{end}|{point})"
+    else:
+        grouped = r"[0-9]{0,2}(?:,[0-9]{3}){1,12}(?![0-9])(?:\.[0-9]{0,40})?"
+        comma = rf"(?:(?<=0),[0-9]{{1,12}}|[0-9]{{0,12}},(?:[0-9]{{1,2}}|[0-9]{{4,12}})){end}"
+        digits = rf"(?:{comma}|{grouped}|{point})"
     power = r"(?:[eE][-+]?[0-9]{1,4})?(?![0-9])"
     inner = rf"(?:[0-9]{digits}{power}|\.[0-9]{{1,40}}{power}|(?i:nan|inf|infinity)\b)"
     return (
@@ -88,6 +92,7 @@ _TELLS: Final = re.compile(
     r"(?:Error|Exception|Interrupt|Warning)\b|Traceback|Invalid learning rate|returning lr="
 )
 
+_NO_DIGITS: Final = str.maketrans("", "", "0123456789")
 _THOUSANDS: Final = {"k": 1e3, "K": 1e3, "M": 1e6}
 MOST_FORMS: Final = 4_096  # forms of lines that are remembered
 _MOST: Final = 256  # numbers of a line that are looked at
@@ -134,6 +139,8 @@ class Form:
         self.is_fractional = any(not each.is_whole for each in values)
         if not self.has_position and len(values) > 1 and values[0].name.meaning is None:
             self.step = 0 if values[0].may_count and self.is_fractional else None
+        is_placed = self.step is not None or self.epoch is not None
+        self.is_silent = not (is_placed or (self.count is not None if not values else not self.is_remark))
         self.held: tuple[int, list[float], float] | None = None
 
     @property
@@ -149,6 +156,7 @@ class Printed:
         self._rows, self._decimal = rows, decimal
         self._token = re.compile(f"({number_pattern(decimal)})")
         self._forms: dict[str, Form] = {}
+        self._silent: set[str] = set()
         self._epoch = math.nan  # the last that a line said which measures nothing
 
     def form(self, text: str) -> tuple[Form, list[str]] | None:
@@ -159,14 +167,20 @@ class Printed:
         key = "\0".join(parts[::2])
         form = self._forms.get(key)
         if form is None:
+            # A remark says nothing with other digits in its words either, as those of paths are.
+            if (silent := key.translate(_NO_DIGITS)) in self._silent:
+                return None
             found = list(self._token.finditer(text))[:_MOST]
             at = {match.start(): 2 * place + 1 for place, match in enumerate(found)}
             said, count = _said(text, found, self._decimal)
             form = Form(said, count, at, self._rows)
-            if len(self._forms) >= MOST_FORMS:
-                self._forms.clear()
+            for known in (self._forms, self._silent):
+                if len(known) >= MOST_FORMS:
+                    known.clear()
+            if form.is_silent:
+                self._silent.add(silent)
             self._forms[key] = form
-        return form, parts
+        return None if form.is_silent else (form, parts)
 
     def add(self, line: int, form: Form, parts: list[str], over_bar: bool = False) -> None:
         """Add what a line says; a line that might be a remark waits for another of its form."""
@@ -176,8 +190,6 @@ class Printed:
             if form.places:
                 self._rows.add(line, form.names, values, step)
                 self._epoch = step if form.step is None else self._epoch
-            return
-        if form.is_remark and form.step is None and form.epoch is None:
             return
         if not (form.measures or form.has_position or form.is_fractional):
             return
@@ -236,7 +248,9 @@ def _said(
         if unit is None or unit["rest"]:
             continue
         begin = max(begin, unit.end())
-        is_whole = match[0].replace(",", "").isdigit() and not unit["unit"]
+        value = number(match[0], decimal)
+        is_whole = value is not None and value.is_integer() and not {*match[0]} & {*".eE"}
+        is_whole = is_whole and not unit["unit"]
         name, is_signed = _name_before(left[-_BEFORE:])
         total = _TOTAL.match(shown, end) if is_whole else None
         rate = _RATE.match(text, end)

@@ -25,11 +25,22 @@ class PastedTable:
         self._separator = ""
         self._names: list[Name] = []
         self._is_known = False
+        self._places: list[int] = []
+        self._step = 0
 
     def row(self, line: int, text: str) -> bool:
         """Whether a line is one of the table that is open; its numbers are added."""
         if not self._names or self._separator not in text:
             return False
+        cells = text.split(self._separator)
+        if len(cells) == len(self._names):
+            try:
+                values = list(map(float, cells))
+            except ValueError:
+                pass
+            else:
+                self._rows.add(line, self._places, values, values[self._step])
+                return True
         cells = _cells(text, self._separator)
         return len(cells) == len(self._names) and self._add(line, cells)
 
@@ -57,8 +68,15 @@ class PastedTable:
         return False
 
     def _open(self, separator: str, names: list[str], is_known: bool) -> None:
+        means = [column_meaning(name) for name in names]
+        positions = [found.of if found else "" for found in means]
+        if not is_known and "step" not in positions and "epoch" not in positions:
+            means[0] = Meaning("step")  # the first column counts, whatever it is called
+            positions[0] = "step"
         self._separator, self._is_known = separator, is_known
-        self._names = [Name(_shown(name), column_meaning(name)) for name in names]
+        self._names = [Name(_shown(name), of) for name, of in zip(names, means, strict=True)]
+        self._places = [self._rows.place(name) for name in self._names]
+        self._step = positions.index("step" if "step" in positions else "epoch")
 
     def _add(self, line: int, cells: list[str]) -> bool:
         """Whether cells hold numbers as they have to, which are added."""
@@ -69,9 +87,6 @@ class PastedTable:
             is_row = any(name.meaning is not None for name, _ in found)
         else:
             is_row = values[0] is not None and len(found) + cells.count("") == len(cells)
-            first = found[0][0] if found else None
-            if is_row and first and not any(each.meaning and each.meaning.of in POSITIONS for each, _ in found):
-                found[0] = Name(first.text, Meaning("step")), found[0][1]
         if is_row:
             self._rows.say(line, found)
         return is_row

@@ -6,10 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
+from itertools import chain
 from typing import Final, NamedTuple
 
 from failbench.diagnose.readers.lines import lines_of
 from failbench.diagnose.readers.log import Event, EventKind, Log, Source
+from failbench.diagnose.readers.names import decimal_of
 from failbench.diagnose.readers.numbers import Collector
 from failbench.diagnose.readers.printed import Printed
 from failbench.diagnose.readers.tables import PastedTable
@@ -209,17 +211,25 @@ _NAMED: Final = ("Error: ", "Exception: ", "Interrupt: ")  # which of these it m
 _PASSED_OVER: Final = re.compile(r"\b[Rr]etry|[Ii]gnor|WARN|[Ww]arning\b|UserWarning")
 
 
-def read_text(name: str, chunks: Iterable[bytes], decimal: str = ".") -> Log:
-    """Read what a training printed, from any loop and launcher, of any length."""
+def read_text(name: str, chunks: Iterable[bytes], decimal: str | None = None) -> Log:
+    """Read what a training printed, from any loop and launcher, of any length.
+
+    Without a decimal sign it is the one that numbers of the first chunk have where it is plain.
+    """
+    whole = iter(chunks)
+    head = next(whole, b"")
+    decimal = decimal or decimal_of(head.decode("utf-8", errors="replace"))
     rows, tracebacks, known = Collector(), Tracebacks(), _KnownLines()
     table, lines = PastedTable(rows, decimal), Printed(rows, decimal)
     said: list[Event] = []
     last = in_table = printed = 0
-    bar = wiped = -_OVER_BAR  # where one was last drawn, and wiped off so that lines are above it
-    for last, text in lines_of(chunks):
+    bar = wiped = -_OVER_BAR  # where one was last drawn, and where it was wiped off
+    shown = 0
+    for last, text in lines_of(chain([head], whole)):
         if not text:
-            wiped = last if last - bar <= 1 else wiped
+            wiped = last if shown == bar else wiped
             continue
+        shown = last
         if tracebacks.is_open and tracebacks.feed(last, text):
             continue
         if table.row(last, text):
