@@ -139,7 +139,9 @@ class _Shown:
             for token in found:
                 value = float(token.replace(",", "."))
                 digits = re.split("[.,]", token.lower().split("e")[0])
-                power = float(f"1e{token.lower().partition('e')[2] or 0}") if "n" not in token else 1
+                power = (
+                    float(f"1e{token.lower().partition('e')[2] or 0}") if "n" not in token else 1
+                )
                 half = 0.505 * power * 10.0 ** -len(digits[1]) if len(digits) > 1 else 0.0
                 tokens.append((value, half, line))
             self._words[line] |= set(_WORD.findall(shown.lower())) | heading
@@ -158,7 +160,9 @@ class _Shown:
             allowed = np.maximum(self._half, RELATIVE * abs(number.value))
             is_shown = np.abs(self._value - number.value) <= allowed
         else:
-            is_shown = (self._value == number.value) | (np.isnan(self._value) & (number.value != number.value))
+            is_shown = (self._value == number.value) | (
+                np.isnan(self._value) & (number.value != number.value)
+            )
         return list(zip(self._line[is_shown].tolist(), self._value[is_shown].tolist(), strict=True))
 
     def shows(self, line: int, read: float, value: float) -> bool:
@@ -170,7 +174,11 @@ class _Shown:
 
     def agree(self, line: int, one: frozenset[str], other: frozenset[str]) -> bool:
         """Whether two names of a line are one, up to words that stand there elsewhere."""
-        return bool(one & other) and (one <= other or other <= one) and one ^ other <= self._words[line]
+        return (
+            bool(one & other)
+            and (one <= other or other <= one)
+            and one ^ other <= self._words[line]
+        )
 
     def has_step(self, lines: list[int], step: int) -> bool:
         """Whether a step stands in one of the lines or near, and is none of what was declared."""

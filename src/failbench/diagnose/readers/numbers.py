@@ -67,6 +67,10 @@ class Numbers:
     def __len__(self) -> int:
         return len(self.name)
 
+    def taken(self, places: Places) -> Numbers:
+        """Some of the numbers."""
+        return Numbers(self.names, *(getattr(self, name)[places] for name in _COLUMNS))
+
     def texts(self) -> list[str]:
         """The name of each number."""
         return [self.names[place].text for place in self.name]
@@ -82,9 +86,7 @@ def together(parts: Sequence[Numbers]) -> Numbers:
     """Numbers of sources one after another."""
     moved, names, records = [NO_NUMBERS], [], 0
     for part in parts:
-        moved.append(
-            replace(part, name=part.name + len(names), record=part.record + records)
-        )
+        moved.append(replace(part, name=part.name + len(names), record=part.record + records))
         names += part.names
         records += int(part.record.max(initial=-1)) + 1
     columns = (np.concatenate([getattr(part, name) for part in moved]) for name in _COLUMNS)
@@ -143,15 +145,17 @@ class Collector:
     def numbers(self) -> Numbers:
         """All numbers so far."""
         count, line = np.array(self._count, np.int64), np.array(self._line, np.int64)
-        # What waited for a line that is like it was added late.
-        record = np.repeat(np.argsort(np.argsort(line, kind="stable"), kind="stable"), count)
-        order = np.argsort(record, kind="stable")
-        nothing = np.zeros(len(record), np.int64)
+        nothing = np.zeros(len(self._name), np.int64)
         numbers = Numbers(
-            tuple(self._names), np.array(self._name, np.int64)[order],
-            np.array(self._value)[order], np.repeat(np.array(self._step), count)[order],
-            np.repeat(line, count)[order], nothing, nothing, record[order],
+            tuple(self._names), np.array(self._name, np.int64), np.array(self._value),
+            np.repeat(np.array(self._step), count), np.repeat(line, count), nothing, nothing,
+            np.repeat(np.arange(len(count)), count),
         )  # fmt: skip
+        if (np.diff(line) < 0).any():  # what waited for a line that is like it was added late
+            order = np.argsort(numbers.line, kind="stable")
+            numbers = numbers.taken(order)
+            turns = np.diff(numbers.record, prepend=numbers.record[:1]) != 0
+            numbers = replace(numbers, record=np.cumsum(turns))
         return replace(numbers, run=_runs(numbers))
 
 

@@ -106,9 +106,8 @@ class Said(NamedTuple):
 
     name: Name
     start: int
-    is_whole: bool = False
-    is_signed: bool = False
-    may_count: bool = False
+    is_signed: bool = True
+    is_count: bool = False
 
 
 class Count(NamedTuple):
@@ -132,21 +131,18 @@ class Form:
         self.total = math.nan if count is None else count.total
         self.is_bar = count is not None and count.is_bar
         values = [each for each, of in zip(said, means, strict=True) if of not in POSITIONS]
-        self.has_values = bool(values)
+        self.values = [at[each.start] for each in values]
         self.measures = any(each.name.meaning is not None for each in values)
-        # A line of names and whole numbers alone, "loaded shard 3", is a remark.
-        self.is_remark = all(each.is_whole and not each.is_signed for each in values)
-        self.is_fractional = any(not each.is_whole for each in values)
-        if not self.has_position and len(values) > 1 and values[0].name.meaning is None:
-            self.step = 0 if values[0].may_count and self.is_fractional else None
-        is_placed = self.step is not None or self.epoch is not None
-        self.is_silent = not (is_placed or (self.count is not None if not values else not self.is_remark))
+        self.is_signed = any(each.is_signed for each in values)
+        if self.step is None and self.epoch is None and count is None and len(values) > 1:
+            # A word that no table has, before a number that counts: "round 3 reward 0.5".
+            self.step = 0 if values[0].is_count and not values[1].is_count else None
+        self.is_headed = self.step is not None or self.epoch is not None
         self.held: tuple[int, list[float], float] | None = None
 
-    @property
-    def has_position(self) -> bool:
-        """Whether lines of the form say themselves when they were measured."""
-        return (self.step, self.epoch, self.count) != (None, None, None)
+    def is_whole(self, parts: list[str]) -> bool:
+        """Whether no value of a line has a fraction."""
+        return all(parts[place].replace(",", "").isdigit() for place in self.values)
 
 
 class Printed:
@@ -177,40 +173,48 @@ class Printed:
             for known in (self._forms, self._silent):
                 if len(known) >= MOST_FORMS:
                     known.clear()
-            if form.is_silent:
+            if not form.places and count is None:
                 self._silent.add(silent)
             self._forms[key] = form
-        return None if form.is_silent else (form, parts)
+        return (form, parts) if form.places or form.count is not None else None
 
     def add(self, line: int, form: Form, parts: list[str], over_bar: bool = False) -> None:
-        """Add what a line says; a line that might be a remark waits for another of its form."""
-        values = [self._value(parts[place]) for place in form.places]
+        """Add what a line says; what might be a remark waits for another line of its form."""
+        try:
+            values = [float(parts[place]) for place in form.places]
+        except ValueError:
+            values = [self._value(parts[place]) for place in form.places]
         step = self._step(form, values, parts)
-        if not form.has_values:
+        if not form.values:
             if form.places:
                 self._rows.add(line, form.names, values, step)
                 self._epoch = step if form.step is None else self._epoch
             return
-        if not (form.measures or form.has_position or form.is_fractional):
-            return
-        if not (form.measures or (form.has_position and form.is_fractional)):
-            if form.held is None:
-                form.held = line, values, self._rows.said
+        if not form.measures:
+            is_placed = form.is_headed or form.count is not None
+            is_whole = form.is_whole(parts)
+            if is_whole and not (form.is_headed or (form.is_signed and is_placed)):
+                return  # a remark: "loaded shard 3", "vocabulary: 65"
+            if (is_whole or not is_placed) and self._waits(line, form, values):
                 return
-            held, earlier, said = form.held
-            if held != NOWHERE:
-                self._rows.add(held, form.names, earlier, said)
-                form.held = NOWHERE, earlier, said
         self._rows.add(line, form.names, values, step)
         if over_bar and form.step is None:
             self._rows.wait()
 
+    def _waits(self, line: int, form: Form, values: list[float]) -> bool:
+        """Whether a line is the first of its form; before the second, the first is added."""
+        if form.held is None:
+            form.held = line, values, self._rows.said
+            return True
+        held, earlier, said = form.held
+        if held != NOWHERE:
+            self._rows.add(held, form.names, earlier, said)
+            form.held = NOWHERE, earlier, said
+        return False
+
     def _value(self, text: str) -> float:
-        try:
-            return float(text)
-        except ValueError:
-            found = number(text, self._decimal)
-            return math.nan if found is None else found
+        found = number(text, self._decimal)
+        return math.nan if found is None else found
 
     def _step(self, form: Form, values: list[float], parts: list[str]) -> float:
         """The step of a line by what it says itself, or not a number."""
@@ -228,46 +232,37 @@ class Printed:
         return count
 
 
-def _said(
-    text: str, found: list[re.Match[str]], decimal: str
-) -> tuple[list[Said], Count | None]:
+def _said(text: str, found: list[re.Match[str]], decimal: str) -> tuple[list[Said], Count | None]:
     """The numbers of a line that have names, and the count that says its step without one."""
     if _TELLS.search(text):
         return [], None
     inside = list(_in_object(text, decimal)) if "{" in text else []
     bar = _BAR_NAME.match(text)
-    said = [Said(Name(of, Meaning(of)), bar.start(of), True, True) for of in POSITIONS] if bar else []
+    said = [Said(Name(of, Meaning(of)), bar.start(of)) for of in POSITIONS] if bar else []
     shown = _NOISE.sub(lambda match: "\x01" * len(match[0]), text)
-    count, begin = None, 0
+    count: Count | None = None
+    begin = 0
     for match in found:
         start, end = match.span()
         if shown[start] == "\x01" or (inside and start > text.index("{")):
             continue
+        left, begin = shown[begin:start], end
         unit = _UNIT.match(text, end)
-        begin, left = (spaced.end() if (spaced := _SPACED.match(text, end)) else end), shown[begin:start]
         if unit is None or unit["rest"]:
             continue
-        begin = max(begin, unit.end())
-        value = number(match[0], decimal)
-        is_whole = value is not None and value.is_integer() and not {*match[0]} & {*".eE"}
-        is_whole = is_whole and not unit["unit"]
+        spaced = _SPACED.match(text, end)
+        begin = spaced.end() if spaced else unit.end()
         name, is_signed = _name_before(left[-_BEFORE:])
-        total = _TOTAL.match(shown, end) if is_whole else None
+        is_count = match[0].isdigit() and not unit["unit"]
         rate = _RATE.match(text, end)
         if name:
-            may_count = match[0].isdigit() and is_whole and " " not in name
             meant = _meant(name, unit["unit"] or "")
-            said.append(Said(meant, start, is_whole, is_signed, may_count))
-        elif rate and not is_whole or rate and said:
+            said.append(Said(meant, start, is_signed, is_count and " " not in name))
+        elif rate and (said or not is_count):
             factor = _THOUSANDS.get(text[end], 1.0)
-            said.append(Said(Name(rate["unit"], meaning(rate["unit"]), factor), start, False, True))
-        elif is_whole and not left.rstrip().endswith("/"):
-            if total and (count is None or math.isnan(count.total)) or (
-                count is None and not _LETTER.search(shown[:start])
-            ):
-                of_all = total and total["total"]
-                is_bar = "\x01" in shown[:start] and not _LETTER.search(shown[:start])
-                count = Count(start, float(of_all) if of_all else math.nan, is_bar)
+            said.append(Said(Name(rate["unit"], meaning(rate["unit"]), factor), start))
+        elif is_count and not left.rstrip().endswith("/"):
+            count = _counted(shown, start, end, count)
     split: Split | None = None
     if not inside:
         said = _without_lone(said)
@@ -276,6 +271,15 @@ def _said(
         if _HELD_OUT.search(words) and not _TRAIN.search(words):
             split = "validation"
     return [_of_split(each, split) for each in said] + inside, count
+
+
+def _counted(shown: str, start: int, end: int, count: Count | None) -> Count | None:
+    """The count of a line: one with its total, else a number that it begins with."""
+    total, is_first = _TOTAL.match(shown, end), not _LETTER.search(shown[:start])
+    if not (total and (count is None or math.isnan(count.total))) and (count or not is_first):
+        return count
+    of_all = float(total["total"] or math.nan) if total else math.nan
+    return Count(start, of_all, is_bar=is_first and "\x01" in shown[:start])
 
 
 def _in_object(text: str, decimal: str) -> Iterator[Said]:
@@ -290,7 +294,7 @@ def _in_object(text: str, decimal: str) -> Iterator[Said]:
             key = match["key"]
             name = "/".join([*filter(None, outer), key])
             found = Name(name, meaning(name) or meaning(key))
-            yield Said(found, match.start("value"), match["value"].isdigit(), is_signed=True)
+            yield Said(found, match.start("value"))
 
 
 @cache

@@ -8,8 +8,9 @@ from failbench.diagnose.readers.names import POSITIONS, Meaning, meaning, number
 from failbench.diagnose.readers.numbers import Collector, Name
 
 SEPARATORS: Final = (",", "\t", ";", "|", "  ", " ")
-_RULE: Final = frozenset("|-+: =━─┼")  # of which a line below a heading consists
-_LONGEST: Final = 400  # letters of a heading that is not known
+_RULE: Final = re.compile(r"[-|+: =━─┼]{3,10000}")  # a line below a heading
+_BARE: Final = re.compile(r"[-+\d.,;|%\s]{0,16}\d[-+\d.,;|%\seEnaifNAIF]{0,1000}")  # numbers alone
+_LONGEST: Final = 400  # letters of a heading between whose names there is space
 
 
 class PastedTable:
@@ -45,25 +46,20 @@ class PastedTable:
         return len(cells) == len(self._names) and self._add(line, cells)
 
     def heading(self, line: int, text: str) -> bool:
-        """Whether a line is a known heading or the first one below a heading."""
-        if set(text) <= _RULE:
-            for separator, names in _headings(self._above):
-                if len(text.split("+")) == len(names) or separator == "|":
+        """Whether a line is a known heading, the rule below one, or the first row below one."""
+        is_rule = _RULE.fullmatch(text) is not None
+        if is_rule or _BARE.fullmatch(text):
+            for separator, names in _headings(self._above, SEPARATORS):
+                parts = text.split("+") if is_rule else _cells(text, separator)
+                if len(parts) == len(names) or (is_rule and separator == "|"):
                     self._open(separator, names, is_known=False)
-                    break
-            return bool(self._names)
-        if text[-1].isdigit() or text[-1] in "%|":
-            for separator, names in _headings(self._above):
-                if len(_cells(text, separator)) == len(names):
-                    self._open(separator, names, is_known=False)
-                    if self.row(line, text):
-                        return True
-                    self._names = []
-        self._above = text if len(text) <= _LONGEST else ""
-        for separator, names in _headings(text):
+                    return is_rule or self.row(line, text)
+            return is_rule and bool(self._names)
+        self._above = text
+        for separator, names in _headings(text, SEPARATORS[:4]):
             known = {found.of for name in names if (found := column_meaning(name)) is not None}
             if not known.isdisjoint(POSITIONS) and not known.issubset(POSITIONS):
-                self._open(separator, names, is_known=len(separator.strip()) > 0)
+                self._open(separator, names, is_known=True)
                 return True
         return False
 
@@ -92,12 +88,12 @@ class PastedTable:
         return is_row
 
 
-def _headings(text: str) -> Iterator[tuple[str, list[str]]]:
+def _headings(text: str, separators: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:
     """Ways to take a line for a heading: names alone, two at least."""
-    for separator in SEPARATORS:
+    for separator in separators if len(text) <= _LONGEST else separators[:4]:
         if separator in text:
             names = _cells(text, separator)
-            if len(names) > 1 and all(names) and not any(number(name) is not None for name in names):
+            if len(names) > 1 and not any(number(name) is not None for name in names):
                 yield separator, names
 
 
