@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -14,7 +15,7 @@ from cyclopts import Group, Parameter
 
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
-from failbench.cli.places import Checkout, Json, Log, Run
+from failbench.cli.places import Checkout, Decimal, Json, Log, Pattern, Run, refused
 from failbench.diagnose.readers.lines import clean
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from failbench.diagnose.inspection.memory import PhaseMemory
     from failbench.diagnose.readers.log import Event, SignalSummary
     from failbench.diagnose.readers.log import Log as ReadLog
+    from failbench.diagnose.readers.text import Hints
     from failbench.diagnose.readers.traps import Trap
     from failbench.monitor.history import History
 
@@ -45,6 +47,8 @@ def diagnose(
     /,
     *,
     run: Run = None,
+    pattern: Pattern = None,
+    decimal: Decimal = None,
     failed: Annotated[bool, Parameter(help="the run failed, even if nothing stands out")] = False,
     config: Annotated[Path | None, Parameter(help="settings of the training")] = None,
     code: Annotated[Sequence[Path], Parameter(help="Python files, only read")] = (),
@@ -75,7 +79,15 @@ def diagnose(
     """
     of_batch = {"--method": method, "--features": features, "--reference": reference}
     if output is not None:
-        of_log = {"run": run, "failed": failed, "config": config, "code": code, "bounds": bounds}
+        of_log = {
+            "run": run,
+            "pattern": pattern,
+            "decimal": decimal,
+            "failed": failed,
+            "config": config,
+            "code": code,
+            "bounds": bounds,
+        }
         of_log |= {"json": json, "html": html, "plot": plot, "all": whole}
         remedy = "Leave out --output, or this."
         _refuse_any({f"--{name}": each for name, each in of_log.items()}, "one log", remedy)
@@ -90,8 +102,9 @@ def diagnose(
     from failbench.diagnose.outputs.document import document_of, json_of
 
     diagnosis = diagnose_log(
-        log, run=run, bounds=bounds, failed=failed, configuration=config, code=code
-    )
+        log, run=run, bounds=bounds, failed=failed, configuration=config, code=code,
+        hints=_hints(pattern, decimal),
+    )  # fmt: skip
     written = {}
     if html is not None:
         from failbench.diagnose.outputs.html_page import html_of
@@ -123,13 +136,35 @@ def _refuse_any(given: Mapping[str, object], form: str, remedy: str) -> None:
             raise BadInputError("diagnose", name, f"is of the form that diagnoses {form}.", remedy)
 
 
-def read(log: Log, /, *, run: Run = None, json: Json = False) -> int:
+def _hints(pattern: str | None, decimal: str | None) -> Hints:
+    from failbench.diagnose.readers.text import Hints
+
+    try:
+        compiled = None if pattern is None else re.compile(pattern)
+    except re.error as error:
+        problem, remedy = f"is no regular expression: {error}.", "Write it as Python's re reads it."
+        raise refused("--pattern", problem, remedy) from error
+    if compiled is not None and not compiled.groupindex:
+        remedy = r"Name the numbers: --pattern 'step (?P<step>\d+) loss (?P<loss>\S+)'."
+        raise refused("--pattern", "has no named group.", remedy)
+    return Hints(compiled, decimal)
+
+
+def read(
+    log: Log,
+    /,
+    *,
+    run: Run = None,
+    pattern: Pattern = None,
+    decimal: Decimal = None,
+    json: Json = False,
+) -> int:
     """Say what a training log of any format holds: its signals, gaps and events."""
     from failbench.diagnose.readers.log import summaries
     from failbench.diagnose.readers.opening import read_log
     from failbench.diagnose.readers.traps import traps
 
-    content = read_log(log, run)
+    content = read_log(log, run, _hints(pattern, decimal))
     parts = content, summaries(content), traps(content)
     print(_json(_read_record(*parts)) if json else clean(_read_page(*parts)))
     return 0
@@ -155,6 +190,7 @@ def _read_record(
         "sources": [asdict(source) for source in log.sources],
         "signals": [asdict(signal) for signal in signals],
         "absent": log.absent,
+        "also": log.numbers.others(),
         "traps": [asdict(trap) for trap in traps],
         "events": [{**asdict(event), "known_as": _known(event)} for event in log.events],
     }
@@ -175,6 +211,9 @@ def _read_page(log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ..
     lines += [_signal_line(signal) for signal in signals]
     if log.absent:
         lines.append(f"not logged: {', '.join(log.absent)}")
+    if others := log.numbers.others():
+        shown = ", ".join(f"{name} ({count:,} values)" for name, count in others.items())
+        lines.append(f"also logged: {shown}")
     for trap in traps:
         place = _place(trap.step, trap.line)
         lines.append(f"{trap.kind}{place}, {trap.rows:,} times: {trap.meaning}")
@@ -214,13 +253,21 @@ def _event_line(log: ReadLog, event: Event) -> str:
     return f"{place}: {said}{raised}"
 
 
-def inspect(log: Log, /, *, run: Run = None, json: Json = False) -> int:
+def inspect(
+    log: Log,
+    /,
+    *,
+    run: Run = None,
+    pattern: Pattern = None,
+    decimal: Decimal = None,
+    json: Json = False,
+) -> int:
     """Show the course of a log's loss and gradients, and of a monitor's log memory by phase."""
     from failbench.diagnose.inspection.loss_curve import curve_of, loss_curves
     from failbench.diagnose.inspection.memory import first_to_leave, memory_by_phase
     from failbench.diagnose.readers.opening import read_log
 
-    content = read_log(log, run)
+    content = read_log(log, run, _hints(pattern, decimal))
     losses = loss_curves(content)
     phases: tuple[PhaseMemory, ...] = ()
     if content.history is None:

@@ -71,6 +71,15 @@ class Numbers:
         """Some of the numbers."""
         return Numbers(self.names, *(getattr(self, name)[places] for name in _COLUMNS))
 
+    def others(self) -> dict[str, int]:
+        """Names that stand for no signal, step or epoch, and how many numbers have each."""
+        counts: dict[str, int] = {}
+        sizes = np.bincount(self.name, minlength=len(self.names)).tolist()
+        for name, size in zip(self.names, sizes, strict=True):
+            if name.meaning is None and size:
+                counts[name.text] = counts.get(name.text, 0) + size
+        return counts
+
     def texts(self) -> list[str]:
         """The name of each number."""
         return [self.names[place].text for place in self.name]

@@ -72,17 +72,22 @@ _BREAK: Final = re.compile(
 )
 _LETTER: Final = re.compile(r"[^\W\d_]")
 # words that no name begins or ends with
-_OF: Final = frozenset(
-    "a an and are as at after before by for from in is of on or over than the to was with".split()
+_OF: Final = re.compile(
+    r"an?|and|are|as|at|after|before|by|for|from|in|is|of|on|or|over|than|the|to|was|with",
+    re.IGNORECASE,
 )
+_TOLD_OF: Final = re.compile(r"\s(?:of|at|after|in|for)\s")  # "test loss of epoch 3: 0.5"
 # what stands at a number, and whether more of a word follows, which makes it none
 _UNIT: Final = re.compile(
     r"(?P<unit>[GMKk]i?B|%|[kKM](?=\s{0,3}[^\W\d]{1,10}/s)|[^\W\d_]{1,4}(?:/[^\W\d]{1,8})?)?"
     r"(?P<rest>[\w]|\.\d)?"
 )
-_SPACED: Final = re.compile(r"\s{1,2}(?:%|[GMK]i?B|ms|s|[^\W\d]{1,10}/[^\W\d]{1,8})(?!\w)")
+_SPACED: Final = re.compile(
+    r"\s{1,2}(?:(?:%|[GMK]i?B|ms|s)(?![\w/=:])|[^\W\d]{1,10}/[^\W\d]{1,8}(?=\s{0,2}(?:[,;|)\]]|$)))"
+)
 _RATE: Final = re.compile(r"[kKM]?\s{0,3}(?P<unit>[^\W\d]{1,10}/(?:s(?:ec)?|second|min|h))\b")
 _TOTAL: Final = re.compile(r"\s{0,3}/\s{0,6}(?P<total>\d{1,12})\b|\s{0,3}/\s{1,6}")
+_LIST: Final = re.compile(r"\s{0,2},\s{0,4}[-+.\d]")  # goes on behind its first number
 _BAR_NAME: Final = re.compile(r"^\s{0,8}(?P<epoch>\d{1,9})\|(?P<step>\d{1,12})\|(?=Loss)")
 _HELD_OUT: Final = re.compile(r"\b(?:valid|validation|eval|evaluation|val)\b", re.IGNORECASE)
 _TRAIN: Final = re.compile(r"\btrain(?:ing|_inner)?\b", re.IGNORECASE)
@@ -132,7 +137,9 @@ class Form:
         self.is_bar = count is not None and count.is_bar
         values = [each for each, of in zip(said, means, strict=True) if of not in POSITIONS]
         self.values = [at[each.start] for each in values]
-        self.measures = any(each.name.meaning is not None for each in values)
+        signals = {of for of in means if of not in (None, *POSITIONS)}
+        # A learning rate among others is that of a configuration, unless it is said again.
+        self.measures = bool(signals - {"learning_rate"} or (signals and len(values) == 1))
         self.is_signed = any(each.is_signed for each in values)
         if self.step is None and self.epoch is None and count is None and len(values) > 1:
             # A word that no table has, before a number that counts: "round 3 reward 0.5".
@@ -140,9 +147,10 @@ class Form:
         self.is_headed = self.step is not None or self.epoch is not None
         self.held: tuple[int, list[float], float] | None = None
 
-    def is_whole(self, parts: list[str]) -> bool:
+    def is_whole(self, parts: list[str], values: list[float]) -> bool:
         """Whether no value of a line has a fraction."""
-        return all(parts[place].replace(",", "").isdigit() for place in self.values)
+        named = dict(zip(self.places, values, strict=True))
+        return all(named[at].is_integer() and "." not in parts[at] for at in self.values)
 
 
 class Printed:
@@ -192,13 +200,15 @@ class Printed:
             return
         if not form.measures:
             is_placed = form.is_headed or form.count is not None
-            is_whole = form.is_whole(parts)
+            is_whole = form.is_whole(parts, values)
             if is_whole and not (form.is_headed or (form.is_signed and is_placed)):
                 return  # a remark: "loaded shard 3", "vocabulary: 65"
-            if (is_whole or not is_placed) and self._waits(line, form, values):
+            # Behind a step a name with a sign is trusted at once.
+            is_trusted = is_placed or (form.is_signed and not math.isnan(self._rows.said))
+            if (is_whole or not is_trusted) and self._waits(line, form, values):
                 return
         self._rows.add(line, form.names, values, step)
-        if over_bar and form.step is None:
+        if over_bar and form.step is None and form.count is None:
             self._rows.wait()
 
     def _waits(self, line: int, form: Form, values: list[float]) -> bool:
@@ -250,15 +260,19 @@ def _said(text: str, found: list[re.Match[str]], decimal: str) -> tuple[list[Sai
         unit = _UNIT.match(text, end)
         if unit is None or unit["rest"]:
             continue
-        spaced = _SPACED.match(text, end)
-        begin = spaced.end() if spaced else unit.end()
+        if left.rstrip().endswith("[") and _LIST.match(shown, end):
+            continue
+        total = _TOTAL.match(shown, end)
+        begin = (total or _SPACED.match(shown, end) or unit).end()
         name, is_signed = _name_before(left[-_BEFORE:])
+        if not name and said and unit["unit"] in (None, "%"):
+            name = _name_of_second(left.strip(), said[-1].name.text)
         is_count = match[0].isdigit() and not unit["unit"]
+        meant = _meant(name, unit["unit"] or "")
         rate = _RATE.match(text, end)
-        if name:
-            meant = _meant(name, unit["unit"] or "")
+        if name and not (total and is_count and meant.meaning is None):
             said.append(Said(meant, start, is_signed, is_count and " " not in name))
-        elif rate and (said or not is_count):
+        elif rate and not name and (said or not is_count):
             factor = _THOUSANDS.get(text[end], 1.0)
             said.append(Said(Name(rate["unit"], meaning(rate["unit"]), factor), start))
         elif is_count and not left.rstrip().endswith("/"):
@@ -276,10 +290,13 @@ def _said(text: str, found: list[re.Match[str]], decimal: str) -> tuple[list[Sai
 def _counted(shown: str, start: int, end: int, count: Count | None) -> Count | None:
     """The count of a line: one with its total, else a number that it begins with."""
     total, is_first = _TOTAL.match(shown, end), not _LETTER.search(shown[:start])
-    if not (total and (count is None or math.isnan(count.total))) and (count or not is_first):
+    is_bar = "\x01" in shown[:start]
+    if not (total and (is_bar or count is None or math.isnan(count.total))) and (
+        count or not is_first
+    ):
         return count
     of_all = float(total["total"] or math.nan) if total else math.nan
-    return Count(start, of_all, is_bar=is_first and "\x01" in shown[:start])
+    return Count(start, of_all, is_bar=is_bar and is_first)
 
 
 def _in_object(text: str, decimal: str) -> Iterator[Said]:
@@ -321,12 +338,20 @@ def _name_before(left: str) -> tuple[str, bool]:
         return framed["name"].strip(), sign is not None
     name = _BREAK.split(head)[-1].strip(" \"'`*_#([-/.")
     words = name.split()[-_WORDS:]
-    while words and words[0].lower() in _OF:
+    while words and _OF.fullmatch(words[0]):
         del words[0]
-    if not words or (sign is None and words[-1].lower() in _OF):
+    if not words or (sign is None and _OF.fullmatch(words[-1])):
         return "", False
     name = " ".join(words)
     return (name if len(name) <= _LONGEST and _LETTER.search(name) else ""), sign is not None
+
+
+def _name_of_second(between: str, first: str) -> str:
+    """The name of a number behind another: its mean, or what is told of a step."""
+    if between == "(":
+        return first
+    parts = _TOLD_OF.split(first)
+    return parts[0] if between == ":" and len(parts) > 1 else ""
 
 
 def _meant(name: str, unit: str) -> Name:

@@ -2,8 +2,10 @@
 
 import json
 import math
+import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
@@ -13,6 +15,7 @@ from failbench.diagnose.readers.lines import Line
 from failbench.diagnose.readers.log import Event, EventKind, Log, Source, rows_of
 from failbench.diagnose.readers.names import POSITIONS, Meaning, meaning, number
 from failbench.diagnose.readers.numbers import Collector, Name, known_name
+from failbench.diagnose.readers.text import NO_HINTS, Hints, read_text
 from failbench.monitor.history import History
 
 LARGEST: Final = 256 * 2**20  # bytes of a document that is read whole
@@ -33,6 +36,10 @@ _MONITORED: Final = {
 }
 _STEP_NAME: Final = Name("step", Meaning("step"))
 
+_HTML_ROW: Final = re.compile(r"<tr\b[^>]{0,200}>(.{0,20000}?)</tr>", re.DOTALL)
+_HTML_CELL: Final = re.compile(r"<t[hd]\b[^>]{0,200}>(.{0,2000}?)</t[hd]>", re.DOTALL)
+_HTML_TAG: Final = re.compile(r"<[^>]{0,200}>")
+
 _ENDS: Final[dict[str, EventKind]] = {
     **dict.fromkeys(("exception", "out of memory"), "exception"),
     **dict.fromkeys(("killed", "hung"), "death"),
@@ -50,14 +57,16 @@ _RECORDED: Final = {
 _SHOWN: Final = 3  # runs that an error names
 
 
-def read_document(name: str, text: str) -> Log | None:
-    """Read a list of objects, or curves of equal length; None if it is neither, or too large."""
+def read_document(name: str, text: str, hints: Hints = NO_HINTS) -> Log | None:
+    """Read a notebook, a list of objects or curves of equal length; None if it is none of these."""
     if sum(map(text.count, ",[{")) > MOST_VALUES:
         return None
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    if isinstance(document, dict) and isinstance(cells := document.get("cells"), list):
+        return _read_notebook(name, cells, hints)
     collected = Collector()
     for record in _records(document):
         values = [
@@ -71,6 +80,44 @@ def read_document(name: str, text: str) -> Log | None:
     lines = text.count("\n") + 1
     log = Log((Source(name, read_as, lines),), collected.numbers(), ())
     return log if len(log.rows) else None
+
+
+def _read_notebook(name: str, cells: list[object], hints: Hints) -> Log:
+    """Read the outputs of a notebook's cells, one after another."""
+    outputs = [output for cell in cells for output in _items(cell, "outputs")]
+    text = "\n".join(part for output in outputs for part in _shown(output))
+    log = read_text(name, [text.encode("utf-8", errors="replace")], hints)
+    (source,) = log.sources
+    notes = ("Lines are those of the outputs of its cells, one after another.", *source.notes)
+    source = replace(source, format=f"notebook, {source.format}", notes=notes)
+    return replace(log, sources=(source,))
+
+
+def _items(value: object, key: str) -> list[object]:
+    """What a list in an object holds, or nothing."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _shown(output: object) -> Iterator[str]:
+    """What an output of a cell shows: its stream, its traceback, its table or its text."""
+    if not isinstance(output, dict):
+        return
+    yield "\n".join(map(str, _items(output, "traceback")))
+    data = output.get("data")
+    data = data if isinstance(data, dict) else {}
+    html = _joined(data.get("text/html"))
+    if rows := _HTML_ROW.findall(html):  # the Trainer shows losses in one
+        for row in rows:
+            cells = (_HTML_TAG.sub("", cell).strip() for cell in _HTML_CELL.findall(row))
+            yield "| " + " | ".join(cells) + " |"
+    else:
+        yield _joined(data.get("text/plain"))
+    yield _joined(output.get("text"))
+
+
+def _joined(text: object) -> str:
+    return "".join(map(str, text)) if isinstance(text, list) else str(text or "")
 
 
 def _records(document: object) -> Iterator[Mapping[str, object]]:

@@ -65,6 +65,8 @@ class PastedTable:
 
     def _open(self, separator: str, names: list[str], is_known: bool) -> None:
         means = [column_meaning(name) for name in names]
+        if "s" in names[1:]:
+            means[names.index("s", 1)] = None  # seconds
         positions = [found.of if found else "" for found in means]
         if not is_known and "step" not in positions and "epoch" not in positions:
             means[0] = Meaning("step")  # the first column counts, whatever it is called

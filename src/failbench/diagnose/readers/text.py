@@ -2,17 +2,19 @@
 
 import re
 import signal
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from itertools import chain
 from typing import Final, NamedTuple
 
+import numpy as np
+
 from failbench.diagnose.readers.lines import lines_of
 from failbench.diagnose.readers.log import Event, EventKind, Log, Source
-from failbench.diagnose.readers.names import decimal_of
-from failbench.diagnose.readers.numbers import Collector
+from failbench.diagnose.readers.names import decimal_of, number
+from failbench.diagnose.readers.numbers import Collector, Name, Numbers, known_name
 from failbench.diagnose.readers.printed import Printed
 from failbench.diagnose.readers.tables import PastedTable
 from failbench.messages.catalogue import Message, messages
@@ -196,6 +198,7 @@ _HINT: Final = re.compile(
     r"[Kk]ill|oom|OOM|fault|Bus|Abort|Floating|Terminated|CANCELLED|exitcode", re.ASCII
 )
 _ELASTIC: Final = re.compile(r"exitcode\s{0,4}:\s{0,4}-(?P<signal>\d{1,2})\b")
+_SHOWN: Final = 3  # runs whose lines a note names
 _OVER_BAR: Final = 3  # lines that are taken for written over a bar
 _NO_DIGITS: Final = str.maketrans("", "", "0123456789")
 
@@ -211,14 +214,32 @@ _NAMED: Final = ("Error: ", "Exception: ", "Interrupt: ")  # which of these it m
 _PASSED_OVER: Final = re.compile(r"\b[Rr]etry|[Ii]gnor|WARN|[Ww]arning\b|UserWarning")
 
 
-def read_text(name: str, chunks: Iterable[bytes], decimal: str | None = None) -> Log:
+class Hints(NamedTuple):
+    """What a user says of a text where it can be read in several ways.
+
+    Attributes
+    ----------
+    pattern
+        A regular expression whose named groups are the numbers of a line; others are not read.
+    decimal
+        The decimal sign, a point or a comma.
+    """
+
+    pattern: re.Pattern[str] | None = None
+    decimal: str | None = None
+
+
+NO_HINTS: Final = Hints()
+
+
+def read_text(name: str, chunks: Iterable[bytes], hints: Hints = NO_HINTS) -> Log:
     """Read what a training printed, from any loop and launcher, of any length.
 
     Without a decimal sign it is the one that numbers of the first chunk have where it is plain.
     """
     whole = iter(chunks)
     head = next(whole, b"")
-    decimal = decimal or decimal_of(head.decode("utf-8", errors="replace"))
+    decimal = hints.decimal or decimal_of(head.decode("utf-8", errors="replace"))
     rows, tracebacks, known = Collector(), Tracebacks(), _KnownLines()
     table, lines = PastedTable(rows, decimal), Printed(rows, decimal)
     said: list[Event] = []
@@ -232,10 +253,17 @@ def read_text(name: str, chunks: Iterable[bytes], decimal: str | None = None) ->
         shown = last
         if tracebacks.is_open and tracebacks.feed(last, text):
             continue
-        if table.row(last, text):
+        if hints.pattern is not None:
+            found = None
+            if told := hints.pattern.search(text):
+                rows.say(last, _groups(told, decimal))
+                printed += 1
+                continue
+        elif table.row(last, text):
             in_table += 1
             continue
-        found = lines.form(text)
+        else:
+            found = lines.form(text)
         over_bar = last - wiped < _OVER_BAR
         if found is not None and found[0].is_bar:
             bar, wiped = last, -_OVER_BAR
@@ -253,7 +281,26 @@ def read_text(name: str, chunks: Iterable[bytes], decimal: str | None = None) ->
     events = sorted((*tracebacks.events, *said), key=lambda event: event.line)
     counts = {"table": in_table, "printed lines": printed, "tracebacks": len(tracebacks.events)}
     read_as = ", ".join(kind for kind, count in counts.items() if count) or "text"
-    return Log((Source(name, read_as, last),), rows.numbers(), tuple(events))
+    numbers = rows.numbers()
+    return Log((Source(name, read_as, last, _runs_note(numbers)),), numbers, tuple(events))
+
+
+def _groups(told: re.Match[str], decimal: str) -> Iterator[tuple[Name, float]]:
+    """The numbers that the named groups of a pattern found."""
+    for group, text in told.groupdict().items():
+        if text is not None and (value := number(text.strip(), decimal)) is not None:
+            yield known_name(group), value
+
+
+def _runs_note(numbers: Numbers) -> tuple[str, ...]:
+    """Where other runs begin, if a text holds several."""
+    begins = numbers.line[1:][np.diff(numbers.run) > 0].tolist()
+    if not begins:
+        return ()
+    places = ", ".join(f"{line:,}" for line in begins[:_SHOWN]) + (
+        ", ..." if begins[_SHOWN:] else ""
+    )
+    return (f"It holds {len(begins) + 1:,} runs: the step begins again at line {places}.",)
 
 
 def death_in(number: int, text: str) -> Event | None:

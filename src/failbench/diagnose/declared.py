@@ -3,12 +3,12 @@
 A program that declares has a file beside its output, each line an object with ``name``, ``step``
 and ``value``. A number of the text shows a value if they differ by half a unit of its last digit at
 most. Names are compared as sets of words in lower case: those of one must be among those of the
-other, and the words by which they differ on the line, the one before it, or the table's heading.
+other, and the words by which they differ on the line, or on the last one before it without numbers.
 
 Not in the text, and counted apart, is a value that no number shows, one whose name has a word that
-the text lacks, and of a step its number where no line with the value has it nor the ``NEAR`` lines
-around, or has it as a value that was declared. Invented is a number that was read from a line without any declared one, whose value was
-not declared either.
+the text lacks, and a step where no line with the value has it beside what was declared, nor the
+``NEAR`` lines around. Invented is a number that was read from a line without any declared one,
+where neither its value nor its name was declared.
 """
 
 import json
