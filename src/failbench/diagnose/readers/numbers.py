@@ -93,7 +93,8 @@ NO_NUMBERS: Final = Numbers(
 
 def together(parts: Sequence[Numbers]) -> Numbers:
     """Numbers of sources one after another."""
-    moved, names, records = [NO_NUMBERS], [], 0
+    moved, records = [NO_NUMBERS], 0
+    names: list[Name] = []
     for part in parts:
         moved.append(replace(part, name=part.name + len(names), record=part.record + records))
         names += part.names

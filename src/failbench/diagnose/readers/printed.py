@@ -147,6 +147,10 @@ class Form:
         self.is_headed = self.step is not None or self.epoch is not None
         self.held: tuple[int, list[float], float] | None = None
 
+    def is_remark(self, found: list[re.Match[str]]) -> bool:
+        """Whether a line without a step has nothing, or whole numbers behind names without sign."""
+        return not self.is_signed and all(found[at // 2][0].isdigit() for at in self.values)
+
     def is_whole(self, parts: list[str], values: list[float]) -> bool:
         """Whether no value of a line has a fraction."""
         named = dict(zip(self.places, values, strict=True))
@@ -181,7 +185,7 @@ class Printed:
             for known in (self._forms, self._silent):
                 if len(known) >= MOST_FORMS:
                     known.clear()
-            if not form.places and count is None:
+            if count is None and not form.is_headed and form.is_remark(found):
                 self._silent.add(silent)
             self._forms[key] = form
         return (form, parts) if form.places or form.count is not None else None
