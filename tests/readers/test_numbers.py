@@ -49,10 +49,10 @@ LINES = {
     "a mean behind its value": ("step 1 acc 0.5 (0.25)", (1, "acc", 0.5), (1, "acc", 0.25)),
     "of an epoch": ("test acc of epoch 7: 0.5", (7, "test acc", 0.5)),
     "what is no measurement": (
-        "Loading shard 3 of 5\nvocabulary: 65, parameters: 82,112\nPython 3.11.4 on 10.0.0.1:8080\n"
+        ("Loading shard 3 of 5\nvocabulary: 65, parameters: 82,112\nPython 3.11.4 on 10.0.0.1:8080\n"
         "/data/run-3/model.bin:45 saved 3.5 seconds ago\nfoo.py:12: UserWarning: lr 0.5\n"
         "Map: 100%|███| 640/640 [00:00<00:00, 6007.90 examples/s]\nhash 3a4f5b 0x1f\n"
-        "│ 0 │ net │ Linear │ 1.2 K │\nDataset({\n    num_rows: 640\n})",),
+        "│ 0 │ net │ Linear │ 1.2 K │\nDataset({\n    num_rows: 640\n})"),),
 }  # fmt: skip
 
 
@@ -91,6 +91,17 @@ def test_runs_of_one_text_are_told_apart_and_epochs_and_ranks_are_none():
     )
     for text in (epochs, ranks):
         assert not read(text).numbers.run.any()
+
+
+def test_columns_without_a_heading_are_named_by_what_they_look_like_and_that_is_said():
+    rows = [
+        f"{10 * at}  {3 - 0.2 * at:.2f}  {0.01 - at / 1000:.4f}  {at % 3 - 1}" for at in range(9)
+    ]
+    log = read("\n".join(rows))
+    assert log.numbers.texts()[:4] == ["step", "loss", "learning_rate", "column 4"]
+    assert log.rows.step.tolist() == [10 * at for at in range(9)]
+    assert "named by what they look like" in log.sources[0].notes[0]
+    assert not len(read("\n".join(rows[:4] * 4)).numbers)
 
 
 def test_options_say_what_a_text_leaves_open(tmp_path, capsys):

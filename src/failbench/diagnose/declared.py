@@ -28,6 +28,13 @@ from failbench.diagnose.readers.printed import number_pattern
 
 NEAR: Final = 2  # lines around one in which the step may stand that it is of
 RELATIVE: Final = 6e-4  # half a unit of the last of four digits, as transformers prints them
+# how a line is written, the first that fits; what fits none is a line of pairs
+_FORMATS: Final = (
+    ("bar", re.compile(r"%\||\d/\d+ .*━")),
+    ("JSON", re.compile(r"\{\s*\"")),
+    ("dict", re.compile(r"\{\s*'")),
+    ("table", re.compile(r"^[-+\d.,;|%\seE]*$")),
+)
 _WORD: Final = re.compile(r"[^\W_]+")
 
 
@@ -53,6 +60,8 @@ class Score:
         Those of them whose step is in the text, and those of these whose step was read.
     missing, invented
         Names and how often, of numbers that were not read, and of invented ones.
+    formats
+        By how the first line with it is written: numbers in the text, and those that were read.
     """
 
     declared: int
@@ -61,6 +70,7 @@ class Score:
     with_step: tuple[int, int]
     missing: Counter[str]
     invented: Counter[str]
+    formats: dict[str, tuple[int, int]]
 
 
 def read_declared(path: Path) -> list[Declared]:
@@ -82,6 +92,7 @@ def score(text: bytes, numbers: Numbers, declared: Iterable[Declared]) -> Score:
         read_at[line].append(place)
     total = in_text = read = stepped = right = 0
     missing: Counter[str] = Counter()
+    formats: dict[str, tuple[int, int]] = {}
     used: set[int] = set()
     named = numbers.texts()
     all_places = [(each, shown.places(each)) for each in declared]
@@ -99,6 +110,9 @@ def score(text: bytes, numbers: Numbers, declared: Iterable[Declared]) -> Score:
             if shown.shows(line, float(numbers.value[place]), each.value)
             and shown.agree(line, words_of(each.name), words_of(named[place]))
         ]
+        form = shown.form(places[0])
+        seen, found = formats.get(form, (0, 0))
+        formats[form] = seen + 1, found + bool(matches)
         at_step = [place for place in matches if numbers.step[place] == each.step]
         fresh = [place for place in at_step or matches if place not in used]
         if not matches:
@@ -117,7 +131,7 @@ def score(text: bytes, numbers: Numbers, declared: Iterable[Declared]) -> Score:
         if line not in lines and not _is_position(numbers, place)
         and float(numbers.value[place]) not in values and words_of(name) not in names
     )  # fmt: skip
-    return Score(total, in_text, read, (stepped, right), missing, invented)
+    return Score(total, in_text, read, (stepped, right), missing, invented, formats)
 
 
 def _is_position(numbers: Numbers, place: int) -> bool:
@@ -132,10 +146,13 @@ class _Shown:
         pattern = re.compile(number_pattern(","))
         self.claimed: set[tuple[int, float]] = set()  # lines with numbers that were declared
         self._words: dict[int, set[str]] = defaultdict(set)
+        self._forms: dict[int, str] = {}
         tokens: list[tuple[float, float, int]] = []
         heading: set[str] = set()
         for line, shown in lines_of([text]):
             found = pattern.findall(shown)
+            fits = (form for form, fit in _FORMATS if found and fit.search(shown))
+            self._forms[line] = next(fits, "pairs")
             for token in found:
                 value = float(token.replace(",", "."))
                 digits = re.split("[.,]", token.lower().split("e")[0])
@@ -151,6 +168,10 @@ class _Shown:
         self._value = np.array([value for value, *_ in tokens])
         self._half = np.array([half for _, half, _ in tokens])
         self._line = np.array([line for *_, line in tokens], np.int64)
+
+    def form(self, line: int) -> str:
+        """How a line is written."""
+        return self._forms[line]
 
     def places(self, number: Declared) -> list[tuple[int, float]]:
         """Lines and what they show of a number, if the text has the words of its name."""

@@ -110,7 +110,7 @@ def number(text: str, decimal: str = ".") -> float | None:
     if "," in text:
         head, _, tail = text.strip().rpartition(",")
         is_decimal = decimal == "," or len(tail) != 3 or head.lstrip("+-") == "0"
-        if is_decimal and "," not in head:
+        if is_decimal and "," not in head and "." not in tail:
             text = f"{head.replace('.', '')}.{tail}"
         else:
             text = text.replace(",", "")

@@ -87,7 +87,7 @@ _SPACED: Final = re.compile(
 )
 _RATE: Final = re.compile(r"[kKM]?\s{0,3}(?P<unit>[^\W\d]{1,10}/(?:s(?:ec)?|second|min|h))\b")
 _TOTAL: Final = re.compile(r"\s{0,3}/\s{0,6}(?P<total>\d{1,12})\b|\s{0,3}/\s{1,6}")
-_LIST: Final = re.compile(r"\s{0,2},\s{0,4}[-+.\d]")  # goes on behind its first number
+_LIST: Final = re.compile(r"['\"]?\s{0,2},\s{0,4}['\"]?[-+.\d]")  # goes on behind its first number
 _BAR_NAME: Final = re.compile(r"^\s{0,8}(?P<epoch>\d{1,9})\|(?P<step>\d{1,12})\|(?=Loss)")
 _HELD_OUT: Final = re.compile(r"\b(?:valid|validation|eval|evaluation|val)\b", re.IGNORECASE)
 _TRAIN: Final = re.compile(r"\btrain(?:ing|_inner)?\b", re.IGNORECASE)
@@ -264,7 +264,7 @@ def _said(text: str, found: list[re.Match[str]], decimal: str) -> tuple[list[Sai
         unit = _UNIT.match(text, end)
         if unit is None or unit["rest"]:
             continue
-        if left.rstrip().endswith("[") and _LIST.match(shown, end):
+        if left.rstrip(" '\"").endswith("[") and _LIST.match(shown, end):
             continue
         total = _TOTAL.match(shown, end)
         begin = (total or _SPACED.match(shown, end) or unit).end()

@@ -1,7 +1,9 @@
 """Tables within a text: a heading of names, and lines of as many cells."""
 
+import math
 import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Final
 
 from failbench.diagnose.readers.names import POSITIONS, Meaning, meaning, number
@@ -10,6 +12,8 @@ from failbench.diagnose.readers.numbers import Collector, Name
 SEPARATORS: Final = (",", "\t", ";", "|", "  ", " ")
 _RULE: Final = re.compile(r"[-|+: =━─┼]{3,10000}")  # a line below a heading
 _BARE: Final = re.compile(r"[-+\d.,;|%\s]{0,16}\d[-+\d.,;|%\seEnaifNAIF]{0,1000}")  # numbers alone
+_FEW: Final = 8  # rows from which columns without a heading are named by what they look like
+_LARGEST_RATE: Final = 0.02
 _LONGEST: Final = 400  # letters of a heading between whose names there is space
 
 
@@ -26,6 +30,8 @@ class PastedTable:
         self._separator = ""
         self._names: list[Name] = []
         self._is_known = False
+        self._held: list[tuple[int, str, list[float]]] = []  # rows that have no heading
+        self.is_guessed = False  # whether columns were named by what they look like
         self._places: list[int] = []
         self._step = 0
 
@@ -54,7 +60,7 @@ class PastedTable:
                 if len(parts) == len(names) or (is_rule and separator == "|"):
                     self._open(separator, names, is_known=False)
                     return is_rule or self.row(line, text)
-            return is_rule and bool(self._names)
+            return bool(self._names) if is_rule else self._headless(line, text)
         self._above = text
         for separator, names in _headings(text, SEPARATORS[:4]):
             known = {found.of for name in names if (found := column_meaning(name)) is not None}
@@ -62,6 +68,25 @@ class PastedTable:
                 self._open(separator, names, is_known=True)
                 return True
         return False
+
+    def _headless(self, line: int, text: str) -> bool:
+        """Whether a row is one of a table without a heading, which the first few rows tell."""
+        separator = next((each for each in SEPARATORS if each in text.strip()), None)
+        if separator is None:
+            return False
+        cells = [number(cell, self._decimal) for cell in _cells(text, separator)]
+        if self._held and len(self._held[-1][2]) != len(cells):
+            self._held.clear()
+        self._held.append((line, text, [math.nan if each is None else each for each in cells]))
+        if len(self._held) < _FEW:
+            return False
+        steps, *columns = zip(*(values for _, _, values in self._held), strict=True)
+        if all(step.is_integer() for step in steps) and all(a < b for a, b in pairwise(steps)):
+            self._open(separator, _looks_like(columns), is_known=False)
+            for held, row, _ in self._held:
+                self.is_guessed |= self.row(held, row)
+        self._held.clear()
+        return self.is_guessed
 
     def _open(self, separator: str, names: list[str], is_known: bool) -> None:
         means = [column_meaning(name) for name in names]
@@ -88,6 +113,19 @@ class PastedTable:
         if is_row:
             self._rows.say(line, found)
         return is_row
+
+
+def _looks_like(columns: list[tuple[float, ...]]) -> list[str]:
+    """Names of columns behind the steps: small numbers that keep their order are a rate."""
+    names = ["step"]
+    for place, values in enumerate(columns, start=2):
+        is_sorted = sorted(values) in (list(values), list(values[::-1]))
+        if is_sorted and 0 < min(values) <= max(values) <= _LARGEST_RATE:
+            look = "learning_rate"
+        else:
+            look = "loss" if min(values) > 0 else ""
+        names.append(look if look and look not in names else f"column {place}")
+    return names
 
 
 def _headings(text: str, separators: tuple[str, ...]) -> Iterator[tuple[str, list[str]]]:

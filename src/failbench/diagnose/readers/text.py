@@ -89,6 +89,11 @@ class Tracebacks:
     def feed(self, number: int, text: str) -> bool:
         """Take a line; whether it belongs to a traceback, or is an exception by itself."""
         bare = PREFIX.sub("", text)
+        if "\\n" in bare and _START.search(bare):  # a logger put it into one line
+            for part in bare.replace('\\"', '"').split("\\n"):
+                self.feed(number, part)
+            self.close(number)
+            return True
         if self._exception:
             if self._goes_on(bare):
                 return True
@@ -198,6 +203,9 @@ _HINT: Final = re.compile(
     r"[Kk]ill|oom|OOM|fault|Bus|Abort|Floating|Terminated|CANCELLED|exitcode", re.ASCII
 )
 _ELASTIC: Final = re.compile(r"exitcode\s{0,4}:\s{0,4}-(?P<signal>\d{1,2})\b")
+_GUESSED: Final = (
+    "Columns without a heading are named by what they look like; --pattern names them."
+)
 _SHOWN: Final = 3  # runs whose lines a note names
 _OVER_BAR: Final = 3  # lines that are taken for written over a bar
 _NO_DIGITS: Final = str.maketrans("", "", "0123456789")
@@ -282,7 +290,8 @@ def read_text(name: str, chunks: Iterable[bytes], hints: Hints = NO_HINTS) -> Lo
     counts = {"table": in_table, "printed lines": printed, "tracebacks": len(tracebacks.events)}
     read_as = ", ".join(kind for kind, count in counts.items() if count) or "text"
     numbers = rows.numbers()
-    return Log((Source(name, read_as, last, _runs_note(numbers)),), numbers, tuple(events))
+    notes = (*((_GUESSED,) if table.is_guessed else ()), *_runs_note(numbers))
+    return Log((Source(name, read_as, last, notes),), numbers, tuple(events))
 
 
 def _groups(told: re.Match[str], decimal: str) -> Iterator[tuple[Name, float]]:
