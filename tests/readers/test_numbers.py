@@ -49,7 +49,7 @@ LINES = {
     "a mean behind its value": ("step 1 acc 0.5 (0.25)", (1, "acc", 0.5), (1, "acc", 0.25)),
     "of an epoch": ("test acc of epoch 7: 0.5", (7, "test acc", 0.5)),
     "what is no measurement": (
-        ("Loading shard 3 of 5\nvocabulary: 65, parameters: 82,112\nPython 3.11.4 on 10.0.0.1:8080\n"
+        ("Loading shard 3 of 5\nvocabulary: 65, parameters: 82,112\nPython 3.11.4 on 10.0.0.1:80\n"
         "/data/run-3/model.bin:45 saved 3.5 seconds ago\nfoo.py:12: UserWarning: lr 0.5\n"
         "Map: 100%|███| 640/640 [00:00<00:00, 6007.90 examples/s]\nhash 3a4f5b 0x1f\n"
         "│ 0 │ net │ Linear │ 1.2 K │\nDataset({\n    num_rows: 640\n})"),),

@@ -181,7 +181,7 @@ class Printed:
             found = list(self._token.finditer(text))[:_MOST]
             at = {match.start(): 2 * place + 1 for place, match in enumerate(found)}
             said, count = _said(text, found, self._decimal)
-            form = Form(said, count, at, self._rows)
+            form = Form([each for each in said if each.start in at], count, at, self._rows)
             for known in (self._forms, self._silent):
                 if len(known) >= MOST_FORMS:
                     known.clear()
