@@ -52,7 +52,8 @@ LINES = {
         ("Loading shard 3 of 5\nvocabulary: 65, parameters: 82,112\nPython 3.11.4 on 10.0.0.1:80\n"
         "/data/run-3/model.bin:45 saved 3.5 seconds ago\nfoo.py:12: UserWarning: lr 0.5\n"
         "Map: 100%|███| 640/640 [00:00<00:00, 6007.90 examples/s]\nhash 3a4f5b 0x1f\n"
-        "│ 0 │ net │ Linear │ 1.2 K │\nDataset({\n    num_rows: 640\n})"),),
+        "│ 0 │ net │ Linear │ 1.2 K │\nDataset({\n    num_rows: 640\n})\n"
+        + '10.0.0.1 - - [27/Nov/2026:02:09:48] "GET / HTTP/1.1" 200 612 "curl/7.1" 0.003\n' * 3),),
 }  # fmt: skip
 
 

@@ -335,7 +335,7 @@ def _name_before(left: str) -> tuple[str, bool]:
     sign = _SIGN.search(head)
     if sign is not None:
         head = head[: sign.start()]
-    elif "[" in between:
+    elif "[" in between or between.startswith(("' ", '" ')):  # of a list, behind a quotation
         return "", False
     framed = _QUOTED.search(head) or _FRAMED.search(head)
     if framed is not None:
