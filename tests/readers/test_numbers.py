@@ -17,7 +17,9 @@ LINES = {
         (3, "reward/chosen", 0.25), (3, "Acc@1", 41.5), (3, "val_acc", 0.5)),
     "in any order": ("acc=0.5 bce: 0.25; step=7", (7, "acc", 0.5), (7, "bce", 0.25)),
     "other languages": ("época 2 paso 30: pérdida = 3.5", (30, "pérdida", 3.5)),
-    "no space between words and numbers": ("第 3 epoch=4：损失：0.5", (4, "损失", 0.5)),
+    "no space between words and numbers": ("第100步 损失0.5", (100, "损失", 0.5)),
+    "brackets around counts": (
+        "Epoch [3/10], Step [100/600], Acc: 9/12 (75.5%)", (100, "Acc", 9), (100, "Acc", 75.5)),
     "an object, its strings and nested keys": (
         '{"step": 3, "note": "acc 9", "val": {"f1": "0.5"}, "betas": [0.9, 0.99]}',
         (3, "val/f1", 0.5)),

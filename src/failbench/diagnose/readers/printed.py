@@ -23,7 +23,7 @@ from failbench.diagnose.readers.numbers import NOWHERE, Collector, Name
 
 # what a number does not follow: it would be a part of a word, a version, a path or a range;
 # Chinese, Japanese and Korean have no space between words and numbers
-_WITHIN: Final = r"(?:[^\W\u3040-\u9fff\uac00-\ud7a3]|[.@/\-+#])"
+_WITHIN: Final = r"(?:[^\W\u3040-\u9fff\uac00-\ud7a3]|[.@/\-+])"
 
 
 @cache
@@ -53,14 +53,14 @@ def number_pattern(decimal: str) -> str:
 
 # what looks like a number and measures nothing: dates, versions, times, bars, places in files
 _NOISE: Final = re.compile(
-    r"\b\d{1,4}([-/.])\d{1,2}\1\d{1,4}\b|\b\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,9})?\b(?:<[\d:?]{1,12})?"
+    r"\b\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d)|(?<!\d)\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,9})?\b(?:<[\d:?]{1,12})?"
     r"(?:,\s{0,3}[\d.?]{1,12}\s?\w{1,12}/\w{1,8})?|\d{1,3}%\|[^|]{0,400}\||\b0x[0-9a-fA-F]{1,40}\b"
     r"|\b\w{1,10}://[^\s'\"]{1,300}|(?<![\w./])(?:[~.]{0,2}/)[^\s,;:)\]}'\"]{2,300}(?::\d{1,9})?"
     r"|\b[\w./\\\-]{1,200}\.[a-zA-Z]{1,4}:\d{1,9}\b|^[IWEF]\d{4}\s"
 )
 # what may stand between a name with its sign and a number
 _WRAP: Final = re.compile(
-    r"(?:\b(?:tensor|[aA]rray|np\.(?:float|int)\d{1,3})\(|[\[(\"'`~≈$€<>*]|\s){0,40}$"
+    r"(?:\b(?:tensor|[aA]rray|np\.(?:float|int)\d{1,3})\(|[\[(\"'`~≈$€<>*#]|\s){0,40}$"
 )
 _SIGN: Final = re.compile(r"\s{0,20}(?:[=:：＝]{1,2}|->|→|—|–|(?<=\s)-)$")
 _QUOTED: Final = re.compile(r"(['\"])(?P<name>[^'\"]{1,80})\1$")
@@ -255,9 +255,9 @@ def _said(text: str, found: list[re.Match[str]], decimal: str) -> tuple[list[Sai
     said = [Said(Name(of, Meaning(of)), bar.start(of)) for of in POSITIONS] if bar else []
     shown = _NOISE.sub(lambda match: "\x01" * len(match[0]), text)
     count: Count | None = None
-    begin = 0
+    begin, first = 0, ""
     for match in found:
-        start, end = match.span()
+        (start, end), before, first = match.span(), first, ""
         if shown[start] == "\x01" or (inside and start > text.index("{")):
             continue
         left, begin = shown[begin:start], end
@@ -269,13 +269,16 @@ def _said(text: str, found: list[re.Match[str]], decimal: str) -> tuple[list[Sai
         total = _TOTAL.match(shown, end)
         begin = (total or _SPACED.match(shown, end) or unit).end()
         name, is_signed = _name_before(left[-_BEFORE:])
-        if not name and said and unit["unit"] in (None, "%"):
-            name = _name_of_second(left.strip(), said[-1].name.text)
+        if not name and before and unit["unit"] in (None, "%"):
+            name = _name_of_second(left.strip(), before)
         is_count = match[0].isdigit() and not unit["unit"]
         meant = _meant(name, unit["unit"] or "")
+        if name == "第" and unit["unit"]:  # in Chinese what counts stands behind its number
+            meant = _meant(unit["unit"], "")
         rate = _RATE.match(text, end)
-        if name and not (total and is_count and meant.meaning is None):
+        if name and not (total and is_count and not is_signed and meant.meaning is None):
             said.append(Said(meant, start, is_signed, is_count and " " not in name))
+            first = name
         elif rate and not name and (said or not is_count):
             factor = _THOUSANDS.get(text[end], 1.0)
             said.append(Said(Name(rate["unit"], meaning(rate["unit"]), factor), start))
@@ -335,7 +338,7 @@ def _name_before(left: str) -> tuple[str, bool]:
     sign = _SIGN.search(head)
     if sign is not None:
         head = head[: sign.start()]
-    elif "[" in between or between.startswith(("' ", '" ')):  # of a list, behind a quotation
+    elif between.startswith(("' ", '" ')):  # a quotation ends
         return "", False
     framed = _QUOTED.search(head) or _FRAMED.search(head)
     if framed is not None:
@@ -347,12 +350,15 @@ def _name_before(left: str) -> tuple[str, bool]:
     if not words or (sign is None and _OF.fullmatch(words[-1])):
         return "", False
     name = " ".join(words)
+    if "[" in between and sign is None:  # a list, or "Step [100/600]"
+        found = meaning_at_end(name)
+        return (name if found is not None and found.of in POSITIONS else ""), False
     return (name if len(name) <= _LONGEST and _LETTER.search(name) else ""), sign is not None
 
 
 def _name_of_second(between: str, first: str) -> str:
     """The name of a number behind another: its mean, or what is told of a step."""
-    if between == "(":
+    if between in ("(", "="):
         return first
     parts = _TOLD_OF.split(first)
     return parts[0] if between == ":" and len(parts) > 1 else ""
