@@ -36,9 +36,10 @@ LINES = {
         (5, "rss", 512.5), (5, "q3", 41.5), (5, "t", 13.5), (5, "img/s", 120.5)),
     "prefixes of loggers and ranks": (
         "[rank1]: 2026-11-27 02:09:48,123 INFO train.py:45] step 3 mae 0.5", (3, "mae", 0.5)),
-    "a word that counts": ("round 3 reward 0.5", (3, "reward", 0.5)),
-    "the step that was said last": ("step 9 acc 0.5\n      val 0.25\n      val 0.125",
-        (9, "acc", 0.5), (9, "val", 0.25), (9, "val", 0.125)),
+    "a word that counts": ("round 3 reward 0.5\nround 4 reward 0.25",
+        (3, "reward", 0.5), (4, "reward", 0.25)),
+    "the step that was said last": ("step 9 acc 0.5\n   val 0.25\nstep 18 acc 0.5\n   val 0.125",
+        (9, "acc", 0.5), (9, "val", 0.25), (18, "acc", 0.5), (18, "val", 0.125)),
     "a heading that holds though lines lie between": (
         "epoch;q3\n3;0.5\nloading\n4;0.25", (3, "q3", 0.5), (4, "q3", 0.25)),
     "columns with space between": ("update  reward   -log p\n    1     0.5   1.25%\n    2  .25  1",

@@ -144,6 +144,7 @@ class Form:
         if self.step is None and self.epoch is None and count is None and len(values) > 1:
             # A word that no table has, before a number that counts: "round 3 reward 0.5".
             self.step = 0 if values[0].is_count and not values[1].is_count else None
+        self.is_guessed = self.step is not None and means[self.step] is None
         self.is_headed = self.step is not None or self.epoch is not None
         self.held: tuple[int, list[float], float] | None = None
 
@@ -209,21 +210,24 @@ class Printed:
                 return  # a remark: "loaded shard 3", "vocabulary: 65"
             # Behind a step a name with a sign is trusted at once.
             is_trusted = is_placed or (form.is_signed and not math.isnan(self._rows.said))
-            if (is_whole or not is_trusted) and self._waits(line, form, values):
+            is_trusted = is_trusted and not (is_whole or form.is_guessed)
+            if not is_trusted and self._waits(line, form, values, step):
                 return
         self._rows.add(line, form.names, values, step)
         if over_bar and form.step is None and form.count is None:
             self._rows.wait()
 
-    def _waits(self, line: int, form: Form, values: list[float]) -> bool:
+    def _waits(self, line: int, form: Form, values: list[float], step: float) -> bool:
         """Whether a line is the first of its form; before the second, the first is added."""
         if form.held is None:
-            form.held = line, values, self._rows.said
+            form.held = line, values, self._rows.said if math.isnan(step) else step
             return True
-        held, earlier, said = form.held
+        held, earlier, at = form.held
         if held != NOWHERE:
-            self._rows.add(held, form.names, earlier, said)
-            form.held = NOWHERE, earlier, said
+            said = self._rows.said
+            self._rows.add(held, form.names, earlier, at)
+            self._rows.said = said
+            form.held = NOWHERE, earlier, at
         return False
 
     def _value(self, text: str) -> float:
