@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from failbench.diagnose.readers.text import said_in
+from failbench.diagnose.readers.events import said_in
 from failbench.messages.catalogue import message_of
 
 torch = pytest.importorskip("torch")

@@ -3,7 +3,8 @@ from pathlib import Path
 
 import pytest
 
-from failbench.diagnose.readers.text import MOST_EVENTS, read_text
+from failbench.diagnose.readers.events import MOST_EVENTS
+from failbench.diagnose.readers.text import read_text
 from failbench.messages.catalogue import message_of, messages
 
 EXAMPLES = Path(__file__).parents[2] / "data/messages/examples.csv"

@@ -61,6 +61,11 @@ def test_what_launchers_put_before_a_line_is_no_part_of_it(printed, prefix):
     assert [event.frames for event in events(prefixed)] == plain
 
 
+def test_a_traceback_in_one_line_is_read(printed):
+    line = printed.replace("\n", "\\n").replace('"', '\\"')
+    assert told(f'{{"level": "error", "text": "{line}"}}\nstep 1 loss 2.5') == [CAUSE, OUTCOME]
+
+
 def test_a_box_of_rich_is_read():
     out = io.StringIO()
     console = Console(file=out, width=90, force_terminal=True)

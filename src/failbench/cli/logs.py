@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Mapping, Sequence
 from json import dumps
@@ -14,7 +15,16 @@ from pydantic_core import to_jsonable_python
 
 from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
-from failbench.cli.places import Checkout, Json, Log, Run, second_opinions
+from failbench.cli.places import (
+    Checkout,
+    Decimal,
+    Json,
+    Log,
+    Pattern,
+    Run,
+    refused,
+    second_opinions,
+)
 from failbench.cli.terminal import EndedError, interruptible
 from failbench.diagnose.readers.lines import clean
 
@@ -25,6 +35,7 @@ if TYPE_CHECKING:
     from failbench.diagnose.inspection.memory import PhaseMemory
     from failbench.diagnose.readers.log import Event, SignalSummary
     from failbench.diagnose.readers.log import Log as ReadLog
+    from failbench.diagnose.readers.text import Hints
     from failbench.diagnose.readers.traps import Trap
     from failbench.methods.llm.session import Progress
     from failbench.monitor.history import History
@@ -44,6 +55,8 @@ def diagnose(
     /,
     *,
     run: Run = None,
+    pattern: Pattern = None,
+    decimal: Decimal = None,
     failed: Annotated[bool, Parameter(help="the run failed, even if nothing stands out")] = False,
     config: Annotated[Path | None, Parameter(help="settings of the training")] = None,
     code: Annotated[Sequence[Path], Parameter(help="Python files, only read")] = (),
@@ -78,7 +91,15 @@ def diagnose(
     """
     of_batch = {"--method": method, "--features": features, "--reference": reference}
     if output is not None:
-        of_log = {"run": run, "failed": failed, "config": config, "code": code, "bounds": bounds}
+        of_log = {
+            "run": run,
+            "pattern": pattern,
+            "decimal": decimal,
+            "failed": failed,
+            "config": config,
+            "code": code,
+            "bounds": bounds,
+        }
         of_log |= {"json": json, "html": html, "plot": plot, "all": whole}
         of_log |= {"llm": llm, "host": host}
         remedy = "Leave out --output, or this."
@@ -94,8 +115,9 @@ def diagnose(
     from failbench.diagnose.outputs.document import document_of, json_of
 
     diagnosis = diagnose_log(
-        log, run=run, bounds=bounds, failed=failed, configuration=config, code=code
-    )
+        log, run=run, bounds=bounds, failed=failed, configuration=config, code=code,
+        hints=_hints(pattern, decimal),
+    )  # fmt: skip
     second = None
     if llm is not None:
         second = _ask_model(diagnosis, llm, host, failed=failed)
@@ -158,14 +180,36 @@ def _ask_model(
         raise EndedError(f"Ollama: {model}: {error}", 2) from error
 
 
-def read(log: Log, /, *, run: Run = None, json: Json = False) -> int:
+def _hints(pattern: str | None, decimal: str | None) -> Hints:
+    from failbench.diagnose.readers.text import Hints
+
+    try:
+        compiled = None if pattern is None else re.compile(pattern)
+    except re.error as error:
+        problem, remedy = f"is no regular expression: {error}.", "Write it as Python's re reads it."
+        raise refused("--pattern", problem, remedy) from error
+    if compiled is not None and not compiled.groupindex:
+        remedy = r"Name the numbers: --pattern 'step (?P<step>\d+) loss (?P<loss>\S+)'."
+        raise refused("--pattern", "has no named group.", remedy)
+    return Hints(compiled, decimal)
+
+
+def read(
+    log: Log,
+    /,
+    *,
+    run: Run = None,
+    pattern: Pattern = None,
+    decimal: Decimal = None,
+    json: Json = False,
+) -> int:
     """Say what a training log of any format holds: its signals, gaps and events."""
     from failbench.agents.contents import contents_of
     from failbench.diagnose.readers.log import summaries
     from failbench.diagnose.readers.opening import read_log
     from failbench.diagnose.readers.traps import traps
 
-    content = read_log(log, run)
+    content = read_log(log, run, _hints(pattern, decimal))
     if json:
         print(_json(contents_of(content)))
     else:
@@ -188,6 +232,9 @@ def _read_page(log: ReadLog, signals: list[SignalSummary], traps: tuple[Trap, ..
     lines += [_signal_line(signal) for signal in signals]
     if log.absent:
         lines.append(f"not logged: {', '.join(log.absent)}")
+    if others := log.numbers.others():
+        shown = ", ".join(f"{name} ({count:,} values)" for name, count in others.items())
+        lines.append(f"also logged: {shown}")
     for trap in traps:
         place = _place(trap.step, trap.line)
         lines.append(f"{trap.kind}{place}, {trap.rows:,} times: {trap.meaning}")
@@ -227,13 +274,21 @@ def _event_line(log: ReadLog, event: Event) -> str:
     return f"{place}: {said}{raised}"
 
 
-def inspect(log: Log, /, *, run: Run = None, json: Json = False) -> int:
+def inspect(
+    log: Log,
+    /,
+    *,
+    run: Run = None,
+    pattern: Pattern = None,
+    decimal: Decimal = None,
+    json: Json = False,
+) -> int:
     """Show the course of a log's loss and gradients, and of a monitor's log memory by phase."""
     from failbench.diagnose.inspection.loss_curve import curve_of, loss_curves
     from failbench.diagnose.inspection.memory import first_to_leave, memory_by_phase
     from failbench.diagnose.readers.opening import read_log
 
-    content = read_log(log, run)
+    content = read_log(log, run, _hints(pattern, decimal))
     losses = loss_curves(content)
     phases: tuple[PhaseMemory, ...] = ()
     if content.history is None:

@@ -32,6 +32,12 @@ POSITIVE = Parameter(converter=_whole, validator=Number(gte=1))
 
 Log: TypeAlias = Annotated[Path, Parameter(help="a file, a folder, or - for input")]
 Run: TypeAlias = Annotated[str | None, Parameter(help="of a folder of telemetry")]
+Pattern: TypeAlias = Annotated[
+    str | None, Parameter(help="a regular expression whose named groups are a line's numbers")
+]
+Decimal: TypeAlias = Annotated[
+    Literal[".", ","] | None, Parameter(help="sign of numbers (default: what the log shows)")
+]
 Json: TypeAlias = Annotated[bool, Parameter(help="for programs")]
 Output: TypeAlias = Annotated[Path, Parameter(help="where it is written", show_default=True)]
 Telemetry: TypeAlias = Annotated[Path, Parameter(help="recorded runs", show_default=True)]

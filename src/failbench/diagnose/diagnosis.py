@@ -19,6 +19,7 @@ from failbench.diagnose.finding import Finding
 from failbench.diagnose.model import Model, read_model, supports_of
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.opening import read_log
+from failbench.diagnose.readers.text import NO_HINTS, Hints
 from failbench.diagnose.series import TIGHTEST, WINDOW, checked, checks, series_of
 from failbench.diagnose.signs import (
     LOGIC_ONLY,
@@ -66,6 +67,7 @@ def diagnose_log(
     failed: bool = False,
     configuration: str | os.PathLike[str] | None = None,
     code: Sequence[str | os.PathLike[str]] = (),
+    hints: Hints = NO_HINTS,
 ) -> LogDiagnosis:
     """Say why a training run failed, from its log.
 
@@ -86,6 +88,8 @@ def diagnose_log(
         The training's settings, as JSON, YAML or text.
     code
         Python files of the model and the loop; they are read and never run.
+    hints
+        How numbers of a text are read where it can be read in several ways.
 
     Raises
     ------
@@ -95,7 +99,7 @@ def diagnose_log(
     from failbench.diagnose.configuration import read_configuration
     from failbench.diagnose.given import code_findings, configuration_findings
 
-    read = read_log(Path(log), run)
+    read = read_log(Path(log), run, hints)
     if read.is_empty:
         remedy = "Name a log with a loss in it, or paste the error with its traceback."
         problem = "holds no measurement, error or end that is known."

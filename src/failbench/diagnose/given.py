@@ -21,7 +21,8 @@ from failbench.diagnose.configuration import Configuration, Setting, Value
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.folders import files_below
 from failbench.diagnose.readers.lines import clean
-from failbench.diagnose.readers.log import NOWHERE, Log
+from failbench.diagnose.readers.log import Log
+from failbench.diagnose.readers.numbers import NOWHERE
 
 Comparison = Literal["above", "below", "at_least", "equals", "is", "has"]
 

@@ -16,8 +16,9 @@ from failbench.base.arrays import Array, Mask
 from failbench.base.records import Record, packaged_rows
 from failbench.causes.catalogue import CauseNames
 from failbench.causes.support import Strength
-from failbench.diagnose.readers.log import NOWHERE, Log, Places, Rows
+from failbench.diagnose.readers.log import Log, Rows
 from failbench.diagnose.readers.names import SignalName, Split
+from failbench.diagnose.readers.numbers import NOWHERE, Places
 from failbench.monitor.bounds import widened
 
 # values that make the start of a run, or the past of a value: as many as the monitor's

@@ -15,8 +15,9 @@ import numpy as np
 from failbench.base.vocabulary import Category
 from failbench.causes.support import Strength, places_of, supports
 from failbench.diagnose.finding import Finding
-from failbench.diagnose.readers.log import NOWHERE, Event, Log, known
+from failbench.diagnose.readers.log import Event, Log, known
 from failbench.diagnose.readers.names import BYTES, SIGNALS
+from failbench.diagnose.readers.numbers import NOWHERE
 from failbench.diagnose.readers.traps import traps
 from failbench.diagnose.series import GAP, CheckBound, CheckedSeries, checked, series_of
 from failbench.messages.catalogue import message_of

@@ -18,8 +18,9 @@ from failbench.diagnose.answer import LogDiagnosis
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.outputs.curves import COLOURS
 from failbench.diagnose.outputs.outline import SIGNAL_WORDS, number_words, numbered
-from failbench.diagnose.readers.log import NOWHERE, Log
+from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.names import SPLITS, SignalName, Split
+from failbench.diagnose.readers.numbers import NOWHERE
 
 Unit = Literal["step", "epoch", "row"]
 # a count that begins anew more often, such as the batch within an epoch, orders no rows

@@ -15,8 +15,9 @@ from typing import Final, NamedTuple
 
 from failbench.base.errors import BadInputError
 from failbench.diagnose.readers.lines import clean
-from failbench.diagnose.readers.log import NOWHERE, Log
+from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.names import SPLIT_WORDS
+from failbench.diagnose.readers.numbers import NOWHERE
 from failbench.diagnose.readers.records import NAMED
 
 DEEPEST: Final = 8  # folders below the one that is named

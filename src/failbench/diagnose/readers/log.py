@@ -2,34 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from failbench.base.arrays import Array, Mask
 from failbench.base.extras import of_extra
-from failbench.diagnose.readers.names import (
-    SIGNALS,
-    SPLITS,
-    Meaning,
-    SignalName,
-    Split,
-    whole_number,
+from failbench.diagnose.readers.names import SIGNALS, SPLITS, SignalName, Split
+from failbench.diagnose.readers.numbers import (
+    NO_NUMBERS,
+    NOWHERE,
+    Numbers,
+    Places,
+    together,
 )
 from failbench.monitor.history import History
 
 if TYPE_CHECKING:
     import polars as pl
 
-Places = NDArray[np.int64]
-NOWHERE: Final = -1  # a line or step that is not known
 NUMBERS: Final = ("epoch", *SIGNALS)
 _PLACE: Final = {name: place for place, name in enumerate(NUMBERS)}
-# rows that are held as Python's numbers before they become arrays, which bounds memory
-_BLOCK: Final = 50_000
+_OF: Final = {name: place for place, name in enumerate(("step", *NUMBERS))}
 EventKind = Literal["exception", "death", "warning"]
 
 
@@ -79,10 +76,58 @@ class Rows:
         return Rows(*(getattr(self, each.name)[..., rows] for each in fields(Rows)))
 
 
-def stacked(parts: Iterable[Rows]) -> Rows:
-    """Rows one after another."""
-    columns = zip(*(vars(part).values() for part in (NO_ROWS, *parts)), strict=True)
-    return Rows(*(np.concatenate(column, axis=-1) for column in columns))
+def rows_of(numbers: Numbers) -> Rows:
+    """The signals among numbers, each row what one record says of one split.
+
+    A record with a step or epoch and no signal speaks of those after it that have neither.
+    """
+    means = [name.meaning for name in numbers.names]
+    of = np.array([_OF.get(each.of, -1) if each else -1 for each in means], np.int64)
+    held_out = np.array([each is not None and each.split == "validation" for each in means], bool)
+    factor = np.array([name.factor for name in numbers.names])
+    kept = np.flatnonzero(of[numbers.name] >= 0) if means else np.zeros(0, np.int64)
+    name, record, source = (each[kept] for each in (numbers.name, numbers.record, numbers.source))
+    of, value = of[name], numbers.value[kept] * factor[name]
+    is_signal = of > 1
+    # where each record that is a row begins, one for each split, in the order of their first values
+    key = np.where(is_signal, 2 * record + held_out[name], -1)
+    keys, at = np.unique(key[is_signal], return_index=True)
+    first = np.flatnonzero(is_signal)[at]
+    order = np.argsort(first)
+    first, row_of = first[order], np.argsort(order)
+    values = np.full((len(NUMBERS), len(first)), np.nan)
+    logged = np.zeros(values.shape, bool)
+    backward = np.flatnonzero(is_signal)[::-1]  # of several values of a signal the first counts
+    rows = row_of[np.searchsorted(keys, key[backward])]
+    values[of[backward] - 1, rows], logged[of[backward] - 1, rows] = value[backward], True
+    size = int(record.max(initial=-1)) + 1
+    positions = np.full((2, size), np.nan)
+    is_said = (of == _OF["epoch"]) | ((of == _OF["step"]) & _is_whole(value))
+    backward = np.flatnonzero(is_said)[::-1]
+    positions[of[backward], record[backward]] = value[backward]
+    has_signal = np.zeros(size, bool)
+    has_signal[record[is_signal]] = True
+    spoken = np.zeros(size, np.int64)
+    heads = record[is_said & ~has_signal[record]]
+    spoken[heads] = heads
+    spoken = np.maximum.accumulate(spoken)
+    source_of = np.full(size, NOWHERE)
+    source_of[record] = source
+    places = record[first]
+    head = spoken[places]
+    is_own = ~np.isnan(positions[:, places]).all(axis=0)
+    is_headed = ~is_own & (source_of[head] == source[first]) & ~has_signal[head]
+    step, epoch = np.where(is_headed, positions[:, head], positions[:, places])
+    logged[0], values[0] = ~np.isnan(epoch), epoch
+    step = np.where(np.isnan(step), NOWHERE, step).astype(np.int64)
+    line = numbers.line[kept][first]
+    return Rows(source[first], line, step, ~held_out[name[first]], values, logged)
+
+
+def _is_whole(value: Array) -> Mask:
+    """Where numbers are numbers of steps."""
+    whole: Mask = (value >= 0) & (value < 2**53) & (value == np.floor(value))
+    return whole
 
 
 def known(number: int) -> int | None:
@@ -148,8 +193,8 @@ class Log:
     ----------
     sources
         What was read, in the order in which rows name them.
-    rows
-        Measurements in the order of sources and lines.
+    numbers
+        All numbers that were logged, in the order of sources and lines.
     events
         In the same order.
     history
@@ -160,10 +205,15 @@ class Log:
     """
 
     sources: tuple[Source, ...]
-    rows: Rows
+    numbers: Numbers
     events: tuple[Event, ...]
     history: History | None = None
     words: str = ""
+
+    @cached_property
+    def rows(self) -> Rows:
+        """The numbers whose names stand for signals, as measurements of one time."""
+        return rows_of(self.numbers)
 
     @property
     def is_empty(self) -> bool:
@@ -210,79 +260,18 @@ class Log:
 def joined(parts: Sequence[Log]) -> Log:
     """Logs one after another, as one."""
     sources: list[Source] = []
-    rows, events = [], []
+    numbers, events = [], []
     for part in parts:
         offset = len(sources)
-        rows.append(replace(part.rows, source=part.rows.source + offset))
+        numbers.append(replace(part.numbers, source=part.numbers.source + offset))
         events += [replace(event, source=event.source + offset) for event in part.events]
         sources += part.sources
     history = next((part.history for part in parts if part.history is not None), None)
     words = "\n".join(part.words for part in parts if part.words)
-    return Log(tuple(sources), stacked(rows), tuple(events), history, words)
+    return Log(tuple(sources), together(numbers), tuple(events), history, words)
 
 
-class Collector:
-    """Gathers one source; a line with a step alone speaks of the lines after it, as in Keras."""
-
-    def __init__(self) -> None:
-        self._rows: list[list[float | None]] = []
-        self._blocks: list[Rows] = []
-        self._step: int | None = None
-        self._epoch: float | None = None
-
-    def add(
-        self, line: int | None, values: Iterable[tuple[Meaning, float]], split: Split | None = None
-    ) -> bool:
-        """Add what was measured at one time, a row for each split."""
-        step: int | None = None
-        epoch: float | None = None
-        rows: dict[Split, list[float | None]] = {}
-        for (of, own), value in values:
-            if of == "step":
-                step = whole_number(value) if step is None else step
-            elif of == "epoch":
-                epoch = value if epoch is None else epoch
-            else:
-                part = own or split or "train"
-                if part not in rows:
-                    rows[part] = [None] * len(NUMBERS)
-                if rows[part][_PLACE[of]] is None:
-                    rows[part][_PLACE[of]] = value
-        if not rows:
-            if step is not None or epoch is not None:
-                self._step, self._epoch = step, epoch
-            return False
-        if step is None and epoch is None:
-            step, epoch = self._step, self._epoch
-        at = NOWHERE if line is None else line, NOWHERE if step is None else step
-        for part, numbers in rows.items():
-            numbers[0] = epoch
-            self._rows.append([*at, part == "train", *numbers])
-        if len(self._rows) >= _BLOCK:
-            self._make_block()
-        return True
-
-    def rows(self) -> Rows:
-        """All rows so far."""
-        self._make_block()
-        return stacked(self._blocks)
-
-    def _make_block(self) -> None:
-        if not self._rows:
-            return
-        line, step, is_train, *numbers = zip(*self._rows, strict=True)
-        source = np.zeros(len(line), np.int64)
-        values = np.array(numbers, np.float64)  # None becomes NaN
-        logged = np.array([[each is not None for each in column] for column in numbers])
-        at = np.array(line, np.int64), np.array(step, np.int64), np.array(is_train, bool)
-        self._blocks.append(Rows(source, *at, values, logged))
-        self._rows = []
-
-
-NO_ROWS: Final = Rows(
-    *(np.zeros(0, kind) for kind in (np.int64, np.int64, np.int64, bool)),
-    *(np.zeros((len(NUMBERS), 0), kind) for kind in (np.float64, bool)),
-)
+NO_ROWS: Final = rows_of(NO_NUMBERS)
 
 
 @dataclass(frozen=True)

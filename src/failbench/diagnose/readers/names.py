@@ -23,14 +23,8 @@ SPLIT_WORDS: Final[dict[str, Split]] = {
 _FILLERS: Final = frozenset({"avg", "average", "mean", "running", "current", "value", "dataloader"})
 # words that, behind another name, say over what Lightning took the mean
 _WHEN: Final = frozenset({"step", "epoch"})
-_WORDS: Final = re.compile(r"[a-z0-9]+")
+_WORDS: Final = re.compile(r"[^\W_]+")
 LONGEST_NAME: Final = 80
-
-# a pattern of numbers, which takes a time in proportion to what it reads: all repeats end
-NUMBER: Final = (
-    r"[-+]?(?:(?:\d[\d,]{0,40}(?:\.\d{0,40})?|\.\d{1,40})(?:[eE][-+]?\d{1,4})?(?!\d)"
-    r"|(?:nan|NaN|NAN|inf|Inf|INF|infinity|Infinity)\b)"
-)
 
 # letters of the longest text that is read as a number; a loss of more digits is none
 LONGEST_NUMBER: Final = 64
@@ -100,28 +94,48 @@ def _known_names() -> dict[str, Meaning]:
     return {row.name: Meaning(row.meaning, row.split) for row in rows}
 
 
-def number(text: str) -> float | None:
+def number(text: str, decimal: str = ".") -> float | None:
     """The number that a text shows, or None where it shows none.
 
-    Not a number and infinity are numbers here, as logs tell of them.
+    Not a number and infinity are numbers here, as logs tell of them. A comma before three digits
+    parts thousands unless it is said to be the decimal one; before others it is.
 
     >>> number(" 1,234.5 "), number("1e-3"), number("-Infinity"), number("3.2e"), number("")
     (1234.5, 0.001, -inf, None, None)
+    >>> number("92,97"), number("0,125"), number("1,234", ","), number("1.234,5", ",")
+    (92.97, 0.125, 1.234, 1234.5)
     """
     if len(text) > LONGEST_NUMBER:
         return None
+    if "," in text:
+        head, _, tail = text.strip().rpartition(",")
+        is_decimal = decimal == "," or len(tail) != 3 or head.lstrip("+-") == "0"
+        if is_decimal and "," not in head and "." not in tail:
+            text = f"{head.replace('.', '')}.{tail}"
+        else:
+            text = text.replace(",", "")
     try:
-        return float(text.replace(",", "") if "," in text else text)
+        return float(text)
     except ValueError:
         return None
 
 
-def whole_number(value: float | None) -> int | None:
-    """A number of steps, if it is one.
+# numbers that can be read in one way alone, with a comma and with a point, and in both ways
+_COMMAS: Final = re.compile(r"[ \t=:][-+]?(?:0,\d+|\d{1,6},(?:\d{1,2}|\d{4,12}))(?![\d,.])")
+_POINTS: Final = re.compile(
+    r"[ \t=:'\"][-+]?\d{1,6}\.\d{1,12}(?=[\s,;|}'\"]|$)(?!\s\w{1,12}/)", re.MULTILINE
+)
+_EITHER: Final = re.compile(r"[ \t=:][-+]?\d,\d{3}(?![\d,.])")
+_SEVERAL: Final = 3
 
-    >>> whole_number(12.0), whole_number(1.5), whole_number(float("nan")), whole_number(1e300)
-    (12, None, None, None)
+
+def decimal_of(text: str) -> str:
+    """The decimal sign that a text has mostly, by which a number is read that may be either.
+
+    >>> decimal_of("Verlust 0,52 Fehler 1,234"), decimal_of("loss 0.52 tokens 1,234")
+    (',', '.')
     """
-    if value is None or not 0 <= value < 2**53 or value != int(value):
-        return None
-    return int(value)
+    commas, points = len(_COMMAS.findall(text)), len(_POINTS.findall(text))
+    if not commas and not points:
+        return "," if len(_EITHER.findall(text)) >= _SEVERAL else "."
+    return "," if commas > points else "."

@@ -12,9 +12,10 @@ from typing import BinaryIO, Final
 from failbench.base.errors import BadInputError
 from failbench.diagnose.readers import folders, records
 from failbench.diagnose.readers.lines import chunks_of, lines_of
-from failbench.diagnose.readers.log import NO_ROWS, Log, Source, joined
+from failbench.diagnose.readers.log import Log, Source, joined
+from failbench.diagnose.readers.numbers import NO_NUMBERS
 from failbench.diagnose.readers.records import NAMED, is_event_file, read_events
-from failbench.diagnose.readers.text import read_text
+from failbench.diagnose.readers.text import NO_HINTS, Hints, read_text
 from failbench.monitor.history import read_history
 from failbench.monitor.log import LINES
 
@@ -22,7 +23,7 @@ STANDARD_INPUT: Final = "-"
 
 # of files that are read in a folder; one that is named itself may have any name
 _TEXT_SUFFIXES: Final = frozenset(
-    {".log", ".txt", ".out", ".err", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".md"}
+    {".log", ".txt", ".out", ".err", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".md", ".ipynb"}
 )
 
 # how archives and compressed files begin
@@ -35,7 +36,7 @@ _EXPORT: Final = (
 _UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
 
 
-def read_log(path: Path, run: str | None = None) -> Log:
+def read_log(path: Path, run: str | None = None, hints: Hints = NO_HINTS) -> Log:
     """Read the log of a run.
 
     Parameters
@@ -46,6 +47,8 @@ def read_log(path: Path, run: str | None = None) -> Log:
         in one folder the newest is read (``failbench.diagnose.readers.folders``).
     run
         Of a folder of recorded telemetry, which run.
+    hints
+        How numbers of a text are read where it can be read in several ways.
 
     Raises
     ------
@@ -54,26 +57,26 @@ def read_log(path: Path, run: str | None = None) -> Log:
         is known to be the newest.
     """
     if str(path) == STANDARD_INPUT:
-        return _read_stream(STANDARD_INPUT, sys.stdin.buffer)
+        return _read_stream(STANDARD_INPUT, sys.stdin.buffer, hints)
     try:
         if path.is_dir():
-            return _read_folder(path, run)
+            return _read_folder(path, run, hints)
         if path.name == LINES:
             return records.log_of_history(path.name, read_history(path.parent))
-        return _read_file(path, path.name)
+        return _read_file(path, path.name, hints)
     except OSError as error:
         problem = f"cannot be read ({error.strerror})."
         remedy = "Name a log that is there, or a folder of which all may be read."
         raise BadInputError(error.filename or path, "(file)", problem, remedy) from error
 
 
-def _read_folder(folder: Path, run: str | None) -> Log:
+def _read_folder(folder: Path, run: str | None, hints: Hints) -> Log:
     if folders.is_own_file(folder / records.RUNS):
         return records.read_recorded(folder, run)
     if folders.is_own_file(folder / LINES):
         return records.log_of_history(folder.name, read_history(folder))
     paths, notes = folders.chosen_run(folder, folders.files_below(folder))
-    parts = [*_parts(folder, paths)]
+    parts = [*_parts(folder, paths, hints)]
     if all(part.is_empty for part in parts):
         why = " ".join(note for part in parts for note in part.sources[0].notes)
         problem = f"holds no log that can be read. {why}".rstrip()
@@ -86,23 +89,23 @@ def _read_folder(folder: Path, run: str | None) -> Log:
     return joined((replace(first, sources=(source, *rest)), *others))
 
 
-def _parts(folder: Path, paths: list[Path]) -> Iterator[Log]:
+def _parts(folder: Path, paths: list[Path], hints: Hints) -> Iterator[Log]:
     """The logs among files; those of which nothing is known are left out."""
     for path in paths:
         name = path.relative_to(folder).as_posix()
         try:
-            part = _part(folder, path, name)
+            part = _part(folder, path, name, hints)
         except FileNotFoundError:  # a training that goes on removes old checkpoints
             continue
         except _UnreadableError as error:
             source = Source(name, "not read", 0, (f"{name} {error.problem}",))
-            yield Log((source,), NO_ROWS, ())
+            yield Log((source,), NO_NUMBERS, ())
             continue
         if part is not None and not part.is_empty:
             yield part
 
 
-def _part(folder: Path, path: Path, name: str) -> Log | None:
+def _part(folder: Path, path: Path, name: str, hints: Hints) -> Log | None:
     if path.name == LINES:
         return records.log_of_history(name, read_history(path.parent))
     home = folders.run_of_metric(folder, path)
@@ -111,11 +114,11 @@ def _part(folder: Path, path: Path, name: str) -> Log | None:
         with path.open("rb") as stream:
             return records.read_metric(name, key, lines_of(chunks_of(stream)))
     if path.suffix in _TEXT_SUFFIXES or NAMED in path.name:
-        return _read_file(path, name)
+        return _read_file(path, name, hints)
     return None
 
 
-def _read_file(path: Path, name: str) -> Log:
+def _read_file(path: Path, name: str, hints: Hints) -> Log:
     """Read a file; a pipe is read as far as somebody writes to it."""
     # Without the flag, opening a pipe waits for somebody who writes to it.
     with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as stream:  # noqa: PTH123
@@ -123,7 +126,7 @@ def _read_file(path: Path, name: str) -> Log:
         if not (stat.S_ISREG(mode) or stat.S_ISFIFO(mode)):
             raise _UnreadableError(path, "is a device, and no file.", "Name a log that is a file.")
         os.set_blocking(stream.fileno(), True)
-        return _read_stream(name, stream, path)
+        return _read_stream(name, stream, hints, path)
 
 
 class _UnreadableError(BadInputError):
@@ -133,7 +136,7 @@ class _UnreadableError(BadInputError):
         super().__init__(place, "(file)", problem, remedy)
 
 
-def _read_stream(name: str, stream: BinaryIO, path: Path | None = None) -> Log:
+def _read_stream(name: str, stream: BinaryIO, hints: Hints, path: Path | None = None) -> Log:
     """Read bytes as what they are: events, a document of JSON, or text."""
     place = name if path is None else path
     chunks = chunks_of(stream)
@@ -148,11 +151,12 @@ def _read_stream(name: str, stream: BinaryIO, path: Path | None = None) -> Log:
         remedy = "Name a log, or export what it holds as text, CSV or JSON."
         raise _UnreadableError(place, "is not text.", remedy)
     if head.lstrip()[:1] not in (b"{", b"["):
-        return read_text(name, chain([head], chunks))
+        return read_text(name, chain([head], chunks), hints)
     whole = [head]
     while sum(map(len, whole)) <= records.LARGEST and (more := next(chunks, b"")):
         whole.append(more)
     document = None
     if sum(map(len, whole)) <= records.LARGEST:
-        document = records.read_document(name, b"".join(whole).decode("utf-8", errors="replace"))
-    return document or read_text(name, chain(whole, chunks))
+        text = b"".join(whole).decode("utf-8", errors="replace")
+        document = records.read_document(name, text, hints)
+    return document or read_text(name, chain(whole, chunks), hints)

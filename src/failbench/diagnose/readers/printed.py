@@ -1,12 +1,17 @@
-"""Printed lines and pasted tables: measurements in what a training writes to the terminal."""
+"""Printed lines: every number that a line says of a training, with its name and its step.
 
+Lines that differ in their numbers alone have one form, which is understood once. A number is named
+by the words before it, whatever separates them, in an object by its key, else by a rate behind it.
+"""
+
+import math
 import re
+from collections.abc import Iterator
+from functools import cache
 from typing import Final, NamedTuple
 
-from failbench.diagnose.readers.log import Collector
 from failbench.diagnose.readers.names import (
     BYTES,
-    NUMBER,
     POSITIONS,
     Meaning,
     Split,
@@ -14,192 +19,374 @@ from failbench.diagnose.readers.names import (
     meaning_at_end,
     number,
 )
+from failbench.diagnose.readers.numbers import NOWHERE, Collector, Name
 
-# a name of up to five words, then ``=``, ``:`` or space, then a number and perhaps its unit
-_PAIR: Final = re.compile(
-    r"(?<![\w./\-@])(?P<name>[A-Za-z_][\w./\-@]{0,60}(?: [A-Za-z_][\w./\-@]{0,60}){0,4})"
-    r"(?:\s{0,20}(?P<sign>[:=])\s{0,20}|\s{1,20})"
-    rf"(?P<value>{NUMBER})(?P<unit>[GMK]i?B\b)?(?![\w.]*[A-Za-z_%])"
+# what a number does not follow: it would be a part of a word, a version, a path or a range;
+# Chinese, Japanese and Korean have no space between words and numbers
+_WITHIN: Final = r"(?:[^\W\u3040-\u9fff\uac00-\ud7a3]|[.@/\-+])"
+
+
+@cache
+def number_pattern(decimal: str) -> str:
+    """A pattern of numbers, which takes a time in proportion to what it reads: all repeats end.
+
+    It begins with a class of letters, by which the search goes fast. Commas part thousands where
+    the decimal sign is a point, and are decimal ones where they can be nothing else.
+    """
+    end = r"(?![0-9,.])"
+    point = r"[0-9]{0,63}(?:\.[0-9]{0,40})?"
+    if decimal == ",":
+        grouped = r"[0-9]{0,2}(?:\.[0-9]{3}){1,12},[0-9]{1,12}"
+        digits = rf"(?:{grouped}{end}|[0-9]{{0,12}},[0-9]{{1,12}}{end}|{point})"
+    else:
+        grouped = r"[0-9]{0,2}(?:,[0-9]{3}){1,12}(?![0-9])(?:\.[0-9]{0,40})?"
+        comma = rf"(?:(?<=0),[0-9]{{1,12}}|[0-9]{{0,12}},(?:[0-9]{{1,2}}|[0-9]{{4,12}})){end}"
+        digits = rf"(?:{comma}|{grouped}|{point})"
+    power = r"(?:[eE][-+]?[0-9]{1,4})?(?![0-9])"
+    inner = rf"(?:[0-9]{digits}{power}|\.[0-9]{{1,40}}{power}|(?i:nan|inf|infinity)\b)"
+    return (
+        rf"[-+.0-9nNiI](?<!{_WITHIN}[-+.0-9nNiI])(?:(?<=[0-9]){digits}{power}"
+        rf"|(?<=[.])[0-9]{{1,40}}{power}|(?<=[-+]){inner}|(?<=[nN])(?i:an)\b"
+        r"|(?<=[iI])(?i:nf(?:inity)?)\b)"
+    )
+
+
+# what looks like a number and measures nothing: dates, versions, times, bars, places in files
+_NOISE: Final = re.compile(
+    r"\b\d{1,4}([-/.])\d{1,2}\1\d{1,4}(?!\d)|(?<!\d)\d{1,3}:\d{2}(?::\d{2})?(?:[.,]\d{1,9})?\b(?:<[\d:?]{1,12})?"
+    r"(?:,\s{0,3}[\d.?]{1,12}\s?\w{1,12}/\w{1,8})?|\d{1,3}%\|[^|]{0,400}\||\b0x[0-9a-fA-F]{1,40}\b"
+    r"|\b\w{1,10}://[^\s'\"]{1,300}|(?<![\w./])(?:[~.]{0,2}/)[^\s,;:)\]}'\"]{2,300}(?::\d{1,9})?"
+    r"|\b[\w./\\\-]{1,200}\.[a-zA-Z]{1,4}:\d{1,9}\b|^[IWEF]\d{4}\s"
 )
-
-# a throughput that stands before its unit, as llm.c prints it
-_RATE: Final = re.compile(
-    rf"(?P<value>{NUMBER})\s{{0,3}}(?P<thousands>[kM]?)\s{{0,3}}(?:tok(?:ens?)?|samples?)/s(?:ec)?\b"
+# what may stand between a name with its sign and a number
+_WRAP: Final = re.compile(
+    r"(?:\b(?:tensor|[aA]rray|np\.(?:float|int)\d{1,3})\(|[\[(\"'`~≈$€<>*#]|\s){0,40}$"
 )
-
-# how a bar of torchtune begins
+_SIGN: Final = re.compile(r"\s{0,20}(?:[=:：＝]{1,2}|->|→|—|–|(?<=\s)-)$")
+_QUOTED: Final = re.compile(r"(['\"])(?P<name>[^'\"]{1,80})\1$")
+_FRAMED: Final = re.compile(r"\|(?P<name>[^\s|]{1,20})\|$")  # a norm, as mathematicians write it
+# where a name begins at the latest
+_BREAK: Final = re.compile(
+    r"[,;|{}<>\t•·—–、。，；\x01\u2500-\u259f]|\s{2,}|[:：=]|(?<=\s)-{1,3}\s|[.!?]\s|[\])](?=\s)|^[\])]"
+    r"|\((?=[^)]*$)"
+)
+_LETTER: Final = re.compile(r"[^\W\d_]")
+# words that no name begins or ends with
+_OF: Final = re.compile(
+    r"an?|and|are|as|at|after|before|by|for|from|in|is|of|on|or|over|than|the|to|was|with",
+    re.IGNORECASE,
+)
+_TOLD_OF: Final = re.compile(r"\s(?:of|at|after|in|for)\s")  # "test loss of epoch 3: 0.5"
+# what stands at a number, and whether more of a word follows, which makes it none
+_UNIT: Final = re.compile(
+    r"(?P<unit>[GMKk]i?B|%|[kKM](?=\s{0,3}[^\W\d]{1,10}/s)|[^\W\d_]{1,4}(?:/[^\W\d]{1,8})?)?"
+    r"(?P<rest>[\w]|\.\d)?"
+)
+_SPACED: Final = re.compile(
+    r"\s{1,2}(?:(?:%|[GMK]i?B|ms|s)(?![\w/=:])|[^\W\d]{1,10}/[^\W\d]{1,8}(?=\s{0,2}(?:[,;|)\]]|$)))"
+)
+_RATE: Final = re.compile(r"[kKM]?\s{0,3}(?P<unit>[^\W\d]{1,10}/(?:s(?:ec)?|second|min|h))\b")
+_TOTAL: Final = re.compile(r"\s{0,3}/\s{0,6}(?P<total>\d{1,12})\b|\s{0,3}/\s{1,6}")
+_LIST: Final = re.compile(r"['\"]?\s{0,2},\s{0,4}['\"]?[-+.\d]")  # goes on behind its first number
 _BAR_NAME: Final = re.compile(r"^\s{0,8}(?P<epoch>\d{1,9})\|(?P<step>\d{1,12})\|(?=Loss)")
-
-# a key and its number in a printed dict; version 5 of transformers prints numbers as text
-_QUOTED: Final = re.compile(
-    rf"(?P<quote>['\"])(?P<name>[\w./\-@ ]{{1,80}})(?P=quote)\s{{0,4}}:\s{{0,4}}['\"]?"
-    rf"(?P<value>{NUMBER})['\"]?\s{{0,4}}(?=[,}}])"
-)
-
 _HELD_OUT: Final = re.compile(r"\b(?:valid|validation|eval|evaluation|val)\b", re.IGNORECASE)
 _TRAIN: Final = re.compile(r"\btrain(?:ing|_inner)?\b", re.IGNORECASE)
-# anything that may be a number; what lies between is the form of a line
-_TOKEN: Final = re.compile(rf"((?<![A-Za-z]){NUMBER}|\d+)")
 
 # in lines that tell of an exception or warn; the numbers in them are no measurements
 _TELLS: Final = re.compile(
     r"(?:Error|Exception|Interrupt|Warning)\b|Traceback|Invalid learning rate|returning lr="
 )
 
-_THOUSANDS: Final = {"": 1.0, "k": 1e3, "M": 1e6}
+_NO_DIGITS: Final = str.maketrans("", "", "0123456789")
+_THOUSANDS: Final = {"k": 1e3, "K": 1e3, "M": 1e6}
 MOST_FORMS: Final = 4_096  # forms of lines that are remembered
-SEPARATORS: Final = (",", "\t", ";", "|")  # of tables
+_MOST: Final = 256  # numbers of a line that are looked at
+_BEFORE: Final = 160  # letters before a number that are looked at for its name
+_LONGEST: Final = 60  # letters of a name
+_WORDS: Final = 5  # its words
 
 
-class Value(NamedTuple):
-    """A number of a line that is read."""
+class Said(NamedTuple):
+    """A number of a line that has a name, and how it is printed."""
 
-    meaning: Meaning
+    name: Name
     start: int
-    factor: float = 1.0
+    is_signed: bool = True
+    is_count: bool = False
 
 
-class Form(NamedTuple):
+class Count(NamedTuple):
+    """A whole number without a name that a line begins with, or that stands before its total."""
+
+    start: int
+    total: float
+    is_bar: bool
+
+
+class Form:
     """What is read from lines that differ in their numbers alone."""
 
-    values: tuple[tuple[Meaning, int, float], ...] = ()
-    split: Split | None = None
+    def __init__(self, said: list[Said], count: Count | None, at: dict[int, int], to: Collector):
+        self.places = [at[each.start] for each in said]
+        self.names = [to.place(each.name) for each in said]
+        means = [each.name.meaning.of if each.name.meaning else None for each in said]
+        self.step = means.index("step") if "step" in means else None
+        self.epoch = means.index("epoch") if "epoch" in means else None
+        self.count = None if count is None else at[count.start]
+        self.total = math.nan if count is None else count.total
+        self.is_bar = count is not None and count.is_bar
+        values = [each for each, of in zip(said, means, strict=True) if of not in POSITIONS]
+        self.values = [at[each.start] for each in values]
+        signals = {of for of in means if of not in (None, *POSITIONS)}
+        # A learning rate among others is that of a configuration, unless it is said again.
+        self.measures = bool(signals - {"learning_rate"} or (signals and len(values) == 1))
+        self.is_signed = any(each.is_signed for each in values)
+        if self.step is None and self.epoch is None and count is None and len(values) > 1:
+            # A word that no table has, before a number that counts: "round 3 reward 0.5".
+            self.step = 0 if values[0].is_count and not values[1].is_count else None
+        self.is_guessed = self.step is not None and means[self.step] is None
+        self.is_headed = self.step is not None or self.epoch is not None
+        self.held: tuple[int, list[float], float] | None = None
+
+    def is_remark(self, found: list[re.Match[str]]) -> bool:
+        """Whether a line without a step has nothing, or whole numbers behind names without sign."""
+        return not self.is_signed and all(found[at // 2][0].isdigit() for at in self.values)
+
+    def is_whole(self, parts: list[str], values: list[float]) -> bool:
+        """Whether no value of a line has a fraction."""
+        named = dict(zip(self.places, values, strict=True))
+        return all(named[at].is_integer() and "." not in parts[at] for at in self.values)
 
 
 class Printed:
-    """Reads measurements from lines: dicts, JSON, ``key=value``, ``key: value``, ``key value``."""
+    """Reads numbers from lines: objects, ``key=value``, ``key: value``, ``key value``, bars."""
 
-    def __init__(self) -> None:
+    def __init__(self, rows: Collector, decimal: str = ".") -> None:
+        self._rows, self._decimal = rows, decimal
+        self._token = re.compile(f"({number_pattern(decimal)})")
         self._forms: dict[str, Form] = {}
+        self._silent: set[str] = set()
+        self._epoch = math.nan  # the last that a line said which measures nothing
 
-    def feed(self, line: int, text: str, rows: Collector) -> bool:
-        """Add what a line measures to rows; False if it measures nothing."""
-        parts = _TOKEN.split(text)
+    def form(self, text: str) -> tuple[Form, list[str]] | None:
+        """The form of a line and its parts, between them its numbers; None if it has none."""
+        parts = self._token.split(text)
         if len(parts) < 3:
-            return False
+            return None
         key = "\0".join(parts[::2])
         form = self._forms.get(key)
         if form is None:
-            form = _form_of(text)
-            if len(self._forms) < MOST_FORMS:
-                self._forms[key] = form
+            # A remark says nothing with other digits in its words either, as those of paths are.
+            if (silent := key.translate(_NO_DIGITS)) in self._silent:
+                return None
+            found = list(self._token.finditer(text))[:_MOST]
+            at = {match.start(): 2 * place + 1 for place, match in enumerate(found)}
+            said, count = _said(text, found, self._decimal)
+            form = Form([each for each in said if each.start in at], count, at, self._rows)
+            for known in (self._forms, self._silent):
+                if len(known) >= MOST_FORMS:
+                    known.clear()
+            if count is None and not form.is_headed and form.is_remark(found):
+                self._silent.add(silent)
+            self._forms[key] = form
+        return (form, parts) if form.places or form.count is not None else None
+
+    def add(self, line: int, form: Form, parts: list[str], over_bar: bool = False) -> None:
+        """Add what a line says; what might be a remark waits for another line of its form."""
+        try:
+            values = [float(parts[place]) for place in form.places]
+        except ValueError:
+            values = [self._value(parts[place]) for place in form.places]
+        step = self._step(form, values, parts)
         if not form.values:
-            return False
-        values = [
-            (found, value * factor)
-            for found, position, factor in form.values
-            if (value := number(parts[position])) is not None
-        ]
-        return rows.add(line, values, form.split)
+            if form.places:
+                self._rows.add(line, form.names, values, step)
+                self._epoch = step if form.step is None else self._epoch
+            return
+        if not form.measures:
+            is_placed = form.is_headed or form.count is not None
+            is_whole = form.is_whole(parts, values)
+            if is_whole and not (form.is_headed or (form.is_signed and is_placed)):
+                return  # a remark: "loaded shard 3", "vocabulary: 65"
+            # Behind a step a name with a sign is trusted at once.
+            is_trusted = is_placed or (form.is_signed and not math.isnan(self._rows.said))
+            is_trusted = is_trusted and not (is_whole or form.is_guessed)
+            if not is_trusted and self._waits(line, form, values, step):
+                return
+        self._rows.add(line, form.names, values, step)
+        if over_bar and form.step is None and form.count is None:
+            self._rows.wait()
 
-
-def _form_of(text: str) -> Form:
-    if _TELLS.search(text):
-        return Form()
-    read = _quoted(text) if "{" in text else []
-    split: Split | None = None
-    if not read:
-        read = _pairs(text)
-        # on what it was measured, which stands before the first number
-        words = text[: min((value.start for value in read), default=0)]
-        if _HELD_OUT.search(words) and not _TRAIN.search(words):
-            split = "validation"
-    at = {match.start(): 2 * place + 1 for place, match in enumerate(_TOKEN.finditer(text))}
-    values = tuple(
-        (value.meaning, at[value.start], value.factor) for value in read if value.start in at
-    )
-    return Form(values, split)
-
-
-def _quoted(text: str) -> list[Value]:
-    """The numbers of an object within a line, whatever is printed around it."""
-    return [
-        Value(found, match.start("value"))
-        for match in _QUOTED.finditer(text, text.index("{"))
-        if (found := meaning(match["name"])) is not None
-    ]
-
-
-def _pairs(text: str) -> list[Value]:
-    """Names and numbers; with space alone between, as tables have it, only a loss by itself."""
-    read, signed = [], False
-    bar = _BAR_NAME.match(text)
-    if bar is not None:
-        read += [Value(Meaning(of), bar.start(of)) for of in POSITIONS]
-    for match in _PAIR.finditer(text):
-        found = meaning_at_end(match["name"])
-        if found is not None:
-            signed = signed or match["sign"] is not None
-            factor = BYTES.get(match["unit"] or "", 1.0)
-            read.append(Value(found, match.start("value"), factor))
-    if len(read) == 1 and not signed and read[0].meaning.of not in ("loss", *POSITIONS):
-        return []
-    rate = _RATE.search(text) if read else None
-    if rate is not None:
-        factor = _THOUSANDS[rate["thousands"]]
-        read.append(Value(Meaning("throughput"), rate.start("value"), factor))
-    return read
-
-
-class PastedTable:
-    """Reads comma, tab, semicolon and bar separated values from lines that are fed to it."""
-
-    def __init__(self) -> None:
-        self._separator = ""
-        self._columns: list[Meaning | None] = []
-
-    @property
-    def is_open(self) -> bool:
-        """Whether a heading was read, and nothing yet that is no line of it."""
-        return bool(self._columns)
-
-    def feed(self, line: int, text: str, rows: Collector) -> bool:
-        """Take a line; whether it is one of a table. Its values are added to ``rows``."""
-        if self._columns:
-            cells = _cells(text, self._separator)
-            if len(cells) == len(self._columns) and self._add(line, cells, rows):
-                return True
-            if set(text) <= set("|-+: "):
-                return True  # the line below a heading of Markdown
-            self._columns = []
-        return self._heading(text)
-
-    def _heading(self, text: str) -> bool:
-        """Whether a line is a heading: names alone, of a signal at least and of a step or epoch."""
-        for separator in filter(text.__contains__, SEPARATORS):
-            names = _cells(text, separator)
-            if len(names) < 2 or any(number(name) is not None for name in names):
-                continue
-            columns = [column_meaning(name) for name in names]
-            known = {column.of for column in columns if column is not None}
-            if not known.isdisjoint(POSITIONS) and not known.issubset(POSITIONS):
-                self._separator, self._columns = separator, columns
-                return True
+    def _waits(self, line: int, form: Form, values: list[float], step: float) -> bool:
+        """Whether a line is the first of its form; before the second, the first is added."""
+        if form.held is None:
+            form.held = line, values, self._rows.said if math.isnan(step) else step
+            return True
+        held, earlier, at = form.held
+        if held != NOWHERE:
+            said = self._rows.said
+            self._rows.add(held, form.names, earlier, at)
+            self._rows.said = said
+            form.held = NOWHERE, earlier, at
         return False
 
-    def _add(self, line: int, cells: list[str], rows: Collector) -> bool:
-        """Whether the cells hold numbers, which are added."""
-        values = [
-            (column, value)
-            for column, cell in zip(self._columns, cells, strict=True)
-            if column is not None and (value := number(cell)) is not None
-        ]
-        rows.add(line, values)
-        return bool(values)
+    def _value(self, text: str) -> float:
+        found = number(text, self._decimal)
+        return math.nan if found is None else found
+
+    def _step(self, form: Form, values: list[float], parts: list[str]) -> float:
+        """The step of a line by what it says itself, or not a number."""
+        if form.step is not None:
+            return values[form.step]
+        epoch = math.nan if form.epoch is None else values[form.epoch]
+        if form.count is None or (math.isnan(form.total) and form.epoch is not None):
+            return epoch
+        count = self._value(parts[form.count])
+        if form.is_bar:
+            self._rows.redraw(count)
+        if count == form.total:  # an epoch is over, if any was said
+            epoch = self._epoch if math.isnan(epoch) else epoch
+            return count if math.isnan(epoch) else epoch
+        return count
 
 
-def column_meaning(name: str) -> Meaning | None:
-    """What a column holds; Weights & Biases puts the run's name before a metric's.
+def _said(text: str, found: list[re.Match[str]], decimal: str) -> tuple[list[Said], Count | None]:
+    """The numbers of a line that have names, and the count that says its step without one."""
+    if _TELLS.search(text):
+        return [], None
+    inside = list(_in_object(text, decimal)) if "{" in text else []
+    bar = _BAR_NAME.match(text)
+    said = [Said(Name(of, Meaning(of)), bar.start(of)) for of in POSITIONS] if bar else []
+    shown = _NOISE.sub(lambda match: "\x01" * len(match[0]), text)
+    count: Count | None = None
+    begin, first = 0, ""
+    for match in found:
+        (start, end), before, first = match.span(), first, ""
+        if shown[start] == "\x01" or (inside and start > text.index("{")):
+            continue
+        left, begin = shown[begin:start], end
+        unit = _UNIT.match(text, end)
+        if unit is None or unit["rest"]:
+            continue
+        if left.rstrip(" '\"").endswith("[") and _LIST.match(shown, end):
+            continue
+        total = _TOTAL.match(shown, end)
+        begin = (total or _SPACED.match(shown, end) or unit).end()
+        name, is_signed = _name_before(left[-_BEFORE:])
+        if not name and before and unit["unit"] in (None, "%"):
+            name = _name_of_second(left.strip(), before)
+        is_count = match[0].isdigit() and not unit["unit"]
+        meant = _meant(name, unit["unit"] or "")
+        if name == "第" and unit["unit"]:  # in Chinese what counts stands behind its number
+            meant = _meant(unit["unit"], "")
+        rate = _RATE.match(text, end)
+        if name and not (total and is_count and not is_signed and meant.meaning is None):
+            said.append(Said(meant, start, is_signed, is_count and " " not in name))
+            first = name
+        elif rate and not name and (said or not is_count):
+            factor = _THOUSANDS.get(text[end], 1.0)
+            said.append(Said(Name(rate["unit"], meaning(rate["unit"]), factor), start))
+        elif is_count and not left.rstrip().endswith("/"):
+            count = _counted(shown, start, end, count)
+    split: Split | None = None
+    if not inside:
+        said = _without_lone(said)
+        # on what it was measured, which stands before the first number
+        words = text[: min((each.start for each in said if each.name.meaning), default=0)]
+        if _HELD_OUT.search(words) and not _TRAIN.search(words):
+            split = "validation"
+    return [_of_split(each, split) for each in said] + inside, count
 
-    >>> column_meaning("clear-sun-7 - train/loss").of
-    'loss'
-    >>> column_meaning("clear-sun-7 - train/loss__MIN") is None
-    True
-    """
-    return meaning(name.rsplit(" - ", 1)[-1])
+
+def _counted(shown: str, start: int, end: int, count: Count | None) -> Count | None:
+    """The count of a line: one with its total, else a number that it begins with."""
+    total, is_first = _TOTAL.match(shown, end), not _LETTER.search(shown[:start])
+    is_bar = "\x01" in shown[:start]
+    if not (total and (is_bar or count is None or math.isnan(count.total))) and (
+        count or not is_first
+    ):
+        return count
+    of_all = float(total["total"] or math.nan) if total else math.nan
+    return Count(start, of_all, is_bar=is_bar and is_first)
 
 
-def _cells(text: str, separator: str) -> list[str]:
-    cells = [cell.strip().strip("\"'") for cell in text.strip().split(separator)]
-    is_framed = separator == "|" and not cells[0] and not cells[-1]
-    return cells[1:-1] if is_framed else cells
+def _in_object(text: str, decimal: str) -> Iterator[Said]:
+    """The numbers of objects within a line, named by the keys that lead to them."""
+    outer: list[str] = []
+    for match in _object(decimal).finditer(text, text.index("{")):
+        if match["brace"] == "}":
+            del outer[-1:]
+        elif match["brace"] or match["open"]:
+            outer.append(match["key"] or "")
+        elif match["value"]:
+            key = match["key"]
+            name = "/".join([*filter(None, outer), key])
+            found = Name(name, meaning(name) or meaning(key))
+            yield Said(found, match.start("value"))
+
+
+@cache
+def _object(decimal: str) -> re.Pattern[str]:
+    return re.compile(
+        r"(?P<quote>['\"])(?P<key>[^'\"]{1,80})(?P=quote)\s{0,4}:\s{0,4}(?:(?P<open>\{)|"
+        r"(?:[\w.]{1,20}\()?['\"]?" + f"(?P<value>{number_pattern(decimal)})"
+        r"(?:\s?%)?['\"]?(?:,\s?dtype=[\w.]{1,30})?\)?\s{0,4}(?=[,}]))"
+        r"|(?P<brace>[{}])|'[^']{0,2000}'|\"[^\"]{0,2000}\""
+    )
+
+
+def _name_before(left: str) -> tuple[str, bool]:
+    """The name that stands before a number, or nothing, and whether a sign is between them."""
+    wrap = _WRAP.search(left)
+    head, between = (left[: wrap.start()], wrap[0]) if wrap else (left, "")
+    sign = _SIGN.search(head)
+    if sign is not None:
+        head = head[: sign.start()]
+    elif between.startswith(("' ", '" ')):  # a quotation ends
+        return "", False
+    framed = _QUOTED.search(head) or _FRAMED.search(head)
+    if framed is not None:
+        return framed["name"].strip(), sign is not None
+    name = _BREAK.split(head)[-1].strip(" \"'`*_#([-/.")
+    words = name.split()[-_WORDS:]
+    while words and _OF.fullmatch(words[0]):
+        del words[0]
+    if not words or (sign is None and _OF.fullmatch(words[-1])):
+        return "", False
+    name = " ".join(words)
+    if "[" in between and sign is None:  # a list, or "Step [100/600]"
+        found = meaning_at_end(name)
+        return (name if found is not None and found.of in POSITIONS else ""), False
+    return (name if len(name) <= _LONGEST and _LETTER.search(name) else ""), sign is not None
+
+
+def _name_of_second(between: str, first: str) -> str:
+    """The name of a number behind another: its mean, or what is told of a step."""
+    if between in ("(", "="):
+        return first
+    parts = _TOLD_OF.split(first)
+    return parts[0] if between == ":" and len(parts) > 1 else ""
+
+
+def _meant(name: str, unit: str) -> Name:
+    """A name with its meaning; a number with a unit other than bytes is no signal."""
+    found = meaning_at_end(name) if not unit or unit in BYTES else None
+    return Name(name, found, BYTES.get(unit, 1.0))
+
+
+def _without_lone(said: list[Said]) -> list[Said]:
+    """A signal other than a loss with space alone before it is one beside others only."""
+    known = [each for each in said if each.name.meaning is not None]
+    if any(each.is_signed for each in known) or len(known) != 1:
+        return said
+    found = known[0].name.meaning
+    if found is None or found.of in ("loss", *POSITIONS):
+        return said
+    return [each._replace(name=each.name._replace(meaning=None)) for each in said]
+
+
+def _of_split(said: Said, split: Split | None) -> Said:
+    found = said.name.meaning
+    if found is None or found.split or split is None:
+        return said
+    return said._replace(name=said.name._replace(meaning=Meaning(found.of, split)))

@@ -2,16 +2,20 @@
 
 import json
 import math
+import re
 import struct
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
 from failbench.base.errors import BadInputError
 from failbench.base.extras import of_extra
 from failbench.diagnose.readers.lines import Line
-from failbench.diagnose.readers.log import Collector, Event, EventKind, Log, Source
+from failbench.diagnose.readers.log import Event, EventKind, Log, Source, rows_of
 from failbench.diagnose.readers.names import POSITIONS, Meaning, meaning, number
+from failbench.diagnose.readers.numbers import Collector, Name, known_name
+from failbench.diagnose.readers.text import NO_HINTS, Hints, read_text
 from failbench.monitor.history import History
 
 LARGEST: Final = 256 * 2**20  # bytes of a document that is read whole
@@ -30,6 +34,11 @@ _MONITORED: Final = {
     "memory": Meaning("memory", "train"),
     "evaluation_loss": Meaning("loss", "validation"),
 }
+_STEP_NAME: Final = Name("step", Meaning("step"))
+
+_HTML_ROW: Final = re.compile(r"<tr\b[^>]{0,200}>(.{0,20000}?)</tr>", re.DOTALL)
+_HTML_CELL: Final = re.compile(r"<t[hd]\b[^>]{0,200}>(.{0,2000}?)</t[hd]>", re.DOTALL)
+_HTML_TAG: Final = re.compile(r"<[^>]{0,200}>")
 
 _ENDS: Final[dict[str, EventKind]] = {
     **dict.fromkeys(("exception", "out of memory"), "exception"),
@@ -48,29 +57,67 @@ _RECORDED: Final = {
 _SHOWN: Final = 3  # runs that an error names
 
 
-def read_document(name: str, text: str) -> Log | None:
-    """Read a list of objects, or curves of equal length; None if it is neither, or too large."""
+def read_document(name: str, text: str, hints: Hints = NO_HINTS) -> Log | None:
+    """Read a notebook, a list of objects or curves of equal length; None if it is none of these."""
     if sum(map(text.count, ",[{")) > MOST_VALUES:
         return None
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
         return None
+    if isinstance(document, dict) and isinstance(cells := document.get("cells"), list):
+        return _read_notebook(name, cells, hints)
     collected = Collector()
     for record in _records(document):
         values = [
-            (found, logged)
+            (Name(key, meaning(key) or meaning(key.removesuffix("s"))), logged)
             for key, value in record.items()
-            if (found := meaning(key) or meaning(key.removesuffix("s"))) is not None
             if (logged := _number(value)) is not None
         ]
-        collected.add(None, values)
-    rows = collected.rows()
-    if not len(rows):
-        return None
+        collected.say(None, values)
     is_state = isinstance(document, dict) and _STATE in document
     read_as = "trainer_state" if is_state else "JSON document"
-    return Log((Source(name, read_as, text.count("\n") + 1),), rows, ())
+    lines = text.count("\n") + 1
+    log = Log((Source(name, read_as, lines),), collected.numbers(), ())
+    return log if len(log.rows) else None
+
+
+def _read_notebook(name: str, cells: list[object], hints: Hints) -> Log:
+    """Read the outputs of a notebook's cells, one after another."""
+    outputs = [output for cell in cells for output in _items(cell, "outputs")]
+    text = "\n".join(part for output in outputs for part in _shown(output))
+    log = read_text(name, [text.encode("utf-8", errors="replace")], hints)
+    (source,) = log.sources
+    notes = ("Lines are those of the outputs of its cells, one after another.", *source.notes)
+    source = replace(source, format=f"notebook, {source.format}", notes=notes)
+    return replace(log, sources=(source,))
+
+
+def _items(value: object, key: str) -> list[object]:
+    """What a list in an object holds, or nothing."""
+    found = value.get(key) if isinstance(value, dict) else None
+    return found if isinstance(found, list) else []
+
+
+def _shown(output: object) -> Iterator[str]:
+    """What an output of a cell shows: its stream, its traceback, its table or its text."""
+    if not isinstance(output, dict):
+        return
+    yield "\n".join(map(str, _items(output, "traceback")))
+    data = output.get("data")
+    data = data if isinstance(data, dict) else {}
+    html = _joined(data.get("text/html"))
+    if rows := _HTML_ROW.findall(html):  # the Trainer shows losses in one
+        for row in rows:
+            cells = (_HTML_TAG.sub("", cell).strip() for cell in _HTML_CELL.findall(row))
+            yield "| " + " | ".join(cells) + " |"
+    else:
+        yield _joined(data.get("text/plain"))
+    yield _joined(output.get("text"))
+
+
+def _joined(text: object) -> str:
+    return "".join(map(str, text)) if isinstance(text, list) else str(text or "")
 
 
 def _records(document: object) -> Iterator[Mapping[str, object]]:
@@ -99,15 +146,15 @@ def _number(value: object) -> float | None:
 
 def read_metric(name: str, key: str, lines: Iterator[Line]) -> Log | None:
     """Read a metric of MLflow (lines of milliseconds, value, step); None if its key is unknown."""
-    found = meaning(key)
-    if found is None:
+    found = known_name(key)
+    if found.meaning is None:
         return None
     rows, last = Collector(), 0
     for last, text in lines:
         value, step = ([number(cell) for cell in text.split()[1:3]] + [None, None])[:2]
         if value is not None and step is not None:
-            rows.add(last, [(found, value), (Meaning("step"), step)])
-    return Log((Source(name, "MLflow metric", last),), rows.rows(), ())
+            rows.say(last, [(found, value), (_STEP_NAME, step)])
+    return Log((Source(name, "MLflow metric", last),), rows.numbers(), ())
 
 
 def log_of_history(name: str, history: History) -> Log:
@@ -115,14 +162,14 @@ def log_of_history(name: str, history: History) -> Log:
     collected = Collector()
     for row in history.rows:
         measured = row.values.items()
-        values = [(_MONITORED[name], value) for name, value in measured if name in _MONITORED]
-        collected.add(None, [(Meaning("step"), float(row.step)), *values])
+        values = [(Name(name, _MONITORED.get(name)), value) for name, value in measured]
+        collected.say(None, [(_STEP_NAME, float(row.step)), *values])
     notes = tuple(f"{signal} was not measured: {why}" for signal, why in history.off.items())
-    rows, end = collected.rows(), history.end
-    source = Source(name, "monitor", len(rows), notes)
+    numbers, end = collected.numbers(), history.end
+    source = Source(name, "monitor", len(rows_of(numbers)), notes)
     words = end.message or f"The run was {end.kind} in the phase {end.phase} of step {end.step}."
     events = (Event(_ENDS[end.kind], 0, 0, end.error, words),) if end.failed else ()
-    return Log((source,), rows, events, history)
+    return Log((source,), numbers, events, history)
 
 
 def read_recorded(folder: Path, run: str | None) -> Log:
@@ -144,12 +191,13 @@ def read_recorded(folder: Path, run: str | None) -> Log:
     telemetry = recorded.select(pl.col("run_id") == run)
     steps = telemetry.steps.with_columns(throughput=pl.col("tokens") / pl.col("step_seconds"))
     collected = Collector()
+    names = [Name(name, found) for name, found in _RECORDED.items()]
     for row in steps.sort("step").select(*_RECORDED).iter_rows():
-        measured = zip(_RECORDED.values(), row, strict=True)
-        collected.add(None, [(found, value) for found, value in measured if value is not None])
+        measured = zip(names, row, strict=True)
+        collected.say(None, [(name, value) for name, value in measured if value is not None])
     (facts,) = telemetry.runs.to_dicts()
     source = Source(str(run), "recorded telemetry", steps.height)
-    return Log((source,), collected.rows(), _end_of_recorded(facts))
+    return Log((source,), collected.numbers(), _end_of_recorded(facts))
 
 
 def _end_of_recorded(facts: dict[str, Any]) -> tuple[Event, ...]:
@@ -185,7 +233,7 @@ def is_event_file(head: bytes) -> bool:
 
 
 def read_events(name: str, chunks: Iterable[bytes]) -> Log:
-    """Read the scalars whose tags stand for something; what follows a cut-off record is lost."""
+    """Read the scalars; what follows a cut-off record is lost."""
     rows, records = Collector(), _Records(chunks)
     for payload in records:
         try:
@@ -197,7 +245,7 @@ def read_events(name: str, chunks: Iterable[bytes]) -> Log:
         notes.append("The last record is cut off, as it is where a process was killed.")
     if records.damaged:
         notes.append(f"{records.damaged:,} records are damaged and were left out.")
-    return Log((Source(name, FORMAT, records.read, tuple(notes)),), rows.rows(), ())
+    return Log((Source(name, FORMAT, records.read, tuple(notes)),), rows.numbers(), ())
 
 
 class _Records:
@@ -233,11 +281,11 @@ def _add(rows: Collector, payload: bytes) -> None:
         for value in _messages(_fields(summary), _VALUE):
             fields = dict(_fields(value))
             tag, scalar = fields.get(_TAG), _scalar(fields)
-            name = tag.decode("utf-8", errors="replace") if isinstance(tag, bytes) else ""
-            found = meaning(name)
-            is_signal = found is not None and found.of not in POSITIONS
-            if found and is_signal and scalar is not None and isinstance(step, int):
-                rows.add(None, [(Meaning("step"), float(step)), (found, scalar)])
+            text = tag.decode("utf-8", errors="replace") if isinstance(tag, bytes) else ""
+            name = known_name(text)
+            is_position = name.meaning is not None and name.meaning.of in POSITIONS
+            if text and not is_position and scalar is not None and isinstance(step, int):
+                rows.say(None, [(_STEP_NAME, float(step)), (name, scalar)])
 
 
 def _messages(fields: list[Field], number: int) -> Iterator[bytes]:

@@ -11,7 +11,8 @@ import numpy as np
 from failbench.base.arrays import Array, Mask
 from failbench.base.records import Record, packaged_rows
 from failbench.causes.catalogue import CauseNames
-from failbench.diagnose.readers.log import NOWHERE, Log, Places, Rows, known
+from failbench.diagnose.readers.log import Log, Rows, known
+from failbench.diagnose.readers.numbers import NOWHERE, Places
 
 FEWEST: Final = 8  # values of a series that has a course: of fewer, a quarter is a single one
 SMALL: Final = 1e-3  # nats: a loss that falls to exactly 0 passes below this before

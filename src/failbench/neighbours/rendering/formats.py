@@ -9,7 +9,8 @@ from typing import Final
 import numpy as np
 
 from failbench.base.errors import BadInputError
-from failbench.diagnose.readers.log import NO_ROWS, Log
+from failbench.diagnose.readers.log import Log
+from failbench.diagnose.readers.numbers import NO_NUMBERS
 from failbench.diagnose.readers.opening import read_log
 from failbench.neighbours.rendering import files, printed
 from failbench.neighbours.rendering.run import Files, LoggedRun, LogShape, Writer, as_file, formats
@@ -73,7 +74,7 @@ def read_files(written: Files, folder: Path) -> Log:
     try:
         return read_log(folder / next(iter(written)) if alone else folder)
     except BadInputError:
-        return Log((), NO_ROWS, ())
+        return Log((), NO_NUMBERS, ())
     finally:
         for name in written:
             (folder / name).unlink()
