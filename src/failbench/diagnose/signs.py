@@ -14,6 +14,8 @@ import numpy as np
 
 from failbench.base.vocabulary import Category
 from failbench.causes.support import Strength, places_of, supports
+from failbench.diagnose.courses import Course, Measured, measured
+from failbench.diagnose.curves import curves_of
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.log import Event, Log, known
 from failbench.diagnose.readers.names import BYTES, SIGNALS
@@ -29,11 +31,12 @@ from failbench.monitor.invariants import CATALOGUE, RATIOS, Bound
 from failbench.monitor.signals import SIGNALS as MONITORED
 
 # a message that is known, and the kind of an event that is not; where an error was raised, and
-# what called that; a trap; the size of a block that memory had no room for; a check; a signal
-# that is not logged; of a monitor's log what broke, how it ended, and what decided
+# what called that; a trap, or a course that is a fault; one that shows health, or that could not
+# be measured; the size of a block that memory had no room for; a check; a signal that is not
+# logged; of a monitor's log what broke, how it ended, and what decided
 SignKind = Literal[
-    "message", "event", "place", "around", "trap", "allocation", "check", "absent", "invariant",
-    "ending", "decided",
+    "message", "event", "place", "around", "trap", "health", "unmeasured", "allocation", "check",
+    "absent", "invariant", "ending", "decided",
 ]  # fmt: skip
 
 LOGIC_ONLY: Final[Mapping[str, Bound]] = {}
@@ -114,6 +117,8 @@ def observed(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> Iterator[Obs
             trap.line, trap.step, causes=trap.causes,
         )  # fmt: skip
         yield _told("trap", finding), finding
+    for course in measured(curves_of(log)):
+        yield from _of_course(log, course)
     for each in checked(log):
         check, amount = each.check, each.most_extreme()
         if amount is not None:
@@ -159,6 +164,33 @@ def _of_events(log: Log) -> Iterator[Observed]:
                 quote=event.frames[-1][:QUOTE], causes=place.causes,
             )  # fmt: skip
             yield _told(kind, finding, place.component), finding
+
+
+def _of_course(log: Log, each: Measured | Course) -> Iterator[Observed]:
+    if isinstance(each, Course):
+        yield Sign("unmeasured", each.id), None
+    elif each.holds and each.course.kind == "health":
+        yield Sign("health", each.course.id, amount=each.amount), None
+    elif each.holds:
+        finding = _course_finding(log, each)
+        yield _told("trap", finding), finding
+
+
+def _course_finding(log: Log, each: Measured) -> Finding:
+    """What a course shows: at one value of a line, or as a whole."""
+    course, curve, at = each.course, each.curve, each.place
+    line, step = known(curve.lines[at]), curve.steps[at]
+    is_lone = course.at in ("lost", "lowest") and line is not None
+    values = curve.values * curve.unit
+    said = (
+        f"{values[at]:.4g}" if is_lone else f"{values[0]:.4g} at first and {values[-1]:.4g} at last"
+    )
+    return Finding(
+        course.id, "check", course.strength, f"{course.statement}: {curve.name} is {said}.",
+        log.sources[curve.source].name, line, int(step) if step == np.floor(step) else None,
+        curve.name if is_lone else f"{curve.name}, its course",
+        float(values[at]) if is_lone else None, causes=course.causes,
+    )  # fmt: skip
 
 
 def _told(
