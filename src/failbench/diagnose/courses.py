@@ -101,14 +101,13 @@ def measured(curves: Sequence[Curve]) -> Iterator[Measured | Course]:
 
 
 def _measured(course: Course, curves: Sequence[Curve]) -> Iterator[Measured]:
-    beside = _of(course.beside, curves, course.fewest)
-    if course.beside and not beside:
-        return
+    others = _of(course.beside, curves, course.fewest)
     for curve in _of(course.of, curves, course.fewest):
-        other = next((each for each in beside if each.part == curve.part), *beside[:1])
-        both = (curve.values, other.values) if course.beside else (curve.values,)
-        amount = SHAPES[course.shape](*both)
-        yield Measured(course, curve, float(NEVER if math.isnan(amount) else amount))
+        # of the same part of the data before the longest
+        beside = sorted(others, key=lambda each: each.part != curve.part)[:1]
+        if len(beside) == bool(course.beside):
+            amount = SHAPES[course.shape](curve.values, *(each.values for each in beside))
+            yield Measured(course, curve, float(NEVER if math.isnan(amount) else amount))
 
 
 def _of(role: str, curves: Sequence[Curve], fewest: int) -> list[Curve]:
@@ -214,9 +213,8 @@ def _gained(values: Array) -> float:
 
 
 def _grown(values: Array) -> float:
-    """Logarithm of the end over the start, where it is no chance; a clock that runs grows too."""
-    is_growth = _certainty(values) >= CLEAR and _trend(values) < 1
-    return _risen(values) if is_growth else NEVER
+    """Logarithm of the end over the start, where it is no chance."""
+    return _risen(values) if _certainty(values) >= CLEAR else NEVER
 
 
 def _climbs(values: Array) -> float:
@@ -297,6 +295,7 @@ SHAPES: Final[dict[str, Callable[..., float]]] = {
     "gained": _gained,
     "not_gained": lambda values: -_gained(values),
     "grown": _grown,
+    "slowed": lambda values: _grown(values) if _trend(values) < 1 else NEVER,  # a clock runs on
     "climbs": _climbs,
     "falls": _falls,
     "settled": _settled,

@@ -21,7 +21,7 @@ _HUMPS: Final = re.compile(r"(?<=[a-z])(?=[A-Z])")
 _LONG: Final = 5  # letters from which a word is found within compounds and inflections
 OTHER: Final = "other"  # role of a number that is no curve, or none that a check knows
 # what is no count: whole numbers that never fall are places in the run, whatever their name
-_MEASURED: Final = frozenset({"loss", "rate", "score", "time"})
+_MEASURED: Final = frozenset({"loss", "score", "time"})
 # words beside a part that do not say what is measured
 _FILLERS: Final = frozenset({"avg", "mean", "out", "average", "epoch", "step", "running", "held"})
 
