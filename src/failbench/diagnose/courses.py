@@ -28,7 +28,7 @@ CLEAR: Final = 2.0  # standard errors from which a trend is no chance
 LEAST: Final = 0.02  # of a loss: it moves by less from one sample to the next
 NOTABLE: Final = 0.05  # of its start, by which what climbs has grown
 HALF: Final = 0.5  # of its first value, by which a loss has fallen that others should follow
-RIGHT: Final = 0.9  # share that is right from which little room is left to rise
+RIGHT: Final = 0.8  # share that is right from which little room is left to rise
 STILL: Final = 0.1  # of that room: what has risen by less is where it was
 # Of its loss: a norm below is 0 but for the rounding of single precision, whose last digit it is.
 ROUNDING: Final = 1.2e-7
@@ -115,8 +115,10 @@ def _of(role: str, curves: Sequence[Curve], fewest: int) -> list[Curve]:
     name, _, parts = role.partition("/")
     wanted = parts.split("|") if parts else []
     found = (each for each in curves if each.role == name and len(each) >= fewest)
-    told = (each for each in found if not wanted or (each.part or "train") in wanted)
-    return sorted(told, key=len, reverse=True)
+    told = [each for each in found if not wanted or (each.part or "train") in wanted]
+    told.sort(key=len, reverse=True)
+    # parts of a loss may be 0 or negative: what is summed up is logged first
+    return [*{each.part or "train": each for each in told[::-1]}.values()] if name == "loss" else told
 
 
 def _size(values: Array) -> int:
@@ -124,7 +126,8 @@ def _size(values: Array) -> int:
 
 
 def _start(values: Array) -> float:
-    return float(np.median(values[: _size(values)]))
+    """The median of an eighth at most: what learns quickly has learnt by then."""
+    return float(np.median(values[: max(1, min(START, len(values) // START))]))
 
 
 def _end(values: Array) -> float:
@@ -204,7 +207,7 @@ def _still_rising(values: Array) -> float:
 def _stuck(values: Array) -> float:
     """Less the share of the room above its start by which a share that is right has risen."""
     start = _start(values)
-    return -(_end(values) - start) / (1 - start) if start < RIGHT else NEVER
+    return -(_end(values) - start) / (1 - start) if start < RIGHT else math.nan
 
 
 def _gained(values: Array) -> float:
@@ -222,10 +225,23 @@ def _climbs(values: Array) -> float:
     return _trend(values) if values[-1] > (1 + NOTABLE) * values[0] > 0 else NEVER
 
 
+def _is_fall(values: Array) -> bool:
+    """Whether a trend is no chance, or all but the first third lie far below the first value."""
+    is_step = values[0] - values[len(values) // 3 :].max() >= HALF * np.ptp(values) > 0
+    return bool(is_step or _certainty(values) <= -CLEAR)
+
+
+def _not_falling(values: Array) -> float:
+    return float(not _is_fall(values)) if _is_finite(values) and values.min() > 0 else NEVER
+
+
+def _fallen(values: Array) -> float:
+    return float((values[0] - _end(values)) / max(abs(values[0]), TINY))
+
+
 def _falls(values: Array) -> float:
     """Share of its first value by which a curve has fallen, where it is no chance."""
-    is_clear = _is_finite(values) and _certainty(values) <= -CLEAR
-    return (values[0] - _end(values)) / max(abs(values[0]), TINY) if is_clear else NEVER
+    return _fallen(values) if _is_finite(values) and _is_fall(values) else NEVER
 
 
 def _settled(values: Array) -> float:
@@ -251,9 +267,10 @@ def _turned(held_out: Array, trained: Array) -> float:
 
 
 def _left_beside(held_out: Array, trained: Array) -> float:
-    """Share of the fall of training by which validation does not follow."""
+    """Share of the fall of training by which validation does not follow at its best."""
     fallen = _falls(trained)
-    return 1 - max(_falls(held_out), 0.0) / fallen if fallen > HALF else NEVER
+    followed = (held_out[0] - held_out.min()) / max(abs(held_out[0]), TINY)
+    return float(1 - followed / fallen) if fallen > HALF else NEVER
 
 
 def _better_beside(held_out: Array, trained: Array) -> float:
@@ -283,7 +300,9 @@ SHAPES: Final[dict[str, Callable[..., float]]] = {
     "zero": lambda values: float((values == 0).mean()),
     "at_chance": _at_chance,
     "unmoved": _unmoved,
+    "not_falling": _not_falling,
     "risen": _risen,
+    "lowest": lambda values: -float(values.min()),
     "stepped_up": _stepped_up,
     "lost_from_start": _lost_from_start,
     "spiked_and_lost": _spiked_and_lost,
@@ -308,6 +327,7 @@ SHAPES: Final[dict[str, Callable[..., float]]] = {
     "guessing_beside": _guessing_beside,
     "vanished_beside": _vanished_beside,
     "grown_beside": lambda norm, loss: min(_grown(norm), _risen(loss)),
+    "lagging_beside": lambda loss, right: -_stuck(right) - _fallen(loss),
     "below_zero_beside": lambda loss, _: -float(loss.min()),
     "equal_beside": lambda one, other: (
         float((one == other).mean()) if len(one) == len(other) else NEVER

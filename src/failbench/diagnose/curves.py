@@ -121,7 +121,7 @@ def _told(name: Name, values: Array) -> tuple[str, str | None, float]:
 
 def _seen(values: Array) -> str:
     """What a number of one part of the data is, that has no other name: a share or a loss."""
-    if not len(values) or _counts(values):
+    if (values == values.round()).all():
         return OTHER
     return "rate" if values[-1] > values[0] and _is_within(values, 1.0) else "loss"
 
