@@ -118,7 +118,11 @@ def _gap(trained: Series, held_out: Series) -> Series:
 
 
 class Check(Record):
-    """What a healthy log does not show for some rows in a row, held ``against`` a comparison."""
+    """What a healthy log does not show for some rows in a row, held ``against`` a comparison.
+
+    Beyond its bound it alarms ``alone``, unless healthy logs of other loops than the benchmark's
+    were seen there.
+    """
 
     id: str
     signal: str
@@ -126,6 +130,7 @@ class Check(Record):
     relation: Literal["above", "below"]
     bound: Annotated[float | None, BeforeValidator(lambda cell: None if cell == "fitted" else cell)]
     rows: int
+    alone: bool
     strength: Strength
     causes: CauseNames
     statement: str

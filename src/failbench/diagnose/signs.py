@@ -21,7 +21,7 @@ from failbench.diagnose.readers.log import Event, Log, known
 from failbench.diagnose.readers.names import BYTES, SIGNALS
 from failbench.diagnose.readers.numbers import NOWHERE
 from failbench.diagnose.readers.traps import traps
-from failbench.diagnose.series import GAP, CheckBound, CheckedSeries, checked, series_of
+from failbench.diagnose.series import GAP, CheckBound, CheckedSeries, checked, checks, series_of
 from failbench.messages.catalogue import message_of
 from failbench.monitor.breaks import FLOORS, SMALLEST, Break, breaks
 from failbench.monitor.diagnosis import decide
@@ -351,7 +351,7 @@ def is_alarm(says_end: bool, signs: Iterable[Sign], bounds: Mapping[str, CheckBo
 def _alarms(sign: Sign, bounds: Mapping[str, CheckBound]) -> bool:
     """Whether a sign alone says that something is wrong: a trap does that speaks for a cause."""
     if sign.kind == "check":
-        return breaks_bound(sign, bounds)
+        return checks()[sign.id].alone and breaks_bound(sign, bounds)
     if sign.kind == "message":
         return sign.strength == "direct"
     return sign.kind in ("trap", "invariant", "ending") and bool(sign.causes)
