@@ -42,7 +42,12 @@ CASES = {
     "loss_below_zero": (
         {"loss": FALLING - 1, "rate": 1 - FALLING / 3}, {"loss": FALLING, "rate": 1 - FALLING / 3}),
     "loss_at_chance": ({"loss": flat(math.log(3), 0.002)}, {"loss": flat(1.15, 0.002)}),
-    "loss_stays": ({"loss": flat(3.3, 0.004)}, {"loss": flat(3.3, 0.004) - 0.004 * STEPS}),
+    "loss_stays": ({"loss": flat(3.3, 0.004)}, {"loss": flat(3.3, 0.004) - 0.01 * STEPS}),
+    "loss_trendless": ({"loss": 3 + NOISE}, {"loss": np.r_[9, 3 + NOISE[1:]]}),
+    "loss_lags": (
+        {"loss": 2.8 + FALLING / 5, "rate": 0.7 - FALLING / 4},
+        {"loss": FALLING, "rate": 0.7 - FALLING / 4}),
+    "perplexity_of_one": ({"perplexity": 0.8 + FALLING}, {"perplexity": 1.2 + FALLING}),
     "loss_ends_higher": ({"loss": 1 + STEPS / 20}, {"loss": flat(1.0, 0.02)}),
     "loss_steps_up": (
         {"loss": np.r_[FALLING[:25], flat(6.0, 0.05)[25:]]},
@@ -112,7 +117,13 @@ CASES = {
     "run_summed_up": ({"summary": [12.5]}, {"loss": FALLING}),
 }  # fmt: skip
 # roles whose checks read levels that mean something by themselves: a number of classes, a share
-LEVELS = {"loss_at_chance", "validation_at_chance", "accuracy_guessed", "loss_below_zero"}
+LEVELS = {
+    "perplexity_of_one",
+    "loss_at_chance",
+    "validation_at_chance",
+    "accuracy_guessed",
+    "loss_below_zero",
+}
 FREE = ("loss", "loss__validation", "score", "score__chosen", "score__rejected", "margin", "norm",
         "learning_rate", "memory", "time")  # fmt: skip
 

@@ -46,7 +46,7 @@ class Course(Record):
     """
 
     id: str
-    kind: Literal["fault", "health"]
+    kind: Literal["fault", "progress", "sound"]
     of: str
     beside: str
     shape: str
@@ -118,7 +118,8 @@ def _of(role: str, curves: Sequence[Curve], fewest: int) -> list[Curve]:
     told = [each for each in found if not wanted or (each.part or "train") in wanted]
     told.sort(key=len, reverse=True)
     # parts of a loss may be 0 or negative: what is summed up is logged first
-    return [*{each.part or "train": each for each in told[::-1]}.values()] if name == "loss" else told
+    by_part = {each.part or "train": each for each in told[::-1]}
+    return [*by_part.values()] if name == "loss" else told
 
 
 def _size(values: Array) -> int:

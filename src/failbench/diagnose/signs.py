@@ -31,12 +31,12 @@ from failbench.monitor.invariants import CATALOGUE, RATIOS, Bound
 from failbench.monitor.signals import SIGNALS as MONITORED
 
 # a message that is known, and the kind of an event that is not; where an error was raised, and
-# what called that; a trap, or a course that is a fault; one that shows health, or that could not
-# be measured; the size of a block that memory had no room for; a check; a signal that is not
-# logged; of a monitor's log what broke, how it ended, and what decided
+# what called that; a trap, or a course that is a fault; one that shows that something got better
+# or is sound, or that could not be measured; the size of a block that memory had no room for; a
+# check; a signal that is not logged; of a monitor's log what broke, how it ended, and what decided
 SignKind = Literal[
-    "message", "event", "place", "around", "trap", "health", "unmeasured", "allocation", "check",
-    "absent", "invariant", "ending", "decided",
+    "message", "event", "place", "around", "trap", "progress", "sound", "unmeasured", "allocation",
+    "check", "absent", "invariant", "ending", "decided",
 ]  # fmt: skip
 
 LOGIC_ONLY: Final[Mapping[str, Bound]] = {}
@@ -169,11 +169,11 @@ def _of_events(log: Log) -> Iterator[Observed]:
 def _of_course(log: Log, each: Measured | Course) -> Iterator[Observed]:
     if isinstance(each, Course):
         yield Sign("unmeasured", each.id), None
-    elif each.holds and each.course.kind == "health":
-        yield Sign("health", each.course.id, amount=each.amount), None
-    elif each.holds:
+    elif each.holds and each.course.kind == "fault":
         finding = _course_finding(log, each)
         yield _told("trap", finding), finding
+    elif each.holds:
+        yield Sign(each.course.kind, each.course.id, amount=each.amount), None
 
 
 def _course_finding(log: Log, each: Measured) -> Finding:
