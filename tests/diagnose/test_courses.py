@@ -202,6 +202,21 @@ def test_values_tell_what_a_name_does_not(line, values, expected):
     assert (curve.role, curve.values[-1]) == expected
 
 
+@pytest.mark.parametrize("last", [0.5, 0.9])
+def test_neither_steps_nor_per_cent_change_what_is_said(last):
+    def signs(every, whole):
+        shares = np.linspace(0.5, last, 20)
+        lines = [
+            f"step {step * every} loss {loss:.4f} val_acc {share * whole:.4f}"
+            for step, (loss, share) in enumerate(zip(FALLING, shares, strict=False))
+        ]
+        log = read_text("-", ["\n".join(lines).encode()])
+        return {(sign.kind, sign.id) for sign, _ in observed(log)}
+
+    assert signs(1, 1.0) == signs(7, 100.0)
+    assert ("trap", "accuracy_constant") in signs(1, 1.0) or last > 0.5
+
+
 def test_a_course_is_a_finding_that_can_be_looked_up():
     text = log_of("loss={}", [2.0, 1.9, 1.8, "nan"])
     log = read_text("-", [text])
