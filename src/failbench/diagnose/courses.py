@@ -154,7 +154,8 @@ def _certainty(values: Array) -> float:
 
 def _along(values: Array, n: int) -> Array:
     """As many values, evenly spaced from the first to the last."""
-    return values[np.linspace(0, len(values) - 1, n).round().astype(int)]
+    taken: Array = values[np.linspace(0, len(values) - 1, n).round().astype(int)]
+    return taken
 
 
 def _constant(values: Array) -> float:

@@ -167,19 +167,22 @@ def _of_events(log: Log) -> Iterator[Observed]:
 
 
 def _of_course(log: Log, each: Measured | Course) -> Iterator[Observed]:
+    """The sign of a course that was not measured, or that holds."""
     if isinstance(each, Course):
         yield Sign("unmeasured", each.id), None
-    elif each.holds and each.course.kind == "fault":
+        return
+    kind = each.course.kind
+    if each.holds and kind == "fault":
         finding = _course_finding(log, each)
         yield _told("trap", finding), finding
-    elif each.holds:
-        yield Sign(each.course.kind, each.course.id, amount=each.amount), None
+    if each.holds and kind != "fault":
+        yield Sign(kind, each.course.id, amount=each.amount), None
 
 
 def _course_finding(log: Log, each: Measured) -> Finding:
     """What a course shows: at one value of a line, or as a whole."""
     course, curve, at = each.course, each.curve, each.place
-    line, step = known(curve.lines[at]), curve.steps[at]
+    line, step = known(curve.lines[at]), float(curve.steps[at])
     is_lone = course.at in ("lost", "lowest") and line is not None
     values = curve.values * curve.unit
     said = (
@@ -187,7 +190,7 @@ def _course_finding(log: Log, each: Measured) -> Finding:
     )
     return Finding(
         course.id, "check", course.strength, f"{course.statement}: {curve.name} is {said}.",
-        log.sources[curve.source].name, line, int(step) if step == np.floor(step) else None,
+        log.sources[curve.source].name, line, int(step) if step.is_integer() else None,
         curve.name if is_lone else f"{curve.name}, its course",
         float(values[at]) if is_lone else None, causes=course.causes,
     )  # fmt: skip
