@@ -19,11 +19,11 @@ from failbench.base.records import Record, packaged_rows
 from failbench.causes.catalogue import CauseNames
 from failbench.causes.support import Strength
 from failbench.diagnose.curves import Curve
+from failbench.diagnose.series import MOST, correlation
 
 START: Final = 8  # values that make the start or end of a long curve; of a short one a third does
 NEVER: Final = -math.inf  # amount of a curve of which a check cannot speak
 TINY: Final = 1e-30
-_MOST: Final = 200  # values that a trend is computed of, evenly spaced: it compares all pairs
 CLEAR: Final = 2.0  # standard errors from which a trend is no chance
 LEAST: Final = 0.02  # of a loss: it moves by less from one sample to the next
 NOTABLE: Final = 0.05  # of its start, by which what climbs has grown
@@ -139,17 +139,10 @@ def _is_finite(*curves: Array) -> bool:
     return all(bool(np.isfinite(values).all()) for values in curves)
 
 
-def _trend(values: Array) -> float:
-    """Kendall's correlation of values with their order."""
-    taken = values[np.linspace(0, len(values) - 1, min(len(values), _MOST)).astype(int)]
-    earlier, later = np.triu_indices(len(taken), 1)
-    return float(np.sign(taken[later] - taken[earlier]).mean())
-
-
 def _certainty(values: Array) -> float:
     """The trend in standard errors of one by chance (Kendall, 1938)."""
-    n = min(len(values), _MOST)
-    return _trend(values) / math.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1)))
+    n = min(len(values), MOST)
+    return correlation(values) / math.sqrt(2 * (2 * n + 5) / (9 * n * (n - 1)))
 
 
 def _along(values: Array, n: int) -> Array:
@@ -173,7 +166,7 @@ def _unmoved(values: Array) -> float:
     start, later = _start(values), values[_size(values) :]
     if not _is_finite(values) or start <= 0:
         return NEVER
-    lowest = min(np.median(each) for each in np.array_split(later, max(1, len(later) // 3)))
+    lowest = np.median(later[: len(later) // 3 * 3].reshape(-1, 3), axis=1).min()
     return float(lowest / start - 1)
 
 
@@ -224,7 +217,7 @@ def _grown(values: Array) -> float:
 
 def _climbs(values: Array) -> float:
     """Correlation with time of what has grown."""
-    return _trend(values) if values[-1] > (1 + NOTABLE) * values[0] > 0 else NEVER
+    return correlation(values) if values[-1] > (1 + NOTABLE) * values[0] > 0 else NEVER
 
 
 def _is_fall(values: Array) -> bool:
@@ -316,7 +309,8 @@ SHAPES: Final[dict[str, Callable[..., float]]] = {
     "gained": _gained,
     "not_gained": lambda values: -_gained(values),
     "grown": _grown,
-    "slowed": lambda values: _grown(values) if _trend(values) < 1 else NEVER,  # a clock runs on
+    # a clock runs on
+    "slowed": lambda values: _grown(values) if correlation(values) < 1 else NEVER,
     "climbs": _climbs,
     "falls": _falls,
     "settled": _settled,
