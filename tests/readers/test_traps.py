@@ -50,8 +50,6 @@ def alternating(values, steps=20):
 
 MEAN = sum(4 * 0.9**step for step in range(20)) / 20
 CASES = {  # where the trap is seen, and where it is not
-    "evaluation_not_finite": (
-        falling() + evaluated("nan"), falling(of=lambda step: float("nan")) + evaluated("nan")),
     "norm_not_measured": (
         falling(more="grad_norm 0.0"), alternating([2.5, 2.6]) + falling(2, more="grad_norm 0.0")),
     "norm_of_overflow": (
@@ -84,12 +82,6 @@ CASES = {  # where the trap is seen, and where it is not
     "steps_go_back": (
         falling(100) + [f"step {step} loss 2.5" for step in range(50, 60)],
         [f"step {step // 2 * 2 - step % 2} loss 2.5" for step in range(2, 40)]),
-    "negative_loss": (
-        ["step 1 loss 0.5", "step 2 loss -0.5"], ["step 1 loss 0.5", "step 2 loss 0.0"]),
-    "accumulated_loss": (
-        falling(of=lambda step: 16 * 0.99**step) + evaluated("3.2"),
-        falling(of=lambda step: 6 * 0.99**step) + evaluated("3.2")),
-    "chance_level": (alternating([2.3026, 2.3031, 2.2999], 40), falling(40)),
 }  # fmt: skip
 
 

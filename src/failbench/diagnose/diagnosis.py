@@ -10,7 +10,6 @@ from typing import Final
 
 import numpy as np
 
-from failbench.base.arrays import Array
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.causes.catalogue import Measurement, advice, causes
@@ -20,7 +19,7 @@ from failbench.diagnose.model import Model, read_model, supports_of
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.opening import read_log
 from failbench.diagnose.readers.text import NO_HINTS, Hints
-from failbench.diagnose.series import TIGHTEST, WINDOW, checked, checks, series_of
+from failbench.diagnose.series import checked
 from failbench.diagnose.signs import (
     LOGIC_ONLY,
     Observed,
@@ -140,7 +139,7 @@ def diagnosis_of(
     hypotheses = () if nothing_found else _hypotheses(categories, share, found)
     best = hypotheses[0].cause.category if hypotheses else CATEGORIES[answer.category]
     is_named = bool(hypotheses) and categories[best] >= NAMED
-    is_healthy = nothing_found and _shows_health(log)
+    is_healthy = nothing_found and _shows_health(log, signs)
     status: Status = "healthy" if is_healthy else "failed" if is_named else "unknown"
     absent = tuple(name for name in log.absent if ALTERNATIVE.get(name) not in log.present)
     uncertainty = _uncertainty_of(log, status, hypotheses, nothing_found=nothing_found)
@@ -230,7 +229,8 @@ def _uncertainty_of(
         return tuple(said)
     if nothing_found:
         said.append(
-            "Health shows in a loss that is always a number and falls below its first ones."
+            "Health shows in numbers that get better: a loss that falls, a share that is right or "
+            "a reward that rises."
         )
         return tuple(said)
     if not any(event.kind != "warning" for event in log.events):
@@ -257,8 +257,8 @@ def _what_to_measure(log: Log, hypotheses: Sequence[Hypothesis]) -> tuple[Measur
     return tuple(dict.fromkeys(wanted))
 
 
-def _shows_health(log: Log) -> bool:
-    """Whether losses were read, all finite, that fall below their first ones, at a rate above 0."""
+def _shows_health(log: Log, signs: Sequence[Sign]) -> bool:
+    """Whether something got better, all that was logged is a number, and rates are above 0."""
     rows = log.rows
     # a NaN in another signal, or in a warning, is no health either
     said = any(NAN.search(event.message) for event in log.events)
@@ -268,15 +268,4 @@ def _shows_health(log: Log) -> bool:
     rates = rows["learning_rate"][rows.has("learning_rate")]
     if not np.isfinite(np.concatenate(losses)).all() or (len(rates) and (rates == 0).all()):
         return False
-    series = series_of(log)
-    losses = [series[name].values for name in ("loss", "validation_loss") if name in series]
-    return any(map(_falls, losses))
-
-
-def _falls(values: Array) -> bool:
-    """Whether a later value lies below all first ones: eight, or a third of a short series."""
-    # by as much of them as a loss must fall that the check of unmoved losses passes
-    first = max(1, min(WINDOW, len(values) // 3))
-    least = values[:first].min()
-    needed = abs(least) * (checks()["loss_unmoved"].bound or 0.0)
-    return len(values) > first and bool(least - values[first:].min() >= max(needed, TIGHTEST))
+    return any(sign.kind == "progress" for sign in signs)

@@ -41,7 +41,7 @@ GAP: Final = "validation_gap"
 # distance of a bound from the usual amount at least: where no healthy log strays at all, one that
 # does so by the last digit of a number has not strayed either
 TIGHTEST: Final = 1e-6
-_MOST: Final = 200  # values that a trend is computed of, evenly spaced: it compares all pairs
+MOST: Final = 200  # values that a trend is computed of, evenly spaced: it compares all pairs
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,11 @@ def _gap(trained: Series, held_out: Series) -> Series:
 
 
 class Check(Record):
-    """What a healthy log does not show for some rows in a row, held ``against`` a comparison."""
+    """What a healthy log does not show for some rows in a row, held ``against`` a comparison.
+
+    Beyond its bound it alarms ``alone``, unless healthy logs of other loops than the benchmark's
+    were seen there.
+    """
 
     id: str
     signal: str
@@ -126,6 +130,7 @@ class Check(Record):
     relation: Literal["above", "below"]
     bound: Annotated[float | None, BeforeValidator(lambda cell: None if cell == "fitted" else cell)]
     rows: int
+    alone: bool
     strength: Strength
     causes: CauseNames
     statement: str
@@ -335,7 +340,7 @@ def _since_best(values: Array) -> Compared:
         later = finite[int(np.nanargmin(finite)) :]
         later = later[np.isfinite(later)]
         if len(later) > SMOOTH:
-            amounts[-1] = _correlation(later)
+            amounts[-1] = correlation(later)
     best = np.fmin.accumulate(finite)
     return Compared(amounts, best)
 
@@ -368,13 +373,13 @@ def _climb(values: Array) -> Compared:
     finite = _finite(values)
     known = finite[np.isfinite(finite)]
     if len(known) >= WINDOW:
-        amounts[-1] = _correlation(known)
+        amounts[-1] = correlation(known)
     return Compared(amounts, np.zeros(len(values)))
 
 
-def _correlation(values: Array) -> float:
+def correlation(values: Array) -> float:
     """Kendall's correlation of values with their order, of evenly spaced ones if there are many."""
-    taken = values[np.linspace(0, len(values) - 1, min(len(values), _MOST)).astype(int)]
+    taken = values[np.linspace(0, len(values) - 1, min(len(values), MOST)).astype(int)]
     earlier, later = np.triu_indices(len(taken), 1)
     return float(np.sign(taken[later] - taken[earlier]).mean())
 

@@ -14,12 +14,14 @@ import numpy as np
 
 from failbench.base.vocabulary import Category
 from failbench.causes.support import Strength, places_of, supports
+from failbench.diagnose.courses import Course, Measured, measured
+from failbench.diagnose.curves import curves_of
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.log import Event, Log, known
 from failbench.diagnose.readers.names import BYTES, SIGNALS
 from failbench.diagnose.readers.numbers import NOWHERE
 from failbench.diagnose.readers.traps import traps
-from failbench.diagnose.series import GAP, CheckBound, CheckedSeries, checked, series_of
+from failbench.diagnose.series import GAP, CheckBound, CheckedSeries, checked, checks, series_of
 from failbench.messages.catalogue import message_of
 from failbench.monitor.breaks import FLOORS, SMALLEST, Break, breaks
 from failbench.monitor.diagnosis import decide
@@ -29,11 +31,12 @@ from failbench.monitor.invariants import CATALOGUE, RATIOS, Bound
 from failbench.monitor.signals import SIGNALS as MONITORED
 
 # a message that is known, and the kind of an event that is not; where an error was raised, and
-# what called that; a trap; the size of a block that memory had no room for; a check; a signal
-# that is not logged; of a monitor's log what broke, how it ended, and what decided
+# what called that; a trap, or a course that is a fault; one that shows that something got better
+# or is sound, or that could not be measured; the size of a block that memory had no room for; a
+# check; a signal that is not logged; of a monitor's log what broke, how it ended, and what decided
 SignKind = Literal[
-    "message", "event", "place", "around", "trap", "allocation", "check", "absent", "invariant",
-    "ending", "decided",
+    "message", "event", "place", "around", "trap", "progress", "sound", "unmeasured", "allocation",
+    "check", "absent", "invariant", "ending", "decided",
 ]  # fmt: skip
 
 LOGIC_ONLY: Final[Mapping[str, Bound]] = {}
@@ -114,6 +117,8 @@ def observed(log: Log, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> Iterator[Obs
             trap.line, trap.step, causes=trap.causes,
         )  # fmt: skip
         yield _told("trap", finding), finding
+    for course in measured(curves_of(log)):
+        yield from _of_course(log, course)
     for each in checked(log):
         check, amount = each.check, each.most_extreme()
         if amount is not None:
@@ -159,6 +164,36 @@ def _of_events(log: Log) -> Iterator[Observed]:
                 quote=event.frames[-1][:QUOTE], causes=place.causes,
             )  # fmt: skip
             yield _told(kind, finding, place.component), finding
+
+
+def _of_course(log: Log, each: Measured | Course) -> Iterator[Observed]:
+    """The sign of a course that was not measured, or that holds."""
+    if isinstance(each, Course):
+        yield Sign("unmeasured", each.id), None
+        return
+    kind = each.course.kind
+    if each.holds and kind == "fault":
+        finding = _course_finding(log, each)
+        yield _told("trap", finding), finding
+    if each.holds and kind != "fault":
+        yield Sign(kind, each.course.id, amount=each.amount), None
+
+
+def _course_finding(log: Log, each: Measured) -> Finding:
+    """What a course shows: at one value of a line, or as a whole."""
+    course, curve, at = each.course, each.curve, each.place
+    line, step = known(curve.lines[at]), float(curve.steps[at])
+    is_lone = course.at in ("lost", "lowest") and line is not None
+    values = curve.values * curve.unit
+    said = (
+        f"{values[at]:.4g}" if is_lone else f"{values[0]:.4g} at first and {values[-1]:.4g} at last"
+    )
+    return Finding(
+        course.id, "check", course.strength, f"{course.statement}: {curve.name} is {said}.",
+        log.sources[curve.source].name, line, int(step) if step.is_integer() else None,
+        curve.name if is_lone else f"{curve.name}, its course",
+        float(values[at]) if is_lone else None, causes=course.causes,
+    )  # fmt: skip
 
 
 def _told(
@@ -319,7 +354,7 @@ def is_alarm(says_end: bool, signs: Iterable[Sign], bounds: Mapping[str, CheckBo
 def _alarms(sign: Sign, bounds: Mapping[str, CheckBound]) -> bool:
     """Whether a sign alone says that something is wrong: a trap does that speaks for a cause."""
     if sign.kind == "check":
-        return breaks_bound(sign, bounds)
+        return checks()[sign.id].alone and breaks_bound(sign, bounds)
     if sign.kind == "message":
         return sign.strength == "direct"
     return sign.kind in ("trap", "invariant", "ending") and bool(sign.causes)

@@ -1,6 +1,5 @@
 """Traps: values that do not mean what they say; of a source's rows, which ``traps.csv`` means."""
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
@@ -18,16 +17,9 @@ FEWEST: Final = 8  # values of a series that has a course: of fewer, a quarter i
 SMALL: Final = 1e-3  # nats: a loss that falls to exactly 0 passes below this before
 # relative difference up to which two numbers of a log are one, which was rounded twice
 EQUAL: Final = 0.02
-TWENTY: Final = 20  # losses from which a plateau, or a whole run at one level, can be seen
-# times the loss of held-out data, from which a training loss is a sum: dropout and regularization
-# do not reach this
-SEVERAL: Final = 3.5
+TWENTY: Final = 20  # losses from which a plateau can be seen
 LARGE: Final = 1_000.0  # perplexities from which an equal number is no rounding
 APART: Final = 0.05  # nats by which two losses have different perplexities in any print
-# numbers of classes that are common, and vocabularies of public tokenizers
-CLASSES: Final = (2, 3, 4, 5, 10, 20, 100, 1000, 30522, 32000, 50257, 50304, 65536, 128256, 151936)
-# relative difference to the logarithm of a number of classes that batches make
-AT_LEVEL: Final = 0.01
 OFTEN: Final = 0.5  # share of equal greatest norms from which they are clipped ones
 SELDOM: Final = 0.1  # share of norms that are not finite up to which they are single ones
 # times between two lines by which a step falls back; ranks that print in turn fall by less
@@ -125,14 +117,6 @@ def _missing_loss(rows: Rows) -> Places:
     return missing
 
 
-def _evaluation_not_finite(rows: Rows) -> Places:
-    """Rows of held-out losses that are not finite, if all of training are."""
-    broken = _unfinite(rows, "loss")
-    is_sound = not len(_trained(rows, broken | _unfinite(rows, "grad_norm")))
-    is_trained = len(_trained(rows, rows.has("loss"))) > 0
-    return np.flatnonzero(broken & ~rows.is_train) if is_sound and is_trained else _NONE
-
-
 def _clipped_norm(rows: Rows) -> Places:
     """Rows of the greatest norm, if most have it."""
     norms = rows["grad_norm"]
@@ -216,31 +200,6 @@ def _steps_go_back(rows: Rows) -> Places:
     return at[1:][change < -FAR * np.median(forward)] if len(forward) else _NONE
 
 
-def _accumulated_loss(rows: Rows) -> Places:
-    """The last quarter of losses, if it is several times as high as that of held-out data."""
-    at, losses = _losses(rows)
-    held_out = rows["loss"][~rows.is_train]
-    held_out = held_out[np.isfinite(held_out) & (held_out > 0)]
-    if len(losses) < FEWEST or len(held_out) < 2:
-        return _NONE
-    last = slice(-(len(losses) // 4), None)
-    latest = np.median(held_out[-max(1, len(held_out) // 4) :])
-    return at[last] if np.median(losses[last]) >= SEVERAL * latest else _NONE
-
-
-def _chance_level(rows: Rows) -> Places:
-    """All losses behind the first quarter, if they stay at the logarithm of one number."""
-    at, losses = _losses(rows)
-    later = slice(len(losses) // 4, None)
-    if len(losses) < TWENTY:
-        return _NONE
-    for level in map(math.log, CLASSES):
-        is_near = (np.abs(losses[later] / level - 1) <= AT_LEVEL).all()
-        if is_near and (losses >= level * (1 - AT_LEVEL)).all():
-            return at[later]
-    return _NONE
-
-
 def _with_perplexity(rows: Rows) -> Places:
     return np.flatnonzero(np.isfinite(rows["perplexity"]) & np.isfinite(rows["loss"]))
 
@@ -254,7 +213,6 @@ def _near(first: Array, second: Array | np.float64) -> Mask:
 FINDERS: Final[dict[str, Callable[[Rows], Places]]] = {
     "hidden_nan": lambda rows: _trained(rows, (rows["loss"] == 0.0) & _unfinite(rows, "grad_norm")),
     "missing_loss": _missing_loss,
-    "evaluation_not_finite": _evaluation_not_finite,
     "norm_not_measured": lambda rows: _zero_while_learning(rows, "grad_norm"),
     "norm_of_overflow": lambda rows: _trained(rows, rows["grad_norm"] < 0),
     "clipped_norm": _clipped_norm,
@@ -270,7 +228,4 @@ FINDERS: Final[dict[str, Callable[[Rows], Places]]] = {
     ),
     "rounded_loss": _rounded_loss,
     "steps_go_back": _steps_go_back,
-    "negative_loss": lambda rows: _trained(rows, (rows["loss"] < 0) & np.isfinite(rows["loss"])),
-    "accumulated_loss": _accumulated_loss,
-    "chance_level": _chance_level,
 }
