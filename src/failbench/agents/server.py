@@ -77,7 +77,7 @@ def diagnose_log(
 ) -> Diagnosis:
     """Say why a training run failed, from its log in any format.
 
-    The answer has a status (healthy, failed, or unknown where the log does not say), the category,
+    The answer has a status (healthy, failed, unknown, too_little, no_training_log), the category,
     root causes with evidence, fixes, and what to measure where it is not sure.
     """
     settings = _inside(configuration, "configuration") if configuration else None

@@ -40,7 +40,9 @@ if TYPE_CHECKING:
     from failbench.methods.llm.session import Progress
     from failbench.monitor.history import History
 
-EXIT: Final[dict[Status, int]] = {"healthy": 0, "failed": 1, "unknown": 3}
+EXIT: Final[dict[Status, int]] = {
+    "healthy": 0, "failed": 1, "unknown": 3, "no_training_log": 4, "too_little": 5,
+}  # fmt: skip
 """Exit status by what is said of the run; 2 is bad input, as everywhere."""
 
 SECOND: Final = Group("A second opinion on the same evidence, of a language model")

@@ -8,12 +8,16 @@ from failbench.causes.catalogue import Advice, Cause, Measurement
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.log import Log
 
-# nothing is wrong that the log shows, and its loss falls; a failure, whose category is named; or
-# the log says neither
-Status = Literal["healthy", "failed", "unknown"]
+# nothing is wrong that the log shows, and something got better; a failure, whose category is named;
+# something is wrong or odd, and the log does not say what; nothing is, and the log says too little
+# to show health; what was read is of no training
+Status = Literal["healthy", "failed", "unknown", "too_little", "no_training_log"]
 Level = Literal["high", "medium", "low"]  # of confidence: above 90 %, from 70 to 90 %, below
 # probability from which on a category is named: it is more likely than all others together
 NAMED: Final = 0.5
+CAUSE_NAMED: Final = (
+    0.3  # probability from which on a cause is named, and not what to measure alone
+)
 # the run ended or its weights are lost; it trains wrongly; it trains worse or slower; a hint
 Severity = Literal["critical", "high", "medium", "low"]
 
@@ -71,8 +75,8 @@ class LogDiagnosis:
         What limits the answer beside what is absent, in sentences.
     measure
         What would settle it; the first one or two.
-    nothing_found
-        Whether nothing in the log speaks for a failure, and nobody said that there was one.
+    is_odd
+        Whether nothing in the log shows a failure, and something in it is unusual.
     """
 
     log: Log
@@ -85,7 +89,13 @@ class LogDiagnosis:
     absent: tuple[str, ...]
     uncertainty: tuple[str, ...]
     measure: tuple[Measurement, ...]
-    nothing_found: bool = False
+    is_odd: bool = False
+
+    @property
+    def names_cause(self) -> bool:
+        """Whether the first hypothesis is probable enough to be named."""
+        first = self.hypotheses[:1]
+        return self.status == "failed" and any(each.confidence >= CAUSE_NAMED for each in first)
 
     @property
     def level(self) -> Level:

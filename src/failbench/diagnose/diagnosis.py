@@ -28,6 +28,7 @@ from failbench.diagnose.signs import (
     check_findings,
     distinct,
     is_alarm,
+    is_odd,
     observed,
 )
 from failbench.diagnose.words import WordWeights, counted, fitted_words
@@ -134,19 +135,23 @@ def diagnosis_of(
     categories = dict(zip(CATEGORIES, answer.categories.tolist(), strict=True))
     found = (*_findings(log, seen, model), *extra)
     says_end = any(event.kind != "warning" for event in log.events)
-    nothing_found = not (failed or is_alarm(says_end, signs, model.bounds))
+    has_failed = failed or is_alarm(says_end, signs, model.bounds)
+    odd = not has_failed and is_odd(signs, model.bounds)
     share = dict(zip(causes(), answer.causes.tolist(), strict=True))
-    hypotheses = () if nothing_found else _hypotheses(categories, share, found)
+    hypotheses = _hypotheses(categories, share, found) if has_failed or odd else ()
     best = hypotheses[0].cause.category if hypotheses else CATEGORIES[answer.category]
-    is_named = bool(hypotheses) and categories[best] >= NAMED
-    is_healthy = nothing_found and _shows_health(log, signs)
-    status: Status = "healthy" if is_healthy else "failed" if is_named else "unknown"
+    status: Status = "unknown"
+    if not has_failed and not odd:
+        status = "healthy" if _shows_health(log, signs) else "too_little"
+    elif has_failed and hypotheses and categories[best] >= NAMED:
+        status = "failed"
+    is_healthy = status == "healthy"
     absent = tuple(name for name in log.absent if ALTERNATIVE.get(name) not in log.present)
-    uncertainty = _uncertainty_of(log, status, hypotheses, nothing_found=nothing_found)
-    measure = () if is_healthy else _what_to_measure(log, hypotheses)
     return LogDiagnosis(
-        log, status, best if is_named else None, model.healthy if is_healthy else categories[best],
-        categories, hypotheses, found, absent, uncertainty, measure, nothing_found,
+        log, status, best if status == "failed" else None,
+        model.healthy if is_healthy else categories[best], categories, hypotheses, found, absent,
+        _uncertainty_of(log, status, hypotheses),
+        () if is_healthy else _what_to_measure(log, hypotheses), odd,
     )  # fmt: skip
 
 
@@ -211,9 +216,7 @@ def _severity(found: Sequence[Finding]) -> Severity:
     return "high"
 
 
-def _uncertainty_of(
-    log: Log, status: Status, hypotheses: Sequence[Hypothesis], *, nothing_found: bool
-) -> tuple[str, ...]:
+def _uncertainty_of(log: Log, status: Status, hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:
     """What limits the answer beside what is not logged, in sentences."""
     said = []
     losses = len(log.series("loss"))
@@ -227,7 +230,7 @@ def _uncertainty_of(
             "leave a smooth curve."
         )
         return tuple(said)
-    if nothing_found:
+    if status == "too_little":
         said.append(
             "Health shows in numbers that get better: a loss that falls, a share that is right or "
             "a reward that rises."

@@ -1,10 +1,11 @@
 """Model: how much each kind of sign is worth, learnt from logs of many authors, stored as JSON.
 
 Two conditional logits name category and cause. Weights of kinds of support are shared by all
-categories and causes, so that messages and causes without an example count too; checks and absences
-have a weight for each category, drawn towards zero. What the words of a log speak for by themselves
-(``failbench.diagnose.words``) is one kind among these. Temperatures and probabilities are of causes
-that were not learnt from.
+categories and causes, so that messages and causes without an example count too; checks, courses and
+absences have a weight for each category, drawn towards zero. Checks of the six signals count where
+all six are logged: their bounds are of one loop, whose logs have all of them. What the words of a
+log speak for by themselves (``failbench.diagnose.words``) is one kind among these. Temperatures and
+probabilities are of causes that were not learnt from.
 """
 
 import json
@@ -21,6 +22,7 @@ from failbench.base.errors import BadInputError
 from failbench.base.records import Record, read_json, validated
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.causes.catalogue import causes
+from failbench.diagnose.courses import courses
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.series import CheckBound, checks
 from failbench.diagnose.signs import ABSENT, Sign
@@ -50,6 +52,7 @@ SHARED: Final = (
 OWN: Final = (
     "event:exception", "event:death", "event:at_start", "no event", "allocation:out_of_proportion",
     *(f"absent:{name}" for name in ABSENT), *(f"check:{name}" for name in checks()),
+    *(f"{'trap' if each.kind == 'fault' else each.kind}:{each.id}" for each in courses().values()),
 )  # fmt: skip
 
 # What an answer rests on: an error or a death, else a log with every signal, else one without some.
@@ -93,10 +96,11 @@ def supports_of(
     by_cause = np.zeros((len(SHARED), len(names)))
     own = np.zeros(len(OWN))
     own[_OWN_PLACE["no event"]] = not any(sign.kind in ("message", "event") for sign in signs)
+    lacks = any(sign.kind == "absent" and sign.id in SIGNALS for sign in signs)
     for sign in signs:
         amount = sign.amount
         if sign.kind == "check":
-            if sign.id not in bounds:
+            if lacks or sign.id not in bounds:
                 continue
             amount = bounds[sign.id].nearness(sign.amount)
             own[_OWN_PLACE[f"check:{sign.id}"]] = amount
@@ -118,7 +122,6 @@ def supports_of(
     by_category[_SHARED_PLACE["words"]] = words.categories
     by_cause[_SHARED_PLACE["words"]] = words.causes
     ended = any(sign.kind in _SAYS_END and not sign.is_warning for sign in signs)
-    lacks = any(sign.kind == "absent" and sign.id in SIGNALS for sign in signs)
     kind: LogKind = "ended" if ended else "other" if lacks else "complete"
     return Supports(by_category, by_cause, own, kind)
 

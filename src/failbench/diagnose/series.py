@@ -120,8 +120,8 @@ def _gap(trained: Series, held_out: Series) -> Series:
 class Check(Record):
     """What a healthy log does not show for some rows in a row, held ``against`` a comparison.
 
-    Beyond its bound it alarms ``alone``, unless healthy logs of other loops than the benchmark's
-    were seen there.
+    Beyond its bound it ``shows`` a failure by itself, what is odd (healthy logs of other loops than
+    the benchmark's may be there), or nothing.
     """
 
     id: str
@@ -130,7 +130,7 @@ class Check(Record):
     relation: Literal["above", "below"]
     bound: Annotated[float | None, BeforeValidator(lambda cell: None if cell == "fitted" else cell)]
     rows: int
-    alone: bool
+    shows: Literal["failure", "oddity", "nothing"]
     strength: Strength
     causes: CauseNames
     statement: str

@@ -354,10 +354,18 @@ def is_alarm(says_end: bool, signs: Iterable[Sign], bounds: Mapping[str, CheckBo
 def _alarms(sign: Sign, bounds: Mapping[str, CheckBound]) -> bool:
     """Whether a sign alone says that something is wrong: a trap does that speaks for a cause."""
     if sign.kind == "check":
-        return checks()[sign.id].alone and breaks_bound(sign, bounds)
+        return checks()[sign.id].shows == "failure" and breaks_bound(sign, bounds)
     if sign.kind == "message":
         return sign.strength == "direct"
     return sign.kind in ("trap", "invariant", "ending") and bool(sign.causes)
+
+
+def is_odd(signs: Iterable[Sign], bounds: Mapping[str, CheckBound]) -> bool:
+    """Whether a signal is as in no healthy log of the benchmark, which others' may be."""
+    return any(
+        sign.kind == "check" and checks()[sign.id].shows == "oddity" and breaks_bound(sign, bounds)
+        for sign in signs
+    )
 
 
 def breaks_bound(sign: Sign, bounds: Mapping[str, CheckBound]) -> bool:

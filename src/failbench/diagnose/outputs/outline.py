@@ -109,25 +109,31 @@ def headline(diagnosis: LogDiagnosis) -> str:
     confidence = sure(diagnosis.confidence)
     if diagnosis.status == "healthy":
         return f"Healthy: the log shows no failure, {confidence}"
-    if diagnosis.nothing_found:
-        return "Unknown: nothing was found, and what was read does not show health"
+    if diagnosis.status == "too_little":
+        return "Too little to say: nothing was found, and what was read does not show health"
     if diagnosis.category is not None:
         return f"Failed: {CATEGORY_WORDS[diagnosis.category]}, {confidence}"
     most = max(diagnosis.categories, key=diagnosis.categories.__getitem__, default=None)
     if diagnosis.hypotheses:
         most = diagnosis.hypotheses[0].cause.category
     likeliest = "" if most is None else f"; most probable is {CATEGORY_WORDS[most]}, {confidence}"
+    if diagnosis.is_odd:
+        return f"Unknown: something is unusual, and need not be wrong{likeliest}"
     return f"Unknown: the log does not say what is wrong{likeliest}"
 
 
 def summary(diagnosis: LogDiagnosis) -> str:
     """The answer in one or two sentences."""
     text = f"{headline(diagnosis)}."
-    if not diagnosis.hypotheses or diagnosis.status == "healthy":
+    if not diagnosis.hypotheses:
         return text
     first = diagnosis.hypotheses[0]
-    named = "Most likely cause" if diagnosis.status == "failed" else "First of the possible causes"
-    return f"{text} {named} ({percent(first.confidence)}): {first.cause.title}."
+    return f"{text} {_first_of(diagnosis)} ({percent(first.confidence)}): {first.cause.title}."
+
+
+def _first_of(diagnosis: LogDiagnosis) -> str:
+    """What the first cause is called."""
+    return "Most likely cause" if diagnosis.names_cause else "First of the possible causes"
 
 
 def numbered(diagnosis: LogDiagnosis) -> dict[Finding, int]:
@@ -183,7 +189,7 @@ def sections_of(diagnosis: LogDiagnosis, *, whole: bool) -> list[Section]:
     change, others = _changes(diagnosis, whole=whole), _others(diagnosis, whole=whole)
     limits, measure = _limits(diagnosis), _measure(diagnosis)
     rest = [others, measure, change, limits]
-    if diagnosis.status == "failed":
+    if diagnosis.names_cause:
         rest = [change, others, limits, measure]
     sections = [about, *evidence, *rest, _read(diagnosis, whole=whole)]
     return [section for section in sections if section.items]
@@ -201,9 +207,9 @@ def _cause(diagnosis: LogDiagnosis) -> Section:
     if not diagnosis.hypotheses:
         return Section("", ())
     first = diagnosis.hypotheses[0]
-    title = "Most likely cause" if diagnosis.status == "failed" else "First of the possible causes"
     severity = f"{first.severity}, {SEVERITY_WORDS[first.severity]}"
     notes = (Note(first.advice.mechanism), Note(severity, "Severity"))
+    title = _first_of(diagnosis)
     return Section(f"{title}, {sure(first.confidence)}", (Item((first.cause.title,), notes=notes),))
 
 
@@ -233,7 +239,7 @@ def _finding(finding: Finding, number: int, *, whole: bool) -> Item:
 
 def _changes(diagnosis: LogDiagnosis, *, whole: bool) -> Section:
     """The remedies of the first cause; on a screen the first alone says all that is known of it."""
-    title = "What to change" if diagnosis.status == "failed" else "If it is the first of these"
+    title = "What to change" if diagnosis.names_cause else "If it is the first of these"
     remedies = [one for first in diagnosis.hypotheses[:1] for one in first.advice.remedies]
     items = []
     for number, remedy in enumerate(remedies, start=1):

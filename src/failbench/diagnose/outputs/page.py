@@ -13,6 +13,8 @@ STATUS_STYLES: Final[dict[Status, str]] = {
     "healthy": "bold green",
     "failed": "bold red",
     "unknown": "bold yellow",
+    "too_little": "bold yellow",
+    "no_training_log": "bold yellow",
 }
 
 MARGIN: Final = 2  # blanks before what stands below a heading
