@@ -50,7 +50,6 @@ SHARED_INPUTS = {
     "read_features": ["data/features/features.parquet"],
     "read_splits": ["data/features/splits.parquet"],
     "read_recordings": ["data/telemetry", "data/scenarios"],
-    "read_scenarios_of": ["data/scenarios"],
     "publish": ["figures/matplotlibrc"],
     "publish_estimates": ["figures/matplotlibrc"],
 }
