@@ -62,10 +62,7 @@ def read_document(name: str, text: str, hints: Hints = NO_HINTS) -> Log | None:
     """Read a notebook, a list of objects or curves of equal length; None if it is none of these."""
     if sum(map(text.count, ",[{")) > MOST_VALUES:
         return None
-    document, notes = _document(text), ()
-    if document is None:  # a process that was killed did not write its end
-        last = text.rfind("}") + 1
-        document, notes = _document(text[:last] + ("]}" if text[:1] == "{" else "]")), (_CUT,)
+    document, notes = _document(text)
     if isinstance(document, dict) and isinstance(cells := document.get("cells"), list):
         return _read_notebook(name, cells, hints)
     collected = Collector()
@@ -83,12 +80,20 @@ def read_document(name: str, text: str, hints: Hints = NO_HINTS) -> Log | None:
     return log if len(log.rows) else None
 
 
-def _document(text: str) -> object:
-    """What JSON says; None where it says nothing, or is none."""
+def _document(text: str) -> tuple[object, tuple[str, ...]]:
+    """What JSON says and how it was read; None where it says nothing, or is none.
+
+    A process that was killed leaves objects of a list, and not the end of the list.
+    """
     try:
-        return json.loads(text)
+        return json.loads(text), ()
+    except (ValueError, RecursionError) as error:
+        if str(error).startswith("Extra data"):  # lines of JSON
+            return None, ()
+    try:
+        return json.loads(text[: text.rfind("}") + 1] + ("]}" if text[:1] == "{" else "]")), (_CUT,)
     except (ValueError, RecursionError):
-        return None
+        return None, ()
 
 
 def _read_notebook(name: str, cells: list[object], hints: Hints) -> Log:
