@@ -154,6 +154,20 @@ def test_a_check_without_its_curves_is_not_measured_and_has_not_passed():
     assert said(loss=[2.5, 2.4])[1] >= {"loss_stays", "loss_constant"}
 
 
+def test_an_amount_is_a_number_whatever_the_curves():
+    rng = np.random.default_rng(29)
+    extremes = [0, 1, 0.5, -1, 5e-324, 1e308, -1e308, math.inf, -math.inf, NAN]
+    roles = {role for each in courses().values() for role in (each.of, each.beside) if role}
+    names = {f"{name}/{part}" for name, _, parts in (role.partition("/") for role in roles)
+             for part in ["train", "validation", *parts.split("|")] if part}  # fmt: skip
+    for _ in range(300):
+        some = rng.choice(extremes, size=rng.integers(1, 4))
+        drawn = [curve(name, rng.choice(some, size=rng.integers(2, 30))) for name in sorted(names)]
+        found = [each.amount for each in measured(drawn) if not isinstance(each, Course)]
+        assert found
+        assert not np.isnan(found).any()
+
+
 def test_every_check_is_tried_and_says_where_its_fact_is_from():
     assert set(courses()) == set(CASES)
     assert {each.shape for each in courses().values()} == set(SHAPES)

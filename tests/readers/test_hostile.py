@@ -65,9 +65,10 @@ def test_a_folder_is_not_known_by_a_pipe_or_a_link_out_of_it(tmp_path, name):
         (folder / name).unlink()
 
 
-def test_a_pipe_is_read_and_empty_where_nobody_writes_to_it(tmp_path):
+def test_a_pipe_is_read_and_refused_where_nobody_writes_to_it(tmp_path):
     os.mkfifo(tmp_path / "fifo")
-    assert losses(tmp_path / "fifo") == []
+    with pytest.raises(BadInputError, match="is empty"):
+        losses(tmp_path / "fifo")
     read, write = os.pipe()
     with os.fdopen(write, "wb") as stream:
         stream.write(b"step 1 loss 2.5\n")

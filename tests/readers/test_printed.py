@@ -85,6 +85,8 @@ LINES = {
     "a heading, which speaks until a line has a place of its own": (
         "Epoch 2/3\nloss: 1.0\nstep 9 loss 2.0\nloss: 3.0",
         train(None, 2.0, loss=1.0), train(9, loss=2.0), train(None, 2.0, loss=3.0)),
+    "a metric that is called an error": (
+        "Epoch 1 Step 5/99 Loss nan (4.9) AngleError 27.60 (27.60)", train(5, 1.0, loss=math.nan)),
     "what measures no signal": (
         ("loss_scale: 128\naccuracy: 0.9\nLoading checkpoint shards: 100%|███| 2/2\n"
         "RuntimeError: loss 3.5 is not finite at step 4\n\nthe loss is not known\nlossy 3.5\n"

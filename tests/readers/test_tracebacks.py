@@ -138,6 +138,8 @@ def test_hints_of_cuda_are_of_its_message_later_lines_are_not_and_endless_frames
         ("Segmentation fault (core dumped)", "SIGSEGV"),
         ("  exitcode  : -9 (pid: 4711)", "SIGKILL"),
         ("slurmstepd: error: *** JOB 4 CANCELLED AT 2026-01-01 DUE TO TIME LIMIT", "SIGTERM"),
+        ("[ 12.3] oom_reaper: reaped process 4711 (python)", "SIGKILL"),
+        *((line, None) for line in ("vm.oom_kill_allocating = 0", "oom_kill 0", "[oom_reaper]")),
         *((line, None) for line in ("oomph", "we killed the baseline", "exitcode: 0", "bus bus")),
     ],
 )

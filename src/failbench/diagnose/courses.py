@@ -139,6 +139,12 @@ def _is_finite(*curves: Array) -> bool:
     return all(bool(np.isfinite(values).all()) for values in curves)
 
 
+def _log_ratio(above: float, below: float) -> float:
+    """Logarithm of a quotient, which is 0 where the lower is infinite or far larger."""
+    ratio = above / below
+    return math.log(ratio) if ratio > 0 else NEVER
+
+
 def _certainty(values: Array) -> float:
     """The trend in standard errors of one by chance (Kendall, 1938)."""
     n = min(len(values), MOST)
@@ -172,7 +178,7 @@ def _unmoved(values: Array) -> float:
 
 def _risen(values: Array) -> float:
     """Logarithm of the end over the start."""
-    return math.log(_end(values) / _start(values)) if _end(values) > 0 < _start(values) else NEVER
+    return _log_ratio(_end(values), _start(values)) if _end(values) > 0 < _start(values) else NEVER
 
 
 def _stepped_up(values: Array) -> float:
@@ -244,7 +250,7 @@ def _settled(values: Array) -> float:
     later = values[len(values) // 2 :]
     if not _is_finite(values) or values.max() <= 0:
         return NEVER
-    return -math.log(max(later.max(), TINY) / max(float(np.median(values)), TINY))
+    return -_log_ratio(max(float(later.max()), TINY), max(float(np.median(values)), TINY))
 
 
 def _lost_beside(held_out: Array, trained: Array) -> float:
@@ -286,7 +292,7 @@ def _vanished_beside(norm: Array, loss: Array) -> float:
     if _falls(loss) >= LEAST:
         return NEVER
     size = float(np.median(np.abs(loss))) if _is_finite(loss) else 0.0
-    return math.log(max(ROUNDING * size, TINY) / max(float(np.median(norm)), TINY))
+    return _log_ratio(max(ROUNDING * size, TINY), max(float(np.median(norm)), TINY))
 
 
 SHAPES: Final[dict[str, Callable[..., float]]] = {

@@ -180,7 +180,8 @@ _DEATHS: Final = tuple(
     (name, re.compile(pattern))
     for name, pattern in (
         ("SIGKILL", r"^(?:.{0,80}[:\s])?Killed(?:\s.{0,200})?$"),
-        ("SIGKILL", r"oom[-_]?kill|Out of memory: Killed process|oom_reaper|OOM Killed|OOMKilled"),
+        ("SIGKILL", r"oom[-_]?kill(?!_allocating|\s0\b)|oom_reaper:|OOM Killed|OOMKilled"),
+        ("SIGKILL", r"Out of memory: Killed process"),
         ("SIGSEGV", r"Segmentation fault|Fatal Python error: Segmentation fault"),
         ("SIGBUS", r"^(?:.{0,80}[:\s])?Bus error|Fatal Python error: Bus error"),
         ("SIGABRT", r"^(?:.{0,80}[:\s])?Aborted(?: \(core dumped\))?$|Fatal Python error: Aborted"),

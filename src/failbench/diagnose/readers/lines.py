@@ -47,6 +47,42 @@ def clean(text: str) -> str:
     return text if text.isascii() and text.isprintable() else _CONTROLS.sub("", text)
 
 
+# what hardly a text has, and a tenth of what is in any file that is none
+_IN_TEXT: Final = re.compile(r"[\x00-\x06\x0e-\x1a\x1c-\x1f\x7f-\x9f]")
+_SAMPLE: Final = 4096
+_MOST_BROKEN: Final = 1 / 32
+
+
+def decoded(data: bytes) -> str:
+    """A text from its beginning, or what bytes are as one; what is broken is replaced."""
+    size, encoding = _encoding_of(data)
+    return data[size:].decode(encoding, errors="replace")
+
+
+def _encoding_of(head: bytes) -> tuple[int, str]:
+    """How many bytes say the encoding of what begins like this, and which it is."""
+    for mark, encoding in _MARKS:
+        if head.startswith(mark):
+            return len(mark), encoding
+    # Windows has programs that say nothing: of Latin letters every other byte is 0
+    first, second = (head[at:_SAMPLE:2].count(0) for at in (0, 1))
+    most = len(head[:_SAMPLE]) // 3
+    if max(first, second) > most and min(first, second) <= most // 16:
+        return 0, "utf-16-le" if second > first else "utf-16-be"
+    return 0, "utf-8"
+
+
+def is_text(head: bytes) -> bool:
+    """Whether a file that begins like this is one, an empty one too.
+
+    Zeros fill what a shell took away from a log to which its program goes on to write.
+    """
+    text = decoded(head.lstrip(b"\0")[:_SAMPLE])
+    shown = text.replace("\0", "")
+    is_broken = len(_IN_TEXT.findall(shown)) > _MOST_BROKEN * len(shown)
+    return not is_broken and 2 * len(shown) >= len(text) and (not head or bool(head.strip(b"\0")))
+
+
 def chunks_of(stream: BinaryIO) -> Iterator[bytes]:
     """The bytes of a stream, some at a time."""
     while data := stream.read(CHUNK):
@@ -67,12 +103,10 @@ def _pieces(chunks: Iterable[bytes]) -> Iterator[tuple[str, bool]]:
     """Texts up to each line feed, and whether there was one; the ends of long ones are dropped."""
     whole = iter(chunks)
     head = next(whole, b"")
-    mark, encoding = next(
-        ((mark, name) for mark, name in _MARKS if head.startswith(mark)), (b"", "utf-8")
-    )
+    size, encoding = _encoding_of(head)
     decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
     rest = ""
-    for data in chain([head[len(mark) :]], whole):
+    for data in chain([head[size:]], whole):
         *ended, last = decoder.decode(data).split("\n")
         for piece in ended:
             yield (rest + piece)[:LONGEST_LINE], True

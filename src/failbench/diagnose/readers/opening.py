@@ -11,7 +11,7 @@ from typing import BinaryIO, Final
 
 from failbench.base.errors import BadInputError
 from failbench.diagnose.readers import folders, records
-from failbench.diagnose.readers.lines import chunks_of, lines_of
+from failbench.diagnose.readers.lines import chunks_of, decoded, is_text, lines_of
 from failbench.diagnose.readers.log import Log, Source, joined
 from failbench.diagnose.readers.numbers import NO_NUMBERS
 from failbench.diagnose.readers.records import NAMED, is_event_file, read_events
@@ -26,14 +26,23 @@ _TEXT_SUFFIXES: Final = frozenset(
     {".log", ".txt", ".out", ".err", ".csv", ".tsv", ".jsonl", ".ndjson", ".json", ".md", ".ipynb"}
 )
 
-# how archives and compressed files begin
-_ARCHIVES: Final = (b"PK\x03\x04", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd", b"Rar!")
+_TAR: Final = b"ustar"  # behind the name of its first file
+# how files begin that hold no text, what they are, and what to do about it
 _UNPACK: Final = "Unpack it and name what is inside: nothing is unpacked here."
-_DATABASE: Final = b"SQLite format 3\0"
+_COPY: Final = "Copy the text out of it into a file: letters are not read from pictures and pages."
+_NAME: Final = "Name a log, or export what it holds as text, CSV or JSON."
 _EXPORT: Final = (
     "Export the run as CSV or JSON; of MLflow, MlflowClient().get_metric_history has its metrics."
 )
-_UTF_16: Final = (b"\xff\xfe", b"\xfe\xff")
+_NO_TEXT: Final = (
+    ("is an archive or compressed.", _UNPACK, (
+        b"PK\x03\x04", b"PK\x05\x06", b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"\x28\xb5\x2f\xfd",
+        b"\x04\x22\x4d\x18", b"Rar!", b"7z\xbc\xaf", _TAR,
+    )),
+    ("is a picture or a page.", _COPY, (b"\x89PNG", b"\xff\xd8\xff", b"GIF8", b"%PDF")),
+    ("is a database of SQLite.", _EXPORT, (b"SQLite format 3\0",)),
+    ("is not text.", _NAME, (b"\x93NUMPY", b"PAR1", b"\x7fELF")),
+)  # fmt: skip
 
 
 def read_log(path: Path, run: str | None = None, hints: Hints = NO_HINTS) -> Log:
@@ -57,17 +66,25 @@ def read_log(path: Path, run: str | None = None, hints: Hints = NO_HINTS) -> Log
         is known to be the newest.
     """
     if str(path) == STANDARD_INPUT:
-        return _read_stream(STANDARD_INPUT, sys.stdin.buffer, hints)
+        return _told(_read_stream(STANDARD_INPUT, sys.stdin.buffer, hints), path)
     try:
         if path.is_dir():
             return _read_folder(path, run, hints)
         if path.name == LINES:
             return records.log_of_history(path.name, read_history(path.parent))
-        return _read_file(path, path.name, hints)
+        return _told(_read_file(path, path.name, hints), path)
     except OSError as error:
         problem = f"cannot be read ({error.strerror})."
         remedy = "Name a log that is there, or a folder of which all may be read."
         raise BadInputError(error.filename or path, "(file)", problem, remedy) from error
+
+
+def _told(log: Log, path: Path) -> Log:
+    """A log of a text in which something stands."""
+    if log.is_empty and not log.words and log.sources[0].format == "text":
+        remedy = "Name what the training wrote to; of a command, `2>&1` keeps its errors, too."
+        raise _UnreadableError(path, "is empty, or has blank lines alone.", remedy)
+    return log
 
 
 def _read_folder(folder: Path, run: str | None, hints: Hints) -> Log:
@@ -141,22 +158,19 @@ def _read_stream(name: str, stream: BinaryIO, hints: Hints, path: Path | None = 
     place = name if path is None else path
     chunks = chunks_of(stream)
     head = next(chunks, b"")
-    if head.startswith(_ARCHIVES):
-        raise _UnreadableError(place, "is an archive or compressed.", _UNPACK)
-    if head.startswith(_DATABASE):
-        raise _UnreadableError(place, "is a database of SQLite.", _EXPORT)
+    for problem, remedy, marks in _NO_TEXT:
+        if (_TAR if head[257:262] == _TAR else head).startswith(marks):
+            raise _UnreadableError(place, problem, remedy)
     if is_event_file(head):
         return read_events(name, chain([head], chunks))
-    if b"\0" in head[:4096] and not head.startswith(_UTF_16):
-        remedy = "Name a log, or export what it holds as text, CSV or JSON."
-        raise _UnreadableError(place, "is not text.", remedy)
-    if head.lstrip()[:1] not in (b"{", b"["):
+    if not is_text(head):
+        raise _UnreadableError(place, "is not text.", _NAME)
+    if decoded(head).lstrip()[:1] not in ("{", "["):
         return read_text(name, chain([head], chunks), hints)
     whole = [head]
     while sum(map(len, whole)) <= records.LARGEST and (more := next(chunks, b"")):
         whole.append(more)
     document = None
     if sum(map(len, whole)) <= records.LARGEST:
-        text = b"".join(whole).decode("utf-8", errors="replace")
-        document = records.read_document(name, text, hints)
+        document = records.read_document(name, decoded(b"".join(whole)), hints)
     return document or read_text(name, chain(whole, chunks), hints)

@@ -92,9 +92,11 @@ _BAR_NAME: Final = re.compile(r"^\s{0,8}(?P<epoch>\d{1,9})\|(?P<step>\d{1,12})\|
 _HELD_OUT: Final = re.compile(r"\b(?:valid|validation|eval|evaluation|val)\b", re.IGNORECASE)
 _TRAIN: Final = re.compile(r"\btrain(?:ing|_inner)?\b", re.IGNORECASE)
 
-# in lines that tell of an exception or warn; the numbers in them are no measurements
+# in lines that tell of an exception or warn; the numbers in them are no measurements, unless one
+# with a fraction stands at the word: "AngleError 27.60"
 _TELLS: Final = re.compile(
-    r"(?:Error|Exception|Interrupt|Warning)\b|Traceback|Invalid learning rate|returning lr="
+    r"(?:Error|Exception|Interrupt|Warning)\b(?!\s?=|\s(?:[-+]?\d{1,12}\.\d|nan\b))"
+    r"|Traceback|Invalid learning rate|returning lr="
 )
 
 _NO_DIGITS: Final = str.maketrans("", "", "0123456789")

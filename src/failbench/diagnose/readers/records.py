@@ -23,6 +23,7 @@ LARGEST: Final = 256 * 2**20  # bytes of a document that is read whole
 MOST_VALUES: Final = 10_000_000
 RUNS: Final = "runs.parquet"  # by which a folder is known as recorded telemetry
 _STATE: Final = "log_history"
+_CUT: Final = "Its end is cut off, as it is where a process was killed: what stands before is read."
 # keys under which documents keep what was measured; the first is the Trainer's
 _WRAPPERS: Final = (_STATE, "history", "metrics", "logs", "data")
 
@@ -61,10 +62,7 @@ def read_document(name: str, text: str, hints: Hints = NO_HINTS) -> Log | None:
     """Read a notebook, a list of objects or curves of equal length; None if it is none of these."""
     if sum(map(text.count, ",[{")) > MOST_VALUES:
         return None
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
+    document, notes = _document(text)
     if isinstance(document, dict) and isinstance(cells := document.get("cells"), list):
         return _read_notebook(name, cells, hints)
     collected = Collector()
@@ -78,8 +76,24 @@ def read_document(name: str, text: str, hints: Hints = NO_HINTS) -> Log | None:
     is_state = isinstance(document, dict) and _STATE in document
     read_as = "trainer_state" if is_state else "JSON document"
     lines = text.count("\n") + 1
-    log = Log((Source(name, read_as, lines),), collected.numbers(), ())
+    log = Log((Source(name, read_as, lines, notes),), collected.numbers(), ())
     return log if len(log.rows) else None
+
+
+def _document(text: str) -> tuple[object, tuple[str, ...]]:
+    """What JSON says and how it was read; None where it says nothing, or is none.
+
+    A process that was killed leaves objects of a list, and not the end of the list.
+    """
+    try:
+        return json.loads(text), ()
+    except (ValueError, RecursionError) as error:
+        if str(error).startswith("Extra data"):  # lines of JSON
+            return None, ()
+    try:
+        return json.loads(text[: text.rfind("}") + 1] + ("]}" if text[:1] == "{" else "]")), (_CUT,)
+    except (ValueError, RecursionError):
+        return None, ()
 
 
 def _read_notebook(name: str, cells: list[object], hints: Hints) -> Log:

@@ -9,7 +9,7 @@ import numpy as np
 
 from failbench.diagnose.readers.events import PREFIX, KnownLines, Tracebacks, death_in
 from failbench.diagnose.readers.excerpt import Excerpt
-from failbench.diagnose.readers.lines import lines_of
+from failbench.diagnose.readers.lines import decoded, lines_of
 from failbench.diagnose.readers.log import Event, Log, Source
 from failbench.diagnose.readers.names import decimal_of, number
 from failbench.diagnose.readers.numbers import Collector, Name, Numbers, known_name
@@ -48,7 +48,7 @@ def read_text(name: str, chunks: Iterable[bytes], hints: Hints = NO_HINTS) -> Lo
     """
     whole = iter(chunks)
     head = next(whole, b"")
-    decimal = hints.decimal or decimal_of(head.decode("utf-8", errors="replace"))
+    decimal = hints.decimal or decimal_of(decoded(head))
     rows, tracebacks, known = Collector(), Tracebacks(), KnownLines()
     excerpt = Excerpt()
     table, lines = PastedTable(rows, decimal), Printed(rows, decimal)
