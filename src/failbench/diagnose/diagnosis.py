@@ -31,6 +31,7 @@ from failbench.diagnose.signs import (
     is_odd,
     observed,
 )
+from failbench.diagnose.subject import is_training_log
 from failbench.diagnose.words import WordWeights, counted, fitted_words
 from failbench.monitor.bounds import read_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound
@@ -100,7 +101,7 @@ def diagnose_log(
     from failbench.diagnose.given import code_findings, configuration_findings
 
     read = read_log(Path(log), run, hints)
-    if read.is_empty:
+    if read.is_empty and not read.words:
         remedy = "Name a log with a loss in it, or paste the error with its traceback."
         problem = "holds no measurement, error or end that is known."
         raise BadInputError(log, "(log)", problem, remedy)
@@ -141,7 +142,9 @@ def diagnosis_of(
     hypotheses = _hypotheses(categories, share, found) if has_failed or odd else ()
     best = hypotheses[0].cause.category if hypotheses else CATEGORIES[answer.category]
     status: Status = "unknown"
-    if not has_failed and not odd:
+    if not (has_failed or odd or is_training_log(log)):
+        status = "no_training_log"
+    elif not has_failed and not odd:
         status = "healthy" if _shows_health(log, signs) else "too_little"
     elif has_failed and hypotheses and categories[best] >= NAMED:
         status = "failed"
@@ -151,7 +154,7 @@ def diagnosis_of(
         log, status, best if status == "failed" else None,
         model.healthy if is_healthy else categories[best], categories, hypotheses, found, absent,
         _uncertainty_of(log, status, hypotheses),
-        () if is_healthy else _what_to_measure(log, hypotheses), odd,
+        _what_to_measure(log, hypotheses) if has_failed or odd or status == "too_little" else (), odd,
     )  # fmt: skip
 
 
@@ -230,6 +233,10 @@ def _uncertainty_of(log: Log, status: Status, hypotheses: Sequence[Hypothesis]) 
             "leave a smooth curve."
         )
         return tuple(said)
+    if status == "no_training_log":
+        return (
+            "If it is the log of a training that failed, --failed looks for a cause in its words.",
+        )
     if status == "too_little":
         said.append(
             "Health shows in numbers that get better: a loss that falls, a share that is right or "

@@ -109,6 +109,8 @@ def headline(diagnosis: LogDiagnosis) -> str:
     confidence = sure(diagnosis.confidence)
     if diagnosis.status == "healthy":
         return f"Healthy: the log shows no failure, {confidence}"
+    if diagnosis.status == "no_training_log":
+        return "No training log: what was read tells of no training and of no error"
     if diagnosis.status == "too_little":
         return "Too little to say: nothing was found, and what was read does not show health"
     if diagnosis.category is not None:
