@@ -148,13 +148,13 @@ def diagnosis_of(
         status = "healthy" if _shows_health(log, signs) else "too_little"
     elif has_failed and hypotheses and categories[best] >= NAMED:
         status = "failed"
-    is_healthy = status == "healthy"
+    is_healthy, asks = status == "healthy", status not in ("healthy", "no_training_log")
     absent = tuple(name for name in log.absent if ALTERNATIVE.get(name) not in log.present)
     return LogDiagnosis(
         log, status, best if status == "failed" else None,
         model.healthy if is_healthy else categories[best], categories, hypotheses, found, absent,
         _uncertainty_of(log, status, hypotheses),
-        _what_to_measure(log, hypotheses) if has_failed or odd or status == "too_little" else (), odd,
+        _what_to_measure(log, hypotheses) if asks else (), odd,
     )  # fmt: skip
 
 
