@@ -323,13 +323,14 @@ def _outside_fold(
 
 def read_outside() -> Outside:
     """All logs of others that may be learnt from."""
-    of_field, of_reports = known_logs(FIELD, "development"), read_reports(REPORTS)
+    of_reports = read_reports(REPORTS)
     examples = read_rows(EXAMPLES, MessageExample, "Restore it with `git checkout`.", ["id"])
     known = {message.id: message for message in messages()}
     said = (
         (counted(without_numbers(f"{each.name}: {each.text}")), known[each.id]) for each in examples
     )
     of_messages = tuple(Said(words, of.category, of.causes[0]) for words, of in said)
+    of_field = known_logs(FIELD, "development")
     parts: dict[str, str] = {log.scenario: program.card.kind for program, _, log in of_field}
     parts |= {report.report: f"told_{report.can_be_told}" for report, _ in of_reports}
     logs = (*(log for _, _, log in of_field), *(log for _, log in of_reports))
@@ -375,9 +376,9 @@ def main() -> None:
     rules = read_rules(MONITORED, settings.monitor_version)
     kinds = pl.col("kind").is_in(["failure", "twin", "success"])
     monitored = together(measured_settings(MONITORED).values()).select(kinds)
-    others, answers = read_outside(), []
     taken = pl.col("kind").is_in(["failure", "twin"]) & pl.col("seed").is_in(settings.run_seeds)
     telemetry = st.read_telemetry(TELEMETRY).select(taken | (pl.col("kind") == "success"))
+    others, answers = read_outside(), []
     examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, st.workers())
     failed = monitored.runs.filter(kind="failure").join(ends, on="run_id", how="left")
     failure_steps = dict(failed.select("run_id", "failure_step").iter_rows())

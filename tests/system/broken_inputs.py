@@ -223,7 +223,7 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
 
 
 def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
-    """Every break of every input; of scenarios, and of tables with equal columns, one for all."""
+    """Every break of every input; of a folder, one of all tables with equal columns, or scenarios."""
     first = foreach_items().get(stage.name, [""])[0]
     files = inputs_of(stage) if item == first else []
     if item and KNOWN in stage.inputs:
@@ -239,6 +239,8 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
     for path in files:
         if path.endswith(".parquet"):
             columns = (str(Path(path).parent), *pl.read_parquet_schema(path))
+            if columns in seen and path not in stage.inputs:
+                continue
             read = READ_IN_PART.get((stage.name, path), pl.read_parquet_schema(path))
             yield from _breaks_of_table(path, tuple(read) if columns not in seen else ())
             seen.add(columns)
