@@ -74,7 +74,7 @@ system-test: $(RECORDER)  ## run the end-to-end tests, which take minutes
 	@$(IN_VENV) python -m pytest -q -rs -m system tests/benchmarks
 	@$(IN_VENV) python -m pytest -q -rs -m system --ignore tests/benchmarks $(BESIDE)
 
-long-test: $(RECORDER)  ## run the statistical simulations, which take minutes
+long-test: $(RECORDER)  ## run the statistical simulations and 100,000 mutated logs, which take minutes
 	@$(IN_VENV) python -m pytest -q -m long
 
 cost: $(STUDY)  ## measure what features, methods and statistics cost as they grow (80 minutes)

@@ -63,6 +63,7 @@ REFUSED = {
     "both": ("read_log", {"text": LOG, "path": "runs/train.log"}, "log: path: a log is given by"),
     "none": ("diagnose_log", {}, "log: path: a log is given by"),
     "empty": ("diagnose_log", {"text": "hello"}, "text: (log): holds no measurement"),
+    "blank": ("read_log", {"text": " \n"}, "text: (file): is empty"),
     "cause": (
         "explain_cause",
         {"cause": "gradient_explodes"},
