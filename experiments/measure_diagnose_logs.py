@@ -271,10 +271,11 @@ def known_log(example: Example) -> KnownLog:
 def said_by(made: Fitted, log: KnownLog) -> dict[str, Any]:
     model, words = made
     support = NO_SUPPORT if words is None else words.support(log.words)
-    weighed = model.weighed(supports_of(log.signs, model.bounds, support))
+    bounds = model.bounds.of(log.signs)
+    weighed = model.weighed(supports_of(log.signs, bounds, support))
     ended = (sign.kind in ("message", "event") and not sign.is_warning for sign in log.signs)
     return {
-        "alarm": is_alarm(any(ended), log.signs, model.bounds),
+        "alarm": is_alarm(any(ended), log.signs, bounds),
         "prediction": st.CATEGORIES[weighed.category],
         "confidence": round(float(weighed.categories[weighed.category]), st.DECIMALS),
         "predicted_cause": cause_names()[weighed.cause],

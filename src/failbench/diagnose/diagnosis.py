@@ -19,7 +19,7 @@ from failbench.diagnose.model import Model, read_model, supports_of
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.opening import read_log
 from failbench.diagnose.readers.text import NO_HINTS, Hints
-from failbench.diagnose.series import checked
+from failbench.diagnose.series import CheckBound, checked
 from failbench.diagnose.signs import (
     LOGIC_ONLY,
     Observed,
@@ -131,13 +131,14 @@ def diagnosis_of(
     signs = distinct(sign for sign, _ in seen)
     # a finding of the configuration or the code is weighed as a message: it is words, too
     words = (Sign("message", each.id, each.strength, each.causes) for each in extra)
+    bounds = model.bounds.of(signs)
     of_words = (weights or fitted_words()).support(counted(log.words))
-    answer = model.weighed(supports_of((*signs, *words), model.bounds, of_words))
+    answer = model.weighed(supports_of((*signs, *words), bounds, of_words))
     categories = dict(zip(CATEGORIES, answer.categories.tolist(), strict=True))
-    found = (*_findings(log, seen, model), *extra)
+    found = (*_findings(log, seen, bounds), *extra)
     says_end = any(event.kind != "warning" for event in log.events)
-    has_failed = failed or is_alarm(says_end, signs, model.bounds)
-    odd = not has_failed and is_odd(signs, model.bounds)
+    has_failed = failed or is_alarm(says_end, signs, bounds)
+    odd = not has_failed and is_odd(signs, bounds)
     share = dict(zip(causes(), answer.causes.tolist(), strict=True))
     hypotheses = _hypotheses(categories, share, found) if has_failed or odd else ()
     best = hypotheses[0].cause.category if hypotheses else CATEGORIES[answer.category]
@@ -158,9 +159,11 @@ def diagnosis_of(
     )  # fmt: skip
 
 
-def _findings(log: Log, seen: Sequence[Observed], model: Model) -> tuple[Finding, ...]:
+def _findings(
+    log: Log, seen: Sequence[Observed], bounds: Mapping[str, CheckBound]
+) -> tuple[Finding, ...]:
     """What speaks for a cause, each once and the first one in the log first."""
-    bounds, signs = model.bounds, [sign for sign, _ in seen]
+    signs = [sign for sign, _ in seen]
     broken = [each.id for each in signs if each.kind == "check" and breaks_bound(each, bounds)]
     found: dict[tuple[str, str], Finding] = {}
     of_checks = check_findings(log, checked(log, broken), bounds)

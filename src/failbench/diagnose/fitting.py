@@ -21,7 +21,7 @@ from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.diagnose import model as logits
 from failbench.diagnose.model import OWN, SHARED, LogKind, Positions, Supports, Weights
 from failbench.diagnose.series import CheckBound, checks, fitted_bounds
-from failbench.diagnose.signs import Sign
+from failbench.diagnose.signs import Bounds, Sign, lacks_signal
 from failbench.diagnose.words import BINS, NO_SUPPORT, Counted, WordSupport, WordWeights
 
 NO_CAUSE: Final = -1  # position of what the catalogue has no entry for
@@ -106,22 +106,27 @@ def fitted(
     """Fit a model, and where texts are known the weights of words that it builds on."""
     amounts = amounts_of([log.signs for log in logs])
     healthy = np.array([log.category is None for log in logs])
-    settings = np.array([log.setting for log in logs], dtype=object)
-    # a check knows the course of one loop: programs of others are odd and noisy in other ways
-    calm = healthy & [not log.teaches_words for log in logs]
-    margin = chosen_margin(amounts, calm, settings, choices)
-    bounds = fitted_bounds(checks(), amounts, calm, margin)
+    of_loop = healthy & [not log.teaches_words for log in logs]
+    # one author's programs of a field are a setting as those of one architecture are
+    settings = np.array(
+        [log.group if log.teaches_words else log.setting for log in logs], dtype=object
+    )
+    bounds = Bounds(
+        complete=chosen_bounds(amounts, of_loop, settings, choices),
+        other=chosen_bounds(amounts, healthy, settings, choices),
+    )
     failing = [log for log in logs if log.category is not None]
     words, of_words = words_held_out(failing, said, choices)
     pairs = zip(failing, of_words, strict=True)
-    supports = [logits.supports_of(log.signs, bounds, each) for log, each in pairs]
+    supports = [logits.supports_of(log.signs, bounds.of(log.signs), each) for log, each in pairs]
     examples = examples_of(failing, supports)
     groups = np.array([log.group for log in failing], dtype=object)
     penalty, temperature, cause_temperature, held_out = _chosen(examples, groups, choices)
     weights = fitted_weights(examples, penalty)
-    quiet = ~alarmed(amounts, bounds)
+    lacking = np.array([lacks_signal(log.signs) for log in logs])
+    loud = np.where(lacking, alarmed(amounts, bounds.other), alarmed(amounts, bounds.complete))
     telling = ("message", "event", "trap")
-    silent = quiet & [not any(sign.kind in telling for sign in log.signs) for log in logs]
+    silent = ~loud & [not any(sign.kind in telling for sign in log.signs) for log in logs]
     scenarios = np.array([log.scenario for log in failing], dtype=object)
     model = logits.Model(
         format=logits.FORMAT,
@@ -227,20 +232,33 @@ def amounts_of(logs: Sequence[Sequence[Sign]]) -> dict[str, Array]:
 
 def alarmed(amounts: Mapping[str, Array], bounds: Mapping[str, CheckBound]) -> Mask:
     """Logs in which a check breaks, of shape (logs,)."""
-    broken = [amounts[name] > bound.limit for name, bound in bounds.items()]
-    result: Mask = np.any(broken, axis=0)
+    broken = np.array([values > _limit(bounds, name) for name, values in amounts.items()])
+    result: Mask = broken.any(axis=0)
     return result
+
+
+def _limit(bounds: Mapping[str, CheckBound], name: str) -> float:
+    return bounds[name].limit if name in bounds else np.inf
+
+
+def chosen_bounds(
+    amounts: Mapping[str, Array], healthy: Mask, settings: Labels, choices: Choices
+) -> dict[str, CheckBound]:
+    """Bounds of healthy logs, by the smallest margin that alarms seldom enough elsewhere."""
+    margin = chosen_margin(amounts, healthy, settings, choices)
+    return fitted_bounds(checks(), amounts, healthy, margin)
 
 
 def chosen_margin(
     amounts: Mapping[str, Array], healthy: Mask, settings: Labels, choices: Choices
 ) -> float:
     """The smallest margin that alarms seldom enough in a setting left out, else the largest one."""
+    of_logs = {name: check for name, check in checks().items() if check.bound is None}
     for margin in choices.margins:
         shares = []
         for setting in np.unique(settings.astype(str)):
             held_out = healthy & (settings == setting)
-            bounds = fitted_bounds(checks(), amounts, healthy & ~held_out, margin)
+            bounds = fitted_bounds(of_logs, amounts, healthy & ~held_out, margin)
             if held_out.any():
                 shares.append(alarmed(amounts, bounds)[held_out].mean())
         if np.mean(shares) <= choices.most_alarmed:

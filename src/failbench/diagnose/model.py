@@ -2,10 +2,9 @@
 
 Two conditional logits name category and cause. Weights of kinds of support are shared by all
 categories and causes, so that messages and causes without an example count too; checks, courses and
-absences have a weight for each category, drawn towards zero. Checks of the six signals count where
-all six are logged: their bounds are of one loop, whose logs have all of them. What the words of a
-log speak for by themselves (``failbench.diagnose.words``) is one kind among these. Temperatures and
-probabilities are of causes that were not learnt from.
+absences have a weight for each category, drawn towards zero. What the words of a log speak for by
+themselves (``failbench.diagnose.words``) is one kind among these. Temperatures and probabilities
+are of causes that were not learnt from.
 """
 
 import json
@@ -23,9 +22,8 @@ from failbench.base.records import Record, read_json, validated
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.causes.catalogue import causes
 from failbench.diagnose.courses import courses
-from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.series import CheckBound, checks
-from failbench.diagnose.signs import ABSENT, Sign
+from failbench.diagnose.signs import ABSENT, Bounds, Sign, lacks_signal
 from failbench.diagnose.words import NO_SUPPORT, WordSupport
 
 FORMAT: Final = 1
@@ -96,11 +94,10 @@ def supports_of(
     by_cause = np.zeros((len(SHARED), len(names)))
     own = np.zeros(len(OWN))
     own[_OWN_PLACE["no event"]] = not any(sign.kind in ("message", "event") for sign in signs)
-    lacks = any(sign.kind == "absent" and sign.id in SIGNALS for sign in signs)
     for sign in signs:
         amount = sign.amount
         if sign.kind == "check":
-            if lacks or sign.id not in bounds:
+            if sign.id not in bounds:
                 continue
             amount = bounds[sign.id].nearness(sign.amount)
             own[_OWN_PLACE[f"check:{sign.id}"]] = amount
@@ -122,7 +119,7 @@ def supports_of(
     by_category[_SHARED_PLACE["words"]] = words.categories
     by_cause[_SHARED_PLACE["words"]] = words.causes
     ended = any(sign.kind in _SAYS_END and not sign.is_warning for sign in signs)
-    kind: LogKind = "ended" if ended else "other" if lacks else "complete"
+    kind: LogKind = "ended" if ended else "other" if lacks_signal(signs) else "complete"
     return Supports(by_category, by_cause, own, kind)
 
 
@@ -176,7 +173,7 @@ class Model(Record):
     temperature: float
     cause_temperature: float
     calibrations: dict[LogKind, Calibration]
-    bounds: dict[str, CheckBound]
+    bounds: Bounds
     healthy: float
 
     def weighed(self, supports: Supports) -> Weighed:

@@ -120,8 +120,8 @@ def _gap(trained: Series, held_out: Series) -> Series:
 class Check(Record):
     """What a healthy log does not show for some rows in a row, held ``against`` a comparison.
 
-    Beyond its bound it ``shows`` a failure by itself, what is odd (healthy logs of other loops than
-    the benchmark's may be there), or nothing.
+    Beyond its bound it ``shows`` a failure by itself, what is odd (a healthy log of another loop
+    may be there), or nothing.
     """
 
     id: str

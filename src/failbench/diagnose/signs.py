@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 import numpy as np
 
+from failbench.base.records import Record
 from failbench.base.vocabulary import Category
 from failbench.causes.support import Strength, places_of, supports
 from failbench.diagnose.courses import Course, Measured, measured
@@ -346,6 +347,25 @@ def _held_before(log: Log) -> float | None:
     return float(memory.values[-1]) if memory and memory.values[-1] > _BYTES else None
 
 
+class Bounds(Record):
+    """Bounds of checks: of the benchmark's loop, and of all loops whose healthy logs are known.
+
+    The first count where all six signals are logged, as that loop does, and the others elsewhere.
+    """
+
+    complete: dict[str, CheckBound]
+    other: dict[str, CheckBound]
+
+    def of(self, signs: Iterable[Sign]) -> Mapping[str, CheckBound]:
+        """Those that count for a log."""
+        return self.other if lacks_signal(signs) else self.complete
+
+
+def lacks_signal(signs: Iterable[Sign]) -> bool:
+    """Whether one of the six signals is not logged."""
+    return any(sign.kind == "absent" and sign.id in SIGNALS for sign in signs)
+
+
 def is_alarm(says_end: bool, signs: Iterable[Sign], bounds: Mapping[str, CheckBound]) -> bool:
     """Whether something is wrong: a log says of an error or an end, or a sign alarms by itself."""
     return says_end or any(_alarms(sign, bounds) for sign in signs)
@@ -361,7 +381,7 @@ def _alarms(sign: Sign, bounds: Mapping[str, CheckBound]) -> bool:
 
 
 def is_odd(signs: Iterable[Sign], bounds: Mapping[str, CheckBound]) -> bool:
-    """Whether a signal is as in no healthy log of the benchmark, which others' may be."""
+    """Whether a signal is as in hardly a healthy log."""
     return any(
         sign.kind == "check" and checks()[sign.id].shows == "oddity" and breaks_bound(sign, bounds)
         for sign in signs
