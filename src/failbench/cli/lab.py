@@ -148,11 +148,17 @@ def field(
     only: Only = (),
     python: Annotated[Path, Parameter(help="whose libraries they use")] = Path(sys.executable),
     workers: Workers = 2,
+    score: Annotated[
+        Part | None, Parameter(help="diagnose what is recorded of a part, and print totals alone")
+    ] = None,
 ) -> int:
     """Run the programs of the field and their healthy twins, and keep what they print and log.
 
-    An interrupted recording goes on where it stopped; the tables are written when all are run.
+    An interrupted recording goes on where it stopped; the tables are written when all are run. With
+    `--score` nothing is run; each look at the part `test` is counted, and its answers are kept.
     """
+    if score is not None:
+        return _score(score)
     from failbench.field.corpus import publish
     from failbench.field.programs import read_programs
     from failbench.field.recorder import Recording, problems, record, wanted_runs
@@ -176,6 +182,44 @@ def field(
     print(f"{len(programs) - len(wrong)} of {len(programs)} programs are as their cards say.")
     if part == "development":  # nobody who works on rules reads of the other part
         print("\n".join(f"  {name}: {'; '.join(found)}" for name, found in wrong.items()))
+    return 0
+
+
+def _score(part: Part) -> int:
+    from failbench.base.stage import print_table
+    from failbench.field import looks
+    from failbench.field.corpus import consoles, unrecorded
+    from failbench.publish.reproduction.comparison import git
+    from failbench.statistics.intervals import ScenarioIntervalSettings
+    from failbench.statistics.settings import read_statistics
+    from failbench.study.cells import estimate_text
+
+    folder, before = places.FIELD / part, looks.read_looks(places.FIELD).height
+    if missing := unrecorded(places.FIELD, part):
+        problem = f"lacks {missing} of its runs or readings as its programs are now."
+        raise BadInputError(folder, "(runs)", problem, "Record it with `make record-field`.")
+    if part == "test" and before >= looks.ALLOWED:
+        problem = f"was looked at {before} times, which is all that is allowed."
+        raise BadInputError(folder, "(looks)", problem, "Work on development.")
+    if part == "test" and git(Path(), "status", "--porcelain"):
+        problem = "is to be looked at by what is committed, and the working tree has changes."
+        raise BadInputError(folder, "(commit)", problem, "Commit them first.")
+    asked = consoles(places.FIELD, part)
+    with interruptible("Stopped; nothing is kept."), progress_meter() as meter:
+        answers = looks.answers_of(
+            asked, before + 1, lambda done, total: meter.show("diagnosing", done, total, 0)
+        )
+    totals = looks.totals_of(answers, read_statistics(ScenarioIntervalSettings))
+    said = totals.select("estimand", "value", "ci_low", "ci_high", "n").to_dicts()
+    print_table(("of", "percent", "n"), [(r["estimand"], estimate_text(r), r["n"]) for r in said])
+    if part == "test":
+        commit = git(Path(), "rev-parse", "HEAD").decode("ascii").strip()
+        facts = {"date": datetime.date.today().isoformat(), "commit": commit}  # noqa: DTZ011
+        programs = len({each.program.name for each in asked})
+        sizes = {"programs": programs, "runs": len(asked)}
+        looks.keep(places.FIELD, {"look": before + 1, **facts, **sizes}, answers, totals)
+    else:
+        print("The models of the package have learnt from these programs.")
     return 0
 
 

@@ -5,6 +5,7 @@ import io
 import shutil
 import tokenize
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -16,11 +17,12 @@ from failbench.base.records import Record, read_rows
 from failbench.base.replay import DENSE, AnswerTable
 from failbench.base.vocabulary import Category
 from failbench.diagnose.fitting import KnownLog
+from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import signs_of
 from failbench.diagnose.words import counted
 from failbench.field.programs import PROGRAM, How, Part, Program, read_programs
-from failbench.field.recorder import CONSOLE, WRITTEN, Recording, Run, problems
+from failbench.field.recorder import CONSOLE, WRITTEN, Recording, Run, problems, wanted_runs
 
 NUMBERS: Final = "numbers.parquet"
 RECORDED: Final = "recorded.csv"
@@ -127,35 +129,86 @@ def read_readings(data: Path, part: Part) -> dict[str, Reading]:
     return {each.program: each for each in read_rows(path, Reading, _RESTORE, ["program"])}
 
 
-def known_logs(data: Path, part: Part) -> list[tuple[Program, Run, KnownLog]]:
-    """The consoles of a part that are as their cards say, as logs of known causes.
+@dataclass(frozen=True)
+class Console:
+    """What a run printed whose program is as its card says; its cause is the first reader's."""
 
-    The cause is the first reader's; programs of one author are left out together.
-    """
+    program: Program
+    run: Run
+    cause: str | None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the run has a cause to be found."""
+        return self.run == "run" and self.program.card.kind != "oddity"
+
+    @property
+    def category(self) -> Category | None:
+        """Of a failing run, by its author."""
+        return self.program.card.category if self.failed else None
+
+    @property
+    def name(self) -> str:
+        """What weighs one: a program that fails, or a run that does not."""
+        return self.program.name if self.failed else f"{self.program.name} {self.run}"
+
+    @property
+    def folder(self) -> Path:
+        """Where its files are."""
+        return self.program.folder / self.run
+
+    def read(self) -> Log:
+        """The console as a log."""
+        path = self.folder / CONSOLE
+        try:
+            return read_text(CONSOLE, [path.read_bytes()])
+        except OSError as error:
+            raise BadInputError(path, "(file)", "cannot be read.", _RESTORE) from error
+
+    def known(self) -> KnownLog:
+        """The console as a log of a known cause; programs of one author are left out together."""
+        log = self.read()
+        return KnownLog(
+            signs_of(log), self.category, self.cause, self.name, "field",
+            self.program.card.author, counted(log.words), teaches_words=True,
+        )  # fmt: skip
+
+
+def consoles(data: Path, part: Part) -> list[Console]:
+    """The consoles of a part that are as their cards say."""
     readings = read_readings(data, part)
-    recorded = read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
+    recorded = read_recorded(data, part)
     broken = {each.program for each in recorded if each.problems}
     programs = {each.name: each for each in read_programs(data, part)}
     if missing := {each.program for each in recorded} - programs.keys():
         problem = f"has no program {min(missing)}, of which {RECORDED} tells."
         raise BadInputError(data / part, "(folder)", problem, _RESTORE)
-    runs = [(programs[each.program], each.run) for each in recorded if each.program not in broken]
-    return [
-        (program, run, _known_log(program, run, readings.get(program.name)))
-        for program, run in runs
-    ]
+    found = []
+    for each in recorded:
+        program, reading = programs[each.program], readings.get(each.program)
+        failed = each.run == "run" and program.card.kind != "oddity"
+        cause = reading.cause_1 if failed and reading and reading.cause_1 != "none" else None
+        if each.program not in broken:
+            found.append(Console(program, each.run, cause))
+    return found
 
 
-def _known_log(program: Program, run: Run, reading: Reading | None) -> KnownLog:
-    path = program.folder / run / CONSOLE
-    try:
-        log = read_text(CONSOLE, [path.read_bytes()])
-    except OSError as error:
-        raise BadInputError(path, "(file)", "cannot be read.", _RESTORE) from error
-    failed = run == "run" and program.card.kind != "oddity"
-    cause = reading.cause_1 if failed and reading and reading.cause_1 != "none" else None
-    name = program.name if failed else f"{program.name} {run}"
-    return KnownLog(
-        signs_of(log), program.card.category if failed else None, cause, name, "field",
-        program.card.author, counted(log.words), teaches_words=True,
-    )  # fmt: skip
+def read_recorded(data: Path, part: Part) -> list[Recorded]:
+    """How each run of a part ended."""
+    return read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
+
+
+def known_logs(data: Path, part: Part) -> list[tuple[Program, Run, KnownLog]]:
+    """The consoles of a part that are as their cards say, as logs of known causes."""
+    return [(each.program, each.run, each.known()) for each in consoles(data, part)]
+
+
+def unrecorded(data: Path, part: Part) -> int:
+    """How many runs of a part are not recorded as their programs are now, or not read blindly."""
+    kept = {(each.program, each.run): each.fingerprint for each in read_recorded(data, part)}
+    read, missing = read_readings(data, part), 0
+    for program, run in wanted_runs(read_programs(data, part)):
+        is_kept = kept.get((program.name, run)) == program.fingerprint
+        is_kept &= (program.folder / run / CONSOLE).exists()
+        missing += not (is_kept and (program.card.kind == "oddity" or program.name in read))
+    return missing

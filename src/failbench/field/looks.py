@@ -1,0 +1,202 @@
+"""Looks: what is made of a part of the field, in totals that name no program and quote no log.
+
+Nobody who works on reader, messages, checks or model opens the part ``test``: its answers are kept
+with what is known of each run, so that totals can be made anew while the part stays unread.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+import polars as pl
+
+import failbench
+from failbench.base.errors import BadInputError
+from failbench.base.files import write_atomically
+from failbench.base.replay import DENSE, AnswerTable
+from failbench.base.vocabulary import ABSTAIN
+from failbench.diagnose.answer import LogDiagnosis
+from failbench.diagnose.diagnosis import diagnosis_of
+from failbench.diagnose.readers.log import Log
+from failbench.field.corpus import Console
+from failbench.statistics.bootstrap import Interval
+from failbench.statistics.intervals import (
+    ScenarioIntervalSettings,
+    estimate_rows,
+    few_or_many,
+    wilson_interval,
+    wilson_share,
+)
+from failbench.statistics.metrics import proportion
+from failbench.statistics.scenario_values import over_scenarios
+
+LOOKS: Final = "looks.csv"
+ANSWERS: Final = "answers.parquet"
+# Two while reader, messages, checks and model are made, and none after: what is looked at more
+# often is no test. The monitor's issue has one later, which raises this number.
+ALLOWED: Final = 2
+NAMED: Final = 3  # causes of an answer that count
+_RESTORE: Final = "Restore it with `git checkout`."
+
+TABLE: Final = AnswerTable(
+    schema=pl.Schema({
+        "look": pl.Int32, "program": pl.String, "run": pl.String, "kind": pl.String,
+        "category": pl.String, "cause": pl.String,  # null of a healthy run
+        "asked": pl.String, "status": pl.String, "prediction": pl.String,
+        "likeliest": pl.String,  # the category if one must be named
+        "level": pl.String, "causes": pl.List(pl.String), "found": pl.Boolean,
+    }),
+    key=("look", "program", "run", "asked"),
+    unit=("look",),
+    version=(),
+    remedy=_RESTORE,
+    options=DENSE,
+)  # fmt: skip
+
+# What is frozen at a look, as data of the package.
+FROZEN: Final = {
+    "models": "fitted", "messages": "messages/data", "checks": "diagnose/data",
+    "causes": "causes/data",
+}  # fmt: skip
+
+TOLD, UNTOLD, NUMBERS = "told", "untold", "numbers"
+
+
+def without_words(log: Log) -> Log:
+    """The numbers of a log alone."""
+    return replace(log, events=(), words="")
+
+
+# Ways in which a run is asked about: whether anybody says that it failed, and what is shown of it.
+# The healthy twin beside it is another, of a function that reads it too.
+ASKED: Final[Mapping[str, Callable[[Log], LogDiagnosis]]] = {
+    TOLD: partial(diagnosis_of, failed=True),
+    UNTOLD: diagnosis_of,
+    NUMBERS: lambda log: diagnosis_of(without_words(log), failed=True),
+}
+
+
+class Total(NamedTuple):
+    """A share of answers: of which, and what holds of them."""
+
+    name: str
+    of: pl.Expr
+    holds: pl.Expr
+    what: str
+
+
+_TOLD, _UNTOLD = pl.col("asked") == TOLD, pl.col("asked") == UNTOLD
+_FAILS, _BY = pl.col("category").is_not_null(), pl.col("kind")
+_RIGHT, _IS_NAMED = pl.col("prediction") == pl.col("category"), pl.col("prediction") != ABSTAIN
+_LIKELIEST = pl.col("likeliest") == pl.col("category")
+_KNOWN = _TOLD & pl.col("cause").is_not_null()
+_FIRST = (pl.col("causes").list.first() == pl.col("cause")).fill_null(value=False)
+_AMONG = pl.col("causes").list.contains(pl.col("cause"))
+_STATUS = pl.col("status")
+TOTALS: Final = (
+    Total("accuracy", _TOLD, _RIGHT, "Category right"),
+    Total("exception", _TOLD & _BY.eq("exception"), _RIGHT, "Category right of exceptions"),
+    Total("curves", _TOLD & _BY.eq("curves"), _RIGHT, "Category right of what curves show"),
+    Total("death", _TOLD & _BY.eq("death"), _RIGHT, "Category right of deaths"),
+    Total("numbers", pl.col("asked") == NUMBERS, _RIGHT, "Of curves, from their numbers alone"),
+    Total("numbers_likeliest", pl.col("asked") == NUMBERS, _LIKELIEST, "... if one must be named"),
+    Total("likeliest", _TOLD, _LIKELIEST, "Category right, if one must be named"),
+    Total("named", _TOLD, _IS_NAMED, "Category named"),
+    Total("high", _TOLD & _IS_NAMED & pl.col("level").eq("high"), _RIGHT, "Right at high"),
+    Total("medium", _TOLD & _IS_NAMED & pl.col("level").eq("medium"), _RIGHT, "Right at medium"),
+    Total("low", _TOLD & _IS_NAMED & pl.col("level").eq("low"), _RIGHT, "Right at low"),
+    Total("cause", _KNOWN, _FIRST, "Root cause first"),
+    Total("cause_of_three", _KNOWN, _AMONG, "Root cause in the first three"),
+    Total("cause_said", _KNOWN & _BY.eq("exception"), _FIRST, "Root cause first, of exceptions"),
+    Total(
+        "silent", _UNTOLD & _FAILS & _BY.eq("curves"), _STATUS == "healthy",
+        "Silent faults called healthy",
+    ),
+    Total("healthy_failed", _UNTOLD & ~_FAILS, _STATUS == "failed", "Healthy called failed"),
+    Total("healthy_found", _UNTOLD & ~_FAILS, pl.col("found"), "Healthy, something found"),
+)  # fmt: skip
+
+
+def answers_of(
+    asked: Sequence[Console], look: int, progress: Callable[[int, int], None]
+) -> pl.DataFrame:
+    """What the models of the package answer to consoles."""
+    rows = []
+    for done, console in enumerate(asked, start=1):
+        rows += _answers(console, look)
+        progress(done, len(asked))
+    return pl.DataFrame(rows, TABLE.schema)
+
+
+def _answers(console: Console, look: int) -> Iterator[dict[str, Any]]:
+    log, card = console.read(), console.program.card
+    for name, ask in ASKED.items():
+        if name != UNTOLD and not console.failed:
+            continue
+        if name == NUMBERS and card.kind != "curves":
+            continue
+        said = ask(log)
+        yield {
+            "look": look, "program": console.program.name, "run": console.run, "kind": card.kind,
+            "category": console.category, "cause": console.cause, "asked": name,
+            "status": said.status, "prediction": said.category or ABSTAIN,
+            "likeliest": max(said.categories, key=said.categories.__getitem__),
+            "level": said.level, "causes": [each.cause.id for each in said.hypotheses[:NAMED]],
+            "found": not said.nothing_found,
+        }  # fmt: skip
+
+
+def totals_of(answers: pl.DataFrame, settings: ScenarioIntervalSettings) -> pl.DataFrame:
+    """All totals of each look, as rows of estimates; of what there is none, there is no row."""
+    parts = []
+    for (look,), of_look in answers.group_by("look", maintain_order=True):
+        rows = ((total, of_look.filter(total.of)) for total in TOTALS)
+        found = {total.name: _share(part, total, settings) for total, part in rows if part.height}
+        parts.append(estimate_rows(found, look=look))
+    return pl.concat(parts) if parts else pl.DataFrame()
+
+
+def _share(rows: pl.DataFrame, total: Total, settings: ScenarioIntervalSettings) -> Interval:
+    """A share with its interval over programs."""
+    if rows["category"].null_count():  # healthy runs have no categories to resample within
+        share = wilson_share(rows, total.holds, "program", settings.confidence)
+        size = (share["n"], settings.confidence, "program", total.what)
+        return wilson_interval(share["value"], *size)
+    labelled = rows.with_columns(scenario="program", seed=pl.lit(0), repeat=pl.lit(0))
+    figure = proportion(total.name, over_scenarios(labelled, total.holds), total.what)
+    return few_or_many(labelled, (), settings, (figure,))[total.name]
+
+
+def frozen() -> dict[str, str]:
+    """Fingerprints of what must not follow a look: 16 hex digits of names and contents."""
+    package, found = Path(failbench.__file__).parent, {}
+    for name, folder in FROZEN.items():
+        digest = hashlib.sha256()
+        for path in sorted((package / folder).iterdir()):
+            if path.is_file() and path.suffix != ".py":
+                digest.update(f"{path.name}\0".encode() + path.read_bytes())
+        found[name] = digest.hexdigest()[:16]
+    return found
+
+
+def read_looks(data: Path) -> pl.DataFrame:
+    """A row per look at the part ``test``; none before the first."""
+    path = data / LOOKS
+    try:
+        return pl.read_csv(path, infer_schema_length=None) if path.exists() else pl.DataFrame()
+    except (OSError, pl.exceptions.PolarsError) as error:
+        raise BadInputError(path, "(file)", "is no CSV file.", _RESTORE) from error
+
+
+def keep(data: Path, look: Mapping[str, Any], answers: pl.DataFrame, totals: pl.DataFrame) -> None:
+    """Add a look, with its totals, and its answers to those of earlier ones."""
+    path = data / "test" / ANSWERS
+    known = TABLE.read(path).to_dicts() if path.exists() else []
+    TABLE.write(path, [*known, *answers.to_dicts()])
+    values = dict(totals.select("metric", pl.col("value").round(6)).iter_rows())
+    row = pl.DataFrame({**look, **frozen(), **values})
+    table = pl.concat([read_looks(data), row], how="diagonal_relaxed")
+    write_atomically(data / LOOKS, table.write_csv().encode(), "Free space.")
