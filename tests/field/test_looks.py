@@ -64,6 +64,8 @@ def write_part(folder):
         category = PROGRAMS[name][1]
         of += f"author_9/{name},{category},{cause},{category},{cause}\n"
     (folder / "readers.csv").write_text(of)
+    (folder.parent / looks.LOOKS).write_text("look,date,commit\n")
+    looks.TABLE.write(folder / "answers.parquet", [])
 
 
 def git(*arguments):
@@ -118,7 +120,7 @@ def test_what_is_not_committed_has_no_look(part, capsys):
     Path(PARAMS).write_text(Path(PARAMS).read_text() + "\n")
     assert main(["field", "--score", "test"]) == 2
     assert "the working tree has changes" in capsys.readouterr().err
-    assert not (part.parent / "looks.csv").exists()
+    assert looks.read_looks(part.parent).is_empty()
 
 
 @pytest.mark.parametrize("change", ["program", "console", "reading"])
@@ -142,7 +144,7 @@ def test_development_is_scored_without_a_look(part, capsys):
     shutil.copytree(part, part.parent / "development")
     assert main(["field", "--score", "development"]) == 0
     assert "have learnt from these programs" in capsys.readouterr().out
-    assert not (part.parent / "looks.csv").exists()
+    assert looks.read_looks(part.parent).is_empty()
 
 
 def answer(**facts):

@@ -242,19 +242,37 @@ def reports(
     return 0
 
 
-def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = places.PEERS) -> int:
-    """Ask other tools about the runs of the reference setting, and keep what they say."""
+def peers(
+    *,
+    telemetry: Telemetry = TELEMETRY,
+    output: Output = places.PEERS,
+    reports: Annotated[
+        Path | None, Parameter(help="with their texts, as for `failbench reports`")
+    ] = None,
+) -> int:
+    """Ask other tools about the runs of the reference setting, and keep what they say.
+
+    They are asked about the consoles of the field's development, and about public reports if their
+    texts are given; of these no more than a category is kept.
+    """
     import polars as pl
 
     from failbench.base.slices import ReferenceStudy
     from failbench.base.telemetry import read_telemetry
-    from failbench.neighbours.peers.recorder import record_peers
+    from failbench.field.corpus import consoles
+    from failbench.field.reports import read_given
+    from failbench.neighbours.peers.recorder import record_outside, record_peers
 
     study = read_section("nested_cv", ReferenceStudy)
     of_setting = [pl.col(n) == getattr(study, n) for n in ("architecture", "optimizer", "scale")]
     selected = read_telemetry(telemetry).select(pl.all_horizontal(of_setting))
     with interruptible("Stopped; what was asked is kept."), progress_meter() as meter:
         record_peers(output, selected, lambda done, total: meter.show("asking", done, total, 0))
+    of_field = consoles(places.FIELD, "development")
+    logs = {"field": {each.name: each.printed() for each in of_field}}
+    if reports is not None:
+        logs["reports"] = {each.id: each.log_text.encode() for each in read_given(reports)}
+    record_outside(places.PEERS_OUTSIDE, logs)
     return 0
 
 

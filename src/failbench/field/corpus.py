@@ -157,13 +157,17 @@ class Console:
         """Where its files are."""
         return self.program.folder / self.run
 
-    def read(self) -> Log:
-        """The console as a log."""
+    def printed(self) -> bytes:
+        """What the run printed."""
         path = self.folder / CONSOLE
         try:
-            return read_text(CONSOLE, [path.read_bytes()])
+            return path.read_bytes()
         except OSError as error:
             raise BadInputError(path, "(file)", "cannot be read.", _RESTORE) from error
+
+    def read(self) -> Log:
+        """The same as a log."""
+        return read_text(CONSOLE, [self.printed()])
 
     def known(self) -> KnownLog:
         """The console as a log of a known cause; programs of one author are left out together."""

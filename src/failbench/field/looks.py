@@ -186,17 +186,20 @@ def read_looks(data: Path) -> pl.DataFrame:
     """A row per look at the part ``test``; none before the first."""
     path = data / LOOKS
     try:
-        return pl.read_csv(path, infer_schema_length=None) if path.exists() else pl.DataFrame()
+        found = pl.read_csv(path, infer_schema_length=None)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise BadInputError(path, "(file)", "is no CSV file.", _RESTORE) from error
+        raise BadInputError(path, "(file)", "is missing or is no CSV file.", _RESTORE) from error
+    for name in ("look", "date", "commit"):
+        if name not in found.columns:
+            raise BadInputError(path, name, "the column is missing.", _RESTORE)
+    return found
 
 
 def keep(data: Path, look: Mapping[str, Any], answers: pl.DataFrame, totals: pl.DataFrame) -> None:
     """Add a look, with its totals, and its answers to those of earlier ones."""
     path = data / "test" / ANSWERS
-    known = TABLE.read(path).to_dicts() if path.exists() else []
-    TABLE.write(path, [*known, *answers.to_dicts()])
+    TABLE.write(path, [*TABLE.read(path).to_dicts(), *answers.to_dicts()])
     values = dict(totals.select("metric", pl.col("value").round(6)).iter_rows())
-    row = pl.DataFrame({**look, **frozen(), **values})
-    table = pl.concat([read_looks(data), row], how="diagonal_relaxed")
+    before, row = read_looks(data), pl.DataFrame({**look, **frozen(), **values})
+    table = pl.concat([before, row], how="diagonal_relaxed") if before.height else row
     write_atomically(data / LOOKS, table.write_csv().encode(), "Free space.")
