@@ -33,6 +33,7 @@ from shared.diagnose_logs import (
     OUTSIDE_SCHEMA,
     DiagnosedLogs,
 )
+from shared.outside import CAUSE_RIGHT, COMMITTED, FOUND, NAMES_IT, RIGHT, RIGHT_CAUSE
 
 TELEMETRY = Path("data/telemetry")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
@@ -61,12 +62,6 @@ SAYS_END = "the error or the death"
 POINTS = 20
 """Shares at which the risk is drawn."""
 
-RIGHT = "probability that the category of a log of a new scenario is right"
-RIGHT_CAUSE = "probability that the root cause that is named, of the category named, is right"
-NAMES_IT = "probability that a category is named of it"
-FOUND = "probability that something is found in it"
-CAUSE_RIGHT = pl.col("predicted_cause") == pl.col("cause")
-COMMITTED = pl.col("prediction") != st.ABSTAIN
 IS_NAMED = pl.col("alarm") & (pl.col("confidence") >= NAMED)
 
 

@@ -17,23 +17,23 @@ from shared.diagnose_logs import ALL, OUTSIDE_SCHEMA, WORDS
 
 COMMONEST: Final = "commonest"
 FINE: Final = pl.col("category").is_null()
-NAMED: Final = pl.col("prediction") != st.ABSTAIN
-CORPORA: Final = {"field": "Programs of the field", "reports": "Public reports"}
-SHOWN: Final = 10  # wrong answers
-_RESTORE: Final = "Restore it with `git checkout`."
-_RIGHT: Final = "probability that the category of a log of a new scenario is right"
-_RIGHT_CAUSE: Final = (
+COMMITTED: Final = pl.col("prediction") != st.ABSTAIN
+CAUSE_RIGHT: Final = pl.col("predicted_cause") == pl.col("cause")
+RIGHT: Final = "probability that the category of a log of a new scenario is right"
+RIGHT_CAUSE: Final = (
     "probability that the root cause that is named, of the category named, is right"
 )
-_FOUND: Final = "probability that something is found in it"
-_CAUSE_RIGHT: Final = pl.col("predicted_cause") == pl.col("cause")
-
-
-class Lesson(st.Record):
-    """Why an answer to a log of others was wrong, by a person; it is shown where it still is."""
-
-    log: str
-    why: str
+NAMES_IT: Final = "probability that a category is named of it"
+FOUND: Final = "probability that something is found in it"
+CORPORA: Final = {"field": "Programs of the field", "reports": "Public reports"}
+SHOWN: Final = 10  # wrong answers
+LESSONS: Final = "lessons.csv"  # why they were wrong, by a person; shown where they still are
+_LESSONS: Final = pl.Schema({"log": pl.String(), "why": pl.String()})
+_WRONG: Final = (
+    "corpus", "log", "source", "category", "sentence", "prediction", "confidence",
+    "predicted_cause", "why",
+)  # fmt: skip
+_RESTORE: Final = "Restore it with `git checkout`."
 
 
 def with_others(answers: pl.DataFrame, peers: pl.DataFrame) -> pl.DataFrame:
@@ -61,20 +61,20 @@ def outside_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
         known = group.drop_nulls(["cause", "predicted_cause"])
         among = pl.col("cause").is_in(pl.col("next_causes"))
         columns = [
-            ("accuracy", group, st.right(), f"{_RIGHT}, of one left out"),
+            ("accuracy", group, st.right(), f"{RIGHT}, of one left out"),
             *(
-                (f"accuracy_{part}", group.filter(part=part), st.right(), f"{_RIGHT}: {part}")
+                (f"accuracy_{part}", group.filter(part=part), st.right(), f"{RIGHT}: {part}")
                 for part in sorted(group["part"].unique())
             ),
-            ("named", group, NAMED, "probability that a category is named of it"),
-            ("cause_accuracy", known, _CAUSE_RIGHT, _RIGHT_CAUSE),
-            ("among_three", known, among, f"{_RIGHT_CAUSE}, or one of the next two"),
-            ("alarm", fine, pl.col("alarm"), _FOUND),
+            ("named", group, COMMITTED, NAMES_IT),
+            ("cause_accuracy", known, CAUSE_RIGHT, RIGHT_CAUSE),
+            ("among_three", known, among, f"{RIGHT_CAUSE}, or one of the next two"),
+            ("alarm", fine, pl.col("alarm"), FOUND),
         ]
         sure = group.drop_nulls("confidence")
         for level in get_args(Level):
             stated = sure["confidence"].map_elements(level_of, pl.String) == level
-            named = f"{_RIGHT}, at a confidence that is {level}"
+            named = f"{RIGHT}, at a confidence that is {level}"
             columns.append((f"accuracy_{level}", sure.filter(stated), st.right(), named))
         rates = {
             name: st.wilson_interval(
@@ -90,48 +90,30 @@ def outside_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
 def wrong_answers(answers: pl.DataFrame, field: Path, reports: Path) -> pl.DataFrame:
     """The surest wrong answers, one of each pair of categories and of each author or owner."""
     wrong = answers.filter(~FINE, ~st.right(), learnt=ALL)
-    sorted_ = wrong.sort("confidence", "log", descending=[True, False])
-    pairs: set[tuple[str, str]] = set()
-    groups: set[tuple[str, str]] = set()
-    taken = []
-    for row in sorted_.iter_rows(named=True):
-        pair, group = (row["category"], row["prediction"]), (row["corpus"], row["group"])
-        if pair not in pairs and group not in groups and len(taken) < SHOWN:
-            pairs.add(pair)
-            groups.add(group)
+    taken: list[dict[str, Any]] = []
+    for row in wrong.sort("confidence", "log", descending=[True, False]).iter_rows(named=True):
+        if not any(_alike(row, other) for other in taken):
             taken.append(row)
-    sentences = {each.name: each.card.cause for each in read_programs(field, "development")}
-    sources = {}
-    for report in read_rows(reports / INDEX, Report, _RESTORE, ["report"]):
-        sources[report.report] = report.source
-        sentences[report.report] = causes()[report.cause].title if report.cause else None
-    lessons = {each.log: each.why for each in read_rows(field / "lessons.csv", Lesson, _RESTORE)}
-    rows = [
-        {
-            **{name: row[name] for name in ("corpus", "log", "category", "prediction")},
-            **{name: row[name] for name in ("confidence", "predicted_cause")},
-            "source": sources.get(row["log"], row["log"]),
-            "sentence": sentences[row["log"]],
-            "why": lessons.get(row["log"]),
-        }
-        for row in taken
-    ]
-    return pl.DataFrame(rows)
+    about: list[tuple[str, str, str | None]] = []
+    for program in read_programs(field, "development"):
+        about.append((program.name, program.name, program.card.cause))
+    for each in read_rows(reports / INDEX, Report, _RESTORE, ["report"]):
+        about.append((each.report, each.source, causes()[each.cause].title if each.cause else None))
+    known = pl.DataFrame(about, ["log", "source", "sentence"], orient="row")
+    lessons = st.read_points(field / LESSONS, _LESSONS)
+    shown = pl.DataFrame(taken[:SHOWN], OUTSIDE_SCHEMA).join(known, on="log", how="left")
+    return shown.join(lessons, on="log", how="left").select(*_WRONG)
+
+
+def _alike(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    same = (("category", "prediction"), ("corpus", "group"))
+    return any(all(row[name] == other[name] for name in names) for names in same)
 
 
 def totals_of_looks(field: Path, intervals: st.ScenarioIntervalSettings) -> pl.DataFrame:
     """Totals of each look at the part that stays unread, made anew from its answers."""
-    known = looks.read_looks(field)
     totals = looks.totals_of(looks.TABLE.read(field / "test" / looks.ANSWERS), intervals)
-    if known["look"].to_list() != (totals["look"].unique().sort().to_list() if len(totals) else []):
-        problem = "names other looks than the answers have."
-        raise st.BadInputError(field / looks.LOOKS, "look", problem, _RESTORE)
-    for row in totals.iter_rows(named=True):
-        told = known.filter(look=row["look"]).get_column(row["metric"], default=None)
-        if told is None or told.item() != round(row["value"], st.DECIMALS):
-            problem = f"is not what the answers of look {row['look']} come to."
-            raise st.BadInputError(field / looks.LOOKS, row["metric"], problem, _RESTORE)
-    return totals.join(known.select("look", "date", "commit"), on="look") if len(totals) else totals
+    return totals.join(looks.read_looks(field), on="look") if len(totals) else totals
 
 
 def tables(

@@ -24,8 +24,10 @@ def simple_answers(logs: Sequence[KnownLog]) -> Iterator[dict[str, Any]]:
     """The category that the symptom has most often with others, and that of the first message."""
     symptoms = [symptom_of(log.signs) for log in logs]
     for log, symptom in zip(logs, symptoms, strict=True):
-        about = {"corpus": log.setting, "log": log.scenario, "group": log.group}
-        about |= {"category": log.category, "cause": log.cause}
+        about: dict[str, Any] = {
+            "corpus": log.setting, "log": log.scenario, "group": log.group,
+            "category": log.category, "cause": log.cause,
+        }  # fmt: skip
         others = [
             (seen == symptom, other.category)
             for other, seen in zip(logs, symptoms, strict=True)

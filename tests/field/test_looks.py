@@ -105,7 +105,7 @@ def test_totals_name_no_program_and_quote_no_log(part, capsys):
 def test_two_looks_are_counted_and_a_third_is_refused(part, capsys):
     for number in (1, 2):
         assert main(["field", "--score", "test"]) == 0
-        table = looks.read_looks(part.parent)
+        table = pl.read_csv(part.parent / looks.LOOKS)
         assert table["look"].to_list() == [*range(1, number + 1)]
         commit()
     assert len(set(table["commit"])) == 2
@@ -194,3 +194,14 @@ def test_numbers_alone_hold_no_word_of_a_log():
     bare = looks.without_words(log)
     assert (bare.events, bare.words) == ((), "")
     assert len(bare.rows) == len(log.rows) == 1
+
+
+def test_committed_totals_are_what_the_answers_of_each_look_come_to():
+    data = REPOSITORY / "data/field"
+    told = pl.read_csv(data / looks.LOOKS).to_dicts()
+    answers = looks.TABLE.read(data / "test" / looks.ANSWERS)
+    assert sorted(answers["look"].unique()) == [row["look"] for row in told]
+    totals = looks.totals_of(answers, read_statistics(ScenarioIntervalSettings))
+    for row in totals.to_dicts():
+        (look,) = (each for each in told if each["look"] == row["look"])
+        assert look[row["metric"]] == pytest.approx(row["value"], abs=1e-6), row["metric"]

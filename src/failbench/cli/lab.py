@@ -186,6 +186,8 @@ def field(
 
 
 def _score(part: Part) -> int:
+    import polars as pl
+
     from failbench.base.stage import print_table
     from failbench.field import looks
     from failbench.field.corpus import consoles, unrecorded
@@ -204,11 +206,12 @@ def _score(part: Part) -> int:
     if part == "test" and git(Path(), "status", "--porcelain"):
         problem = "is to be looked at by what is committed, and the working tree has changes."
         raise BadInputError(folder, "(commit)", problem, "Commit them first.")
-    asked = consoles(places.FIELD, part)
+    asked, rows = consoles(places.FIELD, part), []
     with interruptible("Stopped; nothing is kept."), progress_meter() as meter:
-        answers = looks.answers_of(
-            asked, before + 1, lambda done, total: meter.show("diagnosing", done, total, 0)
-        )
+        for done, console in enumerate(asked, start=1):
+            rows += looks.answers_to(console, before + 1)
+            meter.show("diagnosing", done, len(asked), 0)
+    answers = pl.DataFrame(rows, looks.TABLE.schema)
     totals = looks.totals_of(answers, read_statistics(ScenarioIntervalSettings))
     said = totals.select("estimand", "value", "ci_low", "ci_high", "n").to_dicts()
     print_table(("of", "percent", "n"), [(r["estimand"], estimate_text(r), r["n"]) for r in said])

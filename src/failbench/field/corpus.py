@@ -5,9 +5,8 @@ import io
 import shutil
 import tokenize
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -129,90 +128,72 @@ def read_readings(data: Path, part: Part) -> dict[str, Reading]:
     return {each.program: each for each in read_rows(path, Reading, _RESTORE, ["program"])}
 
 
-@dataclass(frozen=True)
-class Console:
-    """What a run printed whose program is as its card says; its cause is the first reader's."""
+class Console(NamedTuple):
+    """What a run printed whose program is as its card says, and what is known of it."""
 
     program: Program
     run: Run
-    cause: str | None
-
-    @property
-    def failed(self) -> bool:
-        """Whether the run has a cause to be found."""
-        return self.run == "run" and self.program.card.kind != "oddity"
-
-    @property
-    def category(self) -> Category | None:
-        """Of a failing run, by its author."""
-        return self.program.card.category if self.failed else None
-
-    @property
-    def name(self) -> str:
-        """What weighs one: a program that fails, or a run that does not."""
-        return self.program.name if self.failed else f"{self.program.name} {self.run}"
-
-    @property
-    def folder(self) -> Path:
-        """Where its files are."""
-        return self.program.folder / self.run
+    name: str  # what weighs one: a program that fails, or a run that does not
+    category: Category | None  # None of a healthy run, as its cause
+    cause: str | None  # the first reader's
 
     def printed(self) -> bytes:
-        """What the run printed."""
-        path = self.folder / CONSOLE
+        """The console."""
+        path = self.program.folder / self.run / CONSOLE
         try:
             return path.read_bytes()
         except OSError as error:
             raise BadInputError(path, "(file)", "cannot be read.", _RESTORE) from error
 
     def read(self) -> Log:
-        """The same as a log."""
+        """The console as a log."""
         return read_text(CONSOLE, [self.printed()])
-
-    def known(self) -> KnownLog:
-        """The console as a log of a known cause; programs of one author are left out together."""
-        log = self.read()
-        return KnownLog(
-            signs_of(log), self.category, self.cause, self.name, "field",
-            self.program.card.author, counted(log.words), teaches_words=True,
-        )  # fmt: skip
 
 
 def consoles(data: Path, part: Part) -> list[Console]:
     """The consoles of a part that are as their cards say."""
     readings = read_readings(data, part)
-    recorded = read_recorded(data, part)
+    recorded = read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
     broken = {each.program for each in recorded if each.problems}
     programs = {each.name: each for each in read_programs(data, part)}
     if missing := {each.program for each in recorded} - programs.keys():
         problem = f"has no program {min(missing)}, of which {RECORDED} tells."
         raise BadInputError(data / part, "(folder)", problem, _RESTORE)
-    found = []
-    for each in recorded:
-        program, reading = programs[each.program], readings.get(each.program)
-        failed = each.run == "run" and program.card.kind != "oddity"
-        cause = reading.cause_1 if failed and reading and reading.cause_1 != "none" else None
-        if each.program not in broken:
-            found.append(Console(program, each.run, cause))
-    return found
+    runs = [(programs[each.program], each.run) for each in recorded if each.program not in broken]
+    return [_console(program, run, readings.get(program.name)) for program, run in runs]
 
 
-def read_recorded(data: Path, part: Part) -> list[Recorded]:
-    """How each run of a part ended."""
-    return read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
+def _console(program: Program, run: Run, reading: Reading | None) -> Console:
+    if run != "run" or program.card.kind == "oddity":
+        return Console(program, run, f"{program.name} {run}", None, None)
+    cause = reading.cause_1 if reading and reading.cause_1 != "none" else None
+    return Console(program, run, program.name, program.card.category, cause)
 
 
 def known_logs(data: Path, part: Part) -> list[tuple[Program, Run, KnownLog]]:
-    """The consoles of a part that are as their cards say, as logs of known causes."""
-    return [(each.program, each.run, each.known()) for each in consoles(data, part)]
+    """The consoles of a part that are as their cards say, as logs of known causes.
+
+    Programs of one author are left out together.
+    """
+    return [(each.program, each.run, _known_log(each)) for each in consoles(data, part)]
+
+
+def _known_log(console: Console) -> KnownLog:
+    log, author = console.read(), console.program.card.author
+    return KnownLog(
+        signs_of(log), console.category, console.cause, console.name, "field", author,
+        counted(log.words), teaches_words=True,
+    )  # fmt: skip
 
 
 def unrecorded(data: Path, part: Part) -> int:
-    """How many runs of a part are not recorded as their programs are now, or not read blindly."""
-    kept = {(each.program, each.run): each.fingerprint for each in read_recorded(data, part)}
-    read, missing = read_readings(data, part), 0
-    for program, run in wanted_runs(read_programs(data, part)):
-        is_kept = kept.get((program.name, run)) == program.fingerprint
-        is_kept &= (program.folder / run / CONSOLE).exists()
-        missing += not (is_kept and (program.card.kind == "oddity" or program.name in read))
-    return missing
+    """How many runs of a part are not recorded as their programs are now, or have no reading."""
+    recorded = read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
+    kept = {(each.program, each.run, each.fingerprint) for each in recorded}
+    read, wanted = read_readings(data, part), wanted_runs(read_programs(data, part))
+    return sum(
+        (program.name, run, program.fingerprint) not in kept
+        or not (program.folder / run / CONSOLE).exists()
+        or not (program.name in read or program.card.kind == "oddity")
+        for program, run in wanted
+    )

@@ -5,18 +5,17 @@ with what is known of each run, so that totals can be made anew while the part s
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import polars as pl
 
 import failbench
-from failbench.base.errors import BadInputError
 from failbench.base.files import write_atomically
 from failbench.base.replay import DENSE, AnswerTable
+from failbench.base.stage import DECIMALS, read_points
 from failbench.base.vocabulary import ABSTAIN
 from failbench.diagnose.answer import LogDiagnosis
 from failbench.diagnose.diagnosis import diagnosis_of
@@ -43,11 +42,11 @@ _RESTORE: Final = "Restore it with `git checkout`."
 
 TABLE: Final = AnswerTable(
     schema=pl.Schema({
-        "look": pl.Int32, "program": pl.String, "run": pl.String, "kind": pl.String,
-        "category": pl.String, "cause": pl.String,  # null of a healthy run
-        "asked": pl.String, "status": pl.String, "prediction": pl.String,
-        "likeliest": pl.String,  # the category if one must be named
-        "level": pl.String, "causes": pl.List(pl.String), "found": pl.Boolean,
+        "look": pl.Int32(), "program": pl.String(), "run": pl.String(), "kind": pl.String(),
+        "category": pl.String(), "cause": pl.String(),  # null of a healthy run
+        "asked": pl.String(), "status": pl.String(), "prediction": pl.String(),
+        "likeliest": pl.String(),  # the category if one must be named
+        "level": pl.String(), "causes": pl.List(pl.String), "found": pl.Boolean(),
     }),
     key=("look", "program", "run", "asked"),
     unit=("look",),
@@ -55,6 +54,8 @@ TABLE: Final = AnswerTable(
     remedy=_RESTORE,
     options=DENSE,
 )  # fmt: skip
+
+_LOOKS: Final = pl.Schema({"look": pl.Int64(), "date": pl.String(), "commit": pl.String()})
 
 # What is frozen at a look, as data of the package.
 FROZEN: Final = {
@@ -71,11 +72,11 @@ def without_words(log: Log) -> Log:
 
 
 # Ways in which a run is asked about: whether anybody says that it failed, and what is shown of it.
-# The healthy twin beside it is another, of a function that reads it too.
-ASKED: Final[Mapping[str, Callable[[Log], LogDiagnosis]]] = {
-    TOLD: partial(diagnosis_of, failed=True),
-    UNTOLD: diagnosis_of,
-    NUMBERS: lambda log: diagnosis_of(without_words(log), failed=True),
+# What reads its healthy twin beside it finds that by the console.
+ASKED: Final[Mapping[str, Callable[[Log, Console], LogDiagnosis]]] = {
+    TOLD: lambda log, _: diagnosis_of(log, failed=True),
+    UNTOLD: lambda log, _: diagnosis_of(log),
+    NUMBERS: lambda log, _: diagnosis_of(without_words(log), failed=True),
 }
 
 
@@ -120,25 +121,14 @@ TOTALS: Final = (
 )  # fmt: skip
 
 
-def answers_of(
-    asked: Sequence[Console], look: int, progress: Callable[[int, int], None]
-) -> pl.DataFrame:
-    """What the models of the package answer to consoles."""
-    rows = []
-    for done, console in enumerate(asked, start=1):
-        rows += _answers(console, look)
-        progress(done, len(asked))
-    return pl.DataFrame(rows, TABLE.schema)
-
-
-def _answers(console: Console, look: int) -> Iterator[dict[str, Any]]:
+def answers_to(console: Console, look: int) -> Iterator[dict[str, Any]]:
+    """What the models of the package answer to a console, in each way that it is asked about."""
     log, card = console.read(), console.program.card
     for name, ask in ASKED.items():
-        if name != UNTOLD and not console.failed:
+        is_silent = card.kind == "curves"
+        if name != UNTOLD and (console.category is None or (name == NUMBERS and not is_silent)):
             continue
-        if name == NUMBERS and card.kind != "curves":
-            continue
-        said = ask(log)
+        said = ask(log, console)
         yield {
             "look": look, "program": console.program.name, "run": console.run, "kind": card.kind,
             "category": console.category, "cause": console.cause, "asked": name,
@@ -171,35 +161,25 @@ def _share(rows: pl.DataFrame, total: Total, settings: ScenarioIntervalSettings)
 
 
 def frozen() -> dict[str, str]:
-    """Fingerprints of what must not follow a look: 16 hex digits of names and contents."""
+    """Fingerprints of what must not follow a look."""
     package, found = Path(failbench.__file__).parent, {}
     for name, folder in FROZEN.items():
-        digest = hashlib.sha256()
-        for path in sorted((package / folder).iterdir()):
-            if path.is_file() and path.suffix != ".py":
-                digest.update(f"{path.name}\0".encode() + path.read_bytes())
-        found[name] = digest.hexdigest()[:16]
+        files = (each for each in sorted((package / folder).glob("*.*")) if each.suffix != ".py")
+        found[name] = hashlib.sha256(b"".join(each.read_bytes() for each in files)).hexdigest()[:16]
     return found
 
 
 def read_looks(data: Path) -> pl.DataFrame:
-    """A row per look at the part ``test``; none before the first."""
-    path = data / LOOKS
-    try:
-        found = pl.read_csv(path, infer_schema_length=None)
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise BadInputError(path, "(file)", "is missing or is no CSV file.", _RESTORE) from error
-    for name in ("look", "date", "commit"):
-        if name not in found.columns:
-            raise BadInputError(path, name, "the column is missing.", _RESTORE)
-    return found
+    """Number, date and commit of each look at the part ``test``."""
+    return read_points(data / LOOKS, _LOOKS, may_be_empty=True, remedy=_RESTORE)
 
 
 def keep(data: Path, look: Mapping[str, Any], answers: pl.DataFrame, totals: pl.DataFrame) -> None:
     """Add a look, with its totals, and its answers to those of earlier ones."""
     path = data / "test" / ANSWERS
     TABLE.write(path, [*TABLE.read(path).to_dicts(), *answers.to_dicts()])
-    values = dict(totals.select("metric", pl.col("value").round(6)).iter_rows())
-    before, row = read_looks(data), pl.DataFrame({**look, **frozen(), **values})
-    table = pl.concat([before, row], how="diagonal_relaxed") if before.height else row
+    values = dict(totals.select("metric", pl.col("value").round(DECIMALS)).iter_rows())
+    before = pl.read_csv(data / LOOKS, infer_schema=False)
+    row = pl.DataFrame({**look, **frozen(), **values}).cast(pl.String)
+    table = pl.concat([before, row], how="diagonal")
     write_atomically(data / LOOKS, table.write_csv().encode(), "Free space.")

@@ -27,8 +27,6 @@ import polars as pl
 from failbench.base.replay import Replay
 from failbench.base.telemetry import Telemetry
 from failbench.diagnose.readers.lines import clean
-from failbench.diagnose.readers.names import SignalName, Split
-from failbench.diagnose.readers.numbers import NOWHERE
 from failbench.diagnose.readers.text import read_text
 from failbench.neighbours.peers import verdicts
 from failbench.neighbours.rendering.formats import rendered, write_files
@@ -43,11 +41,6 @@ SEED: Final = 3006
 # the first seeds with which names are those of the Trainer, which both peers know, and with which
 # its state has all digits and is saved most often
 SEEDS: Final[dict[str, int]] = {"tensorboard": 11, "trainer_state": 5}
-# names of numbers that training-doctor knows, of those that our reader finds
-_KNOWN_NUMBERS: Final[tuple[tuple[str, SignalName, Split], ...]] = (
-    ("loss", "loss", "train"), ("eval_loss", "loss", "validation"),
-    ("lr", "learning_rate", "train"), ("grad_norm", "grad_norm", "train"),
-)  # fmt: skip
 Files = Mapping[str, bytes]  # a log: contents by names, which may have folders before them
 
 
@@ -106,10 +99,9 @@ def record_outside(path: Path, logs: Mapping[str, Mapping[str, bytes]]) -> None:
         for (name, text), peer in product(texts.items(), peers):
             reading = _reading(_readable_by(peer, text), peer)
             verdict = verdicts.verdict_row(name, corpus, peer.name, peer.version, "", reading)
-            said = verdicts.answer(verdicts.standards()[peer.name], verdict)
-            taken = {each: said[each] for each in ("prediction", "detected", "readable")}
-            about = {"peer": peer.name, "version": peer.version, "corpus": corpus, "log": name}
-            rows.append(about | taken)
+            said = verdict | verdicts.answer(verdicts.standards()[peer.name], verdict)
+            said |= {"corpus": corpus, "log": name}
+            rows.append({each: said[each] for each in verdicts.OUTSIDE_TABLE.schema})
     verdicts.OUTSIDE_TABLE.write(path, rows)
 
 
@@ -117,13 +109,14 @@ def _readable_by(peer: Peer, text: bytes) -> Files:
     """A printed log; training-doctor reads none, and gets the numbers that our reader finds."""
     if peer.name == RUNMEDIC:
         return {"console.log": text}
-    log = read_text("console.log", [text])
-    parts = []
-    for name, signal, split in _KNOWN_NUMBERS:
-        series = log.series(signal, split)
-        steps = series.step if (series.step != NOWHERE).all() else np.arange(len(series))
-        parts.append(pl.DataFrame({"step": steps, name: series[signal]}))
-    table = pl.concat(parts, how="diagonal").sort("step", maintain_order=True)
+    rows = read_text("console.log", [text]).frame()
+    table = rows.select(
+        pl.int_range(pl.len()).alias("step") if rows["step"].null_count() else "step",
+        pl.when(split="train").then("loss").alias("loss"),
+        pl.when(split="validation").then("loss").alias("eval_loss"),
+        pl.col("learning_rate").alias("lr"),
+        "grad_norm",
+    )
     return {} if table.is_empty() else {"metrics.csv": table.write_csv().encode()}
 
 
