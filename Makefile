@@ -106,9 +106,9 @@ record-field: $(RECORDER) $(FIELD)/.installed  ## run the programs of the field 
 	@for part in development test; do \
 		$(IN_VENV) failbench field --part $$part --python $(FIELD)/bin/python || exit; done
 
-record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers` (INSIDE=1: and one that is called in trainings, an hour of a core)
+record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers` (REPORTS=FILE: and about public reports; INSIDE=1: and one that is called in trainings, an hour of a core)
 	@$(INSTALL) --no-deps --editable '.[peers]' runmedic==0.1.1 'training-doctor==0.1.0'
-	@$(IN_VENV) failbench peers
+	@$(IN_VENV) failbench peers $(if $(REPORTS),--reports $(REPORTS))
 ifdef INSIDE
 	@$(INSTALL) --no-deps 'defaultplusplus==0.4.1'
 	@$(IN_VENV) failbench peers-inside --setting bert-adamw

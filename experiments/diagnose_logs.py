@@ -23,17 +23,17 @@ from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.words import read_words
 from failbench.monitor.records.tables import setting_of
 from failbench.neighbours.peers.skill import skill_verdicts
-from failbench.neighbours.peers.verdicts import VERDICT_SCHEMA, recorded_answers
+from failbench.neighbours.peers.verdicts import OUTSIDE_TABLE, VERDICT_SCHEMA, recorded_answers
 from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.run import COMPLETE, complete_shape, logged_run
+from shared import outside as others
 from shared.diagnose_logs import (
-    ALL,
     ANSWER_SCHEMA,
     EVIDENCE_SCHEMA,
     OUTSIDE_SCHEMA,
-    WORDS,
     DiagnosedLogs,
 )
+from shared.outside import CAUSE_RIGHT, COMMITTED, FOUND, NAMES_IT, RIGHT, RIGHT_CAUSE
 
 TELEMETRY = Path("data/telemetry")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
@@ -42,6 +42,8 @@ OUTSIDE = Path("data/measurements/diagnose_logs/outside.parquet")
 MODEL = Path("src/failbench/fitted/log.json")
 WORDS_TABLE = Path("src/failbench/fitted/words.npy")
 VERDICTS = Path("data/peers/verdicts.parquet")
+PEERS_OUTSIDE = Path("data/peers/outside.parquet")
+FIELD, REPORTS = Path("data/field"), Path("data/reports")
 
 OF_COMPLETE = "log_complete"
 """Answers to complete logs, as if their model were one of its own."""
@@ -53,9 +55,6 @@ MODELS = {
     "monitor_bounds": st.Mark("monitor, own bounds", st.BLUE, "o"),
 }
 OURS = "failbench_diagnose"
-CORPORA = {"field": "Programs of the field", "reports": "Public reports"}
-COMMONEST = "commonest"
-FINE = pl.col("category").is_null()
 STATES = ("logged", "not logged")
 SAYS_END = "the error or the death"
 """Beside signals: whether a log says how the run ended."""
@@ -63,12 +62,6 @@ SAYS_END = "the error or the death"
 POINTS = 20
 """Shares at which the risk is drawn."""
 
-RIGHT = "probability that the category of a log of a new scenario is right"
-RIGHT_CAUSE = "probability that the root cause that is named, of the category named, is right"
-NAMES_IT = "probability that a category is named of it"
-FOUND = "probability that something is found in it"
-CAUSE_RIGHT = pl.col("predicted_cause") == pl.col("cause")
-COMMITTED = pl.col("prediction") != st.ABSTAIN
 IS_NAMED = pl.col("alarm") & (pl.col("confidence") >= NAMED)
 
 
@@ -240,46 +233,6 @@ def ours(answers: pl.DataFrame) -> pl.DataFrame:
     return named.select("run_id", "prediction", **keys, detected="alarm")
 
 
-def outside_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
-    """Rates on what others wrote, by what was learnt, each log a unit."""
-    failing, healthy = answers.filter(~FINE), answers.filter(FINE)
-    commonest = failing.filter(learnt=ALL).with_columns(
-        pl.col("category").mode().sort().first().over("corpus").alias("prediction"),
-        learnt=pl.lit(COMMONEST),
-    )
-    parts = []
-    for (learnt, corpus), group in pl.concat([failing, commonest]).group_by(
-        "learnt", "corpus", maintain_order=True
-    ):
-        known = group.drop_nulls("cause")
-        first, among = CAUSE_RIGHT, pl.col("cause").is_in(pl.col("next_causes"))
-        columns = [
-            ("accuracy", group, st.right(), f"{RIGHT}, of one left out"),
-            *(
-                (f"accuracy_{part}", group.filter(part=part), st.right(), f"{RIGHT}: {part}")
-                for part in sorted(group["part"].unique())
-            ),
-        ]
-        if learnt not in (COMMONEST, WORDS):
-            columns.append(("cause_accuracy", known, first, RIGHT_CAUSE))
-            columns.append(("among_three", known, among, f"{RIGHT_CAUSE}, or one of the next two"))
-            fine = healthy.filter(learnt=learnt, corpus=corpus)
-            columns.append(("alarm", fine, pl.col("alarm"), FOUND))
-            for level in get_args(Level):
-                stated = group["confidence"].map_elements(level_of, pl.String) == level
-                named = f"{RIGHT}, at a confidence that is {level}"
-                columns.append((f"accuracy_{level}", group.filter(stated), st.right(), named))
-        rates = {
-            name: st.wilson_interval(
-                float(logs.select(holds.mean()).item()), logs.height, confidence, "log", what
-            )
-            for name, logs, holds, what in columns
-            if logs.height
-        }
-        parts.append(st.estimate_rows(rates, learnt=learnt, corpus=corpus))
-    return pl.concat(parts)
-
-
 def example(run: Mapping[str, Any], steps: pl.DataFrame, model: Model) -> str:
     """The last line of a run's log and what the command answers, up to what it also found."""
     name, shape, rng = "key_equals", complete_shape("key_equals"), np.random.default_rng(0)
@@ -314,7 +267,6 @@ def numbers(
 def tables(
     whole: st.Estimates,
     rates: st.Estimates,
-    others: st.Estimates,
     evidence: pl.DataFrame,
     said: st.Captions,
 ) -> Iterator[st.Table]:
@@ -352,16 +304,6 @@ def tables(
             body.append(st.Divider(mark.label))
             body += [sized(rates, text, **keys, name=key) for key, text in labels.items()]
         yield st.table(f"diagnose_logs_{name}", rates, None, body, said)
-
-    learnt = said.labels("diagnose_logs_outside")
-    body = []
-    for corpus, label in CORPORA.items():
-        size = others.row(corpus=corpus, learnt=ALL, metric="accuracy")
-        body.append(st.Divider(f"{label}, n = {size['n'] if size else 0}"))
-        body += [
-            st.Row((text,), {"corpus": corpus, "learnt": name}) for name, text in learnt.items()
-        ]
-    yield st.table("diagnose_logs_outside", others, None, body, said)
 
     read = whole.where(metric="named").frame.drop_nulls("method").select("method", "format").rows()
     body = [sized(whole, tools[tool], st.words(name), method=tool) for tool, name in read]
@@ -419,7 +361,11 @@ def main() -> None:
     runs = first.select("run_id", "kind", "scenario", "category", "seed").unique()
     peers = peer_table(pl.concat(both, how="diagonal"), runs, intervals)
     calibrated = floors(failing, settings)
-    outside = outside_table(st.read_output(OUTSIDE, OUTSIDE_SCHEMA), intervals.confidence)
+    answered = st.read_output(OUTSIDE, OUTSIDE_SCHEMA)
+    of_others = others.with_others(answered, OUTSIDE_TABLE.read(PEERS_OUTSIDE))
+    outside = others.outside_table(of_others, intervals.confidence)
+    wrong = others.wrong_answers(answered, FIELD, REPORTS)
+    seen = others.totals_of_looks(FIELD, intervals)
     at_place = evidence.filter(pl.col("checked_by") != "course")["found"].to_numpy()
     metrics = {
         "rates": st.nest(rates, "model", "part", "name", "metric"),
@@ -459,10 +405,12 @@ def main() -> None:
             "diagnose_logs_scenarios": scenario_table(failing),
             "diagnose_logs_peers": peers,
             "diagnose_logs_outside": outside,
+            "diagnose_logs_wrong": wrong,
         },
-        tables=tables(
-            st.Estimates(whole), st.Estimates(rates), st.Estimates(outside), evidence, said
-        ),
+        tables=[
+            *tables(st.Estimates(whole), st.Estimates(rates), evidence, said),
+            *others.tables(st.Estimates(outside), wrong, seen, said),
+        ],
         figures={"diagnose_logs": said.picture("figure", 2.9, drawn)},
         sentences={
             "finding": said.text("finding", "text") + "\n",

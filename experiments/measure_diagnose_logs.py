@@ -37,6 +37,7 @@ from failbench.diagnose.words import (
     NO_SUPPORT,
     WordWeights,
     counted,
+    no_words,
     read_words,
     write_words,
 )
@@ -61,6 +62,7 @@ from shared.diagnose_logs import (
     ALL,
     ANSWER_SCHEMA,
     BENCHMARK,
+    CURVES,
     EVIDENCE_SCHEMA,
     OUTSIDE_SCHEMA,
     WITHOUT_WORDS,
@@ -68,6 +70,7 @@ from shared.diagnose_logs import (
     DiagnosedLogs,
     MessageExample,
 )
+from shared.simpler import curves_alone, simple_answers
 
 TELEMETRY = Path("data/telemetry")
 MONITORED = Path("data/monitor")
@@ -292,6 +295,10 @@ def outside_answers(
     order = np.random.default_rng(settings.seed).permutation(len(groups))
     folds = (order % settings.outside_folds).tolist()
     fold_of = dict(zip(groups, folds, strict=True))
+    of_numbers = [
+        {**each, "signs": curves_alone(known_log(each)).signs, "words": no_words()}
+        for each in examples
+    ]
     tasks: list[tuple[Any, ...]] = [(examples, outside.logs, Outside(), (BENCHMARK,), settings)]
     for fold in range(settings.outside_folds):
         tested = tuple(log for log in outside.logs if fold_of[log.group] == fold)
@@ -299,7 +306,10 @@ def outside_answers(
         mute = tuple(replace(log, teaches_words=False) for log in others)
         tasks.append((examples, tested, Outside(others, outside.said), (ALL, WORDS), settings))
         tasks.append((examples, tested, Outside(mute), (WITHOUT_WORDS,), settings))
-    answers = pl.concat(st.parallel_map(_outside_fold, tasks, workers))
+        curves = tuple(map(curves_alone, tested)), Outside(tuple(map(curves_alone, others)))
+        tasks.append((of_numbers, *curves, (CURVES,), settings))
+    simple = pl.DataFrame([*simple_answers(outside.logs)], schema=OUTSIDE_SCHEMA)
+    answers = pl.concat([*st.parallel_map(_outside_fold, tasks, workers), simple])
     parts = pl.col("log").replace_strict(dict(outside.parts), return_dtype=pl.String)
     return answers.with_columns(part=parts).select(OUTSIDE_SCHEMA.names()).sort("learnt", "log")
 

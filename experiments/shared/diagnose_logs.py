@@ -64,6 +64,7 @@ EVIDENCE_SCHEMA = pl.Schema(
 
 # what answers to the logs of others were learnt from, and what they read
 ALL, WITHOUT_WORDS, WORDS, BENCHMARK = "all", "all, without words", "words", "benchmark"
+CURVES, MESSAGES, SYMPTOM = "curves", "messages", "symptom"
 
 OUTSIDE_SCHEMA = pl.Schema(
     {

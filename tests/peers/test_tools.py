@@ -8,14 +8,21 @@ import polars as pl
 import pytest
 
 from failbench.base.errors import BadInputError
-from failbench.neighbours.peers import default_plus_plus
+from failbench.neighbours.peers import default_plus_plus, recorder
 from failbench.neighbours.peers import verdicts as versions
 from failbench.neighbours.peers.recorder import (
     installed_peers,
     read_by_runmedic,
     read_by_training_doctor,
+    record_outside,
 )
-from failbench.neighbours.peers.verdicts import Reading, issues_of, mapping, recorded_answers
+from failbench.neighbours.peers.verdicts import (
+    OUTSIDE_TABLE,
+    Reading,
+    issues_of,
+    mapping,
+    recorded_answers,
+)
 
 
 def fail():
@@ -99,6 +106,39 @@ def test_a_real_peer_sees_a_loss_that_breaks_and_nothing_in_one_that_falls(
     reading = read(tmp_path)
     assert (reading.issues[0], reading.severities[0]) == (issue, "critical")
     assert all(confidence >= 0.5 for confidence in reading.confidences[:1])
+
+
+PRINTED = b"step 1 loss 2.5 lr 0.1\nstep 2 loss nan lr 0.1\nvalidation loss 3.0\n"
+
+
+def test_of_what_others_printed_a_category_is_kept_and_what_is_not_asked_again_stays(
+    monkeypatch, tmp_path
+):
+    given, path = {}, tmp_path / "outside.parquet"
+
+    def reading(name, *says):
+        def read(folder):
+            given[name] = {each.name: each.read_bytes() for each in folder.iterdir()}
+            return Reading(*says)
+
+        return recorder.Peer(name, "1", (), read)
+
+    lost = reading("runmedic", ("divergence",), ("critical",))
+    quiet = reading("training_doctor", ("lr_too_high",), ("low",), (0.2,))
+    monkeypatch.setattr(recorder, "installed_peers", lambda: (lost, quiet))
+    record_outside(path, {"reports": {"r1": PRINTED}, "field": {"old": PRINTED}})
+    record_outside(path, {"field": {"a/b": PRINTED}})
+    table = OUTSIDE_TABLE.read(path)
+    assert table.select("peer", "corpus", "log", "prediction", "detected").rows() == [
+        ("runmedic", "field", "a/b", "optimization", True),
+        ("runmedic", "reports", "r1", "optimization", True),
+        ("training_doctor", "field", "a/b", "abstain", False),  # surer answers alone count
+        ("training_doctor", "reports", "r1", "abstain", False),
+    ]
+    assert given["runmedic"] == {"console.log": PRINTED}
+    numbers = pl.read_csv(given["training_doctor"]["metrics.csv"])
+    assert numbers["loss"].drop_nulls().to_list()[0] == 2.5
+    assert numbers["eval_loss"].drop_nulls().to_list() == [3.0]
 
 
 NAMES = {

@@ -17,7 +17,7 @@ LAYERS = (
     ("diagnose.outputs", "fitted", "neighbours.external", "neighbours.peers", "prediction"),
     ("diagnose.batch", "field", "recording"),
     ("statistics",),
-    ("crashes", "preflight.records", "recording.validity", "study"),
+    ("crashes", "field.looks", "preflight.records", "recording.validity", "study"),
     ("agents", "neighbours.lenses", "publish"),
     ("cli",),
 )

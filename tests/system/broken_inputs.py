@@ -113,6 +113,7 @@ READ_BY_NAME = {
         "readers.csv",
         "author_1/answer_cut_off/card.json",
     },
+    ("diagnose_logs", "data/field/development"): {"author_1/answer_cut_off/card.json"},
     ("crosswalk", "data/plots"): {f"{condition.points}.csv" for condition in CONDITIONS.values()},
 }
 """Of folders of all studies' results, the files that a stage names."""

@@ -40,13 +40,15 @@ def read_outputs(
     )
 
 
-def read_points(path: Path, schema: pl.Schema) -> pl.DataFrame:
+def read_points(
+    path: Path, schema: pl.Schema, *, may_be_empty: bool = False, remedy: str = REMEDY
+) -> pl.DataFrame:
     """Read the columns of ``schema`` from the CSV of points that an earlier stage wrote."""
     try:
         table = pl.read_csv(path, schema_overrides=schema, infer_schema_length=None)
     except (OSError, pl.exceptions.PolarsError) as error:
-        raise unreadable(path, "CSV") from error
-    return _checked(path, table, schema, REMEDY)
+        raise unreadable(path, "CSV", remedy) from error
+    return _checked(path, table, schema, remedy, may_be_empty=may_be_empty)
 
 
 def _checked(

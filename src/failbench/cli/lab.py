@@ -148,11 +148,17 @@ def field(
     only: Only = (),
     python: Annotated[Path, Parameter(help="whose libraries they use")] = Path(sys.executable),
     workers: Workers = 2,
+    score: Annotated[
+        Part | None, Parameter(help="diagnose what is recorded of a part, and print totals alone")
+    ] = None,
 ) -> int:
     """Run the programs of the field and their healthy twins, and keep what they print and log.
 
-    An interrupted recording goes on where it stopped; the tables are written when all are run.
+    An interrupted recording goes on where it stopped; the tables are written when all are run. With
+    `--score` nothing is run; each look at the part `test` is counted, and its answers are kept.
     """
+    if score is not None:
+        return _score(score)
     from failbench.field.corpus import publish
     from failbench.field.programs import read_programs
     from failbench.field.recorder import Recording, problems, record, wanted_runs
@@ -179,6 +185,47 @@ def field(
     return 0
 
 
+def _score(part: Part) -> int:
+    import polars as pl
+
+    from failbench.base.stage import print_table
+    from failbench.field import looks
+    from failbench.field.corpus import consoles, unrecorded
+    from failbench.publish.reproduction.comparison import git
+    from failbench.statistics.intervals import ScenarioIntervalSettings
+    from failbench.statistics.settings import read_statistics
+    from failbench.study.cells import estimate_text
+
+    folder, before = places.FIELD / part, looks.read_looks(places.FIELD).height
+    if missing := unrecorded(places.FIELD, part):
+        problem = f"lacks {missing} of its runs or readings as its programs are now."
+        raise BadInputError(folder, "(runs)", problem, "Record it with `make record-field`.")
+    if part == "test" and before >= looks.ALLOWED:
+        problem = f"was looked at {before} times, which is all that is allowed."
+        raise BadInputError(folder, "(looks)", problem, "Work on development.")
+    if part == "test" and git(Path(), "status", "--porcelain"):
+        problem = "is to be looked at by what is committed, and the working tree has changes."
+        raise BadInputError(folder, "(commit)", problem, "Commit them first.")
+    asked, rows = consoles(places.FIELD, part), []
+    with interruptible("Stopped; nothing is kept."), progress_meter() as meter:
+        for done, console in enumerate(asked, start=1):
+            rows += looks.answers_to(console, before + 1)
+            meter.show("diagnosing", done, len(asked), 0)
+    answers = pl.DataFrame(rows, looks.TABLE.schema)
+    totals = looks.totals_of(answers, read_statistics(ScenarioIntervalSettings))
+    said = totals.select("estimand", "value", "ci_low", "ci_high", "n").to_dicts()
+    print_table(("of", "percent", "n"), [(r["estimand"], estimate_text(r), r["n"]) for r in said])
+    if part == "test":
+        commit = git(Path(), "rev-parse", "HEAD").decode("ascii").strip()
+        facts = {"date": datetime.date.today().isoformat(), "commit": commit}  # noqa: DTZ011
+        programs = len({each.program.name for each in asked})
+        sizes = {"programs": programs, "runs": len(asked)}
+        looks.keep(places.FIELD, {"look": before + 1, **facts, **sizes}, answers, totals)
+    else:
+        print("The models of the package have learnt from these programs.")
+    return 0
+
+
 def reports(
     given: Annotated[Path, Parameter(help="reports with their texts, as lines of JSON")],
     /,
@@ -198,19 +245,37 @@ def reports(
     return 0
 
 
-def peers(*, telemetry: Telemetry = TELEMETRY, output: Output = places.PEERS) -> int:
-    """Ask other tools about the runs of the reference setting, and keep what they say."""
+def peers(
+    *,
+    telemetry: Telemetry = TELEMETRY,
+    output: Output = places.PEERS,
+    reports: Annotated[
+        Path | None, Parameter(help="with their texts, as for `failbench reports`")
+    ] = None,
+) -> int:
+    """Ask other tools about the runs of the reference setting, and keep what they say.
+
+    They are asked about the consoles of the field's development, and about public reports if their
+    texts are given; of these no more than a category is kept.
+    """
     import polars as pl
 
     from failbench.base.slices import ReferenceStudy
     from failbench.base.telemetry import read_telemetry
-    from failbench.neighbours.peers.recorder import record_peers
+    from failbench.field.corpus import consoles
+    from failbench.field.reports import read_given
+    from failbench.neighbours.peers.recorder import record_outside, record_peers
 
     study = read_section("nested_cv", ReferenceStudy)
     of_setting = [pl.col(n) == getattr(study, n) for n in ("architecture", "optimizer", "scale")]
     selected = read_telemetry(telemetry).select(pl.all_horizontal(of_setting))
     with interruptible("Stopped; what was asked is kept."), progress_meter() as meter:
         record_peers(output, selected, lambda done, total: meter.show("asking", done, total, 0))
+    of_field = consoles(places.FIELD, "development")
+    logs = {"field": {each.name: each.printed() for each in of_field}}
+    if reports is not None:
+        logs["reports"] = {each.id: each.log_text.encode() for each in read_given(reports)}
+    record_outside(places.PEERS_OUTSIDE, logs)
     return 0
 
 

@@ -72,6 +72,7 @@ CRASHES = Path("data/crashes/answers.parquet")
 TELEMETRY = Path("data/telemetry")
 FEATURE_TABLE = Path("data/features/features.parquet")
 PEERS = Path("data/peers/verdicts.parquet")
+PEERS_OUTSIDE = Path("data/peers/outside.parquet")
 PEERS_INSIDE = Path("data/peers/default_plus_plus.parquet")
 PREFLIGHT = Path("data/preflight/answers.parquet")
 MONITORED = Path("data/monitor")  # with the frozen versions of its rules

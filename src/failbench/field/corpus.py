@@ -6,7 +6,7 @@ import shutil
 import tokenize
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import polars as pl
 
@@ -16,11 +16,12 @@ from failbench.base.records import Record, read_rows
 from failbench.base.replay import DENSE, AnswerTable
 from failbench.base.vocabulary import Category
 from failbench.diagnose.fitting import KnownLog
+from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import signs_of
 from failbench.diagnose.words import counted
 from failbench.field.programs import PROGRAM, How, Part, Program, read_programs
-from failbench.field.recorder import CONSOLE, WRITTEN, Recording, Run, problems
+from failbench.field.recorder import CONSOLE, WRITTEN, Recording, Run, problems, wanted_runs
 
 NUMBERS: Final = "numbers.parquet"
 RECORDED: Final = "recorded.csv"
@@ -127,11 +128,30 @@ def read_readings(data: Path, part: Part) -> dict[str, Reading]:
     return {each.program: each for each in read_rows(path, Reading, _RESTORE, ["program"])}
 
 
-def known_logs(data: Path, part: Part) -> list[tuple[Program, Run, KnownLog]]:
-    """The consoles of a part that are as their cards say, as logs of known causes.
+class Console(NamedTuple):
+    """What a run printed whose program is as its card says, and what is known of it."""
 
-    The cause is the first reader's; programs of one author are left out together.
-    """
+    program: Program
+    run: Run
+    name: str  # what weighs one: a program that fails, or a run that does not
+    category: Category | None  # None of a healthy run, as its cause
+    cause: str | None  # the first reader's
+
+    def printed(self) -> bytes:
+        """The console."""
+        path = self.program.folder / self.run / CONSOLE
+        try:
+            return path.read_bytes()
+        except OSError as error:
+            raise BadInputError(path, "(file)", "cannot be read.", _RESTORE) from error
+
+    def read(self) -> Log:
+        """The console as a log."""
+        return read_text(CONSOLE, [self.printed()])
+
+
+def consoles(data: Path, part: Part) -> list[Console]:
+    """The consoles of a part that are as their cards say."""
     readings = read_readings(data, part)
     recorded = read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
     broken = {each.program for each in recorded if each.problems}
@@ -140,22 +160,40 @@ def known_logs(data: Path, part: Part) -> list[tuple[Program, Run, KnownLog]]:
         problem = f"has no program {min(missing)}, of which {RECORDED} tells."
         raise BadInputError(data / part, "(folder)", problem, _RESTORE)
     runs = [(programs[each.program], each.run) for each in recorded if each.program not in broken]
-    return [
-        (program, run, _known_log(program, run, readings.get(program.name)))
-        for program, run in runs
-    ]
+    return [_console(program, run, readings.get(program.name)) for program, run in runs]
 
 
-def _known_log(program: Program, run: Run, reading: Reading | None) -> KnownLog:
-    path = program.folder / run / CONSOLE
-    try:
-        log = read_text(CONSOLE, [path.read_bytes()])
-    except OSError as error:
-        raise BadInputError(path, "(file)", "cannot be read.", _RESTORE) from error
-    failed = run == "run" and program.card.kind != "oddity"
-    cause = reading.cause_1 if failed and reading and reading.cause_1 != "none" else None
-    name = program.name if failed else f"{program.name} {run}"
+def _console(program: Program, run: Run, reading: Reading | None) -> Console:
+    if run != "run" or program.card.kind == "oddity":
+        return Console(program, run, f"{program.name} {run}", None, None)
+    cause = reading.cause_1 if reading and reading.cause_1 != "none" else None
+    return Console(program, run, program.name, program.card.category, cause)
+
+
+def known_logs(data: Path, part: Part) -> list[tuple[Program, Run, KnownLog]]:
+    """The consoles of a part that are as their cards say, as logs of known causes.
+
+    Programs of one author are left out together.
+    """
+    return [(each.program, each.run, _known_log(each)) for each in consoles(data, part)]
+
+
+def _known_log(console: Console) -> KnownLog:
+    log, author = console.read(), console.program.card.author
     return KnownLog(
-        signs_of(log), program.card.category if failed else None, cause, name, "field",
-        program.card.author, counted(log.words), teaches_words=True,
+        signs_of(log), console.category, console.cause, console.name, "field", author,
+        counted(log.words), teaches_words=True,
     )  # fmt: skip
+
+
+def unrecorded(data: Path, part: Part) -> int:
+    """How many runs of a part are not recorded as their programs are now, or have no reading."""
+    recorded = read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
+    kept = {(each.program, each.run, each.fingerprint) for each in recorded}
+    read, wanted = read_readings(data, part), wanted_runs(read_programs(data, part))
+    return sum(
+        (program.name, run, program.fingerprint) not in kept
+        or not (program.folder / run / CONSOLE).exists()
+        or not (program.name in read or program.card.kind == "oddity")
+        for program, run in wanted
+    )

@@ -27,6 +27,7 @@ import polars as pl
 from failbench.base.replay import Replay
 from failbench.base.telemetry import Telemetry
 from failbench.diagnose.readers.lines import clean
+from failbench.diagnose.readers.text import read_text
 from failbench.neighbours.peers import verdicts
 from failbench.neighbours.rendering.formats import rendered, write_files
 from failbench.neighbours.rendering.run import complete_shape, logged_run
@@ -88,6 +89,35 @@ def record(
                     replay.keep([verdicts.verdict_row(*unit, peer.version, digest, reading)])
             progress(done, len(runs) * len(formats))
     return verdicts.VERDICT_TABLE.read(path)
+
+
+def record_outside(path: Path, logs: Mapping[str, Mapping[str, bytes]]) -> None:
+    """Ask every peer about what others' programs printed, by corpora; others' answers stay."""
+    known = verdicts.OUTSIDE_TABLE.read(path).to_dicts() if path.exists() else []
+    rows, peers = [row for row in known if row["corpus"] not in logs], installed_peers()
+    for corpus, texts in logs.items():
+        for (name, text), peer in product(texts.items(), peers):
+            reading = _reading(_readable_by(peer, text), peer)
+            verdict = verdicts.verdict_row(name, corpus, peer.name, peer.version, "", reading)
+            said = verdict | verdicts.answer(verdicts.standards()[peer.name], verdict)
+            said |= {"corpus": corpus, "log": name}
+            rows.append({each: said[each] for each in verdicts.OUTSIDE_TABLE.schema})
+    verdicts.OUTSIDE_TABLE.write(path, rows)
+
+
+def _readable_by(peer: Peer, text: bytes) -> Files:
+    """A printed log; training-doctor reads none, and gets the numbers that our reader finds."""
+    if peer.name == RUNMEDIC:
+        return {"console.log": text}
+    rows = read_text("console.log", [text]).frame()
+    table = rows.select(
+        pl.int_range(pl.len()).alias("step") if rows["step"].null_count() else "step",
+        pl.when(split="train").then("loss").alias("loss"),
+        pl.when(split="validation").then("loss").alias("eval_loss"),
+        pl.col("learning_rate").alias("lr"),
+        "grad_norm",
+    )
+    return {} if table.is_empty() else {"metrics.csv": table.write_csv().encode()}
 
 
 def digest_of(files: Files) -> str:

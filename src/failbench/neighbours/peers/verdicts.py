@@ -194,6 +194,19 @@ ANSWER_SCHEMA: Final = pl.Schema(
     }
 )
 
+# what comes of logs that others wrote, of which no word is kept: the category and no issue
+OUTSIDE_TABLE: Final = AnswerTable(
+    schema=pl.Schema({
+        "peer": pl.String, "version": pl.String, "corpus": pl.String, "log": pl.String,
+        "prediction": pl.String, "detected": pl.Boolean, "readable": pl.Boolean,
+    }),
+    key=("peer", "corpus", "log"),
+    unit=("peer", "corpus", "log"),
+    version=("version",),
+    remedy=RESTORE,
+    options=DENSE,
+)  # fmt: skip
+
 
 DOCUMENTED: Final = "documented"  # thresholds and bounds as a peer documents them
 # what the choice maximises: failing runs detected less twins alarmed, or categories right

@@ -1,0 +1,153 @@
+"""What is reported of the logs of others: ours beside parts of it and other tools, and looks."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final, get_args
+
+import polars as pl
+
+from failbench import study as st
+from failbench.base.records import read_rows
+from failbench.causes.catalogue import causes
+from failbench.diagnose.answer import Level, level_of
+from failbench.field import looks
+from failbench.field.programs import read_programs
+from failbench.field.reports import INDEX, Report
+from shared.diagnose_logs import ALL, OUTSIDE_SCHEMA, WORDS
+
+COMMONEST: Final = "commonest"
+FINE: Final = pl.col("category").is_null()
+COMMITTED: Final = pl.col("prediction") != st.ABSTAIN
+CAUSE_RIGHT: Final = pl.col("predicted_cause") == pl.col("cause")
+RIGHT: Final = "probability that the category of a log of a new scenario is right"
+RIGHT_CAUSE: Final = (
+    "probability that the root cause that is named, of the category named, is right"
+)
+NAMES_IT: Final = "probability that a category is named of it"
+FOUND: Final = "probability that something is found in it"
+CORPORA: Final = {"field": "Programs of the field", "reports": "Public reports"}
+SHOWN: Final = 10  # wrong answers
+LESSONS: Final = "lessons.csv"  # why they were wrong, by a person; shown where they still are
+_LESSONS: Final = pl.Schema({"log": pl.String(), "why": pl.String()})
+_WRONG: Final = (
+    "corpus", "log", "source", "category", "sentence", "prediction", "confidence",
+    "predicted_cause", "why",
+)  # fmt: skip
+_RESTORE: Final = "Restore it with `git checkout`."
+
+
+def with_others(answers: pl.DataFrame, peers: pl.DataFrame) -> pl.DataFrame:
+    """Our answers, those of other tools to the same logs, and the commonest category of each."""
+    logs = answers.filter(learnt=ALL)
+    facts = logs.select("corpus", "log", "group", "part", "category", "cause")
+    said = peers.select("corpus", "log", "prediction", learnt="peer", alarm="detected")
+    commonest = logs.filter(~FINE).with_columns(
+        pl.col("category").mode().sort().first().over("corpus").alias("prediction"),
+        learnt=pl.lit(COMMONEST), alarm=None, confidence=None,
+    )  # fmt: skip
+    added = pl.concat([facts.join(said, on=["corpus", "log"]), commonest], how="diagonal_relaxed")
+    # words name a category, and nothing else is of them alone
+    own = ("alarm", "confidence", "predicted_cause")
+    known = pl.col("learnt") != WORDS
+    ours = answers.with_columns(pl.when(known).then(name).alias(name) for name in own)
+    return pl.concat([ours, added], how="diagonal_relaxed").select(*OUTSIDE_SCHEMA)
+
+
+def outside_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
+    """Rates on what others wrote, by what is learnt or asked, each log a unit."""
+    parts = []
+    for (learnt, corpus), logs in answers.group_by("learnt", "corpus", maintain_order=True):
+        group, fine = logs.filter(~FINE), logs.filter(FINE).drop_nulls("alarm")
+        known = group.drop_nulls(["cause", "predicted_cause"])
+        among = pl.col("cause").is_in(pl.col("next_causes"))
+        columns = [
+            ("accuracy", group, st.right(), f"{RIGHT}, of one left out"),
+            *(
+                (f"accuracy_{part}", group.filter(part=part), st.right(), f"{RIGHT}: {part}")
+                for part in sorted(group["part"].unique())
+            ),
+            ("named", group, COMMITTED, NAMES_IT),
+            ("cause_accuracy", known, CAUSE_RIGHT, RIGHT_CAUSE),
+            ("among_three", known, among, f"{RIGHT_CAUSE}, or one of the next two"),
+            ("alarm", fine, pl.col("alarm"), FOUND),
+        ]
+        sure = group.drop_nulls("confidence")
+        for level in get_args(Level):
+            stated = sure["confidence"].map_elements(level_of, pl.String) == level
+            named = f"{RIGHT}, at a confidence that is {level}"
+            columns.append((f"accuracy_{level}", sure.filter(stated), st.right(), named))
+        rates = {
+            name: st.wilson_interval(
+                float(rows.select(holds.mean()).item()), rows.height, confidence, "log", what
+            )
+            for name, rows, holds, what in columns
+            if rows.height
+        }
+        parts.append(st.estimate_rows(rates, learnt=learnt, corpus=corpus))
+    return pl.concat(parts)
+
+
+def wrong_answers(answers: pl.DataFrame, field: Path, reports: Path) -> pl.DataFrame:
+    """The surest wrong answers, one of each pair of categories and of each author or owner."""
+    wrong = answers.filter(~FINE, ~st.right(), learnt=ALL)
+    taken: list[dict[str, Any]] = []
+    for row in wrong.sort("confidence", "log", descending=[True, False]).iter_rows(named=True):
+        if not any(_alike(row, other) for other in taken):
+            taken.append(row)
+    about: list[tuple[str, str, str | None]] = []
+    for program in read_programs(field, "development"):
+        about.append((program.name, program.name, program.card.cause))
+    for each in read_rows(reports / INDEX, Report, _RESTORE, ["report"]):
+        about.append((each.report, each.source, causes()[each.cause].title if each.cause else None))
+    known = pl.DataFrame(about, ["log", "source", "sentence"], orient="row")
+    lessons = st.read_points(field / LESSONS, _LESSONS)
+    shown = pl.DataFrame(taken[:SHOWN], OUTSIDE_SCHEMA).join(known, on="log", how="left")
+    return shown.join(lessons, on="log", how="left").select(*_WRONG)
+
+
+def _alike(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    same = (("category", "prediction"), ("corpus", "group"))
+    return any(all(row[name] == other[name] for name in names) for names in same)
+
+
+def totals_of_looks(field: Path, intervals: st.ScenarioIntervalSettings) -> pl.DataFrame:
+    """Totals of each look at the part that stays unread, made anew from its answers."""
+    totals = looks.totals_of(looks.TABLE.read(field / "test" / looks.ANSWERS), intervals)
+    return totals.join(looks.read_looks(field), on="look") if len(totals) else totals
+
+
+def tables(
+    others: st.Estimates, wrong: pl.DataFrame, seen: pl.DataFrame, said: st.Captions
+) -> Iterator[st.Table]:
+    """What is learnt; ours beside parts of it and other tools; wrong answers; looks."""
+    learnt = said.labels("diagnose_logs_outside")
+    body: list[st.Row | st.Divider] = []
+    for corpus, label in CORPORA.items():
+        size = others.row(corpus=corpus, learnt=ALL, metric="accuracy")
+        body.append(st.Divider(f"{label}, n = {size['n'] if size else 0}"))
+        body += [
+            st.Row((text,), {"corpus": corpus, "learnt": name}) for name, text in learnt.items()
+        ]
+    yield st.table("diagnose_logs_outside", others, None, body, said)
+    beside = st.rows("learnt", said.labels("diagnose_logs_beside"))
+    yield st.table("diagnose_logs_beside", others, None, beside, said)
+    yield st.sheet("diagnose_logs_wrong", map(_wrong, wrong.iter_rows(named=True)), said)
+    yield st.sheet("diagnose_logs_looks", _looks(seen), said)
+
+
+def _wrong(row: Mapping[str, Any]) -> tuple[str, ...]:
+    true, named = (st.words(row[name]) for name in ("category", "prediction"))
+    sure, of_cause = st.percent(row["confidence"]), causes()[row["predicted_cause"]].title
+    cause = f"{true}: {row['sentence']}" if row["sentence"] else true
+    return row["source"], cause, f"{named} ({sure} %): {of_cause}", row["why"] or st.ABSENT
+
+
+def _looks(seen: pl.DataFrame) -> Iterable[st.Divider | tuple[str, ...]]:
+    if seen.is_empty():
+        yield st.Divider("There was no look yet.")
+        return
+    for (look,), rows in seen.group_by("look", maintain_order=True):
+        first = rows.row(0, named=True)
+        yield st.Divider(f"Look {look}, {first['date']}, at {first['commit'][:8]}")
+        for row in rows.iter_rows(named=True):
+            yield row["estimand"], st.estimate_text(row), str(row["n"])
