@@ -1,5 +1,5 @@
-import dataclasses
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -9,7 +9,7 @@ from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
 from failbench.diagnose.diagnosis import diagnose_log, diagnosis_of
 from failbench.diagnose.finding import Finding
-from failbench.diagnose.outputs.outline import headline
+from failbench.diagnose.outputs.outline import headline, summary
 from failbench.diagnose.readers.text import read_text
 
 OUT_OF_MEMORY = """\
@@ -71,16 +71,40 @@ def test_what_shows_no_health_is_never_called_healthy(text):
     assert diagnosed(text).status != "healthy"
 
 
-def test_a_log_in_which_nothing_was_found_and_nothing_improves_is_unknown_without_a_cause():
+def test_a_log_in_which_nothing_was_found_and_nothing_improves_says_too_little():
     few = lines([2.5, 2.4, 2.5])
     diagnosis = diagnosed(few)
-    assert (diagnosis.status, diagnosis.category, diagnosis.hypotheses) == ("unknown", None, ())
+    assert (diagnosis.status, diagnosis.category, diagnosis.hypotheses) == ("too_little", None, ())
     assert headline(diagnosis).endswith("does not show health")
     assert "most probable" in headline(diagnosed(few, failed=True))
     failed = diagnosed(lines(falling()), failed=True)
-    assert failed.status == "unknown"
+    assert failed.status in ("unknown", "failed")
     assert failed.measure
     assert "no error and no end" in " ".join(failed.uncertainty)
+
+
+@pytest.mark.parametrize(
+    ("text", "status"),
+    [
+        (lines(falling()), "healthy"),
+        (lines([2.5, 2.4, 2.5]), "too_little"),
+        (lines([*falling(60), *[30.0] * 4, *falling(20)]), "unknown"),
+        ("GET /index.html 200 5120\nGET /logo.png 404 162\n", "no_training_log"),
+        (lines([*falling(), math.nan, math.nan]), "failed"),
+        ("Segmentation fault (core dumped)", "failed"),
+    ],
+)
+def test_each_status_has_its_log(text, status):
+    assert diagnosed(text).status == status
+
+
+def test_a_cause_below_30_percent_is_shown_and_not_named():
+    diagnosis = diagnosed(UNEVEN)
+    first, *others = diagnosis.hypotheses
+    assert diagnosis.names_cause
+    low = replace(diagnosis, hypotheses=(replace(first, confidence=0.29), *others))
+    assert not low.names_cause
+    assert "First of the possible causes" in summary(low)
 
 
 @pytest.mark.parametrize(
@@ -178,7 +202,7 @@ def test_lines_that_say_nothing_change_the_category_in_nothing_and_its_probabili
     change = [abs(mixed.categories[name] - plain.categories[name]) for name in CATEGORIES]
     assert max(change) < 0.25
     of_mixed, of_plain = (
-        [repr(dataclasses.replace(each, line=None)) for each in diagnosis.findings]
+        [repr(replace(each, line=None)) for each in diagnosis.findings]
         for diagnosis in (mixed, plain)
     )
     assert of_mixed == of_plain

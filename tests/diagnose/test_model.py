@@ -73,7 +73,7 @@ def model():
 def test_a_cause_of_no_scenario_is_named_by_its_message(model):
     unseen = OF_CATEGORY["model_software"][-1]
     assert unseen not in {log.cause for log in known_logs(np.random.default_rng(0))}
-    weighed = model.weighed(supports_of((message(unseen),), model.bounds))
+    weighed = model.weighed(supports_of((message(unseen),), model.bounds.of(())))
     assert CATEGORIES[weighed.category] == "model_software"
     assert list(causes())[weighed.cause] == unseen
 
@@ -102,7 +102,7 @@ def test_words_of_other_authors_name_category_and_cause():
     logs = texts(np.random.default_rng(0))
     made, words = fitting.fitted(logs, CHOICES, "made-up texts")
     support = words.support(counted("epoch: the card ran out of room again"))
-    weighed = made.weighed(supports_of((), made.bounds, support))
+    weighed = made.weighed(supports_of((), made.bounds.of(()), support))
     assert CATEGORIES[weighed.category] == "memory_hardware"
     assert list(causes())[weighed.cause] == OF_CATEGORY["memory_hardware"][0]
     assert words.support(counted("")).categories.tolist() == [0.0] * len(CATEGORIES)
@@ -190,7 +190,7 @@ def test_a_model_is_json_and_read_back_and_refused_if_it_is_none(tmp_path, model
     content = json.loads(path.read_text())
     assert content["fitted_on"] == "made-up logs"
     again = read_model(path)
-    supports = supports_of((message("graph_kept"),), model.bounds)
+    supports = supports_of((message("graph_kept"),), model.bounds.of(()))
     assert model.weighed(supports).causes == pytest.approx(again.weighed(supports).causes, abs=1e-4)
     for change, field in (
         ({"temperature": "hot"}, "temperature"),

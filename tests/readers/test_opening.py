@@ -134,7 +134,7 @@ sys.exit(main(sys.argv[1:]))
     ("command", "status", "words"),
     [
         ("read train.log", 0, "loss (train): 1 values"),
-        ("diagnose --json train.log", 3, '"status": "unknown"'),
+        ("diagnose --json train.log", 5, '"status": "too_little"'),
         ("read recorded", 2, "polars: is not installed, and recorded telemetry needs it."),
     ],
 )

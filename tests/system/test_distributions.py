@@ -28,7 +28,9 @@ SMALL = 4_000_000
 LIGHT = 150e6
 """Bytes of an environment that only diagnoses logs; the extra `lab` has some ten times as many."""
 
-EXIT: dict[Status, int] = {"healthy": 0, "failed": 1, "unknown": 3}
+EXIT: dict[Status, int] = {
+    "healthy": 0, "failed": 1, "unknown": 3, "no_training_log": 4, "too_little": 5,
+}  # fmt: skip
 ERROR = "RuntimeError: mat1 and mat2 shapes cannot be multiplied (4x8 and 9x2)\n"
 
 
