@@ -224,7 +224,7 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
 
 
 def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
-    """Every break of every input; of a folder's tables with equal columns, and scenarios, of one."""
+    """Every break of every input; of scenarios, and a folder's tables of equal columns, of one."""
     first = foreach_items().get(stage.name, [""])[0]
     files = inputs_of(stage) if item == first else []
     if item and KNOWN in stage.inputs:
