@@ -345,6 +345,11 @@ def main() -> None:
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     reference = setting_of(st.read_section("nested_cv", st.ReferenceStudy).model_dump())
     telemetry, evidence = st.read_telemetry(TELEMETRY), st.read_output(EVIDENCE, EVIDENCE_SCHEMA)
+    answered = st.read_output(OUTSIDE, OUTSIDE_SCHEMA)
+    of_others = others.with_others(answered, OUTSIDE_TABLE.read(PEERS_OUTSIDE))
+    outside = others.outside_table(of_others, intervals.confidence)
+    wrong = others.wrong_answers(answered, FIELD, REPORTS)
+    seen = others.totals_of_looks(FIELD, intervals)
     model = pl.when(format=COMPLETE).then(pl.lit(OF_COMPLETE)).otherwise("model")
     answers = st.read_output(ANSWERS, ANSWER_SCHEMA).with_columns(model=model)
     failing, healthy = answers.filter(kind="failure"), answers.filter(pl.col("kind") != "failure")
@@ -361,11 +366,6 @@ def main() -> None:
     runs = first.select("run_id", "kind", "scenario", "category", "seed").unique()
     peers = peer_table(pl.concat(both, how="diagonal"), runs, intervals)
     calibrated = floors(failing, settings)
-    answered = st.read_output(OUTSIDE, OUTSIDE_SCHEMA)
-    of_others = others.with_others(answered, OUTSIDE_TABLE.read(PEERS_OUTSIDE))
-    outside = others.outside_table(of_others, intervals.confidence)
-    wrong = others.wrong_answers(answered, FIELD, REPORTS)
-    seen = others.totals_of_looks(FIELD, intervals)
     at_place = evidence.filter(pl.col("checked_by") != "course")["found"].to_numpy()
     metrics = {
         "rates": st.nest(rates, "model", "part", "name", "metric"),

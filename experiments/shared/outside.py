@@ -100,7 +100,11 @@ def wrong_answers(answers: pl.DataFrame, field: Path, reports: Path) -> pl.DataF
     for each in read_rows(reports / INDEX, Report, _RESTORE, ["report"]):
         about.append((each.report, each.source, causes()[each.cause].title if each.cause else None))
     known = pl.DataFrame(about, ["log", "source", "sentence"], orient="row")
-    lessons = st.read_points(field / LESSONS, _LESSONS)
+    asked = answers.filter(~FINE, corpus="field")["log"]
+    if missing := {*asked} - {*known["log"]}:
+        problem = f"has no program {min(missing)}, which was answered."
+        raise st.BadInputError(field / "development", "(folder)", problem, _RESTORE)
+    lessons = st.read_points(field / LESSONS, _LESSONS, remedy=_RESTORE)
     shown = pl.DataFrame(taken[:SHOWN], OUTSIDE_SCHEMA).join(known, on="log", how="left")
     return shown.join(lessons, on="log", how="left").select(*_WRONG)
 
@@ -112,8 +116,9 @@ def _alike(row: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
 
 def totals_of_looks(field: Path, intervals: st.ScenarioIntervalSettings) -> pl.DataFrame:
     """Totals of each look at the part that stays unread, made anew from its answers."""
+    known = looks.read_looks(field)
     totals = looks.totals_of(looks.TABLE.read(field / "test" / looks.ANSWERS), intervals)
-    return totals.join(looks.read_looks(field), on="look") if len(totals) else totals
+    return totals.join(known, on="look") if len(totals) else totals
 
 
 def tables(

@@ -206,7 +206,8 @@ def _score(part: Part) -> int:
     if part == "test" and git(Path(), "status", "--porcelain"):
         problem = "is to be looked at by what is committed, and the working tree has changes."
         raise BadInputError(folder, "(commit)", problem, "Commit them first.")
-    asked, rows = consoles(places.FIELD, part), []
+    rows: list[dict[str, object]] = []
+    asked = consoles(places.FIELD, part)
     with interruptible("Stopped; nothing is kept."), progress_meter() as meter:
         for done, console in enumerate(asked, start=1):
             rows += looks.answers_to(console, before + 1)
