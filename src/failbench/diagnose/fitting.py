@@ -232,13 +232,9 @@ def amounts_of(logs: Sequence[Sequence[Sign]]) -> dict[str, Array]:
 
 def alarmed(amounts: Mapping[str, Array], bounds: Mapping[str, CheckBound]) -> Mask:
     """Logs in which a check breaks, of shape (logs,)."""
-    broken = np.array([values > _limit(bounds, name) for name, values in amounts.items()])
-    result: Mask = broken.any(axis=0)
+    limits = {name: bounds[name].limit if name in bounds else np.inf for name in amounts}
+    result: Mask = np.any([amounts[name] > limits[name] for name in amounts], axis=0)
     return result
-
-
-def _limit(bounds: Mapping[str, CheckBound], name: str) -> float:
-    return bounds[name].limit if name in bounds else np.inf
 
 
 def chosen_bounds(

@@ -135,7 +135,7 @@ def answers_to(console: Console, look: int) -> Iterator[dict[str, Any]]:
             "status": said.status, "prediction": said.category or ABSTAIN,
             "likeliest": max(said.categories, key=said.categories.__getitem__),
             "level": said.level, "causes": [each.cause.id for each in said.hypotheses[:NAMED]],
-            "found": not said.nothing_found,
+            "found": said.status in ("failed", "unknown") and not said.is_odd,
         }  # fmt: skip
 
 
