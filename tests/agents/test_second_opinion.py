@@ -114,7 +114,7 @@ def test_the_page_has_both_answers_and_where_they_disagree(server, ask, reply, s
 def test_where_failbench_names_none_the_model_does_and_a_healthy_run_may_be_doubted(server, ask):
     server.otherwise = opinion("optimization", "learning_rate_too_high")
     status, out, _ = ask(text="step 1 loss 3\nstep 2 loss 3\n")
-    assert status == 3
+    assert status == 5
     assert "failbench names no category, mistral says optimization." in out
     falls = "".join(f"step {step} loss {3 - step / 50:.3f}\n" for step in range(100))
     status, out, _ = ask(text=falls)

@@ -62,7 +62,6 @@ REFUSED = {
     "letters": ("read_log", {"text": "ü" * (TEXT // 2 + 1)}, "log: text: has 1,048,578 bytes"),
     "both": ("read_log", {"text": LOG, "path": "runs/train.log"}, "log: path: a log is given by"),
     "none": ("diagnose_log", {}, "log: path: a log is given by"),
-    "empty": ("diagnose_log", {"text": "hello"}, "text: (log): holds no measurement"),
     "blank": ("read_log", {"text": " \n"}, "text: (file): is empty"),
     "cause": (
         "explain_cause",

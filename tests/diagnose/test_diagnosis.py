@@ -90,8 +90,8 @@ def test_a_log_in_which_nothing_was_found_and_nothing_improves_says_too_little()
         (lines([2.5, 2.4, 2.5]), "too_little"),
         (lines([*falling(60), *[30.0] * 4, *falling(20)]), "unknown"),
         ("GET /index.html 200 5120\nGET /logo.png 404 162\n", "no_training_log"),
-        (lines([*falling(), math.nan, math.nan]), "failed"),
-        ("Segmentation fault (core dumped)", "failed"),
+        (lines([*falling(), math.nan, math.nan]), "unknown"),
+        (UNEVEN, "failed"),
     ],
 )
 def test_each_status_has_its_log(text, status):
@@ -161,7 +161,7 @@ def test_schedules_in_use_are_healthy_and_one_that_is_zero_for_most_of_the_train
     if name != "ends early":
         assert diagnosis.status == "healthy"
     else:
-        assert diagnosis.category == "optimization"
+        assert diagnosis.is_odd
         assert diagnosis.hypotheses[0].cause.id == "schedule_ends_early"
 
 
