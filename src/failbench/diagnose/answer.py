@@ -13,11 +13,8 @@ from failbench.diagnose.readers.log import Log
 # to show health; what was read is of no training
 Status = Literal["healthy", "failed", "unknown", "too_little", "no_training_log"]
 Level = Literal["high", "medium", "low"]  # of confidence: above 90 %, from 70 to 90 %, below
-# probability from which on a category is named: it is more likely than all others together
-NAMED: Final = 0.5
-CAUSE_NAMED: Final = (
-    0.3  # probability from which on a cause is named, and not what to measure alone
-)
+# probability from which on a category or a cause is named, and not only what to measure
+NAMED: Final = 0.3
 # the run ended or its weights are lost; it trains wrongly; it trains worse or slower; a hint
 Severity = Literal["critical", "high", "medium", "low"]
 
@@ -95,7 +92,7 @@ class LogDiagnosis:
     def names_cause(self) -> bool:
         """Whether the first hypothesis is probable enough to be named."""
         first = self.hypotheses[:1]
-        return self.status == "failed" and any(each.confidence >= CAUSE_NAMED for each in first)
+        return self.status == "failed" and any(each.confidence >= NAMED for each in first)
 
     @property
     def level(self) -> Level:
