@@ -135,10 +135,10 @@ def diagnosis_of(
     of_words = (weights or fitted_words()).support(counted(log.words))
     answer = model.weighed(supports_of((*signs, *words), bounds, of_words))
     categories = dict(zip(CATEGORIES, answer.categories.tolist(), strict=True))
-    found = (*_findings(log, seen, bounds), *extra)
+    found = (*_findings(log, seen, model.bounds.complete), *extra)
     says_end = any(event.kind != "warning" for event in log.events)
     has_failed = failed or is_alarm(says_end, signs, bounds)
-    odd = not has_failed and is_odd(signs, bounds)
+    odd = not has_failed and is_odd(signs, model.bounds.complete)
     share = dict(zip(causes(), answer.causes.tolist(), strict=True))
     hypotheses = _hypotheses(categories, share, found) if has_failed or odd else ()
     best = hypotheses[0].cause.category if hypotheses else CATEGORIES[answer.category]

@@ -381,7 +381,7 @@ def _alarms(sign: Sign, bounds: Mapping[str, CheckBound]) -> bool:
 
 
 def is_odd(signs: Iterable[Sign], bounds: Mapping[str, CheckBound]) -> bool:
-    """Whether a signal is as in hardly a healthy log."""
+    """Whether a signal is as in no healthy log of the benchmark, which others' may be."""
     return any(
         sign.kind == "check" and checks()[sign.id].shows == "oddity" and breaks_bound(sign, bounds)
         for sign in signs
