@@ -135,6 +135,12 @@ class Break:
     apply: Callable[[], None]
 
 
+def is_within(place: str, declared: str, item: str) -> bool:
+    """Whether a file, folder or section that a stage declares is, or holds, a place."""
+    section = declared.replace("${item}", item)
+    return f"{place}/".startswith(f"{declared}/") or f"{place}.".startswith(f"{section}.")
+
+
 @dataclass(frozen=True)
 class Answer:
     """What a stage answered to a break: exit status, stderr, and the files that it touched."""
@@ -147,11 +153,8 @@ class Answer:
     touched: tuple[str, ...]
 
     def belongs_to(self, declared: str) -> bool:
-        """Whether a file, folder or section that a stage declares is, or holds, what was broken."""
-        section = declared.replace("${item}", self.item)
-        return f"{self.place}/".startswith(f"{declared}/") or f"{self.place}.".startswith(
-            f"{section}."
-        )
+        """Whether what a stage declares is, or holds, what was broken."""
+        return is_within(self.place, declared, self.item)
 
     @property
     def fault(self) -> str | None:
@@ -257,6 +260,17 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
         yield from _breaks_of_section(section)
 
 
+def thinned(stage: Stage, item: str) -> Iterator[Break]:
+    """All breaks of what no stage before reads, and one of what it reads as another does."""
+    broken: set[str] = set()
+    for fault in breaks_of(stage, item):
+        places = stage.inputs | stage.sections
+        declared = {place for place in places if is_within(fault.place, place, item)}
+        if declared - broken or stage.name in {FIRST.get(place) for place in declared}:
+            yield fault
+        broken |= declared
+
+
 def _breaks_of_table(path: str, read: tuple[str, ...]) -> Iterator[Break]:
     """Breaks of a file of which some columns are read, none to leave its columns alone."""
     yield from _breaks_of_bytes(path)
@@ -337,7 +351,7 @@ def answers(name: str) -> Iterator[Answer]:
             healthy = Path(folder, "healthy")
             _copy_inputs(stage, item, healthy)
             with contextlib.chdir(shutil.copytree(healthy, Path(folder, "copy"))):
-                for fault in breaks_of(stage, item):
+                for fault in thinned(stage, item):
                     yield _answer(script, item, fault)
                     _restore(healthy)
 
@@ -409,6 +423,9 @@ INPUTS = [
     if place != KNOWN or readers_of_known()
 ]
 """What every stage reads."""
+
+FIRST = {place: stage for stage, place in reversed(INPUTS)}
+"""The first stage that reads each."""
 
 REPORTS = {stage.name for stage in stages().values() if published_study(stage.script)}
 
