@@ -40,9 +40,12 @@ from shared.peers import BREAKS, LOG_ANSWERS
 GARBAGE = b"\x93\x00 not what it should be \xff\n\x01"
 MAIN_STUDY = "data/predictions/nested_cv"
 ACROSS_ARCHITECTURES = "data/predictions/across_architectures"
-EMPTY_WHERE_NO_MODEL_WAS_ASKED = {
+EMPTY_WHERE_NOBODY_WAS_ASKED = {
     f"{MAIN_STUDY}/{LANGUAGE_MODELS}.parquet",
     "data/measurements/llm_agents/explanations.parquet",
+    "data/field/looks.csv",  # before a look there is none, nor an answer
+    "data/field/test/answers.parquet",
+    "data/peers/outside.parquet",
 }
 KNOWN = "data/features/known.parquet"
 """Read where a method of the stage reads what the monitor knows, and not opened elsewhere."""
@@ -284,7 +287,7 @@ def _breaks_of_table(path: str, read: tuple[str, ...]) -> Iterator[Break]:
             )
         other = table.with_columns(pl.lit(value=True).alias(read[0]))
         yield Break(path, "a column of another type in", lambda: other.write_parquet(path))
-    if path not in EMPTY_WHERE_NO_MODEL_WAS_ASKED:
+    if path not in EMPTY_WHERE_NOBODY_WAS_ASKED:
         yield Break(path, "no rows in", lambda: table.clear().write_parquet(path))
 
 
@@ -296,7 +299,8 @@ def _breaks_of_text(path: str) -> Iterator[Break]:
         points = pl.read_csv(path, infer_schema_length=None)
         other = points.select(pl.lit(1).alias("not_a_column"))
         yield Break(path, "another column alone in", lambda: other.write_csv(path))
-        yield Break(path, "no rows in", lambda: points.clear().write_csv(path))
+        if path not in EMPTY_WHERE_NOBODY_WAS_ASKED:
+            yield Break(path, "no rows in", lambda: points.clear().write_csv(path))
     else:
         yield Break(path, "a list in", lambda: _write(path, b"[1, 2]\n"))
         yield Break(path, "no keys in", lambda: _write(path, b"{}\n"))
