@@ -1,13 +1,17 @@
 """Stage check: do scenarios and telemetry keep the rules that make the benchmark valid."""
 
+from __future__ import annotations
+
 import sys
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
 from failbench.base.detector import DetectorParams
 from failbench.base.records import Record, read_rows
+from failbench.base.scenarios import Scenario
 from failbench.base.stage import read_section, run, write_metrics
 from failbench.base.telemetry import Telemetry
 from failbench.recording.fault_modules import read_outside_faults
@@ -30,45 +34,66 @@ class Missing(Record):
     seed: int
 
 
-def of_author_b(first: Telemetry, record: RecordParams, detector: DetectorParams) -> BenchmarkCheck:
-    """Check another author's runs, beside the successful ones of their settings.
+@dataclass(frozen=True)
+class Second:
+    """What author B recorded, and the runs of it that are said to be missing."""
 
-    The rules of composition are of the benchmark alone. Runs that are said to be missing may be.
-    """
-    for name, seeds in read_section("authors", AuthorsDesign).seeds.items():
-        record = record.with_seeds(SETTINGS[name], seeds)
-    second, scenarios = read_recordings(*SECOND)
-    setting = ["architecture", "optimizer", "scale"]
-    successes = first.runs.filter(kind="success").join(second.runs, on=setting, how="semi")
-    healthy = first.select(pl.col("run_id").is_in(successes["run_id"].implode()))
-    runs, steps = (
-        pl.concat(part) for part in ((healthy.runs, second.runs), (healthy.steps, second.steps))
-    )
-    codes = read_outside_faults([FAULTS]).codes
-    both = Telemetry(runs, steps)
-    checked = check(scenarios, both, record, detector, codes, benchmark=False)
-    said = {
-        (each.setting, each.scenario, each.seed)
-        for each in read_rows(MISSING, Missing, "Restore it with git.")
-    }
-    settings = tuple(
-        replace(
-            each, missing=tuple(unit for unit in each.missing if (each.name, *unit) not in said)
+    seeds: Mapping[str, int]
+    telemetry: Telemetry
+    scenarios: tuple[Scenario, ...]
+    codes: Mapping[str, str]
+    missing: frozenset[tuple[str, str, int]]
+
+    @classmethod
+    def read(cls) -> Second:
+        """All of it, before anything is checked, which takes seconds."""
+        recorded = read_recordings(*SECOND)
+        rows = read_rows(MISSING, Missing, "Restore it with git.")
+        missing = frozenset((each.setting, each.scenario, each.seed) for each in rows)
+        seeds = read_section("authors", AuthorsDesign).seeds
+        return cls(seeds, *recorded, read_outside_faults([FAULTS]).codes, missing)
+
+    def checked(
+        self, first: Telemetry, record: RecordParams, detector: DetectorParams
+    ) -> BenchmarkCheck:
+        """Check these runs, beside the successful ones of their settings.
+
+        The rules of composition are of the benchmark alone.
+        """
+        for name, seeds in self.seeds.items():
+            record = record.with_seeds(SETTINGS[name], seeds)
+        own, setting = self.telemetry, ["architecture", "optimizer", "scale"]
+        successes = first.runs.filter(kind="success").join(own.runs, on=setting, how="semi")
+        healthy = first.select(pl.col("run_id").is_in(successes["run_id"].implode()))
+        runs, steps = (
+            pl.concat(part) for part in ((healthy.runs, own.runs), (healthy.steps, own.steps))
         )
-        for each in checked.settings
-    )
-    return replace(checked, settings=settings)
+        both = Telemetry(runs, steps)
+        checked = check(self.scenarios, both, record, detector, self.codes, benchmark=False)
+        settings = tuple(
+            replace(
+                each,
+                missing=tuple(
+                    unit for unit in each.missing if (each.name, *unit) not in self.missing
+                ),
+            )
+            for each in checked.settings
+        )
+        return replace(checked, settings=settings)
 
 
 def main() -> None:
     telemetry, scenarios = read_recordings()
     declared = (read_section("record", RecordParams), read_section("detector", DetectorParams))
-    checked = check(scenarios, telemetry, *declared)
-    second = of_author_b(telemetry, *declared)
-    write_metrics(METRICS, {**metrics(checked), "author_b": metrics(second)})
+    second = Second.read()
+    checked, of_second = (
+        check(scenarios, telemetry, *declared),
+        second.checked(telemetry, *declared),
+    )
+    write_metrics(METRICS, {**metrics(checked), "author_b": metrics(of_second)})
     print(report(checked, brief=True))
-    print(f"\nAuthor B:\n{report(second, brief=True)}")
-    if not (checked.passed and second.passed):
+    print(f"\nAuthor B:\n{report(of_second, brief=True)}")
+    if not (checked.passed and of_second.passed):
         sys.exit("The recorded benchmark breaks a rule above; no study of it would be valid.")
 
 

@@ -28,6 +28,7 @@ from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.run import COMPLETE, complete_shape, logged_run
 from shared import outside as others
 from shared.diagnose_logs import (
+    AGAINST_SCHEMA,
     ANSWER_SCHEMA,
     EVIDENCE_SCHEMA,
     OUTSIDE_SCHEMA,
@@ -38,6 +39,7 @@ from shared.outside import CAUSE_RIGHT, COMMITTED, FOUND, NAMES_IT, RIGHT, RIGHT
 TELEMETRY = Path("data/telemetry")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
+AGAINST = Path("data/measurements/diagnose_logs/against.parquet")
 OUTSIDE = Path("data/measurements/diagnose_logs/outside.parquet")
 MODEL = Path("src/failbench/fitted/log.json")
 WORDS_TABLE = Path("src/failbench/fitted/words.npy")
@@ -347,6 +349,8 @@ def main() -> None:
     telemetry, evidence = st.read_telemetry(TELEMETRY), st.read_output(EVIDENCE, EVIDENCE_SCHEMA)
     answered = st.read_output(OUTSIDE, OUTSIDE_SCHEMA)
     of_others = others.with_others(answered, OUTSIDE_TABLE.read(PEERS_OUTSIDE))
+    pairs = st.read_output(AGAINST, AGAINST_SCHEMA)
+    beside_good = others.against_rates(pairs, answered, intervals.confidence)
     outside = others.outside_table(of_others, intervals.confidence)
     wrong = others.wrong_answers(answered, FIELD, REPORTS)
     seen = others.totals_of_looks(FIELD, intervals)
@@ -372,6 +376,7 @@ def main() -> None:
         "false_alarms": st.nest(alarms, "model", "kind"),
         "calibration_floor": calibrated,
         "outside": st.nest(outside, "corpus", "learnt", "metric"),
+        "against": st.nest(beside_good, "corpus", "pair", "metric"),
         "peers": st.nest(peers, "method", "metric"),
         "evidence_found": {"value": float(at_place.mean()), "n": len(at_place)},
     }
@@ -405,11 +410,12 @@ def main() -> None:
             "diagnose_logs_scenarios": scenario_table(failing),
             "diagnose_logs_peers": peers,
             "diagnose_logs_outside": outside,
+            "diagnose_logs_against": beside_good,
             "diagnose_logs_wrong": wrong,
         },
         tables=[
             *tables(st.Estimates(whole), st.Estimates(rates), evidence, said),
-            *others.tables(st.Estimates(outside), wrong, seen, said),
+            *others.tables(st.Estimates(outside), st.Estimates(beside_good), wrong, seen, said),
         ],
         figures={"diagnose_logs": said.picture("figure", 2.9, drawn)},
         sentences={

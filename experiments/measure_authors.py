@@ -11,6 +11,7 @@ import polars as pl
 
 from failbench.base import measuring as st
 from failbench.base.known_columns import OWN
+from failbench.base.records import Record
 from failbench.base.slices import AcrossArchitectures
 from failbench.diagnose.batch import declaration_named, fitted_method, settings_of
 from failbench.features.catalogue import FEATURE_SETS
@@ -101,10 +102,10 @@ class Inputs:
 def predictions_of(
     method: str,
     inputs: Inputs,
+    settings: Record,
     study: st.ReferenceStudy,
     splits: pl.DataFrame,
     plans: Sequence[FoldPlan],
-    workers: int,
 ) -> pl.DataFrame:
     """What fits of a method to one author's failing runs, or both's, say of those kept back."""
     runs = inputs.read_by(method, study.failures(inputs.features))
@@ -112,17 +113,20 @@ def predictions_of(
     if method in st.WITHOUT_FEATURES:
         columns = (*RAW_TEXT, *RAW_SERIES)
     successes, sets = study.successes(inputs.features), {st.PRIMARY_SET: columns}
-    fitted = (declaration_named(method), settings_of(method, st.PARAMS), sets, study.seed, workers)
+    fitted = (declaration_named(method), settings, sets, study.seed, st.workers())
     return nested_cv(runs, successes, splits, *fitted, plans)
 
 
 def as_scored(
-    method: str, inputs: Inputs, runs: pl.DataFrame, across: AcrossArchitectures
+    method: str,
+    inputs: Inputs,
+    settings: Record,
+    runs: pl.DataFrame,
+    across: AcrossArchitectures,
 ) -> pl.DataFrame:
     """What ``failbench score`` has a method say of runs of author B."""
     whole = inputs.known.course.filter(pl.col("step").is_null(), bounds=OWN)
     own = inputs.features.filter(pl.col("view").ne_missing(B))
-    settings = settings_of(method, st.PARAMS)
     fitted = fitted_method(method, settings, own, across, whole.drop("bounds", "step"))
     table = inputs.read_by(method, runs).sort("run_id")
     every, plan = np.ones(table.height, dtype=np.bool_), ViewPlan(AS_SCORED, 0, 0, tested_on=(B,))
@@ -171,9 +175,14 @@ def main() -> None:
     named = (*st.read_names("methods"), *st.WITHOUT_FEATURES)
     methods = [name for name in named if not st.ENTRIES[name].reads_true_category]
     scored = st.read_rows(SCORED, Scored, "Restore it with git.", ("method",))
+    settings = {name: settings_of(name, st.PARAMS) for name in methods}
     rules = read_rules(MONITORED, st.read_section("monitor", ScoringParams).versions[-1])
     first, second = read_recordings(), read_recordings(RECORDED, WRITTEN)
     inputs = Inputs.of(first, second, rules)
+    of_b = study.failures(inputs.features).filter(view=B)
+    of_a = study.failures(inputs.features).filter(view=A)
+    # everything is read before methods are fitted, which takes minutes
+    once = [asked_once(of_a, WITHIN_A), asked_once(of_b, A_TO_B)]
     labels = pl.concat([st.categories_of(first[1]), st.categories_of(second[1])])
     splits = make_splits(labels, design.folds, design.repeats, design.seed)
     carried = ViewPlan(A_TO_B, 0, 0, trained_on=A, tested_on=(B,))
@@ -185,16 +194,14 @@ def main() -> None:
         (elsewhere, (carried, *by_view(WITHIN_A, splits, A, (A,)))),
     )
     parts = [
-        predictions_of(method, inputs, each, splits, plans, st.workers())
+        predictions_of(method, inputs, settings[method], each, splits, plans)
         for method in methods
         for each, plans in asked
     ]
-    parts += hybrids_of(pl.concat(parts))
-    of_b = study.failures(inputs.features).filter(view=B)
-    of_a = study.failures(inputs.features).filter(view=A)
-    parts += [asked_once(of_a, WITHIN_A), asked_once(of_b, A_TO_B)]
+    parts += [*hybrids_of(pl.concat(parts)), *once]
     runs = of_b.filter(pl.col("seed").is_in(design.scored_seeds))
-    tasks = [(each.method, inputs, runs, across) for each in scored if each.method in methods]
+    again = [each.method for each in scored if each.method in methods]
+    tasks = [(name, inputs, settings[name], runs, across) for name in again]
     parts += st.parallel_map(as_scored, tasks, st.workers())
     predictions = pl.concat(parts).sort(st.PREDICTION_SCHEMA.names()[:6])
     for (method,), part in predictions.partition_by("method", as_dict=True).items():

@@ -19,6 +19,7 @@ import polars as pl
 from failbench.base import measuring as st
 from failbench.base.records import read_rows
 from failbench.causes.catalogue import cause_of_scenario, causes
+from failbench.diagnose.curves import curves_of
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.finding import look_up
 from failbench.diagnose.fitting import KnownLog, Said, fitted
@@ -58,6 +59,7 @@ from failbench.monitor.records.versions import read_rules
 from failbench.neighbours.rendering.formats import FORMATS, read_files, rendered
 from failbench.neighbours.rendering.run import COMPLETE, complete_shape, draw_shape, logged_run
 from failbench.prediction.splits import rows_in_fold
+from shared.against import against_table, benchmark_pairs, field_pairs
 from shared.diagnose_logs import (
     ALL,
     ANSWER_SCHEMA,
@@ -76,11 +78,13 @@ TELEMETRY = Path("data/telemetry")
 MONITORED = Path("data/monitor")
 ENDS = Path("data/measurements/invariants/ends.parquet")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
+AGAINST = Path("data/measurements/diagnose_logs/against.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
 OUTSIDE = Path("data/measurements/diagnose_logs/outside.parquet")
 FIELD, REPORTS = Path("data/field"), Path("data/reports")
 EXAMPLES = Path("data/messages/examples.csv")
 WORDS_TABLE = Path("src/failbench/fitted/words.npy")
+SPREADS_TABLE = Path("src/failbench/fitted/spreads.csv")
 FITTED = {
     "log": Path("src/failbench/fitted/log.json"),
     "monitor": Path("src/failbench/fitted/monitor.json"),
@@ -142,6 +146,7 @@ def _rendered(
 def example_of(run: Run, format_name: str, log: Log, fitted: Mapping[str, Bound]) -> Example:
     scenario = run["scenario"] or run["run_id"]
     cause = cause_of_scenario()[scenario] if run["kind"] == "failure" else None
+    is_complete = format_name == COMPLETE
     return {
         "run_id": run["run_id"],
         "format": format_name,
@@ -155,6 +160,7 @@ def example_of(run: Run, format_name: str, log: Log, fitted: Mapping[str, Bound]
         "says_end": any(event.kind != "warning" for event in log.events),
         "signs": signs_of(log, fitted),
         "words": counted(log.words),
+        "curves": curves_of(log) if is_complete else (),
     }
 
 
@@ -391,6 +397,11 @@ def main() -> None:
     telemetry = st.read_telemetry(TELEMETRY).select(taken | (pl.col("kind") == "success"))
     others, answers = read_outside(), []
     examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, st.workers())
+    complete = (each for each in examples if each["format"] == COMPLETE)
+    pairs = [*field_pairs(FIELD), *benchmark_pairs(complete, settings.run_seeds)]
+    against, spreads = against_table(pairs)
+    st.write_parquet(against, AGAINST)
+    pl.DataFrame([dict(each) for each in spreads]).write_csv(SPREADS_TABLE)
     failed = monitored.runs.filter(kind="failure").join(ends, on="run_id", how="left")
     failure_steps = dict(failed.select("run_id", "failure_step").iter_rows())
     examples += monitored_examples(monitored, failure_steps, rules.bounds, st.workers())

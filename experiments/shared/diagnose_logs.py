@@ -81,3 +81,16 @@ OUTSIDE_SCHEMA = pl.Schema(
     }
 )
 """A row per log of others, and what was learnt; authors and owners were left out."""
+
+AGAINST_SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys(("corpus", "log", "group", "part", "other"), pl.String()),
+        "fails": pl.Boolean(),
+        "compared": pl.Int32(),  # curves
+        "parts": pl.Boolean(),
+        "at": pl.Float64(),  # the share of the log at which the first curve parts, null if none
+        "stops": pl.Boolean(),  # whether it has fewer values; the benchmark's end at the failure
+        "says": pl.Boolean(),  # whether anything but the course of a number alarms
+    }
+)
+"""A row per pair; limits are of pairs of other authors, or of the benchmark's other settings."""

@@ -9,7 +9,7 @@ import polars as pl
 from failbench import study as st
 from failbench.base.records import read_rows
 from failbench.causes.catalogue import causes
-from failbench.diagnose.answer import Level, level_of
+from failbench.diagnose.answer import NAMED, Level, level_of
 from failbench.field import looks
 from failbench.field.programs import read_programs
 from failbench.field.reports import INDEX, Report
@@ -26,6 +26,7 @@ RIGHT_CAUSE: Final = (
 NAMES_IT: Final = "probability that a category is named of it"
 FOUND: Final = "probability that something is found in it"
 CORPORA: Final = {"field": "Programs of the field", "reports": "Public reports"}
+PAIRED: Final = {"field": CORPORA["field"], "benchmark": "The benchmark's complete logs"}
 SHOWN: Final = 10  # wrong answers
 LESSONS: Final = "lessons.csv"  # why they were wrong, by a person; shown where they still are
 _LESSONS: Final = pl.Schema({"log": pl.String(), "why": pl.String()})
@@ -76,14 +77,50 @@ def outside_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
             stated = sure["confidence"].map_elements(level_of, pl.String) == level
             named = f"{RIGHT}, at a confidence that is {level}"
             columns.append((f"accuracy_{level}", sure.filter(stated), st.right(), named))
-        rates = {
-            name: st.wilson_interval(
-                float(rows.select(holds.mean()).item()), rows.height, confidence, "log", what
-            )
-            for name, rows, holds, what in columns
-            if rows.height
-        }
-        parts.append(st.estimate_rows(rates, learnt=learnt, corpus=corpus))
+        parts.append(_rates(columns, "log", confidence, learnt=learnt, corpus=corpus))
+    return pl.concat(parts)
+
+
+def _rates(
+    columns: Iterable[tuple[str, pl.DataFrame, pl.Expr, str]],
+    unit: str,
+    confidence: float,
+    **keys: str,
+) -> pl.DataFrame:
+    """Shares of rows that something holds of, where there are rows."""
+    rates = {
+        name: st.wilson_interval(
+            float(rows.select(holds.mean()).item()), rows.height, confidence, unit, what
+        )
+        for name, rows, holds, what in columns
+        if rows.height
+    }
+    return st.estimate_rows(rates, **keys)
+
+
+def against_rates(against: pl.DataFrame, answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
+    """What a good run's log adds where nobody says that a run failed, each pair a unit."""
+    facts = "corpus", "log", "alarm", "category", "prediction", "confidence"
+    beside = pl.col("says") | pl.col("parts") | pl.col("stops")
+    pairs = against.join(
+        answers.filter(learnt=ALL).select(facts), on=["corpus", "log"], how="left"
+    ).with_columns(alarm_beside=pl.when(pl.col("compared") > 0).then(beside).otherwise("alarm"))
+    named = (pl.col("confidence") >= NAMED) & st.right()
+    parts = []
+    for (corpus, fails, other), group in pairs.group_by(
+        "corpus", "fails", "other", maintain_order=True
+    ):
+        known = group.drop_nulls("alarm")
+        columns = [("parts", group, pl.col("parts"), "probability that a curve parts")]
+        for name in ("alarm", "alarm_beside"):
+            failing = known.filter(fails=True)
+            columns += [
+                (name, known, pl.col(name), FOUND),
+                (f"right_{name}", failing, pl.col(name) & named, RIGHT),
+                (f"curves_{name}", failing.filter(part="curves"), pl.col(name) & named, RIGHT),
+            ]
+        pair = f"{'failing' if fails else 'healthy'}, {other}"
+        parts.append(_rates(columns, "pair", confidence, corpus=str(corpus), pair=pair))
     return pl.concat(parts)
 
 
@@ -122,7 +159,11 @@ def totals_of_looks(field: Path, intervals: st.ScenarioIntervalSettings) -> pl.D
 
 
 def tables(
-    others: st.Estimates, wrong: pl.DataFrame, seen: pl.DataFrame, said: st.Captions
+    others: st.Estimates,
+    beside_good: st.Estimates,
+    wrong: pl.DataFrame,
+    seen: pl.DataFrame,
+    said: st.Captions,
 ) -> Iterator[st.Table]:
     """What is learnt; ours beside parts of it and other tools; wrong answers; looks."""
     learnt = said.labels("diagnose_logs_outside")
@@ -136,6 +177,15 @@ def tables(
     yield st.table("diagnose_logs_outside", others, None, body, said)
     beside = st.rows("learnt", said.labels("diagnose_logs_beside"))
     yield st.table("diagnose_logs_beside", others, None, beside, said)
+    pairs = said.labels("diagnose_logs_against")
+    body = []
+    for corpus, label in PAIRED.items():
+        body.append(st.Divider(label))
+        for pair, what in pairs.items():
+            found = beside_good.row(corpus=corpus, pair=pair, metric="parts")
+            pairs_of = st.ABSENT if found is None else f"{found['n']}"
+            body.append(st.Row((what, pairs_of), {"corpus": corpus, "pair": pair}))
+    yield st.table("diagnose_logs_against", beside_good, None, body, said)
     yield st.sheet("diagnose_logs_wrong", map(_wrong, wrong.iter_rows(named=True)), said)
     yield st.sheet("diagnose_logs_looks", _looks(seen), said)
 

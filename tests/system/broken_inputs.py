@@ -76,7 +76,7 @@ ASKED = {"crash_prediction": ("crash_agents", "data/llm/crashes")}
 
 READ_OF_LAST_VERSION = {
     ("data/monitor/versions", stage)
-    for stage in ("known", "measure_llm_agents", "measure_diagnose_logs", "page")
+    for stage in ("known", "measure_llm_agents", "measure_authors", "measure_diagnose_logs", "page")
 }
 """Folders of all frozen versions, and stages that read the last alone."""
 
@@ -86,6 +86,9 @@ READ_FOR_ALL = {
     "paper/tables": "intervals/methods.typ",
 }  # fmt: skip
 """Of the paper, which names hundreds of files of a few forms, the one that is broken for all."""
+
+SCENARIOS = ("data/scenarios/", "data/author_b/scenarios/")
+"""Folders of files of one form, of which one is broken for all."""
 
 HYBRIDS = ("hybrid", "hybrid_two_way", "hybrid_monitor")
 
@@ -236,7 +239,9 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
     if item and KNOWN in stage.inputs:
         files = [path for path in files if path != KNOWN]
         files += [KNOWN] if [item] == readers_of_known()[:1] else []
-    scenarios = [path for path in files if path.startswith("data/scenarios/")]
+    spared = {
+        path for folder in SCENARIOS for path in [p for p in files if p.startswith(folder)][1:]
+    }
     if "data/llm" in stage.inputs:
         section, folder = ASKED.get(stage.name, ("llm_agents", "data/llm"))
         model = yaml.safe_load(Path("params.yaml").read_text("utf-8"))[section]["models"]
@@ -251,7 +256,7 @@ def breaks_of(stage: Stage, item: str) -> Iterator[Break]:
             read = READ_IN_PART.get((stage.name, path), pl.read_parquet_schema(path))
             yield from _breaks_of_table(path, tuple(read) if columns not in seen else ())
             seen.add(columns)
-        elif path not in scenarios[1:]:
+        elif path not in spared:
             yield from _breaks_of_text(path)
     for folder in sorted(stage.inputs):
         if (REPOSITORY / folder).is_dir() and folder != "data/llm":

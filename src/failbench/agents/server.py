@@ -44,6 +44,7 @@ Code = Annotated[
 Bounds = Annotated[
     str, _described("Of a monitor's log: bounds from healthy runs of the same setting.")
 ]
+Against = Annotated[str, _described(f"The log of a run that worked: a file or folder {WITHIN}.")]
 CauseName = Annotated[str, _described("A cause, as root_causes has its id.", enum=[*causes()])]
 LeftOut = Annotated[int, _described("Entries of lists that are left out, as the answer was long.")]
 
@@ -74,6 +75,7 @@ def diagnose_log(
     configuration: Settings = "",
     code: Code = (),
     bounds: Bounds = "",
+    against: Against = "",
 ) -> Diagnosis:
     """Say why a training run failed, from its log in any format.
 
@@ -82,10 +84,11 @@ def diagnose_log(
     """
     settings = _inside(configuration, "configuration") if configuration else None
     kept = _inside(bounds, "bounds") if bounds else None
+    good = _inside(against, "against") if against else None
     files = [_inside(each, "code") for each in code]
     with _log(path, text) as log:
         found = diagnosis.diagnose_log(
-            log, failed=failed, configuration=settings, code=files, bounds=kept
+            log, failed=failed, configuration=settings, code=files, bounds=kept, against=good
         )
     return Diagnosis(**dict(document_of(found)))
 

@@ -63,6 +63,7 @@ def diagnose(
     config: Annotated[Path | None, Parameter(help="settings of the training")] = None,
     code: Annotated[Sequence[Path], Parameter(help="Python files, only read")] = (),
     bounds: Annotated[Path | None, Parameter(help="of healthy runs, for a monitor's log")] = None,
+    against: Annotated[Path | None, Parameter(help="the log of a run that worked")] = None,
     json: Json = False,
     html: Annotated[Path | None, Parameter(help="write a page with curves")] = None,
     plot: Annotated[Path | None, Parameter(help="write the curves: svg, png")] = None,
@@ -101,6 +102,7 @@ def diagnose(
             "config": config,
             "code": code,
             "bounds": bounds,
+            "against": against,
         }
         of_log |= {"json": json, "html": html, "plot": plot, "all": whole}
         of_log |= {"llm": llm, "host": host}
@@ -118,7 +120,7 @@ def diagnose(
 
     diagnosis = diagnose_log(
         log, run=run, bounds=bounds, failed=failed, configuration=config, code=code,
-        hints=_hints(pattern, decimal),
+        hints=_hints(pattern, decimal), against=against,
     )  # fmt: skip
     second = None
     if llm is not None:

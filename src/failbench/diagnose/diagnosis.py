@@ -13,7 +13,9 @@ import numpy as np
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.causes.catalogue import Measurement, advice, causes
+from failbench.diagnose.against import apart, partings, spreads
 from failbench.diagnose.answer import NAMED, Hypothesis, LogDiagnosis, Severity, Status
+from failbench.diagnose.curves import curves_of
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.model import Model, read_model, supports_of
 from failbench.diagnose.readers.log import Log
@@ -38,6 +40,7 @@ from failbench.monitor.invariants import CATALOGUE, Bound
 
 SHOWN: Final = 0.05  # probability from which on a cause is shown beside the first
 MOST_PROBABLE: Final = 4
+OF_COURSES: Final = ("check", "trap")
 _OF_MONITOR: Final = ("invariant", "ending")
 _LOST: Final = ("not_finite", "hidden_nan", "nonfinite", "_finite")
 _SLOWER: Final = frozenset({"throughput", "memory"})
@@ -69,6 +72,7 @@ def diagnose_log(
     configuration: str | os.PathLike[str] | None = None,
     code: Sequence[str | os.PathLike[str]] = (),
     hints: Hints = NO_HINTS,
+    against: str | os.PathLike[str] | None = None,
 ) -> LogDiagnosis:
     """Say why a training run failed, from its log.
 
@@ -91,6 +95,9 @@ def diagnose_log(
         Python files of the model and the loop; they are read and never run.
     hints
         How numbers of a text are read where it can be read in several ways.
+    against
+        The log of a run that worked, in any format: where curves of both part is evidence, and
+        where none does nothing in their course is wrong.
 
     Raises
     ------
@@ -105,13 +112,14 @@ def diagnose_log(
         remedy = "Name a log with a loss in it, or paste the error with its traceback."
         problem = "holds no measurement, error or end that is known."
         raise BadInputError(log, "(log)", problem, remedy)
+    good = None if against is None else read_log(Path(against), None, hints)
     fitted = {} if bounds is None else read_bounds(Path(bounds), CATALOGUE).intervals()
     extra: list[Finding] = []
     if configuration is not None:
         extra += configuration_findings(read_configuration(Path(configuration)), read)
     for path in code:
         extra += code_findings(Path(path))
-    return diagnosis_of(read, fitted, extra, failed=failed)
+    return diagnosis_of(read, fitted, extra, failed=failed, good=good)
 
 
 def diagnosis_of(
@@ -122,6 +130,7 @@ def diagnosis_of(
     failed: bool = False,
     model: Model | None = None,
     weights: WordWeights | None = None,
+    good: Log | None = None,
 ) -> LogDiagnosis:
     """The diagnosis of a log that was read, by models of the package unless others are given."""
     if model is None:
@@ -135,10 +144,14 @@ def diagnosis_of(
     of_words = (weights or fitted_words()).support(counted(log.words))
     answer = model.weighed(supports_of((*signs, *words), bounds, of_words))
     categories = dict(zip(CATEGORIES, answer.categories.tolist(), strict=True))
-    found = (*_findings(log, seen, model.bounds.complete), *extra)
+    pair = () if good is None else tuple(apart(curves_of(log), curves_of(good)))
+    parted = partings(log, pair, spreads())
+    found = (*parted, *_findings(log, seen, model.bounds.complete), *extra)
     says_end = any(event.kind != "warning" for event in log.events)
-    has_failed = failed or is_alarm(says_end, signs, bounds)
-    odd = not has_failed and is_odd(signs, model.bounds.complete)
+    # what courses say by themselves counts where there is none to hold them against
+    telling = [sign for sign in signs if not (pair and sign.kind in OF_COURSES)]
+    has_failed = failed or is_alarm(says_end or bool(parted), telling, bounds)
+    odd = not has_failed and is_odd(telling, model.bounds.complete)
     share = dict(zip(causes(), answer.causes.tolist(), strict=True))
     hypotheses = _hypotheses(categories, share, found) if has_failed or odd else ()
     best = hypotheses[0].cause.category if hypotheses else CATEGORIES[answer.category]
@@ -154,7 +167,7 @@ def diagnosis_of(
     return LogDiagnosis(
         log, status, best if status == "failed" else None,
         model.healthy if is_healthy else categories[best], categories, hypotheses, found, absent,
-        _uncertainty_of(log, status, hypotheses),
+        (*_beside(good, len(pair), parted), *_uncertainty_of(log, status, hypotheses)),
         _what_to_measure(log, hypotheses) if asks else (), odd,
     )  # fmt: skip
 
@@ -220,6 +233,17 @@ def _severity(found: Sequence[Finding]) -> Severity:
     if all(each.signal in _SLOWER for each in found):
         return "medium"
     return "high"
+
+
+def _beside(good: Log | None, compared: int, parted: Sequence[Finding]) -> tuple[str, ...]:
+    """What holding a log against that of a run that worked came to, where it shows no parting."""
+    if good is None or parted:
+        return ()
+    if not compared:
+        return ("The log of the run that worked has no curve that this one has.",)
+    curves = "curve" if compared == 1 else "curves"
+    said = f"Of {compared} {curves} that both logs have, none parts from the run that worked"
+    return (f"{said} by more than another seed does.",)
 
 
 def _uncertainty_of(log: Log, status: Status, hypotheses: Sequence[Hypothesis]) -> tuple[str, ...]:

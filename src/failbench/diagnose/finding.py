@@ -12,10 +12,11 @@ from failbench.causes.support import Strength
 from failbench.diagnose.readers.log import Log
 
 # a known message, where an error was raised, a value that misleads, the size of a block that
-# memory had no room for, a check of a signal, an invariant of the monitor, how the run ended, a
-# value of the configuration, a line of code
+# memory had no room for, a check of a signal, where a curve parts from that of a run that worked,
+# an invariant of the monitor, how the run ended, a value of the configuration, a line of code
 FindingKind = Literal[
-    "message", "place", "trap", "allocation", "check", "invariant", "ending", "setting", "code",
+    "message", "place", "trap", "allocation", "check", "parting", "invariant", "ending", "setting",
+    "code",
 ]  # fmt: skip
 
 

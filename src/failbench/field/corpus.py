@@ -149,6 +149,14 @@ class Console(NamedTuple):
         """The console as a log."""
         return read_text(CONSOLE, [self.printed()])
 
+    def good(self) -> Log | None:
+        """The log of a healthy run of the program, of another seed where one was recorded."""
+        others: tuple[Run, ...] = ("other_seed", "healthy")
+        for run in others:
+            if run != self.run and (self.program.folder / run / CONSOLE).exists():
+                return self._replace(run=run).read()
+        return None
+
 
 def consoles(data: Path, part: Part) -> list[Console]:
     """The consoles of a part that are as their cards say."""

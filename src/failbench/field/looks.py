@@ -63,7 +63,7 @@ FROZEN: Final = {
     "causes": "causes/data",
 }  # fmt: skip
 
-TOLD, UNTOLD, NUMBERS = "told", "untold", "numbers"
+TOLD, UNTOLD, NUMBERS, AGAINST = "told", "untold", "numbers", "against"
 
 
 def without_words(log: Log) -> Log:
@@ -71,12 +71,13 @@ def without_words(log: Log) -> Log:
     return replace(log, events=(), words="")
 
 
-# Ways in which a run is asked about: whether anybody says that it failed, and what is shown of it.
-# What reads its healthy twin beside it finds that by the console.
-ASKED: Final[Mapping[str, Callable[[Log, Console], LogDiagnosis]]] = {
+# Ways in which a run is asked about: whether anybody says that it failed, and what is shown of it
+# and of a run that worked, of another seed where there is one.
+ASKED: Final[Mapping[str, Callable[[Log, Log | None], LogDiagnosis]]] = {
     TOLD: lambda log, _: diagnosis_of(log, failed=True),
     UNTOLD: lambda log, _: diagnosis_of(log),
     NUMBERS: lambda log, _: diagnosis_of(without_words(log), failed=True),
+    AGAINST: lambda log, good: diagnosis_of(log, good=good),
 }
 
 
@@ -96,7 +97,8 @@ _LIKELIEST = pl.col("likeliest") == pl.col("category")
 _KNOWN = _TOLD & pl.col("cause").is_not_null()
 _FIRST = (pl.col("causes").list.first() == pl.col("cause")).fill_null(value=False)
 _AMONG = pl.col("causes").list.contains(pl.col("cause"))
-_STATUS = pl.col("status")
+_STATUS, _BESIDE = pl.col("status"), pl.col("asked") == AGAINST
+_SILENT = _FAILS & _BY.eq("curves")
 TOTALS: Final = (
     Total("accuracy", _TOLD, _RIGHT, "Category right"),
     Total("exception", _TOLD & _BY.eq("exception"), _RIGHT, "Category right of exceptions"),
@@ -112,23 +114,29 @@ TOTALS: Final = (
     Total("cause", _KNOWN, _FIRST, "Root cause first"),
     Total("cause_of_three", _KNOWN, _AMONG, "Root cause in the first three"),
     Total("cause_said", _KNOWN & _BY.eq("exception"), _FIRST, "Root cause first, of exceptions"),
-    Total(
-        "silent", _UNTOLD & _FAILS & _BY.eq("curves"), _STATUS == "healthy",
-        "Silent faults called healthy",
-    ),
+    Total("silent", _UNTOLD & _SILENT, _STATUS == "healthy", "Silent faults called healthy"),
     Total("healthy_failed", _UNTOLD & ~_FAILS, _STATUS == "failed", "Healthy called failed"),
     Total("healthy_found", _UNTOLD & ~_FAILS, pl.col("found"), "Healthy, something found"),
+    Total("untold", _UNTOLD & _FAILS, _RIGHT, "Category right, not told"),
+    Total("against", _BESIDE & _FAILS, _RIGHT, "... beside a good run"),
+    Total("against_curves", _BESIDE & _SILENT, _RIGHT, "... of what curves show"),
+    Total("against_silent", _BESIDE & _SILENT, _STATUS == "healthy", "... called healthy"),
+    Total("against_healthy", _BESIDE & ~_FAILS, _STATUS == "failed", "... healthy called failed"),
 )  # fmt: skip
 
 
 def answers_to(console: Console, look: int) -> Iterator[dict[str, Any]]:
     """What the models of the package answer to a console, in each way that it is asked about."""
-    log, card = console.read(), console.program.card
+    log, card, good = console.read(), console.program.card, console.good()
+    fails = console.category is not None
+    is_asked = {
+        TOLD: fails, UNTOLD: True, NUMBERS: fails and card.kind == "curves",
+        AGAINST: good is not None,
+    }  # fmt: skip
     for name, ask in ASKED.items():
-        is_silent = card.kind == "curves"
-        if name != UNTOLD and (console.category is None or (name == NUMBERS and not is_silent)):
+        if not is_asked[name]:
             continue
-        said = ask(log, console)
+        said = ask(log, good)
         yield {
             "look": look, "program": console.program.name, "run": console.run, "kind": card.kind,
             "category": console.category, "cause": console.cause, "asked": name,

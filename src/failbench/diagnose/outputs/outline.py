@@ -215,14 +215,18 @@ def _cause(diagnosis: LogDiagnosis) -> Section:
     return Section(f"{title}, {sure(first.confidence)}", (Item((first.cause.title,), notes=notes),))
 
 
-def _evidence(diagnosis: LogDiagnosis, *, whole: bool) -> tuple[Section, Section]:
-    """Findings of the first cause, and those of others or none."""
+def _evidence(diagnosis: LogDiagnosis, *, whole: bool) -> tuple[Section, ...]:
+    """Findings of the first cause, where the log parts from a good one, and all others."""
     numbers = numbered(diagnosis)
     own = diagnosis.hypotheses[0].findings if diagnosis.hypotheses else ()
     items = {finding: _finding(finding, numbers[finding], whole=whole) for finding in numbers}
-    further = [item for finding, item in items.items() if finding not in own]
+    parted = [item for finding, item in items.items() if finding.kind == "parting"]
+    further = [
+        item for finding, item in items.items() if finding not in own and finding.kind != "parting"
+    ]
     return (
         Section("Evidence", _cut([items[finding] for finding in own], EVIDENCE, whole=whole)),
+        Section("Beside the run that worked", _cut(parted, OTHERS, whole=whole)),
         Section("Also found" if own else "Found", _cut(further, OTHERS, whole=whole)),
     )
 

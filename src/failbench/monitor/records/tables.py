@@ -137,10 +137,16 @@ def read_monitored(folder: Path) -> Monitored:
     signals = pl.concat(
         [SIGNAL_SCHEMA.to_frame(), *(read_table(path, SIGNAL_SCHEMA) for path in paths)]
     )
+    remedy = "Restore both files from one commit, or record the run again."
     strangers = signals.join(runs, on="run_id", how="anti")
     if strangers.height:
         problem = f"the measurements of {strangers['run_id'][0]!r} have no run in {RUNS}."
-        remedy = "Restore both files from one commit, or record the run again."
+        raise BadInputError(folder / SIGNALS, "run_id", problem, remedy)
+    # others may fail before anything is measured
+    learnt = runs.filter(pl.col("kind").is_in(["twin", "success"]))
+    mute = learnt.join(signals, on="run_id", how="anti")
+    if mute.height:
+        problem = f"{mute['run_id'][0]!r} did not fail, and has no measurements."
         raise BadInputError(folder / SIGNALS, "run_id", problem, remedy)
     return Monitored(runs.sort("run_id"), signals.sort("run_id", "step"))
 
