@@ -26,23 +26,22 @@ from failbench.diagnose.readers.numbers import NOWHERE, Places
 # speeds and sizes are of machines, and not of what a seed draws
 _OF_MACHINES: Final = frozenset({"throughput", "time", "memory"})
 _SHARES: Final = frozenset({"rate", "error"})
-_DIFFERENCES: Final = _SHARES | {"score", "margin"}  # of all else ratios are compared
+_DIFFERENCES: Final = _SHARES | {"score", "margin"}  # of all else ratios must be apart too
 _SAME_AS: Final = {"perplexity": "loss"}
 ANY: Final = "any"  # role of a limit for roles of which few pairs are known
 
-# What a unit is made of: the median distance of single values from their running median, the range
-# of that median, and what is small in any run: a few samples of an evaluation of some tens, or some
-# hundredths of a value.
-_NOISE, _RANGE = 2.0, 0.2
+# What a unit is made of: the median distance of neighbouring values of the good run, the range of
+# their running median, and what is small in any run: a few samples of an evaluation of some tens,
+# or some hundredths of a value.
+_SCATTER, _RANGE = 2.0, 0.05
 _FEW_SAMPLES, _SMALL = 0.3, 0.02
 _WINDOW: Final = 1 / 8  # of a curve's values, over which a running median is taken
 _FEWEST: Final = 3
 _SMALLEST: Final = 1e-12
 _MOST: Final = 1e6  # units: what is no number is as far as anything
 
-# Of pairs of healthy runs this share lies within the limit before it is widened, for pairs of
-# authors who are not among them.
-_WITHIN, _WIDENED, _ADDED = 0.99, 1.25, 0.5
+# This share of healthy pairs lies within the limit before it is widened for other authors' pairs.
+_WITHIN, _WIDENED, _ADDED = 0.99, 1.25, 0.2
 _EARLY: Final = 0.9  # values of a run for each of another's: of 607 healthy pairs the least is 0.93
 _PAIRS: Final = 20  # with fewer a role has no limit of its own
 
@@ -102,17 +101,22 @@ def apart(curves: Iterable[Curve], good: Iterable[Curve]) -> Iterator[Apart]:
     alone, theirs = (_alone(each) for each in (curves, good))
     for curve in curves:
         other = named.get((curve.name, curve.part, curve.role))
-        if other is None and alone.get((curve.role, curve.part)) is curve:
-            other = theirs.get((curve.role, curve.part))
+        if other is None and alone.get(_kind(curve)) is curve:
+            other = theirs.get(_kind(curve))
         found = None if other is None or curve.role in _OF_MACHINES else _compared(curve, other)
         if found is not None:
             yield found
 
 
 def _alone(curves: Sequence[Curve]) -> dict[tuple[str, str | None], Curve]:
-    """Curves that no other has the role and part of."""
-    count = Counter((each.role, each.part) for each in curves)
-    return {key: each for each in curves if count[key := (each.role, each.part)] == 1}
+    """Curves that are the only ones of their kind."""
+    count = Counter(map(_kind, curves))
+    return {_kind(each): each for each in curves if count[_kind(each)] == 1}
+
+
+def _kind(curve: Curve) -> tuple[str, str | None]:
+    """Role and part; what names no part is of the training."""
+    return curve.role, None if curve.part == "train" else curve.part
 
 
 def _compared(curve: Curve, good: Curve) -> Apart | None:
@@ -123,17 +127,22 @@ def _compared(curve: Curve, good: Curve) -> Apart | None:
     values, theirs = curve.values[places], good.values
     expected = np.interp(at[places], at_good, theirs)
     finite = np.isfinite(values)
-    is_ratio = curve.role not in _DIFFERENCES and (theirs > 0).all() and (values[finite] > 0).all()
+    filled = np.where(finite, values, expected)
     small = _FEW_SAMPLES if curve.role in _SHARES else _SMALL * float(np.abs(theirs).max())
-    difference = np.where(finite, values, expected) - expected
-    if is_ratio:
-        difference = np.log(np.where(finite, values, expected)) - np.log(expected)
-        theirs, small = np.log(theirs), _SMALL
-    level = _running_median(theirs)
-    unit = _NOISE * float(np.median(np.abs(theirs - level))) + _RANGE * float(np.ptp(level)) + small
-    units = np.abs(_running_median(difference)) / max(unit, _SMALLEST)
+    units = _units(filled, theirs, expected, small)
+    if curve.role not in _DIFFERENCES and (theirs > 0).all() and (filled > 0).all():
+        ratios = _units(np.log(filled), np.log(theirs), np.log(expected), _SMALL)
+        units = np.minimum(units, ratios)
     units = np.where(finite, np.minimum(units, _MOST), _MOST)
     return Apart(curve, places, expected, units, len(curve) / len(good))
+
+
+def _units(values: Array, good: Array, expected: Array, small: float) -> Array:
+    """How far the running median of the difference is from 0, of shape (n,)."""
+    scatter = float(np.median(np.abs(np.diff(good))))
+    unit = _SCATTER * scatter + _RANGE * float(np.ptp(_running_median(good))) + small
+    units: Array = np.abs(_running_median(values - expected)) / max(unit, _SMALLEST)
+    return units
 
 
 def _positions(curve: Curve) -> Array:
