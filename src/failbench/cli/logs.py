@@ -89,8 +89,9 @@ def diagnose(
 ) -> int:
     """Say why a training run failed, from a log of any format.
 
-    The likely cause, its evidence, what to change, and how sure that is. Exit status: 0 nothing is
-    wrong, 1 a cause is named, 3 it is not clear, 2 the input cannot be read.
+    The likely cause, its evidence, what to change, and how sure that is. Exit status: 0 it is
+    healthy, 1 it failed, and a category is named, 2 the input cannot be read, 3 it is not clear, 4
+    it is no training log, 5 it says too little.
     """
     of_batch = {"--method": method, "--features": features, "--reference": reference}
     if output is not None:
