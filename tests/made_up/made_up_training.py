@@ -157,6 +157,15 @@ def two(model):
     return [torch.optim.AdamW(rest, 1e-2), torch.optim.SGD(head, 0.1)]
 
 
+def needs_bfloat16():
+    """Skip where the processor's libraries have no LSTM in bfloat16, with or without a monitor."""
+    try:
+        with torch.autocast("cpu", torch.bfloat16):
+            nn.LSTM(WIDTH, WIDTH)(torch.zeros(1, 1, WIDTH))
+    except RuntimeError as error:
+        pytest.skip(f"no LSTM in bfloat16 on this processor: {error}")
+
+
 LOOPS = {
     "adamw": Loop(adamw), "sgd": Loop(sgd), "fused": Loop(fused), "two optimizers": Loop(two),
     "accumulation": Loop(adamw, accumulate=3), "scaler": Loop(adamw, scaled=True),

@@ -11,7 +11,17 @@ from failbench.monitor import Monitor, Vocabulary, memory
 from failbench.monitor.signals import LEVELS, SIGNALS, signals_of
 from failbench.monitor.stopping.monitor import StoppingMonitor
 from failbench.monitor.stopping.stop import choices
-from made_up_training import LOOPS, PADDING, TOKENS, UNKNOWN, Tiny, adamw, equal, loader
+from made_up_training import (
+    LOOPS,
+    PADDING,
+    TOKENS,
+    UNKNOWN,
+    Tiny,
+    adamw,
+    equal,
+    loader,
+    needs_bfloat16,
+)
 
 VOCABULARY = Vocabulary(TOKENS, PADDING, UNKNOWN)
 
@@ -41,6 +51,8 @@ STOPPING = {"kind": StoppingMonitor, "stop_on": choices()}
     [*(("adamw", level, {}) for level in LEVELS), *((name, "full", STOPPING) for name in LOOPS)],
 )
 def test_training_is_equal_bit_for_bit_with_and_without_a_monitor(run, name, level, options):
+    if LOOPS[name].autocast:
+        needs_bfloat16()
     with warnings.catch_warnings():
         warnings.simplefilter("error")  # no measurement fails
         history, trained = run(name, 13, level, **options)

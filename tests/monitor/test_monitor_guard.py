@@ -11,7 +11,17 @@ from failbench.monitor import Monitor, Vocabulary, losses, memory, step
 from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.log import LogWriter
 from failbench.monitor.signals import SIGNAL_NAMES
-from made_up_training import LOOPS, PADDING, TOKENS, UNKNOWN, Tiny, adamw, equal, loader
+from made_up_training import (
+    LOOPS,
+    PADDING,
+    TOKENS,
+    UNKNOWN,
+    Tiny,
+    adamw,
+    equal,
+    loader,
+    needs_bfloat16,
+)
 
 STEPS = 12
 
@@ -123,6 +133,8 @@ def test_a_warning_that_is_an_error_ends_no_training_but_a_user_can_interrupt_a_
 
 
 def test_measurements_leave_the_cache_of_autocast_alone(tmp_path):
+    needs_bfloat16()
+
     class Cast(Tiny):
         def forward(self, ids):
             return super().forward(ids).float()
