@@ -118,10 +118,16 @@ TOTALS: Final = (
     Total("healthy_failed", _UNTOLD & ~_FAILS, _STATUS == "failed", "Healthy called failed"),
     Total("healthy_found", _UNTOLD & ~_FAILS, pl.col("found"), "Healthy, something found"),
     Total("untold", _UNTOLD & _FAILS, _RIGHT, "Category right, not told"),
-    Total("against", _BESIDE & _FAILS, _RIGHT, "... beside a good run"),
-    Total("against_curves", _BESIDE & _SILENT, _RIGHT, "... of what curves show"),
-    Total("against_silent", _BESIDE & _SILENT, _STATUS == "healthy", "... called healthy"),
-    Total("against_healthy", _BESIDE & ~_FAILS, _STATUS == "failed", "... healthy called failed"),
+    Total("against", _BESIDE & _FAILS, _RIGHT, "Category right, not told, beside a good run"),
+    Total("against_curves", _BESIDE & _SILENT, _RIGHT, "Beside it, of what curves show"),
+    Total(
+        "against_silent", _BESIDE & _SILENT, _STATUS == "healthy",
+        "Beside it, silent faults called healthy",
+    ),
+    Total(
+        "against_healthy", _BESIDE & ~_FAILS, _STATUS == "failed",
+        "Beside it, healthy called failed",
+    ),
 )  # fmt: skip
 
 
