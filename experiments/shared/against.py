@@ -15,9 +15,9 @@ from failbench.diagnose.against import (
     parts,
     place_of_parting,
     stops_early,
+    telling,
 )
 from failbench.diagnose.curves import curves_of
-from failbench.diagnose.diagnosis import OF_COURSES
 from failbench.diagnose.signs import Sign, is_alarm, signs_of
 from failbench.field.corpus import consoles
 from failbench.field.recorder import Run
@@ -58,7 +58,8 @@ def field_pairs(data: Path) -> Iterator[Pair]:
             card = console.program.card
             yield Pair(
                 "field", console.name, card.author, card.kind, other, run == "run",
-                _says(signs[name, run]), tuple(apart(curves[name, run], curves[name, second])),
+                _says(signs[name, run], signs[name, second]),
+                tuple(apart(curves[name, run], curves[name, second])),
             )  # fmt: skip
 
 
@@ -76,13 +77,14 @@ def benchmark_pairs(examples: Iterable[Mapping[str, Any]], seeds: Sequence[int])
             if good is not None and good is not each:
                 yield Pair(
                     "benchmark", each["run_id"], setting, "complete", other, kind == "failure",
-                    _says(each["signs"]), tuple(apart(each["curves"], good["curves"])),
+                    _says(each["signs"], good["signs"]),
+                    tuple(apart(each["curves"], good["curves"])),
                 )  # fmt: skip
 
 
-def _says(signs: Sequence[Sign]) -> bool:
+def _says(signs: Sequence[Sign], of_good: Sequence[Sign]) -> bool:
     ended = any(sign.kind in ("message", "event") and not sign.is_warning for sign in signs)
-    return is_alarm(ended, (sign for sign in signs if sign.kind not in OF_COURSES), {})
+    return is_alarm(ended, telling(signs, of_good), {})
 
 
 def against_table(pairs: Sequence[Pair]) -> tuple[pl.DataFrame, list[Spread]]:

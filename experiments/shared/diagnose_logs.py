@@ -90,7 +90,7 @@ AGAINST_SCHEMA = pl.Schema(
         "parts": pl.Boolean(),
         "at": pl.Float64(),  # the share of the log at which the first curve parts, null if none
         "stops": pl.Boolean(),  # whether it has fewer values; the benchmark's end at the failure
-        "says": pl.Boolean(),  # whether anything but the course of a number alarms
+        "says": pl.Boolean(),  # whether anything alarms that the good run's log does not show
     }
 )
 """A row per pair; limits are of pairs of other authors, or of the benchmark's other settings."""

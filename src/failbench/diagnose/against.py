@@ -22,6 +22,7 @@ from failbench.diagnose.curves import Curve
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.readers.log import Log, known
 from failbench.diagnose.readers.numbers import NOWHERE, Places
+from failbench.diagnose.signs import Sign
 
 # speeds and sizes are of machines, and not of what a seed draws
 _OF_MACHINES: Final = frozenset({"throughput", "time", "memory"})
@@ -191,6 +192,16 @@ def _limit(units: Sequence[float]) -> float:
 def parts(pair: Mapping[str, float], limits: Mapping[str, float]) -> bool:
     """Whether two logs are further apart than healthy runs are."""
     return any(units > limits.get(role, limits[ANY]) for role, units in pair.items())
+
+
+def telling(signs: Iterable[Sign], of_good: Iterable[Sign]) -> list[Sign]:
+    """What alarms beside a good run: no bound of others' runs, and no course that it has, too."""
+    shown = {sign.id for sign in of_good if sign.kind == "trap"}
+    return [
+        sign
+        for sign in signs
+        if sign.kind != "check" and not (sign.kind == "trap" and sign.id in shown)
+    ]
 
 
 def stops_early(pair: Sequence[Apart]) -> bool:

@@ -13,7 +13,7 @@ import numpy as np
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.causes.catalogue import Measurement, advice, causes
-from failbench.diagnose.against import apart, partings, spreads
+from failbench.diagnose.against import apart, partings, spreads, telling
 from failbench.diagnose.answer import NAMED, Hypothesis, LogDiagnosis, Severity, Status
 from failbench.diagnose.curves import curves_of
 from failbench.diagnose.finding import Finding
@@ -32,6 +32,7 @@ from failbench.diagnose.signs import (
     is_alarm,
     is_odd,
     observed,
+    signs_of,
 )
 from failbench.diagnose.subject import is_training_log
 from failbench.diagnose.words import WordWeights, counted, fitted_words
@@ -40,7 +41,6 @@ from failbench.monitor.invariants import CATALOGUE, Bound
 
 SHOWN: Final = 0.05  # probability from which on a cause is shown beside the first
 MOST_PROBABLE: Final = 4
-OF_COURSES: Final = ("check", "trap")
 _OF_MONITOR: Final = ("invariant", "ending")
 _LOST: Final = ("not_finite", "hidden_nan", "nonfinite", "_finite")
 _SLOWER: Final = frozenset({"throughput", "memory"})
@@ -96,8 +96,8 @@ def diagnose_log(
     hints
         How numbers of a text are read where it can be read in several ways.
     against
-        The log of a run that worked, in any format: where curves of both part is evidence, and
-        where none does nothing in their course is wrong.
+        The log of a run that worked, in any format: where curves of both part is evidence, and what
+        it shows as well is none.
 
     Raises
     ------
@@ -148,10 +148,11 @@ def diagnosis_of(
     parted = partings(log, pair, spreads())
     found = (*parted, *_findings(log, seen, model.bounds.complete), *extra)
     says_end = any(event.kind != "warning" for event in log.events)
-    # what courses say by themselves counts where there is none to hold them against
-    telling = [sign for sign in signs if not (pair and sign.kind in OF_COURSES)]
-    has_failed = failed or is_alarm(says_end or bool(parted), telling, bounds)
-    odd = not has_failed and is_odd(telling, model.bounds.complete)
+    alarming = signs
+    if good is not None and pair:
+        alarming = tuple(telling(signs, signs_of(good, fitted)))
+    has_failed = failed or is_alarm(says_end or bool(parted), alarming, bounds)
+    odd = not has_failed and is_odd(alarming, model.bounds.complete)
     share = dict(zip(causes(), answer.causes.tolist(), strict=True))
     hypotheses = _hypotheses(categories, share, found) if has_failed or odd else ()
     best = hypotheses[0].cause.category if hypotheses else CATEGORIES[answer.category]
