@@ -26,7 +26,7 @@ LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no
 	--no-emit-index-url --prerelease disallow
 
 .PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers \
-	record-field record-notebooks record-crashes record-reasoning record-preflight llm paper readme release site tutorials lock clean
+	record-field record-field-monitored record-notebooks record-crashes record-reasoning record-preflight llm paper readme release site tutorials lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -105,6 +105,10 @@ record-reasoning: $(RECORDER)  ## train the models of reasoning and record their
 record-field: $(RECORDER) $(FIELD)/.installed  ## run the programs of the field and their healthy twins (two hours on 2 cores)
 	@for part in development test; do \
 		$(IN_VENV) failbench field --part $$part --python $(FIELD)/bin/python || exit; done
+
+record-field-monitored: $(RECORDER) $(FIELD)/.installed  ## run them once more with the monitor attached (three hours on 2 cores)
+	@for part in development test; do \
+		$(IN_VENV) failbench field --part $$part --python $(FIELD)/bin/python --monitor || exit; done
 
 record-peers: $(RECORDER)  ## ask other tools about the logs of recorded runs, with the extra `peers` (REPORTS=FILE: and about public reports; INSIDE=1: and one that is called in trainings, an hour of a core)
 	@$(INSTALL) --no-deps --editable '.[peers]' runmedic==0.1.1 'training-doctor==0.1.0'

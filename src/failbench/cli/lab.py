@@ -6,6 +6,7 @@ import datetime
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -151,6 +152,9 @@ def field(
     score: Annotated[
         Part | None, Parameter(help="diagnose what is recorded of a part, and print totals alone")
     ] = None,
+    monitor: Annotated[
+        bool, Parameter(help="run them with the monitor attached, and keep what it measures")
+    ] = False,
 ) -> int:
     """Run the programs of the field and their healthy twins, and keep what they print and log.
 
@@ -159,12 +163,17 @@ def field(
     """
     if score is not None:
         return _score(score)
+    from failbench.field import monitored
     from failbench.field.corpus import publish
     from failbench.field.programs import read_programs
-    from failbench.field.recorder import Recording, problems, record, wanted_runs
+    from failbench.field.recorder import LIMIT, Recording, problems, record, wanted_runs
 
     recording = Recording(places.FIELD, places.FIELD_WORK, str(python))
     runs = wanted_runs(read_programs(places.FIELD, part))
+    if monitor:  # measuring takes time, too
+        work = places.FIELD_WORK / monitored.MONITORED
+        recording = replace(recording, work=work, seconds=2 * LIMIT, monitored=True)
+        runs = monitored.watchable(runs)
     names = {program.name: program for program, _ in runs}
     chosen = [run for run in runs if not only or any(run[0].name.startswith(each) for each in only)]
     if not chosen:
@@ -176,7 +185,7 @@ def field(
     with interruptible(kept), progress_meter() as meter:
         record(recording, chosen, workers, lambda done, total: meter.show(part, done, total, 0))
     if chosen == runs:
-        publish(recording, part, runs)
+        (monitored.publish if monitor else publish)(recording, part, runs)
     programs = {program.name: program for program, _ in chosen}
     wrong = {name: found for name, each in programs.items() if (found := problems(recording, each))}
     print(f"{len(programs) - len(wrong)} of {len(programs)} programs are as their cards say.")
@@ -234,14 +243,20 @@ def reports(
     causes: Annotated[Path | None, Parameter(help="a CSV of report and cause, by a reader")] = None,
     output: Output = places.REPORTS,
 ) -> int:
-    """Keep of public reports what a model learns from, and none of their text."""
+    """Keep of public reports what a model learns from and what is answered, and none of their text.
+
+    Answers are of the package as it is, and the commit that is checked out is noted: commit first.
+    Its models have learnt from these reports.
+    """
     from failbench.base.records import read_rows
     from failbench.field.reports import Cause, keep, read_given
+    from failbench.publish.reproduction.comparison import git
 
     remedy = "Give it the columns report and cause."
     rows = [] if causes is None else read_rows(causes, Cause, remedy, ["report"])
     read = read_given(given)
-    keep(read, {row.report: row.cause for row in rows}, output)
+    commit = git(Path(), "rev-parse", "--short=8", "HEAD").decode("ascii").strip()
+    keep(read, {row.report: row.cause for row in rows}, output, commit)
     print(f"{len(read)} reports are in {output}.")
     return 0
 

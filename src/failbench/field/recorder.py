@@ -108,10 +108,15 @@ class Recording:
     work: Path
     python: str = sys.executable
     seconds: float = LIMIT
+    monitored: bool = False
 
     def folder(self, program: Program, run: Run) -> Path:
         """Where the run of a program is kept."""
         return self.work / program.part / program.name / run
+
+    def log(self, program: Program, run: Run) -> Path:
+        """Where the monitor of a run writes."""
+        return self.folder(program, run) / "log"
 
     def is_known(self, program: Program, run: Run) -> bool:
         """Whether this version of a program has been run so."""
@@ -136,6 +141,7 @@ class Recording:
                 "folder": str(here), "console": str(console.resolve()), "seconds": self.seconds,
                 "arguments": ARGUMENTS[run], "helpers": str((self.data / "brief").resolve()),
                 "environment": {"FIELD_RECORD": str(numbers.resolve())},
+                "monitor": self._monitor(program, run) if self.monitored else None,
             })  # fmt: skip
             # as bytes: a bar returns to the beginning of its line, and ends none
             text = self._neutral(console.read_bytes().decode(errors="replace"), here)
@@ -147,6 +153,10 @@ class Recording:
         ended = Ended(how=how, seconds=answer["seconds"], fingerprint=program.fingerprint)
         write_atomically(folder / ENDED, ended.model_dump_json().encode(), _REMEDY)
         return ended
+
+    def _monitor(self, program: Program, run: Run) -> dict[str, str]:
+        package = Path(warm.__file__).parents[2]
+        return {"package": str(package), "log": str(self.log(program, run).resolve())}
 
     def _neutral(self, text: str, here: Path) -> str:
         """A text without what tells of this machine, or names an index of packages."""

@@ -1,6 +1,8 @@
 """Reports: what is kept of public reports of failed trainings, whose texts are not ours to keep.
 
 Of each the signs that were read and the pieces of its words, hashed; no text can be made of them.
+The index has what the package answers to each text. Its models have learnt from these reports: how
+often these answers are right says nothing of reports that are new.
 """
 
 import csv
@@ -20,8 +22,10 @@ from failbench.base.files import write_atomically
 from failbench.base.records import OrNone, Record, read_rows, validated
 from failbench.base.stage import read_output
 from failbench.base.telemetry import write_parquet
-from failbench.base.vocabulary import Category
+from failbench.base.vocabulary import ABSTAIN, Category
+from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.fitting import KnownLog
+from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import Sign, signs_of
 from failbench.diagnose.words import Counted, counted
@@ -40,13 +44,21 @@ SCHEMA: Final = pl.Schema([
 
 
 class Report(Record):
-    """A line of the index: where a report stands, and what is known of it."""
+    """A line of the index: where a report stands, what is known of it, and what is answered.
+
+    ``cause_in_words`` is its collector's. ``answer`` is a category, ``abstain``, or a status that
+    names none; ``confidence`` is of a category or of health; ``answered_at`` is a commit.
+    """
 
     report: str
     source: str
     category: Annotated[Category | None, OrNone]
     cause: Annotated[str | None, OrNone]
     can_be_told: Literal["yes", "partly", "no", ""]
+    cause_in_words: str = ""
+    answer: str = ""
+    confidence: Annotated[float | None, OrNone] = None
+    answered_at: str = ""
 
     @property
     def owner(self) -> str:
@@ -72,6 +84,7 @@ class Given(BaseModel):
     status: Literal["failed", "healthy"]
     label: str
     from_log: Literal["yes", "partly", "no", ""] | None = ""
+    root_cause: str = ""
 
 
 def read_given(path: Path) -> list[Given]:
@@ -88,8 +101,13 @@ def read_given(path: Path) -> list[Given]:
     return reports
 
 
-def keep(reports: Sequence[Given], causes: Mapping[str, str], folder: Path) -> None:
-    """Write the index of reports, with the causes that readers gave, and what is in their texts."""
+def keep(
+    reports: Sequence[Given], causes: Mapping[str, str], folder: Path, commit: str = ""
+) -> None:
+    """Write the index of reports, with the causes that readers gave, and what is in their texts.
+
+    The package is told the text and whether the run failed, and answers as it is at the commit.
+    """
     index = io.StringIO()
     lines = csv.writer(index, lineterminator="\n")
     lines.writerow(Report.model_fields)
@@ -97,12 +115,21 @@ def keep(reports: Sequence[Given], causes: Mapping[str, str], folder: Path) -> N
     for given in reports:
         category = given.label if given.status == "failed" else ""
         cause = causes.get(given.id, "")
-        lines.writerow((given.id, given.source, category, cause, given.from_log or ""))
         log = read_text(given.id, [given.log_text.encode()])
+        said = (given.root_cause, *_answer(log, failed=given.status == "failed"), commit)
+        lines.writerow((given.id, given.source, category, cause, given.from_log or "", *said))
         words, signs = counted(log.words), [asdict(sign) for sign in signs_of(log)]
         rows.append((given.id, words.bins.tolist(), words.counts.tolist(), signs))
     write_parquet(pl.DataFrame(rows, SCHEMA, orient="row"), folder / SIGNS)
     write_atomically(folder / INDEX, index.getvalue().encode(), "Free space.")
+
+
+def _answer(log: Log, *, failed: bool) -> tuple[str, str]:
+    """What is answered to a log, and the confidence where a category or health is named."""
+    said = diagnosis_of(log, failed=failed)
+    if said.status in ("failed", "healthy"):
+        return said.category or said.status, f"{said.confidence:.3f}"
+    return ABSTAIN if said.status == "unknown" else said.status, ""
 
 
 def read_reports(folder: Path) -> list[tuple[Report, KnownLog]]:

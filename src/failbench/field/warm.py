@@ -1,7 +1,8 @@
 """Warm: a process that has imported libraries, and forks a child for each program it is told of.
 
 It is run by itself, by the Python whose libraries the programs use, and imports nothing of this
-package: jobs come as lines of JSON on standard input, and each answer is one on standard output.
+package but the monitor, where a job asks for it: jobs come as lines of JSON on standard input, and
+each answer is one on standard output.
 """
 
 import contextlib
@@ -85,6 +86,8 @@ def become(job: dict[str, Any]) -> NoReturn:
     sys.argv = [PROGRAM, *job["arguments"]]
     sys.path[0] = job["folder"]
     sys.path.insert(1, job["helpers"])
+    if job.get("monitor"):
+        _monitor(**job["monitor"])
     module = types.ModuleType("__main__")
     module.__dict__.update(__file__=path, __builtins__=__builtins__)
     sys.modules["__main__"] = module
@@ -97,6 +100,12 @@ def become(job: dict[str, Any]) -> NoReturn:
         sys.excepthook(type(error), error, error.__traceback__)
         sys.exit(1)
     sys.exit(0)
+
+
+def _monitor(package: str, log: str) -> None:
+    """Monitor what the program trains, by the package that lies in a folder."""
+    sys.path.append(package)
+    importlib.import_module("failbench.monitor.integrations.unchanged").attach(log)
 
 
 def _forget_frames(error: BaseException | None) -> None:

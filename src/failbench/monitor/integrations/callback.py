@@ -116,6 +116,21 @@ class CallbackMonitor(StoppingMonitor):
         self._guarded(self._guard.turn_off, signals, reason)
 
     @property
+    def watched(self) -> Any:
+        """The model that is watched; None before."""
+        return self._watcher.model
+
+    @property
+    def now(self) -> Phase:
+        """What the loop is doing."""
+        return self._steps.phase
+
+    @property
+    def hears_losses(self) -> bool:
+        """Whether the model's own output has the loss, so that the loop need not give it."""
+        return self._watcher._loss_seen and not self._watcher._from_loop
+
+    @property
     def ended(self) -> bool:
         """Whether the run has an end."""
         return self._closed
