@@ -6,6 +6,7 @@ from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+from interpret.develop import set_option
 from interpret.glassbox import ExplainableBoostingClassifier
 from sklearn.model_selection import StratifiedGroupKFold
 
@@ -14,6 +15,10 @@ from failbench.base.method_settings import EbmSettings
 from failbench.methods.declaration import MethodDeclaration, by_name, from_features
 from failbench.methods.evidence import explain_additive
 from failbench.methods.tuned_classifier import TunedClassifier, tuned
+
+# By default the library adds as many numbers at a time as a processor can, and so in another order
+# on each: near ties between splits would fall otherwise on another machine. One by one is as fast.
+set_option("acceleration", 0)
 
 TRAINED, VALIDATED = 1, -1  # values of the library for a run that a bag trains or validates on
 
