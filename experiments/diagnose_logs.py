@@ -21,6 +21,7 @@ from failbench.diagnose.outputs.page import print_page
 from failbench.diagnose.readers.names import SIGNALS
 from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.words import read_words
+from failbench.messages.catalogue import messages
 from failbench.monitor.records.tables import setting_of
 from failbench.neighbours.peers.skill import skill_verdicts
 from failbench.neighbours.peers.verdicts import OUTSIDE_TABLE, VERDICT_SCHEMA, recorded_answers
@@ -34,6 +35,7 @@ from shared.diagnose_logs import (
     OUTSIDE_SCHEMA,
     DiagnosedLogs,
 )
+from shared.message_placing import placing_agreement
 from shared.outside import CAUSE_RIGHT, COMMITTED, FOUND, NAMES_IT, RIGHT, RIGHT_CAUSE
 
 TELEMETRY = Path("data/telemetry")
@@ -46,6 +48,11 @@ WORDS_TABLE = Path("src/failbench/fitted/words.npy")
 VERDICTS = Path("data/peers/verdicts.parquet")
 PEERS_OUTSIDE = Path("data/peers/outside.parquet")
 FIELD, REPORTS = Path("data/field"), Path("data/reports")
+READERS = Path("data/messages/readers.csv")
+READING = pl.Schema(
+    dict.fromkeys(("id", "category_1", "cause_1", "category_2", "cause_2"), pl.String)
+)
+"""What two readers make of each message of the catalogue, by its text and its library."""
 
 OF_COMPLETE = "log_complete"
 """Answers to complete logs, as if their model were one of its own."""
@@ -351,7 +358,9 @@ def main() -> None:
     of_others = others.with_others(answered, OUTSIDE_TABLE.read(PEERS_OUTSIDE))
     pairs = st.read_output(AGAINST, AGAINST_SCHEMA)
     beside_good = others.against_rates(pairs, answered, intervals.confidence)
-    outside = others.outside_table(of_others, intervals.confidence)
+    outside = others.outside_table(of_others, intervals)
+    placed = st.read_points(READERS, READING, remedy="Restore it with `git checkout`.")
+    placing = placing_agreement(placed, messages(), intervals.confidence)
     wrong = others.wrong_answers(answered, FIELD, REPORTS)
     seen = others.totals_of_looks(FIELD, intervals)
     model = pl.when(format=COMPLETE).then(pl.lit(OF_COMPLETE)).otherwise("model")
@@ -377,6 +386,8 @@ def main() -> None:
         "calibration_floor": calibrated,
         "outside": st.nest(outside, "corpus", "learnt", "metric"),
         "against": st.nest(beside_good, "corpus", "pair", "metric"),
+        "placing": st.nest(placing, "readers", "metric"),
+        "looks": st.nest(seen.cast({"look": pl.String}), "look", "metric") if len(seen) else {},
         "peers": st.nest(peers, "method", "metric"),
         "evidence_found": {"value": float(at_place.mean()), "n": len(at_place)},
     }
@@ -400,6 +411,7 @@ def main() -> None:
     said = st.Captions.read("diagnose_logs", intervals, settings, metrics, counts)
     shown_log = example(ended, telemetry.steps.filter(run_id=ended["run_id"]), read_model(MODEL))
     drawn = partial(draw, rates, risks, settings.coverage)
+    of_tables = st.Estimates(outside), st.Estimates(beside_good), st.Estimates(placing)
     st.publish(
         "diagnose_logs",
         metrics=metrics,
@@ -415,7 +427,7 @@ def main() -> None:
         },
         tables=[
             *tables(st.Estimates(whole), st.Estimates(rates), evidence, said),
-            *others.tables(st.Estimates(outside), st.Estimates(beside_good), wrong, seen, said),
+            *others.tables(*of_tables, wrong, seen, said),
         ],
         figures={"diagnose_logs": said.picture("figure", 2.9, drawn)},
         sentences={

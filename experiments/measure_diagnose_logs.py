@@ -67,12 +67,13 @@ from shared.diagnose_logs import (
     CURVES,
     EVIDENCE_SCHEMA,
     OUTSIDE_SCHEMA,
+    WITHOUT_MESSAGES,
     WITHOUT_WORDS,
     WORDS,
     DiagnosedLogs,
     MessageExample,
 )
-from shared.simpler import curves_alone, simple_answers
+from shared.simpler import curves_alone, simple_answers, without_messages
 
 TELEMETRY = Path("data/telemetry")
 MONITORED = Path("data/monitor")
@@ -290,6 +291,7 @@ def said_by(made: Fitted, log: KnownLog) -> dict[str, Any]:
         "predicted_cause": cause_names()[weighed.cause],
         "cause_confidence": round(float(weighed.causes[weighed.cause]), st.DECIMALS),
         "next_causes": [cause_names()[at] for at in np.argsort(-weighed.causes)[:NEXT]],
+        "healthy": round(model.healthy(log.signs), st.DECIMALS),
     }
 
 
@@ -305,6 +307,7 @@ def outside_answers(
         {**each, "signs": curves_alone(known_log(each)).signs, "words": no_words()}
         for each in examples
     ]
+    unread = [{**each, "signs": without_messages(known_log(each)).signs} for each in examples]
     tasks: list[tuple[Any, ...]] = [(examples, outside.logs, Outside(), (BENCHMARK,), settings)]
     for fold in range(settings.outside_folds):
         tested = tuple(log for log in outside.logs if fold_of[log.group] == fold)
@@ -314,6 +317,8 @@ def outside_answers(
         tasks.append((examples, tested, Outside(mute), (WITHOUT_WORDS,), settings))
         curves = tuple(map(curves_alone, tested)), Outside(tuple(map(curves_alone, others)))
         tasks.append((of_numbers, *curves, (CURVES,), settings))
+        blind = tuple(map(without_messages, tested)), Outside(tuple(map(without_messages, others)))
+        tasks.append((unread, *blind, (WITHOUT_MESSAGES,), settings))
     simple = pl.DataFrame([*simple_answers(outside.logs)], schema=OUTSIDE_SCHEMA)
     answers = pl.concat([*st.parallel_map(_outside_fold, tasks, workers), simple])
     parts = pl.col("log").replace_strict(dict(outside.parts), return_dtype=pl.String)

@@ -65,6 +65,7 @@ EVIDENCE_SCHEMA = pl.Schema(
 # what answers to the logs of others were learnt from, and what they read
 ALL, WITHOUT_WORDS, WORDS, BENCHMARK = "all", "all, without words", "words", "benchmark"
 CURVES, MESSAGES, SYMPTOM = "curves", "messages", "symptom"
+WITHOUT_MESSAGES = "all, without messages"
 
 OUTSIDE_SCHEMA = pl.Schema(
     {
@@ -78,6 +79,7 @@ OUTSIDE_SCHEMA = pl.Schema(
         "predicted_cause": pl.String(),
         "cause_confidence": pl.Float64(),
         "next_causes": pl.List(pl.String),  # the most probable, the first one among them
+        "healthy": pl.Float64(),  # how probable, were nothing found
     }
 )
 """A row per log of others, and what was learnt; authors and owners were left out."""

@@ -1,19 +1,31 @@
 """What is reported of the logs of others: ours beside parts of it and other tools, and looks."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, get_args
 
+import numpy as np
 import polars as pl
 
 from failbench import study as st
+from failbench.base.arrays import Array
 from failbench.base.records import read_rows
 from failbench.causes.catalogue import causes
 from failbench.diagnose.answer import NAMED, Level, level_of
 from failbench.field import looks
 from failbench.field.programs import read_programs
 from failbench.field.reports import INDEX, Report
-from shared.diagnose_logs import ALL, OUTSIDE_SCHEMA, WORDS
+from failbench.statistics.bootstrap import Interval, resampled_interval, single_seeds
+from shared.diagnose_logs import (
+    ALL,
+    BENCHMARK,
+    CURVES,
+    MESSAGES,
+    OUTSIDE_SCHEMA,
+    WITHOUT_MESSAGES,
+    WITHOUT_WORDS,
+    WORDS,
+)
 
 COMMONEST: Final = "commonest"
 FINE: Final = pl.col("category").is_null()
@@ -25,6 +37,11 @@ RIGHT_CAUSE: Final = (
 )
 NAMES_IT: Final = "probability that a category is named of it"
 FOUND: Final = "probability that something is found in it"
+FINE_IT_IS: Final = "probability that a run is healthy in whose log nothing is found"
+FIRST_PARTING: Final = "share of the log at which a curve parts first, median and quartiles"
+# what a part of the evidence, or of what was learnt, is held against: all of it
+PARTS: Final = (BENCHMARK, WITHOUT_WORDS, WITHOUT_MESSAGES, WORDS, CURVES, MESSAGES)
+SURE: Final = 0.8  # probability of health from which a run is called surely healthy
 CORPORA: Final = {"field": "Programs of the field", "reports": "Public reports"}
 PAIRED: Final = {"field": CORPORA["field"], "benchmark": "The benchmark's complete logs"}
 SHOWN: Final = 10  # wrong answers
@@ -54,9 +71,9 @@ def with_others(answers: pl.DataFrame, peers: pl.DataFrame) -> pl.DataFrame:
     return pl.concat([ours, added], how="diagonal_relaxed").select(*OUTSIDE_SCHEMA)
 
 
-def outside_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
+def outside_table(answers: pl.DataFrame, intervals: st.ScenarioIntervalSettings) -> pl.DataFrame:
     """Rates on what others wrote, by what is learnt or asked, each log a unit."""
-    parts = []
+    parts, confidence = [], intervals.confidence
     for (learnt, corpus), logs in answers.group_by("learnt", "corpus", maintain_order=True):
         group, fine = logs.filter(~FINE), logs.filter(FINE).drop_nulls("alarm")
         known = group.drop_nulls(["cause", "predicted_cause"])
@@ -68,9 +85,16 @@ def outside_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
                 for part in sorted(group["part"].unique())
             ),
             ("named", group, COMMITTED, NAMES_IT),
+            ("named_accuracy", group.filter(COMMITTED), st.right(), f"{RIGHT}, given one is named"),
             ("cause_accuracy", known, CAUSE_RIGHT, RIGHT_CAUSE),
             ("among_three", known, among, f"{RIGHT_CAUSE}, or one of the next two"),
             ("alarm", fine, pl.col("alarm"), FOUND),
+        ]
+        quiet = logs.drop_nulls("healthy").filter(alarm=False)
+        is_sure = pl.col("healthy") >= SURE
+        columns += [
+            ("healthy_sure", quiet.filter(is_sure), FINE, FINE_IT_IS),
+            ("healthy_unsure", quiet.filter(~is_sure), FINE, FINE_IT_IS),
         ]
         sure = group.drop_nulls("confidence")
         for level in get_args(Level):
@@ -78,7 +102,31 @@ def outside_table(answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
             named = f"{RIGHT}, at a confidence that is {level}"
             columns.append((f"accuracy_{level}", sure.filter(stated), st.right(), named))
         parts.append(_rates(columns, "log", confidence, learnt=learnt, corpus=corpus))
-    return pl.concat(parts)
+    return pl.concat([*parts, *_lost(answers, intervals)])
+
+
+def _lost(answers: pl.DataFrame, intervals: st.ScenarioIntervalSettings) -> Iterator[pl.DataFrame]:
+    """How much more often the whole is right than a part of it, on the same logs."""
+    failing = answers.filter(~FINE).with_columns(right=st.right().cast(pl.Float64))
+    whole = failing.filter(learnt=ALL).select("corpus", "log", whole="right")
+    for (learnt, corpus), logs in failing.group_by("learnt", "corpus", maintain_order=True):
+        if learnt not in PARTS:
+            continue
+        rows = logs.join(whole, on=["corpus", "log"]).sort("log")
+        kinds = {"": rows} | {f"_{part}": rows.filter(part=part) for part in rows["part"].unique()}
+        found = {f"gain{name}": _gain(each, intervals) for name, each in kinds.items()}
+        yield st.estimate_rows(found, learnt=learnt, corpus=corpus)
+
+
+def _gain(rows: pl.DataFrame, intervals: st.ScenarioIntervalSettings) -> Interval:
+    differences = (rows["whole"] - rows["right"]).to_numpy()
+
+    def mean(weights: Sequence[Array]) -> Array:
+        return np.tensordot(weights[0], differences, axes=(-1, -1)) / len(differences)
+
+    what = "accuracy of all that is learnt, less that of a part"
+    found = resampled_interval(single_seeds([len(differences)]), mean, intervals, what)
+    return found.model_copy(update={"resampling_unit": "log"})
 
 
 def _rates(
@@ -100,7 +148,10 @@ def _rates(
 
 def against_rates(against: pl.DataFrame, answers: pl.DataFrame, confidence: float) -> pl.DataFrame:
     """What a good run's log adds where nobody says that a run failed, each pair a unit."""
-    facts = "corpus", "log", "alarm", "category", "prediction", "confidence"
+    facts = (
+        "corpus", "log", "alarm", "category", "prediction", "confidence", "cause",
+        "predicted_cause",
+    )  # fmt: skip
     beside = pl.col("says") | pl.col("parts") | pl.col("stops")
     pairs = against.join(
         answers.filter(learnt=ALL).select(facts), on=["corpus", "log"], how="left"
@@ -118,9 +169,20 @@ def against_rates(against: pl.DataFrame, answers: pl.DataFrame, confidence: floa
                 (name, known, pl.col(name), FOUND),
                 (f"right_{name}", failing, pl.col(name) & named, RIGHT),
                 (f"curves_{name}", failing.filter(part="curves"), pl.col(name) & named, RIGHT),
+                (
+                    f"cause_{name}",
+                    failing.drop_nulls("cause"),
+                    pl.col(name) & named & CAUSE_RIGHT,
+                    RIGHT_CAUSE,
+                ),
             ]
         pair = f"{'failing' if fails else 'healthy'}, {other}"
-        parts.append(_rates(columns, "pair", confidence, corpus=str(corpus), pair=pair))
+        keys = {"corpus": str(corpus), "pair": pair}
+        parts.append(_rates(columns, "pair", confidence, **keys))
+        if len(parted := group["at"].drop_nulls()):
+            low, median, high = (float(parted.quantile(q) or 0.0) for q in (0.25, 0.5, 0.75))
+            when = Interval.of(median, (low, high, "range"), len(parted), "pair", FIRST_PARTING)
+            parts.append(st.estimate_rows({"at": when}, **keys))
     return pl.concat(parts)
 
 
@@ -161,11 +223,12 @@ def totals_of_looks(field: Path, intervals: st.ScenarioIntervalSettings) -> pl.D
 def tables(
     others: st.Estimates,
     beside_good: st.Estimates,
+    placing: st.Estimates,
     wrong: pl.DataFrame,
     seen: pl.DataFrame,
     said: st.Captions,
 ) -> Iterator[st.Table]:
-    """What is learnt; ours beside parts of it and other tools; wrong answers; looks."""
+    """What is learnt; ours beside parts of it and other tools; messages; wrong answers; looks."""
     learnt = said.labels("diagnose_logs_outside")
     body: list[st.Row | st.Divider] = []
     for corpus, label in CORPORA.items():
@@ -186,6 +249,8 @@ def tables(
             pairs_of = st.ABSENT if found is None else f"{found['n']}"
             body.append(st.Row((what, pairs_of), {"corpus": corpus, "pair": pair}))
     yield st.table("diagnose_logs_against", beside_good, None, body, said)
+    placed = st.rows("readers", said.labels("diagnose_logs_messages"))
+    yield st.table("diagnose_logs_messages", placing, None, placed, said)
     yield st.sheet("diagnose_logs_wrong", map(_wrong, wrong.iter_rows(named=True)), said)
     yield st.sheet("diagnose_logs_looks", _looks(seen), said)
 

@@ -17,6 +17,7 @@ from shared.diagnose_logs import MESSAGES, SYMPTOM
 Symptom = Literal["death", "exception", "not finite", "nothing"]
 _SYSTEMS: Final = frozenset({"linux", "kubernetes", "docker", "slurm", "mpi", "clouds"})
 _LOST: Final = ("not_finite", "nan_", "hidden_nan")
+_WEAK: Final = "circumstantial"
 _OF_NUMBERS: Final = ("trap", "progress", "sound", "unmeasured", "check", "absent")
 
 
@@ -70,3 +71,15 @@ def curves_alone(log: KnownLog) -> KnownLog:
     """A log without what it says in words."""
     of_numbers = tuple(sign for sign in log.signs if sign.kind in _OF_NUMBERS)
     return replace(log, signs=of_numbers, words=no_words(), teaches_words=False)
+
+
+def without_messages(log: KnownLog) -> KnownLog:
+    """A log as it is to who has no catalogue of messages: an error is an error."""
+    signs = (
+        replace(sign, kind="event", id="exception", causes=(), category=None, strength=_WEAK)
+        if sign.kind == "message" and not sign.is_warning
+        else sign
+        for sign in log.signs
+        if sign.kind != "message" or not sign.is_warning
+    )
+    return replace(log, signs=tuple(signs))

@@ -41,6 +41,7 @@ CALLS = {
     ),
     "text": ("diagnose_log", {"text": LOG}),
     "failed": ("diagnose_log", {"text": answers.rows(60), "failed": True}),
+    "against": ("diagnose_log", {"path": "runs/flat.log", "against": "runs/good.log"}),
     "nan": ("read_log", {"text": "step 1 loss 2.0\nstep 2 loss nan\n"}),
     "json": ("read_log", {"text": '{"step": 1, "loss": 2.5}\n{"step": 2, "loss": 2.4}\n'}),
     "long": ("diagnose_log", {"text": LONG}),
@@ -57,6 +58,11 @@ REFUSED = {
         "diagnose_log",
         {"text": LOG, "code": ["../secret.py"]},
         "../secret.py: code: is no path within",
+    ),
+    "against": (
+        "diagnose_log",
+        {"text": LOG, "against": "../other.log"},
+        "../other.log: against: is no path within",
     ),
     "too large": ("read_log", {"text": "x" * (TEXT + 1)}, "log: text: has 1,048,577 bytes"),
     "letters": ("read_log", {"text": "ü" * (TEXT // 2 + 1)}, "log: text: has 1,048,578 bytes"),
@@ -78,6 +84,10 @@ def folder(tmp_path_factory):
     runs.mkdir(parents=True)
     for path in (folder / "other.log", runs / "train.log"):
         path.write_text(LOG, encoding="utf-8")
+    for name, end in (("flat.log", 4), ("good.log", 80)):
+        losses = (0.5 + 2.5 * 0.93 ** min(step, end) for step in range(80))
+        rows = [f"step={step} loss={loss:.4g}\n" for step, loss in enumerate(losses)]
+        (runs / name).write_text("".join(rows), encoding="utf-8")
     (folder / "secret.py").write_text("x = 1\n", encoding="utf-8")
     (runs / "link.log").symlink_to(folder / "other.log")
     (runs / "train.py").write_text("optimizer.step()\n", encoding="utf-8")
@@ -142,6 +152,13 @@ def test_a_diagnosis_is_that_of_the_command(session, folder, monkeypatch, capsys
     assert main(["read", "runs/train.log", "--json"]) == 0
     assert told(session, "text")["root_causes"][0]["evidence"][0]["source"] == "text"
     assert told(session, "failed")["status"] != "healthy"
+
+
+def test_a_log_is_held_against_that_of_a_run_that_worked(session, folder, monkeypatch, capsys):
+    monkeypatch.chdir(folder)
+    main(["diagnose", "runs/flat.log", "--json", "--against", "runs/good.log"])
+    assert told(session, "against") == {**json.loads(capsys.readouterr().out), "left_out": 0}
+    assert "parting" in json.dumps(told(session, "against"))
 
 
 def test_what_is_read_has_null_for_no_number_and_errors_before_warnings(session):

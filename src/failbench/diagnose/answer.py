@@ -58,7 +58,7 @@ class LogDiagnosis:
         Whose cause it is; None where the status is not ``failed``.
     confidence
         Probability of the category, or of the most probable one where none is named; of a healthy
-        run the share of runs without such findings that are healthy.
+        run that it is healthy, by what shows health.
     categories
         Probability of every category, which add up to 1.
     hypotheses

@@ -167,7 +167,8 @@ def diagnosis_of(
     absent = tuple(name for name in log.absent if ALTERNATIVE.get(name) not in log.present)
     return LogDiagnosis(
         log, status, best if status == "failed" else None,
-        model.healthy if is_healthy else categories[best], categories, hypotheses, found, absent,
+        model.healthy(signs) if is_healthy else categories[best], categories, hypotheses, found,
+        absent,
         (*_beside(good, len(pair), parted), *_uncertainty_of(log, status, hypotheses)),
         _what_to_measure(log, hypotheses) if asks else (), odd,
     )  # fmt: skip

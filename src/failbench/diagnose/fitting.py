@@ -19,7 +19,7 @@ from failbench.base.arrays import Array, Labels, Mask
 from failbench.base.records import Record
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.diagnose import model as logits
-from failbench.diagnose.model import OWN, SHARED, LogKind, Positions, Supports, Weights
+from failbench.diagnose.model import HEALTH, OWN, SHARED, LogKind, Positions, Supports, Weights
 from failbench.diagnose.series import CheckBound, checks, fitted_bounds
 from failbench.diagnose.signs import Bounds, Sign, lacks_signal
 from failbench.diagnose.words import BINS, NO_SUPPORT, Counted, WordSupport, WordWeights
@@ -128,6 +128,8 @@ def fitted(
     telling = ("message", "event", "trap")
     silent = ~loud & [not any(sign.kind in telling for sign in log.signs) for log in logs]
     scenarios = np.array([log.scenario for log in failing], dtype=object)
+    quiet = [log for log, is_silent in zip(logs, silent, strict=True) if is_silent]
+    base, *of_health = health_weights(quiet)
     model = logits.Model(
         format=logits.FORMAT,
         fitted_on=fitted_on,
@@ -139,9 +141,31 @@ def fitted(
         cause_temperature=cause_temperature,
         calibrations=calibrations_of(held_out, supports, examples.category, scenarios),
         bounds=bounds,
-        healthy=float(healthy[silent].mean()) if silent.any() else 0.5,
+        health_base=base,
+        health=dict(zip(HEALTH, of_health, strict=True)),
     )
     return model, words
+
+
+def health_weights(quiet: Sequence[KnownLog]) -> list[float]:
+    """A logit of health, of logs in which nothing is found: its base, and what each sign adds.
+
+    No sign of health makes it less probable.
+    """
+    if not quiet:
+        return [0.0] * (1 + len(HEALTH))
+    shown = np.array([[1.0, *logits.shown_health(log.signs)] for log in quiet])
+    healthy = np.array([log.category is None for log in quiet], dtype=np.float64)
+    weights = _one_each(quiet)
+
+    def loss(found: Array) -> tuple[float, Array]:
+        scores = shown @ found
+        value = weights @ (np.logaddexp(0.0, scores) - healthy * scores)
+        slope = shown.T @ (weights * (1.0 / (1.0 + np.exp(-scores)) - healthy))
+        return float(value + found @ found / 2), slope + found
+
+    bounds = [(None, None), *[(0.0, None)] * len(HEALTH)]
+    return _minimum(loss, 1 + len(HEALTH), bounds).tolist()
 
 
 def words_held_out(
@@ -388,9 +412,10 @@ def _surprise(scores: Array, truth: Array, members: Mask, weights: Array) -> tup
     return value, weights[:, None] * (shares - truth)
 
 
-def _minimum(loss: object, parameters: int) -> Array:
+def _minimum(loss: object, parameters: int, bounds: object = None) -> Array:
     options = {"maxiter": 2000, "ftol": 1e-14, "gtol": _TOLERANCE}
-    found = minimize(loss, np.zeros(parameters), jac=True, method="L-BFGS-B", options=options)
+    start, method = np.zeros(parameters), "L-BFGS-B"
+    found = minimize(loss, start, jac=True, method=method, bounds=bounds, options=options)
     return np.asarray(found.x, np.float64)
 
 

@@ -8,7 +8,7 @@ are of causes that were not learnt from.
 """
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, NamedTuple
@@ -16,7 +16,7 @@ from typing import Final, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from failbench.base.arrays import Array
+from failbench.base.arrays import Array, Mask
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record, read_json, validated
 from failbench.base.vocabulary import CATEGORIES, Category
@@ -26,7 +26,7 @@ from failbench.diagnose.series import CheckBound, checks
 from failbench.diagnose.signs import ABSENT, Bounds, Sign, lacks_signal
 from failbench.diagnose.words import NO_SUPPORT, WordSupport
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 # least distance of the category that is named from the next: no other is as probable
 _AHEAD: Final = 1e-6
 Positions = NDArray[np.int64]  # of categories or causes, of shape (logs,)
@@ -62,6 +62,8 @@ _CATEGORY_PLACE: Final = {name: place for place, name in enumerate(CATEGORIES)}
 
 
 _SAYS_END: Final = ("message", "event", "ending")
+# what shows health, in the order of weights
+HEALTH: Final = tuple(each.id for each in courses().values() if each.kind != "fault")
 
 
 def cause_names() -> tuple[str, ...]:
@@ -174,7 +176,8 @@ class Model(Record):
     cause_temperature: float
     calibrations: dict[LogKind, Calibration]
     bounds: Bounds
-    healthy: float
+    health_base: float
+    health: dict[str, float]
 
     def weighed(self, supports: Supports) -> Weighed:
         """What a log speaks for; probabilities of categories and of causes add up to 1 each."""
@@ -196,6 +199,17 @@ class Model(Record):
         categories[best] = right
         within = cause_shares(weights, supports.causes[None], self.cause_temperature)[0]
         return Weighed(best, categories, categories[category_of_cause()] * within)
+
+    def healthy(self, signs: Iterable[Sign]) -> float:
+        """How probable it is that a run is healthy whose log has no finding, by what shows it."""
+        weights = np.array([self.health[name] for name in HEALTH])
+        return float(1.0 / (1.0 + np.exp(-self.health_base - weights @ shown_health(signs))))
+
+
+def shown_health(signs: Iterable[Sign]) -> Mask:
+    """Which of what shows health a log has, of shape (courses,)."""
+    shown = {sign.id for sign in signs if sign.kind in ("progress", "sound")}
+    return np.array([name in shown for name in HEALTH])
 
 
 def by_category(values: Sequence[float]) -> dict[Category, float]:
@@ -261,6 +275,7 @@ def read_model(path: Path) -> Model:
     """Read a model."""
     remedy = "Restore it with `git checkout`, or run `dvc repro`."
     model = validated(Model, read_json(path, remedy), path, remedy)
-    if set(model.shared) != set(SHARED) or set(model.own) != set(OWN):
+    names = (model.shared, SHARED), (model.own, OWN), (model.health, HEALTH)
+    if any(set(found) != set(expected) for found, expected in names):
         raise BadInputError(path, "own", "is of another version of the signs.", remedy)
     return model

@@ -85,6 +85,7 @@ IntervalMethod = Literal[
     "corrected t",
     "simulation",
     "range",
+    "large sample",
 ]
 
 

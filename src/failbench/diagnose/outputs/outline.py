@@ -201,7 +201,10 @@ def _health(diagnosis: LogDiagnosis) -> Section:
     """What a healthy log was held to be healthy by."""
     signals = ", ".join(signal_words(name) for name in diagnosis.log.present)
     read = f"It has values of: {signals}." if signals else "It has no measurements that are read."
-    share = f"Of runs in whose logs nothing was found, {percent(diagnosis.confidence)} are healthy."
+    share = (
+        "Of runs in whose logs nothing is found and as much shows health, "
+        f"{percent(diagnosis.confidence)} are healthy."
+    )
     return Section("What the log says", (Item((read,)), Item((share,))))
 
 
