@@ -154,9 +154,11 @@ def shown(log: rn.Writer, form: str, written: rn.Files) -> Iterator[Value]:
         yield from _of_keras(log)
     else:
         values = [*_of_entries(log, form, written)]
-        # the last record is cut off where a process was killed
-        is_cut = form == "tensorboard" and log.run.ending.kind == "death"
-        yield from values[: len(values) - is_cut]
+        if form == "tensorboard":  # 32 bits each; of a killed process the last record is cut off
+            with np.errstate(over="ignore"):
+                values = [each._replace(value=float(np.float32(each.value))) for each in values]
+            del values[len(values) - (log.run.ending.kind == "death") :]
+        yield from values
         if form == "wandb_folder":  # a summary has what was last
             last = {each.of: each.value for each in values}
             yield from (Value(of, float(log.run.steps[-1]), last[of]) for of in last)
@@ -226,7 +228,7 @@ def _pairs(
 def _of_trainer(log: rn.Writer, form: str, written: rn.Files) -> Iterator[Value]:
     state = next((written[name] for name in written if name.endswith("state.json")), b"{}")
     saved, terminal = json.loads(state).get("global_step", 0), written.get(rn.FILE, b"")
-    rounds = form == "trainer_v4" or (form == "trainer_state" and b"{'loss': '" not in terminal)
+    rounds = form == "trainer_v4" or (form == "trainer_state" and b"loss': '" not in terminal)
     for row in files.log_history(log, rounded=False):
         epoch = round(row["epoch"], 2) if rounds else float(f"{row['epoch']:.4g}")
         for name in row.keys() - {"epoch", "step", "total_flos"}:

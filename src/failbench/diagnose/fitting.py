@@ -165,7 +165,7 @@ def health_weights(quiet: Sequence[KnownLog]) -> list[float]:
         return float(value + found @ found / 2), slope + found
 
     bounds = [(None, None), *[(0.0, None)] * len(HEALTH)]
-    return _minimum(loss, 1 + len(HEALTH), bounds).tolist()
+    return [*map(float, _minimum(loss, 1 + len(HEALTH), bounds))]
 
 
 def words_held_out(
