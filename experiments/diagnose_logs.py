@@ -33,6 +33,7 @@ from shared.diagnose_logs import (
     ANSWER_SCHEMA,
     EVIDENCE_SCHEMA,
     OUTSIDE_SCHEMA,
+    READING_SCHEMA,
     DiagnosedLogs,
 )
 from shared.message_placing import placing_agreement
@@ -43,13 +44,14 @@ ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
 AGAINST = Path("data/measurements/diagnose_logs/against.parquet")
 OUTSIDE = Path("data/measurements/diagnose_logs/outside.parquet")
+READING = Path("data/measurements/diagnose_logs/reading.parquet")
 MODEL = Path("src/failbench/fitted/log.json")
 WORDS_TABLE = Path("src/failbench/fitted/words.npy")
 VERDICTS = Path("data/peers/verdicts.parquet")
 PEERS_OUTSIDE = Path("data/peers/outside.parquet")
 FIELD, REPORTS = Path("data/field"), Path("data/reports")
 READERS = Path("data/messages/readers.csv")
-READING = pl.Schema(
+PLACED = pl.Schema(
     dict.fromkeys(("id", "category_1", "cause_1", "category_2", "cause_2"), pl.String)
 )
 """What two readers make of each message of the catalogue, by its text and its library."""
@@ -359,8 +361,9 @@ def main() -> None:
     pairs = st.read_output(AGAINST, AGAINST_SCHEMA)
     beside_good = others.against_rates(pairs, answered, intervals.confidence)
     outside = others.outside_table(of_others, intervals)
-    placed = st.read_points(READERS, READING, remedy="Restore it with `git checkout`.")
+    placed = st.read_points(READERS, PLACED, remedy="Restore it with `git checkout`.")
     placing = placing_agreement(placed, messages(), intervals.confidence)
+    reading = st.read_output(READING, READING_SCHEMA)
     wrong = others.wrong_answers(answered, FIELD, REPORTS)
     seen = others.totals_of_looks(FIELD, intervals)
     model = pl.when(format=COMPLETE).then(pl.lit(OF_COMPLETE)).otherwise("model")
@@ -428,6 +431,7 @@ def main() -> None:
         tables=[
             *tables(st.Estimates(whole), st.Estimates(rates), evidence, said),
             *others.tables(*of_tables, wrong, seen, said),
+            st.sheet("diagnose_logs_reading", others.reading_rows(reading), said),
         ],
         figures={"diagnose_logs": said.picture("figure", 2.9, drawn)},
         sentences={

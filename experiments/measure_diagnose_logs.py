@@ -73,6 +73,7 @@ from shared.diagnose_logs import (
     DiagnosedLogs,
     MessageExample,
 )
+from shared.reading import field_reading, rendering_reading
 from shared.simpler import curves_alone, simple_answers, without_messages
 
 TELEMETRY = Path("data/telemetry")
@@ -82,6 +83,7 @@ ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 AGAINST = Path("data/measurements/diagnose_logs/against.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
 OUTSIDE = Path("data/measurements/diagnose_logs/outside.parquet")
+READING = Path("data/measurements/diagnose_logs/reading.parquet")
 FIELD, REPORTS = Path("data/field"), Path("data/reports")
 EXAMPLES = Path("data/messages/examples.csv")
 WORDS_TABLE = Path("src/failbench/fitted/words.npy")
@@ -390,6 +392,13 @@ def _looked_up(
     return rows
 
 
+def reading_table(telemetry: st.Telemetry, settings: DiagnosedLogs) -> pl.DataFrame:
+    """What is read of programs of the field, and of runs of the first seed."""
+    runs = telemetry.select(pl.col("seed") == settings.run_seeds[0])
+    rendered = rendering_reading(runs, settings.reading_runs, settings.seed)
+    return pl.concat([field_reading(FIELD, "development"), rendered])
+
+
 def main() -> None:
     settings = st.read_section("diagnose_logs", DiagnosedLogs)
     splits = st.read_splits()
@@ -401,6 +410,7 @@ def main() -> None:
     taken = pl.col("kind").is_in(["failure", "twin"]) & pl.col("seed").is_in(settings.run_seeds)
     telemetry = st.read_telemetry(TELEMETRY).select(taken | (pl.col("kind") == "success"))
     others, answers = read_outside(), []
+    st.write_parquet(reading_table(telemetry, settings), READING)
     examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, st.workers())
     complete = (each for each in examples if each["format"] == COMPLETE)
     pairs = [*field_pairs(FIELD), *benchmark_pairs(complete, settings.run_seeds)]

@@ -19,6 +19,7 @@ class DiagnosedLogs(Choices):
     bins: int = Field(ge=2)
     floor_draws: int = Field(ge=1)
     evidence_logs: int = Field(ge=1)
+    reading_runs: int = Field(ge=1)
     outside_folds: int = Field(ge=2)
 
 
@@ -83,6 +84,19 @@ OUTSIDE_SCHEMA = pl.Schema(
     }
 )
 """A row per log of others, and what was learnt; authors and owners were left out."""
+
+READING_SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys(("corpus", "format"), pl.String()),  # or how a line is written; or all
+        "values": pl.Int64(),  # numbers that the logs show, under a name
+        "read": pl.Int64(),  # of these, under that name
+        "steps_in_text": pl.Int64(),  # values whose step is shown, too; null by kind of line
+        "steps_read": pl.Int64(),
+        "invented": pl.Int64(),  # numbers that were read and not shown
+        "logs": pl.Int64(),
+    }
+)
+"""A row per corpus and format."""
 
 AGAINST_SCHEMA = pl.Schema(
     {

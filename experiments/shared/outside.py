@@ -271,3 +271,22 @@ def _looks(seen: pl.DataFrame) -> Iterable[st.Divider | tuple[str, ...]]:
         yield st.Divider(f"Look {look}, {first['date']}, at {first['commit'][:8]}")
         for row in rows.iter_rows(named=True):
             yield row["estimand"], st.estimate_text(row), str(row["n"])
+
+
+def reading_rows(reading: pl.DataFrame) -> Iterator[st.Divider | tuple[str, ...]]:
+    """How much of what logs show is read, by format, each corpus as a whole first."""
+    for corpus, label in {
+        "field": CORPORA["field"],
+        "benchmark": "The benchmark, rendered",
+    }.items():
+        yield st.Divider(label)
+        rows = reading.filter(corpus=corpus).with_columns(first=pl.col("format") != "all")
+        for row in rows.sort("first", "format").iter_rows(named=True):
+            read = f"{100 * row['read'] / row['values']:.2f}"
+            steps, invented = st.ABSENT, st.ABSENT
+            if row["steps_in_text"]:
+                steps = f"{100 * row['steps_read'] / row['steps_in_text']:.2f}"
+            if row["invented"] is not None:
+                invented = f"{row['invented']:,}"
+            counts = f"{row['logs']:,}", f"{row['values']:,}"
+            yield st.words(row["format"]), *counts, read, steps, invented

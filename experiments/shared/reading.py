@@ -24,12 +24,10 @@ from failbench.field.corpus import NUMBERS, TABLE, consoles
 from failbench.field.programs import Part
 from failbench.neighbours.rendering import files, formats, printed
 from failbench.neighbours.rendering import run as rn
+from shared.diagnose_logs import READING_SCHEMA
 
 ALL: Final = "all"  # of the field this row alone has steps and what is invented
 _COUNTS: Final = ("values", "read", "steps_in_text", "steps_read", "invented", "logs")
-READING_SCHEMA: Final = pl.Schema(
-    {"corpus": pl.String, "format": pl.String, **dict.fromkeys(_COUNTS, pl.Int64)}
-)
 _HELD_OUT: Final = "validation loss"
 _FROM_ONE: Final = ("megatron", "fairseq", "llm_c", "torchtune", "torchtitan")  # count steps so
 _AFTER: Final = (*_FROM_ONE, "composer", "lightning_csv", "lightning_bar")  # log after so many

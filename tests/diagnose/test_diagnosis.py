@@ -97,6 +97,14 @@ def test_each_status_has_its_log(text, status):
     assert diagnosed(text).status == status
 
 
+def test_health_is_surer_the_more_shows_it():
+    alone = diagnosed(lines(falling()))
+    norms = [1.0 + 2 * math.exp(-step / 40) + 0.1 * math.sin(step) for step in range(120)]
+    both = diagnosed(lines(falling(), grad_norm=norms))
+    assert alone.status == both.status == "healthy"
+    assert 0.5 < alone.confidence < both.confidence < 1
+
+
 def test_a_cause_below_30_percent_is_shown_and_not_named():
     diagnosis = diagnosed(UNEVEN)
     first, *others = diagnosis.hypotheses
