@@ -42,7 +42,7 @@ from failbench.diagnose.words import (
     read_words,
     write_words,
 )
-from failbench.field.corpus import known_logs
+from failbench.field.corpus import NUMBERS, TABLE, known_logs
 from failbench.field.reports import read_reports
 from failbench.messages.catalogue import messages
 from failbench.monitor.history import History
@@ -392,11 +392,13 @@ def _looked_up(
     return rows
 
 
-def reading_table(telemetry: st.Telemetry, settings: DiagnosedLogs) -> pl.DataFrame:
+def reading_table(
+    declared: pl.DataFrame, telemetry: st.Telemetry, settings: DiagnosedLogs
+) -> pl.DataFrame:
     """What is read of programs of the field, and of runs of the first seed."""
     runs = telemetry.select(pl.col("seed") == settings.run_seeds[0])
     rendered = rendering_reading(runs, settings.reading_runs, settings.seed)
-    return pl.concat([field_reading(FIELD, "development"), rendered])
+    return pl.concat([field_reading(declared, FIELD, "development"), rendered])
 
 
 def main() -> None:
@@ -410,7 +412,7 @@ def main() -> None:
     taken = pl.col("kind").is_in(["failure", "twin"]) & pl.col("seed").is_in(settings.run_seeds)
     telemetry = st.read_telemetry(TELEMETRY).select(taken | (pl.col("kind") == "success"))
     others, answers = read_outside(), []
-    st.write_parquet(reading_table(telemetry, settings), READING)
+    declared = TABLE.read(FIELD / "development" / NUMBERS)
     examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, st.workers())
     complete = (each for each in examples if each["format"] == COMPLETE)
     pairs = [*field_pairs(FIELD), *benchmark_pairs(complete, settings.run_seeds)]
@@ -434,6 +436,7 @@ def main() -> None:
     # a cause weighs one, however many seeds it has: a third of the logs fits in a third of the time
     of_seed = [each for each in of_model(examples, "log") if each["seed"] == settings.run_seeds[0]]
     st.write_parquet(outside_answers(of_seed, others, settings, st.workers()), OUTSIDE)
+    st.write_parquet(reading_table(declared, telemetry, settings), READING)
     made = read_model(FITTED["log"]), read_words(WORDS_TABLE)
     evidence = evidence_table(telemetry, made, settings.evidence_logs, settings.seed, st.workers())
     st.write_parquet(evidence, EVIDENCE)

@@ -20,7 +20,7 @@ from failbench.base.telemetry import Telemetry
 from failbench.diagnose.declared import RELATIVE, Declared, score
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.names import POSITIONS, SIGNALS, Meaning, SignalName, meaning
-from failbench.field.corpus import NUMBERS, TABLE, consoles
+from failbench.field.corpus import TABLE, consoles
 from failbench.field.programs import Part
 from failbench.neighbours.rendering import files, formats, printed
 from failbench.neighbours.rendering import run as rn
@@ -48,9 +48,9 @@ class Value(NamedTuple):
     value: float
 
 
-def field_reading(data: Path, part: Part) -> pl.DataFrame:
-    """What is read of the numbers that programs of the field declared, by how lines are written."""
-    tables = TABLE.read(data / part / NUMBERS).partition_by("program", "run", as_dict=True)
+def field_reading(numbers: pl.DataFrame, data: Path, part: Part) -> pl.DataFrame:
+    """What is read of the numbers that programs of a part declared, by how lines are written."""
+    tables = numbers.partition_by("program", "run", as_dict=True)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for console in consoles(data, part):
         rows = tables.get((console.program.name, console.run), pl.DataFrame(schema=TABLE.schema))

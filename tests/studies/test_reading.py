@@ -5,10 +5,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
+import polars as pl
 import pytest
 
 from failbench.diagnose.readers.text import read_text
-from failbench.field.corpus import NUMBERS, TABLE, Console
+from failbench.field.corpus import TABLE, Console
 from failbench.neighbours.rendering.formats import FORMATS, read_files, rendered
 from failbench.neighbours.rendering.run import Writer, draw_shape
 from made_up_logs import ENDINGS, made_up_run
@@ -53,11 +54,8 @@ def test_numbers_of_the_field_are_counted_by_how_lines_are_written(tmp_path, mon
     monkeypatch.setattr(reading, "consoles", lambda *_: both)
     logged = [("loss", 1, 0.5), ("loss", 2, 0.25), ("mae", None, 9.5), ("loss", 9, 0.125)]
     rows = [("one", "run", place, *each) for place, each in enumerate(logged)]
-    (tmp_path / "development").mkdir()
-    TABLE.write(
-        tmp_path / "development" / NUMBERS, [dict(zip(TABLE.schema, e, strict=True)) for e in rows]
-    )
-    assert reading.field_reading(tmp_path, "development").rows() == [
+    numbers = pl.DataFrame(rows, TABLE.schema, orient="row")
+    assert reading.field_reading(numbers, tmp_path, "development").rows() == [
         ("field", "all", 3, 3, 2, 2, 2, 2), ("field", "dict", 1, 1, None, None, None, 1),
         ("field", "pairs", 2, 2, None, None, None, 1),
     ]  # fmt: skip
