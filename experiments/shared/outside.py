@@ -113,7 +113,9 @@ def _lost(answers: pl.DataFrame, intervals: st.ScenarioIntervalSettings) -> Iter
         if learnt not in PARTS:
             continue
         rows = logs.join(whole, on=["corpus", "log"]).sort("log")
-        kinds = {"": rows} | {f"_{part}": rows.filter(part=part) for part in rows["part"].unique()}
+        kinds = {"": rows} | {
+            f"_{part}": rows.filter(part=part) for part in sorted(rows["part"].unique())
+        }
         found = {f"gain{name}": _gain(each, intervals) for name, each in kinds.items()}
         yield st.estimate_rows(found, learnt=learnt, corpus=corpus)
 
