@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import jsonschema
 import pytest
@@ -113,7 +114,9 @@ def session(folder):
                 for name, (tool, arguments) in calls.items()
             }
 
-    return asyncio.run(talk())
+    # a browser that tests of the page keep open has a loop that runs in the main thread
+    with ThreadPoolExecutor(1) as pool:
+        return pool.submit(asyncio.run, talk()).result()
 
 
 def told(session, name):
