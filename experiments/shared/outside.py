@@ -102,10 +102,10 @@ def outside_table(answers: pl.DataFrame, intervals: st.ScenarioIntervalSettings)
             named = f"{RIGHT}, at a confidence that is {level}"
             columns.append((f"accuracy_{level}", sure.filter(stated), st.right(), named))
         parts.append(_rates(columns, "log", confidence, learnt=learnt, corpus=corpus))
-    return pl.concat([*parts, *_lost(answers, intervals)])
+    return pl.concat([*parts, *_gains(answers, intervals)])
 
 
-def _lost(answers: pl.DataFrame, intervals: st.ScenarioIntervalSettings) -> Iterator[pl.DataFrame]:
+def _gains(answers: pl.DataFrame, intervals: st.ScenarioIntervalSettings) -> Iterator[pl.DataFrame]:
     """How much more often the whole is right than a part of it, on the same logs."""
     failing = answers.filter(~FINE).with_columns(right=st.right().cast(pl.Float64))
     whole = failing.filter(learnt=ALL).select("corpus", "log", whole="right")
