@@ -142,8 +142,8 @@ readme:  ## put the findings and the tables into README.md
 		-e '/<!-- answer: begin -->/r paper/tables/diagnose_logs/example.md' \
 		-e '/<!-- finding: begin -->/,/<!-- finding: end -->/{//!d}' \
 		-e '/<!-- finding: begin -->/r paper/tables/intervals/finding.md' \
-		-e '/<!-- monitor finding: begin -->/,/<!-- monitor finding: end -->/{//!d}' \
-		-e '/<!-- monitor finding: begin -->/r paper/tables/monitor/finding.md' \
+		-e '/<!-- learnt finding: begin -->/,/<!-- learnt finding: end -->/{//!d}' \
+		-e '/<!-- learnt finding: begin -->/r paper/tables/diagnose_logs/learnt.md' \
 		-e '/<!-- authors finding: begin -->/,/<!-- authors finding: end -->/{//!d}' \
 		-e '/<!-- authors finding: begin -->/r paper/tables/authors/finding.md' \
 		-e '/<!-- external finding: begin -->/,/<!-- external finding: end -->/{//!d}' \

@@ -20,6 +20,7 @@ from shared.authors import (
     WITHIN_A,
     WITHIN_B,
     AuthorsDesign,
+    Reading,
     Scored,
 )
 
@@ -42,16 +43,6 @@ ESTIMANDS = {
 }
 BLIND = "blind methods"
 """Who is meant where all methods that have seen no scenario count alike."""
-
-
-class Reading(st.Record):
-    """What a reader who was told a cause alone named: a row of ``data/author_b/readers.csv``."""
-
-    scenario: st.Identifier
-    reader: int
-    component: str
-    second_component: str
-    cause: str
 
 
 def read_readers() -> pl.DataFrame:

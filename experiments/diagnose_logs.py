@@ -28,15 +28,18 @@ from failbench.neighbours.peers.verdicts import OUTSIDE_TABLE, VERDICT_SCHEMA, r
 from failbench.neighbours.rendering.formats import rendered
 from failbench.neighbours.rendering.run import COMPLETE, complete_shape, logged_run
 from shared import outside as others
+from shared.authors import A
 from shared.diagnose_logs import (
     AGAINST_SCHEMA,
     ANSWER_SCHEMA,
     EVIDENCE_SCHEMA,
+    LEARNER_SCHEMA,
     OUTSIDE_SCHEMA,
     READING_SCHEMA,
     DiagnosedLogs,
 )
 from shared.message_placing import placing_agreement
+from shared.monitored_logs import learner_table, monitored_rows, monitored_table
 from shared.outside import CAUSE_RIGHT, COMMITTED, FOUND, NAMES_IT, RIGHT, RIGHT_CAUSE
 
 TELEMETRY = Path("data/telemetry")
@@ -44,6 +47,7 @@ ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
 AGAINST = Path("data/measurements/diagnose_logs/against.parquet")
 OUTSIDE = Path("data/measurements/diagnose_logs/outside.parquet")
+LEARNERS = Path("data/measurements/learners.parquet")
 READING = Path("data/measurements/diagnose_logs/reading.parquet")
 MODEL = Path("src/failbench/fitted/log.json")
 WORDS_TABLE = Path("src/failbench/fitted/words.npy")
@@ -62,7 +66,7 @@ OF_COMPLETE = "log_complete"
 MODELS = {
     "log": st.Mark("any log", st.GREY, "v"),
     OF_COMPLETE: st.Mark("complete log", st.VERMILLION, "s"),
-    "monitor": st.Mark("monitor, logic alone", st.BLACK, "D"),
+    "monitor": st.Mark("monitor, bounds of others", st.BLACK, "D"),
     "monitor_bounds": st.Mark("monitor, own bounds", st.BLUE, "o"),
 }
 OURS = "failbench_diagnose"
@@ -356,7 +360,8 @@ def main() -> None:
     intervals = st.read_statistics(st.ScenarioIntervalSettings)
     reference = setting_of(st.read_section("nested_cv", st.ReferenceStudy).model_dump())
     telemetry, evidence = st.read_telemetry(TELEMETRY), st.read_output(EVIDENCE, EVIDENCE_SCHEMA)
-    answered = st.read_output(OUTSIDE, OUTSIDE_SCHEMA)
+    of_all = st.read_output(OUTSIDE, OUTSIDE_SCHEMA)
+    answered = of_all.filter(pl.col("corpus").is_in([*others.CORPORA]))
     of_others = others.with_others(answered, OUTSIDE_TABLE.read(PEERS_OUTSIDE))
     pairs = st.read_output(AGAINST, AGAINST_SCHEMA)
     beside_good = others.against_rates(pairs, answered, intervals.confidence)
@@ -367,7 +372,11 @@ def main() -> None:
     wrong = others.wrong_answers(answered, FIELD, REPORTS)
     seen = others.totals_of_looks(FIELD, intervals)
     model = pl.when(format=COMPLETE).then(pl.lit(OF_COMPLETE)).otherwise("model")
-    answers = st.read_output(ANSWERS, ANSWER_SCHEMA).with_columns(model=model)
+    whole_answers = st.read_output(ANSWERS, ANSWER_SCHEMA)
+    learnt = monitored_table(whole_answers, of_all, intervals)
+    learners = learner_table(st.read_output(LEARNERS, LEARNER_SCHEMA), intervals)
+    answers = whole_answers.with_columns(model=model)
+    answers = answers.filter(pl.col("model").is_in([*MODELS]), author=A)
     failing, healthy = answers.filter(kind="failure"), answers.filter(pl.col("kind") != "failure")
     at_reference = answers.filter(setting=reference)
     run_ids = at_reference["run_id"].unique(maintain_order=True)
@@ -389,6 +398,8 @@ def main() -> None:
         "calibration_floor": calibrated,
         "outside": st.nest(outside, "corpus", "learnt", "metric"),
         "against": st.nest(beside_good, "corpus", "pair", "metric"),
+        "learnt": st.nest(learnt, "left_out", "author", "form", "metric"),
+        "learners": st.nest(learners, "author", "learner", "metric"),
         "placing": st.nest(placing, "readers", "metric"),
         "looks": st.nest(seen.cast({"look": pl.String}), "look", "metric") if len(seen) else {},
         "peers": st.nest(peers, "method", "metric"),
@@ -414,6 +425,7 @@ def main() -> None:
     said = st.Captions.read("diagnose_logs", intervals, settings, metrics, counts)
     shown_log = example(ended, telemetry.steps.filter(run_id=ended["run_id"]), read_model(MODEL))
     drawn = partial(draw, rates, risks, settings.coverage)
+    of_learners = st.rows("learner", said.labels("diagnose_logs_learners"))
     of_tables = st.Estimates(outside), st.Estimates(beside_good), st.Estimates(placing)
     st.publish(
         "diagnose_logs",
@@ -426,16 +438,20 @@ def main() -> None:
             "diagnose_logs_peers": peers,
             "diagnose_logs_outside": outside,
             "diagnose_logs_against": beside_good,
+            "diagnose_logs_monitor": learnt,
             "diagnose_logs_wrong": wrong,
         },
         tables=[
             *tables(st.Estimates(whole), st.Estimates(rates), evidence, said),
             *others.tables(*of_tables, wrong, seen, said),
+            monitored_rows(st.Estimates(learnt), said),
+            st.table("diagnose_logs_learners", st.Estimates(learners), None, of_learners, said),
             st.sheet("diagnose_logs_reading", others.reading_rows(reading), said),
         ],
         figures={"diagnose_logs": said.picture("figure", 2.9, drawn)},
         sentences={
             "finding": said.text("finding", "text") + "\n",
+            "learnt": said.text("learnt", "text") + "\n",
             "example": f"{shown_log}\n{said.text('example', 'text')}\n",
         },
         summary=whole.select("model", "method", "metric", "value", "ci_low", "ci_high", "n"),

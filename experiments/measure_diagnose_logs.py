@@ -1,28 +1,26 @@
-"""Stage measure_diagnose_logs: diagnoses of logs out of fold, and the models of the package.
+"""Stage measure_diagnose_logs: diagnoses of logs out of fold, and the model of the package.
 
-The model of logs learns from the benchmark's runs, from programs of the field and from public
-reports. It is tested on scenarios left out, and on authors and owners left out.
+It learns from the benchmark's runs, as logs of all formats and as the monitor's, from the runs of
+its second author, from programs of the field, and from public reports. It is tested on scenarios
+left out, and on authors and owners left out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import polars as pl
 
 from failbench.base import measuring as st
-from failbench.base.records import read_rows
-from failbench.causes.catalogue import cause_of_scenario, causes
-from failbench.diagnose.curves import curves_of
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.finding import look_up
-from failbench.diagnose.fitting import KnownLog, Said, fitted
+from failbench.diagnose.fitting import KnownLog, fitted
 from failbench.diagnose.model import (
     Model,
     cause_names,
@@ -30,36 +28,32 @@ from failbench.diagnose.model import (
     supports_of,
     write_model,
 )
-from failbench.diagnose.readers.excerpt import without_numbers
-from failbench.diagnose.readers.log import Log
-from failbench.diagnose.readers.records import log_of_history
-from failbench.diagnose.signs import is_alarm, signs_of
 from failbench.diagnose.words import (
     NO_SUPPORT,
     WordWeights,
-    counted,
     no_words,
     read_words,
     write_words,
 )
-from failbench.field.corpus import NUMBERS, TABLE, known_logs
-from failbench.field.reports import read_reports
-from failbench.messages.catalogue import messages
-from failbench.monitor.history import History
-from failbench.monitor.invariants import Bound
-from failbench.monitor.records.tables import (
-    Monitored,
-    histories,
-    measured_settings,
-    setting_of,
-    together,
-)
-from failbench.monitor.records.verdicts import END_SCHEMA, RUNNING
-from failbench.monitor.records.versions import read_rules
+from failbench.field.corpus import NUMBERS, TABLE
 from failbench.neighbours.rendering.formats import FORMATS, read_files, rendered
 from failbench.neighbours.rendering.run import COMPLETE, complete_shape, draw_shape, logged_run
-from failbench.prediction.splits import rows_in_fold
+from failbench.prediction.splits import make_splits, rows_in_fold
+from known_logs import (
+    FIELD,
+    Example,
+    Outside,
+    Run,
+    bounds_of_monitor,
+    example_of,
+    known_log,
+    monitored_examples,
+    read_of_a,
+    read_of_b,
+    read_outside,
+)
 from shared.against import against_table, benchmark_pairs, field_pairs
+from shared.authors import A, B
 from shared.diagnose_logs import (
     ALL,
     ANSWER_SCHEMA,
@@ -71,42 +65,23 @@ from shared.diagnose_logs import (
     WITHOUT_WORDS,
     WORDS,
     DiagnosedLogs,
-    MessageExample,
 )
 from shared.reading import field_reading, rendering_reading
-from shared.simpler import curves_alone, simple_answers, without_messages
+from shared.simpler import curves_alone, first_component, simple_answers, without_messages
 
 TELEMETRY = Path("data/telemetry")
-MONITORED = Path("data/monitor")
-ENDS = Path("data/measurements/invariants/ends.parquet")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
 AGAINST = Path("data/measurements/diagnose_logs/against.parquet")
 EVIDENCE = Path("data/measurements/diagnose_logs/evidence.parquet")
 OUTSIDE = Path("data/measurements/diagnose_logs/outside.parquet")
 READING = Path("data/measurements/diagnose_logs/reading.parquet")
-FIELD, REPORTS = Path("data/field"), Path("data/reports")
-EXAMPLES = Path("data/messages/examples.csv")
 WORDS_TABLE = Path("src/failbench/fitted/words.npy")
 SPREADS_TABLE = Path("src/failbench/fitted/spreads.csv")
-FITTED = {
-    "log": Path("src/failbench/fitted/log.json"),
-    "monitor": Path("src/failbench/fitted/monitor.json"),
-    "monitor_bounds": Path("src/failbench/fitted/monitor_bounds.json"),
-}
+FITTED = Path("src/failbench/fitted/log.json")
 
 COMPLETE_FORMAT = "key_equals"
-MONITOR, MONITOR_LOGIC = "monitor", "monitor, logic alone"
-"""The monitor's log, with bounds from healthy runs of its setting, and as a stranger has it."""
-
-MODELS = {"log": None, "monitor_bounds": MONITOR, "monitor": MONITOR_LOGIC}
-"""Models by name, each with the format that it is fitted to; the first to all others."""
-
 NEXT: Final = 3
 """Causes of an answer that are kept."""
-
-Run = Mapping[str, Any]
-Example = dict[str, Any]
-"""One log of a run whose cause is known: what ``ANSWER_SCHEMA`` says of it, and its ``signs``."""
 
 
 def with_steps(telemetry: st.Telemetry) -> list[tuple[Run, pl.DataFrame]]:
@@ -146,126 +121,49 @@ def _rendered(
     return examples
 
 
-def example_of(run: Run, format_name: str, log: Log, fitted: Mapping[str, Bound]) -> Example:
-    scenario = run["scenario"] or run["run_id"]
-    cause = cause_of_scenario()[scenario] if run["kind"] == "failure" else None
-    is_complete = format_name == COMPLETE
-    return {
-        "run_id": run["run_id"],
-        "format": format_name,
-        "kind": run["kind"],
-        "setting": setting_of(run),
-        "seed": run["seed"],
-        "scenario": scenario,
-        "category": None if cause is None else causes()[cause].category,
-        "cause": cause,
-        "present": ",".join(log.present),
-        "says_end": any(event.kind != "warning" for event in log.events),
-        "signs": signs_of(log, fitted),
-        "words": counted(log.words),
-        "curves": curves_of(log) if is_complete else (),
-    }
-
-
-def monitored_examples(
-    monitored: Monitored,
-    failure_steps: Mapping[str, int | None],
-    bounds: Mapping[str, Mapping[str, Bound]],
-    workers: int,
-) -> list[Example]:
-    """The monitor's logs of runs, cut at the failure, with bounds of the setting and without."""
-    ids = monitored.runs["run_id"]
-    taken = (pl.col("run_id").is_in(ids[at::workers].implode()) for at in range(workers))
-    blocks = [(monitored.select(runs), failure_steps, bounds) for runs in taken]
-    examples = [each for part in st.parallel_map(_monitored, blocks, workers) for each in part]
-    return sorted(examples, key=lambda each: each["run_id"])
-
-
-def _monitored(
-    monitored: Monitored,
-    failure_steps: Mapping[str, int | None],
-    bounds: Mapping[str, Mapping[str, Bound]],
-) -> list[Example]:
-    examples = []
-    for recorded, history in histories(monitored):
-        cut = at_failure(history, failure_steps.get(recorded["run_id"]))
-        log = log_of_history(recorded["run_id"], cut)
-        fitted_bounds = bounds.get(setting_of(recorded), {})
-        examples.append(example_of(recorded, MONITOR, log, fitted_bounds))
-        examples.append(example_of(recorded, MONITOR_LOGIC, log, {}))
-    return examples
-
-
-def at_failure(history: History, failure_step: int | None) -> History:
-    """What a monitor's log held when the run failed."""
-    if failure_step is None:
-        return history
-    rows = tuple(row for row in history.rows if row.step <= failure_step)
-    return replace(history, rows=rows, end=history.end if history.end.failed else RUNNING)
-
-
-def of_model(examples: Iterable[Example], name: str) -> list[Example]:
-    """The logs that a model is fitted to."""
-    own, monitored = MODELS[name], set(MODELS.values())
-    if own is None:
-        return [each for each in examples if each["format"] not in monitored]
-    return [each for each in examples if each["format"] == own]
-
-
 def cross_validated(
-    examples: Iterable[Example],
-    name: str,
+    examples: Sequence[Example],
     splits: pl.DataFrame,
     outside: Outside,
     settings: DiagnosedLogs,
     workers: int,
 ) -> pl.DataFrame:
-    """Diagnoses out of fold of the logs of one model.
+    """Diagnoses out of fold.
 
     Twins are tested with their scenario; successes, which have none, in folds of their own.
     """
-    logs = of_model(examples, name)
     folds = splits["fold"].n_unique()
-    scenarios = np.array([each["scenario"] for each in logs], dtype=object)
-    is_success = np.array([each["kind"] == "success" for each in logs])
+    scenarios = np.array([each["scenario"] for each in examples], dtype=object)
+    is_success = np.array([each["kind"] == "success" for each in examples])
     places = np.unique(scenarios[is_success].astype(str), return_inverse=True)[1]
     order = np.random.default_rng(settings.seed).permutation(places.max() + 1)
-    fold_of_success = np.full(len(logs), -1)
+    fold_of_success = np.full(len(examples), -1)
     fold_of_success[is_success] = order[places] % folds
     tasks = []
     for repeat, fold in product(range(settings.repeats), range(folds)):
         tested = rows_in_fold(splits, scenarios, repeat, fold) | (fold_of_success == fold)
-        tasks.append((logs, tested, name, outside, settings, repeat, fold))
+        tasks.append((examples, tested, outside, settings, repeat, fold))
     answers = pl.concat(st.parallel_map(_fold, tasks, workers))
     return answers.sort("model", "repeat", "fold", "run_id", "format")
 
 
 def _fold(
-    logs: Sequence[Example],
+    examples: Sequence[Example],
     tested: st.Mask,
-    name: str,
     outside: Outside,
     settings: DiagnosedLogs,
     repeat: int,
     fold: int,
 ) -> pl.DataFrame:
-    learnt = [each for each, held in zip(logs, tested, strict=True) if not held]
-    model = fitted_to(learnt, outside, settings, f"training folds of {name}")
-    held_out = [each for each, held in zip(logs, tested, strict=True) if held]
-    keys = {"model": name, "repeat": repeat, "fold": fold}
-    rows = [{**keys, **each, **said_by(model, known_log(each))} for each in held_out]
+    learnt = [each for each, held in zip(examples, tested, strict=True) if not held]
+    made = fitted_to(learnt, outside, settings, "training folds")
+    held_out = [each for each, held in zip(examples, tested, strict=True) if held]
+    keys = {"repeat": repeat, "fold": fold}
+    rows = [{**keys, **each, **said_by(made, known_log(each))} for each in held_out]
     return pl.DataFrame(rows, schema=ANSWER_SCHEMA)
 
 
 Fitted = tuple[Model, WordWeights | None]
-
-
-class Outside(NamedTuple):
-    """What others wrote: logs of the field and reports, and messages as libraries print them."""
-
-    logs: tuple[KnownLog, ...] = ()
-    said: tuple[Said, ...] = ()
-    parts: Mapping[str, str] = {}
 
 
 def fitted_to(
@@ -275,25 +173,21 @@ def fitted_to(
     return fitted(known, settings, words, outside.said)
 
 
-def known_log(example: Example) -> KnownLog:
-    names = ("signs", "category", "cause", "scenario", "setting", "words")
-    return KnownLog(group=example["scenario"], **{name: example[name] for name in names})
-
-
 def said_by(made: Fitted, log: KnownLog) -> dict[str, Any]:
     model, words = made
     support = NO_SUPPORT if words is None else words.support(log.words)
-    bounds = model.bounds.of(log.signs)
-    weighed = model.weighed(supports_of(log.signs, bounds, support))
+    supports = supports_of(log.signs, model.bounds.of(log.signs), support)
+    weighed = model.weighed(supports)
     ended = (sign.kind in ("message", "event") and not sign.is_warning for sign in log.signs)
     return {
-        "alarm": is_alarm(any(ended), log.signs, bounds),
+        "alarm": model.is_alarm(any(ended), log.signs, supports),
         "prediction": st.CATEGORIES[weighed.category],
         "confidence": round(float(weighed.categories[weighed.category]), st.DECIMALS),
         "predicted_cause": cause_names()[weighed.cause],
         "cause_confidence": round(float(weighed.causes[weighed.cause]), st.DECIMALS),
         "next_causes": [cause_names()[at] for at in np.argsort(-weighed.causes)[:NEXT]],
         "healthy": round(model.healthy(log.signs), st.DECIMALS),
+        "evidence": first_component(log.signs, model.by_nature),
     }
 
 
@@ -301,16 +195,24 @@ def outside_answers(
     examples: Sequence[Example], outside: Outside, settings: DiagnosedLogs, workers: int
 ) -> pl.DataFrame:
     """Answers to logs of others whose authors and owners were left out, by what was learnt."""
+    by_author: dict[str, list[KnownLog]] = {A: [], B: []}
+    for each in examples:
+        by_author[each["author"]].append(known_log(each, f"author {each['author']}"))
+    outside = outside._replace(logs=(*outside.logs, *by_author[B]))
     groups = sorted({log.group for log in outside.logs})
     order = np.random.default_rng(settings.seed).permutation(len(groups))
     folds = (order % settings.outside_folds).tolist()
     fold_of = dict(zip(groups, folds, strict=True))
+    examples = [each for each in examples if each["author"] == A]
     of_numbers = [
         {**each, "signs": curves_alone(known_log(each)).signs, "words": no_words()}
         for each in examples
     ]
     unread = [{**each, "signs": without_messages(known_log(each)).signs} for each in examples]
-    tasks: list[tuple[Any, ...]] = [(examples, outside.logs, Outside(), (BENCHMARK,), settings)]
+    tasks: list[tuple[Any, ...]] = [
+        (examples, outside.logs, Outside(), (BENCHMARK,), settings),
+        ((), by_author[A], outside, (ALL,), settings),
+    ]
     for fold in range(settings.outside_folds):
         tested = tuple(log for log in outside.logs if fold_of[log.group] == fold)
         others = tuple(log for log in outside.logs if fold_of[log.group] != fold)
@@ -321,10 +223,14 @@ def outside_answers(
         tasks.append((of_numbers, *curves, (CURVES,), settings))
         blind = tuple(map(without_messages, tested)), Outside(tuple(map(without_messages, others)))
         tasks.append((unread, *blind, (WITHOUT_MESSAGES,), settings))
-    simple = pl.DataFrame([*simple_answers(outside.logs)], schema=OUTSIDE_SCHEMA)
-    answers = pl.concat([*st.parallel_map(_outside_fold, tasks, workers), simple])
-    parts = pl.col("log").replace_strict(dict(outside.parts), return_dtype=pl.String)
-    return answers.with_columns(part=parts).select(OUTSIDE_SCHEMA.names()).sort("learnt", "log")
+    simple = [*simple_answers(outside.logs), *outside.by_hand]
+    found = st.parallel_map(_outside_fold, tasks, workers)
+    answers = pl.concat([*found, pl.DataFrame(simple, schema=OUTSIDE_SCHEMA)])
+    named = dict(outside.parts)
+    parts = pl.col("log").replace_strict(named, default=None, return_dtype=pl.String)
+    keys = "learnt", "corpus", "log"
+    answers = answers.with_columns(part=parts, place=pl.int_range(pl.len()).over(keys))
+    return answers.select(OUTSIDE_SCHEMA.names()).cast(OUTSIDE_SCHEMA).sort(*keys, "place")
 
 
 def _outside_fold(
@@ -345,20 +251,13 @@ def _outside_fold(
     return pl.DataFrame(rows, schema=OUTSIDE_SCHEMA)
 
 
-def read_outside() -> Outside:
-    """All logs of others that may be learnt from."""
-    of_reports = read_reports(REPORTS)
-    examples = read_rows(EXAMPLES, MessageExample, "Restore it with `git checkout`.", ["id"])
-    known = {message.id: message for message in messages()}
-    said = (
-        (counted(without_numbers(f"{each.name}: {each.text}")), known[each.id]) for each in examples
-    )
-    of_messages = tuple(Said(words, of.category, of.causes[0]) for words, of in said)
-    of_field = known_logs(FIELD, "development")
-    parts: dict[str, str] = {log.scenario: program.card.kind for program, _, log in of_field}
-    parts |= {report.report: f"told_{report.can_be_told}" for report, _ in of_reports}
-    logs = (*(log for _, _, log in of_field), *(log for _, log in of_reports))
-    return Outside(logs, of_messages, parts)
+def splits_of_b(examples: Sequence[Example], folds: int, settings: DiagnosedLogs) -> pl.DataFrame:
+    """Folds of the second author's scenarios, of rare categories with those of the first."""
+    labels = {each["scenario"]: each["category"] for each in examples if each["category"]}
+    table = pl.DataFrame({"scenario": [*labels], "category": [*labels.values()]})
+    of_both = make_splits(table, folds, settings.repeats, settings.seed)
+    of_b = {each["scenario"] for each in examples if each["author"] == B}
+    return of_both.filter(pl.col("scenario").is_in(of_b))
 
 
 def evidence_table(
@@ -403,46 +302,43 @@ def reading_table(
 
 def main() -> None:
     settings = st.read_section("diagnose_logs", DiagnosedLogs)
-    splits = st.read_splits()
-    splits = st.first_repeats(splits, settings.repeats, "diagnose_logs.repeats")
-    ends = st.read_output(ENDS, END_SCHEMA)
-    rules = read_rules(MONITORED, settings.monitor_version)
-    kinds = pl.col("kind").is_in(["failure", "twin", "success"])
-    monitored = together(measured_settings(MONITORED).values()).select(kinds)
+    splits = st.first_repeats(st.read_splits(), settings.repeats, "diagnose_logs.repeats")
     taken = pl.col("kind").is_in(["failure", "twin"]) & pl.col("seed").is_in(settings.run_seeds)
     telemetry = st.read_telemetry(TELEMETRY).select(taken | (pl.col("kind") == "success"))
-    others, answers = read_outside(), []
+    bounds = bounds_of_monitor(settings.monitor_version)
+    watched = read_of_a(bounds), read_of_b(bounds)
     declared = TABLE.read(FIELD / "development" / NUMBERS)
-    examples = rendered_examples(telemetry, settings.formats_per_run, settings.seed, st.workers())
-    complete = (each for each in examples if each["format"] == COMPLETE)
-    pairs = [*field_pairs(FIELD), *benchmark_pairs(complete, settings.run_seeds)]
-    against, spreads = against_table(pairs)
+    others, ahead = read_outside(bounds.carried), settings.steps_ahead
+    of_monitor = [
+        example for each in watched for example in monitored_examples(each, ahead, st.workers())
+    ]
+    rendered = rendered_examples(telemetry, settings.formats_per_run, settings.seed, st.workers())
+    complete = (each for each in rendered if each["format"] == COMPLETE)
+    against, spreads = against_table(
+        [*field_pairs(FIELD), *benchmark_pairs(complete, settings.run_seeds)]
+    )
     st.write_parquet(against, AGAINST)
     pl.DataFrame([dict(each) for each in spreads]).write_csv(SPREADS_TABLE)
-    failed = monitored.runs.filter(kind="failure").join(ends, on="run_id", how="left")
-    failure_steps = dict(failed.select("run_id", "failure_step").iter_rows())
-    examples += monitored_examples(monitored, failure_steps, rules.bounds, st.workers())
-    for name in MODELS:
-        outside = others if name == "log" else Outside()
-        answers.append(cross_validated(examples, name, splits, outside, settings, st.workers()))
-        learnt = of_model(examples, name)
-        fitted_on = f"{len(learnt)} logs of the benchmark, {len(outside.logs)} of others"
-        model, words = fitted_to(learnt, outside, settings, fitted_on)
-        write_model(FITTED[name], model)
-        if words is not None:
-            write_words(WORDS_TABLE, words)
-    table = pl.concat(answers)
-    st.write_parquet(table, ANSWERS)
+    examples = rendered + of_monitor
+    folds = splits["fold"].n_unique()
+    of_both = pl.concat([splits, splits_of_b(of_monitor, folds, settings)])
+    answers = cross_validated(examples, of_both, others, settings, st.workers())
+    st.write_parquet(answers, ANSWERS)
+    fitted_on = f"{len(examples)} logs of the benchmark, {len(others.logs)} of others"
+    model, words = fitted_to(examples, others, settings, fitted_on)
+    assert words is not None
+    write_model(FITTED, model)
+    write_words(WORDS_TABLE, words)
     # a cause weighs one, however many seeds it has: a third of the logs fits in a third of the time
-    of_seed = [each for each in of_model(examples, "log") if each["seed"] == settings.run_seeds[0]]
+    of_seed = [each for each in examples if each["seed"] == settings.run_seeds[0]]
     st.write_parquet(outside_answers(of_seed, others, settings, st.workers()), OUTSIDE)
     st.write_parquet(reading_table(declared, telemetry, settings), READING)
-    made = read_model(FITTED["log"]), read_words(WORDS_TABLE)
+    made = read_model(FITTED), read_words(WORDS_TABLE)
     evidence = evidence_table(telemetry, made, settings.evidence_logs, settings.seed, st.workers())
     st.write_parquet(evidence, EVIDENCE)
     right = (pl.col("prediction") == pl.col("category")).mean()
     cause = (pl.col("predicted_cause") == pl.col("cause")).mean()
-    by_model = table.filter(kind="failure").group_by("model", maintain_order=True)
+    by_model = answers.filter(kind="failure").group_by("model", "author", maintain_order=True)
     summary = by_model.agg(logs=pl.len(), accuracy=right, cause=cause)
     st.print_table(summary.columns, summary.rows())
 

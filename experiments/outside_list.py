@@ -11,10 +11,10 @@ from pydantic import Field
 
 from failbench import study as st
 from failbench.monitor.bounds import read_bounds
-from failbench.monitor.diagnosis import diagnose
 from failbench.monitor.history import History
 from failbench.monitor.history import Row as Measured
 from failbench.monitor.invariants import CATALOGUE, Bound
+from failbench.monitor.records.first_break import diagnose
 from failbench.monitor.records.tables import Monitored, histories, read_monitored
 from failbench.monitor.signals import Level, signals_of
 from failbench.neighbours.outside_list.bugs import STATES, Bug, read_bugs, run_ids

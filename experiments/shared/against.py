@@ -18,7 +18,7 @@ from failbench.diagnose.against import (
     telling,
 )
 from failbench.diagnose.curves import curves_of
-from failbench.diagnose.signs import Sign, is_alarm, signs_of
+from failbench.diagnose.signs import Sign, any_alarm, signs_of
 from failbench.field.corpus import consoles
 from failbench.field.recorder import Run
 from shared.diagnose_logs import AGAINST_SCHEMA
@@ -84,7 +84,7 @@ def benchmark_pairs(examples: Iterable[Mapping[str, Any]], seeds: Sequence[int])
 
 def _says(signs: Sequence[Sign], of_good: Sequence[Sign]) -> bool:
     ended = any(sign.kind in ("message", "event") and not sign.is_warning for sign in signs)
-    return is_alarm(ended, telling(signs, of_good), {})
+    return ended or any_alarm(telling(signs, of_good), {})
 
 
 def against_table(pairs: Sequence[Pair]) -> tuple[pl.DataFrame, list[Spread]]:

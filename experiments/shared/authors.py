@@ -6,6 +6,7 @@ import polars as pl
 from pydantic import Field
 
 from failbench.base.records import Record
+from failbench.base.scenarios import Identifier
 from failbench.base.slices import RunSetting, Seeds
 
 A, B = "A", "B"
@@ -28,6 +29,16 @@ EVIDENCE_SCHEMA = pl.Schema(
 )
 """What decided the monitor's answer to each run of author B, the family of the invariant that did
 (null for an ending), and those of all that broke; keyed by the first."""
+
+
+class Reading(Record):
+    """What a reader who was told a cause alone named: a row of ``data/author_b/readers.csv``."""
+
+    scenario: Identifier
+    reader: int
+    component: str
+    second_component: str
+    cause: str
 
 
 class Scored(Record):

@@ -1,5 +1,7 @@
 """What measuring diagnoses of logs and reporting them share."""
 
+from typing import Annotated
+
 import polars as pl
 from pydantic import Field
 
@@ -19,6 +21,7 @@ class DiagnosedLogs(Choices):
     bins: int = Field(ge=2)
     floor_draws: int = Field(ge=1)
     evidence_logs: int = Field(ge=1)
+    steps_ahead: tuple[Annotated[int, Field(ge=1)], ...]
     reading_runs: int = Field(ge=1)
     outside_folds: int = Field(ge=2)
 
@@ -34,24 +37,33 @@ class MessageExample(Record):
 
 ANSWER_SCHEMA = pl.Schema(
     {
-        "model": pl.String,
-        "repeat": pl.Int32,
-        "fold": pl.Int32,
-        **dict.fromkeys(("run_id", "format", "kind", "setting"), pl.String),
-        "seed": pl.Int32,
-        "scenario": pl.String,
-        "category": pl.String,  # null of a healthy run, as is its cause
-        "cause": pl.String,
-        "present": pl.String,  # signals that the log shows
-        "says_end": pl.Boolean,  # whether it has an exception or a death
-        "alarm": pl.Boolean,  # whether anything in it is taken to be wrong
-        "prediction": pl.String,  # the most probable category, named where confidence allows
-        "confidence": pl.Float64,
-        "predicted_cause": pl.String,  # the most probable one of all
-        "cause_confidence": pl.Float64,
+        "model": pl.String(),  # what the log is
+        "author": pl.String(),  # of the scenario
+        "repeat": pl.Int32(),
+        "fold": pl.Int32(),
+        **dict.fromkeys(("run_id", "format", "kind", "setting"), pl.String()),
+        "seed": pl.Int32(),
+        "scenario": pl.String(),
+        "category": pl.String(),  # null of a healthy run, as is its cause
+        "cause": pl.String(),
+        "present": pl.String(),  # signals that the log shows
+        "says_end": pl.Boolean(),  # whether it has an exception or a death
+        "alarm": pl.Boolean(),  # whether anything in it is taken to be wrong
+        "prediction": pl.String(),  # the most probable category, named where confidence allows
+        "confidence": pl.Float64(),
+        "predicted_cause": pl.String(),  # the most probable one of all
+        "cause_confidence": pl.Float64(),
+        "next_causes": pl.List(pl.String),  # the most probable, the first one among them
+        "evidence": pl.String(),  # the component that the first item is about
+        "by_hand": pl.String(),  # of a monitor's log: what the order by hand says
     }
 )
 """A row per log and repeat."""
+
+# a monitor's log with bounds of healthy runs of its setting, and of all other settings
+OWN_BOUNDS, CARRIED_BOUNDS = "monitor", "monitor, bounds of others"
+AHEAD = "steps ahead"
+"""In the format of a monitor's log that was cut before the failure."""
 
 EVIDENCE_SCHEMA = pl.Schema(
     {
@@ -65,12 +77,13 @@ EVIDENCE_SCHEMA = pl.Schema(
 
 # what answers to the logs of others were learnt from, and what they read
 ALL, WITHOUT_WORDS, WORDS, BENCHMARK = "all", "all, without words", "words", "benchmark"
-CURVES, MESSAGES, SYMPTOM = "curves", "messages", "symptom"
+CURVES, MESSAGES, SYMPTOM, BY_HAND = "curves", "messages", "symptom", "order by hand"
 WITHOUT_MESSAGES = "all, without messages"
 
 OUTSIDE_SCHEMA = pl.Schema(
     {
         **dict.fromkeys(("learnt", "corpus", "log", "group"), pl.String()),
+        "place": pl.Int32(),  # among logs of one scenario
         "part": pl.String(),  # what kind a program is, or whether an expert can tell from a report
         "category": pl.String(),  # null of a healthy run
         "cause": pl.String(),  # null where the catalogue has none
@@ -81,9 +94,22 @@ OUTSIDE_SCHEMA = pl.Schema(
         "cause_confidence": pl.Float64(),
         "next_causes": pl.List(pl.String),  # the most probable, the first one among them
         "healthy": pl.Float64(),  # how probable, were nothing found
+        "evidence": pl.String(),  # the component that the first item is about
     }
 )
 """A row per log of others, and what was learnt; authors and owners were left out."""
+
+LOGIT = "logit"
+"""The package's own learner."""
+
+LEARNER_SCHEMA = pl.Schema(
+    {
+        **dict.fromkeys(("left_out", "learner", "log"), pl.String()),
+        "place": pl.Int32(),  # among the logs of the author that was left out
+        **dict.fromkeys(("category", "prediction"), pl.String()),
+    }
+)
+"""A row per learner and monitored log of an author that was left out."""
 
 READING_SCHEMA = pl.Schema(
     {

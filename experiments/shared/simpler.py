@@ -1,12 +1,12 @@
 """Simpler answers to the logs of others, by a part of what the model reads: what it must beat."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import Any, Final, Literal
 
-from failbench.base.vocabulary import ABSTAIN
+from failbench.base.vocabulary import ABSTAIN, Category
 from failbench.causes.catalogue import causes
 from failbench.diagnose.fitting import KnownLog
 from failbench.diagnose.signs import Sign
@@ -67,16 +67,42 @@ def message_in(signs: Sequence[Sign]) -> Sign | None:
     return min(known, key=lambda sign: sign.is_warning, default=None)
 
 
+def first_component(signs: Sequence[Sign], by_nature: Sequence[str]) -> Category | None:
+    """Of which component the first item of a log is: what broke first, else what is said of it.
+
+    What breaks in healthy runs as well comes last, as it is shown.
+    """
+    kinds = ("invariant", "message", "ending", "place", "trap")
+    said = [sign for sign in signs if not sign.is_warning]
+    items = (sign for kind in kinds for sign in said if sign.kind == kind)
+    named = [sign for sign in items if sign.category or sign.causes]
+    named.sort(key=lambda sign: sign.kind == "invariant" and sign.id in by_nature)
+    return next((each.category or causes()[each.causes[0]].category for each in named), None)
+
+
+def in_groups(logs: Iterable[KnownLog]) -> dict[str, list[KnownLog]]:
+    """Logs by whom they are of."""
+    found: dict[str, list[KnownLog]] = {}
+    for log in logs:
+        found.setdefault(log.group, []).append(log)
+    return found
+
+
 def curves_alone(log: KnownLog) -> KnownLog:
     """A log without what it says in words."""
     of_numbers = tuple(sign for sign in log.signs if sign.kind in _OF_NUMBERS)
     return replace(log, signs=of_numbers, words=no_words(), teaches_words=False)
 
 
+def _event(message: Sign) -> str:
+    """What a message is of to who does not know it."""
+    return "death" if message.id in of_system() else "exception"
+
+
 def without_messages(log: KnownLog) -> KnownLog:
     """A log as it is to who has no catalogue of messages: an error is an error."""
     signs = (
-        replace(sign, kind="event", id="exception", causes=(), category=None, strength=_WEAK)
+        replace(sign, kind="event", id=_event(sign), causes=(), category=None, strength=_WEAK)
         if sign.kind == "message" and not sign.is_warning
         else sign
         for sign in log.signs

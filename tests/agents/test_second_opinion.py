@@ -17,7 +17,7 @@ LOG = f"{answers.rows(60)}RuntimeError: mat1 and mat2 shapes cannot be multiplie
 OURS = ("model_software", "shapes_mismatch")
 
 
-def opinion(category=OURS[0], cause=OURS[1], confidence=0.8, evidence=(1,)):
+def opinion(category=OURS[0], cause=OURS[1], confidence=0.95, evidence=(1,)):
     said = {"category": category, "cause": cause, "confidence": confidence}
     why = "The widths [bold]differ[/bold].\x1b]0;owned\x07"
     return Reply(json.dumps(said | {"explanation": why, "evidence": evidence}))

@@ -29,8 +29,8 @@ from failbench.diagnose.signs import Sign
 from failbench.diagnose.words import counted, read_words, write_words
 
 CHOICES = fitting.Choices(
-    penalties=(0.3, 3.0), margins=(0.0, 1.0, 4.0), most_alarmed=0.05, words_c=10.0,
-    message_weight=0.3, inner_folds=3, seed=0,
+    penalties=(0.3, 3.0), shared_penalty=1.0, margins=(0.0, 1.0, 4.0), most_alarmed=0.05,
+    words_c=10.0, message_weight=0.3, inner_folds=3, seed=0,
 )  # fmt: skip
 OF_CATEGORY = {
     category: [name for name, cause in causes().items() if cause.category == category]
@@ -163,7 +163,7 @@ def test_a_confidence_that_is_more_often_wrong_the_higher_it_is_is_made_flat():
 def test_weights_are_at_a_minimum():
     failing = [log for log in known_logs(np.random.default_rng(2)) if log.category is not None]
     examples = fitting.examples_of(failing, [supports_of(log.signs, {}) for log in failing])
-    weights = fitting.fitted_weights(examples, 1.0)
+    weights = fitting.fitted_weights(examples, 3.0, 1.0)
 
     def loss(shared):
         moved = weights._replace(shared=shared)
@@ -175,6 +175,50 @@ def test_weights_are_at_a_minimum():
     for place in range(len(SHARED)):
         for step in (-0.05, 0.05):
             assert loss(weights.shared + step * np.eye(len(SHARED))[place]) > least
+
+
+def monitored_logs():
+    """Four authors; what breaks in half of the healthy runs, too, and what breaks in none."""
+    logs = []
+    for number in range(160):
+        author, fails = f"author {number % 4}", number % 8 < 4
+        broken = ["batches_differ"] if number % 16 < 8 else []
+        broken += ["labels_aligned"] if fails and number % 32 < 24 else []
+        signs = (Sign("monitored", "standard"), *(Sign("invariant", each) for each in broken))
+        category, name = "data_pipeline" if fails else None, f"run {number}"
+        cause = OF_CATEGORY["data_pipeline"][0] if fails else None
+        known = signs, category, cause, name, "field", author, counted("")
+        logs.append(fitting.KnownLog(*known, teaches_words=True))
+    return logs
+
+
+def test_what_breaks_in_healthy_runs_of_others_does_not_alarm():
+    others = [replaced(log, "optimization") for log in monitored_logs()]
+    made, _ = fitting.fitted([*monitored_logs(), *others], CHOICES, "made-up runs")
+
+    def alarms(*broken):
+        signs = (Sign("monitored", "standard"), *(Sign("invariant", each) for each in broken))
+        return made.is_alarm(False, signs, supports_of(signs, {}))
+
+    assert not alarms()
+    assert not alarms("batches_differ")
+    assert alarms("labels_aligned")
+    assert made.is_alarm(True, (), supports_of((Sign("monitored", "light"),), {}))
+
+
+def replaced(log, category):
+    """The same run of another scenario, whose cause is of another category."""
+    if log.category is None:
+        return log
+    changed = {"category": category, "cause": OF_CATEGORY[category][0]}
+    return dataclasses.replace(log, scenario=f"{log.scenario} of {category}", **changed)
+
+
+def test_a_limit_is_passed_by_a_share_of_each_setting_on_average():
+    scores, settings = np.arange(12.0), np.array(["large"] * 10 + ["small"] * 2)
+    assert fitting.seldom_passed(scores, settings, 0.25) == 10.0  # one of two, and none of ten
+    assert fitting.seldom_passed(scores, settings, 0.5) == 9.0
+    assert fitting.seldom_passed(scores, settings, 0.0) == 11.0
 
 
 def test_a_temperature_makes_scores_honest():

@@ -11,12 +11,14 @@ import pytest
 
 from failbench.base.params import PARAMS
 from failbench.cli.main import main
+from failbench.diagnose.readers.records import log_of_history
 from failbench.diagnose.readers.text import read_text
 from failbench.field import looks
 from failbench.field.programs import read_programs
 from failbench.field.recorder import wanted_runs
 from failbench.statistics.intervals import ScenarioIntervalSettings
 from failbench.statistics.settings import read_statistics
+from made_up_monitored import history
 
 REPOSITORY = Path(__file__).parents[2]
 SECRET = "flamingo"
@@ -102,18 +104,33 @@ def test_totals_name_no_program_and_quote_no_log(part, capsys):
     assert asked == ["against", "told", "untold"]  # a crash is no fault that numbers alone show
 
 
-def test_two_looks_are_counted_and_a_third_is_refused(part, capsys):
-    for number in (1, 2):
+def test_looks_are_counted_and_one_more_than_allowed_is_refused(part, capsys):
+    for number in (1, 2, 3):
         assert main(["field", "--score", "test"]) == 0
         table = pl.read_csv(part.parent / looks.LOOKS)
         assert table["look"].to_list() == [*range(1, number + 1)]
         commit()
-    assert len(set(table["commit"])) == 2
+    assert len(set(table["commit"])) == looks.ALLOWED == 3
     assert (table["programs"][0], table["runs"][0]) == (3, 7)
-    assert set(looks.TABLE.read(part / "answers.parquet")["look"]) == {1, 2}
+    assert set(looks.TABLE.read(part / "answers.parquet")["look"]) == {1, 2, 3}
     capsys.readouterr()
     assert main(["field", "--score", "test"]) == 2
-    assert "was looked at 2 times" in capsys.readouterr().err
+    assert "was looked at 3 times" in capsys.readouterr().err
+
+
+def test_a_watched_run_is_asked_about_alone_and_beside_its_console():
+    console = read_text("console.txt", [FLAT.encode()])
+    watched = log_of_history("monitor", history())
+    found = dict(looks.asked_of(console, None, watched, fails=True, in_curves=True))
+    assert [*found] == [
+        "told", "untold", "numbers", "monitor, untold", "monitor",
+        "console and monitor, untold", "console and monitor",
+    ]  # fmt: skip
+    sources = [source.format for source in found["console and monitor"].log.sources]
+    assert sources == [console.sources[0].format, "monitor"]
+    assert found["monitor"].log.sources == watched.sources
+    without = looks.asked_of(console, None, None, fails=False, in_curves=False)
+    assert [name for name, _ in without] == ["untold"]
 
 
 def test_what_is_not_committed_has_no_look(part, capsys):

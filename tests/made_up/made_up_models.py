@@ -3,8 +3,8 @@ from typing import Any
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
 
-from failbench.monitor.diagnosis import diagnose
 from failbench.monitor.history import History
+from failbench.monitor.records.first_break import diagnose
 
 TOKENS, POSITIONS, ROWS = 40, 12, 4
 

@@ -15,11 +15,11 @@ from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import ABSTAIN, CATEGORIES
 from failbench.monitor.bounds import fit_bounds, read_bounds, write_bounds
 from failbench.monitor.breaks import FEWEST, breaks, compared, measured
-from failbench.monitor.diagnosis import OUTRANKED, diagnose
 from failbench.monitor.end import End
 from failbench.monitor.endings import ENDINGS
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import CATALOGUE, WINDOW, Bound, read_invariants
+from failbench.monitor.records.first_break import OUTRANKED, diagnose
 from failbench.monitor.signals import SIGNALS
 
 BY_ID = {invariant.id: invariant for invariant in CATALOGUE}

@@ -11,6 +11,7 @@ from failbench.monitor.bounds import fit_bounds
 from failbench.monitor.breaks import Break
 from failbench.monitor.diagnosis import diagnose
 from failbench.monitor.invariants import CATALOGUE
+from failbench.monitor.records import first_break
 
 WORDS, ONSET, STEPS = 64, 30, 60
 
@@ -84,11 +85,14 @@ def weights_changed_by_hand(loop):
 )
 def test_the_invariant_that_a_fault_breaks_is_the_evidence(tmp_path, fault, invariant, latest):
     diagnosis = Loop().run(tmp_path / "run", fault)
-    assert isinstance(diagnosis.decided_by, Break)
-    assert diagnosis.decided_by.invariant.id == invariant
-    assert ONSET <= diagnosis.decided_by.step <= latest
-    assert diagnosis.answer == diagnosis.decided_by.invariant.component
-    assert diagnosis.evidence.startswith(f"Step {diagnosis.decided_by.step}: ")
+    (broken,) = (each for each in diagnosis.breaks if each.invariant.id == invariant)
+    assert ONSET <= broken.step <= latest
+    shown = [each for each in diagnosis.said.findings if each.id == invariant]
+    assert [each.step for each in shown] == [broken.step]
+    by_hand = first_break.diagnose(read_history(tmp_path / "run"), {})
+    assert isinstance(by_hand.decided_by, Break)
+    assert by_hand.decided_by.invariant.id == invariant
+    assert by_hand.answer == broken.invariant.component
 
 
 def test_ids_that_the_tokenizer_does_not_have_are_of_the_data_though_the_model_raises(tmp_path):
@@ -96,13 +100,15 @@ def test_ids_that_the_tokenizer_does_not_have_are_of_the_data_though_the_model_r
         Loop().run(tmp_path / "run", replaced(read=ids(words=WORDS + 9)))
     diagnosis = diagnose(read_history(tmp_path / "run"), {})
     assert diagnosis.answer == "data_pipeline"
+    assert diagnosis.said.hypotheses[0].cause.id == "token_ids_beyond_table"
     assert (diagnosis.end.kind, diagnosis.end.phase) == ("exception", "forward")
-    assert "IndexError" in diagnosis.evidence
+    assert diagnosis.end.error == "IndexError"
 
 
 def test_a_healthy_loop_breaks_nothing_and_bounds_fitted_to_it_hold(tmp_path):
     diagnosis = Loop().run(tmp_path / "run", lambda loop: None)
-    assert (diagnosis.answer, diagnosis.breaks) == (ABSTAIN, ())
+    assert diagnosis.breaks == ()
     history = read_history(tmp_path / "run")
     bounds = fit_bounds([history], CATALOGUE, margin=0.0)
     assert diagnose(history, bounds).breaks == ()
+    assert first_break.diagnose(history, bounds).answer == ABSTAIN

@@ -66,7 +66,7 @@ class Training:
         ("gradient", {"gradients_finite"}, "gradients_nonfinite", "1"),
         ("gradient", ("nonfinite",), "gradients_nonfinite", "1"),
         ("logits", "nonfinite", "logits_nonfinite", "3072"),
-        ("loss", {"loss_finite"}, "loss_ratio", "nan"),
+        ("loss", {"loss_finite"}, "loss", "nan"),
         ("labels", {"labels_aligned"}, "labels_next", "0"),
         ("labels", {"logic"}, "labels_next", "0"),
     ],
@@ -76,17 +76,13 @@ def test_weights_stay_as_before_the_step_that_broke(tmp_path, hurt, stop_on, sig
     stopped = training.stopped
     assert training.updates == stopped.broken.step == BREAK
     assert equal(training.before, weights_of(training.model))
-    assert stopped.evidence == stopped.diagnosis.evidence
     assert stopped.evidence.startswith(f"Step {BREAK}: {signal} is {value}. What must hold: ")
-    assert str(stopped).startswith(f"{stopped.diagnosis.answer}: {stopped.evidence}")
-    is_other = stopped.diagnosis.decided_by is not stopped.broken
-    assert (f" Stopped by step {BREAK}: loss_finite (nan)." in str(stopped)) == is_other
-    assert is_other == (hurt == "loss")  # of which logic knows more
+    assert str(stopped) == f"{stopped.broken.invariant.component}: {stopped.evidence}"
+    assert stopped.broken.step in {each.step for each in stopped.diagnosis.breaks}
     end = read_history(tmp_path / "run").end
     assert (end.kind, end.phase, end.step) == ("exception", "step", BREAK)
     assert end.error == "failbench.monitor.stopping.stop.StopTraining"
     assert end.message == str(stopped)
-    assert training.monitor.diagnosis().evidence == stopped.evidence
     # Whoever catches it may go on.
     assert not list(hooks_of(training.model))
     training.optimizer.step()

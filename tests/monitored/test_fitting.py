@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from failbench.base.errors import BadInputError
-from failbench.monitor.bounds import fit_bounds, reach_of
+from failbench.monitor.bounds import carried_bounds, carries, fit_bounds, reach_of, together
 from failbench.monitor.breaks import breaks
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
@@ -71,6 +71,20 @@ def test_bounds_of_some_runs_are_those_that_are_fitted_to_them_alone(margin):
     runs[2] = history(loss=[1.0, 2.0])  # measured nearly nothing
     but_first = reach_of(runs, CATALOGUE).bounds(margin, np.arange(5) > 0)
     assert but_first == fit_bounds(runs[1:], CATALOGUE, margin)
+
+
+def test_bounds_carry_over_where_settings_are_alike_and_values_have_no_unit():
+    alike = {name: reach_of(healthy_runs(6), STATISTICS) for name in ("one", "two", "three")}
+    bounds = carried_bounds(alike, (0.0, 1.0), 0.01)
+    whole = together(alike.values()).bounds(0.0)
+    expected = {each.id for each in STATISTICS if carries(each)} & whole.keys()
+    assert "learning_rate_of_usual_size" in whole.keys() - expected
+    assert bounds == {name: whole[name] for name in expected}
+    # in one setting a share is as it is in no other: the invariant has no bound any more
+    runs = [history(**{one.name: [9.0 + run] * 60 for one in SIGNALS}) for run in range(6)]
+    apart = carried_bounds(alike | {"four": reach_of(runs, STATISTICS)}, (0.0, 1.0), 0.01)
+    assert "gradients_not_zero" not in apart
+    assert "learning_rate_not_raised" in apart  # which is held against its own past
 
 
 def test_a_run_is_held_against_the_others_and_wider_bounds_alarm_less():

@@ -10,10 +10,10 @@ from polars.testing import assert_frame_equal
 
 from failbench.base.errors import BadInputError
 from failbench.base.scenarios import read_scenarios
-from failbench.monitor.diagnosis import diagnose
 from failbench.monitor.end import End
 from failbench.monitor.history import History, Row
 from failbench.monitor.invariants import Bound
+from failbench.monitor.records.first_break import diagnose
 from failbench.monitor.records.scoring import HALF_SCHEMA, halves
 from failbench.monitor.records.tables import histories, read_monitored, write_monitored
 from failbench.monitor.records.verdicts import (

@@ -22,7 +22,7 @@ from failbench.diagnose.batch import RAW_METHODS, RAW_SECTION, READ_BY, declarat
 REPOSITORY = Path(__file__).parents[2]
 EXPERIMENTS = REPOSITORY / "experiments"
 IMPORT_ROOTS = (REPOSITORY / "src", EXPERIMENTS)
-SHARED_SCRIPTS = {"known_runs", "recordings"}
+SHARED_SCRIPTS = {"known_logs", "known_runs", "recordings"}
 """Files of experiments/ that stages import and that are no stage themselves."""
 
 REEXPORTS = {
@@ -50,6 +50,18 @@ SHARED_INPUTS = {
     "read_features": ["data/features/features.parquet"],
     "read_splits": ["data/features/splits.parquet"],
     "read_recordings": ["data/telemetry", "data/scenarios"],
+    "read_outside": ["data/field/development", "data/reports", "data/messages/examples.csv"],
+    "read_of_a": [
+        "data/monitor/runs.parquet",
+        "data/monitor/signals",
+        "data/measurements/invariants/ends.parquet",
+    ],
+    "read_of_b": ["data/author_b"],
+    "bounds_of_monitor": [
+        "data/monitor/frozen.json",
+        "data/monitor/versions",
+        "data/measurements/carried_bounds.parquet",
+    ],
     "publish": ["figures/matplotlibrc"],
     "publish_estimates": ["figures/matplotlibrc"],
 }

@@ -46,7 +46,7 @@ def test_every_path_and_make_target_that_it_names_is_there(text):
         ("answer", "diagnose_logs/example"),
         ("finding", "intervals/finding"),
         ("logs table", "diagnose_logs/headline"),
-        ("monitor finding", "monitor/finding"),
+        ("learnt finding", "diagnose_logs/learnt"),
         ("external finding", "external_default/finding"),
         ("methods table", "intervals/headline"),
     ],

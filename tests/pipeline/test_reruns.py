@@ -48,8 +48,8 @@ OUTSIDE = (
 )
 """Stages that are about runs of others, models of another kind, or notebooks."""
 
-MONITOR = ("monitor_bounds", "invariants", "known")
-"""Stages of what the monitor measured in which nothing is learnt in folds."""
+MONITOR = ("monitor_bounds", "invariants", "known", "carried_bounds", "measure_learners")
+"""Stages of what the monitor measured in which nothing is learnt in the folds of scenarios."""
 
 
 def test_the_folds_of_all_studies_run_every_study_again(reruns, pipeline) -> None:

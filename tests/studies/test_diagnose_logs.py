@@ -11,8 +11,9 @@ from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import Sign
 from failbench.diagnose.words import no_words
 from failbench.neighbours.rendering.run import COMPLETE
-from measure_diagnose_logs import MODELS, MONITOR, MONITOR_LOGIC, Outside, cross_validated
-from shared.diagnose_logs import DiagnosedLogs
+from known_logs import Outside, model_of
+from measure_diagnose_logs import cross_validated
+from shared.diagnose_logs import CARRIED_BOUNDS, OWN_BOUNDS, DiagnosedLogs
 
 FEW = {"repeats": 1, "inner_folds": 2, "penalties": (1.0,), "margins": (0.0, 1.0)}
 SETTINGS = read_section("diagnose_logs", DiagnosedLogs).model_copy(
@@ -39,6 +40,9 @@ def examples():
         category = cause and causes()[cause].category
         said = Sign("message", cause, "direct", (cause,), category) if cause else quiet
         return {
+            "author": "A",
+            "model": model_of(form),
+            "by_hand": None,
             "run_id": f"{kind} {scenario} {seed}",
             "format": form,
             "kind": kind,
@@ -53,7 +57,7 @@ def examples():
             "words": no_words(),
         }
 
-    for form in ("csv", COMPLETE, MONITOR, MONITOR_LOGIC):
+    for form in ("csv", COMPLETE, OWN_BOUNDS, CARRIED_BOUNDS):
         for place, (scenario, known) in enumerate(CAUSES.items()):
             for seed in (0, 1):
                 yield example("failure", scenario, form, seed, known[place % 4 % len(known)])
@@ -64,8 +68,7 @@ def examples():
 
 @pytest.fixture(scope="module")
 def answers():
-    made = list(examples())
-    return pl.concat(cross_validated(made, name, SPLITS, Outside(), SETTINGS, 1) for name in MODELS)
+    return cross_validated([*examples()], SPLITS, Outside(), SETTINGS, 1)
 
 
 def test_a_twin_is_tested_in_the_fold_of_its_scenario_and_a_run_with_several_logs_is_one(answers):

@@ -21,8 +21,8 @@ SIGNS = {
     "memory_hardware": {},
 }
 """What breaks at the onset of a cause of each component; memory leaves the ending alone."""
-DELAYS = {"data_pipeline": 0, "model_software": 10, "optimization": 0, "unknown": 2}
-"""Steps from onset to the break; waiting must last for three measurements."""
+DELAYS = {"data_pipeline": 0, "model_software": 10, "optimization": 1, "unknown": 2}
+"""Steps from onset to the break; waiting must last for three measurements, a rate of 0 for two."""
 PARAMS = ScoringParams(
     versions=("now",), halves=("development",), lenders=("gru-sgd",), contrasts=(),
     steps_ahead=(0, 10, 40),

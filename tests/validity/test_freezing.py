@@ -23,7 +23,8 @@ BOUND = {"reads_not_blocked": Bound(float("-inf"), 1.5)}
 @pytest.fixture
 def package(tmp_path):
     copy = tmp_path / "monitor"
-    (copy / "data").mkdir(parents=True)
+    for room in ("data", "records"):
+        (copy / room).mkdir(parents=True)
     for name in (*freezing.CODE, *(f"data/{name}" for name in freezing.FILES)):
         shutil.copy(freezing.PACKAGE / name, copy / name)
     return copy
@@ -76,7 +77,7 @@ def test_only_what_the_rules_do_makes_another_version(folder, package, freeze):
     freeze()
     assert version_of_today(folder, package) == "1"
     edit(package / "breaks.py", '"""Breaks: when', '"""When')
-    edit(package / "diagnosis.py", "from dataclasses", "# a comment\n\nfrom dataclasses")
+    edit(package / "records/first_break.py", "from dataclasses", "# a comment\n\nfrom dataclasses")
     assert version_of_today(folder, package) == "1"
     edit(package / "breaks.py", "FEWEST: Final = 5", "FEWEST: Final = 6")
     assert version_of_today(folder, package) is None

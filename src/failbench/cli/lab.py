@@ -98,16 +98,9 @@ def freeze(
     why: Annotated[str, Parameter(help="and the reason")] = "",
 ) -> int:
     """Freeze catalogue, precedence and bounds of the monitor, and print their hash."""
-    from failbench.base.slices import ReferenceStudy
-    from failbench.monitor.bounds import REFERENCE
-    from failbench.monitor.records.versions import BOUNDS, VERSIONS
     from failbench.recording.validity.freezing import freeze, frozen_hash
 
     frozen = freeze(MONITORED, version, date, changed, why)
-    name = read_section("nested_cv", ReferenceStudy).name
-    reference = MONITORED / VERSIONS / version / BOUNDS / f"{name}.json"
-    if reference.exists():
-        shutil.copyfile(reference, REFERENCE)
     print(f"Version {version} of {frozen.date}: {frozen_hash(frozen)}")
     print(f"Bounds of {', '.join(frozen.all_bounds())}")
     return 0
@@ -172,7 +165,7 @@ def field(
     runs = wanted_runs(read_programs(places.FIELD, part))
     if monitor:  # measuring takes time, too
         work = places.FIELD_WORK / monitored.MONITORED
-        recording = replace(recording, work=work, seconds=2 * LIMIT, monitored=True)
+        recording = replace(recording, work=work, seconds=4 * LIMIT, monitored=True)
         runs = monitored.watchable(runs)
     names = {program.name: program for program, _ in runs}
     chosen = [run for run in runs if not only or any(run[0].name.startswith(each) for each in only)]
@@ -198,8 +191,10 @@ def _score(part: Part) -> int:
     import polars as pl
 
     from failbench.base.stage import print_table
+    from failbench.diagnose.readers.records import log_of_history
     from failbench.field import looks
     from failbench.field.corpus import consoles, unrecorded
+    from failbench.field.monitored import MONITOR, read_histories
     from failbench.publish.reproduction.comparison import git
     from failbench.statistics.intervals import ScenarioIntervalSettings
     from failbench.statistics.settings import read_statistics
@@ -217,9 +212,12 @@ def _score(part: Part) -> int:
         raise BadInputError(folder, "(commit)", problem, "Commit them first.")
     rows: list[dict[str, object]] = []
     asked = consoles(places.FIELD, part)
+    watched = read_histories(places.FIELD, part)
     with interruptible("Stopped; nothing is kept."), progress_meter() as meter:
         for done, console in enumerate(asked, start=1):
-            rows += looks.answers_to(console, before + 1)
+            history = watched.get(f"{console.program.name} {console.run}")
+            log = None if history is None else log_of_history(MONITOR, history)
+            rows += looks.answers_to(console, before + 1, log)
             meter.show("diagnosing", done, len(asked), 0)
     answers = pl.DataFrame(rows, looks.TABLE.schema)
     totals = looks.totals_of(answers, read_statistics(ScenarioIntervalSettings))

@@ -23,20 +23,18 @@ from failbench.diagnose.readers.opening import read_log
 from failbench.diagnose.readers.text import NO_HINTS, Hints
 from failbench.diagnose.series import CheckBound, checked
 from failbench.diagnose.signs import (
-    LOGIC_ONLY,
     Observed,
     Sign,
     breaks_bound,
     check_findings,
     distinct,
-    is_alarm,
     is_odd,
     observed,
     signs_of,
 )
 from failbench.diagnose.subject import is_training_log
 from failbench.diagnose.words import WordWeights, counted, fitted_words
-from failbench.monitor.bounds import read_bounds
+from failbench.monitor.bounds import packaged_bounds, read_bounds
 from failbench.monitor.invariants import CATALOGUE, Bound
 
 SHOWN: Final = 0.05  # probability from which on a cause is shown beside the first
@@ -57,9 +55,9 @@ MONITOR: Final = Measurement(
 
 
 @cache
-def fitted_model(name: str) -> Model:
-    """A model of the package: ``log``, ``monitor`` or ``monitor_bounds``."""
-    with as_file(files("failbench.fitted").joinpath(f"{name}.json")) as path:
+def fitted_model() -> Model:
+    """The model of the package."""
+    with as_file(files("failbench.fitted").joinpath("log.json")) as path:
         return read_model(path)
 
 
@@ -85,7 +83,8 @@ def diagnose_log(
         Of a folder of recorded telemetry, which run.
     bounds
         Of a monitor's log: a file of bounds from healthy runs of the same setting, as
-        :func:`failbench.monitor.bounds.write_bounds` writes. Without it logic speaks alone.
+        :func:`failbench.monitor.bounds.write_bounds` writes. Without it those of the package count,
+        of what is alike in healthy runs of many settings.
     failed
         Whether the run is known to have failed: then a cause is looked for where nothing in the log
         stands out too.
@@ -113,7 +112,7 @@ def diagnose_log(
         problem = "holds no measurement, error or end that is known."
         raise BadInputError(log, "(log)", problem, remedy)
     good = None if against is None else read_log(Path(against), None, hints)
-    fitted = {} if bounds is None else read_bounds(Path(bounds), CATALOGUE).intervals()
+    fitted = None if bounds is None else read_bounds(Path(bounds), CATALOGUE).intervals()
     extra: list[Finding] = []
     if configuration is not None:
         extra += configuration_findings(read_configuration(Path(configuration)), read)
@@ -124,7 +123,7 @@ def diagnose_log(
 
 def diagnosis_of(
     log: Log,
-    fitted: Mapping[str, Bound] = LOGIC_ONLY,
+    fitted: Mapping[str, Bound] | None = None,
     extra: Sequence[Finding] = (),
     *,
     failed: bool = False,
@@ -132,27 +131,28 @@ def diagnosis_of(
     weights: WordWeights | None = None,
     good: Log | None = None,
 ) -> LogDiagnosis:
-    """The diagnosis of a log that was read, by models of the package unless others are given."""
-    if model is None:
-        name = "log" if log.history is None else "monitor_bounds" if fitted else "monitor"
-        model = fitted_model(name)
+    """The diagnosis of a log that was read, by what the package learnt unless other is given."""
+    model = model or fitted_model()
+    fitted = packaged_bounds() if fitted is None else fitted
     seen = [*observed(log, fitted)]
     signs = distinct(sign for sign, _ in seen)
     # a finding of the configuration or the code is weighed as a message: it is words, too
     words = (Sign("message", each.id, each.strength, each.causes) for each in extra)
     bounds = model.bounds.of(signs)
     of_words = (weights or fitted_words()).support(counted(log.words))
-    answer = model.weighed(supports_of((*signs, *words), bounds, of_words))
+    supports = supports_of((*signs, *words), bounds, of_words)
+    answer = model.weighed(supports)
     categories = dict(zip(CATEGORIES, answer.categories.tolist(), strict=True))
     pair = () if good is None else tuple(apart(curves_of(log), curves_of(good)))
     parted = partings(log, pair, spreads())
-    found = (*parted, *_findings(log, seen, model.bounds.complete), *extra)
+    found = (*parted, *_findings(log, seen, model.bounds.complete, model.by_nature), *extra)
     says_end = any(event.kind != "warning" for event in log.events)
-    alarming = signs
+    alarming, shown = signs, supports
     if good is not None and pair:
         alarming = tuple(telling(signs, signs_of(good, fitted)))
-    has_failed = failed or is_alarm(says_end or bool(parted), alarming, bounds)
-    odd = not has_failed and is_odd(alarming, model.bounds.complete)
+        shown = supports_of(alarming, bounds)
+    has_failed = failed or model.is_alarm(says_end or bool(parted), alarming, shown)
+    odd = not has_failed and is_odd(alarming, model.bounds.complete, model.by_nature)
     share = dict(zip(causes(), answer.causes.tolist(), strict=True))
     hypotheses = _hypotheses(categories, share, found) if has_failed or odd else ()
     best = hypotheses[0].cause.category if hypotheses else CATEGORIES[answer.category]
@@ -175,9 +175,12 @@ def diagnosis_of(
 
 
 def _findings(
-    log: Log, seen: Sequence[Observed], bounds: Mapping[str, CheckBound]
+    log: Log, seen: Sequence[Observed], bounds: Mapping[str, CheckBound], by_nature: Sequence[str]
 ) -> tuple[Finding, ...]:
-    """What speaks for a cause, each once and the first one in the log first."""
+    """What speaks for a cause, each once and the first one in the log first.
+
+    What breaks in healthy runs of others as well comes last.
+    """
     signs = [sign for sign, _ in seen]
     broken = [each.id for each in signs if each.kind == "check" and breaks_bound(each, bounds)]
     found: dict[tuple[str, str], Finding] = {}
@@ -188,7 +191,12 @@ def _findings(
     return tuple(
         sorted(
             found.values(),  # of one step what the monitor alone shows comes last
-            key=lambda each: (each.step or far, each.line or far, each.kind in _OF_MONITOR),
+            key=lambda each: (
+                each.kind == "invariant" and each.id in by_nature,
+                far if each.step is None else each.step,
+                each.line or far,
+                each.kind in _OF_MONITOR,
+            ),
         )
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Annotated, Final, NamedTuple, get_args
@@ -19,15 +20,26 @@ from failbench.base.arrays import Array, Labels, Mask
 from failbench.base.records import Record
 from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.diagnose import model as logits
-from failbench.diagnose.model import HEALTH, OWN, SHARED, LogKind, Positions, Supports, Weights
+from failbench.diagnose.model import (
+    ALARM,
+    HEALTH,
+    OWN,
+    SHARED,
+    LogKind,
+    Positions,
+    Supports,
+    Weights,
+)
 from failbench.diagnose.series import CheckBound, checks, fitted_bounds
-from failbench.diagnose.signs import Bounds, Sign, lacks_signal
+from failbench.diagnose.signs import Bounds, Sign, is_monitored, lacks_signal
 from failbench.diagnose.words import BINS, NO_SUPPORT, Counted, WordSupport, WordWeights
 
 NO_CAUSE: Final = -1  # position of what the catalogue has no entry for
 _SMALLEST_AXIS: Final = 1e-8
 _TOLERANCE: Final = 1e-7
 _COOLEST, _HOTTEST = 0.2, 10.0
+# probabilities at which a calibration is kept: where its own steps lie hangs on the last digits
+_GRID: Final = np.linspace(0.0, 1.0, 41)
 
 
 @dataclass(frozen=True)
@@ -76,6 +88,7 @@ class Choices(Record):
     """What is tried, and what decides."""
 
     penalties: tuple[Annotated[float, Field(gt=0)], ...] = Field(min_length=1)
+    shared_penalty: float = Field(gt=0)
     margins: tuple[Annotated[float, Field(gt=-1)], ...] = Field(min_length=1)
     most_alarmed: float = Field(gt=0, lt=1)
     words_c: float = Field(gt=0)
@@ -122,14 +135,15 @@ def fitted(
     examples = examples_of(failing, supports)
     groups = np.array([log.group for log in failing], dtype=object)
     penalty, temperature, cause_temperature, held_out = _chosen(examples, groups, choices)
-    weights = fitted_weights(examples, penalty)
+    weights = fitted_weights(examples, penalty, choices.shared_penalty)
     lacking = np.array([lacks_signal(log.signs) for log in logs])
     loud = np.where(lacking, alarmed(amounts, bounds.other), alarmed(amounts, bounds.complete))
-    telling = ("message", "event", "trap")
+    telling = ("message", "event", "trap", "invariant")
     silent = ~loud & [not any(sign.kind in telling for sign in log.signs) for log in logs]
     scenarios = np.array([log.scenario for log in failing], dtype=object)
     quiet = [log for log, is_silent in zip(logs, silent, strict=True) if is_silent]
     base, *of_health = health_weights(quiet)
+    alarm, limit = alarm_of(logs, settings, bounds, choices)
     model = logits.Model(
         format=logits.FORMAT,
         fitted_on=fitted_on,
@@ -143,8 +157,78 @@ def fitted(
         bounds=bounds,
         health_base=base,
         health=dict(zip(HEALTH, of_health, strict=True)),
+        alarm=dict(zip(ALARM, alarm.tolist(), strict=True)),
+        alarm_limit=limit,
+        by_nature=broken_by_nature(logs, choices.most_alarmed),
     )
     return model, words
+
+
+def broken_by_nature(logs: Sequence[KnownLog], most: float) -> tuple[str, ...]:
+    """Invariants that more than a share ``most`` of the healthy runs of others break."""
+    healthy = [
+        log for log in logs
+        if log.category is None and log.teaches_words and is_monitored(log.signs)
+    ]  # fmt: skip
+    counts = Counter(sign.id for log in healthy for sign in log.signs if sign.kind == "invariant")
+    return tuple(sorted(name for name, count in counts.items() if count > most * len(healthy)))
+
+
+def alarm_of(
+    logs: Sequence[KnownLog], settings: Labels, bounds: Bounds, choices: Choices
+) -> tuple[Array, float]:
+    """How much each sign says that a run fails, and the limit of what monitors' logs may show.
+
+    Failing and healthy logs weigh the same. Penalty and limit are chosen on groups left out, the
+    limit as margins are: it alarms seldom enough in the mean over settings.
+    """
+    failing = np.array([log.category is not None for log in logs])
+    columns = np.array(
+        [logits.supports_of(log.signs, bounds.of(log.signs)).alarming for log in logs]
+    )
+    held = ~failing & [is_monitored(log.signs) for log in logs]
+    if not failing.any() or not held.any():
+        return np.zeros(len(ALARM)), 0.0
+    weights = _one_each(logs)
+    total = weights.sum() / 2
+    for half in (failing, ~failing):
+        weights[half] *= total / weights[half].sum()
+    groups = np.array([log.group for log in logs], dtype=object)
+    parts = [*GroupKFold(choices.inner_folds).split(groups, groups=groups)]
+    best: tuple[float, float, Array] | None = None
+    for penalty in choices.penalties:
+        scores = np.empty(len(logs))
+        for learnt, left_out in parts:
+            fit = _of_failures(columns[learnt], failing[learnt], weights[learnt], penalty)
+            scores[left_out] = fit.decision_function(columns[left_out])
+        loss = float(weights @ (np.logaddexp(0.0, scores) - failing * scores))
+        if best is None or loss < best[0]:
+            best = loss, penalty, scores
+    assert best is not None
+    _, penalty, scores = best
+    fit = _of_failures(columns, failing, weights, penalty)
+    # the fit to all scores a little otherwise than those to parts: the limit holds for both
+    both = scores, fit.decision_function(columns)
+    most = choices.most_alarmed
+    limit = max(seldom_passed(each[held], settings[held], most) for each in both)
+    return fit.coef_[0], limit - float(fit.intercept_[0])
+
+
+def _of_failures(
+    columns: Array, failing: Mask, weights: Array, penalty: float
+) -> LogisticRegression:
+    fit = LogisticRegression(C=1 / penalty, solver="newton-cholesky", tol=_TOLERANCE, max_iter=500)
+    return fit.fit(columns, failing, sample_weight=weights)
+
+
+def seldom_passed(scores: Array, settings: Labels, most: float) -> float:
+    """The lowest of some scores that a share of at most ``most`` passes, averaged over settings."""
+    names, places = np.unique(settings.astype(str), return_inverse=True)
+    shares = 1.0 / np.bincount(places)[places] / len(names)
+    order = np.argsort(-scores, kind="stable")
+    beyond = np.cumsum(shares[order])  # with the score itself
+    last = int(np.searchsorted(beyond, most, side="right"))
+    return float(scores[order][min(last, len(scores) - 1)])
 
 
 def health_weights(quiet: Sequence[KnownLog]) -> list[float]:
@@ -175,7 +259,7 @@ def words_held_out(
 
     What is stacked on a model must be its answers to what it has not seen (Wolpert, 1992).
     """
-    teachers = np.flatnonzero([log.teaches_words for log in failing])
+    teachers = np.flatnonzero([log.teaches_words and len(log.words.bins) > 0 for log in failing])
     if not len(teachers):
         return None, [NO_SUPPORT] * len(failing)
     known = [failing[at] for at in teachers]
@@ -320,8 +404,8 @@ def calibrations_of(
             np.append(1.0 / counts[places], (1.0, 1.0)),
         )
         found[kind] = logits.Calibration(
-            probability=tuple(fit.X_thresholds_.tolist()),
-            right=tuple(fit.y_thresholds_.tolist()),
+            probability=tuple(_GRID.tolist()),
+            right=tuple(fit.predict(_GRID).tolist()),
             scenarios=len(names),
         )
     return found
@@ -341,7 +425,7 @@ def _chosen(
         for learnt, left_out in parts:
             mask = np.zeros(len(groups), dtype=bool)
             mask[learnt] = True
-            weights = fitted_weights(examples.of(mask), penalty)
+            weights = fitted_weights(examples.of(mask), penalty, choices.shared_penalty)
             held = examples.of(~mask)
             scores[left_out] = logits.category_scores(weights, held.categories, held.own)
             of_causes[left_out] = logits.cause_scores(weights, held.causes)
@@ -359,8 +443,8 @@ def _chosen(
     return best[1:]
 
 
-def fitted_weights(examples: Examples, penalty: float) -> Weights:
-    """Fit both logits by maximum likelihood with a quadratic penalty."""
+def fitted_weights(examples: Examples, own_penalty: float, shared_penalty: float) -> Weights:
+    """Fit both logits by maximum likelihood, with quadratic penalties."""
     kinds, categories, columns = len(SHARED), len(CATEGORIES), len(OWN)
     truth = np.eye(categories)[examples.category]
     all_of_them = np.ones_like(truth, dtype=bool)
@@ -376,10 +460,12 @@ def fitted_weights(examples: Examples, penalty: float) -> Weights:
         of_shared = np.einsum("lkc,lc->k", examples.categories, slope)
         of_own = (examples.own.T @ slope).ravel()
         gradient = np.concatenate([of_shared, of_own, slope.sum(axis=0)])
-        return value + penalty / 2 * float(packed @ packed), gradient + penalty * packed
+        return value + float(penalty @ packed**2) / 2, gradient + penalty * packed
 
+    penalty = np.full(kinds + columns * categories + categories, own_penalty)
+    penalty[:kinds] = shared_penalty
     shared, own, base = unpacked(_minimum(loss, kinds + columns * categories + categories))
-    return Weights(shared.copy(), own.copy(), base.copy(), _cause_weights(examples, penalty))
+    return Weights(shared.copy(), own.copy(), base.copy(), _cause_weights(examples, shared_penalty))
 
 
 def _cause_weights(examples: Examples, penalty: float) -> Array:

@@ -1,17 +1,17 @@
 """Model: how much each kind of sign is worth, learnt from logs of many authors, stored as JSON.
 
 Two conditional logits name category and cause. Weights of kinds of support are shared by all
-categories and causes, so that messages and causes without an example count too; checks, courses and
-absences have a weight for each category, drawn towards zero. What the words of a log speak for by
-themselves (``failbench.diagnose.words``) is one kind among these. Temperatures and probabilities
-are of causes that were not learnt from.
+categories and causes, so that messages and causes without an example count too; checks, courses,
+absences and what breaks under a monitor have a weight for each category, drawn towards zero. What
+the words of a log speak for by themselves (``failbench.diagnose.words``) is one kind among these.
+Temperatures and probabilities are of causes that were not learnt from.
 """
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Literal, NamedTuple
+from typing import Final, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,10 +23,13 @@ from failbench.base.vocabulary import CATEGORIES, Category
 from failbench.causes.catalogue import causes
 from failbench.diagnose.courses import courses
 from failbench.diagnose.series import CheckBound, checks
-from failbench.diagnose.signs import ABSENT, Bounds, Sign, lacks_signal
+from failbench.diagnose.signs import ABSENT, Bounds, Sign, any_alarm, is_monitored, lacks_signal
 from failbench.diagnose.words import NO_SUPPORT, WordSupport
+from failbench.monitor.end import End, EndKind
+from failbench.monitor.invariants import CATALOGUE
+from failbench.monitor.signals import PHASES, Level
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 # least distance of the category that is named from the next: no other is as probable
 _AHEAD: Final = 1e-6
 Positions = NDArray[np.int64]  # of categories or causes, of shape (logs,)
@@ -42,8 +45,7 @@ FAINT: Final = 0.1
 SHARED: Final = (
     "message:direct", "message:circumstantial", "place", "around", "trap", "allocation",
     "check:direct", "check:circumstantial", "invariant:direct", "invariant:circumstantial",
-    "ending", "decided:logic", "decided:statistic", "decided:symptom", "decided:ending", "words",
-    "any",
+    "first", "ending", "words", "any",
 )  # fmt: skip
 
 # columns with a weight for each category: what the benchmark shows often enough
@@ -51,16 +53,25 @@ OWN: Final = (
     "event:exception", "event:death", "event:at_start", "no event", "allocation:out_of_proportion",
     *(f"absent:{name}" for name in ABSENT), *(f"check:{name}" for name in checks()),
     *(f"{'trap' if each.kind == 'fault' else each.kind}:{each.id}" for each in courses().values()),
+    *(f"monitored:{level}" for level in get_args(Level)),
+    *(f"invariant:{each.id}" for each in CATALOGUE),
+    *(f"first:{family}" for family in sorted({each.family for each in CATALOGUE})),
+    *(f"end:{kind}" for kind in get_args(EndKind) if End(kind, "build", 0).failed),
+    *(f"phase:{phase}" for phase in PHASES),
 )  # fmt: skip
 
-# What an answer rests on: an error or a death, else a log with every signal, else one without some.
-# How often answers are right is measured for each by itself.
-LogKind = Literal["ended", "complete", "other"]
+# columns of which it is learnt how much they say that a run fails, whatever of
+ALARM: Final = (*OWN, *SHARED[: SHARED.index("words")])
+
+# What an answer rests on: a monitor's log; else an error or a death, else a log with every signal,
+# else one without some. How often answers are right is measured for each by itself.
+LogKind = Literal["monitored", "ended", "complete", "other"]
 _SHARED_PLACE: Final = {name: place for place, name in enumerate(SHARED)}
 _OWN_PLACE: Final = {name: place for place, name in enumerate(OWN)}
 _CATEGORY_PLACE: Final = {name: place for place, name in enumerate(CATEGORIES)}
 
 
+_BY_STRENGTH: Final = ("message", "check", "invariant")
 _SAYS_END: Final = ("message", "event", "ending")
 # what shows health, in the order of weights
 HEALTH: Final = tuple(each.id for each in courses().values() if each.kind != "fault")
@@ -84,6 +95,12 @@ class Supports:
     causes: Array
     own: Array
     kind: LogKind
+
+    @property
+    def alarming(self) -> Array:
+        """What may say that a run fails, of shape (columns,)."""
+        strongest = self.categories.max(axis=1)[: len(ALARM) - len(OWN)]
+        return np.concatenate([self.own, strongest])
 
 
 def supports_of(
@@ -122,13 +139,13 @@ def supports_of(
     by_cause[_SHARED_PLACE["words"]] = words.causes
     ended = any(sign.kind in _SAYS_END and not sign.is_warning for sign in signs)
     kind: LogKind = "ended" if ended else "other" if lacks_signal(signs) else "complete"
+    if is_monitored(signs):
+        kind = "monitored"
     return Supports(by_category, by_cause, own, kind)
 
 
 def _kind(sign: Sign) -> str:
-    if sign.kind in ("message", "check", "invariant"):
-        return f"{sign.kind}:{sign.strength}"
-    return f"decided:{sign.id}" if sign.kind == "decided" else sign.kind
+    return f"{sign.kind}:{sign.strength}" if sign.kind in _BY_STRENGTH else sign.kind
 
 
 class Weights(NamedTuple):
@@ -178,6 +195,16 @@ class Model(Record):
     bounds: Bounds
     health_base: float
     health: dict[str, float]
+    alarm: dict[str, float]
+    alarm_limit: float
+    by_nature: tuple[str, ...]  # invariants that break in healthy runs of others: shown last
+
+    def is_alarm(self, says_end: bool, signs: Sequence[Sign], supports: Supports) -> bool:
+        """Whether a log says of an end, or shows what those of healthy runs do not."""
+        if supports.kind != "monitored":
+            return says_end or any_alarm(signs, self.bounds.of(signs))
+        weights = np.array([self.alarm[name] for name in ALARM])
+        return says_end or bool(weights @ supports.alarming > self.alarm_limit)
 
     def weighed(self, supports: Supports) -> Weighed:
         """What a log speaks for; probabilities of categories and of causes add up to 1 each."""
@@ -275,7 +302,7 @@ def read_model(path: Path) -> Model:
     """Read a model."""
     remedy = "Restore it with `git checkout`, or run `dvc repro`."
     model = validated(Model, read_json(path, remedy), path, remedy)
-    names = (model.shared, SHARED), (model.own, OWN), (model.health, HEALTH)
+    names = (model.shared, SHARED), (model.own, OWN), (model.health, HEALTH), (model.alarm, ALARM)
     if any(set(found) != set(expected) for found, expected in names):
         raise BadInputError(path, "own", "is of another version of the signs.", remedy)
     return model

@@ -6,7 +6,7 @@ did so first.
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
@@ -25,8 +25,7 @@ from failbench.diagnose.readers.traps import traps
 from failbench.diagnose.series import GAP, CheckBound, CheckedSeries, checked, checks, series_of
 from failbench.messages.catalogue import message_of
 from failbench.monitor.breaks import FLOORS, SMALLEST, Break, breaks
-from failbench.monitor.diagnosis import decide
-from failbench.monitor.endings import ENDINGS
+from failbench.monitor.endings import ENDINGS, ending_of
 from failbench.monitor.history import History
 from failbench.monitor.invariants import CATALOGUE, RATIOS, Bound
 from failbench.monitor.signals import SIGNALS as MONITORED
@@ -34,13 +33,16 @@ from failbench.monitor.signals import SIGNALS as MONITORED
 # a message that is known, and the kind of an event that is not; where an error was raised, and
 # what called that; a trap, or a course that is a fault; one that shows that something got better
 # or is sound, or that could not be measured; the size of a block that memory had no room for; a
-# check; a signal that is not logged; of a monitor's log what broke, how it ended, and what decided
+# check; a signal that is not logged; of a monitor's log its level, what broke, of what family the
+# first of these are, how the run ended and in which phase, and an ending that is evidence
 SignKind = Literal[
     "message", "event", "place", "around", "trap", "progress", "sound", "unmeasured", "allocation",
-    "check", "absent", "invariant", "ending", "decided",
+    "check", "absent", "monitored", "invariant", "first", "end", "phase", "ending",
 ]  # fmt: skip
 
 LOGIC_ONLY: Final[Mapping[str, Bound]] = {}
+# what each further break is worth of the one before: the later, the more of what came before it
+LATER: Final = 0.5
 # the innermost place of a traceback, and the one around it
 PLACES: Final[tuple[SignKind, ...]] = ("place", "around")
 FIRST_STEPS: Final = 3
@@ -223,9 +225,10 @@ def _fails_at_start(log: Log) -> bool:
 
 
 def _of_history(source: str, history: History, broken: tuple[Break, ...]) -> Iterator[Observed]:
-    """What broke in a monitor's log, how it ended, and which of these decided."""
+    """What broke in a monitor's log, what of it first, and how the run ended."""
+    yield Sign("monitored", history.level), None
     of_invariants, end = supports("invariant"), history.end
-    for each in broken:
+    for rank, each in enumerate(broken):
         invariant, support = each.invariant, of_invariants[each.invariant.id]
         is_above = not each.compared < each.bound.low
         threshold = _threshold(each, each.bound.high if is_above else each.bound.low)
@@ -235,22 +238,23 @@ def _of_history(source: str, history: History, broken: tuple[Break, ...]) -> Ite
             invariant.signal, each.value, "above" if is_above else "below", threshold,
             causes=support.causes,
         )  # fmt: skip
-        yield _told("invariant", finding, invariant.component), finding
-    decided_by = decide(broken, end, ENDINGS)
-    if isinstance(decided_by, Break):
-        invariant, support = decided_by.invariant, of_invariants[decided_by.invariant.id]
-        about = support.strength, support.causes, invariant.component
-        yield Sign("decided", invariant.kind, *about), None
-    elif decided_by is not None:
-        support = supports("ending")[decided_by.id]
+        told = _told("invariant", finding, invariant.component)
+        yield replace(told, amount=LATER**rank), finding
+        if each.step == broken[0].step:
+            yield Sign("first", invariant.family, category=invariant.component), None
+    if not end.failed:
+        return
+    yield Sign("end", end.kind), None
+    yield Sign("phase", end.phase), None
+    ending = ending_of(end, {each.invariant.id for each in broken}, ENDINGS)
+    if ending is not None:
+        support = supports("ending")[ending.id]
         finding = Finding(
-            decided_by.id, "ending", support.strength,
-            f"In the phase {end.phase}: {decided_by.statement}", source, None, end.step,
+            ending.id, "ending", support.strength,
+            f"In the phase {end.phase}: {ending.statement}", source, None, end.step,
             quote=": ".join(filter(None, (end.error, end.message)))[:QUOTE], causes=support.causes,
         )  # fmt: skip
-        sign = _told("ending", finding, decided_by.component)
-        yield sign, finding
-        yield replace(sign, kind="decided", id="ending"), None
+        yield _told("ending", finding, ending.component), finding
 
 
 def _threshold(broken: Break, bound: float) -> float | None:
@@ -366,9 +370,14 @@ def lacks_signal(signs: Iterable[Sign]) -> bool:
     return any(sign.kind == "absent" and sign.id in SIGNALS for sign in signs)
 
 
-def is_alarm(says_end: bool, signs: Iterable[Sign], bounds: Mapping[str, CheckBound]) -> bool:
-    """Whether something is wrong: a log says of an error or an end, or a sign alarms by itself."""
-    return says_end or any(_alarms(sign, bounds) for sign in signs)
+def is_monitored(signs: Iterable[Sign]) -> bool:
+    """Whether a log is a monitor's, or has one beside it."""
+    return any(sign.kind == "monitored" for sign in signs)
+
+
+def any_alarm(signs: Iterable[Sign], bounds: Mapping[str, CheckBound]) -> bool:
+    """Whether a sign alarms by itself, in a log that is no monitor's."""
+    return any(_alarms(sign, bounds) for sign in signs)
 
 
 def _alarms(sign: Sign, bounds: Mapping[str, CheckBound]) -> bool:
@@ -377,13 +386,20 @@ def _alarms(sign: Sign, bounds: Mapping[str, CheckBound]) -> bool:
         return checks()[sign.id].shows == "failure" and breaks_bound(sign, bounds)
     if sign.kind == "message":
         return sign.strength == "direct"
-    return sign.kind in ("trap", "invariant", "ending") and bool(sign.causes)
+    return sign.kind == "trap" and bool(sign.causes)
 
 
-def is_odd(signs: Iterable[Sign], bounds: Mapping[str, CheckBound]) -> bool:
-    """Whether a signal is as in no healthy log of the benchmark, which others' may be."""
+def is_odd(
+    signs: Iterable[Sign], bounds: Mapping[str, CheckBound], by_nature: Collection[str] = ()
+) -> bool:
+    """Whether a signal is as in no healthy log of the benchmark, which others' may be.
+
+    Or something broke that says by itself what is wrong, and hardly ever breaks in healthy runs.
+    """
     return any(
-        sign.kind == "check" and checks()[sign.id].shows == "oddity" and breaks_bound(sign, bounds)
+        checks()[sign.id].shows == "oddity" and breaks_bound(sign, bounds)
+        if sign.kind == "check"
+        else sign.kind == "invariant" and sign.strength == "direct" and sign.id not in by_nature
         for sign in signs
     )
 

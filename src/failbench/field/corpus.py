@@ -4,7 +4,7 @@ import csv
 import io
 import shutil
 import tokenize
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -18,10 +18,11 @@ from failbench.base.vocabulary import Category
 from failbench.diagnose.fitting import KnownLog
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.text import read_text
-from failbench.diagnose.signs import signs_of
+from failbench.diagnose.signs import LOGIC_ONLY, signs_of
 from failbench.diagnose.words import counted
 from failbench.field.programs import PROGRAM, How, Part, Program, read_programs
 from failbench.field.recorder import CONSOLE, WRITTEN, Recording, Run, problems, wanted_runs
+from failbench.monitor.invariants import Bound
 
 NUMBERS: Final = "numbers.parquet"
 RECORDED: Final = "recorded.csv"
@@ -149,6 +150,12 @@ class Console(NamedTuple):
         """The console as a log."""
         return read_text(CONSOLE, [self.printed()])
 
+    def known(self, log: Log, corpus: str, fitted: Mapping[str, Bound] = LOGIC_ONLY) -> KnownLog:
+        """A log of the run, and what is known of it."""
+        author, words = self.program.card.author, counted(log.words)
+        about = self.category, self.cause, self.name, corpus, author, words
+        return KnownLog(signs_of(log, fitted), *about, teaches_words=True)
+
     def good(self) -> Log | None:
         """The log of a healthy run of the program, of another seed where one was recorded."""
         others: tuple[Run, ...] = ("other_seed", "healthy")
@@ -183,15 +190,9 @@ def known_logs(data: Path, part: Part) -> list[tuple[Program, Run, KnownLog]]:
 
     Programs of one author are left out together.
     """
-    return [(each.program, each.run, _known_log(each)) for each in consoles(data, part)]
-
-
-def _known_log(console: Console) -> KnownLog:
-    log, author = console.read(), console.program.card.author
-    return KnownLog(
-        signs_of(log), console.category, console.cause, console.name, "field", author,
-        counted(log.words), teaches_words=True,
-    )  # fmt: skip
+    return [
+        (each.program, each.run, each.known(each.read(), "field")) for each in consoles(data, part)
+    ]
 
 
 def unrecorded(data: Path, part: Part) -> int:

@@ -5,7 +5,7 @@ with what is known of each run, so that totals can be made anew while the part s
 """
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -19,7 +19,7 @@ from failbench.base.stage import DECIMALS, read_points
 from failbench.base.vocabulary import ABSTAIN
 from failbench.diagnose.answer import LogDiagnosis
 from failbench.diagnose.diagnosis import diagnosis_of
-from failbench.diagnose.readers.log import Log
+from failbench.diagnose.readers.log import Log, joined
 from failbench.field.corpus import Console
 from failbench.statistics.bootstrap import Interval
 from failbench.statistics.intervals import (
@@ -34,9 +34,9 @@ from failbench.statistics.scenario_values import over_scenarios
 
 LOOKS: Final = "looks.csv"
 ANSWERS: Final = "answers.parquet"
-# Two while reader, messages, checks and model are made, and none after: what is looked at more
-# often is no test. The monitor's issue has one later, which raises this number.
-ALLOWED: Final = 2
+# Two while reader, messages, checks and model are made, one when the monitor's signs are learnt,
+# and none after: what is looked at more often is no test.
+ALLOWED: Final = 3
 NAMED: Final = 3  # causes of an answer that count
 _RESTORE: Final = "Restore it with `git checkout`."
 
@@ -64,6 +64,8 @@ FROZEN: Final = {
 }  # fmt: skip
 
 TOLD, UNTOLD, NUMBERS, AGAINST = "told", "untold", "numbers", "against"
+MONITOR, MONITOR_UNTOLD = "monitor", "monitor, untold"
+BESIDE, BESIDE_UNTOLD = "console and monitor", "console and monitor, untold"
 
 
 def without_words(log: Log) -> Log:
@@ -71,14 +73,29 @@ def without_words(log: Log) -> Log:
     return replace(log, events=(), words="")
 
 
-# Ways in which a run is asked about: whether anybody says that it failed, and what is shown of it
-# and of a run that worked, of another seed where there is one.
-ASKED: Final[Mapping[str, Callable[[Log, Log | None], LogDiagnosis]]] = {
-    TOLD: lambda log, _: diagnosis_of(log, failed=True),
-    UNTOLD: lambda log, _: diagnosis_of(log),
-    NUMBERS: lambda log, _: diagnosis_of(without_words(log), failed=True),
-    AGAINST: lambda log, good: diagnosis_of(log, good=good),
-}
+def asked_of(
+    log: Log, good: Log | None, watched: Log | None, *, fails: bool, in_curves: bool
+) -> Iterator[tuple[str, LogDiagnosis]]:
+    """What is answered to a run: whether anybody says that it failed, and by what is shown of it.
+
+    Beside the log a run that worked is shown, of another seed where there is one, or the monitor's
+    log; or that alone.
+    """
+    beside = None if watched is None else joined((log, watched))
+    if fails:
+        yield TOLD, diagnosis_of(log, failed=True)
+    yield UNTOLD, diagnosis_of(log)
+    if fails and in_curves:
+        yield NUMBERS, diagnosis_of(without_words(log), failed=True)
+    if good is not None:
+        yield AGAINST, diagnosis_of(log, good=good)
+    for shown, told, untold in (
+        (watched, MONITOR, MONITOR_UNTOLD), (beside, BESIDE, BESIDE_UNTOLD),
+    ):  # fmt: skip
+        if shown is not None:
+            yield untold, diagnosis_of(shown)
+            if fails:
+                yield told, diagnosis_of(shown, failed=True)
 
 
 class Total(NamedTuple):
@@ -99,6 +116,30 @@ _FIRST = (pl.col("causes").list.first() == pl.col("cause")).fill_null(value=Fals
 _AMONG = pl.col("causes").list.contains(pl.col("cause"))
 _STATUS, _BESIDE = pl.col("status"), pl.col("asked") == AGAINST
 _SILENT = _FAILS & _BY.eq("curves")
+
+
+def _totals_of(asked: str, what: str) -> Iterator[Total]:
+    """Shares of answers to the monitor's logs, alone or beside consoles."""
+    told, name = pl.col("asked") == asked, asked.replace(" ", "_")
+    untold, known = pl.col("asked") == f"{asked}, untold", pl.col("cause").is_not_null()
+    yield Total(name, told, _RIGHT, f"{what}: category right")
+    for kind in ("exception", "curves", "death"):
+        yield Total(f"{name}_{kind}", told & _BY.eq(kind), _RIGHT, f"{what}: right, {kind}")
+    sure = told & _IS_NAMED & pl.col("level").eq("high")
+    yield Total(f"{name}_likeliest", told, _LIKELIEST, f"{what}: right, if one must be named")
+    yield Total(f"{name}_high", sure, _RIGHT, f"{what}: right at high")
+    yield Total(f"{name}_cause", told & known, _FIRST, f"{what}: root cause first")
+    yield Total(f"{name}_three", told & known, _AMONG, f"{what}: root cause in the first three")
+    yield Total(f"{name}_untold", untold & _FAILS, _RIGHT, f"{what}: category right, not told")
+    failed, found = _STATUS == "failed", pl.col("found")
+    yield Total(
+        f"{name}_healthy_failed", untold & ~_FAILS, failed, f"{what}: healthy called failed"
+    )
+    yield Total(
+        f"{name}_healthy_found", untold & ~_FAILS, found, f"{what}: healthy, something found"
+    )
+
+
 TOTALS: Final = (
     Total("accuracy", _TOLD, _RIGHT, "Category right"),
     Total("exception", _TOLD & _BY.eq("exception"), _RIGHT, "Category right of exceptions"),
@@ -120,6 +161,7 @@ TOTALS: Final = (
     Total("untold", _UNTOLD & _FAILS, _RIGHT, "Category right, not told"),
     Total("against", _BESIDE & _FAILS, _RIGHT, "Category right, not told, beside a good run"),
     Total("against_curves", _BESIDE & _SILENT, _RIGHT, "Beside it, of what curves show"),
+    *_totals_of(MONITOR, "With the monitor"), *_totals_of(BESIDE, "With both"),
     Total(
         "against_silent", _BESIDE & _SILENT, _STATUS == "healthy",
         "Beside it, silent faults called healthy",
@@ -131,18 +173,11 @@ TOTALS: Final = (
 )  # fmt: skip
 
 
-def answers_to(console: Console, look: int) -> Iterator[dict[str, Any]]:
-    """What the models of the package answer to a console, in each way that it is asked about."""
-    log, card, good = console.read(), console.program.card, console.good()
-    fails = console.category is not None
-    is_asked = {
-        TOLD: fails, UNTOLD: True, NUMBERS: fails and card.kind == "curves",
-        AGAINST: good is not None,
-    }  # fmt: skip
-    for name, ask in ASKED.items():
-        if not is_asked[name]:
-            continue
-        said = ask(log, good)
+def answers_to(console: Console, look: int, watched: Log | None = None) -> Iterator[dict[str, Any]]:
+    """What the package answers to a console, and to the monitor's log of the same program."""
+    card, fails = console.program.card, console.category is not None
+    logs, kind = (console.read(), console.good(), watched), card.kind == "curves"
+    for name, said in asked_of(*logs, fails=fails, in_curves=kind):
         yield {
             "look": look, "program": console.program.name, "run": console.run, "kind": card.kind,
             "category": console.category, "cause": console.cause, "asked": name,

@@ -55,6 +55,8 @@ PRELOADED: Final[Mapping[str, tuple[str, ...]]] = {
     "sentence-transformers": ("sentence_transformers",),
     "trl": (*_HUGGING_FACE, "peft", "trl:SFTTrainer", "trl:DPOTrainer"),
 }  # fmt: skip
+PREFIX: Final = "train-"  # of the folder that a program is run in
+_PLACE: Final = re.compile(rf"(?:/[\w.-]+)*/{PREFIX}\w{{8}}\b")
 _INDEX: Final = re.compile(r"https?://(?:[a-z]+\.)?pypi\.[a-z]+")
 _REMEDY: Final = "Free space, or name another folder."
 
@@ -133,7 +135,7 @@ class Recording:
         folder = self.folder(program, run)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        with tempfile.TemporaryDirectory(prefix="train-") as place:
+        with tempfile.TemporaryDirectory(prefix=PREFIX) as place:
             here = Path(place).resolve()
             shutil.copy(program.folder / PROGRAM, here)
             console, numbers = folder / CONSOLE, folder / NUMBERS
@@ -144,10 +146,10 @@ class Recording:
                 "monitor": self._monitor(program, run) if self.monitored else None,
             })  # fmt: skip
             # as bytes: a bar returns to the beginning of its line, and ends none
-            text = self._neutral(console.read_bytes().decode(errors="replace"), here)
+            text = self.neutral(console.read_bytes().decode(errors="replace"))
             console.write_bytes(_shortened(text.encode()))
             for written in _written(here):
-                content = self._neutral(written.read_bytes().decode("latin-1"), here)
+                content = self.neutral(written.read_bytes().decode("latin-1"))
                 (folder / written.name).write_bytes(content.encode("latin-1")[:LARGEST])
         how = _how(answer["code"], text)
         ended = Ended(how=how, seconds=answer["seconds"], fingerprint=program.fingerprint)
@@ -158,11 +160,11 @@ class Recording:
         package = Path(warm.__file__).parents[2]
         return {"package": str(package), "log": str(self.log(program, run).resolve())}
 
-    def _neutral(self, text: str, here: Path) -> str:
+    def neutral(self, text: str) -> str:
         """A text without what tells of this machine, or names an index of packages."""
         environment, installed = _prefixes(self.python)
-        places = ((str(here), "/home/user/train"), (environment, "/opt/env"))
-        for own, neutral in (*places, (installed, "/usr/local")):
+        text = _PLACE.sub("/home/user/train", text)
+        for own, neutral in ((environment, "/opt/env"), (installed, "/usr/local")):
             text = text.replace(own, neutral)
         text = _INDEX.sub("https://packages.example", text)
         return re.sub(rf"\b{re.escape(socket.gethostname())}\b", "node-1", text)

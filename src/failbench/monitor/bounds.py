@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -16,16 +18,22 @@ from pydantic import Field, TypeAdapter, ValidationError, model_validator
 from failbench.errors import BadInputError
 from failbench.monitor.breaks import Floats, measured
 from failbench.monitor.history import History
-from failbench.monitor.invariants import RATIOS, Bound, Invariant, bound_of
+from failbench.monitor.invariants import CATALOGUE, RATIOS, Bound, Invariant, bound_of
+from failbench.monitor.signals import SIGNALS
 from failbench.records import Record
 
 FORMAT: Final = 1
 
-REFERENCE: Final = Path(__file__).parent / "data/bounds.json"
-"""Bounds of small models with steps of 30 ms; elsewhere ratios may hold, sizes and times hardly."""
+# units in which a value means the same in any training; of other values only changes carry over
+PURE_UNITS: Final = ("share", "ratio", "nats")
 
+CARRIED: Final = Path(__file__).parents[1] / "fitted/bounds.json"
+"""Bounds that hold where they were not fitted, for runs without healthy ones of their setting."""
 
 TIGHTEST: Final = math.log(1.05)  # log of the smallest ratio that can break a bound
+
+
+_UNIT: Final = {signal.name: signal.unit for signal in SIGNALS}
 
 
 class FittedBound(Record):
@@ -120,6 +128,63 @@ class Reach:
             if bound is not None and (highest > bound.high or lowest < bound.low):
                 broken.append(invariant)
         return broken
+
+
+def together(parts: Iterable[Reach]) -> Reach:
+    """The runs of several settings, measured by the same invariants."""
+    parts = [*parts]
+    names = ("fitted_lows", "fitted_highs", "lows", "highs")
+    arrays = (np.concatenate([getattr(part, name) for part in parts]) for name in names)
+    return Reach(parts[0].invariants, *arrays)
+
+
+def carried_bounds(
+    settings: Mapping[str, Reach], margins: Iterable[float], most_alarmed: float
+) -> dict[str, Bound]:
+    """Bounds of what carries over from some settings to others.
+
+    Each setting is held against bounds that were fitted to all others. Of an invariant the smallest
+    margin is taken with which, on average over settings, at most a share ``most_alarmed`` of the
+    healthy runs break it; where there is none it has no bound, as where its values have a unit.
+
+    Parameters
+    ----------
+    settings
+        How far the healthy runs of each went; at least two.
+    margins
+        As of :func:`fit_bounds`.
+    most_alarmed
+        Between 0 and 1.
+    """
+    found: dict[str, Bound] = {}
+    for margin in sorted(margins):
+        broken: dict[str, list[float]] = {}
+        for name, reach in settings.items():
+            others = together(part for other, part in settings.items() if other != name)
+            fitted = others.bounds(margin)
+            counts = Counter(
+                each.id for run in range(reach.n) for each in reach.broken(run, fitted)
+            )
+            for place, invariant in enumerate(reach.invariants):
+                if invariant.id in fitted and not np.isnan(reach.fitted_highs[:, place]).all():
+                    broken.setdefault(invariant.id, []).append(counts[invariant.id] / reach.n)
+        whole = together(settings.values()).bounds(margin)
+        for invariant in next(iter(settings.values())).invariants:
+            is_seldom = np.mean(broken.get(invariant.id, [1.0])) <= most_alarmed
+            if is_seldom and carries(invariant) and invariant.id not in found:
+                found[invariant.id] = whole[invariant.id]
+    return found
+
+
+def carries(invariant: Invariant) -> bool:
+    """Whether what an invariant bounds has no unit."""
+    return invariant.against != "value" or _UNIT[invariant.signal] in PURE_UNITS
+
+
+@cache
+def packaged_bounds() -> Mapping[str, Bound]:
+    """The bounds of :data:`CARRIED`."""
+    return read_bounds(CARRIED, CATALOGUE).intervals()
 
 
 def reach_of(runs: Sequence[History], invariants: Iterable[Invariant]) -> Reach:

@@ -74,6 +74,12 @@ def read_endings(text: str, catalogue: Iterable[Invariant]) -> tuple[Ending, ...
     return tuple(endings)
 
 
+def ending_of(end: End, broken: Set[str], endings: Iterable[Ending]) -> Ending | None:
+    """The ending that says most of an end: the first that fits, of the highest rank."""
+    fitting = [each for each in endings if each.fits(end, broken)]
+    return min(fitting, key=lambda each: RANKS.index(each.rank), default=None)
+
+
 ENDINGS: Final = read_endings(  # all endings, in the order in which they are tried
     files("failbench.monitor").joinpath("data/endings.csv").read_text(encoding="utf-8"), CATALOGUE
 )

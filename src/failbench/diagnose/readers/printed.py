@@ -89,7 +89,7 @@ _RATE: Final = re.compile(r"[kKM]?\s{0,3}(?P<unit>[^\W\d]{1,10}/(?:s(?:ec)?|seco
 _TOTAL: Final = re.compile(r"\s{0,3}/\s{0,6}(?P<total>\d{1,12})\b|\s{0,3}/\s{1,6}")
 _LIST: Final = re.compile(r"['\"]?\s{0,2},\s{0,4}['\"]?[-+.\d]")  # goes on behind its first number
 _BAR_NAME: Final = re.compile(r"^\s{0,8}(?P<epoch>\d{1,9})\|(?P<step>\d{1,12})\|(?=Loss)")
-_HELD_OUT: Final = re.compile(r"\b(?:valid|validation|eval|evaluation|val)\b", re.IGNORECASE)
+_HELD_OUT: Final = re.compile(r"\b(?:valid|validat(?:e|ion)|eval|evaluation|val)\b", re.IGNORECASE)
 _TRAIN: Final = re.compile(r"\btrain(?:ing|_inner)?\b", re.IGNORECASE)
 
 # in lines that tell of an exception or warn; the numbers in them are no measurements, unless one

@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from failbench.base.errors import BadInputError
 from failbench.base.extras import of_extra
+from failbench.diagnose.readers.excerpt import without_numbers
 from failbench.diagnose.readers.lines import Line
 from failbench.diagnose.readers.log import Event, EventKind, Log, Source, rows_of
 from failbench.diagnose.readers.names import POSITIONS, Meaning, meaning, number
@@ -181,9 +182,10 @@ def log_of_history(name: str, history: History) -> Log:
     notes = tuple(f"{signal} was not measured: {why}" for signal, why in history.off.items())
     numbers, end = collected.numbers(), history.end
     source = Source(name, "monitor", len(rows_of(numbers)), notes)
-    words = end.message or f"The run was {end.kind} in the phase {end.phase} of step {end.step}."
-    events = (Event(_ENDS[end.kind], 0, 0, end.error, words),) if end.failed else ()
-    return Log((source,), numbers, events, history)
+    said = end.message or f"The run was {end.kind} in the phase {end.phase} of step {end.step}."
+    events = (Event(_ENDS[end.kind], 0, 0, end.error, said),) if end.failed else ()
+    words = "\n".join(map(without_numbers, f"{end.error}: {end.message}".splitlines()))
+    return Log((source,), numbers, events, history, words if end.error else "")
 
 
 def read_recorded(folder: Path, run: str | None) -> Log:

@@ -11,9 +11,9 @@ import polars as pl
 from failbench.base.errors import BadInputError
 from failbench.base.known_columns import COURSE_KEYS, DECIDED, END, KNOWN_OF_RUN, LOGIC, flag_column
 from failbench.monitor.breaks import Break
-from failbench.monitor.diagnosis import answer_of
 from failbench.monitor.end import End, EndKind
 from failbench.monitor.invariants import CATALOGUE, Bound
+from failbench.monitor.records.first_break import answer_of
 from failbench.monitor.records.tables import (
     MONITORED_SCHEMA,
     Monitored,

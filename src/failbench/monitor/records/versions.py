@@ -18,11 +18,11 @@ from failbench.base.errors import BadInputError
 from failbench.base.records import Record, validated
 from failbench.monitor.bounds import read_bounds
 from failbench.monitor.breaks import Break, breaks
-from failbench.monitor.diagnosis import decide
 from failbench.monitor.end import End
 from failbench.monitor.endings import Ending, read_endings
 from failbench.monitor.history import History
 from failbench.monitor.invariants import Bound, Invariant, read_invariants
+from failbench.monitor.records.first_break import decide
 
 FROZEN: Final = "frozen.json"
 VERSIONS: Final = "versions"

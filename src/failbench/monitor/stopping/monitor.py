@@ -8,17 +8,16 @@ import numpy as np
 import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
-from failbench.monitor.breaks import Break, breaks
-from failbench.monitor.diagnosis import Diagnosis, answer_of, decide
+from failbench.monitor.breaks import Break
+from failbench.monitor.diagnosis import diagnose
 from failbench.monitor.end import End
-from failbench.monitor.endings import ENDINGS
 from failbench.monitor.hooks import innermost, trains
-from failbench.monitor.invariants import CATALOGUE, Invariant
+from failbench.monitor.invariants import Invariant
 from failbench.monitor.log import ABSENT, LAST_STEPS, NOW, NOW_TYPE
 from failbench.monitor.monitor import Monitor
 from failbench.monitor.signals import SIGNAL_NAMES, Level
 from failbench.monitor.step import AROUND_ONE, MEANS, SMALLEST
-from failbench.monitor.stopping.stop import LIVE, NOT_FINITE, Standing, StopTraining, chosen
+from failbench.monitor.stopping.stop import NOT_FINITE, Standing, StopTraining, chosen
 from failbench.monitor.vocabulary import Vocabulary
 
 SCALED: Final = ("gradients_nonfinite", "logit_gradient_error", "logit_gradient_scale")
@@ -179,13 +178,7 @@ class StoppingMonitor(Monitor):
         return {name: value for name, value, is_there in pairs if is_there}
 
     def _verdict(self, broken: Break) -> StopTraining:
-        history = self.history()
-        known = {each.invariant.id: each for each in breaks(history, (*CATALOGUE, *LIVE), {})}
-        known[broken.invariant.id] = broken
-        ordered = tuple(sorted(known.values(), key=lambda each: each.step))
-        decided_by = decide(ordered, history.end, ENDINGS)
-        diagnosis = Diagnosis(answer_of(decided_by), decided_by, ordered, history.end, history.off)
-        return StopTraining(diagnosis, broken)
+        return StopTraining(diagnose(self.history(), {}), broken)
 
     def _end(self, make: Callable[[], End]) -> None:
         super()._end(make)

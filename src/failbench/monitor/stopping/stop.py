@@ -41,26 +41,27 @@ class StopTraining(RuntimeError):  # noqa: N818, it ends a run as StopIteration 
     Parameters
     ----------
     diagnosis
-        What the monitor makes of the run as it stands: it says what broke first.
+        What is said of the run as it stands.
     broken
-        The break that stopped it, which the message names too where it is another one.
+        The break that stopped it, which the message names.
 
     Attributes
     ----------
     diagnosis, broken
         As given.
     evidence
-        The one line of the diagnosis that says why.
+        The one line that says what broke.
     """
 
     def __init__(self, diagnosis: Diagnosis, broken: Break) -> None:
-        said = f"{diagnosis.answer}: {diagnosis.evidence}"
-        if diagnosis.decided_by is not broken:
-            said += f" Stopped by step {broken.step}: {broken.invariant.id} ({broken.value:.6g})."
-        super().__init__(said)
+        invariant = broken.invariant
+        self.evidence = (
+            f"Step {broken.step}: {invariant.signal} is {broken.value:.6g}. What must hold: "
+            f"{invariant.statement}"
+        )
+        super().__init__(f"{invariant.component}: {self.evidence}")
         self.diagnosis = diagnosis
         self.broken = broken
-        self.evidence = diagnosis.evidence
 
 
 def choices() -> tuple[str, ...]:

@@ -26,7 +26,7 @@ IS_COMPLETE: Final = pl.col("format") == COMPLETE
 KINDS: Final = (  # what the reader calls a kind of log, and which answers are to it
     ("any log", (pl.col("model") == "log") & ~IS_COMPLETE),
     ("complete log", (pl.col("model") == "log") & IS_COMPLETE),
-    ("log of the monitor, logic alone", pl.col("model") == "monitor"),
+    ("log of the monitor, bounds of others", pl.col("model") == "monitor"),
     ("log of the monitor, own bounds", pl.col("model") == "monitor_bounds"),
 )
 

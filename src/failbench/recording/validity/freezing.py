@@ -28,7 +28,7 @@ from failbench.recording.fingerprint import code_hash
 
 PACKAGE: Final = Path(failbench.monitor.__file__).parent
 FILES: Final = (*RULE_FILES, "signals.csv")
-CODE: Final = ("breaks.py", "endings.py", "diagnosis.py")
+CODE: Final = ("breaks.py", "endings.py", "records/first_break.py")
 HISTORY: Final = "versions.csv"
 COLUMNS: Final = ("version", "date", "hash", "changed", "why", "first_scored")
 """Columns of ``versions.csv``; ``first_scored`` is added by hand, and stays."""
