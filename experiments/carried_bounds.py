@@ -30,11 +30,12 @@ class Carried(Record):
 
 def healthy() -> dict[str, list[History]]:
     """Healthy runs: of each setting of the benchmark, and of each author of the field."""
+    field = of_field(FIELD, "development")
     settings = {
         name: healthy_histories(runs) + healthy_histories(runs, "twin")
         for name, runs in measured_settings(MONITORED).items()
     }
-    return settings | of_field(FIELD, "development")
+    return settings | field
 
 
 def without(left_out: str, reaches: Mapping[str, Reach], settings: Carried) -> list[dict[str, Any]]:

@@ -56,7 +56,7 @@ SHARED_INPUTS = {
         "data/monitor/signals",
         "data/measurements/invariants/ends.parquet",
     ],
-    "read_of_b": ["data/author_b"],
+    "read_of_b": [f"data/author_b/{name}" for name in ("readers.csv", "scenarios", "telemetry")],
     "bounds_of_monitor": [
         "data/monitor/frozen.json",
         "data/monitor/versions",

@@ -114,10 +114,15 @@ READ_BY_NAME = {
         }.items()
     },
     # a console is any text, and of the programs one is broken for all
-    ("measure_diagnose_logs", "data/field/development"): {
-        "recorded.csv",
-        "readers.csv",
-        "author_1/answer_cut_off/card.json",
+    **{
+        (stage, "data/field/development"): {
+            "recorded.csv",
+            "readers.csv",
+            "author_1/answer_cut_off/card.json",
+            "monitored/runs.parquet",
+            "monitored/signals/programs.parquet",
+        }
+        for stage in ("measure_diagnose_logs", "measure_learners")
     },
     ("diagnose_logs", "data/field/development"): {"author_1/answer_cut_off/card.json"},
     ("crosswalk", "data/plots"): {f"{condition.points}.csv" for condition in CONDITIONS.values()},

@@ -165,11 +165,16 @@ class Console(NamedTuple):
         return None
 
 
+def broken_programs(data: Path, part: Part) -> set[str]:
+    """Programs of a part that are not as their cards say."""
+    recorded = read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
+    return {each.program for each in recorded if each.problems}
+
+
 def consoles(data: Path, part: Part) -> list[Console]:
     """The consoles of a part that are as their cards say."""
-    readings = read_readings(data, part)
+    readings, broken = read_readings(data, part), broken_programs(data, part)
     recorded = read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
-    broken = {each.program for each in recorded if each.problems}
     programs = {each.name: each for each in read_programs(data, part)}
     if missing := {each.program for each in recorded} - programs.keys():
         problem = f"has no program {min(missing)}, of which {RECORDED} tells."

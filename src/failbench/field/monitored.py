@@ -8,7 +8,7 @@ from typing import Any, Final
 from failbench.diagnose.fitting import KnownLog
 from failbench.diagnose.readers.log import joined
 from failbench.diagnose.readers.records import log_of_history
-from failbench.field.corpus import Console, consoles
+from failbench.field.corpus import Console, broken_programs, consoles
 from failbench.field.programs import Part, Program
 from failbench.field.recorder import Recording, Run
 from failbench.monitor.history import History, read_history
@@ -60,14 +60,17 @@ def known_monitored(
 
 
 def healthy_histories(data: Path, part: Part) -> dict[str, list[History]]:
-    """What the monitor saw of runs without a fault that completed, by author."""
-    seen, found = read_histories(data, part), dict[str, list[History]]()
-    for console in consoles(data, part):
-        history = seen.get(f"{console.program.name} {console.run}")
-        if console.category is not None or history is None or not history.rows:
+    """What the monitor saw of runs without a fault that completed, by author.
+
+    Programs that are not as their cards say are left out, with their twins.
+    """
+    found: dict[str, list[History]] = {}
+    broken = broken_programs(data, part)
+    for run, history in histories(read_monitored(data / part / MONITORED)):
+        if run["kind"] == "failure" or run["scenario"] in broken or not history.rows:
             continue
         if history.end.kind == "completed":
-            found.setdefault(console.program.card.author, []).append(history)
+            found.setdefault(run["scenario"].partition("/")[0], []).append(history)
     return found
 
 
