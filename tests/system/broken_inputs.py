@@ -76,7 +76,10 @@ ASKED = {"crash_prediction": ("crash_agents", "data/llm/crashes")}
 
 READ_OF_LAST_VERSION = {
     ("data/monitor/versions", stage)
-    for stage in ("known", "measure_llm_agents", "measure_authors", "measure_diagnose_logs", "page")
+    for stage in (
+        *("known", "measure_llm_agents", "measure_authors", "measure_diagnose_logs"),
+        *("measure_learners", "page"),
+    )
 }
 """Folders of all frozen versions, and stages that read the last alone."""
 
