@@ -373,7 +373,7 @@ def main() -> None:
     seen = others.totals_of_looks(FIELD, intervals)
     model = pl.when(format=COMPLETE).then(pl.lit(OF_COMPLETE)).otherwise("model")
     whole_answers = st.read_output(ANSWERS, ANSWER_SCHEMA)
-    learnt = monitored_table(whole_answers, of_all, intervals)
+    learnt = monitored_table(whole_answers, of_all, settings.run_seeds[0], intervals)
     learners = learner_table(st.read_output(LEARNERS, LEARNER_SCHEMA), intervals)
     answers = whole_answers.with_columns(model=model)
     answers = answers.filter(pl.col("model").is_in([*MODELS]), author=A)

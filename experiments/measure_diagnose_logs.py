@@ -196,7 +196,7 @@ def outside_answers(
 ) -> pl.DataFrame:
     """Answers to logs of others whose authors and owners were left out, by what was learnt."""
     by_author: dict[str, list[KnownLog]] = {A: [], B: []}
-    for each in examples:
+    for each in (example for example in examples if example["model"] != "log"):
         by_author[each["author"]].append(known_log(each, f"author {each['author']}"))
     outside = outside._replace(logs=(*outside.logs, *by_author[B]))
     groups = sorted({log.group for log in outside.logs})

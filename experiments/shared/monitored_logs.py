@@ -19,11 +19,14 @@ FORMS: Final = {OWN_BOUNDS: "own", CARRIED_BOUNDS: "carried"}
 
 
 def monitored_table(
-    answers: pl.DataFrame, outside: pl.DataFrame, intervals: st.ScenarioIntervalSettings
+    answers: pl.DataFrame,
+    outside: pl.DataFrame,
+    seed: int,
+    intervals: st.ScenarioIntervalSettings,
 ) -> pl.DataFrame:
     """Rates by what was left out, whose runs they are, and what is read of them."""
     parts = []
-    for left_out, author, form, group in groups(answers, outside):
+    for left_out, author, form, group in groups(answers, outside, seed):
         keys = {"left_out": left_out, "author": author, "form": form}
         failing, healthy = group.filter(~HEALTHY), group.filter(HEALTHY)
         found = rates(failing, intervals)
@@ -40,7 +43,7 @@ def monitored_table(
 
 
 def groups(
-    answers: pl.DataFrame, outside: pl.DataFrame
+    answers: pl.DataFrame, outside: pl.DataFrame, seed: int
 ) -> Iterator[tuple[str, str, str, pl.DataFrame]]:
     monitored = answers.filter(pl.col("model") != "log")
     for (author, form), group in monitored.group_by("author", "format", maintain_order=True):
@@ -50,8 +53,15 @@ def groups(
     learnt = outside.filter(learnt=ALL).with_columns(
         scenario=pl.col("log"), seed=pl.col("place"), repeat=pl.lit(0)
     )
-    hand = outside.filter(learnt=BY_HAND).select("corpus", "log", by_hand="prediction").unique()
-    learnt = learnt.join(hand, on=["corpus", "log"], how="left", maintain_order="left")
+    keys = "corpus", "log", "place"
+    hand = [outside.filter(learnt=BY_HAND).select(*keys, by_hand="prediction")]
+    # of the same runs, of one seed, in the order in which they were asked about
+    once = monitored.filter(repeat=0, seed=seed).sort("run_id")
+    called = pl.format("author {}, {}", "author", "format")
+    place = pl.int_range(pl.len(), dtype=pl.Int32).over("author", "format", "scenario")
+    asked = once.with_columns(corpus=called, log=pl.col("scenario"), place=place)
+    hand.append(asked.filter(pl.col("kind") == "failure").select(*keys, "by_hand"))
+    learnt = learnt.join(pl.concat(hand), on=keys, how="left", maintain_order="left")
     learnt = learnt.with_columns(run_id=pl.format("{} {}", "log", "seed"))
     for author in (A, B):
         for form in (OWN_BOUNDS, CARRIED_BOUNDS):

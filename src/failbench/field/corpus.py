@@ -167,14 +167,17 @@ class Console(NamedTuple):
 
 def broken_programs(data: Path, part: Part) -> set[str]:
     """Programs of a part that are not as their cards say."""
-    recorded = read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
-    return {each.program for each in recorded if each.problems}
+    return {each.program for each in _recorded(data, part) if each.problems}
+
+
+def _recorded(data: Path, part: Part) -> Sequence[Recorded]:
+    return read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
 
 
 def consoles(data: Path, part: Part) -> list[Console]:
     """The consoles of a part that are as their cards say."""
-    readings, broken = read_readings(data, part), broken_programs(data, part)
-    recorded = read_rows(data / part / RECORDED, Recorded, _RESTORE, ["program", "run"])
+    readings, recorded = read_readings(data, part), _recorded(data, part)
+    broken = {each.program for each in recorded if each.problems}
     programs = {each.name: each for each in read_programs(data, part)}
     if missing := {each.program for each in recorded} - programs.keys():
         problem = f"has no program {min(missing)}, of which {RECORDED} tells."
