@@ -21,6 +21,7 @@ from failbench.base.files import write_atomically
 from failbench.base.records import Record, read_json, validated
 from failbench.field import warm
 from failbench.field.programs import PROGRAM, How, Program, missing_from
+from failbench.monitor.budget import OFF
 
 Run = Literal["run", "healthy", "other_seed"]
 RUNS: Final[tuple[Run, ...]] = get_args(Run)
@@ -38,6 +39,7 @@ WRITTEN: Final = ("**/trainer_state.json", "**/metrics.csv")
 ENVIRONMENT: Final = {
     "OMP_NUM_THREADS": "1", "PYTHONUNBUFFERED": "1", "CUDA_VISIBLE_DEVICES": "",
     "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TOKENIZERS_PARALLELISM": "false",
+    OFF: "off",  # a recorded run is measured whole
 }  # fmt: skip
 _HUGGING_FACE: Final = (
     "torch",

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from types import MethodType
 from typing import Any, Final
 
 import torch
@@ -32,7 +34,7 @@ def tensors_of(batch: Any, name: str = "batch", depth: int = 0) -> Iterator[tupl
 def arguments_of(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Tensors:
     """The tensors that a model is called with, by names of arguments and of their parts."""
     try:
-        bound = inspect.signature(model.forward).bind_partial(*args, **kwargs).arguments
+        bound = _signature(model.forward).bind_partial(*args, **kwargs).arguments
     except (TypeError, ValueError):
         bound = {f"argument {place}": argument for place, argument in enumerate(args)} | dict(
             kwargs
@@ -42,6 +44,17 @@ def arguments_of(model: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
         for name, tensor in tensors_of(argument, str(key)):
             tensors.setdefault(name, tensor)
     return tensors
+
+
+def _signature(forward: Any) -> inspect.Signature:
+    function = getattr(forward, "__func__", None)
+    return inspect.signature(forward) if function is None else _signature_of_method(function)
+
+
+@lru_cache(maxsize=16)
+def _signature_of_method(function: Callable[..., Any]) -> inspect.Signature:
+    """Worked out once, and of no object: it would be kept alive."""
+    return inspect.signature(MethodType(function, object()))
 
 
 def token_ids(tensors: Tensors, shape: Any = None) -> tuple[str, Any] | None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import sys
+import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, ParamSpec, TypeVar
 
 import torch
 
-from failbench.monitor.clock import Clock
+from failbench.monitor.budget import Budget
+from failbench.monitor.clock import Clock, Moment
 from failbench.monitor.end import End
 from failbench.monitor.log import LogWriter
 from failbench.monitor.signals import PHASES, SIGNALS, Level, signals_of
@@ -21,6 +23,7 @@ _IN_TRAINING: Final = [phase for phase in PHASES if phase != "build"]
 
 MEASUREMENTS: Final[Mapping[str, tuple[str, ...]]] = {  # signals of each, which fail together
     "arguments": (),
+    "passed steps": (),
     "batch": tuple(signal.name for signal in SIGNALS if signal.needs in ("data", "vocabulary")),
     "labels": (
         "labels_ignored",
@@ -74,29 +77,54 @@ class Guard:
     # It runs without gradients and leaves autocast's cache alone. The first exception of one turns
     # its signals off, with a warning.
 
-    def __init__(self, writer: LogWriter, clock: Clock, level: Level) -> None:
+    def __init__(
+        self, writer: LogWriter, clock: Clock, level: Level, budget: Budget | None = None
+    ) -> None:
         self._writer = writer
         self._clock = clock
         self._signals = {signal.name for signal in signals_of(level)}
         self._failed: set[str] = set()
         self.off: set[str] = set()
+        self._wanted = frozenset(self._signals)
+        self._some_wanted = frozenset(MEASUREMENTS)
+        self._known_off = -1
         self.inside = False
         self.written = True
+        self.budget = budget
+        self._left_out: frozenset[str] = frozenset()
+
+    def begin(self, step: int) -> None:
+        """A step begins, out of which the budget leaves some measurements."""
+        if self.budget is not None:
+            for thinned in self.budget.begin(step):
+                self.write(self._writer.thinned, thinned)
+            self._left_out = self.budget.left_out(step)
+
+    def is_due(self, measurement: str) -> bool:
+        """Whether the budget leaves a measurement in this step."""
+        return measurement not in self._left_out
+
+    def catch_up(self) -> frozenset[str]:
+        """From now on nothing is left out of this step; what was."""
+        left_out, self._left_out = self._left_out, frozenset()
+        return left_out
 
     def measures(self, measurement: str) -> bool:
         """Whether any signal of a measurement is wanted still."""
-        if measurement in self._failed or not self.written:
+        if measurement in self._failed or measurement in self._left_out or not self.written:
             return False
-        wanted = self._signals - self.off
-        return any(name in wanted for name in MEASUREMENTS[measurement])
+        self._look()
+        return measurement in self._some_wanted
 
     def measure(
         self, measurement: str, function: Callable[P, T], *args: P.args, **kwargs: P.kwargs
     ) -> T | None:
         """What a function of a measurement returns; None where it is off or fails."""
-        if measurement in self._failed or not self.written:
+        if measurement in self._failed or measurement in self._left_out or not self.written:
             return None
-        since, inside, cached = self._clock.read(), self.inside, torch.is_autocast_cache_enabled()
+        is_followed = self.is_due("clock")
+        since = self._clock.read() if is_followed else Moment(time.perf_counter(), 0.0, 0.0)
+        inside, cached = self.inside, torch.is_autocast_cache_enabled()
         self.inside = True
         torch.set_autocast_cache_enabled(False)
         try:
@@ -108,17 +136,24 @@ class Guard:
         finally:
             torch.set_autocast_cache_enabled(cached)
             self.inside = inside
-            self._clock.leave_out(since)
+            if is_followed:
+                self._clock.leave_out(since)
+            if self.budget is not None and not inside:
+                self.budget.spend(measurement, since.wall)
 
     def attempt(self, measurement: str, function: Callable[[], T]) -> T | None:
         """As ``measure``, for what is quick and uses no tensors."""
-        if measurement in self._failed or not self.written:
+        if measurement in self._failed or measurement in self._left_out or not self.written:
             return None
+        since = 0.0 if self.budget is None else time.perf_counter()
         try:
             return function()
         except Exception as error:
             self.fail(measurement, error)
             return None
+        finally:
+            if self.budget is not None:
+                self.budget.spend(measurement, since)
 
     def values(
         self,
@@ -173,8 +208,17 @@ class Guard:
 
     def wanted(self, values: Mapping[str, float]) -> dict[str, float]:
         """Those of some values that the level measures and nothing turned off."""
-        wanted = self._signals - self.off
-        return {name: float(value) for name, value in values.items() if name in wanted}
+        self._look()
+        return {name: float(value) for name, value in values.items() if name in self._wanted}
+
+    def _look(self) -> None:
+        """Work out what is wanted still, if less than when this was done last."""
+        if len(self.off) != self._known_off:
+            self._known_off = len(self.off)
+            self._wanted = frozenset(self._signals - self.off)
+            self._some_wanted = frozenset(
+                name for name, signals in MEASUREMENTS.items() if not self._wanted.isdisjoint(signals)
+            )
 
     def write(self, function: Callable[..., Any], *args: Any) -> None:
         """Write to the log; the first failure ends all measurements."""

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from failbench.errors import BadInputError
+from failbench.monitor.budget import Thinned
 from failbench.monitor.end import End
 from failbench.monitor.log import ABSENT, FORMAT, LINES, NOW, NOW_TYPE
 from failbench.monitor.signals import PHASES, SIGNAL_NAMES, Level
@@ -51,6 +52,8 @@ class History:
         By increasing step.
     end
         How the run ended.
+    thinned
+        What a budget had measured more or less often, from which step on.
     """
 
     level: Level
@@ -59,6 +62,7 @@ class History:
     off: Mapping[str, str]
     rows: tuple[Row, ...]
     end: End
+    thinned: tuple[Thinned, ...] = ()
 
     def series(self, signal: str) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """Steps at which a signal was measured, and its values, both of shape (measurements,)."""
@@ -94,6 +98,11 @@ def read_history(folder: Path) -> History:
         ends = [event for event in events if event["event"] == "end"]
         level, every, facts = header["level"], int(header["every"]), dict(header["facts"])
         facts |= {e["name"]: float(e["value"]) for e in events if e["event"] == "fact"}
+        thinned = tuple(
+            Thinned(e["measurement"], int(e["every"]), int(e["step"]), float(e["share"]))
+            for e in events
+            if e["event"] == "thinned"
+        )
     except (ValueError, KeyError, TypeError, IndexError) as error:
         raise BadInputError(
             path,
@@ -109,7 +118,7 @@ def read_history(folder: Path) -> History:
         end = End(**{key: ends[-1][key] for key in ends[-1] if key != "event"})
     else:
         end = _end_without_word(header, now, ordered)
-    return History(level, every, facts, off, ordered, end)
+    return History(level, every, facts, off, ordered, end, thinned)
 
 
 def _rows(lines: list[Any], columns: list[str]) -> list[Row]:

@@ -12,6 +12,8 @@ from torch.optim.optimizer import (
     register_optimizer_step_pre_hook,
 )
 
+Timed = Callable[[Callable[..., None]], Callable[..., None]]  # gives a function that is timed
+
 INNER = ("optimizer", "_optimizer", "optim", "base_optimizer")  # where wrappers keep what they wrap
 
 
@@ -46,10 +48,13 @@ class Events(Protocol):
 class Hooks:
     """Attaches a receiver of events, removably; hooks would break a compiled model's graph."""
 
-    def __init__(self, events: Events) -> None:
+    def __init__(self, events: Events, timed: Timed | None = None) -> None:
         self._events = events
+        self._timed = timed
         self._handles: list[Any] = []
         self._of_tensors: list[Any] = []
+        self._begins = self._hook(lambda _: self._backward())
+        self._ends = self._hook(self._events.backward_ends)
 
     def attach_optimizers(self) -> None:
         """Hear of the steps of all optimizers."""
@@ -82,8 +87,7 @@ class Hooks:
     def attach_output(self, tensor: Any) -> None:
         """Hear of the beginning and end of the backward pass through a tensor."""
         if tensor.requires_grad and tensor.grad_fn is not None:
-            begins = self._hook(lambda _: self._backward())
-            self._of_tensors.append(tensor.register_hook(begins))
+            self._of_tensors.append(tensor.register_hook(self._begins))
 
     def attach_gradient(self, tensor: Any, receive: Callable[[Any], None]) -> None:
         """Give the gradient at a tensor to a function."""
@@ -105,8 +109,7 @@ class Hooks:
 
     def _backward(self) -> None:
         self._events.backward_begins()
-        ends = self._hook(self._events.backward_ends)
-        torch.autograd.Variable._execution_engine.queue_callback(ends)
+        torch.autograd.Variable._execution_engine.queue_callback(self._ends)
 
     def _table_is_read(self, table: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
         ids = args[0] if args else kwargs.get("input")
@@ -114,7 +117,8 @@ class Hooks:
             self._events.table_is_read(table, ids)
 
     def _hook(self, function: Callable[..., None]) -> Hook:
-        return Hook(function, self._events.fails)
+        called = function if self._timed is None else self._timed(function)
+        return Hook(called, self._events.fails)
 
 
 class Hook:

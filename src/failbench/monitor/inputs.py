@@ -54,6 +54,10 @@ class Inputs:
         if not self.from_loader:
             self._measure(self.arguments)
 
+    def measure_again(self) -> None:
+        """Measure what was given last, which was left out when it came."""
+        self._measure(self._batch if self.from_loader else self.arguments)
+
     def ids(self, shape: Any = None) -> Any:
         """The token ids that the model read, if possible of a shape; None without any."""
         named = token_ids(self.arguments, shape) or token_ids(self._batch, shape)
@@ -67,6 +71,8 @@ class Inputs:
         return surprise
 
     def _measure(self, tensors: Tensors) -> None:
+        if self.seen and not self._guard.measures("batch"):
+            return
         named = token_ids(tensors)
         if named is not None and not self.seen:
             self.seen = True

@@ -3,7 +3,7 @@
 ``signals.jsonl`` has lines of JSON, only ever appended, after a header. ``[step, values]`` is a
 check: what changed since the one before by number of column, null where it is not measured any
 more; ``[step, values, "change"]`` lies between checks and has the exact signals that changed; an
-object is an event, as the end. ``now.bin`` is a memory map, which outlives a killed
+object is an event, as the end, or that something is measured less often. ``now.bin`` is a memory map, which outlives a killed
 process: phase, step and clocks of the moment, and all signals of the last steps.
 """
 
@@ -21,6 +21,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from failbench.monitor.budget import Thinned
 from failbench.monitor.end import End
 from failbench.monitor.signals import PHASES, SIGNAL_NAMES, SIGNALS, Level, Phase
 
@@ -45,7 +46,7 @@ ABSENT: Final = float(np.array(0xFFF8000000000001, np.uint64).view(np.float64))
 """Not measured, in the memory map: a NaN of its own, as measured values may be NaN too."""
 
 _COLUMN: Final = {name: place for place, name in enumerate(SIGNAL_NAMES)}
-_EXACT: Final = tuple(signal.name for signal in SIGNALS if signal.exact)
+_EXACT: Final = frozenset(signal.name for signal in SIGNALS if signal.exact)
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,16 @@ class LogWriter:
         with (folder / NOW).open("wb") as file:
             # Allocated on the disk: a map of a hole would end the process where the disk is full.
             os.posix_fallocate(file.fileno(), 0, NOW_TYPE.itemsize)
-        self._now = np.memmap(folder / NOW, NOW_TYPE, "r+", shape=(1,))[0]
-        self._now["steps"] = -1
-        self._now["values"] = ABSENT
+        # Plain views of its fields: a field of a record takes many times as long to write.
+        now = np.memmap(folder / NOW, NOW_TYPE, "r+", shape=(1,))
+        self._phase, self._step, self._wall = (
+            now[name].view(np.ndarray) for name in ("phase", "step", "wall")
+        )
+        self._steps, self._checks, self._values = (
+            now[name].view(np.ndarray)[0] for name in ("steps", "checks", "values")
+        )
+        self._steps[:] = -1
+        self._values[:] = ABSENT
         self._written: dict[str, float] = {}
         self._changes = 0
         self.bytes_written = 0
@@ -78,9 +86,9 @@ class LogWriter:
 
     def phase(self, phase: Phase, step: int) -> None:
         """Note what the loop does from now on; on disk at once, without a system call."""
-        self._now["phase"] = PHASES.index(phase)
-        self._now["step"] = step
-        self._now["wall"] = time.time()
+        self._phase[0] = PHASES.index(phase)
+        self._step[0] = step
+        self._wall[0] = time.time()
 
     def step(self, step: int, values: Mapping[str, float], check: bool) -> None:
         """Keep the signals of a step, and write them if it is a check or an exact one changed."""
@@ -88,10 +96,10 @@ class LogWriter:
         row = np.full(len(SIGNALS), ABSENT)
         for name, value in values.items():
             row[_COLUMN[name]] = math.nan if math.isnan(value) else value
-        self._now["steps"][slot] = -1  # a process that is killed here leaves no half of a row
-        self._now["values"][slot] = row
-        self._now["checks"][slot] = check
-        self._now["steps"][slot] = step
+        self._steps[slot] = -1  # a process that is killed here leaves no half of a row
+        self._values[slot] = row
+        self._checks[slot] = check
+        self._steps[slot] = step
         if check:
             gone = dict.fromkeys(self._written.keys() - values.keys())
             changed = {name: value for name, value in values.items() if self._differs(name, value)}
@@ -99,9 +107,9 @@ class LogWriter:
             self._written = dict(values)
             return
         exact = {
-            name: values[name]
-            for name in _EXACT
-            if name in values and self._differs(name, values[name])
+            name: value
+            for name, value in values.items()
+            if name in _EXACT and self._differs(name, value)
         }
         if exact and self._changes < MOST_CHANGES:
             self._changes += 1
@@ -116,6 +124,11 @@ class LogWriter:
         """Note what became known of the run after its header was written."""
         self._line({"event": "fact", "name": name, "value": value})
 
+    def thinned(self, change: Thinned) -> None:
+        """Note that something is measured more or less often from a step on."""
+        share = float(f"{change.share:.3g}")
+        self._line({"event": "thinned", **asdict(change), "share": share})
+
     def end(self, end: End) -> None:
         """Note the end of the run, and close the log."""
         self._line({"event": "end", **asdict(end)})
@@ -125,6 +138,8 @@ class LogWriter:
         before = self._written.get(name)
         if before is None:
             return True
+        if before == value:  # nothing is written out: most signals are as they were
+            return False
         return _short(before) != _short(value)
 
     def _line(self, content: Any) -> None:

@@ -116,14 +116,15 @@ def memory_of(device: Any) -> Memory:
 class LiveTensors:
     """Counts the tensors that Python holds, while that costs less than a share of the time."""
 
-    def __init__(self) -> None:
+    def __init__(self, most_share: float = MOST_SHARE) -> None:
+        self._most_share = most_share
         self._started = time.perf_counter()
         self._spent = 0.0
 
     def measure(self) -> dict[str, float]:
         """Tensors, and the bytes of their storages, each once; nothing if it is too early."""
         now = time.perf_counter()
-        if self._spent > MOST_SHARE * (now - self._started):
+        if self._spent > self._most_share * (now - self._started):
             return {}
         objects = gc.get_objects()
         kinds = _kinds_of(torch.Tensor)

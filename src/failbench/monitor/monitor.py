@@ -13,10 +13,11 @@ from typing import Any, Self
 import torch
 
 from failbench.monitor.bounds import read_bounds
+from failbench.monitor.budget import OFF, SHARE, Budget
 from failbench.monitor.clock import Clock
 from failbench.monitor.diagnosis import Diagnosis, diagnose
 from failbench.monitor.end import End, end_of_error
-from failbench.monitor.guard import Guard, warn
+from failbench.monitor.guard import MEASUREMENTS, Guard, warn
 from failbench.monitor.history import History, read_history
 from failbench.monitor.invariants import CATALOGUE
 from failbench.monitor.loader import Loader
@@ -47,11 +48,16 @@ class Monitor:
         Steps from one check to the next: what costs most is measured at checks alone.
     vocabulary
         What is known of the tokenizer.
+    budget
+        The share of the loop's own time that measuring may take; None for no limit. What takes most
+        is measured at fewer steps, and the log says so. Times differ from run to run, and so does
+        what is left out: give None where logs are compared. It is None wherever the variable
+        ``FAILBENCH_MONITOR_BUDGET`` of the environment is ``off``.
 
     Raises
     ------
     ValueError
-        If the level is none, or ``every`` is not positive.
+        If the level is none, ``every`` is not positive, or the budget is no share.
     FileExistsError
         If the folder holds a log already.
     OSError
@@ -73,11 +79,14 @@ class Monitor:
         level: Level = "standard",
         every: int = 10,
         vocabulary: Vocabulary | None = None,
+        budget: float | None = SHARE,
     ) -> None:
         if level not in LEVELS:
             raise ValueError(f"There is no level {level!r}: give one of {', '.join(LEVELS)}.")
         if not isinstance(every, int) or every < 1:
             raise ValueError(f"Checks cannot be {every!r} steps apart: give 1 or more.")
+        if budget is not None and not 0 < budget <= 1:
+            raise ValueError(f"{budget!r} is no share of time: give more than 0, up to 1, or None.")
         self.folder = Path(folder)
         try:
             self._writer = LogWriter(self.folder, _header(level, every, vocabulary))
@@ -90,7 +99,8 @@ class Monitor:
         self._pid = os.getpid()
         self._closed = False
         self._clock = Clock()
-        self._guard = Guard(self._writer, self._clock, level)
+        self._budget = None if budget is None else _budget(budget, every)
+        self._guard = Guard(self._writer, self._clock, level, self._budget)
         self._steps = Steps(self._writer, self._guard, self._clock, every)
         self._watcher = Watcher(
             self._guard, self._steps, self._clock, vocabulary, level, self._fact
@@ -258,6 +268,7 @@ class Monitor:
         if not end.failed:
             self._guarded_always(self._steps.finish)
         else:
+            self._guarded_always(self._watcher.catch_up)
             self._guarded_always(self._steps.write)
         self._watcher.hooks.remove()
         self._uncaught.remove()
@@ -277,10 +288,19 @@ class Monitor:
             self._watcher.hooks.remove()
             return None
         try:
-            return function(*args)
+            called = function if self._budget is None else self._budget.timed(function)
+            return called(*args)
         except Exception as error:
             self._guard.stop(error)
             return None
+
+
+def _budget(share: float, every: int) -> Budget | None:
+    if os.environ.get(OFF) == "off":
+        return None
+    checked = {signal.name for signal in SIGNALS if signal.cadence == "check"}
+    usual = {name: every if checked.issuperset(of) else 1 for name, of in MEASUREMENTS.items()}
+    return Budget(share, every, usual)
 
 
 def _header(level: Level, every: int, vocabulary: Vocabulary | None) -> Header:

@@ -31,7 +31,8 @@ class Steps:
         self._every = every
         self._memory: Memory | None = None
         self._ranks: Ranks | None = None
-        self._live_tensors = LiveTensors()
+        # A budget says itself when.
+        self._live_tensors = LiveTensors() if guard.budget is None else LiveTensors(math.inf)
         self._interval = Interval(every)
         self._counters = guard.attempt("counters", Counters)
         self._before: Step | None = None  # a batch was asked for, and has not come yet
@@ -97,6 +98,7 @@ class Steps:
             self._before.join(self.current)
             self.current, self._before = self._before, None
             self.number = self.current.number
+            self._begin(self.number)
         self.enter("callback")
 
     def forward(self, gradients: Callable[[], bool]) -> bool:
@@ -153,10 +155,11 @@ class Steps:
 
     def _change(self, phase: Phase) -> None:
         before, self.phase = self.phase, phase
-        busy, blocked = self._guard.attempt("clock", self._clock.lap) or (0.0, 0.0)
-        highest = None if self._memory is None else self._highest(self._memory)
-        if before != "build":
-            self.current.spend(before, busy, blocked, highest)
+        if self._guard.is_due("clock"):
+            busy, blocked = self._guard.attempt("clock", self._clock.lap) or (0.0, 0.0)
+            highest = None if self._memory is None else self._highest(self._memory)
+            if before != "build":
+                self.current.spend(before, busy, blocked, highest)
         self._note()
 
     def _highest(self, memory: Memory) -> float | None:
@@ -172,9 +175,20 @@ class Steps:
 
     def _renumber(self, number: int) -> None:
         self.number = self.current.number = number
+        self._begin(number)
         self._note()
 
+    def _begin(self, number: int) -> None:
+        """Follow a step, or not, as the budget has it; what passed unseen belongs to none."""
+        was_due = self._guard.is_due("clock")
+        self._guard.begin(number)
+        if self._guard.is_due("clock") and not was_due:
+            self._guard.attempt("clock", self._clock.lap)
+            if self._memory is not None:
+                self._highest(self._memory)
+
     def _new(self, number: int) -> Step:
+        self._begin(number)
         memory = None if self._memory is None else self._guard.attempt("memory", self._memory.used)
         return Step(number, memory, self._count())
 
@@ -211,8 +225,10 @@ class Steps:
     def _write(self, step: Step, values: dict[str, float]) -> None:
         check = self._is_check(step.number)
         measured = values | step.measured() | self._at_the_end(step)
-        means = self._interval.means(step.number, measured)
-        wanted = self._guard.wanted(measured | means if check else measured)
+        if self._guard.is_due("clock"):
+            means = self._interval.means(step.number, measured)
+            measured = measured | means if check else measured
+        wanted = self._guard.wanted(measured)
         # A step with an evaluation is written whole: it may be the only one for long.
         self._guard.write(self._writer.step, step.number, wanted, check or step.evaluated)
 

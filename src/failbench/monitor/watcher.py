@@ -54,7 +54,7 @@ class Watcher:
         self._guard = guard
         self._steps = steps
         self._clock = clock
-        self.hooks = Hooks(self)
+        self.hooks = Hooks(self, None if guard.budget is None else guard.budget.timed)
         self.model: Any = None
         self.called = True
         self._compiled = False
@@ -170,7 +170,8 @@ class Watcher:
         """An embedding is called."""
         if self._guard.inside or self._steps.phase != "forward" or self._tables is None:
             return
-        self._add("indices", self._tables.measure, table, ids, self.inputs.ids())
+        if self._guard.measures("indices"):
+            self._add("indices", self._tables.measure, table, ids, self.inputs.ids())
 
     def backward_begins(self) -> None:
         """The first gradient of a backward pass is there."""
@@ -204,6 +205,11 @@ class Watcher:
     def fails(self, error: Exception) -> None:
         """Something of this raised an error."""
         self._guard.stop(error)
+
+    def catch_up(self) -> None:
+        """The run fails: what the budget left out of this step is measured where it is still there."""
+        if "batch" in self._guard.catch_up():
+            self.inputs.measure_again()
 
     # What is measured then.
 
@@ -263,9 +269,19 @@ class Watcher:
         values = None
         if check:
             values = self._guard.measure("update", function, optimizer, True, closure)
-        if values is None:
+        if values is None and not self._guard.is_due("optimizer"):
+            values = self._pass(moment, optimizer)
+        elif values is None:
             values = self._guard.measure("optimizer", function, optimizer, False, closure)
         self._steps.current.add(values or {})
+
+    def _pass(self, moment: str, optimizer: Any) -> Mapping[str, float] | None:
+        """Of a step that is not measured: what moved since one that was, and the count of steps."""
+        if moment == "after_step":
+            return self._guard.attempt("passed steps", lambda: self._update.count(optimizer))
+        if self._update.waits(optimizer):
+            return self._guard.measure("passed steps", self._update.moved, optimizer)
+        return None
 
     def _add(self, measurement: str, function: Callable[..., Any], *args: Any) -> None:
         self._steps.current.add(self._guard.values(measurement, function, *args))

@@ -17,6 +17,7 @@ from typing import Any
 
 from failbench.base.errors import BadInputError
 from failbench.base.telemetry import Ending
+from failbench.monitor.budget import OFF
 from failbench.monitor.history import History, Row, read_history
 from failbench.monitor.log import LINES
 from failbench.recording.order import Line, RunOrder
@@ -34,6 +35,7 @@ _ENVIRONMENT = {
     "TOKENIZERS_PARALLELISM": "false",
     "HF_HUB_OFFLINE": "1",
     "CUBLAS_WORKSPACE_CONFIG": ":4096:8",
+    OFF: "off",  # a recorded run is measured whole, on however slow a machine
 }
 _ADDR_NO_RANDOMIZE = 0x0040000  # of personality(2)
 _REFUSAL = f"{BadInputError.__module__}.{BadInputError.__qualname__}"

@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any, Final
 
+from failbench.monitor.budget import SHARE
 from failbench.monitor.convention import AGREES
 from failbench.monitor.end import End
 from failbench.monitor.guard import MEASUREMENTS
@@ -171,10 +172,11 @@ class MonitoringCallback:
         every: int = 10,
         vocabulary: Vocabulary | None = None,
         stop_on: Iterable[str] | None = None,
+        budget: float | None = SHARE,
     ) -> None:
         chosen(stop_on, level)
         self._folder = Path(folder)
-        self._settings = level, every, vocabulary, stop_on
+        self._settings = level, every, vocabulary, stop_on, budget
         self._undo: list[Callable[[], None]] = []
         self._evaluation: AbstractContextManager[None] | None = None
         self.monitor: CallbackMonitor | None = None

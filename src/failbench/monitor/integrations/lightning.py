@@ -32,7 +32,7 @@ class LightningCallback(MonitoringCallback, Callback):
     folder
         Where the log goes. A second fit with the same callback logs to ``<folder>-2``, and each of
         several processes to a folder ``rank-<number>`` inside.
-    level, every, vocabulary
+    level, every, vocabulary, budget
         As of :class:`failbench.monitor.Monitor`.
     stop_on
         As of :class:`failbench.monitor.stopping.monitor.StoppingMonitor`.

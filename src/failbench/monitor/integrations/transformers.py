@@ -23,7 +23,7 @@ class TransformersCallback(MonitoringCallback, TrainerCallback):
     folder
         Where the log goes. A second training with the same callback logs to ``<folder>-2``, and
         each of several processes to a folder ``rank-<number>`` inside.
-    level, every, vocabulary
+    level, every, vocabulary, budget
         As of :class:`failbench.monitor.Monitor`.
     stop_on
         As of :class:`failbench.monitor.stopping.monitor.StoppingMonitor`.

@@ -64,6 +64,27 @@ class OptimizerMeasurement:
             values |= counters.end(optimizer)
         return values
 
+    def waits(self, optimizer: Any) -> bool:
+        """Whether what moves until an optimizer's next step is still to be measured."""
+        update = self._updates.get(optimizer)
+        return update is not None and update.waits
+
+    def moved(self, optimizer: Any) -> dict[str, float]:
+        """Measure what moved since a step that was measured, when one begins that is not."""
+        moved = self._updates[optimizer].moved_since()
+        if moved is None:
+            return {}
+        self._moved = {"weights_moved_outside": moved}
+        return self._moved
+
+    def count(self, optimizer: Any) -> dict[str, float]:
+        """Count a step that is not measured."""
+        self._begun, self._stepped = False, True
+        counters = self._counters.get(optimizer)
+        if counters is not None and not _skips(optimizer):
+            counters.count()
+        return {}
+
     def at_backward(self) -> dict[str, float]:
         """Measure the gradients that are left, if a step was made since this was last asked."""
         if not self._stepped:

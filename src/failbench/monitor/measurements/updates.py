@@ -101,6 +101,11 @@ class UpdateMeasurement:
             values["state_scale"] = moment / (slope / math.sqrt(len(gradient)))
         return values | self._compared(before, gradient, after, each)
 
+    @property
+    def waits(self) -> bool:
+        """Whether :meth:`moved_since` has something to compare with."""
+        return bool(self._left)
+
     def moved_since(self) -> float | None:
         """Parameters that differ from what the last measured step left; None where not known."""
         parameters = [reference() for reference in self._left]

@@ -9,8 +9,10 @@ import torch
 from torch.optim.optimizer import register_optimizer_step_pre_hook
 
 from failbench.monitor.breaks import Break
+from failbench.monitor.budget import SHARE
 from failbench.monitor.diagnosis import diagnose
 from failbench.monitor.end import End
+from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.hooks import innermost, trains
 from failbench.monitor.invariants import Invariant
 from failbench.monitor.log import ABSENT, LAST_STEPS, NOW, NOW_TYPE
@@ -45,8 +47,9 @@ class StoppingMonitor(Monitor):
 
     Parameters
     ----------
-    folder, level, every, vocabulary
-        As of :class:`~failbench.monitor.monitor.Monitor`.
+    folder, level, every, vocabulary, budget
+        As of :class:`~failbench.monitor.monitor.Monitor`. What a run may be stopped on is measured
+        as often as without a budget.
     stop_on
         Names of :func:`failbench.monitor.stopping.stop.choices`: invariants
         (``gradients_finite``), kinds of them (``logic``), or ``nonfinite``. None stops nothing: it
@@ -72,12 +75,15 @@ class StoppingMonitor(Monitor):
         every: int = 10,
         vocabulary: Vocabulary | None = None,
         stop_on: Iterable[str] | None = None,
+        budget: float | None = SHARE,
     ) -> None:
         invariants = chosen(stop_on, level)
-        super().__init__(folder, level, every, vocabulary)
+        super().__init__(folder, level, every, vocabulary, budget)
         self._standings = [Standing(invariant) for invariant in invariants]
         names = {OF_UPDATES, *(each.signal for each in invariants)}
         names |= {each.presumes for each in invariants if each.presumes}
+        if self._budget is not None and invariants:
+            self._budget.keep(name for name, of in MEASUREMENTS.items() if not names.isdisjoint(of))
         self._columns = [place for place, name in enumerate(SIGNAL_NAMES) if name in names]
         self._signals = [SIGNAL_NAMES[place] for place in self._columns]
         self._given: list[Any] = []

@@ -120,7 +120,7 @@ def nothing(number: int) -> None:
 
 def monitor_of(run: Run) -> Monitor:
     """The monitor of a run."""
-    return Monitor(run.log, level=LEVEL, vocabulary=Vocabulary(size=TOKENS))
+    return Monitor(run.log, level=LEVEL, vocabulary=Vocabulary(size=TOKENS), budget=None)
 
 
 def train(

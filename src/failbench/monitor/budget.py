@@ -1,0 +1,177 @@
+"""Budget: the share of a loop's time that its monitor may take, and what it measures seldom for it.
+
+Whatever takes most is measured at fewer steps, until all together fits: what is cheap is never left
+out. The first steps are measured whole, as later ones are held against them, and so are all until a
+second is spent, which what is planned below the budget pays back. Steps at which
+something is measured less often are among those at which it was measured more often, so that ranks
+whose loops differ in speed still meet.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+SHARE: Final = 0.05
+OFF: Final = "FAILBENCH_MONITOR_BUDGET"
+"""A variable of the environment that, as ``off``, lets every monitor measure all: of recordings."""
+
+FIRST: Final = 20  # steps that are measured whole
+FREE: Final = 1.0  # seconds that may be spent at once: many runs fail early, and few are so short
+PLANNED: Final = 0.8  # of the budget: calls of hooks cost more than can be timed within them
+WINDOWS: Final = 8  # times between reviews of which the median is the loop's, evaluations aside
+COSTS: Final = 5  # of a measurement, likewise
+MOST: Final = 1024  # checks from one measurement to the next at most
+
+TOGETHER: Final = {"memory": "phases", "clock": "phases", "counters": "phases"}
+"""Measurements that follow a loop from phase to phase, and are left out of a step together."""
+
+ALWAYS: Final = ("arguments", "passed steps", "passes", "evaluation", "ranks")
+"""What tells steps apart, what is not of a step, and what ranks must do together: never left out."""
+
+
+@dataclass(frozen=True)
+class Thinned:
+    """A change of how often something is measured: each so many steps, and what it took before."""
+
+    measurement: str
+    every: int
+    step: int
+    share: float  # of the loop's own time, had it stayed as often as without a budget
+
+
+def longer(interval: int, every: int) -> int:
+    """The next longer interval: a divisor of that of checks, or twice as many checks."""
+    if interval >= every:
+        return 2 * interval
+    return next(each for each in range(interval + 1, every + 1) if every % each == 0)
+
+
+def planned(
+    seconds: Mapping[str, float], usual: Mapping[str, int], room: float, every: int
+) -> dict[str, int]:
+    """Steps from one measurement to the next, so that all take no more than some seconds a step."""
+    intervals = {name: usual[name] for name in seconds}
+    rates = {name: cost / intervals[name] for name, cost in seconds.items()}
+    total = math.fsum(rates.values())
+    while total > room and rates:
+        worst = max(rates, key=rates.__getitem__)
+        if intervals[worst] >= MOST * every:
+            break
+        intervals[worst] = longer(intervals[worst], every)
+        total += seconds[worst] / intervals[worst] - rates[worst]
+        rates[worst] = seconds[worst] / intervals[worst]
+    return intervals
+
+
+class Budget:
+    """Times what a monitor does, and says what is left out of a step."""
+
+    def __init__(
+        self,
+        share: float,
+        every: int,
+        usual: Mapping[str, int],
+        now: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._share = share
+        self._every = every
+        self._now = now
+        self._usual = {TOGETHER.get(name, name): usual[name] for name in usual}
+        self._names: dict[str, list[str]] = {}
+        for name in usual:
+            self._names.setdefault(TOGETHER.get(name, name), []).append(name)
+        self._always = set(ALWAYS)
+        self._intervals = dict(self._usual)
+        self._costs: dict[str, deque[float]] = {}
+        self._of_step: dict[str, float] = {}
+        self._fixed: deque[float] = deque(maxlen=WINDOWS)
+        self._steps: deque[float] = deque(maxlen=WINDOWS)
+        self._number = 0
+        self._inside = False
+        self._spent = self._measuring = 0.0
+        self._reviewed = (0, now(), 0.0, 0.0)
+
+    def keep(self, measurements: Iterable[str]) -> None:
+        """Never leave some measurements out."""
+        self._always |= {TOGETHER.get(name, name) for name in measurements}
+
+    def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """A function whose time is the monitor's."""
+
+        def call(*args: Any) -> Any:
+            if self._inside:
+                return function(*args)
+            since, self._inside = self._now(), True
+            try:
+                return function(*args)
+            finally:
+                self._inside = False
+                self._spent += self._now() - since
+
+        return call
+
+    def spend(self, measurement: str, since: float) -> None:
+        """A measurement took the time from a moment until now."""
+        seconds = self._now() - since
+        name = TOGETHER.get(measurement, measurement)
+        self._of_step[name] = self._of_step.get(name, 0.0) + seconds
+        if not self._inside:
+            self._spent += seconds
+
+    def left_out(self, step: int) -> frozenset[str]:
+        """The measurements that are left out of a step."""
+        return frozenset(
+            name
+            for unit, interval in self._intervals.items()
+            if step % interval and interval != self._usual[unit]
+            for name in self._names[unit]
+        )
+
+    def begin(self, step: int) -> list[Thinned]:
+        """A step begins: what is measured more or less often from now on."""
+        if step == self._number:
+            return []
+        self._number = step
+        for name, seconds in self._of_step.items():
+            if name not in self._always:
+                self._costs.setdefault(name, deque(maxlen=COSTS)).append(seconds)
+                self._measuring += seconds
+        self._of_step = {}
+        return self._review(step) if step % self._every == 0 else []
+
+    def _review(self, step: int) -> list[Thinned]:
+        now, (last, since, spent, measuring) = self._now(), self._reviewed
+        self._reviewed = step, now, self._spent, self._measuring
+        taken = self._spent - spent
+        if step <= last or not last:  # the first steps warm up
+            return []
+        self._steps.append(max(now - since - taken, 0.0) / (step - last))
+        self._fixed.append(max(taken - (self._measuring - measuring), 0.0) / (step - last))
+        if step < FIRST or self._spent < FREE:
+            return []
+        seconds, fixed = _median(self._steps), _median(self._fixed)
+        costs = {name: _median(each) for name, each in self._costs.items()}
+        rates = (cost / self._intervals[name] for name, cost in costs.items())
+        share = (math.fsum(rates) + fixed) / seconds if seconds else math.inf
+        if self._share / 2 <= share <= self._share or (
+            share < self._share and self._intervals == self._usual
+        ):
+            return []
+        room = PLANNED * self._share * seconds - fixed
+        intervals = planned(costs, self._usual, room, self._every)
+        changed = {name: each for name, each in intervals.items() if each != self._intervals[name]}
+        self._intervals |= changed
+        return [
+            Thinned(name, each, step, costs[name] / self._usual[name] / seconds if seconds else 1.0)
+            for name, each in changed.items()
+        ]
+
+
+def _median(values: Iterable[float]) -> float:
+    ordered = sorted(values)
+    return ordered[len(ordered) // 2]
