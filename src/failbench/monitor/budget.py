@@ -31,7 +31,7 @@ TOGETHER: Final = {"memory": "phases", "clock": "phases", "counters": "phases"}
 """Measurements that follow a loop from phase to phase, and are left out of a step together."""
 
 ALWAYS: Final = ("arguments", "passed steps", "passes", "evaluation", "ranks")
-"""What tells steps apart, what is not of a step, and what ranks must do together: never left out."""
+"""What tells steps apart, is not of a step, or is done by all ranks together: never left out."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ class Budget:
     ) -> None:
         self._share = share
         self._every = every
-        self._now = now
+        self.now = now
         self._usual = {TOGETHER.get(name, name): usual[name] for name in usual}
         self._names: dict[str, list[str]] = {}
         for name in usual:
@@ -106,18 +106,18 @@ class Budget:
         def call(*args: Any) -> Any:
             if self._inside:
                 return function(*args)
-            since, self._inside = self._now(), True
+            since, self._inside = self.now(), True
             try:
                 return function(*args)
             finally:
                 self._inside = False
-                self._spent += self._now() - since
+                self._spent += self.now() - since
 
         return call
 
     def spend(self, measurement: str, since: float) -> None:
         """A measurement took the time from a moment until now."""
-        seconds = self._now() - since
+        seconds = self.now() - since
         name = TOGETHER.get(measurement, measurement)
         self._of_step[name] = self._of_step.get(name, 0.0) + seconds
         if not self._inside:
@@ -136,16 +136,15 @@ class Budget:
         """A step begins: what is measured more or less often from now on."""
         if step == self._number:
             return []
-        self._number = step
         for name, seconds in self._of_step.items():
-            if name not in self._always:
+            if name not in self._always and self._number % self._usual[name] == 0:
                 self._costs.setdefault(name, deque(maxlen=COSTS)).append(seconds)
                 self._measuring += seconds
-        self._of_step = {}
+        self._of_step, self._number = {}, step
         return self._review(step) if step % self._every == 0 else []
 
     def _review(self, step: int) -> list[Thinned]:
-        now, (last, since, spent, measuring) = self._now(), self._reviewed
+        now, (last, since, spent, measuring) = self.now(), self._reviewed
         self._reviewed = step, now, self._spent, self._measuring
         taken = self._spent - spent
         if step <= last or not last:  # the first steps warm up

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, ParamSpec, TypeVar
@@ -11,7 +10,7 @@ from typing import Any, Final, ParamSpec, TypeVar
 import torch
 
 from failbench.monitor.budget import Budget
-from failbench.monitor.clock import Clock, Moment
+from failbench.monitor.clock import Clock
 from failbench.monitor.end import End
 from failbench.monitor.log import LogWriter
 from failbench.monitor.signals import PHASES, SIGNALS, Level, signals_of
@@ -122,8 +121,8 @@ class Guard:
         """What a function of a measurement returns; None where it is off or fails."""
         if measurement in self._failed or measurement in self._left_out or not self.written:
             return None
-        is_followed = self.is_due("clock")
-        since = self._clock.read() if is_followed else Moment(time.perf_counter(), 0.0, 0.0)
+        begun = 0.0 if self.budget is None else self.budget.now()
+        since = self._clock.read() if self.is_due("clock") else None
         inside, cached = self.inside, torch.is_autocast_cache_enabled()
         self.inside = True
         torch.set_autocast_cache_enabled(False)
@@ -136,16 +135,16 @@ class Guard:
         finally:
             torch.set_autocast_cache_enabled(cached)
             self.inside = inside
-            if is_followed:
+            if since is not None:
                 self._clock.leave_out(since)
             if self.budget is not None and not inside:
-                self.budget.spend(measurement, since.wall)
+                self.budget.spend(measurement, begun)
 
     def attempt(self, measurement: str, function: Callable[[], T]) -> T | None:
         """As ``measure``, for what is quick and uses no tensors."""
         if measurement in self._failed or measurement in self._left_out or not self.written:
             return None
-        since = 0.0 if self.budget is None else time.perf_counter()
+        begun = 0.0 if self.budget is None else self.budget.now()
         try:
             return function()
         except Exception as error:
@@ -153,7 +152,7 @@ class Guard:
             return None
         finally:
             if self.budget is not None:
-                self.budget.spend(measurement, since)
+                self.budget.spend(measurement, begun)
 
     def values(
         self,
@@ -217,7 +216,9 @@ class Guard:
             self._known_off = len(self.off)
             self._wanted = frozenset(self._signals - self.off)
             self._some_wanted = frozenset(
-                name for name, signals in MEASUREMENTS.items() if not self._wanted.isdisjoint(signals)
+                name
+                for name, signals in MEASUREMENTS.items()
+                if not self._wanted.isdisjoint(signals)
             )
 
     def write(self, function: Callable[..., Any], *args: Any) -> None:

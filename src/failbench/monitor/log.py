@@ -3,8 +3,9 @@
 ``signals.jsonl`` has lines of JSON, only ever appended, after a header. ``[step, values]`` is a
 check: what changed since the one before by number of column, null where it is not measured any
 more; ``[step, values, "change"]`` lies between checks and has the exact signals that changed; an
-object is an event, as the end, or that something is measured less often. ``now.bin`` is a memory map, which outlives a killed
-process: phase, step and clocks of the moment, and all signals of the last steps.
+object is an event, as the end, or that something is measured less often. ``now.bin`` is a memory
+map, which outlives a killed process: phase, step and clocks of the moment, and all signals of the
+last steps.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from failbench.monitor.signals import PHASES, SIGNAL_NAMES, SIGNALS, Level, Phas
 FORMAT: Final = 1
 LINES, NOW = "signals.jsonl", "now.bin"
 LAST_STEPS: Final = 16  # whose signals are kept in the memory map
-MOST_CHANGES: Final = 2000  # lines between checks at most, so that a log stays small
+MOST_CHANGES: Final = 2000  # lines between checks, and of a budget, so that a log stays small
 
 NOW_TYPE: Final = np.dtype(
     [
@@ -79,7 +80,7 @@ class LogWriter:
         self._steps[:] = -1
         self._values[:] = ABSENT
         self._written: dict[str, float] = {}
-        self._changes = 0
+        self._changes = self._thinned = 0
         self.bytes_written = 0
         place = {"host": socket.gethostname(), "pid": os.getpid(), "started": time.time()}
         self._line({"format": FORMAT, "columns": SIGNAL_NAMES, **place, **asdict(header)})
@@ -126,8 +127,10 @@ class LogWriter:
 
     def thinned(self, change: Thinned) -> None:
         """Note that something is measured more or less often from a step on."""
-        share = float(f"{change.share:.3g}")
-        self._line({"event": "thinned", **asdict(change), "share": share})
+        self._thinned += 1
+        if self._thinned <= MOST_CHANGES:
+            share = float(f"{change.share:.3g}")
+            self._line({"event": "thinned", **asdict(change), "share": share})
 
     def end(self, end: End) -> None:
         """Note the end of the run, and close the log."""

@@ -156,7 +156,7 @@ class Watcher:
         """The model returned an output; None where it raised an error."""
         if self._guard.inside or output is None:
             return
-        if self._activations is not None:
+        if self._activations is not None and self._activations.is_armed:
             self._guard.measure("activations", self._activations.disarm)
         if self._steps.phase == "forward":
             self._steps.enter("loss")
@@ -207,7 +207,7 @@ class Watcher:
         self._guard.stop(error)
 
     def catch_up(self) -> None:
-        """The run fails: what the budget left out of this step is measured where it is still there."""
+        """The run fails: what the budget left out is measured where it is still there."""
         if "batch" in self._guard.catch_up():
             self.inputs.measure_again()
 

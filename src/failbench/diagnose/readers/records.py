@@ -179,7 +179,15 @@ def log_of_history(name: str, history: History) -> Log:
         measured = row.values.items()
         values = [(Name(name, _MONITORED.get(name)), value) for name, value in measured]
         collected.say(None, [(_STEP_NAME, float(row.step)), *values])
-    notes = tuple(f"{signal} was not measured: {why}" for signal, why in history.off.items())
+    last = {change.measurement: change for change in history.thinned}
+    notes = (
+        *(f"{signal} was not measured: {why}" for signal, why in history.off.items()),
+        *(
+            f"{name}: each {change.every} steps from step {change.step} on, to keep to the "
+            f"monitor's budget; as often as without one takes {change.share:.1%} of the loop's time"
+            for name, change in last.items()
+        ),
+    )
     numbers, end = collected.numbers(), history.end
     source = Source(name, "monitor", len(rows_of(numbers)), notes)
     said = end.message or f"The run was {end.kind} in the phase {end.phase} of step {end.step}."

@@ -72,6 +72,11 @@ class ActivationMeasurement:
             if not (isinstance(module, _LEFT_OUT) or any(True for _ in module.children())):
                 self._handles.append(module.register_forward_hook(self._see))
 
+    @property
+    def is_armed(self) -> bool:
+        """Whether it is attached to any module."""
+        return bool(self._handles)
+
     def disarm(self) -> None:
         """Detach from the modules."""
         for handle in self._handles:
