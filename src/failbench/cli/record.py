@@ -42,6 +42,7 @@ INCOMPLETE = 3  # exit status: another shard, or this one once more, must record
 _WARNINGS = (signal.SIGTERM, signal.SIGUSR2)  # what a scheduler sends to a job before it kills it
 
 _MOST_NAMED = 20
+_SEED = 0  # of the sample that is measured again before fingerprints are carried over
 
 
 @dataclass(frozen=True)
@@ -159,6 +160,13 @@ class Wanted:
     from_start: Annotated[
         bool, Parameter(help="with --signals: of failing runs with their faults on from step 0")
     ] = False
+    carry: Annotated[
+        int | None,
+        Parameter(
+            help="with --signals: renew fingerprints if so many runs, drawn, are equal again"
+        ),
+        POSITIVE,
+    ] = None
     output: Annotated[
         Path | None, Parameter(help=f"folder of telemetry (default: {TELEMETRY})")
     ] = None
@@ -182,9 +190,10 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
             "Record and merge the runs first; the same command with --signals alone goes on where "
             "it was stopped.",
         )
-    if wanted.from_start and wanted.signals is None:
-        remedy = "Say what is measured as well, --signals full say."
-        raise refused("--from-start", "means nothing without --signals.", remedy)
+    for option, given in (("--from-start", wanted.from_start), ("--carry", wanted.carry)):
+        if given and wanted.signals is None:
+            remedy = "Say what is measured as well, --signals full say."
+            raise refused(option, "means nothing without --signals.", remedy)
     causes = read_causes(wanted.scenarios, wanted.faults, wanted.only)
     own = causes.are_of_the_benchmark and not wanted.faults
     folder = (wanted.output or TELEMETRY) if own else _folder_of_others(wanted.output)
@@ -226,6 +235,10 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
             stop=stop,
         )
 
+    recorded = places.MONITORED if folder == TELEMETRY else folder / places.MONITORED.name
+    if wanted.signals is not None and wanted.carry is not None:
+        campaigns = [campaign(setting) for setting in settings]
+        return _carry_signals(campaigns, wanted.signals, wanted.carry, workers, recorded, stop)
     # Runs of other causes are added to a folder: what it holds of others may be all there is.
     whole = own and not wanted.only and wanted.seeds is None
     incomplete = 0
@@ -238,7 +251,6 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
             return code
         incomplete = incomplete or code
         if wanted.signals is not None:
-            recorded = places.MONITORED if folder == TELEMETRY else folder / places.MONITORED.name
             level, from_start = wanted.signals, wanted.from_start
             if code := _record_signals(campaign(setting), level, workers, recorded, from_start):
                 return code
@@ -298,6 +310,43 @@ def _record_signals(
         print(f"Stopped after {monitored.runs.height} runs; these are in {folder}.")
         return INTERRUPTED
     return 1 if len(different) else 0
+
+
+def _carry_signals(
+    campaigns: Sequence[Campaign],
+    level: Level,
+    sample: int,
+    workers: int,
+    folder: Path,
+    stop: threading.Event,
+) -> int:
+    from failbench.recording.carried_signals import Carrying, carry_over
+    from failbench.recording.signals import SignalRecording, read_known_signals
+
+    known = read_known_signals(folder)
+    if known is None:
+        raise BadInputError(folder, "(folder)", "holds no signals.", "Record them first.")
+    recordings = [SignalRecording(campaign, level, known) for campaign in campaigns]
+    carrying = Carrying(recordings, known)
+    if not carrying.outdated:
+        print("No fingerprint is to be carried over.")
+        return 0
+    rows = carrying.repeated(sample, _SEED, workers, stop)
+    for recording in recordings:
+        shutil.rmtree(recording.journal, ignore_errors=True)
+    different = [row for row in rows if row["difference"] is not None]
+    for row in different:
+        print(f"{row['run_id']}: {row['difference']}.")
+    if stop.is_set() or different:
+        print("No file was changed.")
+        return INTERRUPTED if stop.is_set() else 1
+    carry_over(folder, known, carrying.outdated, rows)
+    values = sum(row["values_compared"] for row in rows)
+    print(
+        f"{len(rows)} of {len(carrying.outdated)} runs were measured again and are equal in "
+        f"{values} values; the fingerprints of {len(carrying.outdated)} were carried over."
+    )
+    return 0
 
 
 def _stop_with_the_job(stop: threading.Event, preloaded: Sequence[str]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -20,12 +20,13 @@ from failbench.recording.campaign import Campaign, for_each
 from failbench.recording.carrying import STEP_COLUMNS
 from failbench.recording.fingerprint import code_hash
 from failbench.recording.journal import JournalEntry, read_entry, write_entry
-from failbench.recording.plan import PlannedRun
+from failbench.recording.plan import PlannedRun, Setting
 from failbench.recording.sandbox import RecorderError, RunReport, execute, fork_server
 
 MONITOR: Final = Path(__file__).parents[1] / "monitor"
 READS: Final = (  # they measure nothing, and are not in the fingerprint
     *("bounds.py", "breaks.py", "diagnosis.py", "endings.py", "invariants.py"),
+    "budget.py",  # it measures less often, and never where runs are recorded
     *("integrations", "records", "stopping"),
 )
 
@@ -97,24 +98,42 @@ class SignalRecording:
         """Record what is missing; return what is recorded beside the signals known before."""
         units = [*self._units()]
         if self._from_start:
-            first = [unit for unit in units if unit.planned.seed == 0]
-            units = [unit.from_start() for unit in first if unit.begins_later]
+            units = [*self._variants(units)]
         missing = [unit for unit in units if not self._is_known(unit)]
         entries: list[JournalEntry] = []
         kept = len(units) - len(missing)
         show(kept, kept, len(units))
-        preloaded = (*self._campaign.outside.preloaded, "failbench.monitor.monitor")
-        self._context = fork_server(preloaded)
+        self.start()
 
         def record(unit: Unit) -> None:
             entry = read_entry(self.journal, unit.planned.run_id)
-            if entry is None or entry.run["fingerprint"] != self._fingerprint(unit):
-                entry = self._execute(unit)
+            if entry is None or entry.run["fingerprint"] != self.fingerprint(unit):
+                entry = self.execute(unit)
             entries.append(entry)
             show(kept + len(entries), kept, len(units))
 
         for_each(missing, record, workers, self._campaign.stop)
         return tables.monitored_of([(entry.run, entry.steps) for entry in entries])
+
+    @property
+    def setting(self) -> Setting:
+        """The setting of its campaign."""
+        return self._campaign.setting
+
+    def start(self) -> None:
+        """Prepare runs in the thread that starts all."""
+        preloaded = (*self._campaign.outside.preloaded, "failbench.monitor.monitor")
+        self._context = fork_server(preloaded)
+
+    def units(self) -> list[Unit]:
+        """All runs that may be monitored, and those with their faults on from step 0."""
+        units = [*self._units()]
+        return [*units, *self._variants(units)]
+
+    @staticmethod
+    def _variants(units: Iterable[Unit]) -> Iterator[Unit]:
+        first = [unit for unit in units if unit.planned.seed == 0]
+        yield from (unit.from_start() for unit in first if unit.begins_later)
 
     def _units(self) -> Iterator[Unit]:
         campaign = self._campaign
@@ -127,16 +146,18 @@ class SignalRecording:
             yield Unit(pair.twin, twin, None, failed)
             yield Unit(pair.failure, failure, twin.run["capacity_bytes"], failed)
 
-    def _fingerprint(self, unit: Unit) -> str:
+    def fingerprint(self, unit: Unit) -> str:
+        """That of what the monitor of today measures in a run."""
         of_run = unit.entry.run["fingerprint"] + (" from step 0" if unit.is_variant else "")
         return signals_fingerprint(of_run, self._level)
 
     def _is_known(self, unit: Unit) -> bool:
         run_id = unit.planned.run_id
         is_wanted_again = run_id in self._campaign.again
-        return not is_wanted_again and self._known.get(run_id) == self._fingerprint(unit)
+        return not is_wanted_again and self._known.get(run_id) == self.fingerprint(unit)
 
-    def _execute(self, unit: Unit) -> JournalEntry:
+    def execute(self, unit: Unit) -> JournalEntry:
+        """Execute a run with a monitor, and keep what it measured."""
         campaign, planned = self._campaign, unit.planned
         order = campaign.order(planned, unit.limit)
         watched = replace(order, level=self._level, looks=unit.looks)
@@ -165,7 +186,7 @@ class SignalRecording:
                 "onset_step": planned.onset_step,
                 "compared_steps": compared,
                 "equal": equal,
-                "fingerprint": self._fingerprint(unit),
+                "fingerprint": self.fingerprint(unit),
             },
         )
 
