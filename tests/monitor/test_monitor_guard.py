@@ -8,9 +8,8 @@ import pytest
 import torch
 
 from failbench.monitor import Monitor, Vocabulary, losses, memory, step
-from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.log import LogWriter
-from failbench.monitor.signals import SIGNAL_NAMES
+from failbench.monitor.signals import MEASUREMENTS, SIGNAL_NAMES
 from made_up_training import (
     LOOPS,
     PADDING,

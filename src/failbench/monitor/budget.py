@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from failbench.monitor.signals import MEASUREMENTS, SIGNALS
+
 SHARE: Final = 0.05
 OFF: Final = "FAILBENCH_MONITOR_BUDGET"
 """A variable of the environment that, as ``off``, lets every monitor measure all: of recordings."""
@@ -42,6 +44,15 @@ class Thinned:
     every: int
     step: int
     share: float  # of the loop's own time, had it stayed as often as without a budget
+
+
+def usual_intervals(every: int) -> dict[str, int]:
+    """Steps from one measurement to the next without a budget."""
+    checked = {signal.name for signal in SIGNALS if signal.cadence == "check"}
+    return {
+        name: every if signals and checked.issuperset(signals) else 1
+        for name, signals in MEASUREMENTS.items()
+    }
 
 
 def longer(interval: int, every: int) -> int:
@@ -75,12 +86,13 @@ class Budget:
         self,
         share: float,
         every: int,
-        usual: Mapping[str, int],
+        usual: Mapping[str, int] | None = None,
         now: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._share = share
         self._every = every
         self.now = now
+        usual = usual_intervals(every) if usual is None else usual
         self._usual = {TOGETHER.get(name, name): usual[name] for name in usual}
         self._names: dict[str, list[str]] = {}
         for name in usual:

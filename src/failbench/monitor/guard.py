@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final, ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
 import torch
 
@@ -13,61 +13,10 @@ from failbench.monitor.budget import Budget
 from failbench.monitor.clock import Clock
 from failbench.monitor.end import End
 from failbench.monitor.log import LogWriter
-from failbench.monitor.signals import PHASES, SIGNALS, Level, signals_of
+from failbench.monitor.signals import MEASUREMENTS, SIGNALS, Level, signals_of
 
 P = ParamSpec("P")
 T = TypeVar("T")
-
-_IN_TRAINING: Final = [phase for phase in PHASES if phase != "build"]
-
-MEASUREMENTS: Final[Mapping[str, tuple[str, ...]]] = {  # signals of each, which fail together
-    "arguments": (),
-    "passed steps": (),
-    "batch": tuple(signal.name for signal in SIGNALS if signal.needs in ("data", "vocabulary")),
-    "labels": (
-        "labels_ignored",
-        "labels_outside",
-        "labels_next",
-        "labels_same",
-        "padding_labelled",
-    ),
-    "loss": ("loss",),
-    "recomputed loss": ("loss_ratio", "logits_nonfinite"),
-    "output": ("output_entropy",),
-    "logit gradient": ("logit_gradient_error", "logit_gradient_scale"),
-    "structure": (
-        "modules_in_evaluation",
-        "parameters",
-        "trainable_parameters",
-        "parameter_types",
-        "shared_parameters",
-        "dropout",
-    ),
-    "passes": ("forwards", "backwards"),
-    "indices": ("outside_token_table", "outside_other_table"),
-    "activations": ("activations_nonfinite", "activation_rms", "activation_spread"),
-    "weights": ("weight_spread", "weight_gain", "weights_nonfinite"),
-    "optimizer": tuple(
-        signal.name
-        for signal in SIGNALS
-        if signal.needs == "optimizer"
-        and signal.cadence == "step"
-        and signal.name != "gradients_left"
-    ),
-    "gradients left": ("gradients_left",),
-    "update": tuple(
-        signal.name
-        for signal in SIGNALS
-        if signal.needs == "optimizer" and signal.cadence == "check"
-    ),
-    "memory": ("memory", "memory_available", *(f"memory_{phase}" for phase in _IN_TRAINING)),
-    "live tensors": ("live_tensors", "live_bytes"),
-    "clock": tuple(f"{kind}_{phase}" for kind in ("busy", "blocked") for phase in _IN_TRAINING),
-    "counters": ("page_faults", "bytes_read", "bytes_written"),
-    "evaluation": tuple(signal.name for signal in SIGNALS if signal.needs == "evaluation"),
-    "ranks": ("ranks_disagree",),
-    "probes": tuple(signal.name for signal in SIGNALS if signal.level == "full"),
-}
 
 
 class Guard:

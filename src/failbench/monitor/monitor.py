@@ -17,7 +17,7 @@ from failbench.monitor.budget import OFF, SHARE, Budget
 from failbench.monitor.clock import Clock
 from failbench.monitor.diagnosis import Diagnosis, diagnose
 from failbench.monitor.end import End, end_of_error
-from failbench.monitor.guard import MEASUREMENTS, Guard, warn
+from failbench.monitor.guard import Guard, warn
 from failbench.monitor.history import History, read_history
 from failbench.monitor.invariants import CATALOGUE
 from failbench.monitor.loader import Loader
@@ -99,7 +99,7 @@ class Monitor:
         self._pid = os.getpid()
         self._closed = False
         self._clock = Clock()
-        self._budget = None if budget is None else _budget(budget, every)
+        self._budget = _budget(budget, every)
         self._guard = Guard(self._writer, self._clock, level, self._budget)
         self._steps = Steps(self._writer, self._guard, self._clock, every)
         self._watcher = Watcher(
@@ -295,12 +295,8 @@ class Monitor:
             return None
 
 
-def _budget(share: float, every: int) -> Budget | None:
-    if os.environ.get(OFF) == "off":
-        return None
-    checked = {signal.name for signal in SIGNALS if signal.cadence == "check"}
-    usual = {name: every if checked.issuperset(of) else 1 for name, of in MEASUREMENTS.items()}
-    return Budget(share, every, usual)
+def _budget(share: float | None, every: int) -> Budget | None:
+    return None if share is None or os.environ.get(OFF) == "off" else Budget(share, every)
 
 
 def _header(level: Level, every: int, vocabulary: Vocabulary | None) -> Header:

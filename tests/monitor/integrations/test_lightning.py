@@ -9,8 +9,7 @@ import torch
 from torch.nn import functional
 
 from failbench.monitor import LightningCallback, Vocabulary
-from failbench.monitor.guard import MEASUREMENTS
-from failbench.monitor.signals import LEVELS
+from failbench.monitor.signals import LEVELS, MEASUREMENTS
 from failbench.monitor.stopping.stop import StopTraining, choices
 from made_up_callbacks import assert_all_is_measured, series
 from made_up_models import ROWS, TOKENS, BrokenError, Texts, alarms, break_at, causal_model

@@ -10,10 +10,9 @@ from typing import Any, Final
 from failbench.monitor.budget import SHARE
 from failbench.monitor.convention import AGREES
 from failbench.monitor.end import End
-from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.loader import Loader
 from failbench.monitor.log import LINES
-from failbench.monitor.signals import Level, Phase
+from failbench.monitor.signals import MEASUREMENTS, Level, Phase
 from failbench.monitor.stopping.monitor import StoppingMonitor
 from failbench.monitor.stopping.stop import chosen
 from failbench.monitor.targets import Targets

@@ -9,9 +9,9 @@ from typing import Any, Final
 import torch
 
 from failbench.monitor.batches import arguments_of
-from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.hooks import Hook, innermost
 from failbench.monitor.integrations.callback import CallbackMonitor, MonitoringCallback
+from failbench.monitor.signals import MEASUREMENTS
 
 try:
     from lightning.pytorch import Callback

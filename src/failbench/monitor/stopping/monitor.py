@@ -12,12 +12,11 @@ from failbench.monitor.breaks import Break
 from failbench.monitor.budget import SHARE
 from failbench.monitor.diagnosis import diagnose
 from failbench.monitor.end import End
-from failbench.monitor.guard import MEASUREMENTS
 from failbench.monitor.hooks import innermost, trains
 from failbench.monitor.invariants import Invariant
 from failbench.monitor.log import ABSENT, LAST_STEPS, NOW, NOW_TYPE
 from failbench.monitor.monitor import Monitor
-from failbench.monitor.signals import SIGNAL_NAMES, Level
+from failbench.monitor.signals import MEASUREMENTS, SIGNAL_NAMES, Level
 from failbench.monitor.step import AROUND_ONE, MEANS, SMALLEST
 from failbench.monitor.stopping.stop import NOT_FINITE, Standing, StopTraining, chosen
 from failbench.monitor.vocabulary import Vocabulary
