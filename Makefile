@@ -82,9 +82,9 @@ cost: $(STUDY)  ## measure what features, methods and statistics cost as they gr
 	@$(IN_VENV) python -m pytest -q tests/benchmarks/test_costs.py -m cost \
 		--benchmark-json=$(COST) --benchmark-columns=min,rounds
 
-monitor-cost: $(RECORDER)  ## measure what each rung of the monitor's ladder costs (5 minutes)
-	@$(IN_VENV) MONITOR_COST=data/monitor/cost.csv python -m pytest -q -m cost \
-		tests/benchmarks/test_ladder_costs.py
+monitor-cost: $(RECORDER)  ## measure what each rung of the monitor's ladder costs, and a budget (15 minutes)
+	@$(IN_VENV) MONITOR_COST=data/monitor/cost.csv MONITOR_BUDGET=data/monitor python -m pytest -q -m cost \
+		tests/benchmarks/test_ladder_costs.py tests/benchmarks/test_budget_costs.py
 
 million: $(STUDY)  ## diagnose a million runs in bounded memory (15 minutes, 8 GB of disk)
 	@mkdir -p $(dir $(MILLION))

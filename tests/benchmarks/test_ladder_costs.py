@@ -37,13 +37,13 @@ ROUNDS = 5
 
 
 class Model(torch.nn.Module):
-    def __init__(self) -> None:
+    def __init__(self, width=WIDTH, layers=LAYERS) -> None:
         super().__init__()
-        self.tokens = torch.nn.Embedding(TOKENS, WIDTH)
-        self.positions = torch.nn.Embedding(POSITIONS, WIDTH)
-        layer = torch.nn.TransformerEncoderLayer(WIDTH, 4, 4 * WIDTH, 0.0, batch_first=True)
-        self.layers = torch.nn.TransformerEncoder(layer, LAYERS, enable_nested_tensor=False)
-        self.output = torch.nn.Linear(WIDTH, TOKENS)
+        self.tokens = torch.nn.Embedding(TOKENS, width)
+        self.positions = torch.nn.Embedding(POSITIONS, width)
+        layer = torch.nn.TransformerEncoderLayer(width, 4, 4 * width, 0.0, batch_first=True)
+        self.layers = torch.nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
+        self.output = torch.nn.Linear(width, TOKENS)
 
     def forward(self, ids):
         length = ids.shape[1]
@@ -52,14 +52,15 @@ class Model(torch.nn.Module):
         return self.output(self.layers(hidden, mask, is_causal=True))
 
 
-def seconds_of_steps(rows, steps, monitor=None):
+def training(rows, steps, monitor=None, size=()):
+    """Train a model of a size; yield after each step."""
     torch.manual_seed(0)
-    model = Model()
+    model = Model(*size)
     optimizer = torch.optim.AdamW(model.parameters(), 1e-3, fused=True)
     if monitor is not None:
         monitor.watch(model, optimizer)
     batches = [torch.randint(2, TOKENS, (rows, POSITIONS)) for _ in range(steps)]
-    seconds, started = [], time.perf_counter()
+    yield
     for batch in batches if monitor is None else monitor.data(batches):
         ids, labels = batch[:, :-1], batch[:, 1:]
         logits = model(ids)
@@ -71,15 +72,23 @@ def seconds_of_steps(rows, steps, monitor=None):
         optimizer.step()
         optimizer.zero_grad()
         loss.item()
+        yield
+
+
+def seconds_of_steps(rows, steps, monitor=None, size=()):
+    trained = training(rows, steps, monitor, size)
+    next(trained)
+    seconds, started = [], time.perf_counter()
+    for _ in trained:
         seconds.append(time.perf_counter() - started)
         started = time.perf_counter()
     return seconds
 
 
-def rows_for(seconds):
+def rows_for(seconds, size=()):
     """Rows of a batch whose step takes about so long."""
     rows = 1
-    while rows < 512 and min(seconds_of_steps(rows, 3)) < seconds:
+    while rows < 512 and min(seconds_of_steps(rows, 3, size=size)) < seconds:
         rows = max(rows + 1, int(rows * 1.25))
     return rows
 
@@ -94,7 +103,7 @@ def one_thread():
 
 @contextmanager
 def watching(folder, level="full", signals=None):
-    with Monitor(folder, level, EVERY, Vocabulary(TOKENS, 0, 1)) as monitor:
+    with Monitor(folder, level, EVERY, Vocabulary(TOKENS, 0, 1), budget=None) as monitor:
         if signals is not None:
             monitor._guard.off |= {each.name for each in SIGNALS} - signals
         yield monitor
@@ -165,7 +174,7 @@ from test_ladder_costs import TOKENS, seconds_of_steps
 level, folder = sys.argv[-2:]
 monitor = None
 if level != "none":
-    monitor = Monitor(folder, level, vocabulary=Vocabulary(TOKENS, 0, 1))
+    monitor = Monitor(folder, level, vocabulary=Vocabulary(TOKENS, 0, 1), budget=None)
 seconds_of_steps(64, 25, monitor)
 print(Path("/proc/self/status").read_text().split("VmHWM:")[1].split()[0])
 """

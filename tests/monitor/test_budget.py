@@ -7,7 +7,7 @@ import torch
 
 from failbench.diagnose.readers.records import log_of_history
 from failbench.monitor import Monitor, Vocabulary, budget
-from failbench.monitor.budget import FIRST, FREE, SHARE, Budget, longer, planned
+from failbench.monitor.budget import FIRST, FREE, SHARE, Budget, longer, planned, room_for
 from failbench.monitor.stopping.monitor import StoppingMonitor
 from made_up_training import LOOPS, TOKENS, equal, needs_bfloat16
 
@@ -52,15 +52,15 @@ def test_intervals_grow_by_divisors_of_the_checks_and_then_double():
         assert all(later % each == 0 for each in found[:0] for later in found), "steps are nested"
 
 
-def test_what_takes_most_gives_way_first_and_what_is_cheap_never_does():
+def test_what_takes_more_is_measured_less_often():
     seconds = {"cheap": 1e-5, "gradients": 1e-3, "update": 8e-3}
     usual = {"cheap": 1, "gradients": 1, "update": 10}
     assert planned(seconds, usual, 1.0, 10) == usual
     assert planned(seconds, usual, 1.4e-3, 10) == {"cheap": 1, "gradients": 2, "update": 10}
     tight = planned(seconds, usual, 1e-4, 10)
-    assert tight["cheap"] == 1
+    assert tight["cheap"] < tight["gradients"] < tight["update"]
     assert sum(seconds[name] / tight[name] for name in seconds) <= 1e-4
-    assert planned(seconds, usual, -1.0, 10)["gradients"] >= 1024, "there is a last interval"
+    assert planned(seconds, usual, -1.0, 10)["update"] >= 1024, "there is a last interval"
 
 
 @pytest.mark.parametrize("seconds", [0.005, 0.02, 0.1, 1.0])
@@ -73,7 +73,8 @@ def test_a_loop_takes_its_share_once_the_beginning_is_over(seconds):
     loop.run(2000, seconds, costs, fixed=1e-4)
     unlimited = 2000 * (2e-5 + 1.5e-3 + 6e-4 + 9e-4 + 1e-4)
     assert loop.spent - before <= min(SHARE * 2000 * seconds, unlimited) * 1.001
-    assert all("cheap" in taken for taken in loop.taken)
+    taken = [sum(name in each for each in loop.taken) for name in ("gradients", "cheap")]
+    assert taken == sorted(taken)
     assert all(("memory" in taken) == ("clock" in taken) for taken in loop.taken)
     assert bool(loop.changes) == (seconds < 0.1), "what fits is not thinned"
     assert all(change.step > 0 and change.share > 0 for change in loop.changes)
@@ -83,6 +84,18 @@ def test_a_short_run_is_measured_whole():
     loop = Loop()
     loop.run(100, 1e-3, {"gradients": FREE / 200})
     assert not loop.changes
+
+
+def test_what_is_always_done_leaves_a_part_of_the_budget_to_measurements():
+    assert room_for(0.05, 0.1, 1e-3) == pytest.approx(4e-3)
+    assert room_for(0.05, 0.01, 1e-3) == pytest.approx(0.05 * 0.01 / 4)
+
+
+def test_no_single_measurement_takes_all_that_is_free():
+    loop = Loop()
+    loop.run(200, 0.01, {"gradients": 1e-3, "update": FREE / 8})
+    assert loop.changes[0].measurement == "update"
+    assert loop.spent < FREE, "and the others have theirs"
 
 
 def test_slower_steps_are_measured_more_often_again():

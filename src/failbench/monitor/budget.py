@@ -1,10 +1,10 @@
 """Budget: the share of a loop's time that its monitor may take, and what it measures seldom for it.
 
-Whatever takes most is measured at fewer steps, until all together fits: what is cheap is never left
-out. The first steps are measured whole, as later ones are held against them, and so are all until a
-second is spent, which what is planned below the budget pays back. Steps at which
-something is measured less often are among those at which it was measured more often, so that ranks
-whose loops differ in speed still meet.
+One measurement after the other is made less often, each time the one of which that saves most for
+the steps that it adds between two, until all together fits. The first steps are measured whole, as
+later ones are held against them, and so are all until a second is spent: what is planned stays
+below the budget and pays it back. Steps at which something is measured less often are among those
+at which it was measured more often.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ OFF: Final = "FAILBENCH_MONITOR_BUDGET"
 
 FIRST: Final = 20  # steps that are measured whole
 FREE: Final = 1.0  # seconds that may be spent at once: many runs fail early, and few are so short
-PLANNED: Final = 0.8  # of the budget: calls of hooks cost more than can be timed within them
+PLANNED: Final = 0.8  # of what is left for measurements: calls of hooks cost more than is timed
+LEAST: Final = 0.25  # of the budget is for measurements, however much the rest takes
+GREEDY: Final = 0.5  # of what is free may go to one measurement, before it is made less often
 WINDOWS: Final = 8  # times between reviews of which the median is the loop's, evaluations aside
 COSTS: Final = 5  # of a measurement, likewise
 MOST: Final = 1024  # checks from one measurement to the next at most
@@ -67,16 +69,27 @@ def planned(
 ) -> dict[str, int]:
     """Steps from one measurement to the next, so that all take no more than some seconds a step."""
     intervals = {name: usual[name] for name in seconds}
-    rates = {name: cost / intervals[name] for name, cost in seconds.items()}
-    total = math.fsum(rates.values())
-    while total > room and rates:
-        worst = max(rates, key=rates.__getitem__)
-        if intervals[worst] >= MOST * every:
+    saved = {name: _saved(cost, intervals[name], every) for name, cost in seconds.items()}
+    total = math.fsum(cost / intervals[name] for name, cost in seconds.items())
+    while total > room and saved:
+        worst = max(saved, key=saved.__getitem__)
+        before = intervals[worst]
+        if before >= MOST * every:
             break
-        intervals[worst] = longer(intervals[worst], every)
-        total += seconds[worst] / intervals[worst] - rates[worst]
-        rates[worst] = seconds[worst] / intervals[worst]
+        after = intervals[worst] = longer(before, every)
+        total -= seconds[worst] / before - seconds[worst] / after
+        saved[worst] = _saved(seconds[worst], after, every)
     return intervals
+
+
+def _saved(seconds: float, interval: int, every: int) -> float:
+    """Seconds a step that the next longer interval saves, by the steps that it adds."""
+    return seconds / interval / longer(interval, every)
+
+
+def room_for(share: float, seconds: float, always: float) -> float:
+    """Seconds a step for what may be left out, beside what is always done."""
+    return max(share * seconds - always, LEAST * share * seconds)
 
 
 class Budget:
@@ -100,6 +113,7 @@ class Budget:
         self._always = set(ALWAYS)
         self._intervals = dict(self._usual)
         self._costs: dict[str, deque[float]] = {}
+        self._totals: dict[str, float] = {}
         self._of_step: dict[str, float] = {}
         self._fixed: deque[float] = deque(maxlen=WINDOWS)
         self._steps: deque[float] = deque(maxlen=WINDOWS)
@@ -111,6 +125,12 @@ class Budget:
     def keep(self, measurements: Iterable[str]) -> None:
         """Never leave some measurements out."""
         self._always |= {TOGETHER.get(name, name) for name in measurements}
+
+    def costs(self) -> dict[str, float]:
+        """Seconds of each measurement in a step that has it, and of all that is never left out."""
+        return {name: _median(each) for name, each in self._costs.items()} | {
+            "always": _median(self._fixed) if self._fixed else 0.0
+        }
 
     def timed(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """A function whose time is the monitor's."""
@@ -151,6 +171,7 @@ class Budget:
         for name, seconds in self._of_step.items():
             if name not in self._always and self._number % self._usual[name] == 0:
                 self._costs.setdefault(name, deque(maxlen=COSTS)).append(seconds)
+                self._totals[name] = self._totals.get(name, 0.0) + seconds
                 self._measuring += seconds
         self._of_step, self._number = {}, step
         return self._review(step) if step % self._every == 0 else []
@@ -158,25 +179,32 @@ class Budget:
     def _review(self, step: int) -> list[Thinned]:
         now, (last, since, spent, measuring) = self.now(), self._reviewed
         self._reviewed = step, now, self._spent, self._measuring
-        taken = self._spent - spent
+        passed = self._spent - spent
         if step <= last or not last:  # the first steps warm up
             return []
-        self._steps.append(max(now - since - taken, 0.0) / (step - last))
-        self._fixed.append(max(taken - (self._measuring - measuring), 0.0) / (step - last))
-        if step < FIRST or self._spent < FREE:
+        self._steps.append(max(now - since - passed, 0.0) / (step - last))
+        self._fixed.append(max(passed - (self._measuring - measuring), 0.0) / (step - last))
+        if step < FIRST:
             return []
-        seconds, fixed = _median(self._steps), _median(self._fixed)
-        costs = {name: _median(each) for name, each in self._costs.items()}
-        rates = (cost / self._intervals[name] for name, cost in costs.items())
-        share = (math.fsum(rates) + fixed) / seconds if seconds else math.inf
-        if self._share / 2 <= share <= self._share or (
-            share < self._share and self._intervals == self._usual
-        ):
+        seconds, costs = _median(self._steps), self.costs()
+        room = room_for(self._share, seconds, costs.pop("always"))
+        taken = math.fsum(cost / self._intervals[name] for name, cost in costs.items())
+        plan = planned(costs, self._usual, PLANNED * room, self._every)
+        if self._spent < FREE:
+            greedy = [name for name, total in self._totals.items() if total > GREEDY * FREE]
+            unplanned = {name: plan[name] for name in greedy if self._is_usual(name)}
+            return self._changed(step, unplanned)
+        if room / 2 <= taken <= room or (taken < room and all(map(self._is_usual, costs))):
             return []
-        room = PLANNED * self._share * seconds - fixed
-        intervals = planned(costs, self._usual, room, self._every)
+        return self._changed(step, plan)
+
+    def _is_usual(self, name: str) -> bool:
+        return self._intervals[name] == self._usual[name]
+
+    def _changed(self, step: int, intervals: Mapping[str, int]) -> list[Thinned]:
         changed = {name: each for name, each in intervals.items() if each != self._intervals[name]}
         self._intervals |= changed
+        seconds, costs = _median(self._steps), self.costs()
         return [
             Thinned(name, each, step, costs[name] / self._usual[name] / seconds if seconds else 1.0)
             for name, each in changed.items()

@@ -85,23 +85,26 @@ class Carrying:
 
 def compared(stored: Monitored, again: Monitored) -> dict[str, Any]:
     """How much two measurements of a run share, and where they differ first in what they share."""
-    # Which step is the last depends on the machine where memory or a clock ends a run. Of a step
-    # between checks a log has all signals if it was one of the last, and else what changed.
-    ends = [each.runs.select("end_kind", "end_step").row(0) for each in (stored, again)]
+    # Which step is the last depends on the machine where memory or a clock ends a run, and which of
+    # the steps between checks are in the log on when it was looked at; of these it may have all
+    # signals, or what changed.
     before, now = (each.signals.select(COLUMNS) for each in (stored, again))
+    last = min((int(each["step"][-1]) for each in (before, now) if each.height), default=-1)
+    is_check = pl.col("step") % stored.runs["every"][0] == 0
+    checks = [each.filter(is_check, pl.col("step") < last) for each in (before, now)]
     both = before.join(now, on="step", suffix="_again", how="inner").sort("step")
+    in_check = both.select(is_check & (pl.col("step") < last)).to_series()
     values, difference = 0, None
-    if ends[0] == ends[1] and before["step"].to_list() != now["step"].to_list():
-        difference = "other steps are in the log"
+    if checks[0]["step"].to_list() != checks[1]["step"].to_list():
+        difference = "other checks are in the log"
     for name in COLUMNS[2:]:
         first, second = both[name], both[f"{name}_again"]
         shared = first.is_not_null() & second.is_not_null()
         values += int(shared.sum())
-        unequal = shared & first.ne_missing(second) & ~(first.is_nan() & second.is_nan())
-        if ends[0] == ends[1]:
-            unequal = unequal.fill_null(value=False) | (first.is_null() != second.is_null())
+        unequal = shared & first.ne_missing(second)
+        unequal |= in_check & (first.is_null() != second.is_null())
         if difference is None and unequal.any():
-            place = unequal.fill_null(value=False).arg_true()[0]
+            place = unequal.arg_true()[0]
             was, is_now = first[place], second[place]
             difference = f"{name} at step {both['step'][place]} was {was!r} and is now {is_now!r}"
     return {"steps_compared": both.height, "values_compared": values, "difference": difference}
