@@ -167,6 +167,9 @@ class Wanted:
         ),
         POSITIVE,
     ] = None
+    former: Annotated[
+        Path | None, Parameter(help="with --carry: signals that the former code measured here")
+    ] = None
     output: Annotated[
         Path | None, Parameter(help=f"folder of telemetry (default: {TELEMETRY})")
     ] = None
@@ -238,7 +241,10 @@ def record_settings(wanted: Wanted, shard: Shard | None = None, *, merge: bool =
     recorded = places.MONITORED if folder == TELEMETRY else folder / places.MONITORED.name
     if wanted.signals is not None and wanted.carry is not None:
         campaigns = [campaign(setting) for setting in settings]
-        return _carry_signals(campaigns, wanted.signals, wanted.carry, workers, recorded, stop)
+        former = wanted.former
+        return _carry_signals(
+            campaigns, wanted.signals, wanted.carry, workers, recorded, former, stop
+        )
     # Runs of other causes are added to a folder: what it holds of others may be all there is.
     whole = own and not wanted.only and wanted.seeds is None
     incomplete = 0
@@ -318,6 +324,7 @@ def _carry_signals(
     sample: int,
     workers: int,
     folder: Path,
+    former: Path | None,
     stop: threading.Event,
 ) -> int:
     from failbench.recording.carried_signals import Carrying, carry_over
@@ -331,13 +338,14 @@ def _carry_signals(
     if not carrying.outdated:
         print("No fingerprint is to be carried over.")
         return 0
-    rows = carrying.repeated(sample, _SEED, workers, stop)
+    before = None if former is None else read_known_signals(former)
+    rows = carrying.repeated(sample, _SEED, workers, stop, before)
     for recording in recordings:
         shutil.rmtree(recording.journal, ignore_errors=True)
     different = [row for row in rows if row["difference"] is not None]
     for row in different:
         print(f"{row['run_id']}: {row['difference']}.")
-    if stop.is_set() or different:
+    if stop.is_set() or different or not rows:
         print("No file was changed.")
         return INTERRUPTED if stop.is_set() else 1
     carry_over(folder, known, carrying.outdated, rows)

@@ -55,11 +55,25 @@ class Carrying:
                     self.outdated.append(Candidate(unit.planned, of_setting, row, today))
 
     def repeated(
-        self, sample: int, seed: int, workers: int, stop: threading.Event
+        self,
+        sample: int,
+        seed: int,
+        workers: int,
+        stop: threading.Event,
+        former: Monitored | None = None,
     ) -> list[dict[str, Any]]:
-        """Measure a sample again; a row of each, with the first difference or None."""
+        """Measure a sample again; a row of each, with the first difference or None.
+
+        It is held against what is stored, or against what the former code measured on this machine:
+        another processor rounds otherwise.
+        """
         found: dict[str, dict[str, Any]] = {}
-        drawn = drawn_sample(self.outdated, sample, seed)
+        against = self._known if former is None else former
+        of_code = set(against.runs.select("run_id", "fingerprint").iter_rows())
+        known = [
+            each for each in self.outdated if (each.run_id, each.stored["fingerprint"]) in of_code
+        ]
+        drawn = drawn_sample(known, sample, seed)
         for recording in {id(each): each for each, _ in self._units.values()}.values():
             recording.start()
 
@@ -67,7 +81,7 @@ class Carrying:
             recording, unit = self._units[candidate.run_id]
             entry = recording.execute(unit)
             measured = monitored_of([(entry.run, entry.steps)])
-            stored = self._known.select(pl.col("run_id") == candidate.run_id)
+            stored = against.select(pl.col("run_id") == candidate.run_id)
             found[candidate.run_id] = {
                 "run_id": candidate.run_id,
                 "fingerprint_after": candidate.fingerprint,
