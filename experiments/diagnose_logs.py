@@ -39,7 +39,7 @@ from shared.diagnose_logs import (
     DiagnosedLogs,
 )
 from shared.message_placing import placing_agreement
-from shared.monitored_logs import learner_table, monitored_rows, monitored_table
+from shared.monitored_logs import early_rows, learner_table, monitored_rows, monitored_table
 from shared.outside import CAUSE_RIGHT, COMMITTED, FOUND, NAMES_IT, RIGHT, RIGHT_CAUSE
 
 TELEMETRY = Path("data/telemetry")
@@ -446,6 +446,7 @@ def main() -> None:
             *others.tables(*of_tables, wrong, seen, said),
             monitored_rows(st.Estimates(learnt), said),
             st.table("diagnose_logs_learners", st.Estimates(learners), None, of_learners, said),
+            st.sheet("diagnose_logs_early", early_rows(whole_answers, said), said),
             st.sheet("diagnose_logs_reading", others.reading_rows(reading), said),
         ],
         figures={"diagnose_logs": said.picture("figure", 2.9, drawn)},

@@ -18,7 +18,7 @@ from failbench.base.records import read_rows
 from failbench.base.scenarios import Scenario
 from failbench.causes.catalogue import cause_of_scenario, causes
 from failbench.diagnose.curves import curves_of
-from failbench.diagnose.fitting import KnownLog, Said
+from failbench.diagnose.known import KnownLog, Said
 from failbench.diagnose.readers.excerpt import without_numbers
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.records import log_of_history

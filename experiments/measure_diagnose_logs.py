@@ -20,7 +20,8 @@ import polars as pl
 from failbench.base import measuring as st
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.finding import look_up
-from failbench.diagnose.fitting import KnownLog, fitted
+from failbench.diagnose.fitting import fitted
+from failbench.diagnose.known import KnownLog
 from failbench.diagnose.model import (
     Model,
     cause_names,
@@ -28,6 +29,7 @@ from failbench.diagnose.model import (
     supports_of,
     write_model,
 )
+from failbench.diagnose.signs import says_end
 from failbench.diagnose.words import (
     NO_SUPPORT,
     WordWeights,
@@ -67,7 +69,7 @@ from shared.diagnose_logs import (
     DiagnosedLogs,
 )
 from shared.reading import field_reading, rendering_reading
-from shared.simpler import curves_alone, first_component, simple_answers, without_messages
+from shared.simpler import components, curves_alone, simple_answers, without_messages
 
 TELEMETRY = Path("data/telemetry")
 ANSWERS = Path("data/measurements/diagnose_logs/answers.parquet")
@@ -178,16 +180,17 @@ def said_by(made: Fitted, log: KnownLog) -> dict[str, Any]:
     support = NO_SUPPORT if words is None else words.support(log.words)
     supports = supports_of(log.signs, model.bounds.of(log.signs), support)
     weighed = model.weighed(supports)
-    ended = (sign.kind in ("message", "event") and not sign.is_warning for sign in log.signs)
+    shown = components(log.signs, cause_names()[weighed.cause], model.by_nature)
     return {
-        "alarm": model.is_alarm(any(ended), log.signs, supports),
+        "alarm": model.is_alarm(says_end(log.signs), log.signs, supports),
         "prediction": st.CATEGORIES[weighed.category],
         "confidence": round(float(weighed.categories[weighed.category]), st.DECIMALS),
         "predicted_cause": cause_names()[weighed.cause],
         "cause_confidence": round(float(weighed.causes[weighed.cause]), st.DECIMALS),
         "next_causes": [cause_names()[at] for at in np.argsort(-weighed.causes)[:NEXT]],
         "healthy": round(model.healthy(log.signs), st.DECIMALS),
-        "evidence": first_component(log.signs, model.by_nature),
+        "evidence": next(iter(shown), None),
+        "components": shown,
     }
 
 

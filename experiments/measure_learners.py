@@ -20,7 +20,8 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import GroupKFold
 
 from failbench.base import measuring as st
-from failbench.diagnose.fitting import KnownLog, examples_of, fitted, words_held_out
+from failbench.diagnose.fitting import examples_of, fitted, words_held_out
+from failbench.diagnose.known import KnownLog
 from failbench.diagnose.model import Supports, supports_of
 from failbench.diagnose.words import NO_SUPPORT
 from failbench.field.monitored import MONITOR

@@ -7,7 +7,7 @@ from pydantic import Field
 
 from failbench.base.records import Record
 from failbench.base.slices import Seeds
-from failbench.diagnose.fitting import Choices
+from failbench.diagnose.known import Choices
 
 
 class DiagnosedLogs(Choices):
@@ -55,6 +55,7 @@ ANSWER_SCHEMA = pl.Schema(
         "cause_confidence": pl.Float64(),
         "next_causes": pl.List(pl.String),  # the most probable, the first one among them
         "evidence": pl.String(),  # the component that the first item is about
+        "components": pl.List(pl.String),  # ... and those of all items, in the order shown
         "by_hand": pl.String(),  # of a monitor's log: what the order by hand says
     }
 )
@@ -95,6 +96,7 @@ OUTSIDE_SCHEMA = pl.Schema(
         "next_causes": pl.List(pl.String),  # the most probable, the first one among them
         "healthy": pl.Float64(),  # how probable, were nothing found
         "evidence": pl.String(),  # the component that the first item is about
+        "components": pl.List(pl.String),  # ... and those of all items, in the order shown
     }
 )
 """A row per log of others, and what was learnt; authors and owners were left out."""

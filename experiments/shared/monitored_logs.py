@@ -14,6 +14,7 @@ from shared.outside import CAUSE_RIGHT
 SCENARIO, AUTHOR = "scenario", "author"  # what was left out
 HEALTHY: Final = pl.col("category").is_null()
 COVERAGE: Final = 0.8
+HALF: Final = 0.5
 FORMS: Final = {OWN_BOUNDS: "own", CARRIED_BOUNDS: "carried"}
 """Whose bounds the monitor's log of an author's run is held against."""
 
@@ -85,11 +86,13 @@ def rates(failing: pl.DataFrame, intervals: st.ScenarioIntervalSettings) -> dict
     known = failing.drop_nulls("cause")
     among = pl.col("cause").is_in(pl.col("next_causes"))
     component = pl.col("evidence") == pl.col("category")
+    at_all = pl.col("components").list.contains(pl.col("category"))
     least = pl.col("confidence").quantile(1 - COVERAGE, "lower").over("repeat")
     sure = pl.when(pl.col("confidence") >= least).then("prediction").otherwise(pl.lit(st.ABSTAIN))
     asked = [
         ("accuracy", failing, st.right(), f"probability that the category {held}"),
         ("evidence", failing, component, f"probability that the first item's component {held}"),
+        ("evidence_at_all", failing, at_all, f"probability that some item's component {held}"),
         ("cause", known, CAUSE_RIGHT, f"probability that the root cause {held}"),
         ("among_three", known, among, f"probability that one of three root causes {held}"),
         ("found", failing, pl.col("alarm"), "probability that something is found in a failing run"),
@@ -138,3 +141,26 @@ def monitored_rows(found: st.Estimates, said: st.Captions) -> st.Table:
             n = str(found.n(metric="accuracy", **keys))
             body.append(st.Row((labels[str(form)], n), keys))
     return st.table("diagnose_logs_monitor", found, None, body, said)
+
+
+def early_rows(answers: pl.DataFrame, said: st.Captions) -> Iterator[tuple[str, ...]]:
+    """Scenarios that are mostly named wrongly before their failure, and what had broken by then."""
+    right, broken = st.right(), pl.col("components").list.len() > 0
+    early = answers.filter(model="ahead")
+    shares = early.group_by("author", "scenario", "category", "format").agg(
+        right=right.mean(),
+        broken=broken.mean(),
+        told=(pl.col("components").list.contains(pl.col("category"))).mean(),
+        said=pl.col("prediction").mode().sort().first(),
+        logs=pl.len(),
+    )
+    labels = said.labels("diagnose_logs_early")
+    for row in (
+        shares.filter(pl.col("right") < HALF).sort("author", "right", "scenario").rows(named=True)
+    ):
+        why = "nothing" if row["broken"] < HALF else "other" if row["told"] < HALF else "same"
+        category, named = (st.CATEGORY_LABELS[row[name]] for name in ("category", "said"))
+        yield (
+            row["author"], st.words(row["scenario"]), category, named, st.percent(row["right"]),
+            str(row["logs"]), labels[why],
+        )  # fmt: skip

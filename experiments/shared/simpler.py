@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 
 from failbench.base.vocabulary import ABSTAIN, Category
 from failbench.causes.catalogue import causes
-from failbench.diagnose.fitting import KnownLog
+from failbench.diagnose.known import KnownLog
 from failbench.diagnose.signs import Sign
 from failbench.diagnose.words import no_words
 from failbench.messages.catalogue import messages
@@ -67,17 +67,19 @@ def message_in(signs: Sequence[Sign]) -> Sign | None:
     return min(known, key=lambda sign: sign.is_warning, default=None)
 
 
-def first_component(signs: Sequence[Sign], by_nature: Sequence[str]) -> Category | None:
-    """Of which component the first item of a log is: what broke first, else what is said of it.
+def components(signs: Sequence[Sign], cause: str, by_nature: Sequence[str]) -> list[Category]:
+    """Of which components the items of a log are, each once, in the order in which they are shown.
 
-    What breaks in healthy runs as well comes last, as it is shown.
+    First comes what speaks for the cause that is named; last, what breaks in healthy runs too.
     """
     kinds = ("invariant", "message", "ending", "place", "trap")
-    said = [sign for sign in signs if not sign.is_warning]
-    items = (sign for kind in kinds for sign in said if sign.kind == kind)
-    named = [sign for sign in items if sign.category or sign.causes]
-    named.sort(key=lambda sign: sign.kind == "invariant" and sign.id in by_nature)
-    return next((each.category or causes()[each.causes[0]].category for each in named), None)
+    said = [sign for sign in signs if not sign.is_warning and (sign.category or sign.causes)]
+    items = [sign for kind in kinds for sign in said if sign.kind == kind]
+    items.sort(key=lambda sign: sign.kind == "invariant" and sign.id in by_nature)
+    of_cause = [sign for sign in items if cause in sign.causes]
+    of_cause.sort(key=lambda sign: (sign.strength != "direct", sign.causes.index(cause)))
+    shown = (each.category or causes()[each.causes[0]].category for each in (*of_cause, *items))
+    return [*dict.fromkeys(shown)]
 
 
 def in_groups(logs: Iterable[KnownLog]) -> dict[str, list[KnownLog]]:

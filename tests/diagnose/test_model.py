@@ -8,7 +8,8 @@ import pytest
 from failbench.base.errors import BadInputError
 from failbench.base.vocabulary import CATEGORIES
 from failbench.causes.catalogue import causes
-from failbench.diagnose import fitting
+from failbench.diagnose import alarm, fitting
+from failbench.diagnose.known import KnownLog, Said
 from failbench.diagnose.model import (
     SHARED,
     category_scores,
@@ -25,7 +26,7 @@ from failbench.diagnose.series import (
     compared,
     fitted_bounds,
 )
-from failbench.diagnose.signs import Sign
+from failbench.diagnose.signs import Bounds, Sign
 from failbench.diagnose.words import counted, read_words, write_words
 
 CHOICES = fitting.Choices(
@@ -55,11 +56,11 @@ def known_logs(rng, right=0.9):
         jump = Sign("check", "loss_jumps", amount=float(rng.random()))
         name = f"scenario {number}"
         known = (message(named), jump), category, cause, name, "small", name, counted("")
-        logs.append(fitting.KnownLog(*known))
+        logs.append(KnownLog(*known))
     for number in range(40):
         jump = Sign("check", "loss_jumps", amount=float(rng.random()))
         name, size = f"success {number}", ("small", "large")[number % 2]
-        logs.append(fitting.KnownLog((jump,), None, None, name, size, name, counted("")))
+        logs.append(KnownLog((jump,), None, None, name, size, name, counted("")))
     return logs
 
 
@@ -94,7 +95,7 @@ def texts(rng, count=60):
         name, author = f"text {number}", f"author {number // 10}"
         words = counted(f"{noise} {TEXTS[category]}")
         known = (), category, OF_CATEGORY[category][0], name, "field", author, words
-        logs.append(fitting.KnownLog(*known, teaches_words=True))
+        logs.append(KnownLog(*known, teaches_words=True))
     return logs
 
 
@@ -123,7 +124,7 @@ def test_what_words_speak_for_was_learnt_without_their_own_author():
 def test_a_message_teaches_its_category_where_no_log_does():
     logs = [log for log in texts(np.random.default_rng(0)) if log.category != "unknown"]
     line = counted("preempted by the scheduler")
-    said = [fitting.Said(line, "unknown", OF_CATEGORY["unknown"][0])] * 5
+    said = [Said(line, "unknown", OF_CATEGORY["unknown"][0])] * 5
     _, words = fitting.fitted(logs, CHOICES, "made-up texts", said)
     support = words.support(line)
     assert CATEGORIES[support.categories.argmax()] == "unknown"
@@ -188,7 +189,7 @@ def monitored_logs():
         category, name = "data_pipeline" if fails else None, f"run {number}"
         cause = OF_CATEGORY["data_pipeline"][0] if fails else None
         known = signs, category, cause, name, "field", author, counted("")
-        logs.append(fitting.KnownLog(*known, teaches_words=True))
+        logs.append(KnownLog(*known, teaches_words=True))
     return logs
 
 
@@ -206,6 +207,25 @@ def test_what_breaks_in_healthy_runs_of_others_does_not_alarm():
     assert made.is_alarm(True, (), supports_of((Sign("monitored", "light"),), {}))
 
 
+def test_runs_that_ended_do_not_teach_what_a_quiet_run_that_fails_looks_like():
+    runs = monitored_logs()
+    raised = Sign("event", "exception")
+    ended = [
+        dataclasses.replace(log, scenario=f"ended {log.scenario}", signs=(*log.signs, raised))
+        for log in runs
+        if log.category is not None
+    ]
+    settings, bounds = (
+        np.array(["all"] * 2 * len(runs), dtype=object),
+        Bounds(complete={}, other={}),
+    )
+    both = [*runs, *ended]
+    alone = alarm.alarm_of(runs, settings[: len(runs)], bounds, CHOICES)
+    beside = alarm.alarm_of(both, settings[: len(both)], bounds, CHOICES)
+    assert np.array_equal(alone[0], beside[0])
+    assert alone[1] == beside[1]
+
+
 def replaced(log, category):
     """The same run of another scenario, whose cause is of another category."""
     if log.category is None:
@@ -216,9 +236,9 @@ def replaced(log, category):
 
 def test_a_limit_is_passed_by_a_share_of_each_setting_on_average():
     scores, settings = np.arange(12.0), np.array(["large"] * 10 + ["small"] * 2)
-    assert fitting.seldom_passed(scores, settings, 0.25) == 10.0  # one of two, and none of ten
-    assert fitting.seldom_passed(scores, settings, 0.5) == 9.0
-    assert fitting.seldom_passed(scores, settings, 0.0) == 11.0
+    assert alarm.seldom_passed(scores, settings, 0.25) == 10.0  # one of two, and none of ten
+    assert alarm.seldom_passed(scores, settings, 0.5) == 9.0
+    assert alarm.seldom_passed(scores, settings, 0.0) == 11.0
 
 
 def test_a_temperature_makes_scores_honest():

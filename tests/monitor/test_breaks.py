@@ -94,6 +94,7 @@ def test_the_past_of_a_dense_stretch_is_that_of_the_checks_before():
 LASTING, GROWN = [9.0] * 30, [99.0]
 MEAN = BY_ID["loss_is_mean_cross_entropy"]
 RATIOS = [1.0, math.nan, 1.0, 2.0]
+ALIGNED = BY_ID["labels_aligned"]
 
 
 @pytest.mark.parametrize(
@@ -110,6 +111,8 @@ RATIOS = [1.0, math.nan, 1.0, 2.0]
         ),
         pytest.param(MEAN, {"loss_ratio": RATIOS, "logits_nonfinite": [0] * 4}, 1, id="loss"),
         pytest.param(MEAN, {"loss_ratio": RATIOS}, 1, id="nothing known of the logits"),
+        pytest.param(ALIGNED, {"labels_next": [1.0, 1.0, 0.1]}, 2, id="no next tokens any more"),
+        pytest.param(ALIGNED, {"labels_next": [0.1, 0.0, 0.3]}, None, id="never next tokens"),
     ],
 )
 def test_an_invariant_breaks_where_a_value_lay_outside_for_long_enough(invariant, signals, step):

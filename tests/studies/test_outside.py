@@ -5,7 +5,7 @@ import json
 import polars as pl
 import pytest
 
-from failbench.diagnose.fitting import KnownLog
+from failbench.diagnose.known import KnownLog
 from failbench.diagnose.signs import Sign
 from failbench.diagnose.words import counted
 from failbench.field import looks

@@ -74,14 +74,12 @@ READ_IN_PART = {
 ASKED = {"crash_prediction": ("crash_agents", "data/llm/crashes")}
 """Sections that name language models, and folders of their answers, of stages with their own."""
 
-READ_OF_LAST_VERSION = {
-    ("data/monitor/versions", stage)
-    for stage in (
-        *("known", "measure_llm_agents", "measure_authors", "measure_diagnose_logs"),
-        *("measure_learners", "page"),
-    )
+VERSIONS = "data/monitor/versions"
+OF_LAST_VERSION = {
+    *("known", "measure_llm_agents", "measure_authors", "measure_diagnose_logs"),
+    *("measure_learners", "page"),
 }
-"""Folders of all frozen versions, and stages that read the last alone."""
+"""Stages that read the last of the versions that judge what was recorded."""
 
 READ_FOR_ALL = {
     "data/metrics": "intervals.json", "figures": "twin.svg", "paper/appendix": "appendix.typ",
@@ -232,8 +230,10 @@ def _read_of(stage: Stage, folder: str) -> list[str]:
     params = yaml.safe_load((REPOSITORY / "params.yaml").read_text("utf-8"))
     if (folder, stage.name) == ("data/peers", "peers"):
         return [f"{name}.parquet" for name in params["peers"]["verdicts"]]
-    if (folder, stage.name) in READ_OF_LAST_VERSION:
-        found = (root / params["monitor"]["versions"][-1]).rglob("*")
+    if folder == VERSIONS:  # of those frozen, what the studies read
+        read = params["monitor"]["versions"]
+        read = read[-1:] if stage.name in OF_LAST_VERSION else read
+        found = (path for version in read for path in (root / version).rglob("*"))
     else:
         # notes, and what was compared before fingerprints were carried over, are for readers
         found = (p for p in root.rglob("*") if p.suffix != ".md" and p.name != "carried.csv")

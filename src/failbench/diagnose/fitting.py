@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Annotated, Final, NamedTuple, get_args
+from typing import Final, get_args
 
 import numpy as np
-from pydantic import Field
 from scipy.optimize import minimize, minimize_scalar
 from scipy.sparse import csr_matrix
 from sklearn.isotonic import IsotonicRegression
@@ -17,9 +15,10 @@ from sklearn.model_selection import GroupKFold, StratifiedGroupKFold
 from sklearn.preprocessing import normalize
 
 from failbench.base.arrays import Array, Labels, Mask
-from failbench.base.records import Record
-from failbench.base.vocabulary import CATEGORIES, Category
+from failbench.base.vocabulary import CATEGORIES
 from failbench.diagnose import model as logits
+from failbench.diagnose.alarm import alarm_of, broken_by_nature
+from failbench.diagnose.known import Choices, KnownLog, Said, one_each
 from failbench.diagnose.model import (
     ALARM,
     HEALTH,
@@ -31,8 +30,8 @@ from failbench.diagnose.model import (
     Weights,
 )
 from failbench.diagnose.series import CheckBound, checks, fitted_bounds
-from failbench.diagnose.signs import Bounds, Sign, is_monitored, lacks_signal
-from failbench.diagnose.words import BINS, NO_SUPPORT, Counted, WordSupport, WordWeights
+from failbench.diagnose.signs import Bounds, Sign, lacks_signal
+from failbench.diagnose.words import BINS, NO_SUPPORT, WordSupport, WordWeights
 
 NO_CAUSE: Final = -1  # position of what the catalogue has no entry for
 _SMALLEST_AXIS: Final = 1e-8
@@ -40,61 +39,6 @@ _TOLERANCE: Final = 1e-7
 _COOLEST, _HOTTEST = 0.2, 10.0
 # probabilities at which a calibration is kept: where its own steps lie hangs on the last digits
 _GRID: Final = np.linspace(0.0, 1.0, 41)
-
-
-@dataclass(frozen=True)
-class KnownLog:
-    """A log, and what is known of its run.
-
-    Attributes
-    ----------
-    signs
-        What is in it.
-    category
-        Of its cause; None of a healthy run.
-    cause
-        Id of the catalogue; None where it has none.
-    scenario
-        What weighs one, however many logs it has.
-    setting
-        Whose healthy logs have bounds of their own.
-    group
-        What is left out together: a scenario, or all that one author or owner wrote.
-    words
-        Pieces of its text.
-    teaches_words
-        Whether its text was written by people and libraries, and by no formatter of ours.
-    """
-
-    signs: tuple[Sign, ...]
-    category: Category | None
-    cause: str | None
-    scenario: str
-    setting: str
-    group: str
-    words: Counted
-    teaches_words: bool = False
-
-
-class Said(NamedTuple):
-    """A message of the catalogue as its library prints it, its category and its first cause."""
-
-    words: Counted
-    category: Category | None
-    cause: str
-
-
-class Choices(Record):
-    """What is tried, and what decides."""
-
-    penalties: tuple[Annotated[float, Field(gt=0)], ...] = Field(min_length=1)
-    shared_penalty: float = Field(gt=0)
-    margins: tuple[Annotated[float, Field(gt=-1)], ...] = Field(min_length=1)
-    most_alarmed: float = Field(gt=0, lt=1)
-    words_c: float = Field(gt=0)
-    message_weight: float = Field(gt=0)
-    inner_folds: int = Field(ge=2)
-    seed: int = Field(ge=0)
 
 
 @dataclass(frozen=True)
@@ -164,73 +108,6 @@ def fitted(
     return model, words
 
 
-def broken_by_nature(logs: Sequence[KnownLog], most: float) -> tuple[str, ...]:
-    """Invariants that more than a share ``most`` of the healthy runs of others break."""
-    healthy = [
-        log for log in logs
-        if log.category is None and log.teaches_words and is_monitored(log.signs)
-    ]  # fmt: skip
-    counts = Counter(sign.id for log in healthy for sign in log.signs if sign.kind == "invariant")
-    return tuple(sorted(name for name, count in counts.items() if count > most * len(healthy)))
-
-
-def alarm_of(
-    logs: Sequence[KnownLog], settings: Labels, bounds: Bounds, choices: Choices
-) -> tuple[Array, float]:
-    """How much each sign says that a run fails, and the limit of what monitors' logs may show.
-
-    Failing and healthy logs weigh the same. Penalty and limit are chosen on groups left out, the
-    limit as margins are: it alarms seldom enough in the mean over settings.
-    """
-    failing = np.array([log.category is not None for log in logs])
-    columns = np.array(
-        [logits.supports_of(log.signs, bounds.of(log.signs)).alarming for log in logs]
-    )
-    held = ~failing & [is_monitored(log.signs) for log in logs]
-    if not failing.any() or not held.any():
-        return np.zeros(len(ALARM)), 0.0
-    weights = _one_each(logs)
-    total = weights.sum() / 2
-    for half in (failing, ~failing):
-        weights[half] *= total / weights[half].sum()
-    groups = np.array([log.group for log in logs], dtype=object)
-    parts = [*GroupKFold(choices.inner_folds).split(groups, groups=groups)]
-    best: tuple[float, float, Array] | None = None
-    for penalty in choices.penalties:
-        scores = np.empty(len(logs))
-        for learnt, left_out in parts:
-            fit = _of_failures(columns[learnt], failing[learnt], weights[learnt], penalty)
-            scores[left_out] = fit.decision_function(columns[left_out])
-        loss = float(weights @ (np.logaddexp(0.0, scores) - failing * scores))
-        if best is None or loss < best[0]:
-            best = loss, penalty, scores
-    assert best is not None
-    _, penalty, scores = best
-    fit = _of_failures(columns, failing, weights, penalty)
-    # the fit to all scores a little otherwise than those to parts: the limit holds for both
-    both = scores, fit.decision_function(columns)
-    most = choices.most_alarmed
-    limit = max(seldom_passed(each[held], settings[held], most) for each in both)
-    return fit.coef_[0], limit - float(fit.intercept_[0])
-
-
-def _of_failures(
-    columns: Array, failing: Mask, weights: Array, penalty: float
-) -> LogisticRegression:
-    fit = LogisticRegression(C=1 / penalty, solver="newton-cholesky", tol=_TOLERANCE, max_iter=500)
-    return fit.fit(columns, failing, sample_weight=weights)
-
-
-def seldom_passed(scores: Array, settings: Labels, most: float) -> float:
-    """The lowest of some scores that a share of at most ``most`` passes, averaged over settings."""
-    names, places = np.unique(settings.astype(str), return_inverse=True)
-    shares = 1.0 / np.bincount(places)[places] / len(names)
-    order = np.argsort(-scores, kind="stable")
-    beyond = np.cumsum(shares[order])  # with the score itself
-    last = int(np.searchsorted(beyond, most, side="right"))
-    return float(scores[order][min(last, len(scores) - 1)])
-
-
 def health_weights(quiet: Sequence[KnownLog]) -> list[float]:
     """A logit of health, of logs in which nothing is found: its base, and what each sign adds.
 
@@ -240,7 +117,7 @@ def health_weights(quiet: Sequence[KnownLog]) -> list[float]:
         return [0.0] * (1 + len(HEALTH))
     shown = np.array([[1.0, *logits.shown_health(log.signs)] for log in quiet])
     healthy = np.array([log.category is None for log in quiet], dtype=np.float64)
-    weights = _one_each(quiet)
+    weights = one_each(quiet)
 
     def loss(found: Array) -> tuple[float, Array]:
         scores = shown @ found
@@ -295,7 +172,7 @@ class Texts:
         self._points = axes[:, kept] * np.sqrt(size[kept])
         self._category = np.array([each.category or "" for each in texts])
         self._cause = np.array([each.cause or "" for each in texts])
-        self._weights = np.append(_one_each(known), np.full(len(said), choices.message_weight))
+        self._weights = np.append(one_each(known), np.full(len(said), choices.message_weight))
         self._c = choices.words_c
 
     def fitted(self, learnt: Mask) -> WordWeights:
@@ -317,15 +194,6 @@ class Texts:
         places = [names.index(each) for each in fit.classes_]
         found[:, places] = self._rows.T @ (self._axes @ fit.coef_.T)
         return found
-
-
-def _one_each(logs: Sequence[KnownLog]) -> Array:
-    """Weights of logs: all of a scenario together weigh one."""
-    _, places, counts = np.unique(
-        [log.scenario for log in logs], return_inverse=True, return_counts=True
-    )
-    weights: Array = 1.0 / counts[places]
-    return weights
 
 
 def amounts_of(logs: Sequence[Sequence[Sign]]) -> dict[str, Array]:
@@ -380,7 +248,7 @@ def examples_of(logs: Sequence[KnownLog], supports: Sequence[Supports]) -> Examp
         np.array([each.own for each in supports]),
         np.array([places[log.category] for log in logs if log.category is not None]),
         np.array([names.get(log.cause or "", NO_CAUSE) for log in logs]),
-        _one_each(logs),
+        one_each(logs),
     )
 
 

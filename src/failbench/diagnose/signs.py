@@ -375,6 +375,11 @@ def is_monitored(signs: Iterable[Sign]) -> bool:
     return any(sign.kind == "monitored" for sign in signs)
 
 
+def says_end(signs: Iterable[Sign]) -> bool:
+    """Whether a log says that its run ended before its time."""
+    return any(sign.kind in ("message", "event") and not sign.is_warning for sign in signs)
+
+
 def any_alarm(signs: Iterable[Sign], bounds: Mapping[str, CheckBound]) -> bool:
     """Whether a sign alarms by itself, in a log that is no monitor's."""
     return any(_alarms(sign, bounds) for sign in signs)

@@ -15,7 +15,7 @@ from failbench.base.files import write_atomically
 from failbench.base.records import Record, read_rows
 from failbench.base.replay import DENSE, AnswerTable
 from failbench.base.vocabulary import Category
-from failbench.diagnose.fitting import KnownLog
+from failbench.diagnose.known import KnownLog
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import LOGIC_ONLY, signs_of

@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final
 
-from failbench.diagnose.fitting import KnownLog
+from failbench.diagnose.known import KnownLog
 from failbench.diagnose.readers.log import joined
 from failbench.diagnose.readers.records import log_of_history
 from failbench.field.corpus import Console, broken_programs, consoles

@@ -24,7 +24,7 @@ from failbench.base.stage import read_output
 from failbench.base.telemetry import write_parquet
 from failbench.base.vocabulary import ABSTAIN, Category
 from failbench.diagnose.diagnosis import diagnosis_of
-from failbench.diagnose.fitting import KnownLog
+from failbench.diagnose.known import KnownLog
 from failbench.diagnose.readers.log import Log
 from failbench.diagnose.readers.text import read_text
 from failbench.diagnose.signs import Sign, signs_of

@@ -47,6 +47,8 @@ def compared(
     if against == "first":
         result[:] = values - values[0]
         return result
+    if against == "whole":  # a share that was not 1 at first has another meaning in that loop
+        return values - 1 if values[0] == 1 else result
     if against == "growth":
         result[2:] = values[2:] - np.maximum.accumulate(values)[1:-1]
         return result

@@ -11,7 +11,7 @@ from failbench.vocabulary import CATEGORIES, Category
 Kind = Literal["logic", "statistic", "symptom"]
 """``logic`` never breaks in health, a ``statistic`` seldom; a ``symptom`` follows any cause."""
 
-Against = Literal["value", "first", "start", "past", "peak", "growth"]
+Against = Literal["value", "first", "start", "past", "peak", "growth", "whole"]
 """What a value is held against; see :func:`failbench.monitor.breaks.compared`."""
 
 RATIOS: Final = frozenset({"start", "past", "peak"})  # those that give the logarithm of a ratio

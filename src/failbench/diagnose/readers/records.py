@@ -176,8 +176,8 @@ def log_of_history(name: str, history: History) -> Log:
     """What a monitor measured, of which rows hold the signals that other logs have too."""
     collected = Collector()
     for row in history.rows:
-        measured = row.values.items()
-        values = [(Name(name, _MONITORED.get(name)), value) for name, value in measured]
+        measured = ((known, row.values.get(known)) for known in _MONITORED)
+        values = [(Name(known, _MONITORED[known]), at) for known, at in measured if at is not None]
         collected.say(None, [(_STEP_NAME, float(row.step)), *values])
     last = {change.measurement: change for change in history.thinned}
     notes = (

@@ -19,7 +19,7 @@ LIVE: Final = read_invariants(  # no part of the catalogue, which is frozen in v
 
 NONFINITE: Final = "nonfinite"  # the group of those that say that a number is not finite
 
-COMPARABLE: Final[frozenset[Against]] = frozenset({"value", "first", "growth"})
+COMPARABLE: Final[frozenset[Against]] = frozenset({"value", "first", "growth", "whole"})
 """What a value can be held against without the values of many steps before."""
 
 STOPPING: Final = tuple(  # own bounds: somebody else's healthy runs would end yours
@@ -138,4 +138,6 @@ class Standing:
             return value
         if self.invariant.against == "first":
             return value - (self.first if self.count else value)
+        if self.invariant.against == "whole":
+            return value - 1 if (self.first if self.count else value) == 1 else math.nan
         return value - self.largest if self.count > 1 else math.nan
