@@ -13,9 +13,11 @@ from typing import Any
 import polars as pl
 
 from failbench.base import measuring as st
-from failbench.diagnose.fitting import KnownLog, fitted
+from failbench.diagnose.fitting import fitted
+from failbench.diagnose.known import KnownLog
 from failbench.diagnose.model import Model, supports_of
 from failbench.diagnose.readers.records import log_of_history
+from failbench.diagnose.signs import says_end
 from failbench.diagnose.words import NO_SUPPORT, WordWeights
 from failbench.monitor.records.tables import histories, setting_of
 from known_logs import (
@@ -73,9 +75,6 @@ def answers(
             log = known_log(example)
             support = NO_SUPPORT if words is None else words.support(log.words)
             supports = supports_of(log.signs, model.bounds.of(log.signs), support)
-            ended = any(
-                sign.kind in ("message", "event") and not sign.is_warning for sign in log.signs
-            )
             kept = sum(len(row.values) for row in thinned.rows)
             rows.append(
                 {
@@ -86,7 +85,7 @@ def answers(
                     **{key: example[key] for key in ("run_id", "kind", "scenario", "category")},
                     "seed": recorded["seed"],
                     "prediction": st.CATEGORIES[model.weighed(supports).category],
-                    "alarm": model.is_alarm(ended, log.signs, supports),
+                    "alarm": model.is_alarm(says_end(log.signs), log.signs, supports),
                     "kept": kept / count if count else 1.0,
                 }
             )

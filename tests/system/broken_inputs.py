@@ -77,7 +77,7 @@ ASKED = {"crash_prediction": ("crash_agents", "data/llm/crashes")}
 VERSIONS = "data/monitor/versions"
 OF_LAST_VERSION = {
     *("known", "measure_llm_agents", "measure_authors", "measure_diagnose_logs"),
-    *("measure_learners", "page"),
+    *("measure_learners", "measure_budget", "page"),
 }
 """Stages that read the last of the versions that judge what was recorded."""
 
@@ -123,7 +123,7 @@ READ_BY_NAME = {
             "monitored/runs.parquet",
             "monitored/signals/programs.parquet",
         }
-        for stage in ("measure_diagnose_logs", "measure_learners")
+        for stage in ("measure_diagnose_logs", "measure_learners", "measure_budget")
     },
     ("diagnose_logs", "data/field/development"): {"author_1/answer_cut_off/card.json"},
     ("crosswalk", "data/plots"): {f"{condition.points}.csv" for condition in CONDITIONS.values()},
