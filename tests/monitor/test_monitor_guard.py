@@ -83,7 +83,7 @@ def trained(tmp_path, unwatched):
 @pytest.mark.parametrize("name", PLACES)
 def test_a_measurement_that_fails_warns_and_training_goes_on(monkeypatch, trained, name, error):
     with monkeypatch.context() as patch:
-        patch.setattr(memory, "MOST_SHARE", 1e9)
+        patch.setattr(memory.LiveTensors.__init__, "__defaults__", (1e9,))
         patch.setattr(f"failbench.monitor.{PLACES[name]}", failing(error))
         history, messages = trained("full", vocabulary=Vocabulary(TOKENS, PADDING, UNKNOWN))
     about = [message for message in messages if f"measure {name} any more" in message]
