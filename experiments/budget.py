@@ -99,7 +99,7 @@ def main() -> None:
     settings = st.read_statistics(st.ScenarioIntervalSettings)
     answers = scheduled(st.read_output(ANSWERED, ANSWERS))
     measured = estimates(answers, settings)
-    costs = pl.read_csv(COST, schema=COSTS)
+    costs = st.read_points(COST, COSTS, remedy="Restore it with `git checkout`.")
     of_cost = {
         f"ms_{row['nominal_milliseconds']:g}": {
             name: value for name, value in row.items() if name != "nominal_milliseconds"

@@ -94,9 +94,8 @@ def answers(
 
 def main() -> None:
     settings = st.read_section("diagnose_logs", DiagnosedLogs)
-    asked = schedules(
-        st.read_section("budget", BudgetSettings), pl.read_csv(MEASURED, schema=COSTS)
-    )
+    costs = st.read_points(MEASURED, COSTS, remedy="Restore it with `git checkout`.")
+    asked = schedules(st.read_section("budget", BudgetSettings), costs)
     bounds, seed = bounds_of_monitor(settings.monitor_version), settings.run_seeds[0]
     watched = {A: of_first_seed(read_of_a(bounds), seed), B: read_of_b(bounds)}
     outside = read_outside(bounds.carried)
