@@ -1,33 +1,25 @@
 """Stage rank_bounds: how far healthy ranks of a run lie apart, and how often that alarms others."""
 
 from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field
 
 from failbench.base import measuring as st
-from failbench.base.records import Record
 from failbench.diagnose.rank_departures import (
     Ranks,
     departures,
     fit_rank_bounds,
     write_rank_bounds,
 )
+from failbench.monitor.history import History
 from failbench.monitor.records.tables import histories, read_monitored
+from shared.ranks import RankBoundsSettings
 
 HEALTHY = Path("data/healthy_ranks")
 PACKAGED = Path("src/failbench/fitted/ranks.json")
 
 
-class RankBoundsSettings(Record):
-    """The section ``rank_bounds`` of params.yaml."""
-
-    margins: tuple[Annotated[float, Field(ge=0)], ...] = Field(min_length=1)
-
-
 def healthy_runs() -> dict[str, list[Ranks]]:
     """The ranks of each run, by setting."""
-    runs: dict[tuple[str, int], dict[int, st.Any]] = {}
+    runs: dict[tuple[str, int], dict[int, History]] = {}
     for run, history in histories(read_monitored(HEALTHY)):
         rank = int(run["run_id"].rpartition(" ")[2])
         runs.setdefault((run["architecture"], run["seed"]), {})[rank] = history

@@ -1,9 +1,10 @@
 """Departures: where one rank of a run parts from the others, beyond what healthy ranks do.
 
-What logic makes equal between ranks, as the weights after a step, departs where it is unequal. What
-is alike in distribution alone, as the loss of a rank's own batch, departs where it lies farther from
-the other ranks than in any healthy run that bounds were learnt from. ``data/rank_signals.csv`` says
-of each signal which of these it is, and whose departure it is where there are two ranks.
+What logic makes equal between ranks, as the weights after a step, departs where it is unequal.
+What is alike in distribution alone, as the loss of a rank's own batch, departs where it lies
+farther from the other ranks than in any healthy run that bounds were learnt from.
+``data/rank_signals.csv`` says of each signal which of these it is, and whose departure it is where
+there are two ranks.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from numpy.typing import NDArray
 from failbench.base.errors import BadInputError
 from failbench.base.records import Record, packaged_rows, read_json, validated
 from failbench.monitor.bounds import TIGHTEST, lasting_high, widened
-from failbench.monitor.breaks import FEWEST, FLOORS, SMALLEST, breaks
+from failbench.monitor.breaks import FLOORS, SMALLEST, breaks
 from failbench.monitor.history import History
 from failbench.monitor.invariants import CATALOGUE
 from failbench.monitor.signals import SIGNALS
@@ -33,7 +34,12 @@ Floats = NDArray[np.float64]
 FORMAT: Final = 1
 # relative: what a log's six digits lose of two equal numbers
 EQUAL: Final = 2e-5
+NEAREST: Final = 2.0  # steps of the noise: what lies no farther apart has not parted
+LARGEST: Final = 700.0  # a logarithm whose factor is a number
 WINDOW: Final = 8  # measurements of which a rank's own past is made
+FEWEST_BEFORE: Final = 3  # of these, at least
+# logarithms of the smallest factors that mean anything, by unit; elsewhere ``TIGHTEST``
+LEAST: Final = {"seconds": math.log(1.25), "bytes": math.log(1.1)}
 # how much farther than the other a rank of two moved from its own past, to be the one that moved
 MOVED: Final = 1.5
 # rows in which ranks have the same loss or text, beyond the most of any healthy run
@@ -95,7 +101,7 @@ class Departure:
     others
         Median of the others.
     bound
-        The largest factor, as a logarithm, that healthy ranks lay apart; 0 where logic makes them
+        The largest factor by which healthy ranks would lie apart here; 1 where logic makes them
         equal.
     said
         What there is in words, as the error of an end.
@@ -110,6 +116,11 @@ class Departure:
     bound: float
     said: str = ""
 
+    @property
+    def is_logic(self) -> bool:
+        """Whether logic makes ranks equal in it."""
+        return self.bound == 1.0
+
 
 @dataclass(frozen=True)
 class Aligned:
@@ -118,26 +129,34 @@ class Aligned:
     steps: NDArray[np.int64]
     values: Floats
     sizes: Floats  # logarithms, in which values differ by a factor
+    noise: float  # by how much sizes differ from one measurement of a rank to its next
 
     def others(self, values: Floats) -> Floats:
         """The median of the other ranks, of the shape of values."""
         every = range(len(values))
-        return np.array([np.median(values[[each for each in every if each != r]], 0) for r in every])
+        return np.array(
+            [np.median(values[[each for each in every if each != r]], 0) for r in every]
+        )
 
 
 def aligned(ranks: Ranks, signal: str, checks: bool = False) -> Aligned:
-    """A signal, or the sum of several that ``+`` joins, at steps that are logged on all ranks."""
+    """A signal, or the sum of several that ``+`` joins, at steps that are whole on all ranks."""
     names = signal.split("+")
     by_rank = [_series(history, names, ranks) for history in ranks.values()]
+    last = min((each.end.step for each in ranks.values() if each.end.failed), default=2**62)
     common = sorted(set.intersection(*(set(each) for each in by_rank)))
+    common = [step for step in common if step < last]  # of the step of a death there is a part
     if checks:  # the others have one step's time, and the first step is like no other
         every = next(iter(ranks.values())).every
         common = [step for step in common if step and step % every == 0]
     values = np.array([[each[step] for step in common] for each in by_rank], np.float64)
-    floor = FLOORS.get(_SIGNAL[names[0]].unit, SMALLEST)
+    unit = _SIGNAL[names[0]].unit
     with np.errstate(invalid="ignore"):
-        sizes = np.log(np.abs(values) + floor)
-    return Aligned(np.array(common, np.int64), values, sizes)
+        sizes = np.log(np.abs(values) + FLOORS.get(unit, SMALLEST))
+        moves = np.sort(np.abs(np.diff(sizes, axis=1)), axis=1)[:, :-1]  # but for the largest
+    moves = moves[np.isfinite(moves)]
+    noise = max(float(moves.mean()) if len(moves) else 0.0, LEAST.get(unit, TIGHTEST))
+    return Aligned(np.array(common, np.int64), values, sizes, noise)
 
 
 def _series(history: History, names: Sequence[str], ranks: Ranks) -> dict[int, float]:
@@ -163,10 +182,13 @@ def _held(known: dict[int, float], history: History, ranks: Ranks) -> dict[int, 
 
 
 def differences(found: Aligned, form: Literal["value", "start"]) -> Floats:
-    """By how much each rank lies apart, of [ranks, steps]; what is no number on one lies infinitely
-    far."""
+    """How far each rank lies apart, in steps of the noise, [ranks, steps]; no number is infinite.
+
+    What a rank's signal does from one measurement to the next is known in any setting, so that
+    bounds of differences in its unit carry over: a batch of few rows makes both larger.
+    """
     with np.errstate(invalid="ignore"):
-        apart = found.sizes - found.others(found.sizes)
+        apart = (found.sizes - found.others(found.sizes)) / found.noise
     undefined = ~np.isfinite(found.sizes)
     apart[:, undefined.all(axis=0)] = 0.0
     apart = np.where(np.isnan(apart), np.where(undefined, np.inf, -np.inf), apart)
@@ -201,15 +223,17 @@ def _broken_alone(ranks: Ranks, bounds: RankBounds) -> Iterator[Departure]:
         later = [step for other, step in steps.items() if other != rank]
         if any(step <= steps[rank] + window for step in later):
             continue
-        at = aligned(ranks, invariant.signal)
-        place = int(np.searchsorted(at.steps, steps[rank]))
-        if place < len(at.steps):
-            row = list(ranks).index(rank)
-            value, others = at.values[row, place], at.others(at.values)[row, place]
-            yield Departure(
-                "broke_alone", rank, steps[rank], invariant.id, float(value), float(others), 0.0,
-                invariant.statement,
-            )  # fmt: skip
+        last = {
+            other: values[measured <= steps[rank]][-1:]
+            for other, (measured, values) in (
+                (each, history.series(invariant.signal)) for each, history in ranks.items()
+            )
+        }
+        others = [float(each[0]) for other, each in last.items() if other != rank and len(each)]
+        yield Departure(
+            "broke_alone", rank, steps[rank], invariant.id, float(last[rank][0]),
+            float(np.median(others)) if others else math.nan, 1.0, invariant.statement,
+        )  # fmt: skip
 
 
 def broken_by_logic(ranks: Ranks) -> dict[int, dict[str, int]]:
@@ -248,8 +272,8 @@ def _unequal(ranks: Ranks, signal: RankSignal, found: Aligned) -> Departure | No
     row = None
     if signal.signal != "ranks_disagree":
         odd = np.flatnonzero(apart[:, place])
-        row = int(odd[0]) if len(odd) == 1 else _moved(found, place, signal.rows)
-    return _departure(ranks, signal, found, place, row, 0.0)
+        row = int(odd[0]) if len(odd) == 1 else _moved(found, place, 1, goes_on=True)
+    return _departure(ranks, signal, found, place, row, 1.0)
 
 
 def _unlike(
@@ -273,7 +297,8 @@ def _unlike(
         row: int | None = int(np.argmax(np.where(lasting[:, place], sides[:, place], -np.inf)))
         if signal.side == "past" and len(ranks) == 2:
             row = _moved(found, place, signal.rows)
-        departure = _departure(ranks, signal, found, place, row, bound)
+        factor = math.exp(min(bound * found.noise, LARGEST))
+        departure = _departure(ranks, signal, found, place, row, factor)
         if best is None or departure.step < best.step:
             best = departure
     return best
@@ -287,18 +312,31 @@ def _lasting(outside: NDArray[np.bool_], rows: int) -> NDArray[np.bool_]:
     return np.pad(whole, ((0, 0), (0, rows - 1)))
 
 
-def _moved(found: Aligned, place: int, rows: int) -> int | None:
-    """The rank that moved away from its own past; None without one, or where several did."""
-    past = found.sizes[:, max(0, place - WINDOW) : place]
-    if past.shape[1] < FEWEST:
+def _moved(found: Aligned, place: int, rows: int, *, goes_on: bool = False) -> int | None:
+    """The rank that moved away from its own past; None without one, or where several did.
+
+    What is alike in distribution moves about a level. What is equal goes on as it went, so that a
+    rank that is set back to where it was has moved.
+    """
+    if place < FEWEST_BEFORE:
         return None
+    before = slice(max(0, place - WINDOW), place)
+    past, steps = found.sizes[:, before], found.steps[before]
     now = np.median(found.sizes[:, place : place + rows], axis=1)
     with np.errstate(invalid="ignore"):
-        moves = np.abs(now - np.median(past, axis=1))
+        expected = np.median(past, axis=1)
+        usual = np.median(np.abs(past - expected[:, None]))
+        if goes_on:
+            speeds = np.diff(past, axis=1) / np.diff(steps)
+            speed = np.median(speeds, axis=1)
+            expected = past[:, -1] + speed * (found.steps[place] - steps[-1])
+            usual = np.median(np.abs(speeds - speed[:, None]) * np.diff(steps))
+        moves = np.abs(now - expected)
     moves = np.where(np.isnan(moves), np.inf, moves)
     first, second = np.argsort(-moves)[:2]
-    is_one = moves[first] > MOVED * moves[second] or (moves[first] > 0 == moves[second])
-    return int(first) if is_one else None
+    if moves[first] == moves[second] or moves[first] <= MOVED * moves[second]:
+        return None
+    return int(first) if moves[first] - moves[second] > NEAREST * usual else None
 
 
 def _departure(
@@ -317,7 +355,7 @@ def _same(ranks: Ranks, bounds: RankBounds) -> Iterator[Departure]:
         found = aligned(ranks, name)
         value = float(found.values[-1, place])
         step = int(found.steps[place])
-        yield Departure(SAME, None, step, name, value, value, float(bounds.same))
+        yield Departure(SAME, None, step, name, value, value, 1.0, f"{count} rows in a row.")
 
 
 def most_alike(ranks: Ranks) -> tuple[int, str, int]:
@@ -326,9 +364,11 @@ def most_alike(ranks: Ranks) -> tuple[int, str, int]:
     for name in OF_BATCH:
         found = aligned(ranks, name)
         is_finite = np.isfinite(found.values).all(axis=0)
-        equal = np.isclose(found.values, found.values[:1], rtol=EQUAL, atol=0.0).all(axis=0)
+        equal = np.asarray(
+            np.isclose(found.values, found.values[:1], rtol=EQUAL, atol=0.0).all(axis=0)
+        )
         count = 0
-        for place, is_equal in enumerate(equal & is_finite):
+        for place, is_equal in enumerate((equal & is_finite).tolist()):
             count = count + 1 if is_equal else 0
             best = max(best, (count, name, place + 1 - count), key=lambda each: each[0])
     return best
@@ -408,7 +448,7 @@ def _is_kept(
 
 
 def _bound(highs: Sequence[float], margin: float) -> float:
-    return max(TIGHTEST, widened(np.array(highs), margin))
+    return max(NEAREST, widened(np.array(highs), margin))
 
 
 def write_rank_bounds(path: Path, bounds: RankBounds) -> None:

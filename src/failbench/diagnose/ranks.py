@@ -1,9 +1,10 @@
 """Ranks: which of several ranks of one run departed first, when, and of which category that is.
 
-A run of n ranks has a monitor's log for each. Who departed is told by what breaks on one rank alone,
-by how ranks ended, and by where their signals part (``failbench.diagnose.rank_departures``). The
-category is what the one model of all logs says of that rank, unless a sign speaks that only several
-ranks can show: what those mean is declared in ``data/rank_signs.csv``.
+A run of n ranks has a monitor's log for each. Who departed is told by what breaks on one rank
+alone, by how ranks ended, and by where their signals part
+(``failbench.diagnose.rank_departures``). The category is what the one model of all logs says of
+that rank, unless a sign speaks that only several ranks can show: what those mean is declared in
+``data/rank_signs.csv``, and was before any run with a fault was recorded for the study.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from failbench.diagnose.answer import LogDiagnosis
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.finding import Finding
 from failbench.diagnose.rank_departures import (
+    SAME,
     Departure,
     RankBounds,
     Ranks,
@@ -34,7 +36,7 @@ from failbench.diagnose.rank_departures import (
 )
 from failbench.diagnose.readers.records import log_of_history
 from failbench.messages.catalogue import message_of
-from failbench.monitor.bounds import packaged_bounds
+from failbench.monitor.bounds import TIGHTEST, packaged_bounds
 from failbench.monitor.breaks import breaks
 from failbench.monitor.end import End
 from failbench.monitor.history import History, read_history
@@ -47,10 +49,13 @@ LEFT: Final = frozenset({"link_lost", "store_has_ended", "rendezvous_failed", "j
 WAITED: Final = frozenset({"collective_timeout", "watchdog", "jax_barrier_timed_out"})
 DIFFER: Final = frozenset({"ranks_disagree", "message_truncated", "gather_shapes"})
 # what gloo says of a peer that sends or expects another amount
-GLOO_DIFFERS: Final = re.compile(r"op\.preamble|preamble\.length|gloo.{0,200}enforce fail", re.DOTALL)
+GLOO_DIFFERS: Final = re.compile(
+    r"op\.preamble|preamble\.length|gloo.{0,200}enforce fail", re.DOTALL
+)
 GLOO_WAITED: Final = re.compile(r"[Tt]imed out waiting|[Aa]pplication timeout|[Tt]imeout")
 GLOO: Final = re.compile(r"gloo|c10d|collective|all_?reduce", re.IGNORECASE)
-IN_COLLECTIVE: Final = ("backward", "forward")  # phases in which ranks wait for one another
+# phases in which ranks wait for one another: under DDP the step begins before the averaging
+IN_COLLECTIVE: Final = ("forward", "backward", "step")
 CAPPED: Final = 1e-3  # relative distance of norms that were cut to one value
 SHOWN: Final = 4  # departures that are given as evidence
 
@@ -70,7 +75,9 @@ class RankSign(Record):
 @cache
 def rank_signs() -> dict[str, RankSign]:
     """All, by name."""
-    return {each.sign: each for each in packaged_rows("failbench.diagnose", "rank_signs.csv", RankSign)}
+    return {
+        each.sign: each for each in packaged_rows("failbench.diagnose", "rank_signs.csv", RankSign)
+    }
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,7 @@ class RanksDiagnosis:
         Whether values part and tell nothing of who left: then it is not rank 0, whose weights and
         checkpoints the others are given.
     said
-        What the model of all logs says of that rank's log, or of the first one's where all share it.
+        What the model of all logs says of that rank's log, or of the surest where all share it.
     """
 
     ranks: tuple[int, ...]
@@ -169,7 +176,7 @@ def diagnose_ranks(
     found = _without_followers([*parted, *([at_end] if at_end else [])], ranks)
     if not found:
         return _of_all(ranks, fitted)
-    if all(rank_signs()[each.sign].sign == "batches_the_same" for each in found):
+    if all(each.sign == SAME for each in found):
         return _answer(ranks, "shared", None, found, fitted)
     rank = _accused(found)
     is_known = rank is not None
@@ -182,7 +189,7 @@ def diagnose_ranks(
 
 def _accused(found: list[Departure]) -> int | None:
     """The rank of the first departure that tells one: what logic makes equal before the rest."""
-    by_logic = [each for each in found if each.bound == 0.0 and each.rank is not None]
+    by_logic = [each for each in found if each.is_logic and each.rank is not None]
     told = by_logic or [each for each in found if each.rank is not None]
     return told[0].rank if told else None
 
@@ -228,7 +235,11 @@ def _named_by_shape(ranks: Ranks, each: Departure) -> Departure:
         capped = np.isclose(after, largest, rtol=CAPPED).mean(axis=1) >= 0.5
     if is_one_factor and not np.isclose(factor[0], 1.0, rtol=CAPPED):
         return replace(each, sign="gradients_scaled")
-    if after.shape[1] > 2 and capped.any() and not np.isclose(*largest[:2, 0], rtol=CAPPED):
+    if (
+        after.shape[1] > 2
+        and capped.any()
+        and not np.isclose(largest[0, 0], largest[1, 0], rtol=CAPPED)
+    ):
         rank = [*ranks][int(np.argmax(capped))] if capped.sum() == 1 else each.rank
         return replace(each, sign="gradients_clipped", rank=rank)
     return each
@@ -279,7 +290,7 @@ def _of_ends(ranks: Ranks) -> Departure | None:
         return _ended(_stuck(ends[rank]), rank, rank, ends)
     if victims and completed:
         rank, behind = completed[0], min(ends[each].step for each in victims)
-        sign = "left_early" if ends[rank].step <= behind else "left_ahead"
+        sign = "left_early" if ends[rank].step < behind else "left_ahead"
         return _ended(sign, rank, rank, ends)
     if len(victims) == len(ranks) or len(killed) == len(ranks):
         return _of_waiting(ends)
@@ -307,7 +318,7 @@ def _ended(sign: str, rank: int | None, shown: int, ends: Mapping[int, End]) -> 
     others = float(np.median([each.step for other, each in ends.items() if other != shown]))
     message = f"{end.error}: {end.message}" if end.error else end.kind
     said = f"{message} (in the phase {end.phase})"
-    return Departure(sign, rank, end.step, "its last step", float(end.step), others, 0.0, said)
+    return Departure(sign, rank, end.step, "its last step", float(end.step), others, 1.0, said)
 
 
 def _likeliest(ranks: Ranks, step: int, fitted: Mapping[str, Bound]) -> tuple[int, bool]:
@@ -333,9 +344,9 @@ def _likeliest(ranks: Ranks, step: int, fitted: Mapping[str, Bound]) -> tuple[in
     if after.shape[1]:
         means = np.median(after, axis=1)
         worst = int(np.argmax(means))
-        if means[worst] - np.median(np.delete(means, worst)) > np.log(1.05):
+        if means[worst] - np.median(np.delete(means, worst)) > TIGHTEST:
             return [*ranks][worst], True
-    return [rank for rank in ranks if rank != min(ranks)][0], False
+    return next(rank for rank in ranks if rank != min(ranks)), False
 
 
 def _of_all(ranks: Ranks, fitted: Mapping[str, Bound]) -> RanksDiagnosis:
@@ -384,8 +395,12 @@ def _answer(
 
 
 def _said(
-    rank: int, history: History, fitted: Mapping[str, Bound], extra: tuple[Finding, ...] = (),
-    *, departed: bool = False,
+    rank: int,
+    history: History,
+    fitted: Mapping[str, Bound],
+    extra: tuple[Finding, ...] = (),
+    *,
+    departed: bool = False,
 ) -> LogDiagnosis:
     return diagnosis_of(log_of_history(f"rank{rank}", history), fitted, extra, failed=departed)
 
@@ -408,6 +423,6 @@ def _findings(rank: int, found: list[Departure]) -> Iterator[Finding]:
 def statement(each: Departure) -> str:
     """The numbers of a departure, as a sentence."""
     text = f"{each.signal} is {each.value:.6g}, and {each.others:.6g} on the others"
-    if each.bound:
-        text += f"; healthy ranks lie within a factor of {np.exp(min(each.bound, 700.0)):.4g}"
+    if not each.is_logic:
+        text += f"; healthy ranks lie within a factor of {each.bound:.4g}"
     return f"{text}."

@@ -69,7 +69,7 @@ class _Decoder(nn.Module):
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         mask = torch.full((ids.shape[1], ids.shape[1]), float("-inf")).triu(1)
         hidden = self.tokens(ids) + self.places(torch.arange(ids.shape[1]))
-        return self.output(self.layer(hidden, src_mask=mask))  # type: ignore[no-any-return]
+        return self.output(self.layer(hidden, src_mask=mask))
 
 
 class _Recurrent(nn.Module):
@@ -81,7 +81,7 @@ class _Recurrent(nn.Module):
 
     def forward(self, ids: torch.Tensor) -> torch.Tensor:
         hidden, _ = self.mix(self.tokens(ids))
-        return self.output(hidden)  # type: ignore[no-any-return]
+        return self.output(hidden)
 
 
 class _Images(nn.Sequential):
@@ -197,8 +197,8 @@ def train(rank: int, setting: Setting, seed: int, folder: Path, corpus: Path) ->
                 if step % EVALUATE == 0 and (setting.evaluates == "all" or rank == 0):
                     with monitor.phase("evaluation"), torch.no_grad():
                         model.eval()
-                        for inputs, labels in DataLoader(held_out, 32):
-                            _loss(model(inputs), labels)
+                        for rows, wanted in DataLoader(held_out, 32):
+                            _loss(model(rows), wanted)
                         model.train()
                 if step == STEPS:
                     break
@@ -221,7 +221,7 @@ def main(data: Path) -> None:
                 continue
             with tempfile.TemporaryDirectory() as place:
                 folder = Path(place)
-                torch.multiprocessing.spawn(train, (setting, seed, folder, corpus), nprocs=RANKS)  # type: ignore[no-untyped-call]
+                torch.multiprocessing.spawn(train, (setting, seed, folder, corpus), nprocs=RANKS)
                 rows = []
                 for rank in range(RANKS):
                     history = read_history(folder / f"rank{rank}")
@@ -232,7 +232,7 @@ def main(data: Path) -> None:
                     }  # fmt: skip
                     rows.append((monitored_row(history, of_run), signal_rows(history)))
             write_monitored(data, FILE, monitored_of(rows))
-            print(f"{name}: recorded", file=sys.stderr)
+            sys.stderr.write(f"{name}: recorded\n")
 
 
 if __name__ == "__main__":
