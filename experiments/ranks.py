@@ -1,6 +1,7 @@
 """Stage ranks: whether the logs of two ranks tell which departed first, and of which category."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,14 +10,25 @@ import polars as pl
 
 from failbench import study as st
 from failbench.base.vocabulary import CATEGORIES
-from failbench.diagnose.rank_departures import RankBounds, Ranks, fit_rank_bounds
+from failbench.diagnose.diagnosis import diagnosis_of
+from failbench.diagnose.model import Model, read_model
+from failbench.diagnose.rank_departures import (
+    RankBounds,
+    Ranks,
+    fit_rank_bounds,
+    read_rank_bounds,
+)
 from failbench.diagnose.ranks import diagnose_ranks
-from failbench.diagnose.watched import diagnose
-from failbench.monitor.bounds import packaged_bounds
+from failbench.diagnose.readers.records import log_of_history
+from failbench.monitor.bounds import read_bounds
+from failbench.monitor.invariants import CATALOGUE, Bound
 from failbench.ranks.recordings import read_runs
 from shared.ranks import RankBoundsSettings
 
 RECORDED = Path("data/ranks")
+MODEL = Path("src/failbench/fitted/log.json")
+BOUNDS = Path("src/failbench/fitted/bounds.json")
+RANK_BOUNDS = Path("src/failbench/fitted/ranks.json")
 
 TOGETHER, OWN = "together", "together_own_bounds"
 """All ranks compared by the package's bounds, and by those of twins of the other causes."""
@@ -26,6 +38,16 @@ FIRST, SUREST = "first_rank", "surest_rank"
 FAILING = pl.col("kind") == "failure"
 NO_RANK = -1
 """Stands for a cause that all ranks share, and for an answer that names none."""
+
+
+@dataclass(frozen=True)
+class Learnt:
+    """What the package learnt of other runs."""
+
+    model: Model
+    bounds: Mapping[str, Bound]
+    ranks: RankBounds
+
 
 METRICS = {
     "rank": "probability that a run of a new cause has the rank named that departed",
@@ -54,17 +76,22 @@ def bounds_without(
     return fit_rank_bounds(settings, margins, f"twins of all causes but {cause}")
 
 
-def answers_of(run: dict[str, Any], ranks: Ranks, own: RankBounds) -> Iterator[dict[str, Any]]:
+def answers_of(
+    run: dict[str, Any], ranks: Ranks, own: RankBounds, learnt: Learnt
+) -> Iterator[dict[str, Any]]:
     """What each method says of a run."""
-    for method, bounds in ((TOGETHER, None), (OWN, own)):
-        said = diagnose_ranks(ranks, bounds)
+    for method, bounds in ((TOGETHER, learnt.ranks), (OWN, own)):
+        said = diagnose_ranks(ranks, bounds, learnt.bounds, learnt.model)
         yield run | {
             "method": method, "alarm": said.status != "none", "named_rank": said.rank,
             "step": said.step, "prediction": said.category or st.ABSTAIN,
             "sign": said.evidence[0].sign if said.evidence else None,
             "by_convention": said.is_by_convention,
         }  # fmt: skip
-    alone = {rank: diagnose(history, packaged_bounds()).said for rank, history in ranks.items()}
+    alone = {
+        rank: diagnosis_of(log_of_history(f"rank{rank}", each), learnt.bounds, model=learnt.model)
+        for rank, each in ranks.items()
+    }
     failed = {rank: said for rank, said in alone.items() if said.status == "failed"}
     surest = max(failed, key=lambda rank: failed[rank].confidence, default=min(alone))
     for method, rank in ((FIRST, min(alone)), (SUREST, surest)):
@@ -77,7 +104,11 @@ def answers_of(run: dict[str, Any], ranks: Ranks, own: RankBounds) -> Iterator[d
 
 
 def of_cause(
-    runs: pl.DataFrame, histories: Mapping[str, Ranks], margins: tuple[float, ...], cause: str
+    runs: pl.DataFrame,
+    histories: Mapping[str, Ranks],
+    margins: tuple[float, ...],
+    learnt: Learnt,
+    cause: str,
 ) -> pl.DataFrame:
     """The answers to the runs of a cause and their twins."""
     own = bounds_without(runs, histories, margins, cause)
@@ -86,7 +117,7 @@ def of_cause(
     rows = [
         dict.fromkeys(ANSWER_SCHEMA) | row
         for run in of_this.to_dicts()
-        for row in answers_of(run, histories[run["run_id"]], own)
+        for row in answers_of(run, histories[run["run_id"]], own, learnt)
     ]
     return pl.DataFrame(rows, ANSWER_SCHEMA)
 
@@ -157,7 +188,9 @@ def main() -> None:
     margins = st.read_section("rank_bounds", RankBoundsSettings).margins
     runs, histories = read_runs(RECORDED)
     causes = runs.filter(FAILING)["cause"].unique().sort().to_list()
-    asking = partial(of_cause, runs, histories, margins)
+    bounds = read_bounds(BOUNDS, CATALOGUE).intervals()
+    learnt = Learnt(read_model(MODEL), bounds, read_rank_bounds(RANK_BOUNDS))
+    asking = partial(of_cause, runs, histories, margins, learnt)
     parts = st.parallel_map(asking, [(cause,) for cause in causes], st.workers())
     answers = judged(pl.concat(parts))
     measured = estimates(answers, settings)

@@ -4,7 +4,7 @@ A run of n ranks has a monitor's log for each. Who departed is told by what brea
 alone, by how ranks ended, and by where their signals part
 (``failbench.diagnose.rank_departures``). The category is what the one model of all logs says of
 that rank, unless a sign speaks that only several ranks can show: what those mean is declared in
-``data/rank_signs.csv``, and was before any run with a fault was recorded for the study.
+``data/rank_signs.csv``, frozen before any run of the study was read.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from failbench.causes.catalogue import Advice, Cause, CauseNames, advice, causes
 from failbench.diagnose.answer import LogDiagnosis
 from failbench.diagnose.diagnosis import diagnosis_of
 from failbench.diagnose.finding import Finding
+from failbench.diagnose.model import Model
 from failbench.diagnose.rank_departures import (
     SAME,
     Departure,
@@ -157,6 +158,7 @@ def diagnose_ranks(
     ranks: Ranks,
     bounds: RankBounds | None = None,
     fitted: Mapping[str, Bound] | None = None,
+    model: Model | None = None,
 ) -> RanksDiagnosis:
     """Say which rank departed first, and why.
 
@@ -168,6 +170,8 @@ def diagnose_ranks(
         What healthy ranks keep to; those of the package where none are given.
     fitted
         Bounds of the monitor's invariants; those of the package where none are given.
+    model
+        Of all logs; that of the package where none is given.
     """
     bounds = packaged_rank_bounds() if bounds is None else bounds
     fitted = packaged_bounds() if fitted is None else fitted
@@ -175,15 +179,15 @@ def diagnose_ranks(
     parted = [_named_by_shape(ranks, each) for each in departures(ranks, bounds)]
     found = _without_followers([*parted, *([at_end] if at_end else [])], ranks)
     if not found:
-        return _of_all(ranks, fitted)
+        return _of_all(ranks, fitted, model)
     if all(each.sign == SAME for each in found):
-        return _answer(ranks, "shared", None, found, fitted)
+        return _answer(ranks, "shared", None, found, fitted, model)
     rank = _accused(found)
     is_known = rank is not None
     if rank is None:
         rank, is_known = _likeliest(ranks, found[0].step, fitted)
     own = [each for each in found if each.rank in (rank, None)]
-    answer = _answer(ranks, "departed", rank, own or found, fitted)
+    answer = _answer(ranks, "departed", rank, own or found, fitted, model)
     return replace(answer, is_by_convention=not is_known)
 
 
@@ -349,9 +353,9 @@ def _likeliest(ranks: Ranks, step: int, fitted: Mapping[str, Bound]) -> tuple[in
     return next(rank for rank in ranks if rank != min(ranks)), False
 
 
-def _of_all(ranks: Ranks, fitted: Mapping[str, Bound]) -> RanksDiagnosis:
+def _of_all(ranks: Ranks, fitted: Mapping[str, Bound], model: Model | None) -> RanksDiagnosis:
     """Where no rank departs: whether all of them fail alike, each by itself."""
-    said = {rank: _said(rank, history, fitted) for rank, history in ranks.items()}
+    said = {rank: _said(rank, history, fitted, model) for rank, history in ranks.items()}
     first = next(iter(said.values()))
     names = tuple(ranks)
     if all(each.status == "failed" for each in said.values()):
@@ -373,11 +377,12 @@ def _answer(
     rank: int | None,
     found: list[Departure],
     fitted: Mapping[str, Bound],
+    model: Model | None,
 ) -> RanksDiagnosis:
     """The category of a departure: by what its first sign means, or by the model of all logs."""
     shown = min(ranks) if rank is None else rank
     extra = tuple(_findings(shown, found))
-    said = _said(shown, ranks[shown], fitted, extra, departed=True)
+    said = _said(shown, ranks[shown], fitted, model, extra, departed=True)
     sign = rank_signs()[found[0].sign]
     category, cause = said.category, said.hypotheses[0].cause if said.hypotheses else None
     component = {each.id: each.component for each in CATALOGUE}.get(found[0].signal, sign.category)
@@ -398,11 +403,13 @@ def _said(
     rank: int,
     history: History,
     fitted: Mapping[str, Bound],
+    model: Model | None,
     extra: tuple[Finding, ...] = (),
     *,
     departed: bool = False,
 ) -> LogDiagnosis:
-    return diagnosis_of(log_of_history(f"rank{rank}", history), fitted, extra, failed=departed)
+    log = log_of_history(f"rank{rank}", history)
+    return diagnosis_of(log, fitted, extra, failed=departed, model=model)
 
 
 def _findings(rank: int, found: list[Departure]) -> Iterator[Finding]:
