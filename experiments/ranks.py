@@ -167,7 +167,8 @@ def tables(found: st.Estimates, answers: pl.DataFrame, said: st.Captions) -> Ite
     for _, part in together.group_by("cause", maintain_order=True):
         run = part.row(0, named=True)
         signs = part["sign"].drop_nulls().unique(maintain_order=True).to_list()
-        guilty = "all" if run["guilty_rank"] is None else f"{run['guilty_rank']}"
+        ranks = part["guilty_rank"].unique().sort().to_list()
+        guilty = " or ".join("all" if rank is None else f"{rank}" for rank in ranks)
         counts = [f"{part[name].sum()} of {part.height}" for name in ("rank", "category_right")]
         said_of = sorted(part["prediction"].unique().to_list())
         texts.append(

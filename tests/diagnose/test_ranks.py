@@ -192,6 +192,13 @@ def test_bounds_are_of_healthy_runs_and_hold_them():
     assert [departures(run, bounds) for run in (*quiet, *noisy)] == [[]] * 4
 
 
+def test_what_jumps_from_side_to_side_does_not_last():
+    bounds = packaged_rank_bounds()
+    jumps = [{r: history({"loss": lambda s, r=r: 2 + 6 * ((s // 5 + r) % 2)}) for r in range(2)}]
+    jumps += [{r: history({"loss": wave(r) if r else 9.0}) for r in range(2)}]
+    assert [bool(departures(run, bounds)) for run in jumps] == [False, True]
+
+
 def test_every_signal_and_sign_that_is_declared_is_known():
     known = {name for each in rank_signals() for name in each.signal.split("+")}
     assert known <= set(SIGNAL_NAMES)

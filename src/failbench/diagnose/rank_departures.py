@@ -288,13 +288,15 @@ def _unlike(
         if bound is None:
             continue
         apart = differences(found, form)
-        sides = {"high": apart, "low": -apart, "past": np.abs(apart)}[signal.side]
-        lasting = _lasting(sides > bound, signal.rows)
+        # what jumps from one side to the other did not last on either
+        sides = {"high": (apart,), "low": (-apart,), "past": (apart, -apart)}[signal.side]
+        lasting = np.any([_lasting(side > bound, signal.rows) for side in sides], axis=0)
         places = np.flatnonzero(lasting.any(axis=0))
         if not len(places):
             continue
         place = int(places[0])
-        row: int | None = int(np.argmax(np.where(lasting[:, place], sides[:, place], -np.inf)))
+        sizes = np.where(lasting[:, place], np.abs(apart[:, place]), -np.inf)
+        row: int | None = int(np.argmax(sizes))
         if signal.side == "past" and len(ranks) == 2:
             row = _moved(found, place, signal.rows)
         factor = math.exp(min(bound * found.noise, LARGEST))
@@ -413,7 +415,7 @@ def fit_rank_bounds(
         for margin in sorted(margins):
             if _is_kept(reaches, (signal, form), margin):
                 known = [each[signal, form] for each in everything if (signal, form) in each]
-                bounds[form][signal] = float(f"{_bound(known, margin):.6g}")
+                bounds[form][signal] = _rounded(_bound(known, margin))
                 break
     alone: set[str] = set()
     for run in runs:
@@ -449,6 +451,11 @@ def _is_kept(
 
 def _bound(highs: Sequence[float], margin: float) -> float:
     return max(NEAREST, widened(np.array(highs), margin))
+
+
+def _rounded(bound: float) -> float:
+    """Six digits, none of which puts the farthest healthy run beyond it."""
+    return float(f"{bound * (1 + 1e-5):.6g}")
 
 
 def write_rank_bounds(path: Path, bounds: RankBounds) -> None:
