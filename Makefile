@@ -26,7 +26,7 @@ LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no
 	--no-emit-index-url --prerelease disallow
 
 .PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers \
-	record-field record-field-monitored record-notebooks record-crashes record-reasoning record-preflight llm paper readme release site tutorials lock clean
+	record-field record-field-monitored record-healthy-ranks record-notebooks record-crashes record-reasoning record-preflight llm paper readme release site tutorials lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -118,6 +118,9 @@ ifdef INSIDE
 	@$(IN_VENV) failbench peers-inside --setting bert-adamw
 	@$(IN_VENV) failbench peers-inside --setting distilbert-adamw
 endif
+
+record-healthy-ranks: $(RECORDER)  ## train what is missing of the healthy runs of two ranks (3 minutes on 2 cores)
+	@$(IN_VENV) python -m failbench.recording.healthy_ranks data/healthy_ranks
 
 record-notebooks: $(RECORDER)  ## execute the notebooks that are due in live kernels (15 minutes)
 	@$(IN_VENV) failbench notebooks

@@ -89,6 +89,7 @@ def diagnose(
 ) -> int:
     """Say why a training run failed, from a log of any format.
 
+    Of a folder with a monitor's log of each rank (rank0, rank1, ...) it says which rank departed.
     The likely cause, its evidence, what to change, and how sure that is. Exit status: 0 it is
     healthy, 1 it failed, and a category is named, 2 the input cannot be read, 3 it is not clear, 4
     it is no training log, 5 it says too little.
@@ -118,7 +119,21 @@ def diagnose(
 
     from failbench.diagnose.diagnosis import diagnose_log
     from failbench.diagnose.outputs.document import document_of, json_of
+    from failbench.diagnose.ranks import rank_folders
 
+    if rank_folders(log):
+        of_one: dict[str, object] = {"run": run, "pattern": pattern, "decimal": decimal}
+        of_one |= {
+            "config": config,
+            "code": code,
+            "against": against,
+            "html": html,
+            "plot": plot,
+            "llm": llm,
+        }
+        remedy = "Leave it out, or name the folder of one rank."
+        _refuse_any({f"--{name}": each for name, each in of_one.items()}, "one log", remedy)
+        return _diagnose_ranks(log, bounds, json=json, whole=whole)
     diagnosis = diagnose_log(
         log, run=run, bounds=bounds, failed=failed, configuration=config, code=code,
         hints=_hints(pattern, decimal), against=against,
@@ -158,6 +173,35 @@ def diagnose(
         for name, path in written.items():
             print(f"{name} written to {path}", file=sys.stderr)
     return EXIT[diagnosis.status]
+
+
+def _diagnose_ranks(folder: Path, bounds: Path | None, *, json: bool, whole: bool) -> int:
+    """Say which rank of a run departed first, and what the log of that rank says."""
+    from failbench.diagnose.outputs.document import document_of
+    from failbench.diagnose.outputs.ranks_page import lines_of_ranks, record_of
+    from failbench.diagnose.ranks import diagnose_ranks, read_ranks
+    from failbench.monitor.bounds import read_bounds
+    from failbench.monitor.invariants import CATALOGUE
+
+    fitted = None if bounds is None else read_bounds(bounds, CATALOGUE).intervals()
+    answer = diagnose_ranks(read_ranks(folder), fitted=fitted)
+    if json:
+        document = document_of(answer.said).model_dump(mode="json")
+        print(_json({"ranks": record_of(answer), "diagnosis": document}))
+    else:
+        from rich.console import Console
+
+        from failbench.diagnose.outputs.page import print_page
+
+        console = Console()
+        for line in lines_of_ranks(answer):
+            print(fill(clean(line), console.width, subsequent_indent="  "))
+        if answer.status != "none":
+            print()
+            print_page(answer.said, console, whole=whole)
+    if answer.status == "none":
+        return EXIT["healthy"]
+    return EXIT["unknown" if answer.category is None else "failed"]
 
 
 def _refuse_any(given: Mapping[str, object], form: str, remedy: str) -> None:

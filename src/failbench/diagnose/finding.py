@@ -13,10 +13,11 @@ from failbench.diagnose.readers.log import Log
 
 # a known message, where an error was raised, a value that misleads, the size of a block that
 # memory had no room for, a check of a signal, where a curve parts from that of a run that worked,
-# an invariant of the monitor, how the run ended, a value of the configuration, a line of code
+# an invariant of the monitor, how the run ended, a value of the configuration, a line of code,
+# where a rank parts from the others
 FindingKind = Literal[
     "message", "place", "trap", "allocation", "check", "parting", "invariant", "ending", "setting",
-    "code",
+    "code", "rank",
 ]  # fmt: skip
 
 
