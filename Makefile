@@ -26,7 +26,7 @@ LOCK_OPTIONS := --quiet --python-version 3.11 --generate-hashes --no-header --no
 	--no-emit-index-url --prerelease disallow
 
 .PHONY: help repro compare reruns test system-test long-test cost monitor-cost million lint record record-peers \
-	record-field record-field-monitored record-healthy-ranks record-notebooks record-crashes record-reasoning record-preflight llm paper readme release site tutorials lock clean
+	record-field record-field-monitored record-healthy-ranks record-ranks record-notebooks record-crashes record-reasoning record-preflight llm paper readme release site tutorials lock clean
 
 help:  ## list the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18
@@ -128,6 +128,9 @@ record-notebooks: $(RECORDER)  ## execute the notebooks that are due in live ker
 record-crashes: $(RECORDER)  ## ask predictors of crashes about the notebooks, with the tools of the extra `crashes` (25 minutes)
 	@$(INSTALL) 'pyright[nodejs]==1.1.414' 'pylint==4.1.4'
 	@$(IN_VENV) failbench crashes
+
+record-ranks: $(RECORDER)  ## record trainings on two ranks that fail, and their healthy twins (35 minutes)
+	@$(IN_VENV) failbench record-ranks
 
 record-preflight: $(RECORDER)  ## ask a preflight about the runs of the reference setting (30 minutes on a core)
 	@$(IN_VENV) failbench preflight-runs

@@ -16,7 +16,7 @@ LAYERS = (
     ("methods",),
     ("diagnose.outputs", "fitted", "neighbours.external", "neighbours.peers", "prediction"),
     ("diagnose.batch", "field", "recording"),
-    ("statistics",),
+    ("ranks", "statistics"),
     ("crashes", "field.looks", "preflight.records", "recording.validity", "study"),
     ("agents", "neighbours.lenses", "publish"),
     ("cli",),

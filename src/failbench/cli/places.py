@@ -75,6 +75,7 @@ PEERS = Path("data/peers/verdicts.parquet")
 PEERS_OUTSIDE = Path("data/peers/outside.parquet")
 PEERS_INSIDE = Path("data/peers/default_plus_plus.parquet")
 PREFLIGHT = Path("data/preflight/answers.parquet")
+RANKS = Path("data/ranks")
 MONITORED = Path("data/monitor")  # with the frozen versions of its rules
 BROKEN = Path("data/measurements/invariants")
 LLM_ANSWERS = Path("data/llm")
