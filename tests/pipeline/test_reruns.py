@@ -48,7 +48,10 @@ OUTSIDE = (
 )
 """Stages that are about runs of others, models of another kind, or notebooks."""
 
-MONITOR = ("monitor_bounds", "invariants", "known", "carried_bounds", "measure_learners")
+MONITOR = (
+    *("monitor_bounds", "invariants", "known", "carried_bounds", "measure_learners"),
+    "rank_bounds",
+)
 """Stages of what the monitor measured in which nothing is learnt in the folds of scenarios."""
 
 
