@@ -51,6 +51,7 @@ OUTSIDE = (
 MONITOR = (
     *("monitor_bounds", "invariants", "known", "carried_bounds", "measure_learners"),
     *("measure_budget", "budget"),
+    "rank_bounds",
 )
 """Stages of what the monitor measured in which nothing is learnt in the folds of scenarios."""
 
